@@ -16,6 +16,8 @@ import type { Route } from "./http/server/route.ts";
 import { hasCopies } from "./images/rows/copies.ts";
 import { IMAGES } from "./images/image.ts";
 import type { LeaseQueue } from "./jobs/lease_queue.ts";
+import { IMPORTS } from "./imports/import.ts";
+import { ImportRole } from "./imports/worker/role.ts";
 import { DELIVERIES } from "./webhooks/webhook.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { checkGuard } from "./net/guard.ts";
@@ -55,6 +57,7 @@ const ENDING_MS = 2_000;
 
 /** Labels of the metrics of each role. */
 const WORK = {
+  imports: { queue: "imports", kind: "import" },
   images: { queue: "images", kind: "image" },
   webhooks: { queue: "deliveries", kind: "delivery" },
 };
@@ -178,6 +181,7 @@ export async function openApp(
   if (config.roles.includes("webhooks")) {
     startWebhooks(services, stack, isAlone);
   }
+  if (config.roles.includes("api")) startImports(services, stack, isAlone);
   const maintenance = config.roles.map((role) =>
     maintenanceOf(
       services,
@@ -236,6 +240,18 @@ function startWebhooks(
     () => new WebhookRole(services, options),
   );
   watchClock(services, DELIVERIES, isMine, stack);
+}
+
+/** Those who receive imports work on them. */
+function startImports(
+  services: Services,
+  stack: AsyncDisposableStack,
+  isAlone: (role: Role) => boolean,
+): void {
+  const isMine = () => isAlone("api");
+  const options = { shared: !isMine() };
+  keepRole("imports", services, stack, () => new ImportRole(services, options));
+  watchClock(services, IMPORTS, isMine, stack);
 }
 
 function keepRole(

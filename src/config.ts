@@ -188,6 +188,14 @@ const ALL = {
     meaning: "bytes of a request body, after inflating",
     parse: (text) => wholeNumber(text, 1, 1_073_741_824),
   },
+  importLimit: {
+    variable: "SELLER_IMPORT_LIMIT",
+    flag: "import-limit",
+    placeholder: "BYTES",
+    fallback: "67108864",
+    meaning: "bytes of the document of an import, after inflating",
+    parse: (text) => wholeNumber(text, 1, 1_073_741_824),
+  },
   bodyBudget: {
     variable: "SELLER_BODY_BUDGET",
     flag: "body-budget",

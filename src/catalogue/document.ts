@@ -156,9 +156,9 @@ const READ_AT_ONCE = 512 * 1024;
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
   take: TakePiece,
-  done?: BlockDone,
+  { done, ...part }: { done?: BlockDone } & PartOfDocument = {},
 ): Promise<ProductsDocument> {
-  const decoder = new Decoder();
+  const decoder = new Decoder(part);
   const size = sizeOf(blocks);
   const readAll = () => Promise.try(readXml, blocks, decoder, done);
   if (size <= LIGHT) await readAll();
@@ -184,7 +184,34 @@ const SUGGESTED_AT_ONCE = 64;
 /** Problems listed of each product, even beyond the limit of the document. */
 const LISTED_OF_EACH = 4;
 
-class Decoder {
+/** What stands before a part of a document. */
+export interface PartOfDocument {
+  products?: number;
+  lines?: number;
+}
+
+/** A product whose content is not decoded. */
+export interface SurveyedProduct {
+  line: number;
+  span: Span;
+}
+
+interface DecoderOptions extends PartOfDocument {
+  /** How many products there may be. */
+  limit?: number;
+  /** Is called with each product in place of decoding it. */
+  survey?: (product: SurveyedProduct) => void;
+}
+
+/** Reads a document as handlers of the XML reader. */
+export class Decoder {
+  readonly #limit: number;
+  readonly #survey: ((product: SurveyedProduct) => void) | undefined;
+  #surveyed: SurveyedProduct | null = null;
+  /** Products and lines before the document. */
+  readonly #productsBefore: number;
+  readonly #linesBefore: number;
+  #count = 0;
   readonly #rows: DecodedProduct[] = [];
   /** Bounded: a document can hold millions. */
   readonly #problems: Detail[] = [];
@@ -207,6 +234,16 @@ class Decoder {
   #attributes: XmlAttributes = {};
   readonly #text = new FieldText();
 
+  constructor(
+    { limit = PRODUCTS_LIMIT, survey, products = 0, lines = 0 }:
+      DecoderOptions = {},
+  ) {
+    this.#limit = limit;
+    this.#survey = survey;
+    this.#productsBefore = products;
+    this.#linesBefore = lines;
+  }
+
   get lacksSuggestions(): boolean {
     return this.#suggestions.length > 0;
   }
@@ -220,7 +257,7 @@ class Decoder {
   }
 
   finish(): ProductsDocument {
-    if (this.#rows.length === 0 && this.#problems.length === 0) {
+    if (this.#count === 0 && this.#problems.length === 0) {
       this.#problem(
         "required",
         "<products> holds no <product>; send at least one.",
@@ -228,7 +265,8 @@ class Decoder {
       );
     }
     for (const problem of this.#problems) {
-      const row = this.#rows[(problem.product ?? 0) - 1];
+      const index = (problem.product ?? 0) - 1 - this.#productsBefore;
+      const row = this.#rows[index];
       if (row !== undefined && row.sku !== null) problem.sku = row.sku;
     }
     const tallies = [this.#outside, ...this.#rows.map((row) => row.problems)];
@@ -244,11 +282,12 @@ class Decoder {
     this.#tag = tag;
   }
 
-  open(name: string, attributes: XmlAttributes, line: number): void {
+  open(name: string, attributes: XmlAttributes, lineHere: number): void {
     if (this.#skipping > 0) {
       this.#skipping++;
       return;
     }
+    const line = lineHere + this.#linesBefore;
     switch (this.#level) {
       case Level.Outside:
         return this.#openRoot(name, attributes, line);
@@ -270,6 +309,7 @@ class Decoder {
   close(): void {
     if (this.#skipping > 0) {
       this.#skipping--;
+      if (this.#skipping === 0) this.#endSurveyed();
       return;
     }
     switch (this.#level) {
@@ -319,16 +359,16 @@ class Decoder {
     if (name !== "product") {
       return this.#unknownElement(name, line, "", ["product"]);
     }
-    if (this.#rows.length === PRODUCTS_LIMIT) {
-      throw new ServiceError(
-        "too_many_products",
-        `The document holds more than ${PRODUCTS_LIMIT} products; split it ` +
-          `into requests of at most ${PRODUCTS_LIMIT}.`,
-      );
-    }
+    if (this.#count === this.#limit) throw tooManyProducts(this.#limit);
+    this.#count++;
     this.#refuseText(line, "products");
+    if (this.#survey !== undefined) {
+      this.#surveyed = { line, span: this.#tagSpan() };
+      this.#skipping = 1;
+      return;
+    }
     this.#row = {
-      product: this.#rows.length + 1,
+      product: this.#productsBefore + this.#count,
       line,
       id: null,
       sku: null,
@@ -342,6 +382,14 @@ class Decoder {
     this.#rows.push(this.#row);
     this.#level = Level.Product;
     this.#checkAttributes("product", attributes, line, "");
+  }
+
+  #endSurveyed(): void {
+    const product = this.#surveyed;
+    if (product === null) return;
+    this.#surveyed = null;
+    product.span.end = this.#tag.tagEnd;
+    this.#survey!(product);
   }
 
   #tagSpan(): Span {
@@ -658,6 +706,16 @@ class Decoder {
     this.#problems.push(detail);
     if (suggest !== undefined) this.#suggestions.push([detail, suggest]);
   }
+}
+
+function tooManyProducts(limit: number): ServiceError {
+  const about = limit === PRODUCTS_LIMIT
+    ? `split it into requests of at most ${limit}, or send it as an import.`
+    : `split it into imports of at most ${limit}.`;
+  return new ServiceError(
+    "too_many_products",
+    `The document holds more than ${limit} products; ${about}`,
+  );
 }
 
 function isList(field: string): field is ListField {

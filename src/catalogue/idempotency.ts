@@ -1,11 +1,10 @@
 /** Requests that are carried out once, however often they are sent. */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { query, type Sql, type Tx } from "../database/db.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import type { TransactionKey } from "./transaction.ts";
 
 /** A used Idempotency-Key is remembered this long. */
 const KEY_LIFETIME_MS = DAY_MS;
@@ -26,7 +25,8 @@ export interface KeyUse {
 /** A key that was used. */
 export interface FoundKey {
   request_hash: string;
-  transaction_id: string;
+  /** Of the transaction or import. */
+  made: string;
   /** How many products the upload refused. */
   refused: number;
 }
@@ -47,16 +47,40 @@ interface Once<T> {
  * in progress, or one used for another request.
  */
 export async function once<T>(
-  { db, deps, keysInProgress }: Services,
+  services: Services,
   { seller, request, body, carryOut, again }: Once<T>,
 ): Promise<T> {
   if (request === null) return await carryOut(null);
-  const hash = createHash("sha256").update(request.target).update("\0");
+  const hash = beginHash(request);
   for (const block of body) hash.update(block);
   const use: KeyUse = { key: request.key, hash: hash.digest("hex") };
+  return await whileFree(
+    services,
+    seller,
+    request,
+    async (used) =>
+      used === null ? await carryOut(use) : again(checkUse(used, use)),
+  );
+}
+
+/** The hash of a request, to which its body is added. */
+export function beginHash({ target }: KeyedRequest): Hash {
+  return createHash("sha256").update(target).update("\0");
+}
+
+/**
+ * Runs `work` with the former use of the key, null if there is none. Throws 409
+ * for a key in progress.
+ */
+export async function whileFree<T>(
+  { db, deps, keysInProgress }: Services,
+  seller: Seller,
+  { key }: KeyedRequest,
+  work: (used: FoundKey | null) => Promise<T>,
+): Promise<T> {
   // Other processes do not know the keys in progress here. If two use a key at
   // once, the second to write finds it used.
-  const name = `${seller.id} ${use.key}`;
+  const name = `${seller.id} ${key}`;
   if (keysInProgress.has(name)) {
     throw new ServiceError(
       "conflict",
@@ -67,10 +91,10 @@ export async function once<T>(
   keysInProgress.add(name);
   try {
     const used = await db.read((sql) =>
-      findUsedKey(sql, seller.no, use.key, deps.clock.now())
+      findUsedKey(sql, seller.no, key, deps.clock.now())
     );
     await deps.maybe?.("key looked up");
-    return used === null ? await carryOut(use) : again(checked(used, use));
+    return await work(used);
   } finally {
     keysInProgress.delete(name);
   }
@@ -86,10 +110,11 @@ export async function usedBefore(
   use: KeyUse | null,
 ): Promise<FoundKey | null> {
   const used = use && await findUsedKey(tx, seller.no, use.key, tx.now());
-  return used && checked(used, use!);
+  return used && checkUse(used, use!);
 }
 
-function checked(used: FoundKey, use: KeyUse): FoundKey {
+/** The former use; throws 409 if it was a different request. */
+export function checkUse(used: FoundKey, use: KeyUse): FoundKey {
   if (used.request_hash === use.hash) return used;
   throw new ServiceError(
     "conflict",
@@ -109,9 +134,10 @@ async function findUsedKey(
   now: number,
 ): Promise<FoundKey | null> {
   return await sql.get<FoundKey>(
-    `SELECT request_hash, transaction_id, products_refused AS refused
+    `SELECT request_hash, COALESCE(transaction_id, used.import_id) AS made,
+       COALESCE(products_refused, 0) AS refused
      FROM idempotency_keys AS used
-     JOIN transactions ON transactions.seller_no = used.seller_no
+     LEFT JOIN transactions ON transactions.seller_no = used.seller_no
        AND transactions.id = transaction_id
      WHERE used.seller_no = ? AND key = ? AND expires_at > ?`,
     [sellerNo, key, now],
@@ -125,10 +151,14 @@ async function findUsedKey(
  */
 export async function useKey(
   tx: Tx,
-  { sellerNo, transactionId }: TransactionKey,
+  sellerNo: number,
+  made: { transactionId: string } | { importId: string },
   { key, hash }: KeyUse,
 ): Promise<void> {
   const now = tx.now();
+  const [column, id] = "importId" in made
+    ? ["import_id", made.importId]
+    : ["transaction_id", made.transactionId];
   await tx.runMany(
     `DELETE FROM idempotency_keys
      WHERE seller_no = ? AND key = ? AND expires_at <= ?`,
@@ -136,9 +166,9 @@ export async function useKey(
   );
   await tx.runMany(
     `INSERT INTO idempotency_keys
-       (seller_no, key, request_hash, transaction_id, expires_at)
+       (seller_no, key, request_hash, ${column}, expires_at)
      VALUES (?, ?, ?, ?, ?)`,
-    [[sellerNo, key, hash, transactionId, now + KEY_LIFETIME_MS]],
+    [[sellerNo, key, hash, id, now + KEY_LIFETIME_MS]],
   );
 }
 

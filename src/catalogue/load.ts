@@ -8,7 +8,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import type { ServiceError } from "../lib/errors.ts";
 import { takeImages, type TakenImages } from "../images/requests.ts";
 import { whyInactive } from "../sellers/access.ts";
-import type { Caller } from "../sellers/seller.ts";
+import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
 import { type FoundKey, type KeyUse, usedBefore } from "./idempotency.ts";
@@ -18,7 +18,7 @@ import { findProducts, waitForSkus } from "./product_rows.ts";
 
 /** What a plan is about. */
 export interface Wanted {
-  seller: Caller;
+  seller: Seller & Partial<Caller>;
   ids: readonly string[];
   skus: readonly string[];
 }

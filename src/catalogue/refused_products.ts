@@ -77,14 +77,14 @@ export class SentDocument {
     if (products.length === 0) return null;
     const document = new Blocks();
     const write = (text: string) => document.append(encoder.encode(text));
-    write('<?xml version="1.0" encoding="UTF-8"?>\n');
+    write(DECLARATION);
     // With the namespaces that it declares.
     this.#copy(0, document);
     for (const refused of products) {
-      write(`\n${commentOn(refused)}\n`);
+      write(`\n${commentOn(refused, "upload")}\n`);
       this.#copy(refused.product, document);
     }
-    write("\n</products>\n");
+    write(END);
     return { products, blocks: document.finish() };
   }
 
@@ -98,12 +98,24 @@ export class SentDocument {
 
 const encoder = new TextEncoder();
 
-function commentOn({ product, details, more }: RefusedProduct): string {
+/** What stands before the root of such a document, and behind its products. */
+export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
+export const END = "\n</products>\n";
+
+/** The comment before a refused product; `source`: what it was sent in. */
+export function commentOn(
+  { product, details, more }: {
+    product: number;
+    details: readonly Detail[];
+    more: number;
+  },
+  source: "upload" | "import",
+): string {
   const lines = details.map(({ line, code, message }) =>
     `line ${line}, ${code}: ${message}`
   );
   if (more > 0) lines.push(`and ${more} more`);
-  const text = [`product ${product} of the upload`, ...lines].join("\n  ");
+  const text = [`product ${product} of the ${source}`, ...lines].join("\n  ");
   return `<!-- ${commentText(text)} -->`;
 }
 

@@ -42,7 +42,7 @@ async function deleteOldTransactions(
   const old = await tx.all<TransactionKey>(
     query(({ lock }) =>
       `SELECT seller_no AS "sellerNo", id AS "transactionId"
-       FROM transactions WHERE finished_at <= ?
+       FROM transactions WHERE finished_at <= ? AND import_id IS NULL
        ORDER BY finished_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")}`
     ),
     [before, SWEEP_TRANSACTIONS],

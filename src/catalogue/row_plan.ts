@@ -10,7 +10,7 @@ import {
   type ProductsDocument,
 } from "./document.ts";
 import type { Loaded } from "./load.ts";
-import { SkuReservations } from "./sku_reservations.ts";
+import { SkuReservations, type UsedBefore } from "./sku_reservations.ts";
 
 /** The plan for one product. */
 export interface PlannedProduct {
@@ -34,8 +34,13 @@ interface Rows {
   products: PlannedProduct[];
 }
 
-export function planRows({ rows }: ProductsDocument, loaded: Loaded): Rows {
-  const reservations = new SkuReservations(loaded, rows);
+/** `before`: what earlier parts of the document use. */
+export function planRows(
+  { rows }: ProductsDocument,
+  loaded: Loaded,
+  before?: UsedBefore,
+): Rows {
+  const reservations = new SkuReservations(loaded, rows, before);
   const plan: Rows = { problems: [], products: [] };
   for (const row of rows) planRow(plan, row, loaded, reservations);
   return plan;

@@ -7,17 +7,34 @@ import { type Product, skuTaken } from "./product.ts";
 
 type Stored = Pick<Loaded, "byId" | "bySku">;
 
+/** A row that uses a SKU or a product. */
+type User = Pick<DecodedProduct, "product" | "line">;
+
+/** What rows before a part of a document use, by SKU and by id. */
+export interface UsedBefore {
+  skus: ReadonlyMap<string, User>;
+  ids: ReadonlyMap<string, User>;
+}
+
+const NOTHING: UsedBefore = { skus: new Map(), ids: new Map() };
+
 type Clash = Pick<Detail, "line" | "field" | "code" | "message">;
 
 export class SkuReservations {
   readonly #stored: Stored;
-  readonly #skus = new Map<string, DecodedProduct>();
-  readonly #targets = new Map<string, DecodedProduct>();
+  readonly #skus: Map<string, User>;
+  readonly #targets: Map<string, User>;
   /** Ids of the products that give up their SKU in this document. */
   readonly #leaving = new Set<string>();
 
-  constructor(stored: Stored, rows: readonly DecodedProduct[]) {
+  constructor(
+    stored: Stored,
+    rows: readonly DecodedProduct[],
+    before: UsedBefore = NOTHING,
+  ) {
     this.#stored = stored;
+    this.#skus = new Map(before.skus);
+    this.#targets = new Map(before.ids);
     for (const { id, sku } of rows) {
       const current = id === null ? undefined : stored.byId.get(id);
       if (current && sku !== null && sku !== current.sku) {

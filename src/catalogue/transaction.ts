@@ -61,6 +61,8 @@ export interface Transaction {
   /** Ids of transactions; null where there is none. */
   undoes: string | null;
   undone_by: string | null;
+  /** The import of which it is a part; null if it is an upload. */
+  import_id: string | null;
 }
 
 /** What identifies a transaction in the database. */

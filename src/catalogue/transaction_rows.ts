@@ -21,7 +21,7 @@ function columnsOf(prefix: string, counts: Readonly<Record<string, number>>) {
   return Object.keys(counts).map((name) => [name, `${prefix}_${name}`]);
 }
 
-const OWN = "id, created_at, finished_at, undoes";
+const OWN = "id, created_at, finished_at, undoes, import_id";
 const COUNTS = [...PRODUCT_COLUMNS, ...IMAGE_COLUMNS]
   .map(([, column]) => column).join(", ");
 
@@ -32,9 +32,11 @@ export async function insertTransaction(
   transaction: Omit<Transaction, "undone_by">,
   results: readonly TransactionResult[],
 ): Promise<void> {
-  const { id, created_at, finished_at, undoes, products, images } = transaction;
+  const { id, created_at, finished_at, undoes, import_id, products, images } =
+    transaction;
   const values = [
-    ...[sellerNo, packResults(results), id, created_at, finished_at, undoes],
+    ...[sellerNo, packResults(results)],
+    ...[id, created_at, finished_at, undoes, import_id],
     ...PRODUCT_COLUMNS.map(([name]) => products[name as ProductResult]),
     ...IMAGE_COLUMNS.map(([name]) => images[name as keyof ImageCounts]),
   ];
@@ -56,11 +58,11 @@ const UNDONE_BY = `(SELECT u.id FROM transactions u
 const COUNTERS = `${OWN}, ${COUNTS}, ${UNDONE_BY}`;
 
 function toTransaction(row: TransactionRow): Transaction {
-  const { id, created_at, finished_at, undoes, undone_by } = row;
+  const { id, created_at, finished_at, undoes, undone_by, import_id } = row;
   const counts = (columns: string[][]) =>
     Object.fromEntries(columns.map(([name, column]) => [name, row[column]]));
   return {
-    ...{ id, created_at, finished_at, undoes, undone_by },
+    ...{ id, created_at, finished_at, undoes, undone_by, import_id },
     products: counts(PRODUCT_COLUMNS) as ProductCounts,
     images: counts(IMAGE_COLUMNS) as ImageCounts,
   };
@@ -92,7 +94,10 @@ export async function findUndoneBy(
   ) ?? null;
 }
 
-/** The seller's transactions before `before` (an id), the newest first. */
+/**
+ * The seller's transactions before `before` (an id), the newest first, without
+ * parts of imports.
+ */
 export async function listTransactions(
   sql: Sql,
   sellerNo: number,
@@ -101,6 +106,7 @@ export async function listTransactions(
   const wanted = where({ "seller_no = ?": sellerNo, "id < ?": before });
   const rows = await sql.all<TransactionRow>(
     `SELECT ${COUNTERS} FROM transactions ${wanted.where}
+       AND import_id IS NULL
      ORDER BY id DESC LIMIT ?`,
     [...wanted.params, limit],
   );

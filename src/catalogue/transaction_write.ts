@@ -57,6 +57,8 @@ export interface TransactionWrite {
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
   /** The transaction that this one undoes. */
   undoes: string | null;
+  /** The import of which it is a part. */
+  importId: string | null;
   /** The Idempotency-Key that it uses up. */
   use: KeyUse | null;
 }
@@ -73,7 +75,7 @@ export async function writeTransaction(
   tx: Tx,
   write: TransactionWrite,
 ): Promise<WrittenTransaction> {
-  const { seller, refused, taken, undoes, use } = write;
+  const { seller, refused, taken, undoes, importId, use } = write;
   const { deps, config, metrics, signals } = services;
   const products = write.products.map((product) =>
     product.result === "created" ? { ...product, id: deps.ids.uuid() } : product
@@ -97,13 +99,14 @@ export async function writeTransaction(
     products: counts,
     images: { ...NO_IMAGES, pending, reused },
     undoes,
+    import_id: importId,
   }, withOnly(waiting, results));
   if (config.undoDays > 0) await keepUndo(tx, upload, now, changes);
   await requestImages(tx, upload, waiting, taken, now);
   if (pending > 0) tx.onCommit(() => signals.images.announce());
   await dropUnrequested(tx, seller.no, taken, distinct.map(({ url }) => url));
   await linkImages(tx, seller.no, [...changes.values()], taken);
-  if (use !== null) await useKey(tx, upload, use);
+  if (use !== null) await useKey(tx, seller.no, { transactionId }, use);
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;
     await insertRefusedProducts(tx, upload, refused, limit);

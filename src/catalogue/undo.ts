@@ -9,7 +9,7 @@ import {
   recordInvalid,
   ServiceError,
 } from "../lib/errors.ts";
-import type { Caller } from "../sellers/seller.ts";
+import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import {
   type KeyedRequest,
@@ -65,16 +65,10 @@ export async function undoTransaction(
   services: Services,
   undo: Undo,
 ): Promise<UndoOutcome> {
-  const { db, config } = services;
+  const { db } = services;
   const { seller, dryRun, idempotency: request } = undo;
   if (dryRun) {
-    const plan = await db.read(async (sql) => {
-      const draft = await readDraft(sql, services, undo);
-      return planned(
-        draft,
-        await load(sql, config, { seller, ...namedBy(draft) }),
-      );
-    });
+    const plan = await db.read((sql) => tryUndo(sql, services, undo));
     const details = [...plan.conflicts, ...plan.beyondQuota];
     return { dryRun: countsOf(plan.products), details };
   }
@@ -82,7 +76,7 @@ export async function undoTransaction(
     seller,
     request,
     body: [],
-    again: (used) => ({ transactionId: used.transaction_id }),
+    again: (used) => ({ transactionId: used.made }),
     carryOut: (use) =>
       db.write((tx) => store(tx, services, undo, use), {
         owner: seller.id,
@@ -102,8 +96,39 @@ async function store(
   const { seller, transactionId, keepChanged } = undo;
   // Before anything is refused: the first use of the key has undone it.
   const used = await usedBefore(tx, seller, use);
-  if (used !== null) return { transactionId: used.transaction_id };
-  const draft = await readDraft(tx, services, undo);
+  if (used !== null) return { transactionId: used.made };
+  const refuse = ({ conflicts, beyondQuota }: UndoPlan) => {
+    const problems = keepChanged ? beyondQuota : [...conflicts, ...beyondQuota];
+    if (problems.length > 0) throw recordInvalid(problems);
+  };
+  const undone = { seller, transactionId };
+  const { written } = await applyUndo(tx, services, undone, {
+    refuse,
+    importId: null,
+    use,
+  });
+  return written;
+}
+
+/** A transaction to be undone; who takes it back may have no key any more. */
+type Undone = Pick<Undo, "transactionId"> & { seller: Seller };
+
+/**
+ * Undoes a transaction in a write. `refuse` throws if nothing is to be done;
+ * otherwise fields that were changed since are kept.
+ */
+export async function applyUndo(
+  tx: Tx,
+  services: Services,
+  undone: Undone,
+  { refuse, importId, use }: {
+    refuse: (plan: UndoPlan) => void;
+    importId: string | null;
+    use: KeyUse | null;
+  },
+): Promise<{ plan: UndoPlan; written: WrittenTransaction }> {
+  const { seller, transactionId } = undone;
+  const draft = await readDraft(tx, services, undone);
   const loaded = await loadLocked(tx, services, {
     seller,
     ...namedBy(draft),
@@ -111,20 +136,30 @@ async function store(
     use: null,
   });
   const plan = planned(draft, loaded);
-  const problems = keepChanged
-    ? plan.beyondQuota
-    : [...plan.conflicts, ...plan.beyondQuota];
-  if (problems.length > 0) throw recordInvalid(problems);
-  await deleteUndo(tx, keyOf(undo));
-  return await writeTransaction(services, tx, {
+  refuse(plan);
+  await deleteUndo(tx, keyOf(undone));
+  const written = await writeTransaction(services, tx, {
     seller,
     products: plan.products.map(toOutcome),
     refused: null,
     taken: loaded.images,
     versionOf: () => ({ validator: null, asStored: true }),
     undoes: transactionId,
+    importId,
     use,
   });
+  return { plan, written };
+}
+
+/** What an undo would do; throws if the transaction cannot be undone. */
+export async function tryUndo(
+  sql: Sql,
+  services: Services,
+  undone: Undone,
+): Promise<UndoPlan> {
+  const draft = await readDraft(sql, services, undone);
+  const wanted = { seller: undone.seller, ...namedBy(draft) };
+  return planned(draft, await load(sql, services.config, wanted));
 }
 
 function planned(draft: UndoDraft, loaded: Loaded): UndoPlan {
@@ -132,7 +167,7 @@ function planned(draft: UndoDraft, loaded: Loaded): UndoPlan {
   return planUndo(draft, loaded);
 }
 
-function keyOf({ seller, transactionId }: Undo): TransactionKey {
+function keyOf({ seller, transactionId }: Undone): TransactionKey {
   return { sellerNo: seller.no, transactionId };
 }
 
@@ -140,13 +175,13 @@ function keyOf({ seller, transactionId }: Undo): TransactionKey {
 async function readDraft(
   sql: Sql,
   { config, deps }: Services,
-  undo: Undo,
+  undone: Undone,
 ): Promise<UndoDraft> {
-  const { seller, transactionId } = undo;
+  const { seller, transactionId } = undone;
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const [transaction, kept, results] = await Promise.all([
     findTransaction(sql, seller.no, transactionId),
-    findUndo(sql, keyOf(undo), since),
+    findUndo(sql, keyOf(undone), since),
     findResults(sql, seller.no, transactionId),
   ]);
   if (transaction === null) throw notFound("transaction");
@@ -160,24 +195,25 @@ async function readDraft(
   }
   // Nothing is kept of a transaction that changed no product.
   const steps = created + updated + deleted === 0 ? [] : kept;
-  if (steps === null) throw tooOld(config.undoDays, created_at > since);
+  if (steps === null) throw tooOldToUndo(config.undoDays, created_at > since);
   return { steps, results };
 }
 
 /**
  * `young`: it is recent, but a release or a setting without records stored it.
  */
-function tooOld(days: number, young: boolean): ServiceError {
-  return recordInvalid([{
-    field: "transaction_id",
-    code: "too_old",
-    message: days === 0
-      ? "transaction_id cannot be undone: undo is disabled on this service."
-      : young
-      ? "transaction_id cannot be undone: nothing was kept for that when it was " +
-        "stored."
-      : `transaction_id cannot be undone any more: ${days} days have passed.`,
-  }]);
+export function tooOldToUndo(
+  days: number,
+  young: boolean,
+  field = "transaction_id",
+): ServiceError {
+  const reason = days === 0
+    ? "cannot be undone: undo is disabled on this service."
+    : young
+    ? "cannot be undone: nothing was kept for that when it was stored."
+    : `cannot be undone any more: ${days} days have passed.`;
+  const message = `${field} ${reason}`;
+  return recordInvalid([{ field, code: "too_old", message }]);
 }
 
 function toOutcome({ id, sku, result, change }: UndoneProduct): ProductOutcome {

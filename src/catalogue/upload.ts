@@ -24,6 +24,7 @@ import type { Caller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import {
   imageProblems,
+  imageUrls,
   type ProbedImage,
   probeImages,
   requireAllProbed,
@@ -38,7 +39,7 @@ import {
   type UploadPlan,
 } from "./upload_plan.ts";
 import type { PlannedProduct } from "./row_plan.ts";
-import { load, type Loaded, loadLocked } from "./load.ts";
+import { load, type Loaded, loadLocked, type Wanted } from "./load.ts";
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnrequested } from "../images/requests.ts";
 import type { Services } from "../services.ts";
@@ -107,8 +108,8 @@ function nameOfFailure(error: unknown, { dryRun }: Upload): string {
   return dryRun ? "dry_run" : "refused";
 }
 
-function firstAnswer({ transaction_id, refused }: FoundKey): UploadOutcome {
-  return { transactionId: transaction_id, refused, repeated: true };
+function firstAnswer({ made, refused }: FoundKey): UploadOutcome {
+  return { transactionId: made, refused, repeated: true };
 }
 
 /** A draft with what its probes and the write need. */
@@ -155,7 +156,7 @@ async function readAndProbe(
   const take = (piece: () => Promise<void>) =>
     services.heavy.run({ owner: seller.id }, piece);
   const done = sent === null ? free : undefined;
-  const decode = () => decodeProductsInPieces(body, take, done);
+  const decode = () => decodeProductsInPieces(body, take, { done });
   const document = await inPhase(
     services,
     "decode",
@@ -164,7 +165,10 @@ async function readAndProbe(
   const { yieldToIo } = services.deps;
   const source = sent && await SentDocument.locate(sent, document, yieldToIo);
   const probe = () =>
-    beforeEnd(services.ending, probeImages(services, document, seller.id));
+    beforeEnd(
+      services.ending,
+      probeImages(services, imageUrls(document), seller.id),
+    );
   const probed = await inPhase(
     services,
     "heads",
@@ -175,7 +179,7 @@ async function readAndProbe(
   return { document, known, acceptValid, source, probed };
 }
 
-function planned(draft: Draft, loaded: Loaded): UploadPlan {
+export function planned(draft: Draft, loaded: Loaded): UploadPlan {
   if (loaded.inactive !== null) throw loaded.inactive;
   return planUpload(draft, loaded);
 }
@@ -218,14 +222,7 @@ async function store(
     await dropUnrequested(tx, seller.no, images, []);
     return firstAnswer(used);
   }
-  const plan = await inSpan("upload.plan", async () => {
-    const plan = planned(draft, loaded);
-    const isSure = plan.problems.length === draft.known.length;
-    if (isSure || tx.isOnlyWriter) return plan;
-    // While it waited for a lock, a SKU may have gone from one product to
-    // another.
-    return planned(draft, await load(tx, config, wanted));
-  });
+  const plan = await planLocked(tx, config, draft, { loaded, wanted });
   refuse(draft, plan);
   return await writeTransaction(services, tx, {
     seller,
@@ -236,7 +233,25 @@ async function store(
     taken: images,
     versionOf: (url) => ({ validator: validatorFrom(probed.get(url)) }),
     undoes: null,
+    importId: null,
     use,
+  });
+}
+
+/** The plan of a write, by what it has locked. */
+export function planLocked(
+  tx: Tx,
+  config: Services["config"],
+  draft: Draft,
+  { loaded, wanted }: { loaded: Loaded; wanted: Wanted },
+): Promise<UploadPlan> {
+  return inSpan("upload.plan", async () => {
+    const plan = planned(draft, loaded);
+    const isSure = plan.problems.length === draft.known.length;
+    if (isSure || tx.isOnlyWriter) return plan;
+    // While it waited for a lock, a SKU may have gone from one product to
+    // another.
+    return planned(draft, await load(tx, config, wanted));
   });
 }
 
@@ -257,7 +272,7 @@ async function inPhase<T>(
   }
 }
 
-function countProbes(
+export function countProbes(
   { metrics }: Services,
   probed: Iterable<ProbedImage>,
 ): void {
@@ -272,7 +287,10 @@ function countProbes(
 }
 
 /** The result of `work`; throws 503 if the service stops first. */
-async function beforeEnd<T>(ending: AbortSignal, work: Promise<T>): Promise<T> {
+export async function beforeEnd<T>(
+  ending: AbortSignal,
+  work: Promise<T>,
+): Promise<T> {
   const { promise: end, reject } = Promise.withResolvers<never>();
   const onEnd = () => reject(serviceStopping());
   if (ending.aborted) onEnd();
@@ -285,7 +303,9 @@ async function beforeEnd<T>(ending: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 /** A product for which the document lists no images requests none. */
-function toOutcome(planned: PlannedProduct | RefusedProduct): ProductOutcome {
+export function toOutcome(
+  planned: PlannedProduct | RefusedProduct,
+): ProductOutcome {
   if (planned.result === "refused") {
     const { sku, result } = planned;
     return { id: null, sku, result, change: null, images: [] };

@@ -9,6 +9,7 @@ import type { Loaded } from "./load.ts";
 import { quotaProblems } from "./product_quota.ts";
 import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
 import { type PlannedProduct, planRows } from "./row_plan.ts";
+import type { UsedBefore } from "./sku_reservations.ts";
 import { leaveOut } from "./valid_products.ts";
 
 /** An upload that was read and whose images were probed. */
@@ -18,6 +19,8 @@ export interface Draft {
   known: readonly Detail[];
   /** Store the products without a problem, also when others have one. */
   acceptValid: boolean;
+  /** What earlier parts of the document use; nothing where it is the whole. */
+  before?: UsedBefore;
 }
 
 /** Both in document order. */
@@ -27,8 +30,8 @@ export interface UploadPlan {
 }
 
 export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
-  const { document, known, acceptValid } = draft;
-  const plan = planRows(document, loaded);
+  const { document, known, acceptValid, before } = draft;
+  const plan = planRows(document, loaded, before);
   const found = [...known, ...plan.problems];
   const valid = acceptValid
     ? leaveOut(plan.products, found)

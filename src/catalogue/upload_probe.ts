@@ -25,16 +25,17 @@ export type ProbedImage = { validator: string | null } | {
   seen: string;
 } | "not_asked";
 
-/** Sends one HEAD to each distinct image URL, for the seller `owner`. */
+/** The distinct URLs of a document, in its order. */
+export function imageUrls({ rows }: ProductsDocument): Set<string> {
+  return new Set(rows.flatMap(({ images }) => images.map(({ url }) => url)));
+}
+
+/** Sends one HEAD to each image URL, for the seller `owner`. */
 export async function probeImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
-  document: ProductsDocument,
+  urls: ReadonlySet<string>,
   owner: string,
 ): Promise<Map<string, ProbedImage>> {
-  const urls = new Set<string>();
-  for (const row of document.rows) {
-    for (const image of row.images) urls.add(image.url);
-  }
   if (urls.size === 0) return new Map();
   const lastBegin = new AbortController();
   const cancel = deps.clock.after(LAST_BEGIN_MS, () => lastBegin.abort());

@@ -22,6 +22,10 @@ import {
   type FailingWebhook,
   HOUR,
   type Hour,
+  IMPORT,
+  type Import,
+  IMPORT_RESULT,
+  type ImportResult,
   LOGGED_DELIVERY,
   type LoggedDelivery,
   type MappedColumn,
@@ -173,6 +177,116 @@ export interface Operations {
     /** does everything but the write */
     dry_run: true;
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
+
+  /**
+   * Import a document of any length. Takes up to 50,000 products, and answers once the document is on disk. All are checked in the background, then stored, none if anything is wrong (with accept=valid: those without a problem).
+   *
+   * `POST /seller_api/imports`
+   */
+  beginImport(input: {
+    /** or an XML document */
+    products: SentProduct[] | Encoded;
+    /** version; 1.1 when left out */
+    v?: "1.1";
+    /** valid stores the products without a problem, also when others have one; all or none when left out */
+    accept?: "valid";
+    /** a name to find it again by, such as that of the file */
+    name?: string;
+  }, options?: CallOptions): Promise<{ import_id: string }>;
+
+  /**
+   * Recent imports. The newest first, with counters and without problems.
+   *
+   * `GET /seller_api/imports`
+   */
+  listImports(
+    input?: {
+      /** continues after an earlier page: its <next> */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    imports: Import[];
+    /** what ?after= takes for the next page */
+    next?: string;
+  }>;
+
+  /**
+   * Watch an import. How far it is, and what is wrong. With Accept: text/event-stream, a stream of progress events and a final one.
+   *
+   * `GET /seller_api/imports/:import_id`
+   */
+  getImport(input: {
+    /** the answer of the import */
+    import_id: string;
+    /** seconds, up to 30: answers when the status is final, or then */
+    wait?: number;
+  }, options?: CallOptions): Promise<{ import: Import }>;
+
+  /**
+   * Results of an import. What became of each product, in the order of the document.
+   *
+   * `GET /seller_api/imports/:import_id/results`
+   */
+  getImportResults(
+    input: {
+      /** the answer of the import */
+      import_id: string;
+      /** continues after an earlier page: its <next> */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+      /** only products with this result */
+      result?:
+        | "created"
+        | "updated"
+        | "unchanged"
+        | "deleted"
+        | "refused"
+        | "not_stored";
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      results: ImportResult[];
+      /** what ?after= takes for the next page */
+      next?: string;
+    }
+  >;
+
+  /**
+   * Refused products of an import. As a document <products> to correct and send again: each product byte for byte as it was sent, behind a comment with its problems.
+   *
+   * `GET /seller_api/imports/:import_id/refused`
+   */
+  getRefusedOfImport(input: {
+    /** the answer of the import */
+    import_id: string;
+  }, options?: CallOptions): Promise<string>;
+
+  /**
+   * Cancel an import. What is not stored yet is not stored any more. What was stored can be undone.
+   *
+   * `DELETE /seller_api/imports/:import_id`
+   */
+  cancelImport(input: {
+    /** the answer of the import */
+    import_id: string;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Take an import back. Begins an import that restores the former value of every field that the import changed and deletes the products that it created, the newest part first. It is refused if anything was changed since, unless changed=keep.
+   *
+   * `POST /seller_api/imports/:import_id/undo`
+   */
+  undoImport(input: {
+    /** the answer of the import */
+    import_id: string;
+    /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
+    changed?: "keep";
+  }, options?: CallOptions): Promise<{ import_id: string }>;
 
   /**
    * Change one attribute. By the rules of the upload. A body is ignored.
@@ -714,6 +828,7 @@ export interface Operations {
         queues?: string;
         images?: string;
         webhooks?: string;
+        imports?: string;
       };
       backlog?: Backlog;
     }
@@ -736,6 +851,7 @@ export interface Operations {
         queues?: string;
         images?: string;
         webhooks?: string;
+        imports?: string;
       };
       backlog?: Backlog;
     }
@@ -807,6 +923,8 @@ export interface Operations {
 /** What the lists hold that come in pages. */
 export interface Entries {
   listTransactions: Transaction;
+  listImports: Import;
+  getImportResults: ImportResult;
   listProducts: Product;
   listDeliveries: LoggedDelivery;
   listEvents: DeliveredEvent;
@@ -852,6 +970,42 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/seller_api/bulk_products/:transaction_id/undo",
     keyed: true,
     answer: { transaction_id: TEXT, refused: NUMBER, dry_run: DRY_RUN },
+  },
+  beginImport: {
+    method: "POST",
+    path: "/seller_api/imports",
+    sends: "products",
+    keyed: true,
+    answer: { import_id: TEXT },
+  },
+  listImports: {
+    path: "/seller_api/imports",
+    answer: { imports: { list: "import", of: IMPORT }, next: TEXT },
+    pages: "imports",
+  },
+  getImport: {
+    path: "/seller_api/imports/:import_id",
+    answer: { import: IMPORT },
+  },
+  getImportResults: {
+    path: "/seller_api/imports/:import_id/results",
+    answer: { results: { list: "product", of: IMPORT_RESULT }, next: TEXT },
+    pages: "results",
+  },
+  getRefusedOfImport: {
+    path: "/seller_api/imports/:import_id/refused",
+    answer: "text",
+  },
+  cancelImport: {
+    method: "DELETE",
+    path: "/seller_api/imports/:import_id",
+    answer: { success: BOOLEAN },
+  },
+  undoImport: {
+    method: "POST",
+    path: "/seller_api/imports/:import_id/undo",
+    keyed: true,
+    answer: { import_id: TEXT },
   },
   putAttribute: {
     method: "PUT",
@@ -1034,6 +1188,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
           queues: TEXT,
           images: TEXT,
           webhooks: TEXT,
+          imports: TEXT,
         },
       },
       backlog: BACKLOG,
@@ -1049,6 +1204,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
           queues: TEXT,
           images: TEXT,
           webhooks: TEXT,
+          imports: TEXT,
         },
       },
       backlog: BACKLOG,

@@ -60,6 +60,7 @@ export type DetailCode =
   | "url_blocked"
   | "unresolved"
   | "syntax"
+  | "internal"
   | "limit";
 
 export type ImageCode =
@@ -383,6 +384,8 @@ export interface Transaction {
   undoes?: string;
   /** the transaction that undid this one */
   undone_by?: string;
+  /** the import of which this is a part */
+  import_id?: string;
   /** not in lists */
   results?: {
     product: Result[];
@@ -402,7 +405,86 @@ export const TRANSACTION: Shape = {
     images: IMAGE_COUNTS,
     undoes: TEXT,
     undone_by: TEXT,
+    import_id: TEXT,
     results: { elements: { product: { repeated: RESULT }, next: TEXT } },
+  },
+};
+
+export interface Import {
+  import_id: string;
+  /** as it was given */
+  name?: string;
+  /** `images`: all is stored */
+  status:
+    | "checking"
+    | "refused"
+    | "storing"
+    | "images"
+    | "completed"
+    | "completed_with_errors"
+    | "cancelled"
+    | "failed";
+  created_at: string;
+  finished_at: string | null;
+  /** percent of the check, the storing and the images */
+  progress: number;
+  /** `total` is that of the document */
+  products: ProductCounts;
+  /** of what is stored */
+  images: ImageCounts;
+  /** true: nothing is stored, the counts are planned */
+  dry_run?: boolean;
+  /** the import that this one takes back */
+  undoes?: string;
+  /** the import that takes this one back */
+  undone_by?: string;
+  /** the first 1,000; not in lists */
+  problems?: Details;
+}
+
+export const IMPORT: Shape = {
+  elements: {
+    import_id: TEXT,
+    name: TEXT,
+    status: TEXT,
+    created_at: TEXT,
+    finished_at: TEXT_OR_NULL,
+    progress: NUMBER,
+    products: PRODUCT_COUNTS,
+    images: IMAGE_COUNTS,
+    dry_run: BOOLEAN,
+    undoes: TEXT,
+    undone_by: TEXT,
+    problems: DETAILS,
+  },
+};
+
+export interface ImportResult {
+  /** not of a product that is not stored */
+  id?: string;
+  /** left out where a refused product has none */
+  sku?: string;
+  /** `not_stored`: not yet, or never */
+  result:
+    | "created"
+    | "updated"
+    | "unchanged"
+    | "deleted"
+    | "refused"
+    | "not_stored";
+  /** only images that are pending or have failed */
+  image: UnsettledImage[];
+  /** of a refused product, the first 50 */
+  details?: Details;
+}
+
+export const IMPORT_RESULT: Shape = {
+  elements: {
+    id: TEXT,
+    sku: TEXT,
+    result: TEXT,
+    image: { repeated: UNSETTLED_IMAGE },
+    details: DETAILS,
   },
 };
 

@@ -1,5 +1,7 @@
 /** The content of `<service>` for every kind of answer. */
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
+import { IMPORT_STATUSES } from "../imports/import.ts";
+import { IMPORT_RESULTS } from "../imports/results.ts";
 import { IMAGE_CODES } from "../images/image.ts";
 import { DELIVERY_STATES, type DeliveryState } from "../webhooks/webhook.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
@@ -44,6 +46,15 @@ const PRODUCT_COUNTS = named(
   maybe("refused", COUNT, "only with accept=valid; 0 is left out"),
 );
 
+const IMAGE_COUNTS = named(
+  "image_counts",
+  one("total", COUNT, "references; a URL used twice counts twice"),
+  one("pending", COUNT),
+  one("stored", COUNT),
+  one("reused", COUNT, "on disk already"),
+  one("failed", COUNT),
+);
+
 const COUNTERS = [
   one("transaction_id", UUID),
   one(
@@ -55,19 +66,10 @@ const COUNTERS = [
   one("finished_at", TIME_OR_EMPTY),
   one("progress", COUNT, "percent of the images settled"),
   one("products", PRODUCT_COUNTS),
-  one(
-    "images",
-    named(
-      "image_counts",
-      one("total", COUNT, "references; a URL used twice counts twice"),
-      one("pending", COUNT),
-      one("stored", COUNT),
-      one("reused", COUNT, "on disk already"),
-      one("failed", COUNT),
-    ),
-  ),
+  one("images", IMAGE_COUNTS),
   maybe("undoes", UUID, "the transaction that this one undid"),
   maybe("undone_by", UUID, "the transaction that undid this one"),
+  maybe("import_id", UUID, "the import of which this is a part"),
 ];
 
 const DETAIL = named(
@@ -123,6 +125,35 @@ const TRANSACTION = named(
     ),
     "not in lists",
   ),
+);
+
+const IMPORT = named(
+  "import",
+  one("import_id", UUID),
+  maybe("name", STRING, "as it was given"),
+  one("status", word(IMPORT_STATUSES), "`images`: all is stored"),
+  one("created_at", TIME),
+  one("finished_at", TIME_OR_EMPTY),
+  one("progress", COUNT, "percent of the check, the storing and the images"),
+  one("products", PRODUCT_COUNTS, "`total` is that of the document"),
+  one("images", IMAGE_COUNTS, "of what is stored"),
+  maybe("dry_run", BOOLEAN, "true: nothing is stored, the counts are planned"),
+  maybe("undoes", UUID, "the import that this one takes back"),
+  maybe("undone_by", UUID, "the import that takes this one back"),
+  maybe("problems", DETAILS, "the first 1,000; not in lists"),
+);
+
+const IMPORT_RESULT = named(
+  "import_result",
+  maybe("id", UUID, "not of a product that is not stored"),
+  maybe("sku", STRING, "left out where a refused product has none"),
+  one("result", word(IMPORT_RESULTS), "`not_stored`: not yet, or never"),
+  many(
+    "image",
+    UNSETTLED_IMAGE,
+    { about: "only images that are pending or have failed" },
+  ),
+  maybe("details", DETAILS, "of a refused product, the first 50"),
 );
 
 const DRY_RUN = named(
@@ -309,6 +340,13 @@ export const ANSWERS = {
     one("transactions", elements(many("transaction", TRANSACTION))),
     NEXT,
   ],
+  import_begun: [one("import_id", UUID)],
+  import: [one("import", IMPORT)],
+  imports: [one("imports", elements(many("import", IMPORT))), NEXT],
+  import_results: [
+    one("results", elements(many("product", IMPORT_RESULT))),
+    NEXT,
+  ],
   images_retry: [
     one("transaction_id", UUID),
     one("images", elements(one("retried", COUNT))),
@@ -366,6 +404,7 @@ export const ANSWERS = {
         maybe("queues", STRING),
         maybe("images", STRING),
         maybe("webhooks", STRING),
+        maybe("imports", STRING),
       ),
       "to the operator alone; `ok`, or `failed: ` and why",
     ),
@@ -382,6 +421,8 @@ export type Answer<A extends AnswerName> = A extends AnswerName
 
 export type ProductCountsNode = Written<typeof PRODUCT_COUNTS>;
 export type ProgressNode = Elements<typeof COUNTERS>;
+export type ImportNode = Written<typeof IMPORT>;
+export type ImportResultNode = Written<typeof IMPORT_RESULT>;
 export type UnsettledImageNode = Written<typeof UNSETTLED_IMAGE>;
 export type ResultNode = Written<typeof RESULT>;
 export type DetailNode = Written<typeof DETAIL>;

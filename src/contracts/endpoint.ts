@@ -67,6 +67,7 @@ interface PathParameter {
 /** Segments of paths. */
 export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   transaction_id: { about: "the answer of the upload", idOf: "transaction" },
+  import_id: { about: "the answer of the import", idOf: "import" },
   sku_or_id: { about: "a SKU, else an id; percent-encode what is special" },
   attribute: { about: "which attribute", words: ATTRIBUTE_NAMES },
   value: { about: "its new value; empty clears it", mayBeEmpty: true },

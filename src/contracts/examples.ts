@@ -62,6 +62,7 @@ export const MAPPING_EXAMPLE = `<mapping>
 </mapping>`;
 
 const ID = "01a1f8a9-48de-7b1f-9134-1d9a76779e57";
+const IMPORT_ID = "01a1f8a9-48df-7c20-8a51-6b0c3f1e2d94";
 const PRODUCT_ID = "01a1f8a9-48dd-7dda-af68-77c9d5d897a7";
 const DELETED_ID = "01a1f8a2-7c11-7e0a-b2d4-90a1c3e5f701";
 const DELIVERY_ID = "01a1f8a9-54fc-7a02-8c3d-0d2b5c1f7a11";
@@ -108,6 +109,21 @@ function counters(total: string, refused = ""): string {
   <products>${total}<created>1</created><updated>0</updated><unchanged>0</unchanged>${refused}</products>
   <images><total>1</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>1</failed></images>
   <undone_by>01a1f8b9-1f02-7000-9a61-52f0c1d2e3a4</undone_by>`;
+}
+
+function importRecord(problems: string): string {
+  return `<import>
+  <import_id>${IMPORT_ID}</import_id>
+  <name>mugs.xml</name>
+  <status>completed_with_errors</status>
+  <created_at>${AT}</created_at>
+  <finished_at>2026-11-20T11:13:29.285Z</finished_at>
+  <progress>100</progress>
+  <products><total>5000</total><created>4999</created><updated>0</updated><unchanged>0</unchanged><refused>1</refused></products>
+  <images><total>0</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>0</failed></images>${
+    problems === "" ? "" : `\n  ${problems}`
+  }
+</import>`;
 }
 
 const DELIVERY = `<delivery>
@@ -217,6 +233,26 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
       indented(`  ${counters("<total>1</total>")}`)
     }\n  </transaction>\n</transactions>`,
     `<next>${ID}</next>`,
+  ),
+  import_begun: service(`<import_id>${IMPORT_ID}</import_id>`),
+  import: service(importRecord(`<problems>
+    <detail>
+      <product>301</product>
+      <sku>MUG-301</sku>
+      <line>2707</line>
+      <field>price</field>
+      <code>required</code>
+      <message>price is missing; a new product needs sku, title, price and quantity or availability.</message>
+    </detail>
+  </problems>`)),
+  imports: service(`<imports>
+${indented(importRecord(""))}
+</imports>`),
+  import_results: service(
+    `<results>
+  <product><id>${PRODUCT_ID}</id><sku>MUG-1</sku><result>created</result></product>
+</results>`,
+    "<next>0-1</next>",
   ),
   images_retry: service(
     `<transaction_id>${ID}</transaction_id>`,

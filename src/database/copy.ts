@@ -20,6 +20,9 @@ const PAGES: Readonly<Record<string, number>> = {
   // A piece has up to 64 KiB.
   refused_pieces: 64,
   refused_products: 32,
+  // A piece has 256 KiB.
+  import_pieces: 16,
+  import_problems: 32,
   // A body has up to 256 KiB.
   events: 32,
 };

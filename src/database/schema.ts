@@ -208,6 +208,141 @@ const deletedProducts: Table = {
   indexes: { deleted_products_changes: "(change_no, id)" },
 };
 
+/**
+ * Documents of any length that are checked and stored in parts; see
+ * imports/import.ts. The columns of a leased queue are those of others.
+ */
+const imports: Table = {
+  name: "imports",
+  columns: {
+    seller_no: "integer",
+    id: "id",
+    state: "text",
+    accept_valid: "integer",
+    dry_run: "integer",
+    keep_changed: "integer",
+    created_at: "integer",
+    // since which nothing more is checked or stored
+    over_at: "integer?",
+    due_at: "integer?",
+    lease_id: "text?",
+    lease_until: "integer?",
+    // since the last part that succeeded
+    failures: "integer DEFAULT 0",
+    // of the document; what counts against the quota
+    bytes: "integer DEFAULT 0",
+    kept_bytes: "integer DEFAULT 0",
+    // the start tag of the root, as offsets in the document
+    root_start: "integer DEFAULT 0",
+    root_end: "integer DEFAULT 0",
+    parts: "integer DEFAULT 0",
+    parts_checked: "integer DEFAULT 0",
+    parts_stored: "integer DEFAULT 0",
+    products_total: "integer DEFAULT 0",
+    // that the check found to be new
+    products_new: "integer DEFAULT 0",
+    products_created: "integer DEFAULT 0",
+    products_updated: "integer DEFAULT 0",
+    products_unchanged: "integer DEFAULT 0",
+    products_deleted: "integer DEFAULT 0",
+    products_refused: "integer DEFAULT 0",
+    problems: "integer DEFAULT 0",
+    // 1: some of its keys are kept
+    has_keys: "integer DEFAULT 0",
+    // the import that this one takes back
+    undoes: "id?",
+    name: "text?",
+    // problems outside of any product: JSON, as of a part of the document
+    outside: "text DEFAULT '[]'",
+  },
+  key: "seller_no, id",
+  refersTo: { sellers: "seller_no" },
+  indexes: {
+    imports_queue: "(seller_no, due_at, id) WHERE due_at IS NOT NULL",
+    imports_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
+    imports_open: "(seller_no, id) WHERE over_at IS NULL",
+    imports_over: "(over_at) WHERE over_at IS NOT NULL",
+    imports_arriving: "(created_at) WHERE state = 'arriving'",
+    imports_keys: "(over_at) WHERE has_keys = 1",
+    imports_undoes: "(seller_no, undoes) WHERE undoes IS NOT NULL",
+  },
+};
+
+/** The documents of imports, as they were sent. */
+const importPieces: Table = {
+  name: "import_pieces",
+  columns: {
+    seller_no: "integer",
+    import_id: "id",
+    piece: "integer",
+    bytes: "bytes",
+  },
+  key: "seller_no, import_id, piece",
+  refersTo: { imports: "seller_no, import_id" },
+};
+
+const importParts: Table = {
+  name: "import_parts",
+  columns: {
+    seller_no: "integer",
+    import_id: "id",
+    // from 0
+    part: "integer",
+    // positions of products in the document begin at 1
+    first_product: "integer",
+    products: "integer",
+    line: "integer",
+    // offsets in the document
+    start_at: "integer",
+    end_at: "integer",
+    // the transaction that stored it; that it takes back
+    transaction_id: "id?",
+    undoes: "id?",
+    // JSON: the versions of its images that the check saw, by URL
+    versions: "text?",
+    // what the check found that the others become; see packed_results.ts
+    results: "text?",
+  },
+  key: "seller_no, import_id, part",
+  refersTo: { imports: "seller_no, import_id" },
+};
+
+/** SKUs and ids that products of earlier parts of an import name. */
+const importKeys: Table = {
+  name: "import_keys",
+  columns: {
+    seller_no: "integer",
+    import_id: "id",
+    // "s" and a SKU, or "i" and an id
+    key: "text",
+    product: "integer",
+    line: "integer",
+  },
+  key: "seller_no, import_id, key",
+  inKeyOrder: true,
+};
+
+/** Products of imports with problems. */
+const importProblems: Table = {
+  name: "import_problems",
+  columns: {
+    seller_no: "integer",
+    import_id: "id",
+    product: "integer",
+    // 0: it is stored nevertheless
+    refused: "integer",
+    // of the product in the document
+    start_at: "integer",
+    end_at: "integer",
+    sku: "text?",
+    more: "integer",
+    // a JSON list
+    details: "text",
+  },
+  key: "seller_no, import_id, product",
+  refersTo: { imports: "seller_no, import_id" },
+};
+
 /** Uploads. */
 const transactions: Table = {
   name: "transactions",
@@ -227,13 +362,17 @@ const transactions: Table = {
     images_failed: "integer",
     // the upload that this one takes back
     undoes: "id?",
+    // the import of which this is a part
+    import_id: "id?",
     // see catalogue/packed_results.ts
     results: "text",
   },
   key: "seller_no, id",
   refersTo: { sellers: "seller_no" },
   indexes: {
-    transactions_final: "(finished_at) WHERE finished_at IS NOT NULL",
+    transactions_final:
+      "(finished_at) WHERE finished_at IS NOT NULL AND import_id IS NULL",
+    transactions_listed: "(seller_no, id) WHERE import_id IS NULL",
     transactions_undoes: "UNIQUE (seller_no, undoes) WHERE undoes IS NOT NULL",
   },
 };
@@ -300,14 +439,22 @@ const idempotencyKeys: Table = {
     seller_no: "integer",
     key: "text",
     request_hash: "text",
-    transaction_id: "id",
+    // one of them
+    transaction_id: "id?",
+    import_id: "id?",
     expires_at: "integer",
   },
   key: "seller_no, key",
-  refersTo: { transactions: "seller_no, transaction_id" },
+  refersTo: {
+    transactions: "seller_no, transaction_id",
+    imports: "seller_no, import_id",
+  },
   indexes: {
     idempotency_keys_expiry: "(expires_at)",
-    idempotency_keys_transaction: "(seller_no, transaction_id)",
+    idempotency_keys_transaction:
+      "(seller_no, transaction_id) WHERE transaction_id IS NOT NULL",
+    idempotency_keys_import:
+      "(seller_no, import_id) WHERE import_id IS NOT NULL",
   },
 };
 
@@ -551,6 +698,11 @@ export const SCHEMA: readonly Table[] = [
   changeCounter,
   products,
   deletedProducts,
+  imports,
+  importPieces,
+  importParts,
+  importKeys,
+  importProblems,
   transactions,
   undoRecords,
   refusedDocuments,

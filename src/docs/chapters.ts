@@ -12,6 +12,7 @@ import errors from "./errors.md" with { type: "text" };
 import figures from "./figures.md" with { type: "text" };
 import imageStorage from "./image-storage.md" with { type: "text" };
 import images from "./images.md" with { type: "text" };
+import imports from "./imports.md" with { type: "text" };
 import monitoring from "./monitoring.md" with { type: "text" };
 import operatorApi from "./operator-api.md" with { type: "text" };
 import products from "./products.md" with { type: "text" };
@@ -43,6 +44,7 @@ export const PARTS: readonly Part[] = [
     chapters: [
       { name: "quick-start", text: quickStart },
       { name: "upload", text: upload },
+      { name: "imports", text: imports },
       { name: "products", text: products },
       { name: "spreadsheet", text: spreadsheet },
       { name: "errors", text: errors },

@@ -14,6 +14,15 @@ import {
   getSecurityContact,
 } from "./handlers/contract_endpoints.ts";
 import { ingestEvent, listEvents } from "./handlers/event_endpoints.ts";
+import {
+  beginImport,
+  cancelImport,
+  getImport,
+  getImportResults,
+  getRefusedOfImport,
+  listImports,
+  undoImport,
+} from "./handlers/import_endpoints.ts";
 import { getImage } from "./handlers/image_endpoints.ts";
 import {
   deleteMapping,
@@ -75,6 +84,13 @@ const FOR_SELLERS = routes("seller", "/seller_api", {
   "GET /bulk_products": listTransactions,
   "POST /bulk_products/:transaction_id/images/retry": retryImages,
   "POST /bulk_products/:transaction_id/undo": undoUpload,
+  "POST /imports": beginImport,
+  "GET /imports": listImports,
+  "GET /imports/:import_id": getImport,
+  "GET /imports/:import_id/results": getImportResults,
+  "GET /imports/:import_id/refused": getRefusedOfImport,
+  "DELETE /imports/:import_id": cancelImport,
+  "POST /imports/:import_id/undo": undoImport,
   "PUT /products/:sku_or_id/attribute/:attribute/:value": putAttribute,
   "GET /products": listProducts,
   "GET /products/:sku_or_id": getProduct,

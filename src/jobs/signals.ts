@@ -83,7 +83,9 @@ export interface Signals {
   images: Signal;
   /** There may be deliveries to make. */
   deliveries: Signal;
-  /** By transaction id: its counters changed. */
+  /** There may be imports to work on. */
+  imports: Signal;
+  /** By transaction or import id: its counters changed. */
   progress: Signal;
   /** By seller id: it has a new event. */
   events: Signal;
@@ -96,6 +98,7 @@ export function newSignals(wakeUps: WakeUps | null = null): Signals {
   const signals: Signals = {
     images: shared("images"),
     deliveries: shared("deliveries"),
+    imports: shared("imports"),
     progress: shared("progress"),
     events: shared("events"),
   };
@@ -103,6 +106,7 @@ export function newSignals(wakeUps: WakeUps | null = null): Signals {
     if (wakeUp === null) {
       signals.images.notify();
       signals.deliveries.notify();
+      signals.imports.notify();
     } else if (Object.hasOwn(signals, wakeUp.topic)) {
       signals[wakeUp.topic as keyof Signals].notify(wakeUp.key);
     }

@@ -54,7 +54,7 @@ export const ERRORS = {
   not_found: {
     status: 404,
     meaning:
-      "No such path, or no such transaction, product or webhook of this seller.",
+      "No such path, or no such transaction, import, product or webhook of this seller.",
     remedy:
       "Check the path and the id, and that the key is that of the same seller.",
   },
@@ -65,24 +65,26 @@ export const ERRORS = {
   },
   request_timeout: {
     status: 408,
-    meaning: "The body was not complete after 30 s.",
+    meaning:
+      "The body was not complete after 30 s, that of an import after 5 minutes.",
     remedy: "Send it again; gzip makes it shorter.",
   },
   conflict: {
     status: 409,
     meaning:
-      "The `Idempotency-Key` was used with another request, or its first request is still in progress, or the transaction was undone already.",
+      "The `Idempotency-Key` was used with another request, or its first request is still in progress, or the transaction or import was undone already, or the import is over or not over yet.",
     remedy:
       "For another request take another key. With `Retry-After`, send the same request again after as many seconds.",
   },
   too_many_products: {
     status: 413,
-    meaning: "More than 250 products in a document.",
-    remedy: "Split the document.",
+    meaning: "More than 250 products in a document, or 50,000 in an import.",
+    remedy: "Send the document as an import, or split it.",
   },
   body_too_large: {
     status: 413,
-    meaning: "The body, decompressed, is longer than `SELLER_BODY_LIMIT`.",
+    meaning:
+      "The body, decompressed, is longer than `SELLER_BODY_LIMIT`, or that of an import than `SELLER_IMPORT_LIMIT`.",
     remedy: "Split the document.",
   },
   unsupported_media_type: {
@@ -205,7 +207,8 @@ export const DETAIL_CODES = {
     remedy: "Undo with `changed=keep`, which leaves this field as it is.",
   },
   too_old: {
-    meaning: "What an undo of the transaction needs is not kept any more.",
+    meaning:
+      "What an undo of the transaction or import needs is not kept any more.",
     remedy: "Upload the former values.",
   },
   unknown_id: {
@@ -240,6 +243,10 @@ export const DETAIL_CODES = {
   syntax: {
     meaning: "The document is not well-formed XML here.",
     remedy: "Correct the document at this line and column.",
+  },
+  internal: {
+    meaning: "The service failed to process a part of an import.",
+    remedy: "Tell the operator the import id, which finds the log line.",
   },
   limit: {
     meaning: "The document exceeds a structural limit of the XML reader.",

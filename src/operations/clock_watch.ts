@@ -69,6 +69,7 @@ export class ClockWatch {
       );
       signals.images.announce();
       signals.deliveries.announce();
+      signals.imports.announce();
     }
     this.#offset = offset;
     return LOOK_MS;

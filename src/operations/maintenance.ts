@@ -30,6 +30,8 @@ import {
 } from "../images/retention.ts";
 import { MISSING_IMAGES, refetchMissing } from "../images/verify.ts";
 import { IMAGES } from "../images/image.ts";
+import { IMPORTS } from "../imports/import.ts";
+import { sweepImportKeys, sweepImports } from "../imports/retention.ts";
 import { correctTimes } from "../jobs/lease_queue.ts";
 import { DELIVERIES } from "../webhooks/webhook.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
@@ -64,6 +66,15 @@ const ONCE = Infinity;
 export const MAINTENANCE: readonly MaintenanceJob[] = [
   job("uploads", "api", HOUR_MS, sweepUploads),
   job("undo", "api", HOUR_MS, sweepUndo),
+  job("imports", "api", HOUR_MS, sweepImports),
+  job("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
+  job(
+    "import_times",
+    "api",
+    ONCE,
+    ({ db, deps, signals }) =>
+      correctTimes(db, IMPORTS, deps.clock.now(), signals.imports),
+  ),
   job("idempotency_keys", "api", 10 * MINUTE_MS, sweepIdempotencyKeys),
   job("image_changes", "api", OFTEN, finishImageChanges),
   job("removed_sellers", "api", OFTEN, sweepRemovedSellers),

@@ -47,6 +47,11 @@ export class Metrics {
     "Uploads by how they ended; every dry run, refused or not, is a dry_run.",
     ["outcome"],
   );
+  readonly imports = new Counter(
+    "seller_imports_total",
+    "Imports that were accepted, and that ended, by how.",
+    ["outcome"],
+  );
   readonly products = new Counter(
     "seller_products_total",
     "Products of accepted uploads and undos.",

@@ -1,7 +1,7 @@
 /** Whether a seller may use the service. */
 import { query, type Sql } from "../database/db.ts";
 import { ServiceError } from "../lib/errors.ts";
-import type { Caller, SellerStatus } from "./seller.ts";
+import type { Caller, Seller, SellerStatus } from "./seller.ts";
 
 /** 401, with one message for missing, unknown and revoked keys. */
 export function unauthorized(): ServiceError {
@@ -29,25 +29,28 @@ export async function requireActive(sql: Sql, caller: Caller): Promise<void> {
   if (inactive !== null) throw inactive;
 }
 
-const STATUS = query(({ lock }) =>
-  `SELECT status FROM sellers
-   WHERE id = ? AND status <> 'removed' AND EXISTS (
-     SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)
-   ${lock("FOR KEY SHARE")}`
-);
+const status = (more: string) =>
+  query(({ lock }) =>
+    `SELECT status FROM sellers
+     WHERE id = ? AND status <> 'removed' ${more} ${lock("FOR KEY SHARE")}`
+  );
+const STATUS = status("");
+const STATUS_WITH_KEY = status(`AND EXISTS (
+  SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)`);
 
 /**
  * Checks again in the write of a long request, during which the operator may
  * have revoked the key or removed the seller (401), or suspended it (403). The
- * seller cannot be removed before the write ends.
+ * seller cannot be removed before the write ends. Work that goes on after its
+ * request has no key any more.
  */
 export async function whyInactive(
   sql: Sql,
-  { id, keyId }: Caller,
+  { id, keyId }: Seller & Partial<Caller>,
 ): Promise<ServiceError | null> {
   const seller = await sql.get<{ status: SellerStatus }>(
-    STATUS,
-    [id, keyId],
+    keyId === undefined ? STATUS : STATUS_WITH_KEY,
+    keyId === undefined ? [id] : [id, keyId],
   );
   if (seller === undefined) return unauthorized();
   return seller.status === "active" ? null : suspended();

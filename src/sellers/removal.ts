@@ -7,6 +7,7 @@ import type { SellerKeys } from "../catalogue/product_rows.ts";
 import { removeProducts, removeUploads } from "../catalogue/removal.ts";
 import type { Db, Sql, Tx } from "../database/db.ts";
 import { removeImages } from "../images/removal.ts";
+import { removeImports } from "../imports/retention.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { removeDeliveries, removeEvents } from "../webhooks/removal.ts";
 
@@ -20,6 +21,7 @@ const removeFrom = (table: string): Portion => (tx, { no }) =>
 /** In this order: rows refer to those of later portions. */
 const PORTIONS: readonly Portion[] = [
   removeProducts,
+  removeImports,
   removeUploads,
   removeImages,
   removeDeliveries,

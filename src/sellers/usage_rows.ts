@@ -13,15 +13,26 @@ import {
   type Words,
 } from "../database/db.ts";
 
-/** Limited resources, each with the column that overrides the limit. */
-const OVERRIDES = {
+/** What is counted. */
+export type Resource =
   /** Stored products. */
-  products: "product_limit",
+  | "products"
   /** Bytes of the stored copies of the seller's images. */
-  image_bytes: "image_quota",
-} as const;
+  | "image_bytes"
+  /** Bytes of documents of imports, and of what is kept of them. */
+  | "import_bytes";
 
-export type Resource = keyof typeof OVERRIDES;
+/** What is limited together, and the column that overrides the limit. */
+const QUOTAS = {
+  products: { resources: ["products"], override: "product_limit" },
+  image_bytes: {
+    resources: ["image_bytes", "import_bytes"],
+    override: "image_quota",
+  },
+} as const satisfies Record<
+  string,
+  { resources: readonly Resource[]; override: string }
+>;
 
 export interface Quota {
   /** The seller's limit; 0 allows nothing. */
@@ -33,12 +44,13 @@ export interface Quota {
 export async function quotaOf(
   sql: Sql,
   sellerNo: number,
-  resource: Resource,
+  limited: keyof typeof QUOTAS,
   fallback: number,
 ): Promise<Quota> {
+  const { resources, override } = QUOTAS[limited];
   const quota = await sql.get<Quota>(
-    `SELECT COALESCE(sellers.${OVERRIDES[resource]}, ?) AS "limit",
-       ${usedOf(resource)} AS used
+    `SELECT COALESCE(sellers.${override}, ?) AS "limit",
+       ${resources.map(usedOf).join(" + ")} AS used
      FROM sellers WHERE sellers.seller_no = ?`,
     [fallback, sellerNo],
   );
@@ -62,6 +74,7 @@ const INSERT: Record<Resource, Query> = {
   products: insert("products", ({ shard }) => shard),
   // One row, so that it can be locked.
   image_bytes: insert("image_bytes", () => "0"),
+  import_bytes: insert("import_bytes", () => "0"),
 };
 
 /** Adds an amount, which may be negative, to the usage of a seller. */

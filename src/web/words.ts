@@ -75,6 +75,7 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   url_blocked: "at an address that is not public",
   unresolved: "at a host that does not exist",
   syntax: "The file is broken here",
+  internal: "could not be processed by the service",
   limit: "The file is too large or too deep",
 };
 

@@ -50,13 +50,43 @@ export async function readXmlInPieces(
   while (!isOver) await take(readOne);
 }
 
+/** A document that is read while it arrives. */
+export interface ArrivingXml {
+  /** Reads a window; false at the end. */
+  readOne: () => boolean;
+  /** Nothing before this index is told any more (see `TagPosition`). */
+  position: () => number;
+}
+
+/** Bytes that one window takes at most, whatever they hold. */
+export const MOST_OF_A_WINDOW = 2 * 1024 * 1024;
+
+/**
+ * As `readXmlInPieces`, of blocks that are added to the list later. Unless the
+ * document ends with them, it has to hold `MOST_OF_A_WINDOW` before a window is
+ * read.
+ */
+export function readArrivingXml(
+  blocks: Uint8Array[],
+  handlers: XmlHandlers,
+  limits: XmlLimits,
+): ArrivingXml {
+  const reader = begun(blocks, handlers, undefined, limits);
+  const windows = reader.read();
+  return {
+    readOne: () => windows.next().done !== true,
+    position: () => reader.position,
+  };
+}
+
 function begun(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
   done?: BlockDone,
+  limits = XML_LIMITS,
 ): XmlReader {
   const source = new XmlSource(blocks, done);
-  const reader = new XmlReader(source, handlers, XML_LIMITS);
+  const reader = new XmlReader(source, handlers, limits);
   handlers.begin?.(reader);
   return reader;
 }

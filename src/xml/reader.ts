@@ -134,6 +134,11 @@ export class XmlReader implements TagPosition {
     return this.#before + this.#markupEnd;
   }
 
+  /** Index in the document at which the window starts. */
+  get position(): number {
+    return this.#before;
+  }
+
   /** Reads the document; the caller may pause between two windows. */
   *read(): Generator<void, void> {
     let at = 0;

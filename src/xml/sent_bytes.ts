@@ -15,23 +15,65 @@ export async function byteOffsets(
   indices: readonly number[],
   pause: () => Promise<void>,
 ): Promise<number[]> {
+  const sent = new SentBytes();
   const offsets: number[] = [];
-  let units = blocks.length > 0 && blocks[0][0] === MARK_BEGINS ? -1 : 0;
-  let bytes = 0;
-  let last = 0;
-  for (const block of blocks) {
-    if (bytes > 0) await pause();
-    for (let at = 0; at < block.length; at++) {
-      const width = unitsOf(block[at], last);
-      last = block[at];
-      if (width === 0) continue;
-      while (indices[offsets.length] <= units) offsets.push(bytes + at);
-      units += width;
+  for (const [n, block] of blocks.entries()) {
+    if (n > 0) await pause();
+    sent.append(block);
+    while (offsets.length < indices.length) {
+      const offset = sent.offsetOf(indices[offsets.length]);
+      if (offset === null) break;
+      offsets.push(offset);
     }
-    bytes += block.length;
   }
-  while (offsets.length < indices.length) offsets.push(bytes);
+  while (offsets.length < indices.length) offsets.push(sent.end);
   return offsets;
+}
+
+/** The same while the document arrives; keeps blocks that were not passed. */
+export class SentBytes {
+  readonly #blocks: Uint8Array[] = [];
+  /** Offset of the first of them, and the position in it. */
+  #before = 0;
+  #at = 0;
+  /** The index of that position. */
+  #units = 0;
+  /** The byte before it. */
+  #last = 0;
+  #end = 0;
+
+  /** Bytes so far. */
+  get end(): number {
+    return this.#end;
+  }
+
+  append(block: Uint8Array): void {
+    if (this.#end === 0 && block[0] === MARK_BEGINS) this.#units = -1;
+    this.#end += block.length;
+    this.#blocks.push(block);
+  }
+
+  /** Null if it lies behind the bytes so far. Indices have to ascend. */
+  offsetOf(index: number): number | null {
+    for (; this.#blocks.length > 0; this.#next()) {
+      const [block] = this.#blocks;
+      let [at, units, last] = [this.#at, this.#units, this.#last];
+      for (; at < block.length; at++) {
+        const width = unitsOf(block[at], last);
+        if (width > 0 && index <= units) break;
+        last = block[at];
+        units += width;
+      }
+      [this.#at, this.#units, this.#last] = [at, units, last];
+      if (at < block.length) return this.#before + at;
+    }
+    return null;
+  }
+
+  #next(): void {
+    this.#before += this.#blocks.shift()!.length;
+    this.#at = 0;
+  }
 }
 
 /** UTF-16 units of the character that the byte begins; 0 if it goes on. */

@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import {
   imageProblems,
+  imageUrls,
   probeImages,
   requireAllProbed,
 } from "../../src/catalogue/upload_probe.ts";
@@ -28,7 +29,11 @@ function probing(host: Host, options: Partial<OutboundOptions> = {}) {
     ),
   ]);
   const deps = { ...systemDeps("error", undefined, () => {}), clock };
-  const heads = probeImages({ outbound, deps }, document, "seller");
+  const heads = probeImages(
+    { outbound, deps },
+    imageUrls(document),
+    "seller",
+  );
   return { clock, document, heads, [Symbol.dispose]: () => outbound.close() };
 }
 

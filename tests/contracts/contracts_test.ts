@@ -166,6 +166,16 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   await get("products", "/seller_api/products?limit=1");
   await get("products", "/seller_api/products?q=none");
 
+  const begun = await post(
+    "import_begun",
+    "/seller_api/imports?accept=valid&name=file",
+    `<products>${product("E")}<product/></products>`,
+  );
+  const imported = `/seller_api/imports/${textAt(begun.xml, "import_id")}`;
+  await get("import", `${imported}?wait=10`);
+  await get("import_results", `${imported}/results?limit=1`);
+  await get("imports", "/seller_api/imports");
+
   const hooks = "/seller_api/webhooks";
   await get("webhooks", hooks);
   for (const trigger of ["order_created", "order_paid"]) {

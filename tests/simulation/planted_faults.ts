@@ -215,14 +215,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "idempotency: a key stays in progress after an error",
     file: "catalogue/idempotency.ts",
-    from:
-      `    return used === null ? await carryOut(use) : again(checked(used, use));
+    from: `    return await work(used);
   } finally {
     keysInProgress.delete(name);
   }`,
-    to: `    const done = used === null
-      ? await carryOut(use)
-      : again(checked(used, use));
+    to: `    const done = await work(used);
     keysInProgress.delete(name);
     return done;
   } finally {
@@ -232,9 +229,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "idempotency: a key is kept in a write of its own",
     file: "catalogue/transaction_write.ts",
-    from: "  if (use !== null) await useKey(tx, upload, use);",
+    from:
+      "  if (use !== null) await useKey(tx, seller.no, { transactionId }, use);",
     to: `  if (use !== null) {
-    tx.onCommit(() => void services.db.write((tx) => useKey(tx, upload, use)));
+    tx.onCommit(() => void services.db.write((tx) =>
+      useKey(tx, seller.no, { transactionId }, use)));
   }`,
   },
   {
@@ -277,8 +276,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "undo: what was changed since is overwritten",
     file: "catalogue/undo.ts",
-    from: "    : [...plan.conflicts, ...plan.beyondQuota];",
-    to: "    : plan.beyondQuota;",
+    from: "keepChanged ? beyondQuota : [...conflicts, ...beyondQuota];",
+    to: "keepChanged ? beyondQuota : beyondQuota;",
   },
   {
     name: "quota: a deleted product stays counted",
@@ -289,7 +288,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "retention: an upload that is not final is deleted",
     file: "catalogue/retention.ts",
-    from: `FROM transactions WHERE finished_at <= ?
+    from: `FROM transactions WHERE finished_at <= ? AND import_id IS NULL
        ORDER BY finished_at LIMIT ?`,
     to: `FROM transactions WHERE created_at <= ?
        ORDER BY created_at LIMIT ?`,

@@ -145,6 +145,7 @@ export class ImageBench implements AsyncDisposable {
         products: countsOf([]),
         images: { ...NO_IMAGES, pending, reused },
         undoes: null,
+        import_id: null,
       }, []);
       const upload = { sellerNo: seller.no, transactionId };
       await requestImages(tx, upload, waiting, taken, at);

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 26cf281ef7aed5571b393e871a901581.
+// Built by `deno task client` from sources with the hash f052b9dba71d9ef61dba112484721612.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -214,6 +214,103 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         dry_run: true;
     }, options?: CallOptions): Promise<{
         dry_run: DryRun;
+    }>;
+    /**
+     * Import a document of any length. Takes up to 50,000 products, and answers once the document is on disk. All are checked in the background, then stored, none if anything is wrong (with accept=valid: those without a problem).
+     *
+     * `POST /seller_api/imports`
+     */
+    beginImport(input: {
+        /** or an XML document */
+        products: SentProduct[] | Encoded;
+        /** version; 1.1 when left out */
+        v?: "1.1";
+        /** valid stores the products without a problem, also when others have one; all or none when left out */
+        accept?: "valid";
+        /** a name to find it again by, such as that of the file */
+        name?: string;
+    }, options?: CallOptions): Promise<{
+        import_id: string;
+    }>;
+    /**
+     * Recent imports. The newest first, with counters and without problems.
+     *
+     * `GET /seller_api/imports`
+     */
+    listImports(input?: {
+        /** continues after an earlier page: its <next> */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        imports: Import[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * Watch an import. How far it is, and what is wrong. With Accept: text/event-stream, a stream of progress events and a final one.
+     *
+     * `GET /seller_api/imports/:import_id`
+     */
+    getImport(input: {
+        /** the answer of the import */
+        import_id: string;
+        /** seconds, up to 30: answers when the status is final, or then */
+        wait?: number;
+    }, options?: CallOptions): Promise<{
+        import: Import;
+    }>;
+    /**
+     * Results of an import. What became of each product, in the order of the document.
+     *
+     * `GET /seller_api/imports/:import_id/results`
+     */
+    getImportResults(input: {
+        /** the answer of the import */
+        import_id: string;
+        /** continues after an earlier page: its <next> */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+        /** only products with this result */
+        result?: "created" | "updated" | "unchanged" | "deleted" | "refused" | "not_stored";
+    }, options?: CallOptions): Promise<{
+        results: ImportResult[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * Refused products of an import. As a document <products> to correct and send again: each product byte for byte as it was sent, behind a comment with its problems.
+     *
+     * `GET /seller_api/imports/:import_id/refused`
+     */
+    getRefusedOfImport(input: {
+        /** the answer of the import */
+        import_id: string;
+    }, options?: CallOptions): Promise<string>;
+    /**
+     * Cancel an import. What is not stored yet is not stored any more. What was stored can be undone.
+     *
+     * `DELETE /seller_api/imports/:import_id`
+     */
+    cancelImport(input: {
+        /** the answer of the import */
+        import_id: string;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * Take an import back. Begins an import that restores the former value of every field that the import changed and deletes the products that it created, the newest part first. It is refused if anything was changed since, unless changed=keep.
+     *
+     * `POST /seller_api/imports/:import_id/undo`
+     */
+    undoImport(input: {
+        /** the answer of the import */
+        import_id: string;
+        /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
+        changed?: "keep";
+    }, options?: CallOptions): Promise<{
+        import_id: string;
     }>;
     /**
      * Change one attribute. By the rules of the upload. A body is ignored.
@@ -707,6 +804,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
             queues?: string;
             images?: string;
             webhooks?: string;
+            imports?: string;
         };
         backlog?: Backlog;
     }>;
@@ -723,6 +821,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
             queues?: string;
             images?: string;
             webhooks?: string;
+            imports?: string;
         };
         backlog?: Backlog;
     }>;
@@ -773,6 +872,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
 }
 /** What the lists hold that come in pages. */
 export interface Entries { listTransactions: Transaction;
+    listImports: Import;
+    getImportResults: ImportResult;
     listProducts: Product;
     listDeliveries: LoggedDelivery;
     listEvents: DeliveredEvent;
@@ -784,7 +885,7 @@ export interface Entries { listTransactions: Transaction;
     listAudit: AuditEntry;
 }
 export type ErrorCode = "malformed_xml" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
-export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "quota_exceeded" | "changed_since" | "too_old" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "syntax" | "limit";
+export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "quota_exceeded" | "changed_since" | "too_old" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "syntax" | "internal" | "limit";
 export type ImageCode = "image_not_found" | "image_forbidden" | "image_redirected" | "image_rate_limited" | "image_host_error" | "image_unavailable" | "image_timeout" | "image_incomplete" | "image_host_unreachable" | "image_tls_failed" | "image_bad_response" | "image_blocked" | "image_too_large" | "image_not_an_image" | "image_unsupported_type" | "image_corrupt" | "image_too_many_pixels" | "image_too_many_frames" | "image_quota_exceeded" | "image_unprocessable";
 export type Trigger = "order_created" | "order_paid" | "order_updated" | "order_cancelled" | "order_delivered" | "return_created" | "return_updated" | "refund_created" | "message_created" | "review_created" | "payout_paid" | "product_approved" | "product_rejected";
 export type DeliveryState = "pending" | "sending" | "retrying" | "delivered" | "exhausted" | "held" | "cancelled";
@@ -910,12 +1011,46 @@ export interface Transaction { transaction_id: string;
     undoes?: string;
     /** the transaction that undid this one */
     undone_by?: string;
+    /** the import of which this is a part */
+    import_id?: string;
     /** not in lists */
     results?: {
         product: Result[];
         /** there are more: what ?after= takes to go on */
         next?: string;
     };
+}
+export interface Import { import_id: string;
+    /** as it was given */
+    name?: string;
+    /** `images`: all is stored */
+    status: "checking" | "refused" | "storing" | "images" | "completed" | "completed_with_errors" | "cancelled" | "failed";
+    created_at: string;
+    finished_at: string | null;
+    /** percent of the check, the storing and the images */
+    progress: number;
+    /** `total` is that of the document */
+    products: ProductCounts;
+    /** of what is stored */
+    images: ImageCounts;
+    /** true: nothing is stored, the counts are planned */
+    dry_run?: boolean;
+    /** the import that this one takes back */
+    undoes?: string;
+    /** the import that takes this one back */
+    undone_by?: string;
+    /** the first 1,000; not in lists */
+    problems?: Details;
+}
+export interface ImportResult { /** not of a product that is not stored */ id?: string;
+    /** left out where a refused product has none */
+    sku?: string;
+    /** `not_stored`: not yet, or never */
+    result: "created" | "updated" | "unchanged" | "deleted" | "refused" | "not_stored";
+    /** only images that are pending or have failed */
+    image: UnsettledImage[];
+    /** of a refused product, the first 50 */
+    details?: Details;
 }
 export interface Product { /** only in what is read out; ignored in what is sent */
     created_at?: string;

@@ -8,8 +8,9 @@ import { ServiceError, serviceStopping } from "../../lib/errors.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import { Blocks, free } from "../../lib/blocks.ts";
 
-/** The deadline for a complete body. */
+/** The deadline for a complete body, and for that of an import. */
 const BODY_TIMEOUT_MS = 30_000;
+export const LONG_BODY_TIMEOUT_MS = 300_000;
 /** Bytes that are read at a time. */
 const READ_AT_ONCE = 64 * 1024;
 /** Bytes that gzip is inflated to at a time. */
@@ -28,45 +29,64 @@ export interface BodyLimits {
   deps: Pick<Deps, "clock" | "yieldToIo">;
   /** Fires when the service stops, which aborts bodies. */
   stopping: AbortSignal;
-  /** Takes so many bytes of the memory for all bodies; throws without room. */
-  takeRoom: (bytes: number) => void;
+  /** Milliseconds until the body has to be complete. */
+  timeoutMs?: number;
   /** Gzip is inflated in turns. */
   runHeavy: RunHeavy;
 }
 
-/**
- * Reads an XML body within its limits, inflating gzip as it arrives; returns it
- * in blocks.
- */
+/** Reads an XML body; returns it in blocks. */
 export async function readXmlBody(
   request: Request,
-  { limit, deps, stopping, takeRoom, runHeavy }: BodyLimits,
+  { takeRoom, ...limits }: BodyLimits & {
+    /** Takes so many bytes of the memory for all bodies; throws without room. */
+    takeRoom: (bytes: number) => void;
+  },
 ): Promise<Uint8Array[]> {
+  const blocks = new Blocks(takeRoom, limits.limit);
+  try {
+    for await (const chunk of readXmlChunks(request, limits)) {
+      blocks.append(chunk);
+    }
+    return blocks.finish();
+  } catch (error) {
+    blocks.free();
+    throw error;
+  }
+}
+
+/**
+ * Reads an XML body within its limits, inflating gzip as it arrives. A chunk is
+ * valid until the next one is requested.
+ */
+export async function* readXmlChunks(
+  request: Request,
+  { limit, deps, stopping, runHeavy, timeoutMs = BODY_TIMEOUT_MS }: BodyLimits,
+): AsyncGenerator<Uint8Array, void> {
   checkMediaType(request.headers.get("content-type"));
   const gzip = isGzip(request.headers.get("content-encoding"));
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
-  if (request.body === null) return [];
+  if (request.body === null) return;
   const arriving = new Arriving(request.body, limit, deps.yieldToIo);
   let late = false;
-  const deadline = limitTime(deps.clock, BODY_TIMEOUT_MS, () => {
+  let size = 0;
+  let isComplete = false;
+  const deadline = limitTime(deps.clock, timeoutMs, () => {
     late = true;
     arriving.cancel();
   });
-  const blocks = new Blocks(takeRoom, limit);
   try {
     const chunks = arriving.chunks();
     for await (const chunk of gzip ? inflated(chunks, runHeavy) : chunks) {
-      if (blocks.size + chunk.length > limit) throw tooLarge(limit);
-      blocks.append(chunk);
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit);
+      yield chunk;
     }
-    if (late) throw timedOut();
-    return blocks.finish();
+    if (late) throw timedOut(timeoutMs);
+    isComplete = true;
   } catch (error) {
-    blocks.free();
-    if (late) throw timedOut();
-    // The rest of the body is not needed.
-    arriving.cancel();
+    if (late) throw timedOut(timeoutMs);
     if (error instanceof ServiceError) throw error;
     if (stopping.aborted) throw serviceStopping();
     throw new ServiceError(
@@ -78,6 +98,8 @@ export async function readXmlBody(
     );
   } finally {
     deadline.cancel();
+    // The rest of the body is not needed.
+    if (!isComplete) arriving.cancel();
   }
 }
 
@@ -261,10 +283,10 @@ function tooLarge(limit: number): ServiceError {
   );
 }
 
-function timedOut(): ServiceError {
+function timedOut(timeoutMs: number): ServiceError {
   return new ServiceError(
     "request_timeout",
-    `The body was not complete after ${BODY_TIMEOUT_MS / 1_000} s.`,
+    `The body was not complete after ${timeoutMs / 1_000} s.`,
     // The rest of the body may still be arriving.
     { headers: { Connection: "close" } },
   );

@@ -1,13 +1,6 @@
-/**
- * Waits for an upload to end, or streams its progress as server-sent events.
- */
-import type { Transaction } from "../../catalogue/transaction.ts";
-import { findTransaction } from "../../catalogue/transaction_rows.ts";
-import { notFound } from "../../lib/errors.ts";
-import { element } from "../../xml/encode.ts";
+/** Waits for work to end, or streams its progress as server-sent events. */
 import type { Reply, RequestContext } from "../server/context.ts";
-import { progressRecord } from "./transaction_xml.ts";
-import { transactionIdOf } from "../server/parameters.ts";
+import { accepts } from "@std/http/negotiation";
 import { lookUntil, Timeout, waitAtMost } from "./waiting.ts";
 import { pause } from "../../lib/waits.ts";
 
@@ -17,19 +10,38 @@ const EVENT_INTERVAL_MS = 100;
 const QUIET_MS = 10_000;
 const COMMENT = ": still here\n\n";
 
+/** What is waited for. */
+export interface Watched<T> {
+  /** Of the signal of its progress. */
+  key: string;
+  /** Reads it; throws 404 if it is not there. */
+  find: () => Promise<T>;
+  isFinal: (now: T) => boolean;
+  hasMoved: (shown: T, now: T) => boolean;
+  /** In XML. */
+  write: (now: T) => string;
+}
+
+/** Whether the client asks for a stream of events. */
+export function wantsEvents({ request }: RequestContext): boolean {
+  return request.method === "GET" &&
+    (request.headers.get("accept") ?? "").includes("text/event-stream") &&
+    accepts(request, "text/xml", "text/event-stream") === "text/event-stream";
+}
+
 /**
- * Resolves when the transaction is final or the time is up. Throws 401 if the
- * key is revoked meanwhile.
+ * Resolves when it is final or the time is up. Throws 401 if the key is revoked
+ * meanwhile.
  */
-export async function waitUntilFinal(
+export async function waitUntilFinal<T>(
   context: RequestContext,
+  watched: Watched<T>,
   ms: number,
 ): Promise<void> {
   await waitAtMost(
     context,
     ms,
-    (abort) =>
-      follow(context, abort, ({ finished_at }) => finished_at !== null),
+    (abort) => follow(context, watched, abort, watched.isFinal),
   );
 }
 
@@ -37,12 +49,15 @@ export async function waitUntilFinal(
  * A stream of `progress` events, with `final` at the end. It ends without
  * `final` if the key is revoked or the service stops.
  */
-export async function streamProgress(context: RequestContext): Promise<Reply> {
-  const first = await findProgress(context);
+export async function streamProgress<T>(
+  context: RequestContext,
+  watched: Watched<T>,
+): Promise<Reply> {
+  const first = await watched.find();
   const waiting = context.startWaiting();
   const gone = new AbortController();
   const abort = AbortSignal.any([waiting.signal, gone.signal]);
-  const events = progressEvents(context, abort, first);
+  const events = progressEvents(context, watched, abort, first);
   const leave = () => {
     gone.abort();
     waiting[Symbol.dispose]();
@@ -68,59 +83,48 @@ export async function streamProgress(context: RequestContext): Promise<Reply> {
   };
 }
 
-async function* progressEvents(
+async function* progressEvents<T>(
   context: RequestContext,
+  watched: Watched<T>,
   abort: AbortSignal,
-  transaction: Transaction,
+  first: T,
 ): AsyncGenerator<string, void, void> {
   const { clock } = context.services.deps;
-  let shown = transaction;
-  yield progressEvent(shown);
-  while (shown.finished_at === null) {
+  const { isFinal, hasMoved, write } = watched;
+  const event = (now: T) =>
+    `event: ${isFinal(now) ? "final" : "progress"}\ndata: ${write(now)}\n\n`;
+  let shown = first;
+  yield event(shown);
+  while (!isFinal(shown)) {
     await pause(clock, EVENT_INTERVAL_MS);
     using quiet = new Timeout(clock, QUIET_MS);
     const moved = await follow(
       context,
+      watched,
       AbortSignal.any([abort, quiet.signal]),
-      ({ images, finished_at }) =>
-        images.pending !== shown.images.pending || finished_at !== null,
+      (now) => hasMoved(shown, now) || isFinal(now),
     );
     if (abort.aborted) return;
     shown = moved ?? shown;
-    yield moved === null ? COMMENT : progressEvent(moved);
+    yield moved === null ? COMMENT : event(moved);
   }
 }
 
-function progressEvent(transaction: Transaction): string {
-  const name = transaction.finished_at === null ? "progress" : "final";
-  const data = element("transaction", progressRecord(transaction));
-  return `event: ${name}\ndata: ${data}\n\n`;
-}
-
-/** Waits until the transaction satisfies `done`; null if `abort` fires. */
-function follow(
+/** Waits until it satisfies `done`; null if `abort` fires. */
+function follow<T>(
   context: RequestContext,
+  { key, find }: Watched<T>,
   abort: AbortSignal,
-  done: (transaction: Transaction) => boolean,
-): Promise<Transaction | null> {
+  done: (now: T) => boolean,
+): Promise<T | null> {
   const { signals } = context.services;
-  const key = transactionIdOf(context.params);
   return lookUntil(
     context,
     { signal: signals.progress, key },
     abort,
     async () => {
-      const transaction = await findProgress(context);
-      return done(transaction) ? transaction : null;
+      const now = await find();
+      return done(now) ? now : null;
     },
   );
-}
-
-async function findProgress(context: RequestContext): Promise<Transaction> {
-  const { services, seller, params } = context;
-  const transaction = await services.db.read((sql) =>
-    findTransaction(sql, seller.no, transactionIdOf(params))
-  );
-  if (transaction === null) throw notFound("transaction");
-  return transaction;
 }

@@ -6,9 +6,8 @@ import type {
   ResultNode,
   UnsettledImageNode,
 } from "../../contracts/answers.ts";
-import { accepts } from "@std/http/negotiation";
 import { notFound, ServiceError } from "../../lib/errors.ts";
-import { encodedDocument } from "../../xml/encode.ts";
+import { element, encodedDocument } from "../../xml/encode.ts";
 import type {
   Transaction,
   TransactionResult,
@@ -41,7 +40,12 @@ import {
 } from "../server/list.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { progressRecord } from "./transaction_xml.ts";
-import { streamProgress, waitUntilFinal } from "./progress.ts";
+import {
+  streamProgress,
+  waitUntilFinal,
+  wantsEvents,
+  type Watched,
+} from "./progress.ts";
 import {
   AFTER,
   LIMIT,
@@ -72,16 +76,30 @@ export const getTransaction = endpoint({
   const reader = new QueryReader(context.query);
   const after = reader.cursor(parsePosition) ?? 0;
   reader.finish();
-  const { request } = context;
-  const wantsEvents = (request.headers.get("accept") ?? "")
-    .includes("text/event-stream") &&
-    accepts(request, "text/xml", "text/event-stream") === "text/event-stream";
-  if (wantsEvents && request.method === "GET") {
-    return await streamProgress(context);
-  }
-  if (waitMs > 0) await waitUntilFinal(context, waitMs);
+  const watched = watchedTransaction(context);
+  if (wantsEvents(context)) return await streamProgress(context, watched);
+  if (waitMs > 0) await waitUntilFinal(context, watched, waitMs);
   return await fullRecord(context, after);
 });
+
+function watchedTransaction(
+  { services, seller, params }: RequestContext,
+): Watched<Transaction> {
+  const id = transactionIdOf(params);
+  return {
+    key: id,
+    find: async () => {
+      const transaction = await services.db.read((sql) =>
+        findTransaction(sql, seller.no, id)
+      );
+      if (transaction === null) throw notFound("transaction");
+      return transaction;
+    },
+    isFinal: ({ finished_at }) => finished_at !== null,
+    hasMoved: (shown, { images }) => images.pending !== shown.images.pending,
+    write: (now) => element("transaction", progressRecord(now)),
+  };
+}
 
 /** Parses a cursor of results: the number of results before it. */
 function parsePosition(text: string): number | null {
@@ -232,7 +250,7 @@ function resultNode(
   };
 }
 
-function imageNode(image: UnsettledImage): UnsettledImageNode {
+export function imageNode(image: UnsettledImage): UnsettledImageNode {
   const { url, status, attempts, code, message } = image;
   return {
     url,

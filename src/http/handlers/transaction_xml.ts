@@ -27,6 +27,7 @@ export function progressRecord(transaction: Transaction): ProgressNode {
     images: { total: totalOf(images), pending, stored, reused, failed },
     undoes: undoes ?? undefined,
     undone_by: undone_by ?? undefined,
+    import_id: transaction.import_id ?? undefined,
   };
 }
 

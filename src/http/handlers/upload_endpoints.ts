@@ -75,7 +75,7 @@ function logDone(
   });
 }
 
-function checkVersion(query: URLSearchParams): void {
+export function checkVersion(query: URLSearchParams): void {
   const version = query.get(VERSION.name) ?? API_VERSION;
   if (version === API_VERSION) return;
   throw new ServiceError(
@@ -86,7 +86,7 @@ function checkVersion(query: URLSearchParams): void {
   );
 }
 
-function readIdempotencyKey(request: Request): KeyedRequest | null {
+export function readIdempotencyKey(request: Request): KeyedRequest | null {
   const key = request.headers.get(IDEMPOTENCY_KEY.name);
   if (key === null) return null;
   if (key !== "" && key.length <= IDEMPOTENCY_KEY_LENGTH) {

@@ -22,6 +22,11 @@ export interface RequestContext {
   body(limit?: number): Promise<Uint8Array>;
   /** As `body`, for a large one: in the blocks in which it arrived. */
   blocks(): Promise<Uint8Array[]>;
+  /**
+   * As `body`, for one that is not kept in memory, of a seller: each chunk is
+   * valid until the next one is requested.
+   */
+  chunks(limit: number): AsyncIterable<Uint8Array>;
   /** The operator, as in the audit log; throws on a route for others. */
   who: string;
   /**

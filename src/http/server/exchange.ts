@@ -4,7 +4,12 @@ import type { Operator } from "../../sellers/operator_keys.ts";
 import type { KeyOwner } from "../../sellers/seller_rows.ts";
 import type { Services } from "../../services.ts";
 import { free, joined, sizeOf } from "../../lib/blocks.ts";
-import { readXmlBody } from "../admission/body.ts";
+import {
+  LONG_BODY_TIMEOUT_MS,
+  readXmlBody,
+  readXmlChunks,
+} from "../admission/body.ts";
+import { BODY_COST } from "../../config.ts";
 import type { FinalRecord, RequestContext, Waiting } from "./context.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
 import type { Admission } from "../admission/admission.ts";
@@ -15,6 +20,8 @@ import type { Route } from "./route.ts";
 import type { BodySender, EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
 
+/** What a document takes that is not kept in memory as it arrives. */
+const ARRIVING_BYTES = 4 * 1_024 * 1_024;
 const NO_QUERY = new URLSearchParams();
 
 /** Where a request came from: the part of Deno's information used here. */
@@ -115,6 +122,29 @@ export class Exchange implements RequestContext, Disposable {
     }
     return blocks;
   };
+
+  readonly chunks = (limit: number) => this.#chunks(limit);
+
+  async *#chunks(limit: number): AsyncGenerator<Uint8Array, void> {
+    const { admission: { bodies, budget }, stopping } = this.#server;
+    const { deps, heavy } = this.services;
+    const { owner, seller, held: { untilMade } } = this;
+    using _reading = bodies.take(seller.id);
+    const bytes = Math.min(limit, ARRIVING_BYTES) / BODY_COST;
+    budget.takeFor(untilMade, seller.id, Math.ceil(bytes));
+    const chunks = readXmlChunks(this.request, {
+      limit,
+      deps,
+      stopping,
+      timeoutMs: LONG_BODY_TIMEOUT_MS,
+      runHeavy: (work) => heavy.run({ owner: owner?.id }, work),
+    });
+    this.received = 0;
+    for await (const chunk of chunks) {
+      this.received += chunk.length;
+      yield chunk;
+    }
+  }
 
   readonly startWaiting = (): Waiting => {
     const { waits, keys } = this.#server.admission;

@@ -10,6 +10,7 @@ import {
   ERRORS,
   notFound,
 } from "../../lib/errors.ts";
+import { IMPORT_RESULTS } from "../../imports/results.ts";
 import { readId } from "../../lib/ids.ts";
 import { fits, parseTime } from "../../lib/values.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
@@ -198,9 +199,34 @@ export const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
 };
 
+/** Code points of the name of an import at most. */
+const NAME_LENGTH = 255;
+export const NAME: QueryParameter<string> = {
+  name: "name",
+  about: "a name to find it again by, such as that of the file",
+  schema: { type: "string", maxLength: NAME_LENGTH },
+  parse: (text) =>
+    // deno-lint-ignore no-control-regex
+    fits(text, NAME_LENGTH) && !/[\0-\x1f\x7f]/.test(text) ? text : null,
+  code: "too_long",
+  expected: `one line of at most ${NAME_LENGTH} characters`,
+};
+export const RESULT = word(
+  "result",
+  IMPORT_RESULTS,
+  "only products with this result",
+);
+
 /** The id of the transaction in a path, in lower case; throws 404 for none. */
 export function transactionIdOf(params: Readonly<Record<string, string>>) {
   const id = readId(params.transaction_id);
   if (id === null) throw notFound("transaction");
+  return id;
+}
+
+/** The same for an import. */
+export function importIdOf(params: Readonly<Record<string, string>>) {
+  const id = readId(params.import_id);
+  if (id === null) throw notFound("import");
   return id;
 }

@@ -153,6 +153,7 @@ class Two implements AsyncDisposable {
       products: countsOf([]),
       images: { ...NO_IMAGES, pending },
       undoes: null,
+      import_id: null,
     }, []);
     const upload = { sellerNo: no, transactionId: id };
     await requestImages(tx, upload, waiting, taken, 0);

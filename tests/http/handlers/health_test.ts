@@ -36,7 +36,9 @@ Deno.test("the operator sees each check and the backlog", async () => {
   const { xml } = await ask(OPERATOR);
   assertEquals(
     child(xml, "checks").children.map(({ name, text }) => [name, text]),
-    ["database", "queues", "images", "webhooks"].map((name) => [name, "ok"]),
+    ["database", "queues", "images", "webhooks", "imports"].map((
+      name,
+    ) => [name, "ok"]),
   );
   assertEquals(
     child(xml, "backlog").children.map(({ name, text }) => [name, text]),

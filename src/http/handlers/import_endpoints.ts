@@ -1,0 +1,320 @@
+/** Imports: documents of any length, which are stored in the background. */
+import type { ImportNode, ImportResultNode } from "../../contracts/answers.ts";
+import { PRODUCTS_EXAMPLE } from "../../contracts/examples.ts";
+import { cancelImport as cancel } from "../../imports/cancel.ts";
+import {
+  countsOfImport,
+  finishedAt,
+  importProgress,
+  type ImportRecord,
+  importStatus,
+  outsideOf,
+} from "../../imports/import.ts";
+import {
+  findImport,
+  findRecord,
+  listImports as importsOf,
+} from "../../imports/import_rows.ts";
+import { firstProblems } from "../../imports/part_rows.ts";
+import { receiveImport } from "../../imports/receive.ts";
+import { refusedDocument } from "../../imports/refused.ts";
+import {
+  type ImportedProduct,
+  resultsFrom,
+  type ResultsPlace,
+} from "../../imports/results.ts";
+import { undoImport as undo } from "../../imports/undo.ts";
+import { DETAIL_LIMIT, notFound, ServiceError } from "../../lib/errors.ts";
+import { totalOf } from "../../catalogue/transaction.ts";
+import { element, isoTime, isoTimeOrNone } from "../../xml/encode.ts";
+import type { RequestContext } from "../server/context.ts";
+import { detailNode } from "../server/error_answers.ts";
+import { pageOf, readPage } from "../server/list.ts";
+import {
+  ACCEPT,
+  AFTER,
+  CHANGED,
+  DRY_RUN,
+  IDEMPOTENCY_KEY,
+  importIdOf,
+  LIMIT,
+  NAME,
+  RESULT,
+  VERSION,
+  waitUntil,
+} from "../server/parameters.ts";
+import { QueryReader, readOption } from "../server/query.ts";
+import { endpoint } from "../server/route.ts";
+import {
+  streamProgress,
+  waitUntilFinal,
+  wantsEvents,
+  type Watched,
+} from "./progress.ts";
+import { imageNode } from "./transaction_endpoints.ts";
+import { productCountsNode } from "./transaction_xml.ts";
+import { checkVersion, readIdempotencyKey } from "./upload_endpoints.ts";
+
+const WAIT = waitUntil("the status is final");
+
+export const beginImport = endpoint({
+  operation: "beginImport",
+  title: "Import a document of any length",
+  about: "Takes up to 50,000 products, and answers once the document is on " +
+    "disk. All are checked in the background, then stored, none if anything " +
+    "is wrong (with accept=valid: those without a problem).",
+  sends: { root: "products", example: PRODUCTS_EXAMPLE },
+  parameters: [VERSION, DRY_RUN, ACCEPT, NAME, IDEMPOTENCY_KEY],
+  answers: ["import_begun"],
+  errors: ["unsupported_version", "conflict", "too_many_products"],
+  waits: true,
+}, async (context) => {
+  const { request, query, seller, services } = context;
+  checkVersion(query);
+  const { importId, repeated } = await receiveImport(services, {
+    seller,
+    chunks: context.chunks(services.config.importLimit),
+    name: readOption(query, NAME),
+    dryRun: readOption(query, DRY_RUN) ?? false,
+    acceptValid: readOption(query, ACCEPT) !== null,
+    idempotency: readIdempotencyKey(request),
+  });
+  if (!repeated) logBegun(context, "import_accepted", importId);
+  return { xml: { import_id: importId } };
+});
+
+function logBegun(
+  { services, requestId, seller }: RequestContext,
+  event: string,
+  importId: string,
+): void {
+  services.deps.log.info(event, {
+    request_id: requestId,
+    seller: seller.name,
+    import: importId,
+  });
+}
+
+export const getImport = endpoint({
+  operation: "getImport",
+  title: "Watch an import",
+  about:
+    "How far it is, and what is wrong. With Accept: text/event-stream, a " +
+    "stream of progress events and a final one.",
+  streams:
+    "events progress, with <import> without its problems, and final at " +
+    "the end",
+  parameters: [WAIT],
+  answers: ["import"],
+  waits: true,
+}, async (context) => {
+  const waitMs = readOption(context.query, WAIT) ?? 0;
+  const watched = watchedImport(context);
+  if (wantsEvents(context)) return await streamProgress(context, watched);
+  if (waitMs > 0) await waitUntilFinal(context, watched, waitMs);
+  const { services: { db }, seller, params, heavyRead } = context;
+  const id = importIdOf(params);
+  const key = { sellerNo: seller.no, importId: id };
+  const read = () =>
+    db.read(async (sql) => {
+      const record = await findRecord(sql, seller.no, id);
+      if (record === null) throw notFound("import");
+      const details = record.problems === 0
+        ? []
+        : [...outsideOf(record), ...await firstProblems(sql, key)];
+      return { record, details };
+    });
+  const { record, details } = await heavyRead((takeStep) =>
+    takeStep(read, true)
+  );
+  const told = details.slice(0, DETAIL_LIMIT);
+  const problems = record.problems === 0 ? undefined : {
+    detail: told.map(detailNode),
+    more: record.problems - told.length || undefined,
+  };
+  return { xml: { import: { ...importNode(record), problems } } };
+});
+
+function watchedImport(
+  { services, seller, params }: RequestContext,
+): Watched<ImportRecord> {
+  const id = importIdOf(params);
+  return {
+    key: id,
+    find: async () => {
+      const record = await services.db.read((sql) =>
+        findRecord(sql, seller.no, id)
+      );
+      if (record === null) throw notFound("import");
+      return record;
+    },
+    isFinal: (now) => finishedAt(now) !== null,
+    hasMoved: (shown, now) =>
+      importProgress(shown) !== importProgress(now) ||
+      importStatus(shown) !== importStatus(now),
+    write: (now) => element("import", importNode(now)),
+  };
+}
+
+/** The record without its problems. */
+function importNode(record: ImportRecord): ImportNode {
+  const { pending, stored, reused, failed } = record.images;
+  return {
+    import_id: record.id,
+    name: record.name ?? undefined,
+    status: importStatus(record),
+    created_at: isoTime(record.created_at),
+    finished_at: isoTimeOrNone(finishedAt(record)),
+    progress: importProgress(record),
+    products: {
+      ...productCountsNode(countsOfImport(record)),
+      total: record.products_total,
+    },
+    images: { total: totalOf(record.images), pending, stored, reused, failed },
+    dry_run: record.dry_run === 1 || undefined,
+    undoes: record.undoes ?? undefined,
+    undone_by: record.undone_by ?? undefined,
+  };
+}
+
+export const listImports = endpoint({
+  operation: "listImports",
+  title: "Recent imports",
+  about: "The newest first, with counters and without problems.",
+  parameters: [AFTER, LIMIT],
+  answers: ["imports"],
+}, async ({ services, seller, query }) => {
+  const { after: before, limit } = new QueryReader(query).idPlace();
+  const found = await services.db.read((sql) =>
+    importsOf(sql, seller.no, { before, limit: limit + 1 })
+  );
+  const { page, next } = pageOf(found, limit);
+  return { xml: { imports: { import: page.map(importNode) }, next } };
+});
+
+const START: ResultsPlace = { part: 0, index: 0 };
+
+export const getImportResults = endpoint({
+  operation: "getImportResults",
+  title: "Results of an import",
+  about: "What became of each product, in the order of the document.",
+  parameters: [AFTER, LIMIT, RESULT],
+  answers: ["import_results"],
+}, async (context) => {
+  const { services: { db }, seller, params, query } = context;
+  const id = importIdOf(params);
+  const key = { sellerNo: seller.no, importId: id };
+  const reader = new QueryReader(query);
+  const after = reader.cursor(parsePlace) ?? START;
+  const limit = reader.limit();
+  const wanted = reader.read(RESULT);
+  reader.finish();
+  const record = await db.read((sql) => findImport(sql, seller.no, id));
+  if (record === null) throw notFound("import");
+  const page = await readPage<ResultsPlace, ImportResultNode>(
+    context,
+    "product",
+    { after, limit },
+    async (sql, after, count) => {
+      const found = await resultsFrom(sql, key, record, after);
+      if (found === null) return { entries: [], next: null };
+      const { part: { part }, products } = found;
+      const first = part === after.part ? after.index : 0;
+      const placed = products.map((product, n) => (
+        { product, cursor: { part, index: first + n + 1 } }
+      ));
+      const matching = placed.filter(({ product }) =>
+        wanted === null || product.result === wanted
+      );
+      const entries = matching.slice(0, count)
+        .map(({ product, cursor }) => ({ node: resultNode(product), cursor }));
+      const next = matching.length > count
+        ? entries[count - 1].cursor
+        : part === record.parts - 1
+        ? null
+        : { part: part + 1, index: 0 };
+      return { entries, next, scanned: products.length };
+    },
+  );
+  const next = page.more ? `${page.after.part}-${page.after.index}` : undefined;
+  return { xml: { results: { product: page.list }, next } };
+});
+
+/** Parses a cursor of results. */
+function parsePlace(text: string): ResultsPlace | null {
+  const place = /^(\d{1,6})-(\d{1,3})$/.exec(text);
+  return place && { part: Number(place[1]), index: Number(place[2]) };
+}
+
+function resultNode(
+  { id, sku, result, images, problems }: ImportedProduct,
+): ImportResultNode {
+  return {
+    id: id ?? undefined,
+    sku: sku ?? undefined,
+    result,
+    image: images.map(imageNode),
+    details: problems === null ? undefined : {
+      detail: problems.details.map(detailNode),
+      more: problems.more || undefined,
+    },
+  };
+}
+
+export const getRefusedOfImport = endpoint({
+  operation: "getRefusedOfImport",
+  title: "Refused products of an import",
+  about: "As a document <products> to correct and send again: each product " +
+    "byte for byte as it was sent, behind a comment with its problems.",
+  answers: { type: "text/xml" },
+}, async ({ services: { db }, seller, params }) => {
+  const id = importIdOf(params);
+  const record = await db.read((sql) => findImport(sql, seller.no, id));
+  if (record === null) throw notFound("import");
+  if (record.products_refused === 0 || record.undoes !== null) {
+    throw new ServiceError(
+      "not_found",
+      "No product of this import was refused.",
+    );
+  }
+  const key = { sellerNo: seller.no, importId: id };
+  const body = ReadableStream.from(refusedDocument(db, key, record));
+  return { body };
+});
+
+export const cancelImport = endpoint({
+  operation: "cancelImport",
+  title: "Cancel an import",
+  about:
+    "What is not stored yet is not stored any more. What was stored can be " +
+    "undone.",
+  answers: ["success"],
+  errors: ["conflict"],
+}, async ({ services, seller, params }) => {
+  await cancel(services, seller, importIdOf(params));
+  return { xml: { success: true } };
+});
+
+export const undoImport = endpoint({
+  operation: "undoImport",
+  title: "Take an import back",
+  about:
+    "Begins an import that restores the former value of every field that " +
+    "the import changed and deletes the products that it created, the newest " +
+    "part first. It is refused if anything was changed since, unless " +
+    "changed=keep.",
+  parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
+  answers: ["import_begun"],
+  errors: ["conflict", "record_invalid"],
+}, async (context) => {
+  const { request, query, params, seller, services } = context;
+  const { importId, repeated } = await undo(services, {
+    seller,
+    importId: importIdOf(params),
+    keepChanged: readOption(query, CHANGED) !== null,
+    dryRun: readOption(query, DRY_RUN) ?? false,
+    idempotency: readIdempotencyKey(request),
+  });
+  if (!repeated) logBegun(context, "import_undone", importId);
+  return { xml: { import_id: importId } };
+});

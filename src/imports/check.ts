@@ -1,0 +1,239 @@
+/**
+ * Checks a part of an import: every problem is kept, and what the other products
+ * become. Nothing of the catalogue is changed.
+ */
+import { load, type Loaded } from "../catalogue/load.ts";
+import type {
+  DecodedProduct,
+  ProductsDocument,
+} from "../catalogue/document.ts";
+import { packResults } from "../catalogue/packed_results.ts";
+import type { RefusedProduct } from "../catalogue/refused_products.ts";
+import type { UsedBefore } from "../catalogue/sku_reservations.ts";
+import { countsOf } from "../catalogue/transaction.ts";
+import { beforeEnd, countProbes, planned } from "../catalogue/upload.ts";
+import { namedBy } from "../catalogue/upload_plan.ts";
+import {
+  imageProblems,
+  imageUrls,
+  type ProbedImage,
+  probeImages,
+  validatorFrom,
+} from "../catalogue/upload_probe.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import { Signal } from "../jobs/signals.ts";
+import { DETAIL_LIMIT } from "../lib/errors.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import type { Services } from "../services.ts";
+import type { Import } from "./import.ts";
+import {
+  addBytes,
+  endImport,
+  lockJob,
+  type PartDone,
+  recordPart,
+  setStoring,
+} from "./import_rows.ts";
+import { type Job, LeaseLost, type PartDocument, readPart } from "./part.ts";
+import {
+  findKeys,
+  insertKeys,
+  insertProblems,
+  type KeyPlace,
+  type ProductProblems,
+  setChecked,
+} from "./part_rows.ts";
+
+/** The pause before URLs are asked for which there was no room. */
+const ASK_AGAIN_MS = 1_000;
+/** Details kept of each product once an import has many problems. */
+const FEW_DETAILS = 4;
+
+export async function checkPart(services: Services, job: Job): Promise<void> {
+  const { db, config } = services;
+  const { seller, key, row, part } = job;
+  const { document, locate } = await readPart(services, job);
+  const probed = await probeAll(services, job, document);
+  const known = [...document.problems, ...imageProblems(document, probed)];
+  const acceptValid = row.accept_valid === 1;
+  const wanted = { seller, ...namedBy(document) };
+  const { plan, loaded } = await db.read(async (sql) => {
+    const loaded = await load(sql, config, wanted);
+    const before = await usedBefore(sql, job, document, loaded);
+    const { limit, used } = loaded.quota;
+    const quota = { limit, used: used + row.products_new };
+    const draft = { document, known, acceptValid, before };
+    return { plan: planned(draft, { ...loaded, quota }), loaded };
+  });
+  const refused = plan.products.filter((each) => each.result === "refused");
+  const { yieldToIo } = services.deps;
+  const read = { document, locate };
+  const problems = await problemsOf(job, read, refused, yieldToIo);
+  const stored = plan.products.filter((each) => each.result !== "refused");
+  const results = packResults(stored.map(({ result, before, after }) => (
+    { id: before?.id ?? null, sku: after.sku, result, images: [] }
+  )));
+  const counts = countsOf(plan.products);
+  const versions = versionsOf(probed);
+  const isLast = part.part === row.parts - 1;
+  await db.write(async (tx) => {
+    const locked = await lockPart(tx, job);
+    await setChecked(tx, key, part.part, { versions, results });
+    if (!isLast) await insertKeys(tx, key, keysOf(document, loaded));
+    await endCheck(tx, job, locked, problems, {
+      counts: row.dry_run === 1 ? counts : { refused: counts.refused },
+      created: counts.created,
+    });
+  }, { owner: seller.id, heavy: true });
+}
+
+/** Locks the import; throws if this part is not the next one any more. */
+export async function lockPart(
+  tx: Tx,
+  { leased, row, part }: Job,
+): Promise<Import> {
+  const locked = await lockJob(tx, leased);
+  const next = (of: Import) =>
+    of.state === "checking" ? of.parts_checked : of.parts_stored;
+  const isNext = locked?.state === row.state && next(locked) === part.part;
+  if (!isNext) throw new LeaseLost();
+  return locked;
+}
+
+/** Records a checked part; ends the check with the last one. */
+export async function endCheck(
+  tx: Tx,
+  { key, part }: Job,
+  locked: Import,
+  problems: readonly ProductProblems[],
+  done: Omit<PartDone, "problems" | "checked">,
+): Promise<void> {
+  const kept = await insertProblems(tx, key, problems);
+  if (kept > 0) await addBytes(tx, key, { kept });
+  const found = countProblems(problems);
+  await recordPart(tx, key, { ...done, checked: 1, problems: found });
+  if (part.part < locked.parts - 1) return;
+  const refused = locked.products_refused + (done.counts?.refused ?? 0);
+  const isRefused = locked.outside !== "[]" ||
+    refused > 0 &&
+      (locked.accept_valid === 0 || refused === locked.products_total);
+  if (isRefused) await endImport(tx, key, "refused");
+  else if (locked.dry_run === 1) await endImport(tx, key, "completed");
+  else await setStoring(tx, key);
+}
+
+export function countProblems(products: readonly ProductProblems[]): number {
+  return products.reduce(
+    (sum, { details, more }) => sum + details.length + more,
+    0,
+  );
+}
+
+/** Asks every URL, however long that takes: the import waits for nobody. */
+async function probeAll(
+  services: Services,
+  { seller, abort }: Job,
+  document: ProductsDocument,
+): Promise<Map<string, ProbedImage>> {
+  const probed = new Map<string, ProbedImage>();
+  let left: ReadonlySet<string> = imageUrls(document);
+  while (left.size > 0) {
+    const asked = await beforeEnd(
+      abort,
+      probeImages(services, left, seller.id),
+    );
+    const again = new Set<string>();
+    for (const [url, head] of asked) {
+      if (head === "not_asked") again.add(url);
+      else probed.set(url, head);
+    }
+    left = again;
+    if (left.size > 0) {
+      await new Signal().wait(services.deps.clock, ASK_AGAIN_MS, { abort });
+    }
+  }
+  countProbes(services, probed.values());
+  return probed;
+}
+
+/** What earlier parts use of what this one names. */
+async function usedBefore(
+  sql: Sql,
+  { key, part }: Job,
+  document: ProductsDocument,
+  loaded: Loaded,
+): Promise<UsedBefore> {
+  const skus = new Map<string, KeyPlace>();
+  const ids = new Map<string, KeyPlace>();
+  if (part.part === 0) return { skus, ids };
+  const products = [...loaded.byId.values()];
+  const addressed = new Set(document.rows.map(({ id }) => id));
+  const found = await findKeys(sql, key, [
+    ...document.rows.flatMap(({ sku }) => sku === null ? [] : ofSku(sku)),
+    ...products.flatMap(({ id, sku }) => [ofId(id), ofSku(sku)]),
+  ]);
+  for (const [name, place] of found) {
+    if (name.startsWith("s")) skus.set(name.slice(1), place);
+  }
+  for (const { id, sku } of products) {
+    // An earlier row may have addressed the product by its SKU.
+    const place = found.get(ofId(id)) ??
+      (addressed.has(id) ? found.get(ofSku(sku)) : undefined);
+    if (place !== undefined) ids.set(id, place);
+  }
+  return { skus, ids };
+}
+
+const ofSku = (sku: string) => `s${sku}`;
+const ofId = (id: string) => `i${id}`;
+
+/** What this part uses. */
+function keysOf(
+  { rows }: ProductsDocument,
+  { byId }: Loaded,
+): Map<string, KeyPlace> {
+  const keys = new Map<string, KeyPlace>();
+  const use = (name: string, { product, line }: DecodedProduct) => {
+    if (!keys.has(name)) keys.set(name, { product, line });
+  };
+  for (const row of rows) {
+    const sku = row.sku ?? byId.get(row.id ?? BEFORE_ALL_IDS)?.sku;
+    if (sku !== undefined) use(ofSku(sku), row);
+    if (row.id !== null) use(ofId(row.id), row);
+  }
+  return keys;
+}
+
+/** The rows of refused products. */
+export async function problemsOf(
+  { row, part }: Job,
+  { document, locate }: PartDocument,
+  refused: readonly RefusedProduct[],
+  pause: () => Promise<void>,
+): Promise<ProductProblems[]> {
+  if (refused.length === 0) return [];
+  const first = part.first_product;
+  const spans = await locate(document.rows.map(({ span }) => span), pause);
+  return refused.map(({ product, sku, details, more }) => {
+    const most = row.problems > DETAIL_LIMIT ? FEW_DETAILS : details.length;
+    return {
+      product,
+      refused: 1,
+      sku,
+      start_at: spans[product - first].start,
+      end_at: spans[product - first].end,
+      details: details.slice(0, most),
+      more: more + Math.max(0, details.length - most),
+    };
+  });
+}
+
+/** The versions of images, for the write; null if there is none. */
+function versionsOf(probed: ReadonlyMap<string, ProbedImage>): string | null {
+  const known = Array.from(
+    probed,
+    ([url, head]) => [url, validatorFrom(head)] as const,
+  )
+    .filter(([, version]) => version !== null);
+  return known.length === 0 ? null : JSON.stringify(known);
+}

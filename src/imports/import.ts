@@ -1,0 +1,184 @@
+/**
+ * An import: a document of any length under one name. It is spooled as it
+ * arrives, then checked and stored in the background, in parts of at most 250
+ * products, by the code of an upload.
+ *
+ *   arriving → checking → storing → completed
+ *
+ * The check ends as `refused` if anything is wrong and only valid products were
+ * not asked for, and a dry run as `completed`. `cancelled` by its seller or
+ * `failed` are possible from `checking` and `storing`. The undo of an import is
+ * an import, too: its parts are the transactions that it takes back.
+ *
+ * Each part is committed with the import's row, which counts the parts that are
+ * done; so each is stored once, however often a process is killed.
+ */
+import type { LeaseQueue } from "../jobs/lease_queue.ts";
+import type { ImageCounts, ProductCounts } from "../catalogue/transaction.ts";
+import { progressOf, totalOf } from "../catalogue/transaction.ts";
+import type { Detail } from "../lib/errors.ts";
+import { SECOND_MS } from "../lib/durations.ts";
+
+/** Products of an import at most. */
+export const IMPORT_PRODUCTS = 50_000;
+/** Imports of a seller that are worked on in turns; more wait. */
+export const IMPORTS_AT_ONCE = 3;
+/** The pause after a part that failed. */
+export const AFTER_FAILURE_MS = 5 * SECOND_MS;
+
+export const IMPORTS: LeaseQueue = {
+  table: "imports",
+  order: "id",
+  longestPauseMs: AFTER_FAILURE_MS,
+  neverPutOff: "failures = 0",
+};
+
+/** States in which there is something to do. */
+export type OpenState = "checking" | "storing";
+
+export type ImportState =
+  | "arriving"
+  | OpenState
+  | "refused"
+  | "completed"
+  | "cancelled"
+  | "failed";
+
+/** As they are shown. */
+export const IMPORT_STATUSES = [
+  "checking",
+  "refused",
+  "storing",
+  "images",
+  "completed",
+  "completed_with_errors",
+  "cancelled",
+  "failed",
+] as const;
+
+export type ImportStatus = typeof IMPORT_STATUSES[number];
+
+/** The row, without the columns of the queue. Flags are 0 or 1. */
+export interface Import {
+  id: string;
+  state: ImportState;
+  accept_valid: number;
+  dry_run: number;
+  keep_changed: number;
+  /** Unix milliseconds. */
+  created_at: number;
+  /** Unix milliseconds; null while parts are checked or stored. */
+  over_at: number | null;
+  bytes: number;
+  root_start: number;
+  root_end: number;
+  parts: number;
+  parts_checked: number;
+  parts_stored: number;
+  products_total: number;
+  products_new: number;
+  products_created: number;
+  products_updated: number;
+  products_unchanged: number;
+  products_deleted: number;
+  products_refused: number;
+  /** How many were found. */
+  problems: number;
+  undoes: string | null;
+  name: string | null;
+  /** Problems outside of any product; JSON. */
+  outside: string;
+}
+
+/** What identifies an import. */
+export interface ImportKey {
+  sellerNo: number;
+  importId: string;
+}
+
+/** A part of an import. */
+export interface Part {
+  /** From 0. */
+  part: number;
+  /** Position of its first product in the document, from 1. */
+  first_product: number;
+  products: number;
+  /** Of its first product. */
+  line: number;
+  /** Offsets in the document. */
+  start_at: number;
+  end_at: number;
+  /** The transaction that stored it; null if none did. */
+  transaction_id: string | null;
+  /** The transaction that it takes back. */
+  undoes: string | null;
+}
+
+/** What the status shows besides the row. */
+export interface ImportRecord extends Import {
+  images: ImageCounts;
+  /** Unix milliseconds at which its last images were settled; null if none. */
+  images_at: number | null;
+  undone_by: string | null;
+}
+
+export function isOpen({ state }: Pick<Import, "state">): boolean {
+  return state === "checking" || state === "storing" || state === "arriving";
+}
+
+export function importStatus(record: ImportRecord): ImportStatus {
+  const { state, images, products_refused } = record;
+  if (state === "arriving") return "checking";
+  // Of a cancelled one, too: what was stored gets its images.
+  if (state !== "completed") return state;
+  if (images.pending > 0) return "images";
+  return images.failed + products_refused > 0
+    ? "completed_with_errors"
+    : "completed";
+}
+
+/** When the status became final, in Unix milliseconds; null: it is not. */
+export function finishedAt(record: ImportRecord): number | null {
+  const { over_at, images, images_at } = record;
+  if (over_at === null || images.pending > 0) return null;
+  return Math.max(over_at, images_at ?? 0);
+}
+
+/** The parts of the progress; a dry run has but the first. */
+const CHECK_PERCENT = 30;
+const STORE_PERCENT = 50;
+
+/** Percent of the whole import, rounded down. */
+export function importProgress(record: ImportRecord): number {
+  const { parts, parts_checked, parts_stored, over_at, images } = record;
+  const part = (done: number, percent: number) =>
+    parts === 0 ? 0 : done * percent / parts;
+  if (over_at === null) {
+    if (record.dry_run === 1) return Math.floor(part(parts_checked, 99));
+    return Math.floor(
+      part(parts_checked, CHECK_PERCENT) + part(parts_stored, STORE_PERCENT),
+    );
+  }
+  const rest = 100 - CHECK_PERCENT - STORE_PERCENT;
+  return 100 - rest + Math.floor(progressOf(images) * rest / 100);
+}
+
+/** How many products have each result so far. */
+export function countsOfImport(row: Import): ProductCounts {
+  return {
+    created: row.products_created,
+    updated: row.products_updated,
+    unchanged: row.products_unchanged,
+    deleted: row.products_deleted,
+    refused: row.products_refused,
+  };
+}
+
+/** Products that were neither stored nor refused. */
+export function notStored(row: Import): number {
+  return row.products_total - totalOf(countsOfImport(row));
+}
+
+export function outsideOf({ outside }: Pick<Import, "outside">): Detail[] {
+  return JSON.parse(outside);
+}

@@ -1,0 +1,369 @@
+/** Rows of `imports`. */
+import { query, type Sql, type Tx } from "../database/db.ts";
+import {
+  claim,
+  type Leased,
+  settle,
+  type Settlement,
+  waitingSellers,
+} from "../jobs/lease_queue.ts";
+import type { Detail } from "../lib/errors.ts";
+import { readId } from "../lib/ids.ts";
+import type { Seller } from "../sellers/seller.ts";
+import { addUsage } from "../sellers/usage_rows.ts";
+import type { ProductCounts } from "../catalogue/transaction.ts";
+import {
+  type Import,
+  type ImportKey,
+  type ImportRecord,
+  IMPORTS,
+  IMPORTS_AT_ONCE,
+  type ImportState,
+  type OpenState,
+} from "./import.ts";
+
+const COLUMNS = `id, state, accept_valid, dry_run, keep_changed, created_at,
+  over_at, bytes, root_start, root_end, parts, parts_checked, parts_stored,
+  products_total, products_new, products_created, products_updated,
+  products_unchanged, products_deleted, products_refused, problems, undoes,
+  name, outside`;
+
+/** What a new import is. */
+export interface NewImport {
+  id: string;
+  state: "arriving" | "checking";
+  acceptValid: boolean;
+  dryRun: boolean;
+  keepChanged: boolean;
+  undoes: string | null;
+  name: string | null;
+}
+
+export async function insertImport(
+  tx: Tx,
+  sellerNo: number,
+  row: NewImport,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO imports (seller_no, id, state, accept_valid, dry_run,
+       keep_changed, created_at, undoes, name)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      sellerNo,
+      row.id,
+      row.state,
+      Number(row.acceptValid),
+      Number(row.dryRun),
+      Number(row.keepChanged),
+      tx.now(),
+      row.undoes,
+      row.name,
+    ],
+  );
+}
+
+/** What is known of an import once its document has arrived. */
+export interface Surveyed {
+  rootStart: number;
+  rootEnd: number;
+  parts: number;
+  products: number;
+  outside: readonly Detail[];
+  /** How many problems there are outside of products. */
+  problems: number;
+}
+
+/** Makes an import due. */
+export async function beginImport(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  { rootStart, rootEnd, parts, products, outside, problems }: Surveyed,
+): Promise<void> {
+  await tx.run(
+    `UPDATE imports SET state = 'checking', due_at = ?, root_start = ?,
+       root_end = ?, parts = ?, products_total = ?, outside = ?, problems = ?
+     WHERE seller_no = ? AND id = ?`,
+    [
+      tx.now(),
+      rootStart,
+      rootEnd,
+      parts,
+      products,
+      JSON.stringify(outside),
+      problems,
+      sellerNo,
+      importId,
+    ],
+  );
+}
+
+/** Counts bytes of an import, also against the quota of its seller. */
+export async function addBytes(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  { bytes = 0, kept = bytes }: { bytes?: number; kept?: number },
+): Promise<void> {
+  await tx.run(
+    `UPDATE imports SET bytes = bytes + ?, kept_bytes = kept_bytes + ?
+     WHERE seller_no = ? AND id = ?`,
+    [bytes, kept, sellerNo, importId],
+  );
+  await addUsage(tx, sellerNo, "import_bytes", kept);
+}
+
+/** The seller's import; null when there is none, or it is still arriving. */
+export async function findImport(
+  sql: Sql,
+  sellerNo: number,
+  text: string,
+  lock = false,
+): Promise<Import | null> {
+  const id = readId(text);
+  if (id === null) return null;
+  const found = lock ? LOCKED : FOUND;
+  return await sql.get<Import>(found, [sellerNo, id]) ?? null;
+}
+
+const FOUND = `SELECT ${COLUMNS} FROM imports
+  WHERE seller_no = ? AND id = ? AND state <> 'arriving'`;
+const LOCKED = query(({ lock }) => `${FOUND} ${lock("FOR UPDATE")}`);
+
+const UNDONE_BY = `(SELECT u.id FROM imports u
+   WHERE u.seller_no = imports.seller_no AND u.undoes = imports.id
+     AND u.dry_run = 0 AND u.state IN ('checking', 'storing', 'completed')
+   ORDER BY u.id DESC LIMIT 1) AS undone_by`;
+
+interface RecordRow extends Import {
+  undone_by: string | null;
+}
+
+interface ImagesRow {
+  pending: number | null;
+  stored: number | null;
+  reused: number | null;
+  failed: number | null;
+  images_at: number | null;
+}
+
+/** The import as its status shows it; null when there is none. */
+export async function findRecord(
+  sql: Sql,
+  sellerNo: number,
+  id: string,
+): Promise<ImportRecord | null> {
+  const row = await sql.get<RecordRow>(
+    `SELECT ${COLUMNS}, ${UNDONE_BY} FROM imports
+     WHERE seller_no = ? AND id = ? AND state <> 'arriving'`,
+    [sellerNo, id],
+  );
+  return row === undefined ? null : await withImages(sql, sellerNo, row);
+}
+
+/** The seller's imports before `before` (an id), the newest first. */
+export async function listImports(
+  sql: Sql,
+  sellerNo: number,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<ImportRecord[]> {
+  const older = before === null ? "" : "AND id < ?";
+  const rows = await sql.all<RecordRow>(
+    `SELECT ${COLUMNS}, ${UNDONE_BY} FROM imports
+     WHERE seller_no = ? AND state <> 'arriving' ${older}
+     ORDER BY id DESC LIMIT ?`,
+    [sellerNo, ...(before === null ? [] : [before]), limit],
+  );
+  const records: ImportRecord[] = [];
+  for (const row of rows) records.push(await withImages(sql, sellerNo, row));
+  return records;
+}
+
+async function withImages(
+  sql: Sql,
+  sellerNo: number,
+  row: RecordRow,
+): Promise<ImportRecord> {
+  const sums = row.parts_stored === 0 ? undefined : await sql.get<ImagesRow>(
+    `SELECT SUM(images_pending) AS pending, SUM(images_stored) AS stored,
+       SUM(images_reused) AS reused, SUM(images_failed) AS failed,
+       MAX(finished_at) AS images_at
+     FROM import_parts
+     JOIN transactions ON transactions.seller_no = import_parts.seller_no
+       AND transactions.id = import_parts.transaction_id
+     WHERE import_parts.seller_no = ? AND import_parts.import_id = ?`,
+    [sellerNo, row.id],
+  );
+  const { pending, stored, reused, failed, images_at = null } = sums ?? {};
+  const images = {
+    pending: pending ?? 0,
+    stored: stored ?? 0,
+    reused: reused ?? 0,
+    failed: failed ?? 0,
+  };
+  return { ...row, images, images_at };
+}
+
+/** A seller with an import that is due. */
+export interface DueSeller extends Seller {
+  /** Unix milliseconds. */
+  dueAt: number;
+}
+
+/** Active sellers with due imports, the longest due first. */
+export function dueSellers(
+  sql: Sql,
+  horizon: number,
+  limit: number,
+): Promise<DueSeller[]> {
+  return sql.all<DueSeller>(
+    `WITH ${waitingSellers(IMPORTS)}
+     SELECT * FROM (
+       SELECT sellers.seller_no AS no, sellers.id, sellers.name,
+         (SELECT MIN(due_at) FROM imports
+          WHERE imports.seller_no = sellers.seller_no
+            AND due_at IS NOT NULL) AS "dueAt"
+       FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
+       WHERE sellers.status = 'active') AS heads
+     WHERE "dueAt" <= ? ORDER BY "dueAt", id LIMIT ?`,
+    [0, horizon, limit],
+  );
+}
+
+/** Claims the import of a seller that has been due longest; null for none. */
+export async function claimImport(
+  tx: Tx,
+  sellerNo: number,
+  { lease, until, now }: { lease: string; until: number; now: number },
+): Promise<Leased | null> {
+  const rows = await claim<{ id: string }>(tx, IMPORTS, {
+    sellerNo,
+    lease,
+    until,
+    of: `due_at <= ?
+      AND NOT EXISTS (SELECT 1 FROM imports
+                      WHERE seller_no = ? AND lease_id IS NOT NULL)
+      AND id IN (SELECT id FROM imports
+                 WHERE seller_no = ? AND over_at IS NULL
+                   AND state <> 'arriving'
+                 ORDER BY id LIMIT ${IMPORTS_AT_ONCE})`,
+    params: [now, sellerNo, sellerNo],
+    limit: 1,
+  }, { returning: "id" });
+  return rows.length === 0 ? null : { sellerNo, id: rows[0].id, lease };
+}
+
+/** Ends leases; `failed` counts one more failure in a row. */
+export async function releaseImport(
+  tx: Tx,
+  settlement: Settlement,
+  failed: boolean,
+): Promise<void> {
+  const set = failed ? ", failures = failures + 1" : "";
+  await settle(tx, IMPORTS, [settlement], set);
+}
+
+/** How often the import failed since its last part that succeeded. */
+export async function failuresOf(
+  sql: Sql,
+  { sellerNo, id }: Leased,
+): Promise<number> {
+  const row = await sql.get<{ failures: number }>(
+    "SELECT failures FROM imports WHERE seller_no = ? AND id = ?",
+    [sellerNo, id],
+  );
+  return row?.failures ?? 0;
+}
+
+/**
+ * Locks an import whose lease is held, in the commit of a part; null if the
+ * lease was lost or the import is over.
+ */
+export async function lockJob(
+  tx: Tx,
+  { sellerNo, id, lease }: Leased,
+): Promise<Import & { state: OpenState } | null> {
+  return await tx.get<Import & { state: OpenState }>(
+    JOB,
+    [sellerNo, id, lease],
+  ) ?? null;
+}
+
+const JOB = query(({ lock }) =>
+  `SELECT ${COLUMNS} FROM imports
+   WHERE seller_no = ? AND id = ? AND lease_id = ?
+     AND state IN ('checking', 'storing') ${lock("FOR UPDATE")}`
+);
+
+/** What a part adds to the counters of its import. */
+export interface PartDone {
+  checked?: number;
+  stored?: number;
+  counts?: Partial<ProductCounts>;
+  /** That the check found to be new. */
+  created?: number;
+  problems: number;
+}
+
+/** Records a part; the state after it follows from the counters. */
+export async function recordPart(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  { checked = 0, stored = 0, counts = {}, created = 0, problems }: PartDone,
+): Promise<void> {
+  await tx.run(
+    `UPDATE imports SET failures = 0, parts_checked = parts_checked + ?,
+       parts_stored = parts_stored + ?, products_new = products_new + ?,
+       products_created = products_created + ?,
+       products_updated = products_updated + ?,
+       products_unchanged = products_unchanged + ?,
+       products_deleted = products_deleted + ?,
+       products_refused = products_refused + ?, problems = problems + ?
+     WHERE seller_no = ? AND id = ?`,
+    [
+      checked,
+      stored,
+      created,
+      counts.created ?? 0,
+      counts.updated ?? 0,
+      counts.unchanged ?? 0,
+      counts.deleted ?? 0,
+      counts.refused ?? 0,
+      problems,
+      sellerNo,
+      importId,
+    ],
+  );
+}
+
+export async function setStoring(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+): Promise<void> {
+  await tx.run(
+    "UPDATE imports SET state = 'storing' WHERE seller_no = ? AND id = ?",
+    [sellerNo, importId],
+  );
+}
+
+/** Ends an import, with its lease; `outside` replaces those problems. */
+export async function endImport(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  state: Exclude<ImportState, OpenState | "arriving">,
+  outside?: readonly Detail[],
+): Promise<void> {
+  const set = outside === undefined
+    ? ""
+    : ", outside = ?, problems = problems + 1";
+  await tx.run(
+    `UPDATE imports SET state = ?, over_at = ?, due_at = NULL,
+       lease_id = NULL, lease_until = NULL ${set}
+     WHERE seller_no = ? AND id = ?`,
+    [
+      state,
+      tx.now(),
+      ...(outside === undefined ? [] : [JSON.stringify(outside)]),
+      sellerNo,
+      importId,
+    ],
+  );
+}

@@ -1,0 +1,272 @@
+/** Rows of the parts of imports, of their keys and of their problems. */
+import {
+  inLists,
+  insertInto,
+  marks,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
+import { type Detail, DETAIL_LIMIT } from "../lib/errors.ts";
+import type { ImportKey, Part } from "./import.ts";
+
+const COLUMNS = `part, first_product, products, line, start_at, end_at,
+  transaction_id, undoes`;
+
+const OF = ["seller_no", "import_id"];
+const PARTS = insertInto("import_parts", [
+  ...[...OF, "part", "first_product", "products", "line"],
+  ...["start_at", "end_at", "undoes"],
+]);
+const KEYS = insertInto(
+  "import_keys",
+  [...OF, "key", "product", "line"],
+  "ON CONFLICT DO NOTHING",
+);
+const PROBLEMS = insertInto("import_problems", [
+  ...[...OF, "product", "refused", "sku"],
+  ...["start_at", "end_at", "details", "more"],
+]);
+
+/** A part as its document was surveyed, or the transaction that it undoes. */
+export type NewPart = Omit<Part, "transaction_id">;
+
+export async function insertParts(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  parts: readonly NewPart[],
+): Promise<void> {
+  await tx.runMany(
+    PARTS,
+    parts.map((each) => [
+      sellerNo,
+      importId,
+      each.part,
+      each.first_product,
+      each.products,
+      each.line,
+      each.start_at,
+      each.end_at,
+      each.undoes,
+    ]),
+  );
+}
+
+export async function findPart(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+  part: number,
+): Promise<Part | null> {
+  return await sql.get<Part>(
+    `SELECT ${COLUMNS} FROM import_parts
+     WHERE seller_no = ? AND import_id = ? AND part = ?`,
+    [sellerNo, importId, part],
+  ) ?? null;
+}
+
+/** Up to `limit` parts, from this one on. */
+export function partsFrom(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+  part: number,
+  limit: number,
+): Promise<Part[]> {
+  return sql.all<Part>(
+    `SELECT ${COLUMNS} FROM import_parts
+     WHERE seller_no = ? AND import_id = ? AND part >= ?
+     ORDER BY part LIMIT ?`,
+    [sellerNo, importId, part, limit],
+  );
+}
+
+/** What the check of a part has found. */
+export interface CheckedPart {
+  /** JSON; null: no image. */
+  versions: string | null;
+  /** Of the products that are not refused. */
+  results: string;
+}
+
+export async function setChecked(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  part: number,
+  { versions, results }: CheckedPart,
+): Promise<void> {
+  await tx.run(
+    `UPDATE import_parts SET versions = ?, results = ?
+     WHERE seller_no = ? AND import_id = ? AND part = ?`,
+    [versions, results, sellerNo, importId, part],
+  );
+}
+
+export async function findChecked(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+  part: number,
+): Promise<CheckedPart | null> {
+  return await sql.get<CheckedPart>(
+    `SELECT versions, results FROM import_parts
+     WHERE seller_no = ? AND import_id = ? AND part = ?
+       AND results IS NOT NULL`,
+    [sellerNo, importId, part],
+  ) ?? null;
+}
+
+/** Names the transaction that stored a part, whose results count from now on. */
+export async function setStored(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  part: number,
+  transactionId: string,
+): Promise<void> {
+  await tx.run(
+    `UPDATE import_parts SET transaction_id = ?, versions = NULL,
+       results = NULL WHERE seller_no = ? AND import_id = ? AND part = ?`,
+    [transactionId, sellerNo, importId, part],
+  );
+}
+
+/** Where a SKU or an id was named. */
+export interface KeyPlace {
+  product: number;
+  line: number;
+}
+
+export async function insertKeys(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  keys: ReadonlyMap<string, KeyPlace>,
+): Promise<void> {
+  if (keys.size === 0) return;
+  await tx.run(
+    "UPDATE imports SET has_keys = 1 WHERE seller_no = ? AND id = ?",
+    [sellerNo, importId],
+  );
+  await tx.runMany(
+    KEYS,
+    Array.from(
+      keys,
+      ([key, { product, line }]) => [sellerNo, importId, key, product, line],
+    ),
+  );
+}
+
+/** Those of these keys that earlier parts named. */
+export async function findKeys(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+  keys: readonly string[],
+): Promise<Map<string, KeyPlace>> {
+  const found = new Map<string, KeyPlace>();
+  for (const list of inLists(keys)) {
+    const rows = await sql.all<KeyPlace & { key: string }>(
+      `SELECT key, product, line FROM import_keys
+       WHERE seller_no = ? AND import_id = ? AND key IN (${
+        marks(list.length)
+      })`,
+      [sellerNo, importId, ...list],
+    );
+    for (const { key, product, line } of rows) {
+      found.set(key, { product, line });
+    }
+  }
+  return found;
+}
+
+/** A product with problems. */
+export interface ProductProblems {
+  /** Its position in the document, from 1. */
+  product: number;
+  /** 0: it is stored nevertheless. */
+  refused: number;
+  sku: string | null;
+  start_at: number;
+  end_at: number;
+  details: readonly Detail[];
+  /** How many details there are besides. */
+  more: number;
+}
+
+/** Returns the characters of the details. */
+export async function insertProblems(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  products: readonly ProductProblems[],
+): Promise<number> {
+  const rows = products.map((each) =>
+    [
+      sellerNo,
+      importId,
+      each.product,
+      each.refused,
+      each.sku,
+      each.start_at,
+      each.end_at,
+      JSON.stringify(each.details),
+      each.more,
+    ] as const
+  );
+  await tx.runMany(
+    PROBLEMS,
+    rows,
+  );
+  return rows.reduce((sum, row) => sum + row[7].length, 0);
+}
+
+/** Positions of refused products, among those from `first` to `last`. */
+export async function refusedAmong(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+  first: number,
+  last: number,
+): Promise<Set<number>> {
+  const rows = await sql.all<{ product: number }>(
+    `SELECT product FROM import_problems
+     WHERE seller_no = ? AND import_id = ? AND product BETWEEN ? AND ?
+       AND refused = 1`,
+    [sellerNo, importId, first, last],
+  );
+  return new Set(rows.map(({ product }) => product));
+}
+
+/** Up to `limit` products with problems after a position, in document order. */
+export async function problemsAfter(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+  after: number,
+  limit: number,
+): Promise<ProductProblems[]> {
+  const rows = await sql.all<
+    Omit<ProductProblems, "details"> & { details: string }
+  >(
+    `SELECT product, refused, sku, start_at, end_at, details, more
+     FROM import_problems
+     WHERE seller_no = ? AND import_id = ? AND product > ?
+     ORDER BY product LIMIT ?`,
+    [sellerNo, importId, after, limit],
+  );
+  return rows.map(({ details, ...row }) => (
+    { ...row, details: JSON.parse(details) }
+  ));
+}
+
+/** Products whose problems are read at a time. */
+const PROBLEMS_STEP = 100;
+
+/** The first problems of an import's products, as many as a status lists. */
+export async function firstProblems(
+  sql: Sql,
+  key: ImportKey,
+): Promise<Detail[]> {
+  const found: Detail[] = [];
+  let after = 0;
+  while (found.length < DETAIL_LIMIT) {
+    const products = await problemsAfter(sql, key, after, PROBLEMS_STEP);
+    for (const { product, details } of products) {
+      for (const detail of details) found.push(detail);
+      after = product;
+    }
+    if (products.length < PROBLEMS_STEP) break;
+  }
+  return found.slice(0, DETAIL_LIMIT);
+}

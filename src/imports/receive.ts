@@ -1,0 +1,231 @@
+/**
+ * Receives the document of an import: what arrives is written to the spool and
+ * surveyed, a few windows in memory at a time. The import begins with the commit
+ * of its last bytes; what a dead process left unfinished is deleted later.
+ */
+import type { Hash } from "node:crypto";
+import {
+  beginHash,
+  checkUse,
+  type KeyedRequest,
+  type KeyUse,
+  usedBefore,
+  useKey,
+  whileFree,
+} from "../catalogue/idempotency.ts";
+import type { Tx } from "../database/db.ts";
+import { lockUsage, quotaOf } from "../sellers/usage_rows.ts";
+import { requireActive } from "../sellers/access.ts";
+import { recordInvalid } from "../lib/errors.ts";
+import { inSpan } from "../lib/tracing.ts";
+import type { Caller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import type { ImportKey } from "./import.ts";
+import { addBytes, beginImport, insertImport } from "./import_rows.ts";
+import { insertParts } from "./part_rows.ts";
+import { deleteImport } from "./retention.ts";
+import { insertPieces, PIECE } from "./spool.ts";
+import { DocumentSurvey } from "./survey.ts";
+
+/** Pieces of one write. */
+const PIECES_AT_ONCE = 4;
+
+export interface ReceivedImport {
+  seller: Caller;
+  /** The document; a chunk is valid until the next one is requested. */
+  chunks: AsyncIterable<Uint8Array>;
+  name: string | null;
+  dryRun: boolean;
+  acceptValid: boolean;
+  idempotency: KeyedRequest | null;
+}
+
+export interface ImportOutcome {
+  importId: string;
+  /** The Idempotency-Key was used before: nothing was done again. */
+  repeated: boolean;
+}
+
+/** Receives an import, or throws a `ServiceError` and keeps nothing of it. */
+export async function receiveImport(
+  services: Services,
+  received: ReceivedImport,
+): Promise<ImportOutcome> {
+  const { seller, chunks, idempotency: request } = received;
+  if (request === null) {
+    return await new Receiving(services, received, null).run();
+  }
+  const hash = beginHash(request);
+  return await whileFree(services, seller, request, async (used) => {
+    if (used === null) {
+      return await new Receiving(services, received, hash).run();
+    }
+    for await (const chunk of chunks) hash.update(chunk);
+    const use = { key: request.key, hash: hash.digest("hex") };
+    return { importId: checkUse(used, use).made, repeated: true };
+  });
+}
+
+/** One document that arrives. */
+class Receiving {
+  readonly #services: Services;
+  readonly #received: ReceivedImport;
+  readonly #hash: Hash | null;
+  readonly #survey = new DocumentSurvey();
+  readonly #key: ImportKey;
+  /** Pieces that are not written; how many are. */
+  #pieces: Uint8Array[] = [];
+  #written = 0;
+
+  constructor(
+    services: Services,
+    received: ReceivedImport,
+    hash: Hash | null,
+  ) {
+    this.#services = services;
+    this.#received = received;
+    this.#hash = hash;
+    const importId = services.deps.ids.uuid();
+    this.#key = { sellerNo: received.seller.no, importId };
+  }
+
+  async run(): Promise<ImportOutcome> {
+    try {
+      return await inSpan("import.receive", () => this.#receive());
+    } catch (error) {
+      if (this.#written > 0) await this.#discard();
+      throw error;
+    }
+  }
+
+  async #receive(): Promise<ImportOutcome> {
+    for await (const piece of piecesOf(this.#received.chunks)) {
+      this.#hash?.update(piece);
+      this.#survey.append(piece);
+      while (this.#survey.canRead) await this.#readOne();
+      if (this.#pieces.length === PIECES_AT_ONCE) await this.#write();
+      this.#pieces.push(piece);
+    }
+    while (await this.#readOne()) continue;
+    return await this.#finish();
+  }
+
+  /** Reads a window of the document when the seller may run. */
+  async #readOne(): Promise<boolean> {
+    const { heavy } = this.#services;
+    const owner = this.#received.seller.id;
+    return await heavy.run(
+      { owner },
+      () => Promise.try(() => this.#survey.readOne()),
+    );
+  }
+
+  async #write(): Promise<void> {
+    await this.#services.db.write((tx) => this.#writePieces(tx), this.#options);
+    this.#written += this.#pieces.length;
+    this.#pieces = [];
+  }
+
+  get #options() {
+    return { owner: this.#received.seller.id, heavy: true };
+  }
+
+  async #finish(): Promise<ImportOutcome> {
+    const { surveyed, parts } = this.#survey.finish();
+    const { seller, idempotency } = this.#received;
+    const use: KeyUse | null = idempotency && {
+      key: idempotency.key,
+      hash: this.#hash!.digest("hex"),
+    };
+    const { db, signals, metrics } = this.#services;
+    const outcome = await db.write(async (tx) => {
+      const used = await usedBefore(tx, seller, use);
+      if (used !== null) return { importId: used.made, repeated: true };
+      await requireActive(tx, seller);
+      await this.#writePieces(tx);
+      await insertParts(tx, this.#key, parts);
+      await beginImport(tx, this.#key, surveyed);
+      if (use !== null) {
+        await useKey(tx, seller.no, { importId: this.#key.importId }, use);
+      }
+      tx.onCommit(() => signals.imports.announce());
+      return { importId: this.#key.importId, repeated: false };
+    }, this.#options);
+    if (outcome.repeated && this.#written > 0) await this.#discard();
+    if (!outcome.repeated) metrics.imports.add(1, "accepted");
+    return outcome;
+  }
+
+  async #writePieces(tx: Tx): Promise<void> {
+    const { config } = this.#services;
+    const { dryRun, acceptValid, name } = this.#received;
+    const { sellerNo, importId } = this.#key;
+    const bytes = this.#pieces.reduce((sum, { length }) => sum + length, 0);
+    await lockUsage(tx, sellerNo, "image_bytes");
+    const { limit, used } = await quotaOf(
+      tx,
+      sellerNo,
+      "image_bytes",
+      config.imageQuota,
+    );
+    if (used + bytes > limit) throw beyondQuota(limit);
+    if (this.#written === 0) {
+      const row = {
+        dryRun,
+        acceptValid,
+        name,
+        keepChanged: false,
+        undoes: null,
+      };
+      await insertImport(tx, sellerNo, {
+        id: importId,
+        state: "arriving",
+        ...row,
+      });
+    }
+    await insertPieces(tx, this.#key, this.#written, this.#pieces);
+    await addBytes(tx, this.#key, { bytes });
+  }
+
+  /** If that fails, it is deleted with what dead processes left. */
+  async #discard(): Promise<void> {
+    const { db, deps } = this.#services;
+    const portion = () =>
+      db.write((tx) => deleteImport(tx, this.#key), this.#options);
+    try {
+      while (await portion() > 0) continue;
+    } catch (error) {
+      deps.log.warn("import_not_discarded", { error: String(error) });
+    }
+  }
+}
+
+function beyondQuota(limit: number) {
+  return recordInvalid([{
+    code: "quota_exceeded",
+    message: "The document would take more bytes than are left of your image " +
+      `quota of ${limit} bytes, which documents of imports count against; ` +
+      "ask the operator for a larger one.",
+  }]);
+}
+
+/** The bytes in pieces, each of which has memory of its own. */
+async function* piecesOf(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  let piece = new Uint8Array(PIECE);
+  let filled = 0;
+  for await (const chunk of chunks) {
+    for (let rest = chunk; rest.length > 0;) {
+      const part = rest.subarray(0, PIECE - filled);
+      piece.set(part, filled);
+      filled += part.length;
+      rest = rest.subarray(part.length);
+      if (filled < PIECE) break;
+      yield piece;
+      piece = new Uint8Array(PIECE);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield piece.slice(0, filled);
+}

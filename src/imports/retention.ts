@@ -1,0 +1,174 @@
+/** Deletes old imports and what is left of them: jobs of maintenance. */
+import { deleteTransactions } from "../catalogue/retention.ts";
+import { MAINTENANCE, query, type Tx } from "../database/db.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
+import type { Services } from "../services.ts";
+import { addUsage } from "../sellers/usage_rows.ts";
+import type { ImportKey } from "./import.ts";
+
+type RetentionServices = Pick<Services, "config" | "deps" | "db">;
+
+/** A document arrives sooner than this, or its process is dead. */
+const ARRIVAL_MS = HOUR_MS;
+/** Rows that one write deletes at most. */
+const TRANSACTIONS = 32;
+const PIECES = 16;
+const PROBLEMS = 250;
+const KEYS = 500;
+const PARTS = 250;
+
+const KEY = `seller_no AS "sellerNo", id AS "importId"`;
+
+/** Deletes imports that have been over for SELLER_KEEP_UPLOADS_DAYS. */
+export async function* sweepImports(
+  { config, deps, db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  const now = deps.clock.now();
+  yield* untilNone(() =>
+    db.write(async (tx) => {
+      const left = await tx.get<ImportKey>(
+        query(({ lock }) =>
+          `SELECT ${KEY} FROM imports
+           WHERE state = 'arriving' AND created_at <= ?
+           ORDER BY created_at LIMIT 1 ${lock("FOR UPDATE SKIP LOCKED")}`
+        ),
+        [now - ARRIVAL_MS],
+      );
+      return left === undefined ? 0 : await deleteImport(tx, left);
+    }, MAINTENANCE)
+  );
+  const days = config.keepUploadsDays;
+  if (days === 0) return;
+  yield* untilNone(() =>
+    db.write(async (tx) => {
+      const old = await tx.get<ImportKey>(
+        query(({ lock }) =>
+          `SELECT ${KEY} FROM imports
+         WHERE over_at <= ? AND NOT EXISTS (
+           SELECT 1 FROM import_parts
+           JOIN transactions ON transactions.seller_no = import_parts.seller_no
+             AND transactions.id = import_parts.transaction_id
+           WHERE import_parts.seller_no = imports.seller_no
+             AND import_parts.import_id = imports.id
+             AND transactions.finished_at IS NULL)
+         ORDER BY over_at LIMIT 1 ${lock("FOR UPDATE SKIP LOCKED")}`
+        ),
+        [now - days * DAY_MS],
+      );
+      return old === undefined ? 0 : await deleteImport(tx, old);
+    }, MAINTENANCE)
+  );
+}
+
+/** Deletes the keys of imports that are over. */
+export async function* sweepImportKeys(
+  { db }: Pick<RetentionServices, "db">,
+): AsyncGenerator<number, void> {
+  const waiting = () =>
+    db.read((sql) =>
+      sql.get<ImportKey>(
+        `SELECT ${KEY} FROM imports
+         WHERE has_keys = 1 AND over_at > 0 ORDER BY over_at LIMIT 1`,
+      ), { single: true });
+  for (let over; (over = await waiting()) !== undefined;) {
+    const { sellerNo, importId } = over;
+    yield await db.write(async (tx) => {
+      const keys = await deleteKeys(tx, { sellerNo, importId });
+      if (keys === KEYS) return keys;
+      return await tx.run(
+        "UPDATE imports SET has_keys = 0 WHERE seller_no = ? AND id = ?",
+        [sellerNo, importId],
+      );
+    }, MAINTENANCE);
+  }
+}
+
+function deleteKeys(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+): Promise<number> {
+  return tx.run(
+    `DELETE FROM import_keys WHERE seller_no = ? AND import_id = ? AND key IN (
+       SELECT key FROM import_keys WHERE seller_no = ? AND import_id = ?
+       LIMIT ?)`,
+    [sellerNo, importId, sellerNo, importId, KEYS],
+  );
+}
+
+/**
+ * Deletes an import with its transactions, or as many of its rows as one write
+ * may delete. Returns how many rows were deleted; 0: nothing is left of it.
+ */
+export async function deleteImport(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+): Promise<number> {
+  const key = [sellerNo, importId];
+  const transactions = await tx.all<{ transactionId: string }>(
+    `SELECT transaction_id AS "transactionId" FROM import_parts
+     WHERE seller_no = ? AND import_id = ? AND transaction_id IS NOT NULL
+     ORDER BY part LIMIT ?`,
+    [...key, TRANSACTIONS],
+  );
+  if (transactions.length > 0) {
+    const deleted = await deleteTransactions(
+      tx,
+      transactions.map(({ transactionId }) => ({ sellerNo, transactionId })),
+    );
+    await tx.run(
+      `UPDATE import_parts SET transaction_id = NULL
+       WHERE seller_no = ? AND import_id = ?
+         AND transaction_id IS NOT NULL AND NOT EXISTS (
+           SELECT 1 FROM transactions
+           WHERE transactions.seller_no = import_parts.seller_no
+             AND transactions.id = import_parts.transaction_id)`,
+      key,
+    );
+    return Math.max(1, deleted);
+  }
+  const tables: readonly [name: string, column: string, rows: number][] = [
+    ["import_pieces", "piece", PIECES],
+    ["import_problems", "product", PROBLEMS],
+    ["import_parts", "part", PARTS],
+  ];
+  for (const [table, column, rows] of tables) {
+    const deleted = await tx.run(
+      `DELETE FROM ${table}
+       WHERE seller_no = ? AND import_id = ? AND ${column} IN (
+         SELECT ${column} FROM ${table} WHERE seller_no = ? AND import_id = ?
+         LIMIT ?)`,
+      [...key, ...key, rows],
+    );
+    if (deleted > 0) return deleted;
+  }
+  const keys = await deleteKeys(tx, { sellerNo, importId });
+  if (keys > 0) return keys;
+  await tx.run(
+    "DELETE FROM idempotency_keys WHERE seller_no = ? AND import_id = ?",
+    key,
+  );
+  const row = await tx.get<{ kept_bytes: number }>(
+    "SELECT kept_bytes FROM imports WHERE seller_no = ? AND id = ?",
+    key,
+  );
+  if (row === undefined) return 0;
+  await addUsage(tx, sellerNo, "import_bytes", -row.kept_bytes);
+  return await tx.run(
+    "DELETE FROM imports WHERE seller_no = ? AND id = ?",
+    key,
+  );
+}
+
+/** Deletes some rows of the seller's imports; returns how many. */
+export async function removeImports(
+  tx: Tx,
+  { no }: { no: number },
+): Promise<number> {
+  const one = await tx.get<{ id: string }>(
+    "SELECT id FROM imports WHERE seller_no = ? LIMIT 1",
+    [no],
+  );
+  if (one === undefined) return 0;
+  return await deleteImport(tx, { sellerNo: no, importId: one.id });
+}

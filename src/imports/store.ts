@@ -1,0 +1,102 @@
+/**
+ * Stores a part of an import that was checked: one transaction, in one commit
+ * with the import's row. A product with which something is wrong by now is
+ * refused alone.
+ */
+import { dropUnrequested } from "../images/requests.ts";
+import { loadLocked } from "../catalogue/load.ts";
+import { countsOf } from "../catalogue/transaction.ts";
+import { writeTransaction } from "../catalogue/transaction_write.ts";
+import { planLocked, toOutcome } from "../catalogue/upload.ts";
+import { namedBy } from "../catalogue/upload_plan.ts";
+import { imageUrls } from "../catalogue/upload_probe.ts";
+import type { Tx } from "../database/db.ts";
+import type { Services } from "../services.ts";
+import { countProblems, lockPart, problemsOf } from "./check.ts";
+import type { Import } from "./import.ts";
+import {
+  addBytes,
+  endImport,
+  type PartDone,
+  recordPart,
+} from "./import_rows.ts";
+import { type Job, readPart } from "./part.ts";
+import {
+  findChecked,
+  insertProblems,
+  type ProductProblems,
+  refusedAmong,
+  setStored,
+} from "./part_rows.ts";
+
+export async function storePart(services: Services, job: Job): Promise<void> {
+  const { db, config } = services;
+  const { seller, key, part } = job;
+  const { document, locate } = await readPart(services, job);
+  const { refused, checked } = await db.read(async (sql) => {
+    const last = part.first_product + part.products - 1;
+    return {
+      refused: await refusedAmong(sql, key, part.first_product, last),
+      checked: await findChecked(sql, key, part.part),
+    };
+  });
+  const versions = new Map<string, string>(
+    JSON.parse(checked?.versions ?? "[]"),
+  );
+  const rows = document.rows.filter(({ product }) => !refused.has(product));
+  const draft = {
+    document: { ...document, rows, problems: [], moreProblems: 0 },
+    known: [],
+    acceptValid: true,
+  };
+  const wanted = {
+    seller,
+    ...namedBy(draft.document),
+    images: imageUrls(draft.document),
+    use: null,
+  };
+  await db.write(async (tx) => {
+    const locked = await lockPart(tx, job);
+    if (rows.length === 0) return await endStore(tx, job, locked, [], {});
+    const loaded = await loadLocked(tx, services, wanted);
+    const plan = await planLocked(tx, config, draft, { loaded, wanted });
+    const valid = plan.products.filter(({ result }) => result !== "refused");
+    if (valid.length === 0) {
+      await dropUnrequested(tx, seller.no, loaded.images, []);
+    } else {
+      const { transactionId } = await writeTransaction(services, tx, {
+        seller,
+        products: valid.map(toOutcome),
+        refused: null,
+        taken: loaded.images,
+        versionOf: (url) => ({ validator: versions.get(url) ?? null }),
+        undoes: null,
+        importId: key.importId,
+        use: null,
+      });
+      await setStored(tx, key, part.part, transactionId);
+    }
+    const late = plan.products.filter((each) => each.result === "refused");
+    const problems = await problemsOf(job, { document, locate }, late, noPause);
+    const counts = countsOf(plan.products);
+    await endStore(tx, job, locked, problems, { counts });
+  }, { owner: seller.id, heavy: true, changes: true });
+}
+
+/** A write waits for nothing else. */
+const noPause = () => Promise.resolve();
+
+/** Records a stored part; ends the import with the last one. */
+export async function endStore(
+  tx: Tx,
+  { key, part }: Job,
+  locked: Import,
+  problems: readonly ProductProblems[],
+  done: Omit<PartDone, "problems" | "stored">,
+): Promise<void> {
+  const kept = await insertProblems(tx, key, problems);
+  if (kept > 0) await addBytes(tx, key, { kept });
+  const found = countProblems(problems);
+  await recordPart(tx, key, { ...done, stored: 1, problems: found });
+  if (part.part === locked.parts - 1) await endImport(tx, key, "completed");
+}

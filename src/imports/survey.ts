@@ -1,0 +1,179 @@
+/**
+ * Reads the document of an import while it arrives: whether it is well-formed,
+ * what stands outside of products, and where its parts begin. Products are
+ * decoded later, part by part.
+ */
+import { Decoder, type SurveyedProduct } from "../catalogue/document.ts";
+import { PRODUCTS_LIMIT } from "../catalogue/fields.ts";
+import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
+import type {
+  TagPosition,
+  XmlAttributes,
+  XmlHandlers,
+} from "../xml/handlers.ts";
+import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
+import {
+  type ArrivingXml,
+  MOST_OF_A_WINDOW,
+  readArrivingXml,
+} from "../xml/decode.ts";
+import { SentBytes } from "../xml/sent_bytes.ts";
+import { IMPORT_PRODUCTS } from "./import.ts";
+import type { Surveyed } from "./import_rows.ts";
+import type { NewPart } from "./part_rows.ts";
+
+/** A part with as many bytes or elements has no further product. */
+const PART_BYTES = 1024 * 1024;
+const PART_ELEMENTS = XML_LIMITS.elements / 2;
+/** Problems outside of products that are kept. */
+const OUTSIDE_KEPT = 50;
+
+const LIMITS: XmlLimits = {
+  ...XML_LIMITS,
+  elements: IMPORT_PRODUCTS * PART_ELEMENTS,
+};
+
+type OpenPart = Omit<NewPart, "part"> & { elements: number };
+
+export class DocumentSurvey implements XmlHandlers {
+  /** Bytes that have arrived and were not read. */
+  readonly #unread: Uint8Array[] = [];
+  readonly #xml: ArrivingXml;
+  readonly #sent = new SentBytes();
+  readonly #decoder: Decoder;
+  #tag!: TagPosition;
+  #depth = 0;
+  /** Offset of the last root or child of the root. */
+  #start = 0;
+  #root: { start: number; end: number } | null = null;
+  readonly #parts: NewPart[] = [];
+  #part: OpenPart | null = null;
+  /** Elements of the product that is being read. */
+  #elements = 0;
+  #products = 0;
+
+  constructor() {
+    this.#decoder = new Decoder({
+      limit: IMPORT_PRODUCTS,
+      survey: (product) => this.#add(product),
+    });
+    this.#xml = readArrivingXml(this.#unread, this, LIMITS);
+  }
+
+  begin(tag: TagPosition): void {
+    this.#tag = tag;
+    this.#decoder.begin(tag);
+  }
+
+  open(name: string, attributes: XmlAttributes, line: number): void {
+    this.#elements++;
+    this.#decoder.open(name, attributes, line);
+    if (this.#depth <= 1) this.#start = this.#offsetOf(this.#tag.tagStart);
+    if (this.#depth === 0) {
+      const end = this.#offsetOf(this.#tag.tagEnd);
+      this.#root = { start: this.#start, end };
+    }
+    this.#depth++;
+  }
+
+  text(text: string): void {
+    this.#decoder.text(text);
+  }
+
+  close(): void {
+    this.#depth--;
+    this.#decoder.close();
+  }
+
+  /** The blocks must not change. */
+  append(block: Uint8Array): void {
+    this.#sent.append(block);
+    this.#unread.push(block);
+  }
+
+  /** Whether enough has arrived to read a window. */
+  get canRead(): boolean {
+    let bytes = 0;
+    for (const { length } of this.#unread) bytes += length;
+    return bytes > MOST_OF_A_WINDOW;
+  }
+
+  /** Reads a window; false at the end. Throws 400, 413, 422. */
+  readOne(): boolean {
+    const goesOn = this.#xml.readOne();
+    // Lets go of the bytes before it.
+    this.#sent.offsetOf(this.#xml.position());
+    return goesOn;
+  }
+
+  /** To be called when all was read; throws 422 for a document of nothing. */
+  finish(): { surveyed: Surveyed; parts: readonly NewPart[] } {
+    while (this.#decoder.lacksSuggestions) this.#decoder.suggestSome();
+    const { problems, moreProblems } = this.#decoder.finish();
+    if (this.#products === 0) throw recordInvalid(problems, moreProblems);
+    this.#endPart();
+    const { start, end } = this.#root!;
+    const surveyed = {
+      rootStart: start,
+      rootEnd: end,
+      parts: this.#parts.length,
+      products: this.#products,
+      outside: problems.slice(0, OUTSIDE_KEPT) as Detail[],
+      problems: problems.length + moreProblems,
+    };
+    return { surveyed, parts: this.#parts };
+  }
+
+  #add({ line, span }: SurveyedProduct): void {
+    const start = this.#start;
+    const end = this.#offsetOf(span.end);
+    const elements = this.#elements;
+    this.#elements = 0;
+    this.#products++;
+    if (elements > PART_ELEMENTS) {
+      throw tooLarge(line, "elements", PART_ELEMENTS);
+    }
+    if (end - start > PART_BYTES) throw tooLarge(line, "bytes", PART_BYTES);
+    const partStart = this.#part?.start_at ?? start;
+    // Comments may stand between products.
+    if (end - partStart > 2 * PART_BYTES) this.#endPart();
+    this.#part ??= {
+      first_product: this.#products,
+      products: 0,
+      line,
+      start_at: start,
+      end_at: end,
+      undoes: null,
+      elements: 0,
+    };
+    const part = this.#part;
+    part.products++;
+    part.end_at = end;
+    part.elements += elements;
+    const isFull = part.products === PRODUCTS_LIMIT ||
+      part.elements >= PART_ELEMENTS ||
+      part.end_at - part.start_at >= PART_BYTES;
+    if (isFull) this.#endPart();
+  }
+
+  #endPart(): void {
+    if (this.#part === null) return;
+    const { elements: _, ...part } = this.#part;
+    this.#parts.push({ part: this.#parts.length, ...part });
+    this.#part = null;
+  }
+
+  #offsetOf(index: number): number {
+    return this.#sent.offsetOf(index) ?? this.#sent.end;
+  }
+}
+
+function tooLarge(line: number, what: string, limit: number): ServiceError {
+  return new ServiceError("malformed_xml", "The body is not usable XML.", {
+    details: [{
+      line,
+      code: "limit",
+      message: `The product has more than the ${limit} ${what} allowed.`,
+    }],
+  });
+}

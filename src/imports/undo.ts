@@ -1,0 +1,259 @@
+/**
+ * Takes an import back, in an import of its own whose parts are the transactions
+ * of the first, the newest first. It is checked as a whole and then carried out,
+ * as a document is.
+ */
+import {
+  type KeyedRequest,
+  type KeyUse,
+  once,
+  usedBefore,
+  useKey,
+} from "../catalogue/idempotency.ts";
+import { applyUndo, tooOldToUndo, tryUndo } from "../catalogue/undo.ts";
+import type { UndoPlan } from "../catalogue/undo_plan.ts";
+import { packResults } from "../catalogue/packed_results.ts";
+import { countsOf } from "../catalogue/transaction.ts";
+import { undoableSince } from "../catalogue/undo_rows.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import {
+  type Detail,
+  notFound,
+  recordInvalid,
+  ServiceError,
+} from "../lib/errors.ts";
+import { requireActive } from "../sellers/access.ts";
+import type { Caller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import { endCheck, lockPart } from "./check.ts";
+import { type ImportKey, isOpen, type Part } from "./import.ts";
+import { beginImport, findImport, insertImport } from "./import_rows.ts";
+import type { Job } from "./part.ts";
+import {
+  insertParts,
+  type NewPart,
+  type ProductProblems,
+  setChecked,
+  setStored,
+} from "./part_rows.ts";
+import type { ImportOutcome } from "./receive.ts";
+import { endStore } from "./store.ts";
+
+export interface UndoOfImport {
+  seller: Caller;
+  importId: string;
+  /** Keep fields that changed since, and undo the rest. */
+  keepChanged: boolean;
+  dryRun: boolean;
+  idempotency: KeyedRequest | null;
+}
+
+/**
+ * Begins the undo of an import. Throws 404 for an unknown one, 409 for one that
+ * is not over, stored nothing or is undone already, 422 for one too old.
+ */
+export async function undoImport(
+  services: Services,
+  undo: UndoOfImport,
+): Promise<ImportOutcome> {
+  const { db, signals } = services;
+  const { seller, idempotency: request } = undo;
+  return await once<ImportOutcome>(services, {
+    seller,
+    request,
+    body: [],
+    again: ({ made }) => ({ importId: made, repeated: true }),
+    carryOut: (use) =>
+      db.write(async (tx) => {
+        const used = await usedBefore(tx, seller, use);
+        if (used !== null) return { importId: used.made, repeated: true };
+        const importId = await begin(tx, services, undo, use);
+        tx.onCommit(() => signals.imports.announce());
+        return { importId, repeated: false };
+      }, { owner: seller.id, order: `undo ${undo.importId}` }),
+  });
+}
+
+async function begin(
+  tx: Tx,
+  { config, deps }: Services,
+  { seller, importId: undone, keepChanged, dryRun }: UndoOfImport,
+  use: KeyUse | null,
+): Promise<string> {
+  const row = await findImport(tx, seller.no, undone, true);
+  if (row === null) throw notFound("import");
+  if (isOpen(row)) {
+    throw new ServiceError(
+      "conflict",
+      "This import is not over; wait for its end, or cancel it first.",
+    );
+  }
+  const by = await undoneBy(tx, { sellerNo: seller.no, importId: row.id });
+  if (by !== null) {
+    throw new ServiceError(
+      "conflict",
+      `This import was undone by ${by}; to do it again, undo that.`,
+    );
+  }
+  const since = undoableSince(deps.clock.now(), config.undoDays);
+  if (row.created_at <= since) {
+    throw tooOldToUndo(config.undoDays, false, "import_id");
+  }
+  await requireActive(tx, seller);
+  const parts = await partsToUndo(tx, {
+    sellerNo: seller.no,
+    importId: row.id,
+  });
+  if (parts.length === 0) {
+    throw new ServiceError(
+      "conflict",
+      "This import changed no product, so there is nothing to undo.",
+    );
+  }
+  const importId = deps.ids.uuid();
+  const key = { sellerNo: seller.no, importId };
+  await insertImport(tx, seller.no, {
+    id: importId,
+    state: "checking",
+    acceptValid: false,
+    dryRun,
+    keepChanged,
+    undoes: row.id,
+    name: row.name,
+  });
+  await insertParts(tx, key, parts);
+  await beginImport(tx, key, {
+    rootStart: 0,
+    rootEnd: 0,
+    parts: parts.length,
+    products: parts.reduce((sum, { products }) => sum + products, 0),
+    outside: [],
+    problems: 0,
+  });
+  if (use !== null) await useKey(tx, seller.no, { importId }, use);
+  return importId;
+}
+
+/** The undo of an import that is going on or was carried out; null: none. */
+async function undoneBy(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+): Promise<string | null> {
+  const row = await sql.get<{ id: string }>(
+    `SELECT id FROM imports
+     WHERE seller_no = ? AND undoes = ? AND dry_run = 0
+       AND state IN ('checking', 'storing', 'completed')
+     ORDER BY id DESC LIMIT 1`,
+    [sellerNo, importId],
+  );
+  return row?.id ?? null;
+}
+
+/** Its transactions that changed a product and are not undone. */
+async function partsToUndo(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+): Promise<NewPart[]> {
+  const rows = await sql.all<
+    { first_product: number; products: number; id: string }
+  >(
+    `SELECT first_product, transactions.id,
+       products_created + products_updated + products_deleted AS products
+     FROM import_parts
+     JOIN transactions ON transactions.seller_no = import_parts.seller_no
+       AND transactions.id = import_parts.transaction_id
+     WHERE import_parts.seller_no = ? AND import_parts.import_id = ?
+       AND NOT EXISTS (SELECT 1 FROM transactions u
+                       WHERE u.seller_no = transactions.seller_no
+                         AND u.undoes = transactions.id)
+     ORDER BY part DESC`,
+    [sellerNo, importId],
+  );
+  let first = 1;
+  return rows.filter(({ products }) => products > 0)
+    .map(({ products, id }, part) => {
+      const row = {
+        part,
+        first_product: first,
+        products,
+        line: 0,
+        start_at: 0,
+        end_at: 0,
+        undoes: id,
+      };
+      first += products;
+      return row;
+    });
+}
+
+export async function checkUndo(services: Services, job: Job): Promise<void> {
+  const { db } = services;
+  const { seller, key, row, part } = job;
+  const undone = { seller, transactionId: part.undoes! };
+  const plan = await db.read((sql) => tryUndo(sql, services, undone));
+  const { conflicts, beyondQuota } = plan;
+  const keeps = row.keep_changed === 1;
+  const left = keeps ? [] : conflicts;
+  const refused = problemsOf(part, plan, [...left, ...beyondQuota], 1);
+  // Nothing is refused then, but a dry run tells what is left as it is.
+  const isTold = keeps && row.dry_run === 1 && refused.length === 0;
+  const kept = isTold ? problemsOf(part, plan, conflicts, 0) : [];
+  const counts = countsOf(plan.products);
+  const results = packResults(
+    plan.products.map((product) => ({ ...product, images: [] })),
+  );
+  await db.write(async (tx) => {
+    const locked = await lockPart(tx, job);
+    await setChecked(tx, key, part.part, { versions: null, results });
+    await endCheck(tx, job, locked, [...refused, ...kept], {
+      counts: {
+        ...(row.dry_run === 1 && counts),
+        refused: refused.length,
+      },
+    });
+  }, { owner: seller.id, heavy: true });
+}
+
+export async function storeUndo(services: Services, job: Job): Promise<void> {
+  const { seller, key, row, part } = job;
+  const undone = { seller, transactionId: part.undoes! };
+  const refuse = ({ beyondQuota }: UndoPlan) => {
+    if (beyondQuota.length > 0) throw recordInvalid(beyondQuota);
+  };
+  const { importId } = key;
+  await services.db.write(async (tx) => {
+    const locked = await lockPart(tx, job);
+    const options = { refuse, importId, use: null };
+    const { plan, written } = await applyUndo(tx, services, undone, options);
+    await setStored(tx, key, part.part, written.transactionId);
+    // What was changed since the check is kept, and told.
+    const late = row.keep_changed === 1 ? [] : plan.conflicts;
+    const problems = problemsOf(part, plan, late, 0);
+    const counts = countsOf(plan.products);
+    await endStore(tx, job, locked, problems, { counts });
+  }, { owner: seller.id, heavy: true, changes: true });
+}
+
+/** Details by product, numbered over the whole undo. */
+function problemsOf(
+  part: Part,
+  { products }: UndoPlan,
+  details: readonly Detail[],
+  refused: 0 | 1,
+): ProductProblems[] {
+  const byProduct = Map.groupBy(details, ({ product }) => product);
+  return products.flatMap(({ product, sku }, index) => {
+    const own = byProduct.get(product);
+    if (own === undefined) return [];
+    const number = part.first_product + index;
+    return {
+      product: number,
+      refused,
+      sku,
+      start_at: 0,
+      end_at: 0,
+      details: own.map((detail) => ({ ...detail, product: number })),
+      more: 0,
+    };
+  });
+}

@@ -1,0 +1,308 @@
+/**
+ * Works on imports: claims one of each seller under a lease, does some of its
+ * parts, and gives it back, so that the imports of a seller take turns. Several
+ * processes may do so.
+ */
+import { outageOf } from "../../database/db.ts";
+import { LEASE_MS, mustRenew } from "../../jobs/lease.ts";
+import {
+  eachSeller,
+  expired,
+  type Leased,
+  release,
+  renew,
+} from "../../jobs/lease_queue.ts";
+import { Loop } from "../../jobs/loop.ts";
+import type { BackgroundRole } from "../../jobs/role_keeper.ts";
+import type { Held } from "../../lib/holders.ts";
+import { type Detail, ServiceError } from "../../lib/errors.ts";
+import { inSpan } from "../../lib/tracing.ts";
+import { within } from "../../lib/waits.ts";
+import type { Services } from "../../services.ts";
+import { checkPart } from "../check.ts";
+import { AFTER_FAILURE_MS, type Import, IMPORTS, isOpen } from "../import.ts";
+import {
+  claimImport,
+  type DueSeller,
+  dueSellers,
+  endImport,
+  failuresOf,
+  findImport,
+  lockJob,
+  releaseImport,
+} from "../import_rows.ts";
+import { type Job, LeaseLost } from "../part.ts";
+import { findPart } from "../part_rows.ts";
+import { storePart } from "../store.ts";
+import { checkUndo, storeUndo } from "../undo.ts";
+
+/** Imports in hand of one process, each of another seller. */
+const AT_ONCE = 8;
+/** How often it looks for rows that other processes wrote. */
+const LOOK_MS = 1_000;
+/** How long an import is worked on before others of its seller have a turn. */
+const TURN_MS = 1_000;
+/** The most expired leases that one look reads. */
+const EXPIRED = 256;
+/** An import fails when one part has failed so often. */
+const FAILURES = 5;
+/** How long parts in hand may take to end after a stop. */
+const STOP_MS = 2_000;
+/** The pause while the service cannot go on. */
+const OUTAGE_MS = 1_000;
+
+export interface ImportRoleOptions {
+  /** Other processes work on this database, too; their leases are kept. */
+  shared?: boolean;
+}
+
+/** An import in hand. */
+interface InHand {
+  leased: Leased;
+  /** Unix milliseconds. */
+  leaseUntil: number;
+  /** Monotonic milliseconds. */
+  since: number;
+}
+
+export class ImportRole implements BackgroundRole {
+  readonly #services: Services;
+  readonly #loop: Loop;
+  /** By the number of the seller. */
+  readonly #inHand = new Map<number, InHand>();
+  readonly #working = new Set<Promise<void>>();
+  readonly #aborting = new AbortController();
+  /** Leases of a former process may be left. */
+  #leasesLeft: boolean;
+  #progress = 0;
+
+  constructor(services: Services, { shared = false }: ImportRoleOptions = {}) {
+    const { deps, signals } = services;
+    this.#services = services;
+    this.#leasesLeft = !shared;
+    this.#loop = new Loop({
+      name: "imports",
+      deps,
+      signal: signals.imports,
+      idleMs: LOOK_MS,
+      step: () => this.#step(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Ends after the commits in hand; gives back the rest. */
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    this.#aborting.abort();
+    const { clock } = this.#services.deps;
+    await within(clock, STOP_MS, Promise.all(this.#working));
+  }
+
+  /** What it holds is taken over when its leases have ended. */
+  abandon(): Promise<void> {
+    this.#aborting.abort();
+    void this.#loop.stop();
+    return Promise.resolve();
+  }
+
+  trouble(): string | null {
+    return outageOf(this.#loop.failure);
+  }
+
+  get progress(): number {
+    return this.#progress;
+  }
+
+  held(): Held & { in_flight: number } {
+    return { in_flight: this.#inHand.size, working: this.#working.size };
+  }
+
+  oldestWaitMs(): number {
+    return 0;
+  }
+
+  async #step(): Promise<number> {
+    const { db, deps } = this.#services;
+    const now = deps.clock.now();
+    // This comes first, because after a stall our own leases have expired.
+    await this.#renew(now);
+    const endedBy = this.#leasesLeft ? Infinity : now;
+    const ended = await db.read((sql) =>
+      expired(sql, IMPORTS, endedBy, EXPIRED)
+    );
+    const dead = ended.filter(({ sellerNo, lease }) =>
+      this.#inHand.get(sellerNo)?.leased.lease !== lease
+    );
+    if (dead.length > 0) {
+      await eachSeller(
+        dead,
+        (_, own) =>
+          db.write((tx) => release(tx, IMPORTS, own, deps.clock.now())),
+      );
+      deps.log.warn("imports_released", { count: dead.length });
+      this.#progress++;
+      return 0;
+    }
+    this.#leasesLeft = false;
+    const room = AT_ONCE - this.#inHand.size;
+    const due = await db.read((sql) =>
+      dueSellers(sql, now, AT_ONCE + this.#inHand.size)
+    );
+    const free = due.filter(({ no }) => !this.#inHand.has(no)).slice(0, room);
+    for (const seller of free) await this.#claim(seller);
+    if (this.#inHand.size === 0) this.#progress++;
+    return LOOK_MS;
+  }
+
+  async #renew(now: number): Promise<void> {
+    const { db } = this.#services;
+    const held = [...this.#inHand.values()].filter(({ leaseUntil }) =>
+      mustRenew(leaseUntil, now)
+    );
+    for (const each of held) {
+      each.leaseUntil = await db.write(async (tx) => {
+        const until = tx.now() + LEASE_MS;
+        await renew(tx, IMPORTS, [each.leased], until);
+        return until;
+      });
+    }
+  }
+
+  async #claim(seller: DueSeller): Promise<void> {
+    const { db, deps } = this.#services;
+    const lease = deps.ids.uuid();
+    const claimed = await db.write(async (tx) => {
+      const now = tx.now();
+      const until = now + LEASE_MS;
+      const leased = await claimImport(tx, seller.no, { lease, until, now });
+      return leased && { leased, leaseUntil: until };
+    }, { owner: seller.id, order: `imports ${seller.id}` });
+    if (claimed === null) return;
+    const since = deps.clock.monotonic();
+    this.#inHand.set(seller.no, { ...claimed, since });
+    const working = this.#takeTurn(seller, claimed.leased)
+      .catch((error) =>
+        // Its lease expires by itself; the import goes on then.
+        deps.log.error("import_not_recorded", {
+          import: claimed.leased.id,
+          error: String(error),
+        })
+      )
+      .finally(() => {
+        this.#inHand.delete(seller.no);
+        this.#working.delete(working);
+        this.#services.signals.imports.notify();
+      });
+    this.#working.add(working);
+  }
+
+  /** Does parts of an import for a while. */
+  async #takeTurn(seller: DueSeller, leased: Leased): Promise<void> {
+    const { db, deps, signals } = this.#services;
+    const until = deps.clock.monotonic() + TURN_MS;
+    try {
+      for (;;) {
+        const job = await this.#next(seller, leased);
+        if (job === null) return;
+        await inSpan("import.part", () => this.#do(job), { root: true });
+        this.#progress++;
+        signals.progress.announce(leased.id);
+        await deps.maybe?.("import part done");
+        const isTurnOver = deps.clock.monotonic() >= until;
+        if (isTurnOver || this.#aborting.signal.aborted) break;
+      }
+      const settlement = { ...leased, dueAt: deps.clock.now() };
+      await db.write((tx) => releaseImport(tx, settlement, false));
+    } catch (error) {
+      if (error instanceof LeaseLost) return;
+      await this.#failed(seller, leased, error);
+    }
+  }
+
+  /** The next part; null if the import is over or in other hands. */
+  async #next(seller: DueSeller, leased: Leased): Promise<Job | null> {
+    const { sellerNo, id: importId } = leased;
+    const key = { sellerNo, importId };
+    const found = await this.#services.db.read(async (sql) => {
+      const row = await findImport(sql, sellerNo, importId);
+      if (row === null || !isOpen(row)) return { row, part: null };
+      const next = row.state === "checking"
+        ? row.parts_checked
+        : row.parts_stored;
+      return { row, part: await findPart(sql, key, next) };
+    });
+    const { row, part } = found;
+    if (part === null) {
+      if (row !== null) this.#ended(seller, row);
+      return null;
+    }
+    const abort = this.#aborting.signal;
+    return { seller, leased, key, row: row!, part, abort };
+  }
+
+  async #do(job: Job): Promise<void> {
+    const { row } = job;
+    const isCheck = row.state === "checking";
+    if (row.undoes !== null) {
+      await (isCheck ? checkUndo : storeUndo)(this.#services, job);
+    } else await (isCheck ? checkPart : storePart)(this.#services, job);
+  }
+
+  #ended({ name }: DueSeller, row: Import): void {
+    const { deps, metrics } = this.#services;
+    if (row.state === "cancelled") return;
+    metrics.imports.add(1, row.state);
+    deps.log.info("import_ended", {
+      seller: name,
+      import: row.id,
+      state: row.state,
+      products: row.products_total,
+      refused: row.products_refused,
+    });
+  }
+
+  /** Gives the import back, or ends it where it cannot go on. */
+  async #failed(
+    seller: DueSeller,
+    leased: Leased,
+    error: unknown,
+  ): Promise<void> {
+    const { db, deps } = this.#services;
+    const isOurs = outageOf(error) !== null || this.#aborting.signal.aborted ||
+      error instanceof ServiceError && [401, 403, 503].includes(error.status);
+    const problem = problemOf(error);
+    if (!isOurs) {
+      const log = { import: leased.id, error: String(error) };
+      deps.log[problem === null ? "error" : "warn"]("import_part_failed", log);
+    }
+    await db.write(async (tx) => {
+      const failures = await failuresOf(tx, leased);
+      const isOver = !isOurs && (problem !== null || failures + 1 >= FAILURES);
+      if (!isOver) {
+        const pause = isOurs ? OUTAGE_MS : AFTER_FAILURE_MS;
+        const settlement = { ...leased, dueAt: deps.clock.now() + pause };
+        return await releaseImport(tx, settlement, !isOurs);
+      }
+      const row = await lockJob(tx, leased);
+      if (row === null) return;
+      const key = { sellerNo: leased.sellerNo, importId: leased.id };
+      await endImport(tx, key, "failed", [problem ?? INTERNAL]);
+      tx.onCommit(() => this.#ended(seller, { ...row, state: "failed" }));
+    });
+    this.#services.signals.progress.announce(leased.id);
+  }
+}
+
+const INTERNAL: Detail = {
+  code: "internal",
+  message: "The service failed to process a part of the import.",
+};
+
+/** Why the document or the undo cannot be processed; null: for no such reason. */
+function problemOf(error: unknown): Detail | null {
+  if (!(error instanceof ServiceError) || error.status >= 500) return null;
+  return error.details[0] ?? { code: "not_allowed", message: error.message };
+}

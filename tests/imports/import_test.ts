@@ -1,0 +1,438 @@
+/** Imports over HTTP: what is stored, refused, listed, cancelled, taken back. */
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import type { XmlElement } from "../../src/xml/decode.ts";
+import {
+  type Answer,
+  boot,
+  child,
+  codeOf,
+  detailsOf,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
+import { Host } from "../support/host.ts";
+
+const IMPORTS = "/seller_api/imports";
+
+/** Posts a document of products; `query` as in `&dry_run=true`. */
+function post(
+  app: TestApp,
+  products: string,
+  query = "",
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return app.call(`${IMPORTS}?v=1.1${query}`, {
+    method: "POST",
+    body: `<products>\n${products}\n</products>`,
+    headers,
+  });
+}
+
+function idOf(begun: Answer): string {
+  assertEquals(begun.status, 200, begun.text);
+  return textAt(begun.xml, "import_id");
+}
+
+/** The record once it is final. */
+async function ended(app: TestApp, id: string): Promise<XmlElement> {
+  for (;;) {
+    const answer = await app.call(`${IMPORTS}/${id}?wait=30`);
+    assertEquals(answer.status, 200, answer.text);
+    const record = child(answer.xml, "import");
+    if (textAt(record, "finished_at") !== "") return record;
+  }
+}
+
+/** `status total/created/updated/unchanged` and other counts. */
+function summaryOf(record: XmlElement): string {
+  const counts = child(record, "products").children
+    .map(({ name, text }) => `${name} ${text}`)
+    .filter((count) => !count.endsWith(" 0"));
+  return [textAt(record, "status"), ...counts].join(", ");
+}
+
+/** `product sku line field code` of each problem. */
+function problemsOf(record: XmlElement): string[] {
+  return child(record, "problems").children
+    .filter(({ name }) => name === "detail")
+    .map((detail) =>
+      ["product", "sku", "line", "field", "code"].map((name) =>
+        detail.children.find((one) => one.name === name)?.text ?? "-"
+      ).join(" ")
+    );
+}
+
+/** `sku result` of each product, read in pages of `limit`. */
+async function resultsOf(
+  app: TestApp,
+  id: string,
+  query = "",
+  limit = 100,
+): Promise<string[]> {
+  const results: string[] = [];
+  for (let after = "";;) {
+    const answer = await app.call(
+      `${IMPORTS}/${id}/results?limit=${limit}${query}${after}`,
+    );
+    assertEquals(answer.status, 200, answer.text);
+    for (const each of child(answer.xml, "results").children) {
+      results.push(`${textAt(each, "sku")} ${textAt(each, "result")}`);
+    }
+    const next = answer.xml.children.find(({ name }) => name === "next");
+    if (next === undefined) return results;
+    after = `&after=${next.text}`;
+  }
+}
+
+async function storedCount(app: TestApp): Promise<number> {
+  const row = await app.app.db.read((sql) =>
+    sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM products")
+  );
+  return row!.n;
+}
+
+function products(count: number, from = 0): string {
+  return Array.from({ length: count }, (_, n) => product(`S-${from + n}`))
+    .join("\n");
+}
+
+bothEngines.test("an import of several parts is stored, once each, in the order of the document", async () => {
+  await using app = await boot();
+  const id = idOf(await post(app, products(620), "&name=all.xml"));
+  const record = await ended(app, id);
+  assertEquals(summaryOf(record), "completed, total 620, created 620");
+  assertEquals(textAt(record, "name"), "all.xml");
+  assertEquals(textAt(record, "progress"), "100");
+  assertEquals(await storedCount(app), 620);
+  assertEquals(
+    await resultsOf(app, id),
+    Array.from({ length: 620 }, (_, n) => `S-${n} created`),
+  );
+  const again = await ended(app, idOf(await post(app, products(620))));
+  assertEquals(summaryOf(again), "completed, total 620, unchanged 620");
+});
+
+bothEngines.test("parts are not listed among the uploads, and name their import", async () => {
+  await using app = await boot();
+  const upload = await app.upload(product("A"));
+  const id = idOf(await post(app, products(251)));
+  await ended(app, id);
+  const list = await app.call("/seller_api/bulk_products");
+  assertEquals(
+    child(list.xml, "transactions").children.map((one) =>
+      textAt(one, "transaction_id")
+    ),
+    [textAt(upload.xml, "transaction_id")],
+  );
+  const parts = await app.app.db.read((sql) =>
+    sql.all<{ id: string }>(
+      "SELECT id FROM transactions WHERE import_id IS NOT NULL ORDER BY id",
+    )
+  );
+  assertEquals(parts.length, 2);
+  const part = await app.call(`/seller_api/bulk_products/${parts[1].id}`);
+  assertEquals(textAt(part.xml, "transaction/import_id"), id);
+  assertEquals(textAt(part.xml, "transaction/products/total"), "1");
+});
+
+bothEngines.test("if anything is wrong, all of it is told and nothing is stored", async () => {
+  await using app = await boot();
+  const wrong = `<product><sku>W-1</sku><title>W</title>
+<price>1</price><quantity>1</quantity></product>`;
+  const document = `${products(300)}\n${wrong}\n${product("S-7")}`;
+  const id = idOf(await post(app, document));
+  const record = await ended(app, id);
+  assertEquals(summaryOf(record), "refused, total 302, refused 2");
+  assertEquals(problemsOf(record), [
+    "301 W-1 303 price/@currency required",
+    "302 S-7 304 sku duplicate_sku",
+  ]);
+  assertStringIncludes(
+    child(record, "problems").source,
+    "product 8 on line 9",
+  );
+  assertEquals(await storedCount(app), 0);
+  assertEquals(await resultsOf(app, id, "&result=refused"), [
+    "W-1 refused",
+    "S-7 refused",
+  ]);
+  assertEquals((await resultsOf(app, id, "&result=not_stored")).length, 300);
+});
+
+bothEngines.test("accept=valid stores the others, and the refused ones are handed back as they were sent", async () => {
+  await using app = await boot();
+  const wrong = (sku: string) =>
+    `<product>\r\n <sku>${sku}</sku><title>ü\u{1f600}</title></product>`;
+  const id = idOf(
+    await app.call(`${IMPORTS}?accept=valid`, {
+      method: "POST",
+      body: `\ufeff<products xmlns:x="urn:x">${wrong("W-1")}${products(260)}` +
+        `<!-- between -->${wrong("W-2")}</products>`,
+    }),
+  );
+  const record = await ended(app, id);
+  assertEquals(
+    summaryOf(record),
+    "completed_with_errors, total 262, created 260, refused 2",
+  );
+  assertEquals(
+    (await resultsOf(app, id, "", 7)).filter((one) => !one.includes("created")),
+    ["W-1 refused", "W-2 refused"],
+  );
+  const refused = await app.call(`${IMPORTS}/${id}/refused`);
+  assertEquals(refused.headers.get("content-type"), "text/xml; charset=utf-8");
+  assertStringIncludes(refused.text, '<products xmlns:x="urn:x">');
+  assertStringIncludes(refused.text, wrong("W-1"));
+  assertStringIncludes(refused.text, wrong("W-2"));
+  assertMatch(refused.text, /<!-- product 262 of the import\n {2}line \d+, /);
+  assert(!refused.text.includes("S-1"));
+  const again = await app.call(`${IMPORTS}?dry_run=true`, {
+    method: "POST",
+    body: refused.text,
+  });
+  const checked = await ended(app, idOf(again));
+  assertEquals(summaryOf(checked), "refused, total 2, refused 2");
+});
+
+bothEngines.test("a dry run counts what would be done, and stores nothing", async () => {
+  await using app = await boot();
+  await app.upload(product("S-1"));
+  const id = idOf(await post(app, products(255), "&dry_run=true"));
+  const record = await ended(app, id);
+  assertEquals(
+    summaryOf(record),
+    "completed, total 255, created 254, unchanged 1",
+  );
+  assertEquals(textAt(record, "dry_run"), "true");
+  assertEquals(await storedCount(app), 1);
+  assertEquals((await resultsOf(app, id))[1], "S-1 unchanged");
+});
+
+bothEngines.test("what is malformed is refused at once, with its line", async () => {
+  await using app = await boot();
+  const malformed = await post(app, `${products(400)}\n<product>&</product>`);
+  assertEquals(malformed.status, 400);
+  assertEquals(codeOf(malformed), "malformed_xml");
+  assertEquals(detailsOf(malformed)[0].line, "402");
+  assertEquals((await post(app, "")).status, 422);
+  const other = await app.call(IMPORTS, { method: "POST", body: "<a/>" });
+  assertEquals(detailsOf(other)[0].code, "unknown_element");
+  const left = await app.app.db.read(async (sql) => [
+    await sql.all("SELECT id FROM imports"),
+    await sql.all("SELECT used FROM seller_usage WHERE used <> 0"),
+  ]);
+  assertEquals(left, [[], []]);
+});
+
+bothEngines.test("an unknown element beside the products refuses all, with accept=valid, too", async () => {
+  await using app = await boot();
+  const document = `${products(2)}\n<produkt/>\n${product("S-2")}`;
+  const record = await ended(
+    app,
+    idOf(await post(app, document, "&accept=valid")),
+  );
+  assertEquals(summaryOf(record), "refused, total 3");
+  assertEquals(problemsOf(record), ["- - 4 produkt unknown_element"]);
+  assertEquals(await storedCount(app), 0);
+});
+
+bothEngines.test("the same Idempotency-Key gives the first import; another document is a conflict", async () => {
+  await using app = await boot();
+  const headers = { "Idempotency-Key": "k" };
+  const first = await post(app, products(3), "", headers);
+  const second = await post(app, products(3), "", headers);
+  assertEquals(idOf(second), idOf(first));
+  assertEquals((await post(app, products(4), "", headers)).status, 409);
+  assertEquals((await app.upload(product("X"), "", headers)).status, 409);
+  const list = await app.call(IMPORTS);
+  assertEquals(child(list.xml, "imports").children.length, 1);
+});
+
+bothEngines.test("an SKU that an earlier part changes cannot be named again", async () => {
+  await using app = await boot();
+  await app.upload(product("OLD"));
+  const { product: { id } } = await app.client()
+    .getProduct({ sku_or_id: "OLD" });
+  const renamed = `<product><id>${id}</id><sku>NEW</sku></product>`;
+  const document = `${renamed}\n${products(250)}\n${product("OLD")}\n${
+    product("NEW")
+  }`;
+  const record = await ended(app, idOf(await post(app, document)));
+  assertEquals(problemsOf(record), [
+    "252 OLD 253 sku duplicate_product",
+    "253 NEW 254 sku duplicate_sku",
+  ]);
+});
+
+bothEngines.test("images are asked for before anything is stored, and counted", async () => {
+  await using host = new Host((request) =>
+    new Response(null, {
+      status: request.url.endsWith("/missing") ? 404 : 200,
+    })
+  );
+  await using app = await boot();
+  const image = (path: string) =>
+    `<images><image>${host.url}${path}</image></images>`;
+  const document = (path: string) =>
+    products(250) + product("I-1", image("/a")) + product("I-2", image(path));
+  const refused = await ended(app, idOf(await post(app, document("/missing"))));
+  assertEquals(summaryOf(refused), "refused, total 252, refused 1");
+  assertEquals(problemsOf(refused), [
+    "252 I-2 251 images/image[1] image_unavailable",
+  ]);
+  const id = idOf(await post(app, document("/b")));
+  await until(async () => {
+    const answer = await app.call(`${IMPORTS}/${id}`);
+    return textAt(answer.xml, "import/status") === "images";
+  }, "the images");
+  const record = child((await app.call(`${IMPORTS}/${id}`)).xml, "import");
+  assertEquals(textAt(record, "images/pending"), "2");
+  assertEquals(textAt(record, "finished_at"), "");
+  assertEquals(
+    host.seen.filter(({ method }) => method === "HEAD").length,
+    4,
+    "one HEAD for each import and URL",
+  );
+});
+
+bothEngines.test("the undo of an import takes all of it back, and can be undone", async () => {
+  await using app = await boot();
+  await app.upload(
+    `<product><sku>S-0</sku><title>Before</title><price currency="SEK">1</price><quantity>1</quantity></product>`,
+  );
+  const id = idOf(await post(app, products(300)));
+  assertEquals(
+    summaryOf(await ended(app, id)),
+    "completed, total 300, created 299, updated 1",
+  );
+  const path = (of: string) => `${IMPORTS}/${of}/undo`;
+  const tried = idOf(
+    await app.call(`${path(id)}?dry_run=true`, { method: "POST" }),
+  );
+  assertEquals(
+    summaryOf(await ended(app, tried)),
+    "completed, total 300, updated 1, deleted 299",
+  );
+  const undo = idOf(await app.call(path(id), { method: "POST" }));
+  const record = await ended(app, undo);
+  assertEquals(
+    summaryOf(record),
+    "completed, total 300, updated 1, deleted 299",
+  );
+  assertEquals(textAt(record, "undoes"), id);
+  assertEquals(textAt(await ended(app, id), "undone_by"), undo);
+  assertEquals(await storedCount(app), 1);
+  assertEquals((await app.call(path(id), { method: "POST" })).status, 409);
+  const redo = idOf(await app.call(path(undo), { method: "POST" }));
+  assertEquals(
+    summaryOf(await ended(app, redo)),
+    "completed, total 300, created 299, updated 1",
+  );
+  assertEquals(await storedCount(app), 300);
+});
+
+bothEngines.test("an undo is refused where something was changed since, unless that is kept", async () => {
+  await using app = await boot();
+  const id = idOf(await post(app, products(260)));
+  await ended(app, id);
+  await app.call("/seller_api/products/S-3/attribute/quantity/9", {
+    method: "PUT",
+  });
+  const path = `${IMPORTS}/${id}/undo`;
+  const refused = await ended(
+    app,
+    idOf(await app.call(path, { method: "POST" })),
+  );
+  assertEquals(summaryOf(refused), "refused, total 260, refused 1");
+  assertMatch(problemsOf(refused)[0], / S-3 - id changed_since$/);
+  assertEquals(await storedCount(app), 260);
+  const kept = await ended(
+    app,
+    idOf(await app.call(`${path}?changed=keep`, { method: "POST" })),
+  );
+  assertEquals(
+    summaryOf(kept),
+    "completed, total 260, unchanged 1, deleted 259",
+  );
+  assertEquals(await storedCount(app), 1);
+});
+
+bothEngines.test("an import that is over cannot be cancelled; one that hangs can", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using host = new Host(async () => {
+    await gate.promise;
+    return new Response();
+  });
+  await using app = await boot();
+  const id = idOf(await post(app, products(2)));
+  await ended(app, id);
+  const over = await app.call(`${IMPORTS}/${id}`, { method: "DELETE" });
+  assertEquals([over.status, codeOf(over)], [409, "conflict"]);
+  const image = `<images><image>${host.url}/a</image></images>`;
+  const hangs = idOf(await post(app, product("H", image)));
+  await until(() => host.seen.length > 0, "the HEAD");
+  const cancelled = await app.call(`${IMPORTS}/${hangs}`, { method: "DELETE" });
+  assertEquals(textAt(cancelled.xml, "success"), "true");
+  gate.resolve();
+  assertEquals(
+    summaryOf(await ended(app, hangs)),
+    "cancelled, total 1",
+  );
+  assertEquals(await storedCount(app), 2);
+});
+
+bothEngines.test("too many products, too many bytes, and a full quota are told", async () => {
+  await using app = await boot({
+    config: { importLimit: 10_000_000, imageQuota: 5_000_000, rateLimit: 0 },
+  });
+  const many = await post(app, "<product/>".repeat(50_001));
+  assertEquals([many.status, codeOf(many)], [413, "too_many_products"]);
+  const long = await post(app, `<!--${" ".repeat(10_000_000)}-->`);
+  assertEquals([long.status, codeOf(long)], [413, "body_too_large"]);
+  const full = await post(app, `<!--${" ".repeat(6_000_000)}-->`);
+  assertEquals(detailsOf(full)[0].code, "quota_exceeded");
+  const left = await app.app.db.read((sql) =>
+    sql.all("SELECT id FROM imports")
+  );
+  assertEquals(left, []);
+});
+
+bothEngines.test("its events are progress, then final", async () => {
+  await using app = await boot();
+  const id = idOf(await post(app, products(600)));
+  const stream = await app.call(`${IMPORTS}/${id}`, {
+    headers: { Accept: "text/event-stream" },
+  });
+  const events = stream.text.trim().split("\n\n")
+    .filter((event) => event.startsWith("event"));
+  assertMatch(events.at(-1)!, /^event: final\ndata: <import>.*completed/);
+  const progress = events.map((event) =>
+    Number(/<progress>(\d+)/.exec(event)![1])
+  );
+  assertEquals(progress, progress.toSorted((a, b) => a - b));
+});
+
+bothEngines.test("nobody sees the imports of another seller", async () => {
+  await using app = await boot();
+  const id = idOf(await post(app, products(1)));
+  await ended(app, id);
+  const key = await app.addSeller("other");
+  for (const path of ["", "/results", "/refused"]) {
+    const answer = await app.call(`${IMPORTS}/${id}${path}`, { key });
+    assertEquals([answer.status, codeOf(answer)], [404, "not_found"]);
+  }
+  for (const call of [{ method: "DELETE" }, { method: "POST" }]) {
+    const path = `${IMPORTS}/${id}${call.method === "POST" ? "/undo" : ""}`;
+    assertEquals((await app.call(path, { ...call, key })).status, 404);
+  }
+  const list = await app.call(IMPORTS, { key });
+  assertEquals(child(list.xml, "imports").children, []);
+});
