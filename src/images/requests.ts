@@ -29,8 +29,7 @@ export interface RequestedImage {
 /** The locked row of an image, as far as a request needs it. */
 export interface LockedImage {
   id: string;
-  /** `new`: this write has inserted it, and no request has queued it yet. */
-  state: ImageState | "new";
+  state: ImageState;
   lease_id: string | null;
   /** Attempts that have ended, since the row was inserted. */
   attempts: number;
@@ -41,10 +40,15 @@ export interface LockedImage {
 /** The columns of an `LockedImage`. */
 export const LOCKED = "id, state, lease_id, attempts, after_attempt";
 
-interface TakenImage extends LockedImage {
+interface LockedCopy extends LockedImage {
   url_key: string;
   sha256: string | null;
   validator: string | null;
+}
+
+interface TakenImage extends LockedCopy {
+  /** Whether this write has inserted it. */
+  isNew: boolean;
 }
 
 /**
@@ -92,23 +96,27 @@ export async function takeImages(
         url,
         origin,
         at,
+        at,
       ]),
     ),
     takenRows(tx, sellerNo, "url_key", images.map(({ key }) => key)),
   ]);
   const byKey = new Map(rows.map((row) => [row.url_key, row]));
-  return new Map(images.map(({ key, url }) => [url, byKey.get(key)!]));
+  return new Map(images.map(({ id, key, url }) => {
+    const row = byKey.get(key)!;
+    return [url, { ...row, isNew: row.id === id }];
+  }));
 }
 
-/** Inserts the row of a URL, or locks it. */
+/** Inserts the row of a URL, whose job is due at once, or locks it. */
 const TAKE = insertInto(
   "images",
   [
     ...["seller_no", "id", "url_key", "url", "origin"],
-    ...["state", "attempts", "crashes", "created_at"],
+    ...["state", "attempts", "crashes", "created_at", "due_at"],
   ],
   "ON CONFLICT (seller_no, url_key) DO UPDATE SET state = images.state",
-  "(?, ?, ?, ?, ?, 'new', 0, 0, ?)",
+  "(?, ?, ?, ?, ?, 'pending', 0, 0, ?, ?)",
 );
 
 async function takenRows(
@@ -116,10 +124,10 @@ async function takenRows(
   sellerNo: number,
   column: "id" | "url_key",
   values: readonly string[],
-): Promise<TakenImage[]> {
+): Promise<LockedCopy[]> {
   const lists = await Promise.all(
     inLists(values).map((list) =>
-      tx.all<TakenImage>(
+      tx.all<LockedCopy>(
         `SELECT ${LOCKED}, url_key, sha256, validator FROM images
          WHERE seller_no = ? AND ${column} IN (${marks(list.length)})`,
         [sellerNo, ...list],
@@ -138,7 +146,7 @@ export async function dropUnrequested(
 ): Promise<void> {
   const kept = new Set(requested);
   const unused = [...taken]
-    .filter(([url, { state }]) => state === "new" && !kept.has(url));
+    .filter(([url, { isNew }]) => isNew && !kept.has(url));
   await tx.runMany(
     "DELETE FROM images WHERE seller_no = ? AND id = ?",
     unused.map(([, { id }]) => [sellerNo, id]),
@@ -197,7 +205,7 @@ const INSERT_WAITING = insertInto(
   "(?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)",
 );
 
-function isCurrent(image: TakenImage, validator: string | null): boolean {
+function isCurrent(image: LockedCopy, validator: string | null): boolean {
   return image.sha256 !== null && validator !== null &&
     image.validator === validator;
 }

@@ -4,6 +4,7 @@ import {
   type Deps,
   jsonLog,
   type LogFields,
+  systemClock,
   systemDeps,
 } from "../../src/deps.ts";
 import {
@@ -83,7 +84,8 @@ export class ImageBench implements AsyncDisposable {
       ...options.config,
       dataDir: this.dataDir,
     });
-    this.db = openStore(this.dataDir);
+    const now = () => this.deps.clock.now();
+    this.db = openStore(this.dataDir, { clock: { ...systemClock, now } });
     this.images = openImageStore(
       imageStoreSettings(this.config),
       this.deps.clock,

@@ -166,7 +166,7 @@ class Two implements AsyncDisposable {
     );
     const { no: sellerNo, id: sellerId } = this.seller;
     const share = { sellerNo, sellerId, origin: url, limit: 1 };
-    const claim = { lease: deps.ids.uuid(), now: 2, room: 100 };
+    const claim = { lease: deps.ids.uuid(), now: deps.clock.now(), room: 100 };
     const [job] = await db.write((tx) => claimImages(tx, share, claim));
     return job;
   }
