@@ -92,6 +92,15 @@ const ALL = {
     meaning: "connections of this process to PostgreSQL, from 2",
     parse: (text) => wholeNumber(text, 2, 1_000),
   },
+  databaseShards: {
+    variable: "SELLER_SHARDS",
+    flag: "shards",
+    placeholder: "N",
+    fallback: "32",
+    meaning:
+      "shards of a new database whose sellers Citus spreads over servers",
+    parse: (text) => wholeNumber(text, 1, 10_000),
+  },
   imageStore: {
     variable: "SELLER_IMAGE_STORE",
     flag: "image-store",
@@ -437,7 +446,12 @@ function cidr(text: string): string {
   );
 }
 
-const URL_PARAMETERS = ["sslmode", "sslrootcert", "target_session_attrs"];
+const URL_PARAMETERS = [
+  "sslmode",
+  "sslrootcert",
+  "target_session_attrs",
+  "load_balance_hosts",
+];
 const SSL_MODES = ["disable", "require", "verify-full"];
 
 /** The value contains a password, so messages do not repeat it. */
@@ -479,8 +493,13 @@ function checkParameters(parameters: URLSearchParams): void {
   if (!known || !SSL_MODES.includes(mode)) {
     throw new SettingError(
       `behind the "?" only sslmode (${SSL_MODES.join(", ")}), sslrootcert ` +
-        "(a file of certificates) and target_session_attrs are known, each once.",
+        "(a file of certificates), target_session_attrs and load_balance_hosts " +
+        "are known, each once.",
     );
+  }
+  const balance = parameters.get("load_balance_hosts") ?? "random";
+  if (balance !== "random") {
+    throw new SettingError("load_balance_hosts can only be random.");
   }
   const target = parameters.get("target_session_attrs") ?? "read-write";
   if (target !== "read-write") {

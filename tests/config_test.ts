@@ -18,6 +18,7 @@ Deno.test("without settings every default holds", () => {
     dataDir: `${Deno.cwd()}/data`,
     databaseUrl: null,
     databasePool: 10,
+    databaseShards: 32,
     imageStore: null,
     s3Endpoint: null,
     s3Region: "us-east-1",
@@ -54,6 +55,7 @@ Deno.test("every variable is read", () => {
     SELLER_DATABASE_URL:
       "postgres://seller:p%40ss@db:6432/seller?sslmode=require",
     SELLER_DATABASE_POOL: "20",
+    SELLER_SHARDS: "256",
     SELLER_IMAGE_STORE: "s3://pictures/shop/images/",
     SELLER_S3_ENDPOINT: "http://10.0.0.5:9000/",
     SELLER_S3_REGION: "eu-north-1",
@@ -86,6 +88,7 @@ Deno.test("every variable is read", () => {
     dataDir: "/srv/seller",
     databaseUrl: "postgres://seller:p%40ss@db:6432/seller?sslmode=require",
     databasePool: 20,
+    databaseShards: 256,
     imageStore: { kind: "s3", bucket: "pictures", prefix: "shop/images" },
     s3Endpoint: "http://10.0.0.5:9000",
     s3Region: "eu-north-1",
@@ -195,6 +198,7 @@ Deno.test("all mistakes are reported at once, by name", () => {
     SELLER_OPERATOR_KEY: "with space",
     SELLER_DATABASE_URL: "postgres://db/seller",
     SELLER_DATABASE_POOL: "1",
+    SELLER_SHARDS: "0",
   });
   assertEquals(config, null);
   assertEquals(mistakes.map((text) => text.split(":")[0]).sort(), [
@@ -214,6 +218,7 @@ Deno.test("all mistakes are reported at once, by name", () => {
     "SELLER_ROLES",
     "SELLER_S3_ENDPOINT",
     "SELLER_S3_REGION",
+    "SELLER_SHARDS",
     "SELLER_TRUST_PROXY",
   ]);
 });

@@ -63,7 +63,7 @@ export async function updateAttribute(
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
     await writeProduct(tx, seller, current, { ...fields, id: current.id });
-  }, { owner: seller.id, shared, changes: true });
+  }, { seller: seller.no, owner: seller.id, shared, changes: true });
 }
 
 function readPatch(

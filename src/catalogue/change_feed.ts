@@ -11,6 +11,7 @@ import {
   inLists,
   insertInto,
   marks,
+  ofPart,
   type Param,
   query,
   type Tx,
@@ -73,7 +74,7 @@ export async function touchProductsOf(
   imageIds: readonly string[],
 ): Promise<void> {
   if (imageIds.length === 0) return;
-  const { number } = await tx.takeChanges(1);
+  const { number } = await tx.takeChanges(1, sellerNo);
   let room = TOUCH_LIMIT;
   for (const list of inLists(imageIds)) {
     const products = await tx.all<{ id: string }>(
@@ -126,23 +127,31 @@ function leaveRest(
 }
 
 /** Whether `touchRest` has something to do. */
-export const REST = "SELECT 1 FROM changed_images LIMIT 1";
+export const REST = `SELECT 1 FROM changed_images WHERE seller_no > 0
+  ${ofPart()} LIMIT 1`;
 
 /**
  * Handles some of the products that `touchProductsOf` left. Returns how many
  * products got a number.
  */
 export async function touchRest(tx: Tx): Promise<number> {
-  const { number } = await tx.takeChanges(1);
-  const rest = await tx.get<{ no: number; image: string; product: string }>(
-    query(({ lock }) =>
-      `SELECT seller_no AS no, image_id AS image, product_id AS product
-       FROM changed_images ORDER BY seller_no, image_id LIMIT 1
-       ${lock("FOR UPDATE")}`
-    ),
+  const first = await tx.get<{ no: number; image: string }>(
+    `SELECT seller_no AS no, image_id AS image FROM changed_images
+     WHERE seller_no > 0 ${ofPart()} ORDER BY seller_no, image_id LIMIT 1`,
   );
-  if (rest === undefined) return 0;
-  const { no, image, product } = rest;
+  if (first === undefined) return 0;
+  const { no, image } = first;
+  const rest = await tx.get<{ product: string }>(
+    query(({ lock }) =>
+      `SELECT product_id AS product FROM changed_images
+       WHERE seller_no = ? AND image_id = ? ${lock("FOR UPDATE")}`
+    ),
+    [no, image],
+  );
+  // Another process has finished it.
+  if (rest === undefined) return 1;
+  const { product } = rest;
+  const { number } = await tx.takeChanges(1, no);
   const products = await tx.all<{ id: string }>(
     `SELECT product_id AS id FROM product_images
      WHERE seller_no = ? AND image_id = ? AND product_id > ?

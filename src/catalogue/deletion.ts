@@ -19,5 +19,5 @@ export async function deleteProduct(
     const changes = [rowChange({ before, after: null })];
     await linkImages(tx, seller.no, changes, new Map());
     await writeProducts(tx, seller, changes);
-  }, { owner: seller.id, changes: true });
+  }, { seller: seller.no, owner: seller.id, changes: true });
 }

@@ -1,6 +1,7 @@
 /** Requests that are carried out once, however often they are sent. */
 import { createHash, type Hash } from "node:crypto";
-import { query, type Sql, type Tx } from "../database/db.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import { deleteOld } from "../database/old_rows.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
@@ -90,8 +91,11 @@ export async function whileFree<T>(
   }
   keysInProgress.add(name);
   try {
-    const used = await db.read((sql) =>
-      findUsedKey(sql, seller.no, key, deps.clock.now())
+    const used = await db.read(
+      (sql) => findUsedKey(sql, seller.no, key, deps.clock.now()),
+      {
+        seller: seller.no,
+      },
     );
     await deps.maybe?.("key looked up");
     return await work(used);
@@ -174,12 +178,12 @@ export async function useKey(
 
 /** Forgets some keys that have expired; returns how many. */
 export function forgetExpiredKeys(tx: Tx, now: number): Promise<number> {
-  return tx.run(
-    query(({ lock }) =>
-      `DELETE FROM idempotency_keys WHERE (seller_no, key) IN (
-         SELECT seller_no, key FROM idempotency_keys WHERE expires_at <= ?
-         ORDER BY expires_at LIMIT 500 ${lock("FOR UPDATE SKIP LOCKED")})`
-    ),
-    [now],
-  );
+  return deleteOld(tx, {
+    table: "idempotency_keys",
+    key: "key",
+    condition: "expires_at <= ?",
+    params: [now],
+    order: "expires_at",
+    limit: 500,
+  });
 }

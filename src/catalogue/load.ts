@@ -7,7 +7,7 @@ import type { Config } from "../config.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import type { ServiceError } from "../lib/errors.ts";
 import { takeImages, type TakenImages } from "../images/requests.ts";
-import { whyInactive } from "../sellers/access.ts";
+import { holdSeller, whyInactive } from "../sellers/access.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
@@ -76,6 +76,7 @@ export async function loadLocked(
   const { seller, ids, skus, use } = wanted;
   const readQuota = () =>
     quotaOf(tx, seller.no, "products", config.productLimit);
+  await holdSeller(tx, seller.no);
   await waitForSkus(tx, seller.no, skus);
   const [inactive, images, used, quota, products] = await Promise.all([
     whyInactive(tx, seller),

@@ -8,7 +8,13 @@ import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
-import { inLists, marks, type Param, type Sql } from "../database/db.ts";
+import {
+  inLists,
+  marks,
+  ofPart,
+  type Param,
+  type Sql,
+} from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { findProducts } from "./product_rows.ts";
 import { COLUMNS, type ProductRow, toProduct } from "./product_values.ts";
@@ -124,10 +130,16 @@ export interface OwnedProduct {
   owner: Owner;
 }
 
-/** A position in the order of change; later changes follow it. */
-export interface ChangeCursor {
+/** A place in the order of change; later changes follow it. */
+export interface ChangePlace {
   change: number;
   productId: string;
+}
+
+/** How far a reader has come. */
+export interface ChangeCursor extends ChangePlace {
+  /** The servers that were away when it came by, and where it was then. */
+  lacks?: { servers: readonly number[]; since: ChangePlace };
 }
 
 /** Before the first change. */
@@ -161,14 +173,15 @@ export async function changedProducts(
   after: ChangeCursor,
   limit: number,
 ): Promise<ProductEvent[]> {
-  const { below } = await sql.changeHorizon();
-  const part = { after, below, limit };
+  const { below, missing } = await sql.changeHorizon();
+  const { lacks, ...from } = resumed(after, missing);
+  const part = { after: from, below, limit };
   const changed = await placesBehind(sql, "products", part);
   const deleted = await placesBehind(sql, "deleted_products", part);
   const places = [...changed, ...deleted].sort(byPlace).slice(0, limit);
   const last = places.at(-1);
   if (last === undefined) return [];
-  const span = [after, last].flatMap(({ change, productId }) => [
+  const span = [from, last].flatMap(({ change, productId }) => [
     change,
     productId,
   ]);
@@ -176,32 +189,49 @@ export async function changedProducts(
     ...await productsWithin(sql, span),
     ...await tombstonesWithin(sql, span),
   ];
-  return events.sort((a, b) => byPlace(a.cursor, b.cursor));
+  return events.sort((a, b) => byPlace(a.cursor, b.cursor))
+    .map((event) => ({ ...event, cursor: { ...event.cursor, lacks } }));
+}
+
+/**
+ * Where a reader goes on. It passes by the servers that are away, and when one
+ * of them is back it begins again where it was then: some products come twice,
+ * each as it is now, and none is missed.
+ */
+function resumed(
+  { lacks, ...place }: ChangeCursor,
+  missing: readonly number[],
+): ChangeCursor {
+  const isBack = lacks?.servers.some((id) => !missing.includes(id)) ?? false;
+  const from = isBack ? lacks!.since : place;
+  if (missing.length === 0) return from;
+  return { ...from, lacks: { servers: missing, since: lacks?.since ?? place } };
 }
 
 async function placesBehind(
   sql: Sql,
   table: "products" | "deleted_products",
   { after, below, limit }: {
-    after: ChangeCursor;
+    after: ChangePlace;
     below: number;
     limit: number;
   },
-): Promise<ChangeCursor[]> {
-  return await sql.all<ChangeCursor>(
+): Promise<ChangePlace[]> {
+  return await sql.all<ChangePlace>(
     `SELECT change_no AS change, id AS "productId" FROM ${table}
-     WHERE (change_no, id) > (?, ?) AND change_no < ?
+     WHERE (change_no, id) > (?, ?) AND change_no < ? ${ofPart()}
      ORDER BY change_no, id LIMIT ?`,
     [after.change, after.productId, below, limit],
   );
 }
 
-function byPlace(a: ChangeCursor, b: ChangeCursor): number {
+function byPlace(a: ChangePlace, b: ChangePlace): number {
   return a.change - b.change || (a.productId < b.productId ? -1 : 1);
 }
 
 /** Behind the first of two places, up to the second. */
-const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)";
+const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?) " +
+  ofPart("p.seller_no");
 
 interface OwnedRow {
   change: number;

@@ -217,7 +217,7 @@ export async function writeProducts(
     else if (after === null) deleted.push({ place, before });
     else updated.push({ place, before, after, was: was!, is: is! });
   }
-  const first = await tx.takeChanges(changes.length);
+  const first = await tx.takeChanges(changes.length, seller.no);
   await deleteProducts(tx, seller, deleted, first);
   await updateProducts(tx, seller, updated, first);
   // Two writes that bring the same new SKUs wait for each other in one order.
@@ -233,7 +233,7 @@ export async function writeProduct(
   before: Product,
   after: ProductContent,
 ): Promise<void> {
-  const change = await tx.takeChanges(1);
+  const change = await tx.takeChanges(1, no);
   const is = valuesOf(after);
   const update = updateOf(valuesOf(before), is);
   const updated = { place: 0, before, is };

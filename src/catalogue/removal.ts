@@ -43,8 +43,5 @@ export async function removeUploads(
     [sellerNo, TRANSACTIONS],
   );
   if (keys.length === 0) return 0;
-  return await deleteTransactions(
-    tx,
-    keys.map(({ id: transactionId }) => ({ sellerNo, transactionId })),
-  );
+  return await deleteTransactions(tx, sellerNo, keys.map(({ id }) => id));
 }

@@ -1,9 +1,10 @@
 /** Deletes old rows of the catalogue: jobs of `operations/maintenance.ts`. */
-import { inLists, MAINTENANCE, marks, query, type Tx } from "../database/db.ts";
-import { untilNone } from "../jobs/periodic_jobs.ts";
+import { lockOld } from "../database/old_rows.ts";
+import { bySeller } from "../jobs/lease_queue.ts";
+import { inLists, MAINTENANCE, marks, type Tx } from "../database/db.ts";
+import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
-import type { TransactionKey } from "./transaction.ts";
 import { REST, touchRest } from "./change_feed.ts";
 import { forgetExpiredKeys } from "./idempotency.ts";
 import { deleteOldUndo, undoableSince } from "./undo_rows.ts";
@@ -26,8 +27,10 @@ export async function* sweepUploads(
   const days = config.keepUploadsDays;
   if (days === 0) return;
   const before = deps.clock.now() - days * DAY_MS;
-  yield* untilNone(() =>
-    db.write((tx) => deleteOldTransactions(tx, before), MAINTENANCE)
+  yield* untilNoneOnAny(
+    db,
+    (part) =>
+      part.write((tx) => deleteOldTransactions(tx, before), MAINTENANCE),
   );
 }
 
@@ -39,54 +42,60 @@ async function deleteOldTransactions(
   tx: Tx,
   before: number,
 ): Promise<number> {
-  const old = await tx.all<TransactionKey>(
-    query(({ lock }) =>
-      `SELECT seller_no AS "sellerNo", id AS "transactionId"
-       FROM transactions WHERE finished_at <= ? AND import_id IS NULL
-       ORDER BY finished_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")}`
-    ),
-    [before, SWEEP_TRANSACTIONS],
-  );
-  if (old.length === 0) return 0;
-  return await deleteTransactions(tx, old);
+  const old = await lockOld(tx, {
+    table: "transactions",
+    key: "id",
+    condition: "finished_at <= ? AND import_id IS NULL",
+    params: [before],
+    order: "finished_at",
+    limit: SWEEP_TRANSACTIONS,
+  });
+  let deleted = 0;
+  for (const [sellerNo, rows] of bySeller(old)) {
+    const ids = rows.map(({ id }) => id);
+    deleted += await deleteTransactions(tx, sellerNo, ids);
+    // The next write continues with the same transactions.
+    if (deleted >= SWEEP_IMAGES) break;
+  }
+  return deleted;
 }
 
 /**
- * Deletes these transactions, at most 256, or as many of their dependent rows
- * as one write may delete. Returns how many rows were deleted.
+ * Deletes these transactions of a seller, at most 256, or as many of their
+ * dependent rows as one write may delete. Returns how many rows were deleted.
  */
 export async function deleteTransactions(
   tx: Tx,
-  transactions: readonly TransactionKey[],
+  sellerNo: number,
+  transactionIds: readonly string[],
 ): Promise<number> {
-  const [list] = inLists(transactions);
-  const ids = list.map(({ transactionId }) => transactionId);
-  // The ids alone are unique, but keys begin with the seller.
-  const keys = [...list.map(({ sellerNo }) => sellerNo), ...ids];
+  const [list] = inLists(transactionIds);
+  const keys = [sellerNo, ...list];
   const among = marks(list.length);
-  const theirs = `seller_no IN (${among}) AND transaction_id IN (${among})`;
+  const theirs = `seller_no = ? AND transaction_id IN (${among})`;
   const images = await tx.run(
     `DELETE FROM transaction_images
-     WHERE (seller_no, transaction_id, ordinal) IN (
-       SELECT seller_no, transaction_id, ordinal FROM transaction_images
+     WHERE seller_no = ? AND (transaction_id, ordinal) IN (
+       SELECT transaction_id, ordinal FROM transaction_images
        WHERE ${theirs} LIMIT ?)`,
-    [...keys, SWEEP_IMAGES],
+    [sellerNo, ...keys, SWEEP_IMAGES],
   );
   // The next write continues with the same transactions.
   if (images === SWEEP_IMAGES) return images;
   const pieces = await tx.run(
-    `DELETE FROM refused_pieces WHERE (seller_no, transaction_id, piece) IN (
-       SELECT seller_no, transaction_id, piece FROM refused_pieces
+    `DELETE FROM refused_pieces
+     WHERE seller_no = ? AND (transaction_id, piece) IN (
+       SELECT transaction_id, piece FROM refused_pieces
        WHERE ${theirs} LIMIT ?)`,
-    [...keys, SWEEP_PIECES],
+    [sellerNo, ...keys, SWEEP_PIECES],
   );
   if (pieces === SWEEP_PIECES) return images + pieces;
   await tx.run(`DELETE FROM idempotency_keys WHERE ${theirs}`, keys);
   await tx.run(
-    `DELETE FROM transactions WHERE seller_no IN (${among}) AND id IN (${among})`,
+    `DELETE FROM transactions WHERE seller_no = ? AND id IN (${among})`,
     keys,
   );
-  return images + pieces + transactions.length;
+  return images + pieces + transactionIds.length;
 }
 
 /** Deletes what undos of transactions older than SELLER_UNDO_DAYS need. */
@@ -94,8 +103,9 @@ export async function* sweepUndo(
   { config, deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const since = undoableSince(deps.clock.now(), config.undoDays);
-  yield* untilNone(() =>
-    db.write((tx) => deleteOldUndo(tx, since), MAINTENANCE)
+  yield* untilNoneOnAny(
+    db,
+    (part) => part.write((tx) => deleteOldUndo(tx, since), MAINTENANCE),
   );
 }
 
@@ -104,8 +114,9 @@ export async function* sweepIdempotencyKeys(
   { deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  yield* untilNone(() =>
-    db.write((tx) => forgetExpiredKeys(tx, now), MAINTENANCE)
+  yield* untilNoneOnAny(
+    db,
+    (part) => part.write((tx) => forgetExpiredKeys(tx, now), MAINTENANCE),
   );
 }
 
@@ -114,7 +125,6 @@ export async function* finishImageChanges(
   { db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const rest = () => db.read((sql) => sql.get(REST), { single: true });
-  while (await rest() !== undefined) {
-    yield await db.write(touchRest, MAINTENANCE);
-  }
+  if (await rest() === undefined) return;
+  yield* untilNoneOnAny(db, (part) => part.write(touchRest, MAINTENANCE));
 }

@@ -68,7 +68,9 @@ export async function undoTransaction(
   const { db } = services;
   const { seller, dryRun, idempotency: request } = undo;
   if (dryRun) {
-    const plan = await db.read((sql) => tryUndo(sql, services, undo));
+    const plan = await db.read((sql) => tryUndo(sql, services, undo), {
+      seller: seller.no,
+    });
     const details = [...plan.conflicts, ...plan.beyondQuota];
     return { dryRun: countsOf(plan.products), details };
   }
@@ -79,6 +81,7 @@ export async function undoTransaction(
     again: (used) => ({ transactionId: used.made }),
     carryOut: (use) =>
       db.write((tx) => store(tx, services, undo, use), {
+        seller: seller.no,
         owner: seller.id,
         order: `undo ${undo.transactionId}`,
         heavy: true,

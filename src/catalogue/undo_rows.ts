@@ -1,6 +1,7 @@
 /** Rows of `undo_records`: what the undo of a transaction needs. */
 import { DAY_MS } from "../lib/durations.ts";
-import { query, type Sql, type Tx } from "../database/db.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import { deleteOld } from "../database/old_rows.ts";
 import type { RowChange } from "./product_rows.ts";
 import type { TransactionKey } from "./transaction.ts";
 import { packUndo, type UndoStep, unpackUndo } from "./undo_record.ts";
@@ -62,13 +63,12 @@ export function undoableSince(now: number, days: number): number {
 
 /** Deletes some of the records before `keptSince`; returns how many. */
 export function deleteOldUndo(tx: Tx, keptSince: number): Promise<number> {
-  return tx.run(
-    query(({ lock }) =>
-      `DELETE FROM undo_records WHERE (seller_no, transaction_id) IN (
-         SELECT seller_no, transaction_id FROM undo_records
-         WHERE created_at <= ?
-         ORDER BY created_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})`
-    ),
-    [keptSince, SWEEP_RECORDS],
-  );
+  return deleteOld(tx, {
+    table: "undo_records",
+    key: "transaction_id",
+    condition: "created_at <= ?",
+    params: [keptSince],
+    order: "created_at",
+    limit: SWEEP_RECORDS,
+  });
 }

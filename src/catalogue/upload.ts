@@ -136,13 +136,17 @@ async function carryThrough(
       inSpan(
         "upload.plan",
         async () => planned(draft, await load(sql, config, wanted)),
-      )
-    );
+      ), { seller: seller.no });
     refuse(draft, plan);
     return { dryRun: countsOf(plan.products) };
   }
   const write = (tx: Tx) => store(tx, services, upload, draft, use);
-  const options = { owner: seller.id, heavy, changes: true };
+  const options = {
+    seller: seller.no,
+    owner: seller.id,
+    heavy,
+    changes: true,
+  };
   return await inPhase(services, "write", () => db.write(write, options));
 }
 

@@ -216,7 +216,10 @@ async function replayOne(
   const delivery = await db.read((sql) => findDelivery(sql, null, sent));
   if (delivery === undefined) throw unknownDelivery(sent);
   const { id, seller, trigger, state } = delivery;
-  switch (await db.write((tx) => replayDelivery(tx, delivery, now))) {
+  const replay = await db.write((tx) => replayDelivery(tx, delivery, now), {
+    seller: delivery.sellerNo,
+  });
+  switch (replay) {
     case "due":
       return print(`replayed: ${id}`);
     case "held":

@@ -96,6 +96,11 @@ export type Row = Record<string, unknown>;
 
 /** Reads. Inside `Db.read` all reads see one snapshot. */
 export interface Sql {
+  /**
+   * Whether the sellers are on several servers: a statement about all of them
+   * cannot be recursive, and locks nothing.
+   */
+  readonly isSpread?: true;
   /** All rows, as objects with a property for each column. */
   all<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
   /** The first row. */
@@ -112,6 +117,8 @@ export interface ChangeHorizon {
   below: number;
   /** The next number; greater than `below` while a change is in progress. */
   next: number;
+  /** Servers that are away: changes of their sellers may appear below. */
+  missing: readonly number[];
 }
 
 /** A place in the order of change of the catalogue. */
@@ -128,6 +135,11 @@ export interface Tx extends Sql {
    * commits is known and nobody waits for a lock.
    */
   readonly isOnlyWriter: boolean;
+  /**
+   * A `seller_no` of no seller, whose rows are on the server of this write: 0
+   * where there is one server.
+   */
+  readonly beside: number;
   /**
    * Runs one statement; returns how many rows it changed. The result need not be
    * awaited: the statement is part of the write, and may be awaited after it.
@@ -152,8 +164,10 @@ export interface Tx extends Sql {
    * Takes the next `count` numbers in the order of change, at most 256; returns
    * the first. A single one is that of all single ones of the commit; on an
    * engine with several writers, all writes of a transaction have the same.
+   * `sellerNo` is whose products change: on several servers that of its rows gives
+   * the numbers.
    */
-  takeChanges(count: number): Promise<Change>;
+  takeChanges(count: number, sellerNo: number): Promise<Change>;
   /** Unix milliseconds by the clock of this process. */
   now(): number;
   /** Calls `fn` after the commit is on disk; not if the commit fails. */
@@ -166,6 +180,8 @@ export interface ReadOptions {
    * transaction: that spares two statements. A second one fails.
    */
   single?: boolean;
+  /** The number of the seller whose rows it reads; null: of several. */
+  seller?: number | null;
 }
 
 export interface WriteOptions {
@@ -174,6 +190,8 @@ export interface WriteOptions {
    * one with several, few of an owner run at the same time.
    */
   owner?: string;
+  /** The number of the seller whose rows it changes; null: of several. */
+  seller?: number | null;
   /** Writes of one `order` run one after the other, in every process. */
   order?: string;
   /** May share a transaction with other writes. */
@@ -231,6 +249,18 @@ export const NO_METER: DbMeter = {
   retried: () => {},
 };
 
+/**
+ * The sellers whose rows are on one server. In its statements the comment that
+ * `ofPart` makes stands for the condition that a row belongs to one of them;
+ * elsewhere, that its server can be reached.
+ */
+export type Part = Pick<Db, "read" | "write">;
+
+/** A condition, behind another one: see `Part`. `column` is a `seller_no`. */
+export function ofPart(column = "seller_no"): string {
+  return `/* OF PART ${column} */`;
+}
+
 /** A database on either engine; its failures are `DbError`s. */
 export interface Db extends Holder {
   /**
@@ -266,6 +296,12 @@ export interface Db extends Holder {
     fn: (tx: Tx) => Promise<T>,
     options?: WriteOptions,
   ): Promise<T>;
+  /**
+   * The parts whose server can be reached, and the one of a seller: the database
+   * itself, where there is one server.
+   */
+  parts(): readonly Part[];
+  partOf(sellerNo: number): Part;
   /** Wake-ups for other processes; null if they can only poll. */
   readonly wakeUps: WakeUps | null;
   /** Bytes of its files, by kind. */
@@ -350,6 +386,14 @@ export function closed(): DbError {
 /** The error of a statement after the end of its transaction. */
 export function ended(): DbError {
   return new DbError("other", "The transaction has ended.");
+}
+
+/** What belongs to sellers, by the part that writes it. */
+export function byPart<T extends { sellerNo: number }>(
+  db: Pick<Db, "partOf">,
+  rows: Iterable<T>,
+): [Part, T[]][] {
+  return [...Map.groupBy(rows, ({ sellerNo }) => db.partOf(sellerNo))];
 }
 
 /** `?, ?, ?` for an IN list of `n` values. */

@@ -10,7 +10,7 @@ export async function markMoved(db: Db, place: string): Promise<void> {
   await db.write(async (tx) => {
     await tx.run("CREATE TABLE moved_to (place TEXT NOT NULL)");
     await tx.run("INSERT INTO moved_to (place) VALUES (?)", [place]);
-  });
+  }, { order: "moved" });
 }
 
 /**

@@ -10,6 +10,7 @@ export interface DatabasePlace {
   dataDir: string;
   databaseUrl: string | null;
   databasePool: number;
+  databaseShards: number;
 }
 
 export interface DatabaseOptions {
@@ -45,7 +46,7 @@ export function makeDataFolder(folder: string): void {
  * there is none and none is to be created.
  */
 export async function openDatabase(
-  { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
+  { dataDir, databaseUrl: url, ...place }: DatabasePlace,
   { create = false, ...options }: DatabaseOptions = {},
 ): Promise<Db> {
   if (create) makeDataFolder(dataDir);
@@ -53,7 +54,15 @@ export async function openDatabase(
     const { deps, meter } = options;
     // Its driver takes a tenth of the time that the program needs to start.
     const { openPostgres } = await import("./postgres/engine.ts");
-    return await openPostgres({ url, connections, create, deps, meter });
+    const { databasePool: connections, databaseShards: shards } = place;
+    return await openPostgres({
+      url,
+      connections,
+      shards,
+      create,
+      deps,
+      meter,
+    });
   }
   if (!create && !hasDatabase(dataDir)) {
     throw new DbError("missing", `there is no database in ${dataDir}`);

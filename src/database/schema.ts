@@ -24,8 +24,6 @@ const sellers: Table = {
     rate_limit: "integer?",
     product_limit: "integer?",
     image_quota: "integer?",
-    // the number of the last event that has one
-    last_event_no: "integer DEFAULT 0",
     created_at: "integer",
     webhook_secret: "text",
     // JSON: [[secret, the time until which it signs, too], …]
@@ -34,6 +32,23 @@ const sellers: Table = {
   key: "seller_no",
   unique: ["id", "name"],
   indexes: { sellers_removed: "(id) WHERE status = 'removed'" },
+};
+
+/**
+ * One for each seller, where its other rows are: what its own requests change.
+ * `sellers` and its keys may be on several servers, and change rarely.
+ */
+const sellerCounters: Table = {
+  name: "seller_counters",
+  columns: {
+    seller_no: "integer",
+    // the number of the last event that has one
+    last_event_no: "integer DEFAULT 0",
+    // as its status in sellers; one lock here decides who comes first
+    removed: "integer DEFAULT 0",
+  },
+  key: "seller_no",
+  refersTo: { sellers: "seller_no" },
 };
 
 const sellerNumbers: Table = {
@@ -55,13 +70,18 @@ const apiKeys: Table = {
     prefix: "text?",
     created_at: "integer",
     revoked_at: "integer?",
-    // exact to the minute
-    last_used_at: "integer?",
   },
   key: "id",
   unique: ["hash"],
   refersTo: { sellers: "seller_no" },
   indexes: { api_keys_seller: "(seller_no, id)" },
+};
+
+/** When keys of sellers were last used, exact to the minute. */
+const keyUses: Table = {
+  name: "key_uses",
+  columns: { seller_no: "integer", key_id: "text", last_used_at: "integer" },
+  key: "seller_no, key_id",
 };
 
 const operatorKeys: Table = {
@@ -668,18 +688,24 @@ const deliveryAttempts: Table = {
   refersTo: { deliveries: "seller_no, delivery_id" },
 };
 
-/** Hours are Unix time in hours. */
+/** Hours are Unix time in hours; `seller_no` is `Tx.beside`. */
 const hourlyCounts: Table = {
   name: "hourly_counts",
-  columns: { hour: "integer", name: "text", shard: "integer", n: "integer" },
-  key: "hour, name, shard",
+  columns: {
+    seller_no: "integer",
+    hour: "integer",
+    name: "text",
+    shard: "integer",
+    n: "integer",
+  },
+  key: "seller_no, hour, name, shard",
 };
 
-/** The row that a health check writes. */
+/** The row that a health check writes; `seller_no` is `Tx.beside`. */
 const health: Table = {
   name: "health",
-  columns: { id: "integer", looked_at: "integer" },
-  key: "id",
+  columns: { seller_no: "integer", looked_at: "integer" },
+  key: "seller_no",
 };
 
 /** How far jobs have read what they go round. */
@@ -691,6 +717,7 @@ const maintenancePositions: Table = {
 
 export const SCHEMA: readonly Table[] = [
   sellers,
+  sellerCounters,
   sellerNumbers,
   sellerUsage,
   refusals,
@@ -722,5 +749,6 @@ export const SCHEMA: readonly Table[] = [
   maintenancePositions,
   auditLog,
   operatorKeys,
+  keyUses,
   apiKeys,
 ];

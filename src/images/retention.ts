@@ -129,15 +129,17 @@ async function* forgetRows(
   db: Db,
   times: { now: number; since: number },
 ): AsyncGenerator<number, void> {
-  let after: ImageKey | null = { sellerNo: 0, id: BEFORE_ALL_IDS };
-  while (after !== null) {
-    const from: ImageKey = after;
-    const { last, forgotten } = await db.write(
-      (tx) => forgetUnneeded(tx, from, times),
-      MAINTENANCE,
-    );
-    yield forgotten;
-    after = last;
+  for (const part of db.parts()) {
+    let after: ImageKey | null = { sellerNo: 0, id: BEFORE_ALL_IDS };
+    while (after !== null) {
+      const from: ImageKey = after;
+      const { last, forgotten } = await part.write(
+        (tx) => forgetUnneeded(tx, from, times),
+        MAINTENANCE,
+      );
+      yield forgotten;
+      after = last;
+    }
   }
 }
 
@@ -210,7 +212,9 @@ async function* refetchRemoved(
     for (const copy of copies) {
       if (await store.look(imageFile(copy)) !== null) continue;
       const at = clock.now();
-      yield await db.write((tx) => refetchCopies(tx, [copy.sha256], at));
+      for (const part of db.parts()) {
+        yield await part.write((tx) => refetchCopies(tx, [copy.sha256], at));
+      }
     }
   }
 }

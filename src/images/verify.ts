@@ -51,10 +51,17 @@ export async function* refetchMissing(
     const position = isLast ? "" : copies[copies.length - 1].sha256;
     if (position !== from || gone.length > 0) {
       const at = deps.clock.now();
-      const urls = await db.write(async (tx) => {
-        await setPosition(tx, MISSING_IMAGES, position);
-        return await refetchCopies(tx, gone, at);
-      }, MAINTENANCE);
+      let urls = 0;
+      for (const part of gone.length === 0 ? [] : db.parts()) {
+        urls += await part.write(
+          (tx) => refetchCopies(tx, gone, at),
+          MAINTENANCE,
+        );
+      }
+      await db.write(
+        (tx) => setPosition(tx, MISSING_IMAGES, position),
+        MAINTENANCE,
+      );
       if (urls > 0) {
         deps.log.warn("image_files_missing", { urls });
         signals.images.announce();

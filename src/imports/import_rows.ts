@@ -1,5 +1,5 @@
 /** Rows of `imports`. */
-import { query, type Sql, type Tx } from "../database/db.ts";
+import { ofPart, query, type Sql, type Tx } from "../database/db.ts";
 import {
   claim,
   type Leased,
@@ -214,14 +214,21 @@ export function dueSellers(
   horizon: number,
   limit: number,
 ): Promise<DueSeller[]> {
+  // On several servers no subquery may depend on a seller alone.
+  const waiting = sql.isSpread
+    ? `(SELECT seller_no, MIN(due_at) AS "dueAt" FROM imports
+        WHERE due_at IS NOT NULL ${ofPart()} AND seller_no > ?
+        GROUP BY seller_no) AS waiting`
+    : "waiting";
+  const due = sql.isSpread ? `"dueAt"` : `(SELECT MIN(due_at) FROM imports
+          WHERE imports.seller_no = sellers.seller_no
+            AND due_at IS NOT NULL) AS "dueAt"`;
   return sql.all<DueSeller>(
-    `WITH ${waitingSellers(IMPORTS)}
+    `${sql.isSpread ? "" : `WITH ${waitingSellers(sql, IMPORTS)}`}
      SELECT * FROM (
        SELECT sellers.seller_no AS no, sellers.id, sellers.name,
-         (SELECT MIN(due_at) FROM imports
-          WHERE imports.seller_no = sellers.seller_no
-            AND due_at IS NOT NULL) AS "dueAt"
-       FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
+         ${due}
+       FROM ${waiting} JOIN sellers ON sellers.seller_no = waiting.seller_no
        WHERE sellers.status = 'active') AS heads
      WHERE "dueAt" <= ? ORDER BY "dueAt", id LIMIT ?`,
     [0, horizon, limit],

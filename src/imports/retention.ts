@@ -1,7 +1,8 @@
 /** Deletes old imports and what is left of them: jobs of maintenance. */
 import { deleteTransactions } from "../catalogue/retention.ts";
-import { MAINTENANCE, query, type Tx } from "../database/db.ts";
-import { untilNone } from "../jobs/periodic_jobs.ts";
+import { MAINTENANCE, ofPart, type Tx } from "../database/db.ts";
+import { lockOld, type OldRows } from "../database/old_rows.ts";
+import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
@@ -25,40 +26,35 @@ export async function* sweepImports(
   { config, deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  yield* untilNone(() =>
-    db.write(async (tx) => {
-      const left = await tx.get<ImportKey>(
-        query(({ lock }) =>
-          `SELECT ${KEY} FROM imports
-           WHERE state = 'arriving' AND created_at <= ?
-           ORDER BY created_at LIMIT 1 ${lock("FOR UPDATE SKIP LOCKED")}`
-        ),
-        [now - ARRIVAL_MS],
-      );
-      return left === undefined ? 0 : await deleteImport(tx, left);
-    }, MAINTENANCE)
-  );
+  const sweep = (old: Pick<OldRows, "condition" | "params" | "order">) =>
+    untilNoneOnAny(db, (part) =>
+      part.write(async (tx) => {
+        const imports = { table: "imports", key: "id", limit: 1, ...old };
+        const [row] = await lockOld(tx, imports);
+        if (row === undefined) return 0;
+        return await deleteImport(tx, {
+          sellerNo: row.sellerNo,
+          importId: row.id,
+        });
+      }, MAINTENANCE));
+  yield* sweep({
+    condition: "state = 'arriving' AND created_at <= ?",
+    params: [now - ARRIVAL_MS],
+    order: "created_at",
+  });
   const days = config.keepUploadsDays;
   if (days === 0) return;
-  yield* untilNone(() =>
-    db.write(async (tx) => {
-      const old = await tx.get<ImportKey>(
-        query(({ lock }) =>
-          `SELECT ${KEY} FROM imports
-         WHERE over_at <= ? AND NOT EXISTS (
-           SELECT 1 FROM import_parts
-           JOIN transactions ON transactions.seller_no = import_parts.seller_no
-             AND transactions.id = import_parts.transaction_id
-           WHERE import_parts.seller_no = imports.seller_no
-             AND import_parts.import_id = imports.id
-             AND transactions.finished_at IS NULL)
-         ORDER BY over_at LIMIT 1 ${lock("FOR UPDATE SKIP LOCKED")}`
-        ),
-        [now - days * DAY_MS],
-      );
-      return old === undefined ? 0 : await deleteImport(tx, old);
-    }, MAINTENANCE)
-  );
+  yield* sweep({
+    condition: `over_at <= ? AND NOT EXISTS (
+      SELECT 1 FROM import_parts
+      JOIN transactions ON transactions.seller_no = import_parts.seller_no
+        AND transactions.id = import_parts.transaction_id
+      WHERE import_parts.seller_no = imports.seller_no
+        AND import_parts.import_id = imports.id
+        AND transactions.finished_at IS NULL)`,
+    params: [now - days * DAY_MS],
+    order: "over_at",
+  });
 }
 
 /** Deletes the keys of imports that are over. */
@@ -69,7 +65,7 @@ export async function* sweepImportKeys(
     db.read((sql) =>
       sql.get<ImportKey>(
         `SELECT ${KEY} FROM imports
-         WHERE has_keys = 1 AND over_at > 0 ORDER BY over_at LIMIT 1`,
+         WHERE has_keys = 1 AND over_at > 0 ${ofPart()} ORDER BY over_at LIMIT 1`,
       ), { single: true });
   for (let over; (over = await waiting()) !== undefined;) {
     const { sellerNo, importId } = over;
@@ -80,7 +76,7 @@ export async function* sweepImportKeys(
         "UPDATE imports SET has_keys = 0 WHERE seller_no = ? AND id = ?",
         [sellerNo, importId],
       );
-    }, MAINTENANCE);
+    }, { ...MAINTENANCE, seller: sellerNo });
   }
 }
 
@@ -114,7 +110,8 @@ export async function deleteImport(
   if (transactions.length > 0) {
     const deleted = await deleteTransactions(
       tx,
-      transactions.map(({ transactionId }) => ({ sellerNo, transactionId })),
+      sellerNo,
+      transactions.map(({ transactionId }) => transactionId),
     );
     await tx.run(
       `UPDATE import_parts SET transaction_id = NULL

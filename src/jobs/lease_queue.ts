@@ -11,10 +11,17 @@
  * servers.
  */
 import { LEASE_MS } from "./lease.ts";
-import { type Db, MAINTENANCE, type Param, query } from "../database/db.ts";
+import {
+  type Db,
+  MAINTENANCE,
+  ofPart,
+  type Param,
+  query,
+} from "../database/db.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
-import { untilNone } from "./periodic_jobs.ts";
+import { lockOld } from "../database/old_rows.ts";
+import { untilNoneOnAny } from "./periodic_jobs.ts";
 
 /**
  * A table with the columns above, keyed by `seller_no` and `id`. It has indexes
@@ -45,10 +52,23 @@ export interface Leased {
 }
 
 /**
- * A recursive query `waiting (seller_no)`: the sellers with waiting rows, in
- * order; its parameter is the number before the first.
+ * A query `waiting (seller_no)`: the sellers with waiting rows; its parameter is
+ * the number before the first. On one server it is recursive, in their order, and
+ * takes a look into the index for each of them; on several it takes one for each
+ * seller there is.
  */
-export function waitingSellers({ table }: LeaseQueue): string {
+export function waitingSellers(
+  { isSpread }: Sql,
+  { table }: LeaseQueue,
+): string {
+  if (isSpread) {
+    return `waiting (seller_no) AS (
+      SELECT seller_no FROM seller_counters CROSS JOIN LATERAL
+        (SELECT 1 FROM ${table}
+         WHERE ${table}.seller_no = seller_counters.seller_no AND ${WAITING}
+         LIMIT 1) AS first
+      WHERE seller_no > ? ${ofPart()})`;
+  }
   const next = (after: string) =>
     `SELECT MIN(seller_no) FROM ${table}
      WHERE ${WAITING} AND seller_no > ${after}`;
@@ -164,7 +184,8 @@ export function expired(
     `SELECT seller_no AS "sellerNo", id, lease_id AS lease,
        ${order} AS "order"
      FROM ${table}
-     WHERE ${LEASED} AND lease_until <= ? ORDER BY lease_until LIMIT ?`,
+     WHERE ${LEASED} AND lease_until <= ? ${ofPart()}
+     ORDER BY lease_until LIMIT ?`,
     [Math.min(by, Number.MAX_SAFE_INTEGER), limit],
   );
 }
@@ -223,8 +244,8 @@ export async function bringForward(
 ): Promise<void> {
   const bring = (column: string, of: string, behind: number) =>
     tx.run(
-      `UPDATE ${table} SET ${column} = ${column} - ? WHERE (seller_no, id) IN (
-         SELECT seller_no, id FROM ${table} WHERE ${of} AND ${column} > ?)`,
+      `UPDATE ${table} SET ${column} = ${column} - ?
+       WHERE ${of} AND ${column} > ? ${ofPart()}`,
       [ms, behind],
     );
   await bring("due_at", WAITING, now);
@@ -245,23 +266,33 @@ export function correctTimes(
   signal: { announce(): void },
 ): AsyncGenerator<number, void> {
   const soon = now + CLOCK_SLACK_MS;
-  const correct = (tx: Tx, column: string, of: string, params: Param[]) =>
-    tx.run(
-      query(({ lock }) =>
-        `UPDATE ${table} SET ${column} = ? WHERE (seller_no, id) IN (
-           SELECT seller_no, id FROM ${table} WHERE ${column} > ? AND ${of}
-           LIMIT ${ROWS} ${lock("FOR UPDATE SKIP LOCKED")})`
-      ),
-      [now, soon, ...params],
+  const correct = async (
+    tx: Tx,
+    column: string,
+    of: string,
+    params: Param[],
+  ) => {
+    const rows = await lockOld(tx, {
+      table,
+      key: "id",
+      condition: `${column} > ? AND ${of}`,
+      params: [soon, ...params],
+      order: column,
+      limit: ROWS,
+    });
+    await tx.runMany(
+      `UPDATE ${table} SET ${column} = ? WHERE seller_no = ? AND id = ?`,
+      rows.map(({ sellerNo, id }) => [now, sellerNo, id]),
     );
+    return rows.length;
+  };
   const putOff = `(${neverPutOff} OR due_at > ?)`;
-  return untilNone(() =>
-    db.write(async (tx) => {
+  return untilNoneOnAny(db, (part) =>
+    part.write(async (tx) => {
       const latest = soon + longestPauseMs;
       const due = await correct(tx, "due_at", putOff, [latest]);
       const free = await correct(tx, "lease_until", LEASED, []);
       if (due > 0) tx.onCommit(() => signal.announce());
       return due + free;
-    }, MAINTENANCE)
-  );
+    }, MAINTENANCE));
 }

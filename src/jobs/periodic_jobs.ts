@@ -2,6 +2,7 @@
  * Runs periodic jobs, one small portion of one job at a time, so that no job
  * delays a request.
  */
+import type { Db, Part } from "../database/db.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
@@ -136,6 +137,14 @@ export class PeriodicJobs {
       return AFTER_FAILURE_MS;
     }
   }
+}
+
+/** Runs portions on each server that can be reached until one handles nothing. */
+export async function* untilNoneOnAny(
+  db: Pick<Db, "parts">,
+  portion: (part: Part) => Promise<number>,
+): AsyncGenerator<number, void> {
+  for (const part of db.parts()) yield* untilNone(() => portion(part));
 }
 
 /** Runs portions until one handles nothing. */

@@ -64,9 +64,11 @@ export class ClockWatch {
     const ms = Math.round(this.#offset - offset);
     if (ms > WORTH_MS && this.#isMine()) {
       deps.log.warn("clock_went_back", { ms });
-      await db.write((tx) =>
-        bringForward(tx, this.#queue, deps.clock.now(), ms)
-      );
+      for (const part of db.parts()) {
+        await part.write((tx) =>
+          bringForward(tx, this.#queue, deps.clock.now(), ms)
+        );
+      }
       signals.images.announce();
       signals.deliveries.announce();
       signals.imports.announce();

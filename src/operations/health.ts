@@ -89,9 +89,9 @@ export class Health {
     try {
       await this.#db.write((tx) =>
         tx.run(
-          `INSERT INTO health (id, looked_at) VALUES (1, ?)
-           ON CONFLICT (id) DO UPDATE SET looked_at = excluded.looked_at`,
-          [tx.now()],
+          `INSERT INTO health (seller_no, looked_at) VALUES (?, ?)
+           ON CONFLICT (seller_no) DO UPDATE SET looked_at = excluded.looked_at`,
+          [tx.beside, tx.now()],
         )
       );
       return null;

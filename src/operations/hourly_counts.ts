@@ -1,5 +1,11 @@
 /** Counts of each hour, for the operator. */
-import { MAINTENANCE, query, type Sql, type Tx } from "../database/db.ts";
+import {
+  MAINTENANCE,
+  ofPart,
+  query,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 
@@ -22,8 +28,8 @@ export interface Hour {
 }
 
 const COUNT = query(({ shard }) =>
-  `INSERT INTO hourly_counts (hour, name, shard, n) VALUES (?, ?, ${shard}, ?)
-   ON CONFLICT (hour, name, shard) DO UPDATE SET n = hourly_counts.n + excluded.n`
+  `INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (?, ?, ?, ${shard}, ?)
+   ON CONFLICT (seller_no, hour, name, shard) DO UPDATE SET n = hourly_counts.n + excluded.n`
 );
 
 /** Adds `n` to the count of the hour of `at` (Unix milliseconds). */
@@ -34,7 +40,7 @@ export async function countInHour(
   n = 1,
 ): Promise<void> {
   if (n === 0) return;
-  await tx.runMany(COUNT, [[Math.floor(at / HOUR_MS), name, n]]);
+  await tx.runMany(COUNT, [[tx.beside, Math.floor(at / HOUR_MS), name, n]]);
 }
 
 /**
@@ -48,7 +54,7 @@ export async function lastHours(
 ): Promise<Hour[]> {
   const first = Math.floor(now / HOUR_MS) - hours + 1;
   const rows = await sql.all<{ hour: number; name: HourlyCount; n: number }>(
-    `SELECT hour, name, SUM(n) AS n FROM hourly_counts WHERE hour >= ?
+    `SELECT hour, name, SUM(n) AS n FROM hourly_counts WHERE hour >= ? ${ofPart()}
      GROUP BY hour, name ORDER BY hour, name`,
     [first],
   );
@@ -68,8 +74,8 @@ export async function* sweepHourlyCounts(
   { deps, db }: Pick<Services, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const before = Math.floor((deps.clock.now() - KEPT_MS) / HOUR_MS);
-  yield await db.write(
-    (tx) => tx.run("DELETE FROM hourly_counts WHERE hour < ?", [before]),
-    MAINTENANCE,
-  );
+  const old = `DELETE FROM hourly_counts WHERE hour < ? ${ofPart()}`;
+  for (const part of db.parts()) {
+    yield await part.write((tx) => tx.run(old, [before]), MAINTENANCE);
+  }
 }

@@ -1,6 +1,15 @@
 /** A database whose writes are spans of traces. */
-import type { Db } from "../database/db.ts";
+import type { Db, Part } from "../database/db.ts";
 import { boundToSpan, inSpan } from "../lib/tracing.ts";
+
+/** A part whose writes are spans. */
+function tracedPart(part: Part): Part {
+  return {
+    read: (fn, options) => part.read(fn, options),
+    write: (fn, options) =>
+      inSpan("db.write", () => part.write(boundToSpan(fn), options)),
+  };
+}
 
 /**
  * Wraps a database. A write's span includes its function, although the engine
@@ -9,9 +18,9 @@ import { boundToSpan, inSpan } from "../lib/tracing.ts";
 export function tracedDb(db: Db): Db {
   return {
     wakeUps: db.wakeUps,
-    read: (fn, options) => db.read(fn, options),
-    write: (fn, options) =>
-      inSpan("db.write", () => db.write(boundToSpan(fn), options)),
+    ...tracedPart(db),
+    parts: () => db.parts().map(tracedPart),
+    partOf: (sellerNo) => db.partOf(sellerNo),
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
     hurry: () => db.hurry(),

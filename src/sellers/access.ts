@@ -1,5 +1,5 @@
 /** Whether a seller may use the service. */
-import { query, type Sql } from "../database/db.ts";
+import type { EngineQuery, Sql, Tx } from "../database/db.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller, SellerStatus } from "./seller.ts";
 
@@ -23,26 +23,47 @@ function suspended(): ServiceError {
   );
 }
 
-/** Throws what `whyInactive` finds. */
-export async function requireActive(sql: Sql, caller: Caller): Promise<void> {
-  const inactive = await whyInactive(sql, caller);
+/** Holds the seller; throws what `whyInactive` finds. */
+export async function requireActive(tx: Tx, caller: Caller): Promise<void> {
+  await holdSeller(tx, caller.no);
+  const inactive = await whyInactive(tx, caller);
   if (inactive !== null) throw inactive;
 }
 
-const status = (more: string) =>
-  query(({ lock }) =>
-    `SELECT status FROM sellers
-     WHERE id = ? AND status <> 'removed' ${more} ${lock("FOR KEY SHARE")}`
+const STATUS =
+  "SELECT status FROM sellers WHERE id = ? AND status <> 'removed'";
+const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
+  SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)`;
+
+/**
+ * Until the write ends the seller cannot be removed. What is read afterwards
+ * shows a removal before. Not a row of `sellers`, which several servers may have.
+ */
+export async function holdSeller(tx: Tx, sellerNo: number): Promise<void> {
+  await tx.runMany(lockOf("FOR KEY SHARE"), [[sellerNo]]);
+}
+
+/** Waits for the writes that hold a seller; later ones see that it is removed. */
+export async function endHolds(tx: Tx, sellerNo: number): Promise<void> {
+  await tx.runMany(lockOf("FOR UPDATE"), [[sellerNo]]);
+  await tx.runMany(
+    "UPDATE seller_counters SET removed = 1 WHERE seller_no = ?",
+    [[sellerNo]],
   );
-const STATUS = status("");
-const STATUS_WITH_KEY = status(`AND EXISTS (
-  SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)`);
+}
+
+/** Locks a seller beside its rows; nothing where there is one writer. */
+function lockOf(clause: string): EngineQuery {
+  return {
+    sqlite: "",
+    postgres: `SELECT 1 FROM seller_counters WHERE seller_no = ? ${clause}`,
+  };
+}
 
 /**
  * Checks again in the write of a long request, during which the operator may
- * have revoked the key or removed the seller (401), or suspended it (403). The
- * seller cannot be removed before the write ends. Work that goes on after its
- * request has no key any more.
+ * have revoked the key or removed the seller (401), or suspended it (403).
+ * Work that goes on after its request has no key any more.
  */
 export async function whyInactive(
   sql: Sql,

@@ -163,8 +163,9 @@ export async function removeSeller(
   { who, seller: nameOrId }: ByOperator & { seller: string },
 ): Promise<void> {
   await db.write(async (tx) => {
-    const { id, name } = await sellerByName(tx, nameOrId);
-    if (!await markRemoved(tx, id)) return;
+    const seller = await sellerByName(tx, nameOrId);
+    const { id, name } = seller;
+    if (!await markRemoved(tx, seller)) return;
     await recordChange(tx, deps, {
       who,
       action: "seller remove",

@@ -3,7 +3,8 @@
  * request.
  */
 import type { Deps } from "../deps.ts";
-import type { Db } from "../database/db.ts";
+import { byPart, type Db, type Param } from "../database/db.ts";
+import type { Caller } from "./seller.ts";
 import { MINUTE_MS } from "../lib/durations.ts";
 
 /** How long uses are collected before they are written. */
@@ -11,12 +12,19 @@ const COLLECT_MS = 5_000;
 /** Keys whose last minute is remembered, at most. */
 const REMEMBERED = 10_000;
 
+interface KeyUse {
+  sellerNo: number;
+  keyId: string;
+  /** Unix milliseconds. */
+  minute: number;
+}
+
 export class KeyUses {
   readonly #db: Db;
   readonly #deps: Pick<Deps, "clock" | "log">;
   /** By key id, the minute in which its use was last noted. */
   readonly #noted = new Map<string, number>();
-  #waiting = new Map<string, number>();
+  #waiting = new Map<string, KeyUse>();
   #cancel: (() => void) | null = null;
 
   constructor(db: Db, deps: Pick<Deps, "clock" | "log">) {
@@ -25,13 +33,13 @@ export class KeyUses {
   }
 
   /** A key was used now. */
-  note(keyId: string): void {
+  note({ no: sellerNo, keyId }: Caller): void {
     const { clock } = this.#deps;
     const minute = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
     if (this.#noted.get(keyId) === minute) return;
     if (this.#noted.size >= REMEMBERED) this.#noted.clear();
     this.#noted.set(keyId, minute);
-    this.#waiting.set(keyId, minute);
+    this.#waiting.set(keyId, { sellerNo, keyId, minute });
     this.#cancel ??= clock.after(COLLECT_MS, () => this.flush());
   }
 
@@ -42,20 +50,37 @@ export class KeyUses {
   async flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;
-    const uses = [...this.#waiting];
+    const uses = [...this.#waiting.values()];
     this.#waiting = new Map();
-    if (uses.length === 0) return;
-    try {
-      await this.#db.write((tx) =>
-        tx.runMany(
-          `UPDATE api_keys SET last_used_at = ?
-           WHERE id = ? AND COALESCE(last_used_at, 0) < ?`,
-          uses.map(([id, minute]) => [minute, id, minute]),
-        )
-      );
-    } catch (error) {
-      for (const [id] of uses) this.#noted.delete(id);
-      this.#deps.log.debug("key_uses_not_written", { error: String(error) });
-    }
+    await Promise.all(
+      byPart(this.#db, uses).map(async ([part, own]) => {
+        try {
+          await part.write((tx) =>
+            tx.runMany(NOTE, own.sort(byKey).map(valuesOf))
+          );
+        } catch (error) {
+          for (const { keyId } of own) this.#noted.delete(keyId);
+          this.#deps.log.debug("key_uses_not_written", {
+            error: String(error),
+          });
+        }
+      }),
+    );
   }
+}
+
+/** Not of a seller whose rows are deleted. */
+const NOTE = `INSERT INTO key_uses (seller_no, key_id, last_used_at)
+  SELECT seller_no, ?, ? FROM seller_counters WHERE seller_no = ?
+  ON CONFLICT (seller_no, key_id) DO UPDATE
+    SET last_used_at = excluded.last_used_at
+    WHERE key_uses.last_used_at < excluded.last_used_at`;
+
+/** The order in which rows are locked. */
+function byKey(one: KeyUse, other: KeyUse): number {
+  return one.sellerNo - other.sellerNo || (one.keyId < other.keyId ? -1 : 1);
+}
+
+function valuesOf({ sellerNo, keyId, minute }: KeyUse): Param[] {
+  return [keyId, minute, sellerNo];
 }

@@ -6,17 +6,20 @@
  */
 import type { Deps } from "../deps.ts";
 import {
+  byPart,
   type Db,
   inLists,
   insertInto,
   MAINTENANCE,
   marks,
+  ofPart,
   type Param,
+  type Part,
   type Sql,
   type Tx,
 } from "../database/db.ts";
 import { where } from "../database/where.ts";
-import { untilNone } from "../jobs/periodic_jobs.ts";
+import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { CLOCK_SLACK_MS, DAY_MS } from "../lib/durations.ts";
 import { firstIdOf, readId } from "../lib/ids.ts";
 import type { Detail, ErrorCode } from "../lib/errors.ts";
@@ -125,8 +128,22 @@ export class RefusalLog {
    * Refusals of a removed seller would remain after its other rows are deleted.
    */
   async #write(waiting: ReadonlyMap<number, Refusal[]>): Promise<void> {
-    await this.#db.write(async (tx) => {
-      const sellers = await presentSellers(tx, [...waiting.keys()]);
+    const keys = Array.from(waiting.keys(), (sellerNo) => ({ sellerNo }));
+    const groups = byPart(this.#db, keys);
+    await Promise.all(
+      groups.map(([part, own]) =>
+        this.#writeOn(part, own.map(({ sellerNo }) => sellerNo), waiting)
+      ),
+    );
+  }
+
+  async #writeOn(
+    part: Part,
+    numbers: readonly number[],
+    waiting: ReadonlyMap<number, Refusal[]>,
+  ): Promise<void> {
+    await part.write(async (tx) => {
+      const sellers = await presentSellers(tx, numbers);
       const rows = sellers.flatMap((no) => waiting.get(no)!).map(rowOf);
       await tx.runMany(
         insertInto("refusals", [
@@ -246,7 +263,7 @@ export async function listRefusals(
          refusals.code, refusals.message, refusals.size, refusals.details,
          refusals.more
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
-         AND sellers.status <> 'removed'
+         AND sellers.status <> 'removed' ${ofPart("refusals.seller_no")}
        ${range.where} ORDER BY refusals.id DESC LIMIT ${STEP_ROWS}) AS newest
      ${matching.where} ORDER BY id DESC LIMIT ?`,
     [...range.params, ...matching.params, limit + 1],
@@ -273,11 +290,11 @@ export async function* sweepRefusals(
   { db, deps }: { db: Db; deps: Pick<Deps, "clock"> },
 ): AsyncGenerator<number, void> {
   const before = firstIdOf(deps.clock.now() - KEPT_REFUSAL_DAYS * DAY_MS);
-  yield* untilNone(() =>
-    db.write(async (tx) => {
+  yield* untilNoneOnAny(db, (part) =>
+    part.write(async (tx) => {
       const sellers = await tx.all<{ no: number; id: string; n: number }>(
         `SELECT seller_no AS no, MAX(id) AS id, COUNT(*) AS n FROM (
-           SELECT seller_no, id FROM refusals WHERE id < ?
+           SELECT seller_no, id FROM refusals WHERE id < ? ${ofPart()}
            ORDER BY id LIMIT ${SWEEP_ROWS}) AS oldest
          GROUP BY seller_no`,
         [before],
@@ -287,6 +304,5 @@ export async function* sweepRefusals(
         sellers.map(({ no, id }) => [no, id]),
       );
       return sellers.reduce((sum, { n }) => sum + n, 0);
-    }, MAINTENANCE)
-  );
+    }, MAINTENANCE));
 }

@@ -29,8 +29,13 @@ const PORTIONS: readonly Portion[] = [
   removeFrom("webhooks"),
   removeFrom("refusals"),
   removeFrom("mappings"),
-  removeFrom("api_keys"),
+  removeFrom("key_uses"),
   removeFrom("seller_usage"),
+  removeFrom("seller_counters"),
+];
+/** Of tables that are on all servers. */
+const LAST: readonly Portion[] = [
+  removeFrom("api_keys"),
   // Refused while another row refers to it; the job then starts again.
   removeFrom("sellers"),
 ];
@@ -47,10 +52,13 @@ export async function* sweepRemovedSellers(
       ), { single: true });
     if (seller === undefined) return;
     const { id } = seller;
-    for (const portion of PORTIONS) {
-      const options = { owner: id, order: `removal ${id}`, heavy: true };
-      yield* untilNone(() => db.write((tx) => portion(tx, seller), options));
-    }
+    const options = { owner: id, order: `removal ${id}`, heavy: true };
+    const inPortions = (portion: Portion, sellerNo: number | null) =>
+      untilNone(() =>
+        db.write((tx) => portion(tx, seller), { ...options, seller: sellerNo })
+      );
+    for (const portion of PORTIONS) yield* inPortions(portion, seller.no);
+    for (const portion of LAST) yield* inPortions(portion, null);
   }
 }
 

@@ -4,11 +4,12 @@ import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
+import { endHolds } from "./access.ts";
 import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 import type { Caller, Seller, SellerStatus } from "./seller.ts";
-import { usedOf } from "./usage_rows.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { OWN, usedOf } from "./usage_rows.ts";
+import { ofPart, type Sql, type Tx } from "../database/db.ts";
 
 /** The prefix of a seller's keys. */
 const KEY_KIND = "sk_";
@@ -63,6 +64,9 @@ export async function addSeller(
        VALUES (?, ?, ?, ?, ?)`,
       [id, no, name, webhookSecret, clock.now()],
     ), taken(name));
+  await tx.runMany("INSERT INTO seller_counters (seller_no) VALUES (?)", [
+    [no],
+  ]);
   const key = await addKey(tx, { clock, ids }, no, { apiKey });
   return { seller: { id, no, name }, webhookSecret, ...key };
 }
@@ -107,7 +111,11 @@ export const OWNER_NAME = "COALESCE(sellers.former_name, sellers.name)";
  * Marks a seller as removed, which frees its name; `sweepRemovedSellers` deletes
  * its rows. False if it was removed already.
  */
-export async function markRemoved(tx: Tx, sellerId: string): Promise<boolean> {
+export async function markRemoved(
+  tx: Tx,
+  { id: sellerId, no }: Pick<Seller, "id" | "no">,
+): Promise<boolean> {
+  await endHolds(tx, no);
   const changed = await tx.run(
     `UPDATE sellers SET status = 'removed', former_name = name, name = ?
      WHERE id = ? AND status <> 'removed'`,
@@ -257,28 +265,34 @@ export interface SellerRow extends Seller, SellerLimits {
   lastUsedAt: number | null;
 }
 
-const SELLER_ROW = `
-  SELECT id, seller_no AS no, name, created_at AS "createdAt", status,
+/**
+ * Of each seller, or of the one whose number is the parameter `?`, which stands in
+ * every subquery: so a single server is asked.
+ */
+const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
+  SELECT sellers.id, sellers.seller_no AS no, name, created_at AS "createdAt", status,
     rate_limit AS "rateLimit", product_limit AS "productLimit",
     image_quota AS "imageQuota",
-    ${usedOf("products")} AS products,
-    ${usedOf("image_bytes")} AS "imageBytes",
-    (SELECT MAX(last_used_at) FROM api_keys
-     WHERE seller_no = sellers.seller_no) AS "lastUsedAt",
+    ${usedOf("products", seller)} AS products,
+    ${usedOf("image_bytes", seller)} AS "imageBytes",
+    (SELECT MAX(last_used_at) FROM key_uses
+     WHERE seller_no = ${seller}) AS "lastUsedAt",
     (SELECT COUNT(*) FROM api_keys
-     WHERE seller_no = sellers.seller_no AND revoked_at IS NULL) AS keys,
+     WHERE seller_no = ${seller} AND revoked_at IS NULL) AS keys,
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_no = sellers.seller_no) AS webhooks,
+     WHERE seller_no = ${seller}) AS webhooks,
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_no = sellers.seller_no AND failing_since IS NOT NULL) AS failing,
+     WHERE seller_no = ${seller} AND failing_since IS NOT NULL) AS failing,
     (SELECT created_at FROM transactions
-     WHERE seller_no = sellers.seller_no
+     WHERE seller_no = ${seller}
      ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
-  FROM sellers WHERE status <> 'removed'`;
+  FROM ${from} WHERE status <> 'removed'`;
+const SELLER_ROWS = sellerRow("own.seller_no", OWN);
+const SELLER_ROW = `${sellerRow("?", "sellers")} AND seller_no = ?`;
 
 /** All sellers, by name. */
 export function listSellers(sql: Sql): Promise<SellerRow[]> {
-  return sql.all<SellerRow>(`${SELLER_ROW} ORDER BY name`);
+  return sql.all<SellerRow>(`${SELLER_ROWS} ORDER BY name`);
 }
 
 /** Sellers after `after` (an id), in order of creation. */
@@ -288,7 +302,8 @@ export function pageOfSellers(
   limit: number,
 ): Promise<SellerRow[]> {
   return sql.all<SellerRow>(
-    `${SELLER_ROW} AND id > ? ORDER BY id LIMIT ?`,
+    `${SELLER_ROWS} AND sellers.id > ? ${ofPart("own.seller_no")}
+     ORDER BY sellers.id LIMIT ?`,
     [after, limit],
   );
 }
@@ -296,9 +311,10 @@ export function pageOfSellers(
 /** One seller with what counts against its limits. */
 export function readSellerRow(
   sql: Sql,
-  id: string,
+  sellerNo: number,
 ): Promise<SellerRow | undefined> {
-  return sql.get<SellerRow>(`${SELLER_ROW} AND id = ?`, [id]);
+  const parameters = SELLER_ROW.split("?").length - 1;
+  return sql.get<SellerRow>(SELLER_ROW, Array(parameters).fill(sellerNo));
 }
 
 /** A seller's keys, the oldest first. */
@@ -306,7 +322,9 @@ export function listKeys(sql: Sql, sellerNo: number): Promise<ListedKey[]> {
   return sql.all<ListedKey>(
     `SELECT id, label, prefix, created_at AS "createdAt",
        last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
-     FROM api_keys WHERE seller_no = ? ORDER BY id`,
+     FROM api_keys LEFT JOIN key_uses
+       ON key_uses.seller_no = api_keys.seller_no AND key_id = id
+     WHERE api_keys.seller_no = ? ORDER BY id`,
     [sellerNo],
   );
 }

@@ -50,17 +50,21 @@ export async function quotaOf(
   const { resources, override } = QUOTAS[limited];
   const quota = await sql.get<Quota>(
     `SELECT COALESCE(sellers.${override}, ?) AS "limit",
-       ${resources.map(usedOf).join(" + ")} AS used
-     FROM sellers WHERE sellers.seller_no = ?`,
-    [fallback, sellerNo],
+       ${resources.map((resource) => usedOf(resource, "?")).join(" + ")} AS used
+     FROM sellers WHERE seller_no = ?`,
+    [fallback, ...resources.map(() => sellerNo), sellerNo],
   );
   return quota ?? { limit: 0, used: 0 };
 }
 
-/** A subquery: how much of a resource the seller of the outer query uses. */
-export function usedOf(resource: Resource): string {
+/** Sellers beside their rows, as `own` and `sellers`. */
+export const OWN = `seller_counters AS own
+  JOIN sellers ON sellers.seller_no = own.seller_no`;
+
+/** A subquery: how much of a resource a seller uses; `seller` is its number. */
+export function usedOf(resource: Resource, seller: string): string {
   return `COALESCE((SELECT SUM(used) FROM seller_usage
-        WHERE seller_no = sellers.seller_no AND resource = '${resource}'), 0)`;
+        WHERE seller_no = ${seller} AND resource = '${resource}'), 0)`;
 }
 
 const insert = (resource: Resource, shardOf: (words: Words) => string) =>

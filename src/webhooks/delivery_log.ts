@@ -1,4 +1,5 @@
 /** The log of deliveries: list, show, replay, and deletion of old ones. */
+import { lockOld } from "../database/old_rows.ts";
 import {
   type DeliveryState,
   RETENTION,
@@ -6,7 +7,14 @@ import {
   TRANSITIONS,
 } from "./webhook.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
-import { inLists, marks, query, type Sql, type Tx } from "../database/db.ts";
+import {
+  inLists,
+  marks,
+  ofPart,
+  query,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { type DeliveryKey, queueAnew, queueHeads } from "./rows/queue.ts";
@@ -63,7 +71,7 @@ const DELIVERY = `
     deliveries.created_at AS "createdAt", deliveries.due_at AS "dueAt",
     deliveries.settled_at AS "settledAt"
   FROM deliveries JOIN sellers ON sellers.seller_no = deliveries.seller_no
-    AND sellers.status <> 'removed'
+    AND sellers.status <> 'removed' ${ofPart("deliveries.seller_no")}
   JOIN events ON events.seller_no = deliveries.seller_no
     AND events.id = deliveries.event_id`;
 
@@ -271,7 +279,8 @@ export function settledDeliveries(
 ): Promise<DeliveryKey[]> {
   return sql.all<DeliveryKey>(
     `SELECT seller_no AS "sellerNo", id FROM deliveries
-     WHERE state = ? AND settled_at >= ? AND id > ? ORDER BY id LIMIT ?`,
+     WHERE state = ? AND settled_at >= ? AND id > ? ${ofPart()}
+     ORDER BY id LIMIT ?`,
     [state, since, after, limit],
   );
 }
@@ -304,38 +313,40 @@ export async function sweepDeliveries(
   keptMs: number,
 ): Promise<number> {
   for (const [state, times] of Object.entries(RETENTION)) {
-    const old = await tx.all<DeliveryKey & { eventId: string }>(
-      query(({ lock }) =>
-        `SELECT seller_no AS "sellerNo", id, event_id AS "eventId"
-         FROM deliveries
-         WHERE state = ? AND settled_at <= ? ORDER BY settled_at LIMIT ?
-         ${lock("FOR UPDATE SKIP LOCKED")}`
-      ),
-      [state, now - times * keptMs, SWEEP_ROWS],
-    );
+    const old = await lockOld(tx, {
+      table: "deliveries",
+      key: "id",
+      condition: "state = ? AND settled_at <= ?",
+      params: [state, now - times * keptMs],
+      order: "settled_at",
+      limit: SWEEP_ROWS,
+    });
     if (old.length === 0) continue;
+    const theirs = `seller_no = ? AND id =
+      (SELECT event_id FROM deliveries WHERE seller_no = ? AND id = ?)`;
+    const events = old.map(({ sellerNo, id }) => [sellerNo, sellerNo, id]);
+    await tx.runMany(
+      `DELETE FROM events WHERE ${theirs} AND reference IS NULL`,
+      events,
+    );
+    await tx.runMany(`UPDATE events SET body = NULL WHERE ${theirs}`, events);
     await deleteDeliveries(tx, old);
-    const events = old.map(({ sellerNo, eventId }) => [sellerNo, eventId]);
-    await tx.runMany(
-      "DELETE FROM events WHERE seller_no = ? AND id = ? AND reference IS NULL",
-      events,
-    );
-    await tx.runMany(
-      "UPDATE events SET body = NULL WHERE seller_no = ? AND id = ?",
-      events,
-    );
     return old.length;
   }
   // Events without a webhook are kept as long as delivered ones.
-  return tx.run(
-    query(({ lock }) =>
-      `UPDATE events SET body = NULL WHERE (seller_no, id) IN (
-         SELECT seller_no, id FROM events
-         WHERE delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?
-         ORDER BY created_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})`
-    ),
-    [now - keptMs, SWEEP_ROWS],
+  const old = await lockOld(tx, {
+    table: "events",
+    key: "id",
+    condition: "delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?",
+    params: [now - keptMs],
+    order: "created_at",
+    limit: SWEEP_ROWS,
+  });
+  await tx.runMany(
+    "UPDATE events SET body = NULL WHERE seller_no = ? AND id = ?",
+    old.map(({ sellerNo, id }) => [sellerNo, id]),
   );
+  return old.length;
 }
 
 /** Deletes deliveries with their tries. */

@@ -60,7 +60,10 @@ export async function makeListable(
     try {
       // Apart from the seller's other writes, which may take long.
       const owner = `numbers of ${id}`;
-      const count = await db.write((tx) => numberEvents(tx, no), { owner });
+      const count = await db.write((tx) => numberEvents(tx, no), {
+        seller: no,
+        owner,
+      });
       hasMore = count === NUMBERED_AT_ONCE;
     } catch (error) {
       if (error instanceof DbError && found.count > 0) return found;
@@ -89,9 +92,9 @@ async function readListable(
       `SELECT last_event_no AS last,
          (SELECT COUNT(*) FROM (SELECT 1 ${from}) AS listed) AS count,
          (SELECT id ${UNNUMBERED}) AS unnumbered
-       FROM sellers WHERE seller_no = ?`,
+       FROM seller_counters WHERE seller_no = ?`,
       [...params, sellerNo, 1, sellerNo],
-    ), { single: true });
+    ), { seller: sellerNo, single: true });
   return found ?? { last: 0, count: 0, unnumbered: null };
 }
 

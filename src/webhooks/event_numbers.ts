@@ -2,9 +2,9 @@
  * The numbers of a seller's events: the order in which it pulls them.
  *
  * An event gets its number when its seller requests events, not when it is
- * stored: a number at that time would need a lock on the seller until the commit,
+ * stored: a number at that time would need a lock of the seller until the commit,
  * so all writes of events of one seller would wait for each other. Numbering
- * locks the seller. So a reader that sees a number also sees all smaller ones,
+ * locks its counter. So a reader that sees a number also sees all smaller ones,
  * and an event that is committed later gets a greater one. Events that are
  * numbered together are numbered in the order of their times.
  */
@@ -28,16 +28,16 @@ export const UNNUMBERED = `FROM events
   ORDER BY event_no LIMIT ?`;
 
 const NUMBER = `UPDATE events SET event_no = numbered.n
-  FROM (SELECT id AS event_id, seller_no AS owner, (SELECT last_event_no FROM sellers
-            WHERE sellers.seller_no = first.seller_no) +
-          ROW_NUMBER() OVER (ORDER BY event_no, id) AS n
-        FROM (SELECT id, seller_no, event_no ${UNNUMBERED}) AS first)
-    AS numbered
-  WHERE seller_no = numbered.owner AND id = numbered.event_id RETURNING event_no AS number`;
+  FROM (SELECT id AS event_id,
+          (SELECT last_event_no FROM seller_counters WHERE seller_no = ?) +
+            ROW_NUMBER() OVER (ORDER BY event_no, id) AS n
+        FROM (SELECT id, event_no ${UNNUMBERED}) AS first) AS numbered
+  WHERE seller_no = ? AND id = numbered.event_id RETURNING event_no AS number`;
 
 const LOCK_SELLER = {
   sqlite: "",
-  postgres: "SELECT 1 FROM sellers WHERE seller_no = ? FOR NO KEY UPDATE",
+  postgres:
+    "SELECT 1 FROM seller_counters WHERE seller_no = ? FOR NO KEY UPDATE",
 };
 
 /**
@@ -48,11 +48,14 @@ export async function numberEvents(tx: Tx, sellerNo: number): Promise<number> {
   await tx.runMany(LOCK_SELLER, [[sellerNo]]);
   const events = await tx.all<{ number: number }>(NUMBER, [
     sellerNo,
+    sellerNo,
     NUMBERED_AT_ONCE,
+    sellerNo,
   ]);
   if (events.length === 0) return 0;
   const last = events.reduce((last, { number }) => Math.max(last, number), 0);
-  const update = "UPDATE sellers SET last_event_no = ? WHERE seller_no = ?";
+  const update =
+    "UPDATE seller_counters SET last_event_no = ? WHERE seller_no = ?";
   await tx.runMany(update, [[last, sellerNo]]);
   return events.length;
 }

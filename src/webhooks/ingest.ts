@@ -76,6 +76,7 @@ async function prepareAndRecord(
     });
     return recorded;
   }, {
+    seller: seller.no,
     owner: seller.id,
     shared: { kind: "events", key: `${seller.id} ${trigger} ${reference}` },
   });
@@ -83,8 +84,9 @@ async function prepareAndRecord(
     const deliveryId = delivery?.id ?? null;
     return { eventId, deliveryId, trigger, outcome: outcomeOf(webhook) };
   }
-  const first = await db.read((sql) =>
-    findEvent(sql, seller.no, trigger, reference)
+  const first = await db.read(
+    (sql) => findEvent(sql, seller.no, trigger, reference),
+    { seller: seller.no },
   );
   if (first !== undefined) return { ...first, trigger, outcome: "repeated" };
   // The seller or the webhook has changed since they were read.
@@ -182,5 +184,5 @@ export function pingWebhook(
     await record(tx, clock, event, "", delivery);
     const state = webhook.disabledAt === null ? "pending" : "held";
     return { eventId: event.id, deliveryId: delivery.id, state };
-  });
+  }, { seller: sellerNo });
 }

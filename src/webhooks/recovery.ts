@@ -38,12 +38,16 @@ export async function recoverDeliveries(
   runStep: RunStep = (read) => read(),
 ): Promise<number | null> {
   const { sellerId, sellerNo, trigger, period } = request;
-  const known = await db.read((sql) => findWebhook(sql, sellerNo, trigger));
+  const known = await db.read((sql) => findWebhook(sql, sellerNo, trigger), {
+    seller: sellerNo,
+  });
   if (known === undefined) return null;
   let queued = 0;
   let after: TimedEvent | null = null;
   const readStep = () =>
-    db.read((sql) => eventsOfTime(sql, request, period, after, STEP_EVENTS));
+    db.read((sql) => eventsOfTime(sql, request, period, after, STEP_EVENTS), {
+      seller: sellerNo,
+    });
   for (;;) {
     const events = await runStep(readStep);
     const missed = events.filter(isMissed);
@@ -53,7 +57,7 @@ export async function recoverDeliveries(
         if (webhook === undefined) return 0;
         tx.onCommit(() => signals.deliveries.announce());
         return await queueMissed(tx, deps, { ...webhook, sellerNo }, missed);
-      }, { owner: sellerId, heavy: true });
+      }, { seller: sellerNo, owner: sellerId, heavy: true });
     }
     if (events.length < STEP_EVENTS) return queued;
     after = events[STEP_EVENTS - 1];

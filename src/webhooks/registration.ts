@@ -30,7 +30,7 @@ export async function registerWebhook(
     await requireActive(tx, seller);
     await putWebhook(tx, deps, seller.no, trigger, url);
     tx.onCommit(() => signals.deliveries.announce());
-  });
+  }, { seller: seller.no });
 }
 
 async function readWebhook(

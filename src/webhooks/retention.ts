@@ -2,13 +2,13 @@
  * Deletes old events, deliveries and secrets: jobs of
  * `operations/maintenance.ts`.
  */
-import { MAINTENANCE } from "../database/db.ts";
-import { untilNone } from "../jobs/periodic_jobs.ts";
+import { MAINTENANCE, type Part } from "../database/db.ts";
+import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { sweepDeliveries } from "./delivery_log.ts";
 import { deleteReferences } from "./rows/events.ts";
-import { forgetFormerSecrets } from "./secrets.ts";
+import { forgetFormerSecrets, type SecretOwner } from "./secrets.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
@@ -19,8 +19,9 @@ export async function* sweepEvents(
   const keptMs = config.keepEventsDays * DAY_MS;
   if (keptMs === 0) return;
   const now = deps.clock.now();
-  yield* untilNone(() =>
-    db.write((tx) => sweepDeliveries(tx, now, keptMs), MAINTENANCE)
+  yield* untilNoneOnAny(
+    db,
+    (part) => part.write((tx) => sweepDeliveries(tx, now, keptMs), MAINTENANCE),
   );
 }
 
@@ -34,8 +35,9 @@ export async function* sweepReferences(
   const days = config.keepReferencesDays;
   if (days === 0) return;
   const before = deps.clock.now() - days * DAY_MS;
-  yield* untilNone(() =>
-    db.write((tx) => deleteReferences(tx, before), MAINTENANCE)
+  yield* untilNoneOnAny(
+    db,
+    (part) => part.write((tx) => deleteReferences(tx, before), MAINTENANCE),
   );
 }
 
@@ -44,5 +46,9 @@ export async function* sweepFormerSecrets(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  yield await db.write((tx) => forgetFormerSecrets(tx, now), MAINTENANCE);
+  const of = (part: Part, owner: SecretOwner) =>
+    part.write((tx) => forgetFormerSecrets(tx, owner, now), MAINTENANCE);
+  let changed = await of(db, "sellers");
+  for (const part of db.parts()) changed += await of(part, "webhooks");
+  yield changed;
 }

@@ -1,6 +1,6 @@
 /** The secrets that sign deliveries: the seller's, or a webhook's own. */
 import type { Deps } from "../deps.ts";
-import { query, type Sql, type Tx } from "../database/db.ts";
+import { ofPart, query, type Sql, type Tx } from "../database/db.ts";
 import { newWebhookSecret } from "../sellers/seller_rows.ts";
 import { inForce, rotateSecrets, type Secrets } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
@@ -108,37 +108,37 @@ function toRotated({ current, former }: Secrets): RotatedSecret {
   return { secret: current, oldUntil };
 }
 
+/** The columns of those who have former secrets. */
+const FORMER = {
+  sellers: "former_webhook_secrets",
+  webhooks: "former_secrets",
+} as const;
+export type SecretOwner = keyof typeof FORMER;
+
 /**
- * Deletes former secrets of sellers and webhooks that no longer sign at `now`
+ * Deletes former secrets of sellers or webhooks that no longer sign at `now`
  * (Unix milliseconds). Returns how many rows changed.
  */
 export async function forgetFormerSecrets(
   tx: Tx,
+  table: SecretOwner,
   now: number,
 ): Promise<number> {
-  const owners = [
-    ["sellers", "former_webhook_secrets"],
-    ["webhooks", "former_secrets"],
-  ];
-  let changed = 0;
-  for (const [table, column] of owners) {
-    const rows = await tx.all<{ no: number; id: string; former: string }>(
-      query(({ lock }) =>
-        `SELECT seller_no AS no, id, ${column} AS former FROM ${table}
-         WHERE ${column} <> '[]' ORDER BY id LIMIT ${FORGET_ROWS}
-         ${lock("FOR NO KEY UPDATE SKIP LOCKED")}`
-      ),
-    );
-    const left = rows.map(({ former, ...key }) => ({
-      ...key,
-      former,
-      signing: JSON.stringify(inForce(JSON.parse(former), now)),
-    })).filter(({ former, signing }) => signing !== former);
-    await tx.runMany(
-      `UPDATE ${table} SET ${column} = ? WHERE seller_no = ? AND id = ?`,
-      left.map(({ no, id, signing }) => [signing, no, id]),
-    );
-    changed += left.length;
-  }
-  return changed;
+  const column = FORMER[table];
+  const rows = await tx.all<{ no: number; id: string; former: string }>(
+    `SELECT seller_no AS no, id, ${column} AS former FROM ${table}
+     WHERE ${column} <> '[]' ${table === "webhooks" ? ofPart() : ""}
+     ORDER BY id LIMIT ${FORGET_ROWS}`,
+  );
+  const left = rows.map((row) => ({
+    ...row,
+    signing: JSON.stringify(inForce(JSON.parse(row.former), now)),
+  })).filter(({ former, signing }) => signing !== former);
+  // Not if it was rotated meanwhile.
+  await tx.runMany(
+    `UPDATE ${table} SET ${column} = ?
+     WHERE seller_no = ? AND id = ? AND ${column} = ?`,
+    left.map(({ no, id, signing, former }) => [signing, no, id, former]),
+  );
+  return left.length;
 }

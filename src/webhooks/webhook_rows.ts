@@ -84,20 +84,10 @@ export interface Recipient {
   webhook: WebhookState | null;
 }
 
-interface RecipientRow {
-  id: string;
-  no: number;
-  webhookId: string | null;
-  disabledAt: number | null;
-}
-
-const RECIPIENT = `SELECT sellers.id, sellers.seller_no AS no,
-    webhooks.id AS "webhookId", webhooks.disabled_at AS "disabledAt"
-  FROM sellers LEFT JOIN webhooks ON webhooks.seller_no = sellers.seller_no
-    AND webhooks.trigger_name = ?
-  WHERE sellers.status <> 'removed' AND`;
-const RECIPIENT_BY_ID = `${RECIPIENT} sellers.id = ?`;
-const RECIPIENT_BY_NAME = `${RECIPIENT} sellers.name = ?`;
+const RECIPIENT = "SELECT id, seller_no AS no FROM sellers " +
+  "WHERE status <> 'removed' AND";
+const RECIPIENT_BY_ID = `${RECIPIENT} id = ?`;
+const RECIPIENT_BY_NAME = `${RECIPIENT} name = ?`;
 
 /**
  * The seller with this name or id, and its webhook for a trigger; null if there
@@ -109,14 +99,17 @@ export async function findRecipient(
   trigger: string,
 ): Promise<Recipient | null> {
   const find = (statement: string, key: string) =>
-    sql.get<RecipientRow>(statement, [trigger, key]);
+    sql.get<Recipient["seller"]>(statement, [key]);
   const id = readId(nameOrId);
-  const row = (id === null ? undefined : await find(RECIPIENT_BY_ID, id)) ??
+  const seller = (id === null ? undefined : await find(RECIPIENT_BY_ID, id)) ??
     await find(RECIPIENT_BY_NAME, nameOrId);
-  if (row === undefined) return null;
-  const { no, webhookId, disabledAt } = row;
-  const webhook = webhookId === null ? null : { id: webhookId, disabledAt };
-  return { seller: { id: row.id, no }, webhook };
+  if (seller === undefined) return null;
+  const webhook = await sql.get<WebhookState>(
+    `SELECT id, disabled_at AS "disabledAt" FROM webhooks
+     WHERE seller_no = ? AND trigger_name = ?`,
+    [seller.no, trigger],
+  );
+  return { seller, webhook: webhook ?? null };
 }
 
 /** The webhook of a seller for a trigger. */

@@ -69,7 +69,11 @@ export class BenchService implements AsyncDisposable {
       SELLER_DATABASE_URL: databaseUrl,
     };
     const place = { dataDir: folder.path, databaseUrl: databaseUrl || null };
-    const db = await openDatabase({ ...place, databasePool: 2 }, {
+    const db = await openDatabase({
+      ...place,
+      databasePool: 2,
+      databaseShards: 32,
+    }, {
       create: true,
     });
     const keys = await addSellersTo(db, sellers);

@@ -112,6 +112,8 @@ Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
       left-- > 0
         ? target.write(fn, options)
         : Promise.reject(new Error("cut off on purpose")),
+    parts: () => [failing],
+    partOf: () => failing,
     wakeUps: null,
     hurry: () => {},
     sizes: () => target.sizes(),
@@ -158,7 +160,7 @@ for (
     assertEquals(await target.write((tx) => tx.run(change, [value])), 1);
     await source.write((tx) =>
       tx.run(
-        "INSERT INTO hourly_counts (hour, name, shard, n) VALUES (0, 'z', 0, 1)",
+        "INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (0, 0, 'z', 0, 1)",
       )
     );
     await assertRejects(() => copy(source, target), CopyRefused);
@@ -172,7 +174,7 @@ Deno.test("copy: a target with more rows than its source is refused", async () =
   await copy(source, target);
   await target.write((tx) =>
     tx.run(
-      "INSERT INTO hourly_counts (hour, name, shard, n) VALUES (?, 'z', 0, 1)",
+      "INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (0, ?, 'z', 0, 1)",
       [
         2 ** 45,
       ],

@@ -434,7 +434,7 @@ onEach("statements fail after the end of their transaction", async (db) => {
     (tx) => tx.runMany(INSERT, [["late"], ["later"]]),
     (tx) => tx.runMany(INSERT, [["late"]]),
     (tx) => tx.lock("late"),
-    (tx) => tx.takeChanges(1),
+    (tx) => tx.takeChanges(1, 1),
     (tx) => tx.onCommit(() => {}),
   ];
   const failsLate = async (use: () => unknown) => {

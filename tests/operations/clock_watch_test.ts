@@ -27,7 +27,8 @@ async function watching(
       if (sql.includes("SET due_at")) moved.push(`${name} by ${ms}`);
       return Promise.resolve(1);
     };
-    const db = { write: (fn: (tx: unknown) => unknown) => fn({ run }) };
+    const part = { write: (fn: (tx: unknown) => unknown) => fn({ run }) };
+    const db = { ...part, parts: () => [part] };
     const services = { deps, db: db as unknown as Db, signals: newSignals() };
     return new ClockWatch(services as never, IMAGES, isMine);
   };

@@ -288,10 +288,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "retention: an upload that is not final is deleted",
     file: "catalogue/retention.ts",
-    from: `FROM transactions WHERE finished_at <= ? AND import_id IS NULL
-       ORDER BY finished_at LIMIT ?`,
-    to: `FROM transactions WHERE created_at <= ?
-       ORDER BY created_at LIMIT ?`,
+    from: `condition: "finished_at <= ? AND import_id IS NULL",
+    params: [before],
+    order: "finished_at",`,
+    to: `condition: "created_at <= ?",
+    params: [before],
+    order: "created_at",`,
   },
   // The feed of changes.
   {
@@ -385,7 +387,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: what a process had fetched is lost when it stops",
     file: "images/worker/role.ts",
-    from: "            await this.#recordEnds(tx, no, jobs);\n",
+    from: "            await this.#recordEnds(tx, seller, jobs);\n",
     to: "",
   },
   {

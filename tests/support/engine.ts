@@ -1,6 +1,7 @@
 /**
  * Tests of what both engines must do alike: each is run on SQLite and on
- * PostgreSQL.
+ * PostgreSQL; with `SELLER_TEST_CITUS_URL` (`deno task spread`) only on a
+ * database whose sellers are spread over several servers.
  */
 import type { Deps } from "../../src/deps.ts";
 import type pg from "pg";
@@ -8,10 +9,15 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
-import type { Db } from "../../src/database/db.ts";
+import type { Db, Part } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { connectTo, type ServerAddress, sharedServer } from "./postgres.ts";
+
+/** The databases that are spread, which this process takes in turns. */
+const spreadUrls = (Deno.env.get("SELLER_TEST_CITUS_URL") ?? "")
+  .split(" ").filter((url) => url !== "");
+const isSpreadTest = new AsyncLocalStorage<true>();
 
 /** The server of the test that calls; undefined: SQLite. */
 const serverOfTest = new AsyncLocalStorage<ServerAddress>();
@@ -22,6 +28,12 @@ export const bothEngines = {
     name: string,
     fn: (t: Deno.TestContext) => void | Promise<void>,
   ): void {
+    if (spreadUrls.length > 0) {
+      Deno.test(`${name} (spread)`, async (t) => {
+        await isSpreadTest.run(true, () => fn(t));
+      });
+      return;
+    }
     Deno.test(name, fn);
     Deno.test(`${name} (PostgreSQL)`, async (t) => {
       await serverOfTest.run(await sharedServer(), () => fn(t));
@@ -44,10 +56,13 @@ const databases = new Map<string, Promise<TestDatabase>>();
  */
 export async function databaseUrlOf(dataDir: string): Promise<string | null> {
   const server = serverOfTest.getStore();
-  if (server === undefined) return null;
+  const isSpread = isSpreadTest.getStore() ?? false;
+  if (server === undefined && !isSpread) return null;
   let database = databases.get(dataDir);
   if (database === undefined) {
-    database = takeFree() ?? makeTestDatabase(server);
+    database = isSpread
+      ? takeFree() ?? takeSpread()
+      : takeFree() ?? makeTestDatabase(server!);
     databases.set(dataDir, database);
   }
   return (await database).url;
@@ -58,11 +73,29 @@ async function makeTestDatabase(server: ServerAddress): Promise<TestDatabase> {
   return { url, client: await connectTo(url) };
 }
 
+/** The next of those given; earlier tests may have left rows. */
+async function takeSpread(): Promise<TestDatabase> {
+  const url = spreadUrls[databases.size];
+  if (url === undefined) throw new Error("more databases are needed at once");
+  await (await openPostgres({ url })).close();
+  return await emptiedSpread({ url, client: await connectTo(url) });
+}
+
+/** As the schema left it. Statement by statement, those of sellers last. */
+async function emptiedSpread(database: TestDatabase): Promise<TestDatabase> {
+  const referring = TABLES.map(({ name }) => name).reverse();
+  for (const table of [...referring, ...NOT_COPIED.slice(0, 2)]) {
+    await database.client.query(`DELETE FROM ${table}`);
+  }
+  await database.client.query("UPDATE seller_numbers SET last = 0");
+  return database;
+}
+
 function takeFree(): Promise<TestDatabase> | undefined {
   for (const [dataDir, database] of databases) {
     if (existsSync(dataDir)) continue;
     databases.delete(dataDir);
-    return database.then(emptied);
+    return database.then(spreadUrls.length > 0 ? emptiedSpread : emptied);
   }
 }
 
@@ -96,10 +129,15 @@ export function openStore(dataDir: string, deps?: Partial<Deps>): Db {
 function late(opening: Promise<Db>): Db {
   let opened: Db | null = null;
   opening.then((db) => opened = db, () => {});
-  return {
-    wakeUps: null,
+  const part: Part = {
     read: async (fn, options) => await (await opening).read(fn, options),
     write: async (fn, options) => await (await opening).write(fn, options),
+  };
+  return {
+    wakeUps: null,
+    ...part,
+    parts: () => [part],
+    partOf: () => part,
     sizes: async () => await (await opening).sizes(),
     backup: async (file) => await (await opening).backup(file),
     hurry: () => void opening.then((db) => db.hurry()),

@@ -144,11 +144,12 @@ function takeNumbers({ db, seller }: WebhookBench, count: number) {
   return db.write(async (tx) => {
     await tx.run(
       `UPDATE events SET event_no = ${unnumbered(0)} + created_at
-       WHERE event_no > (SELECT last_event_no FROM sellers) - ?`,
+       WHERE event_no > (SELECT last_event_no FROM seller_counters) - ?`,
       [count],
     );
     await tx.run(
-      "UPDATE sellers SET last_event_no = last_event_no - ? WHERE seller_no = ?",
+      `UPDATE seller_counters SET last_event_no = last_event_no - ?
+       WHERE seller_no = ?`,
       [count, seller.no],
     );
   });

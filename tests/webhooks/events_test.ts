@@ -83,7 +83,7 @@ bothEngines.test("changes between the reading of an event and its write count", 
   const states = (await bench.deliveries()).map(({ state }) => state);
   assertEquals(states, ["cancelled", "cancelled"]);
   await assertRejects(
-    () => handIn("4", (tx) => markRemoved(tx, seller.id)),
+    () => handIn("4", (tx) => markRemoved(tx, seller)),
     ServiceError,
   );
 });

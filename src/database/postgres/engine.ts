@@ -29,6 +29,7 @@ import {
   type DbMeter,
   HURRIED_LOCK_WAIT_MS,
   NO_METER,
+  type Part,
   type ReadOptions,
   type Sql,
   type Tx,
@@ -42,8 +43,11 @@ import { type Statement, toStatement } from "./dialect.ts";
 import { ConnectionPool, TIMEOUTS, type Timeouts } from "./pool.ts";
 import { LOCK, PostgresSql, PostgresTx, Transaction } from "./queries.ts";
 import { migratePostgres } from "./schema.ts";
+import { serverUrls } from "../../lib/server_urls.ts";
 import { readBy } from "../open_read.ts";
-import { Servers } from "./servers.ts";
+import { Nodes, type Opened } from "./nodes.ts";
+import { type Server, Servers } from "./servers.ts";
+import { SpreadDb } from "./spread.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
 import type { Held } from "../../lib/holders.ts";
 import { type Undone, type WaitingWrite, WriteQueues } from "./write_queues.ts";
@@ -87,6 +91,8 @@ export interface PostgresOptions {
   /** Connections, half of them for writes; one more listens for wake-ups. */
   connections?: number;
   migrations?: readonly Migration[];
+  /** How many shards each table gets whose sellers are spread over servers. */
+  shards?: number;
   /** Create the schema if there is none; the default. */
   create?: boolean;
   deps?: Partial<Deps>;
@@ -104,8 +110,27 @@ export async function openPostgres(
   const { url, migrations = MIGRATIONS, create = true } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
   const servers = await Servers.open(url, deps.clock);
-  await migratePostgres(servers.current, migrations, create, deps);
-  return new PostgresDb(options, servers);
+  const { shards = 32 } = options;
+  const isSpread = await migratePostgres(
+    servers.current,
+    migrations,
+    create,
+    deps,
+    shards,
+  );
+  if (!isSpread) return new PostgresDb(options, servers);
+  const open = (server: Server): Opened => {
+    const servers = Servers.only(server, deps.clock);
+    return { db: new PostgresDb(options, servers), servers };
+  };
+  servers.close();
+  const nodes = await Nodes.open({
+    server: servers.current,
+    isRandom: serverUrls(url)![0].searchParams.has("load_balance_hosts"),
+    open,
+    deps,
+  });
+  return new SpreadDb(nodes);
 }
 
 /** The result of one write in a transaction that is still open. */
@@ -338,6 +363,14 @@ class PostgresDb implements Db {
     const left = Math.min(until, this.#hurriedUntil) - now;
     if (left > 0.9 * this.#lockWaitMs) return null;
     return Math.round(Math.max(left, HURRIED_LOCK_WAIT_MS));
+  }
+
+  parts(): readonly Part[] {
+    return [this];
+  }
+
+  partOf(): Part {
+    return this;
   }
 
   sizes(): Promise<Record<string, number>> {

@@ -54,7 +54,10 @@ export class PostgresSql implements Sql {
   }
 
   async changeHorizon(): Promise<ChangeHorizon> {
-    return (await this.get<ChangeHorizon>(POSTGRES_CHANGES.horizon))!;
+    const horizon = await this.get<Omit<ChangeHorizon, "missing">>(
+      POSTGRES_CHANGES.horizon,
+    );
+    return { ...horizon!, missing: [] };
   }
 }
 
@@ -85,6 +88,7 @@ export class Transaction {
 /** One write of a transaction. */
 export class PostgresTx extends PostgresSql implements Tx {
   readonly isOnlyWriter = false;
+  readonly beside = 0;
   readonly #transaction: Transaction;
   readonly #clock: Clock;
   readonly afterCommit: (() => void)[] = [];

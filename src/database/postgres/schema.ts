@@ -13,6 +13,12 @@ import {
   versionAfter,
 } from "../migrations.ts";
 import { movedError } from "../moved.ts";
+import {
+  BEFORE_SCHEMA,
+  coordinatorOf,
+  hasCitus,
+  spreadStatements,
+} from "./citus.ts";
 import { query, toDbError } from "./connection.ts";
 import { type Server, Servers } from "./servers.ts";
 
@@ -22,28 +28,65 @@ const LOCK = 0x53454c4c;
 /**
  * Applies the missing migrations in one transaction, while other processes
  * wait; to an empty database only with `create`. Raises the numbers of changes
- * (`change_numbers.ts`). Throws a `DbError`: `missing`,
- * `newer`, `older`, `moved`, `away`, `corrupt` for tables of another program or an encoding
- * without all characters.
+ * (`change_numbers.ts`). Returns whether the sellers are spread over servers.
+ * Throws a `DbError`: `missing`, `newer`, `older`, `moved`, `away`, `corrupt` for
+ * tables of another program or an encoding without all characters.
  */
 export async function migratePostgres(
   server: Server,
   migrations: readonly Migration[],
   create: boolean,
   deps: MigrationDeps,
-): Promise<void> {
-  const client = await connect(server);
+  shards: number,
+): Promise<boolean> {
+  const { client, isSpread } = await connectToSchema(server);
   try {
     await query(client, "BEGIN");
     await query(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     await refuseEncoding(client);
-    const upgraded = await migrate(client, migrations, create, deps);
+    const statements = isSpread
+      ? (sql: string) => [...BEFORE_SCHEMA, ...spreadStatements(sql, shards)]
+      : (sql: string) => [sql];
+    const upgraded = await migrate(
+      client,
+      migrations,
+      create,
+      deps,
+      statements,
+    );
     // Only the present schema has what the numbers need.
-    if (migrations === MIGRATIONS) await query(client, POSTGRES_CHANGES.raise);
+    if (migrations === MIGRATIONS && !isSpread) {
+      await query(client, POSTGRES_CHANGES.raise);
+    }
     await query(client, "COMMIT");
     upgraded();
+    return isSpread;
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * A connection to the server through which the schema is made and seen whole, and
+ * whether there are others.
+ */
+async function connectToSchema(
+  server: Server,
+): Promise<{ client: pg.Client; isSpread: boolean }> {
+  const client = await connect(server);
+  let isKept = false;
+  try {
+    const spread = await hasCitus(client);
+    const coordinator = spread ? await coordinatorOf(client) : null;
+    isKept = coordinator === null;
+    return {
+      client: coordinator === null
+        ? client
+        : await connect({ settings: { ...server.settings, ...coordinator } }),
+      isSpread: spread,
+    };
+  } finally {
+    if (!isKept) await client.end();
   }
 }
 
@@ -69,6 +112,7 @@ async function migrate(
   migrations: readonly Migration[],
   create: boolean,
   deps: MigrationDeps,
+  statements: (sql: string) => string[],
 ): Promise<() => void> {
   const version = await schemaVersion(client, create);
   const missing = missingMigrations(migrations, version, "The database");
@@ -76,7 +120,9 @@ async function migrate(
   const upgraded = logUpgrade(deps, version, target);
   if (missing.length === 0) return upgraded;
   for (const migration of missing) {
-    await query(client, sqlOf(migration, "postgres"));
+    for (const sql of statements(sqlOf(migration, "postgres"))) {
+      await query(client, sql);
+    }
   }
   await query(client, `UPDATE schema_version SET n = ${target}`);
   return upgraded;
@@ -145,7 +191,7 @@ export async function isPostgresInUse(url: string): Promise<boolean> {
 /** Removes the mark of a move; false if there is none. Throws a `DbError`. */
 export async function reopenPostgres(url: string): Promise<boolean> {
   const { current } = await Servers.open(url, systemClock);
-  const client = await connect(current);
+  const { client } = await connectToSchema(current);
   try {
     const rows = await query(
       client,

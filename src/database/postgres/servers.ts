@@ -49,13 +49,20 @@ export class Servers {
   #isRenewed = false;
   #closed = false;
 
-  private constructor(url: string, clock: Clock) {
-    const urls = serverUrls(url)!;
-    this.#all = urls.map(settingsOf);
-    this.#areAsked = urls.length > 1 ||
-      urls[0].searchParams.has("target_session_attrs");
+  private constructor(
+    all: readonly pg.ClientConfig[],
+    areAsked: boolean,
+    clock: Clock,
+  ) {
+    this.#all = all;
+    this.#areAsked = areAsked;
     this.#clock = clock;
-    this.#current = { settings: this.#all[0] };
+    this.#current = { settings: all[0] };
+  }
+
+  /** One server, which is not asked. */
+  static only({ settings }: Server, clock: Clock): Servers {
+    return new Servers([settings], false, clock);
   }
 
   /**
@@ -63,7 +70,11 @@ export class Servers {
    * server accepts writes.
    */
   static async open(url: string, clock: Clock): Promise<Servers> {
-    const servers = new Servers(url, clock);
+    const urls = serverUrls(url)!;
+    const areAsked = urls.length > 1 ||
+      urls[0].searchParams.has("target_session_attrs");
+    const all = urls.map(settingsOf);
+    const servers = new Servers(all, areAsked, clock);
     if (servers.#areAsked) {
       servers.#current = { settings: await servers.#find() };
     }
@@ -123,6 +134,11 @@ export class Servers {
     this.#current = { settings };
     this.#isRenewed = false;
     for (const fn of this.#onChange) fn(this.#current, isOther);
+  }
+
+  /** It does not answer: what waits for it fails now. */
+  abandon(): void {
+    this.#use({ ...this.#current.settings });
   }
 
   /** Ends the search. */

@@ -211,7 +211,7 @@ export class SqliteConnection implements Sql {
   /** Numbers become visible in their order. */
   changeHorizon(): Promise<ChangeHorizon> {
     const all = Number.MAX_SAFE_INTEGER;
-    return Promise.resolve({ below: all, next: all });
+    return Promise.resolve({ below: all, next: all, missing: [] });
   }
 
   runNow(query: Query, params: readonly Param[]): number {
@@ -296,6 +296,7 @@ type TxDeps = Pick<Deps, "clock" | "yieldToIo">;
 /** The queries of a write transaction. */
 export class SqliteTx implements Tx {
   readonly isOnlyWriter = true;
+  readonly beside = 0;
   readonly #connection: SqliteConnection;
   readonly #commit: CommitState;
   readonly #deps: TxDeps;

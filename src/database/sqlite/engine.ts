@@ -25,6 +25,7 @@ import {
   HURRIED_LOCK_WAIT_MS,
   LOCK_WAIT_MS,
   NO_METER,
+  type Part,
   type ReadOptions,
   type Sql,
   type Tx,
@@ -490,6 +491,14 @@ class SqliteDb implements Db {
   /** Milliseconds since a monotonic time. */
   #since(time: number): number {
     return this.#deps.clock.monotonic() - time;
+  }
+
+  parts(): readonly Part[] {
+    return [this];
+  }
+
+  partOf(): Part {
+    return this;
   }
 
   sizes(): Promise<Record<string, number>> {

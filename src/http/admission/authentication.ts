@@ -99,7 +99,7 @@ export class SellerKeys {
   async authenticate(key: string | null): Promise<KeyOwner> {
     const owner = isPossible(key) ? await this.#owners.get(key) : null;
     if (owner === null) throw unauthorized();
-    this.#uses.note(owner.keyId);
+    this.#uses.note(owner);
     return owner;
   }
 

@@ -45,6 +45,7 @@ export const listEvents = endpoint({
     "event",
     place,
     (sql, after, limit) => readStep(sql, seller.no, { ...place, after, limit }),
+    seller.no,
   );
   return { xml: { events: { event: list }, next: after } };
 });

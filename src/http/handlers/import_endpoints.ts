@@ -235,6 +235,7 @@ export const getImportResults = endpoint({
         : { part: part + 1, index: 0 };
       return { entries, next, scanned: products.length };
     },
+    seller.no,
   );
   const next = page.more ? `${page.after.part}-${page.after.index}` : undefined;
   return { xml: { results: { product: page.list }, next } };

@@ -30,7 +30,7 @@ export const putMapping = endpoint({
     await requireActive(tx, seller);
     const { name } = params;
     await storeMapping(tx, deps, { sellerNo: seller.no, name, mapping });
-  });
+  }, { seller: seller.no });
   return { xml: { success: true } };
 });
 
@@ -40,7 +40,9 @@ export const listMappings = endpoint({
   about: "All of them, in the order of their names.",
   answers: ["mappings"],
 }, async ({ services, seller }) => {
-  const mappings = await services.db.read((sql) => mappingsOf(sql, seller.no));
+  const mappings = await services.db.read((sql) => mappingsOf(sql, seller.no), {
+    seller: seller.no,
+  });
   return { xml: { mappings: { mapping: mappings.map(mappingXml) } } };
 });
 
@@ -50,8 +52,9 @@ export const getMapping = endpoint({
   about: "As it was sent.",
   answers: ["mapping"],
 }, async ({ services, seller, params }) => {
-  const [mapping] = await services.db.read((sql) =>
-    mappingsOf(sql, seller.no, params.name)
+  const [mapping] = await services.db.read(
+    (sql) => mappingsOf(sql, seller.no, params.name),
+    { seller: seller.no },
   );
   if (mapping === undefined) throw notFound("mapping");
   return { xml: { mapping: mappingXml(mapping) } };
@@ -63,8 +66,9 @@ export const deleteMapping = endpoint({
   about: "Tables are mapped as if it had never been.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
-  const found = await services.db.write((tx) =>
-    removeMapping(tx, seller.no, params.name)
+  const found = await services.db.write(
+    (tx) => removeMapping(tx, seller.no, params.name),
+    { seller: seller.no },
   );
   if (!found) throw notFound("mapping");
   return { xml: { success: true } };

@@ -3,6 +3,7 @@ import { notFound } from "../../lib/errors.ts";
 import {
   type ChangeCursor,
   changedProducts,
+  type ChangePlace,
   FIRST_CHANGE,
   listProducts as productPage,
   type ProductFilter,
@@ -37,7 +38,7 @@ export const getProduct = endpoint({
     if (product === null) throw notFound("product");
     const images = await shownImages(sql, seller.no, [product]);
     return { xml: { product: productNode(product, images) } };
-  }));
+  }, { seller: seller.no }));
 
 export const listProducts = endpoint({
   operation: "listProducts",
@@ -62,6 +63,7 @@ export const listProducts = endpoint({
     place,
     (sql, after, limit) =>
       readProducts(sql, context.seller.no, filter, { after, limit }),
+    context.seller.no,
   );
   return {
     xml: { products: { product: list }, next: more ? after : undefined },
@@ -148,11 +150,12 @@ export const followProducts = endpoint({
     "product",
     place,
     readChanges,
+    null,
   );
   return {
     xml: {
       products: { product: list },
-      next: list.count === 0 ? undefined : `${after.change}-${after.productId}`,
+      next: list.count === 0 ? undefined : cursorText(after),
     },
   };
 });
@@ -182,8 +185,29 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   return { entries, next: full ? entries[count - 1].cursor : null };
 }
 
+function cursorText({ lacks, ...place }: ChangeCursor): string {
+  return lacks === undefined
+    ? placeText(place)
+    : [placeText(place), placeText(lacks.since), ...lacks.servers].join("~");
+}
+
+function placeText({ change, productId }: ChangePlace): string {
+  return `${change}-${productId}`;
+}
+
 function parseCursor(text: string): ChangeCursor | null {
-  const match = /^(\d{1,16})-([0-9a-f-]{36})$/.exec(text);
+  const [place, since, ...servers] = text.split("~");
+  const parsed = parsePlace(place);
+  if (since === undefined || parsed === null) return parsed;
+  const from = parsePlace(since);
+  if (from === null || !servers.every((id) => /^\d{1,9}$/.test(id))) {
+    return null;
+  }
+  return { ...parsed, lacks: { servers: servers.map(Number), since: from } };
+}
+
+function parsePlace(text: string): ChangePlace | null {
+  const match = /^(-1|\d{1,16})-([0-9a-f-]{36})$/.exec(text);
   const productId = match === null ? null : readId(match[2]);
   if (productId === null) return null;
   return { change: Number(match![1]), productId };

@@ -89,6 +89,7 @@ async function pageOfRefusals(
       }));
       return { entries, ...step };
     },
+    sellerNo,
   );
   return {
     xml: {

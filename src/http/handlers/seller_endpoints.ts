@@ -166,7 +166,9 @@ export const getAccount = endpoint({
   about: "Your name, your limits and what counts against them.",
   answers: ["account"],
 }, async ({ services, seller }) => {
-  const row = await services.db.read((sql) => readSellerRow(sql, seller.id));
+  const row = await services.db.read((sql) => readSellerRow(sql, seller.no), {
+    seller: seller.no,
+  });
   if (row === undefined) throw notFound("seller");
   return { xml: { account: sellerNode(row) } };
 });

@@ -119,7 +119,9 @@ async function fullRecord(
   const key = `${seller.no} ${query.id} ${after}`;
   const kept = finalRecords.get(key);
   if (kept !== undefined) {
-    const found = await db.read((sql) => findUndoneBy(sql, query));
+    const found = await db.read((sql) => findUndoneBy(sql, query), {
+      seller: seller.no,
+    });
     if (found === null) throw notFound("transaction");
     if (found.undone_by === kept.undoneBy) return { body: kept.document };
   }
@@ -129,7 +131,9 @@ async function fullRecord(
   let next = 0;
   /** Reads everything first, then encodes; returns whether more remains. */
   const step = async (): Promise<boolean> => {
-    record ??= await db.read((sql) => readRecord(sql, query, mayBeLong));
+    record ??= await db.read((sql) => readRecord(sql, query, mayBeLong), {
+      seller: seller.no,
+    });
     mayBeLong = true;
     if (record === null) return true;
     const end = list.bytes + STEP_BYTES;
@@ -277,12 +281,15 @@ export const getRefusedProducts = endpoint({
     const kept = await refusedProductsBytes(sql, key);
     if (kept === null) throw noRefusedProducts(transaction);
     return kept;
-  });
+  }, { seller: seller.no });
   let piece = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const next = piece++;
-      const read = await db.read((sql) => refusedProductsPiece(sql, key, next));
+      const read = await db.read(
+        (sql) => refusedProductsPiece(sql, key, next),
+        { seller: seller.no },
+      );
       if (read === null) controller.close();
       else controller.enqueue(read);
     },
@@ -321,7 +328,7 @@ export const retryImages = endpoint({
     }
     return references;
     // Two retries of one upload would count its failed images twice.
-  }, { owner: seller.id, order: `retry ${id}` });
+  }, { seller: seller.no, owner: seller.id, order: `retry ${id}` });
   return { xml: { transaction_id: id, images: { retried } } };
 });
 
@@ -333,8 +340,11 @@ export const listTransactions = endpoint({
   answers: ["transactions"],
 }, async ({ services, seller, query }) => {
   const { after: before, limit } = new QueryReader(query).idPlace();
-  const found = await services.db.read((sql) =>
-    transactionsOf(sql, seller.no, { before, limit: limit + 1 })
+  const found = await services.db.read(
+    (sql) => transactionsOf(sql, seller.no, { before, limit: limit + 1 }),
+    {
+      seller: seller.no,
+    },
   );
   const { page, next } = pageOf(found, limit);
   return {

@@ -142,8 +142,11 @@ export const undoUpload = endpoint({
 async function countProducts(
   { services, seller, params, countMore }: RequestContext,
 ): Promise<void> {
-  const transaction = await services.db.read((sql) =>
-    findTransaction(sql, seller.no, transactionIdOf(params))
+  const transaction = await services.db.read(
+    (sql) => findTransaction(sql, seller.no, transactionIdOf(params)),
+    {
+      seller: seller.no,
+    },
   );
   if (transaction === null) throw notFound("transaction");
   const { created, updated, deleted } = transaction.products;

@@ -67,7 +67,7 @@ export const listWebhooks = endpoint({
 }, async ({ services, seller }) => {
   const webhooks = await services.db.read(
     (sql) => webhooksOf(sql, seller.no),
-    { single: true },
+    { seller: seller.no, single: true },
   );
   return { xml: { webhook: webhooks.map(webhookXml) } };
 });
@@ -112,8 +112,9 @@ export const deleteWebhook = endpoint({
   answers: ["success"],
 }, async ({ services, seller, params }) => {
   const { db, deps } = services;
-  const found = await db.write((tx) =>
-    removeWebhook(tx, deps, seller.no, params.trigger)
+  const found = await db.write(
+    (tx) => removeWebhook(tx, deps, seller.no, params.trigger),
+    { seller: seller.no },
   );
   if (!found) throw notFound("webhook");
   return { xml: { success: true } };
@@ -189,8 +190,9 @@ export const rotateWebhookSecret = endpoint({
 }, async ({ services, seller, params }) => {
   const { db, deps } = services;
   const trigger = triggerOf(params);
-  const rotated = await db.write((tx) =>
-    rotateOwnSecret(tx, deps, seller.no, trigger)
+  const rotated = await db.write(
+    (tx) => rotateOwnSecret(tx, deps, seller.no, trigger),
+    { seller: seller.no },
   );
   if (rotated === undefined) throw notFound("webhook");
   return { xml: { webhook_secret: rotated.secret } };
@@ -206,8 +208,9 @@ export const listDeliveries = endpoint({
   const { services, seller, params, query } = context;
   const place = new QueryReader(query).idPlace();
   const trigger = triggerOf(params);
-  const webhook = await services.db.read((sql) =>
-    findWebhook(sql, seller.no, trigger)
+  const webhook = await services.db.read(
+    (sql) => findWebhook(sql, seller.no, trigger),
+    { seller: seller.no },
   );
   if (webhook === undefined) throw notFound("webhook");
   const choice = { sellerNo: seller.no, trigger, state: null };
@@ -247,6 +250,7 @@ async function pageOfDeliveries(
     place,
     (sql, before, limit) =>
       readDeliveries(sql, choice, { before, limit }, toXml),
+    choice.sellerNo,
   );
   return {
     xml: {
@@ -298,7 +302,7 @@ export const replayDelivery = endpoint({
     const { eventId, state } = await findDelivery(tx, seller.no, id) ??
       before;
     return { xml: { delivery: { id, event_id: eventId, state } } };
-  });
+  }, { seller: seller.no });
 });
 
 function deliveryXml(

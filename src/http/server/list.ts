@@ -46,13 +46,15 @@ export interface Page<Cursor, V extends XmlValue> {
 
 /**
  * Reads a page of at most `limit` elements of this name. `read` reads up to
- * `count` entries after `after`, in one snapshot.
+ * `count` entries after `after`, in one snapshot; `seller` is whose they are,
+ * null: of several.
  */
 export async function readPage<Cursor, V extends XmlValue>(
   { heavyRead, services }: Pick<RequestContext, "heavyRead" | "services">,
   name: string,
   { after, limit }: { after: Cursor; limit: number },
   read: (sql: Sql, after: Cursor, count: number) => Promise<Step<Cursor, V>>,
+  seller: number | null,
 ): Promise<Page<Cursor, V>> {
   const list = boundedList<V>(name);
   const page = { list, after, more: true };
@@ -60,7 +62,10 @@ export async function readPage<Cursor, V extends XmlValue>(
   /** Returns whether the page continues after this step. */
   const step = async (): Promise<boolean> => {
     const count = Math.min(stepSize(list), limit - list.count);
-    const found = await services.db.read((sql) => read(sql, page.after, count));
+    const found = await services.db.read(
+      (sql) => read(sql, page.after, count),
+      { seller },
+    );
     for (const { node, cursor } of found.entries) {
       if (!list.add(node)) return false;
       page.after = cursor;

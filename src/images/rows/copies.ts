@@ -4,6 +4,7 @@ import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import {
   inLists,
   marks,
+  ofPart,
   type Param,
   query,
   type Sql,
@@ -126,7 +127,7 @@ export async function forgetUnneeded(
        CASE WHEN ${NEEDED} THEN 1 ELSE 0 END AS needed,
        CASE WHEN sha256 IS NOT NULL OR NOT ${NAMED}
          THEN 1 ELSE 0 END AS "isMore"
-     FROM images WHERE (seller_no, id) > (?, ?)
+     FROM images WHERE (seller_no, id) > (?, ?) ${ofPart()}
      ORDER BY seller_no, id LIMIT ${STEP_ROWS}`,
     [after.sellerNo, after.id],
   );
@@ -203,14 +204,20 @@ export async function refetchCopies(
   let urls = 0;
   for (const list of inLists(sha256s)) {
     const gone = `sha256 IN (${marks(list.length)})`;
-    const found = await tx.all<LockedImage & { sellerNo: number }>(
-      query(({ lock }) =>
-        `SELECT seller_no AS "sellerNo", ${LOCKED} FROM images WHERE ${gone}
-         ORDER BY seller_no, url_key ${lock("FOR UPDATE")}`
-      ),
+    const sellers = await tx.all<{ sellerNo: number }>(
+      `SELECT DISTINCT seller_no AS "sellerNo" FROM images
+       WHERE sha256 IS NOT NULL AND ${gone} ${ofPart()} ORDER BY 1`,
       list,
     );
-    for (const [sellerNo, images] of bySeller(found)) {
+    for (const { sellerNo } of sellers) {
+      const images = await tx.all<LockedImage>(
+        query(({ lock }) =>
+          `SELECT ${LOCKED} FROM images
+           WHERE sha256 IS NOT NULL AND ${gone} AND seller_no = ?
+           ORDER BY url_key || '' ${lock("FOR UPDATE")}`
+        ),
+        [...list, sellerNo],
+      );
       const ids = images.map(({ id }) => id);
       const settled = images.filter(isSettled);
       await enqueue(tx, sellerNo, settled, at);

@@ -41,13 +41,13 @@ export function pendingSellers(
   limit: number,
 ): Promise<PendingSeller[]> {
   return sql.all<PendingSeller>(
-    `WITH ${waitingSellers(IMAGES)}
+    `WITH ${waitingSellers(sql, IMAGES)}
      SELECT waiting.seller_no AS no,
        (SELECT id FROM sellers WHERE sellers.seller_no = waiting.seller_no) AS id
      FROM waiting
      WHERE waiting.seller_no IS NOT NULL AND 'active' =
        (SELECT status FROM sellers WHERE sellers.seller_no = waiting.seller_no)
-     LIMIT ?`,
+     ${sql.isSpread ? "ORDER BY waiting.seller_no" : ""} LIMIT ?`,
     [after, limit],
   );
 }

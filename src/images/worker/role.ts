@@ -174,11 +174,11 @@ export class ImageRole implements BackgroundRole {
     try {
       await eachSeller(
         this.#held.values(),
-        (no, jobs) =>
+        (seller, jobs) =>
           db.write(async (tx) => {
-            await this.#recordEnds(tx, no, jobs);
+            await this.#recordEnds(tx, seller, jobs);
             await release(tx, IMAGES, jobs, deps.clock.now());
-          }),
+          }, { seller }),
       );
     } catch (error) {
       // The leases expire, and the jobs are due again then.
@@ -196,7 +196,8 @@ export class ImageRole implements BackgroundRole {
       const now = deps.clock.now();
       await eachSeller(
         this.#held.values(),
-        (_, jobs) => db.write((tx) => release(tx, IMAGES, jobs, now)),
+        (seller, jobs) =>
+          db.write((tx) => release(tx, IMAGES, jobs, now), { seller }),
       );
     } catch (error) {
       deps.log.error("image_release_failed", { error: String(error) });
@@ -280,7 +281,8 @@ export class ImageRole implements BackgroundRole {
     const { db } = this.#services;
     await eachSeller(
       this.#held.values(),
-      (_, jobs) => db.write((tx) => renew(tx, IMAGES, jobs, now + LEASE_MS)),
+      (seller, jobs) =>
+        db.write((tx) => renew(tx, IMAGES, jobs, now + LEASE_MS), { seller }),
     );
     this.#renewAt = now + RENEW_MS;
   }
@@ -365,7 +367,7 @@ export class ImageRole implements BackgroundRole {
         shares.map((share) => claimImages(tx, share, { lease, now, room })),
       );
       return claims.flat();
-    }).catch((error) => {
+    }, { seller: sellerNo }).catch((error) => {
       const isUnsure = error instanceof DbError && error.kind === "unsure";
       if (isUnsure) this.#unsure.add(lease);
       throw error;

@@ -2,6 +2,7 @@
  * Rows of events. Only `src/webhooks/ingest.ts` imports this file, so that no
  * other use case can create an event.
  */
+import { deleteOld } from "../../database/old_rows.ts";
 import type { Trigger } from "../trigger.ts";
 import type { WebhookState } from "../webhook.ts";
 import { query, type Sql, type Tx, type Words } from "../../database/db.ts";
@@ -25,8 +26,8 @@ const insertIf = (condition: (words: Words) => string) =>
   query((words) =>
     `INSERT INTO events (id, seller_no, trigger_name, reference, body,
      delivery_id, created_at, event_no)
-   SELECT ?, seller_no, ?, ?, ?, ?, ?, ? FROM sellers
-   WHERE seller_no = ? AND status <> 'removed' ${condition(words)}
+   SELECT ?, seller_no, ?, ?, ?, ?, ?, ? FROM seller_counters
+   WHERE seller_no = ? AND removed = 0 ${condition(words)}
    ${words.lock("FOR KEY SHARE")}
    ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`
   );
@@ -40,9 +41,9 @@ const INSERT_AS_REGISTERED = insertIf(({ lock }) =>
 /**
  * Inserts an event; not if (seller, trigger, reference) exists already, the
  * seller has been removed, or the webhook deleted, disabled or enabled. Until the
- * commit it cannot be, so its queue sees the new delivery: the removal of a
- * seller changes its name, a key. The webhook of a test event, which gets no
- * number, is locked already. The result is how many were inserted.
+ * commit it cannot be, so its queue sees the new delivery. The webhook of a test
+ * event, which gets no number, is locked already. The result is how many were
+ * inserted.
  */
 export function insertEvent(tx: Tx, event: NewEvent): Promise<number> {
   const { sellerNo, reference, delivery, createdAt } = event;
@@ -85,12 +86,12 @@ const SWEEP_EVENTS = 500;
  * body any more; returns how many.
  */
 export function deleteReferences(tx: Tx, before: number): Promise<number> {
-  return tx.run(
-    query(({ lock }) =>
-      `DELETE FROM events WHERE (seller_no, id) IN (
-         SELECT seller_no, id FROM events WHERE body IS NULL AND created_at <= ?
-         ORDER BY created_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})`
-    ),
-    [before, SWEEP_EVENTS],
-  );
+  return deleteOld(tx, {
+    table: "events",
+    key: "id",
+    condition: "body IS NULL AND created_at <= ?",
+    params: [before],
+    order: "created_at",
+    limit: SWEEP_EVENTS,
+  });
 }

@@ -185,7 +185,7 @@ export async function queueHeads(
   horizon: number,
 ): Promise<QueueHead[]> {
   const rows = await sql.all<QueueHead & { failures: number }>(
-    `WITH ${waitingSellers(DELIVERIES)}, heads AS (
+    `WITH ${waitingSellers(sql, DELIVERIES)}, heads AS (
        SELECT webhooks.seller_no, webhooks.id, webhooks.url, webhooks.failures,
          sellers.id AS seller_id,
          (SELECT MIN(due_at) FROM deliveries

@@ -190,12 +190,12 @@ export class WebhookRole implements BackgroundRole {
   async #release(ended: readonly Leased[]): Promise<void> {
     const { db, deps } = this.#services;
     const settlement = { now: deps.clock.now(), fraction: 0 };
-    await eachSeller(ended, (_, own) =>
+    await eachSeller(ended, (seller, own) =>
       db.write(async (tx) => {
         for (const leased of own) {
           await settleDelivery(tx, leased, INTERRUPTED, settlement);
         }
-      }));
+      }, { seller }));
     deps.log.warn("deliveries_released", { count: ended.length });
   }
 
@@ -203,12 +203,12 @@ export class WebhookRole implements BackgroundRole {
     const flights = this.#inFlight.toRenew(now);
     if (flights.length === 0) return;
     const claims = flights.map((flight) => ({ ...flight.claim, flight }));
-    await eachSeller(claims, async (_, own) => {
+    await eachSeller(claims, async (seller, own) => {
       const leaseUntil = await this.#services.db.write(async (tx) => {
         const until = tx.now() + LEASE_MS;
         await renew(tx, DELIVERIES, own, until);
         return until;
-      });
+      }, { seller });
       for (const { flight } of own) flight.leaseUntil = leaseUntil;
     });
   }
@@ -232,7 +232,7 @@ export class WebhookRole implements BackgroundRole {
       // The write may have waited long.
       const now = tx.now();
       return claimShares(tx, shares, lease, now);
-    });
+    }, { seller: sellerNo });
     await deps.maybe?.("deliveries claimed");
     const claims = flights.map(({ claim }) => claim);
     const payloads = await this.#loadPayloads(sellerNo, claims);
@@ -254,7 +254,9 @@ export class WebhookRole implements BackgroundRole {
     const { db } = this.#services;
     const ids = claims.map(({ id }) => id);
     try {
-      return await db.read((sql) => loadPayloads(sql, sellerNo, ids));
+      return await db.read((sql) => loadPayloads(sql, sellerNo, ids), {
+        seller: sellerNo,
+      });
     } catch (error) {
       await this.#release(claims);
       throw error;
@@ -346,7 +348,10 @@ export class WebhookRole implements BackgroundRole {
               now: deps.clock.now(),
               fraction: randomFraction(deps.ids.random(4)),
             }),
-          { shared: { kind: "outcomes", key: flight.webhookId } },
+          {
+            seller: flight.claim.sellerNo,
+            shared: { kind: "outcomes", key: flight.webhookId },
+          },
         );
       } catch (error) {
         if (outageOf(error) === null || abort.aborted) throw error;

@@ -167,7 +167,7 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
     assertEquals(await follower.allNews(), ["A", "C", "B"]);
     place = follower.place;
     await db.write(async (tx) => {
-      const { number } = await tx.takeChanges(1);
+      const { number } = await tx.takeChanges(1, 1);
       await tx.run("UPDATE products SET change_no = ? WHERE sku = 'A'", [
         number,
       ]);
@@ -200,7 +200,7 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
 
 async function changeC(db: Db): Promise<void> {
   await db.write(async (tx) => {
-    const { number } = await tx.takeChanges(1);
+    const { number } = await tx.takeChanges(1, 1);
     await tx.run("UPDATE products SET change_no = ? WHERE sku = 'C'", [number]);
   });
 }
@@ -219,10 +219,10 @@ Deno.test("a process whose clock is slow gives no earlier times", async () => {
     ),
   );
   try {
-    const { at } = await fast.write((tx) => tx.takeChanges(1));
+    const { at } = await fast.write((tx) => tx.takeChanges(1, 1));
     let later = 0;
     await until(async () => {
-      later = (await slow.write((tx) => tx.takeChanges(1))).at;
+      later = (await slow.write((tx) => tx.takeChanges(1, 1))).at;
       return later >= at;
     }, "what other processes know of the time");
     assertEquals(later, at);

@@ -372,7 +372,7 @@ Deno.test("two processes give different events different numbers", async () => {
   const release = hold();
   const slowly = pullEvents(slow, "0");
   await untilWaiting(service, {
-    text: "UPDATE sellers SET last_event_no",
+    text: "UPDATE seller_counters SET last_event_no",
     state: BEFORE_COMMIT,
   });
   const two = await handIn(first, "two");

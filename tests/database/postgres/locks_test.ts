@@ -115,6 +115,7 @@ class Two implements AsyncDisposable {
         all: (sql, params) => look(sql, () => tx.all(sql, params)),
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         isOnlyWriter: tx.isOnlyWriter,
+        beside: tx.beside,
         run: (sql, params) => look(sql, () => tx.run(sql, params)),
         lock: tx.lock.bind(tx),
         runMany: tx.runMany.bind(tx),
@@ -312,7 +313,7 @@ Deno.test("products of an image that changes again while the rest of them is tol
   await touch(one);
   await both.interleave(
     touchRest,
-    (sql) => sql.includes("FROM changed_images"),
+    (sql) => sql.includes("product_id AS product FROM changed_images"),
     () => touch(two),
   );
   assertEquals(await both.rows("SELECT product_id FROM changed_images"), [
@@ -384,7 +385,7 @@ Deno.test("a seller is removed after the uploads that found it active", async ()
     },
     (sql) => sql.includes("FROM sellers"),
     async () => {
-      await two.write((tx) => markRemoved(tx, seller.id));
+      await two.write((tx) => markRemoved(tx, seller));
       return await both.rows("SELECT id FROM transactions");
     },
   );
@@ -396,7 +397,7 @@ Deno.test("processes take turns at deleting what a removed seller left", async (
   const { one, two, seller } = both;
   const created = [{ before: null, after: chair("A") }];
   await one.write((tx) => writeProducts(tx, seller, created.map(rowChange)));
-  await one.write((tx) => markRemoved(tx, seller.id));
+  await one.write((tx) => markRemoved(tx, seller));
   let calls = 0;
   const write = async <T>(
     portion: (tx: Tx) => Promise<T>,
@@ -492,7 +493,7 @@ Deno.test("no event is stored for a seller that is removed meanwhile", async () 
   } as const;
   const inserted = await both.interleave(
     async (tx) => {
-      await markRemoved(tx, seller.id);
+      await markRemoved(tx, seller);
       await tx.get("SELECT 1");
     },
     (sql) => sql === "SELECT 1",

@@ -69,7 +69,7 @@ Deno.test("only its owner can read a database, old or new", async () => {
 
 Deno.test("a file that cannot be looked at is not called missing", async () => {
   await using folder = await temporaryFolder();
-  const place = { databaseUrl: null, databasePool: 2 };
+  const place = { databaseUrl: null, databasePool: 2, databaseShards: 32 };
   const kind = (dataDir: string) => kindOf(openDatabase({ ...place, dataDir }));
   assertEquals(await kind(folder.path), "missing");
   // A link to itself: unlike a missing permission, it stops root as well.

@@ -120,13 +120,14 @@ async function plans(
     };
     await fn({
       isOnlyWriter: tx.isOnlyWriter,
+      beside: tx.beside,
       all: async (text, params) => (await explain(text, params), []),
       get: async (text, params) => (await explain(text, params), undefined),
       run: async (text, params) => (await explain(text, params), 0),
       lock: (name) => tx.lock(name),
       runMany: () => Promise.resolve(),
       changeHorizon: () => tx.changeHorizon(),
-      takeChanges: (count) => tx.takeChanges(count),
+      takeChanges: (count, seller) => tx.takeChanges(count, seller),
       now: () => tx.now(),
       onCommit: () => {},
     });

@@ -1,0 +1,389 @@
+/**
+ * The servers of a cluster: which answer, and which sellers each has.
+ *
+ * A server is away as soon as it refuses a connection, or leaves two questions
+ * unanswered; then nothing waits for it any more, until it answers again.
+ */
+import pg from "pg";
+import type { Deps } from "../../deps.ts";
+import { type Db, DbError, type Part } from "../db.ts";
+import {
+  BESIDE,
+  type Node,
+  NODES,
+  SELLERS_PLACED,
+  SHARD_COUNT,
+  VERSION,
+} from "./citus.ts";
+import type { Server, Servers } from "./servers.ts";
+
+/** How often each server is asked whether it answers. */
+const LOOK_MS = 500;
+const ANSWER_MS = 1_000;
+const CONNECT_MS = 1_500;
+/** How often it is looked whether sellers or shards were added or moved. */
+const REFRESH_MS = 2_000;
+
+/** The sellers that a statement is about, as `OF PART` has it. */
+export interface SellersInReach {
+  /** Their numbers as an array of PostgreSQL; null: all there are. */
+  readonly numbers: string | null;
+  /** See `Tx`. */
+  readonly beside: number;
+}
+
+/** A server, with connections of its own. */
+export interface PlacedNode extends Node, SellersInReach {
+  /** `host:port`. */
+  name: string;
+  db: Db;
+  isUp: boolean;
+  /** How many sellers it has. */
+  sellers: number;
+  /** As `Db.parts` has it; made once. */
+  part?: Part;
+}
+
+/** A database on one server, whose connections can be given up. */
+export interface Opened {
+  db: Db;
+  servers: Servers;
+}
+
+interface Kept extends PlacedNode {
+  opened: Opened;
+  numbers: string;
+  probe: Probe;
+  cancel: () => void;
+}
+
+export interface NodesOptions {
+  /** The server that was entered. */
+  server: Server;
+  /** Enter any of them instead. */
+  isRandom: boolean;
+  /** Opens the database on one of them. */
+  open: (server: Server) => Opened;
+  deps: Deps;
+}
+
+interface Placement {
+  version: string;
+  nodes: Node[];
+  sellers: { n: number; id: number }[];
+  beside: { n: number; id: number }[];
+  shards: number;
+}
+
+export class Nodes implements SellersInReach {
+  readonly #options: NodesOptions;
+  #nodes: Kept[] = [];
+  #places: ReadonlyMap<number, Kept> = new Map();
+  #entry: Opened;
+  #entered: Kept | null = null;
+  #meeting: Kept | null = null;
+  readonly #onMeeting: ((node: PlacedNode) => void)[] = [];
+  #refreshing: Promise<void> | null = null;
+  #cancel = () => {};
+  #isClosed = false;
+  version = "";
+  shards = 0;
+  numbers: string | null = null;
+
+  private constructor(options: NodesOptions) {
+    this.#options = options;
+    this.#entry = options.open(options.server);
+  }
+
+  static async open(options: NodesOptions): Promise<Nodes> {
+    const nodes = new Nodes(options);
+    await nodes.#refresh();
+    nodes.#refreshLater();
+    options.deps.log.info("database_spread", {
+      servers: nodes.holding.length,
+      shards: nodes.shards,
+    });
+    return nodes;
+  }
+
+  /** Those that have rows of sellers, or may. */
+  get holding(): readonly PlacedNode[] {
+    return this.#nodes.filter(({ holds }) => holds);
+  }
+
+  /** Of what belongs to no seller, or to several. */
+  get entry(): Db {
+    return this.#entry.db;
+  }
+
+  get meeting(): PlacedNode {
+    return this.#meeting!;
+  }
+
+  /** All open ones. */
+  get dbs(): Db[] {
+    return [this.#entry.db, ...this.#nodes.map(({ db }) => db)];
+  }
+
+  get beside(): number {
+    const up = this.holding.find(({ isUp }) => isUp) ?? this.holding[0];
+    return up?.beside ?? 0;
+  }
+
+  /** Calls `fn` with the server to meet on, now and when it is another one. */
+  onMeeting(fn: (node: PlacedNode) => void): void {
+    this.#onMeeting.push(fn);
+    fn(this.meeting);
+  }
+
+  /** The server of a seller, as far as it is known. */
+  known(sellerNo: number): PlacedNode | null {
+    return this.#places.get(sellerNo) ?? null;
+  }
+
+  /**
+   * The same; looks again for an unknown seller. Throws a `DbError` if the server
+   * is away.
+   */
+  async find(sellerNo: number): Promise<PlacedNode | null> {
+    if (!this.#places.has(sellerNo)) await this.#refreshOnce();
+    const node = this.known(sellerNo);
+    if (node !== null && !node.isUp) throw away(node);
+    return node;
+  }
+
+  /**
+   * Whether servers, shards and sellers are still those of this version; if not,
+   * it knows those of now.
+   */
+  async isStill(version: string): Promise<boolean> {
+    if (version === await this.#readVersion()) return true;
+    await this.#refreshOnce();
+    return false;
+  }
+
+  #refreshLater(): void {
+    if (this.#isClosed) return;
+    const { clock, log } = this.#options.deps;
+    this.#cancel = clock.after(REFRESH_MS, () => {
+      this.#refreshOnce()
+        .catch((error) =>
+          log.debug("database_servers_unread", { error: String(error) })
+        )
+        .finally(() => this.#refreshLater());
+    });
+  }
+
+  #refreshOnce(): Promise<void> {
+    return this.#refreshing ??= this.#refresh()
+      .finally(() => this.#refreshing = null);
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.version === await this.#readVersion()) return;
+    const placement = await this.#entry.db.read(async (sql): Promise<
+      Placement
+    > => ({
+      version: (await sql.get<{ version: string }>(VERSION))!.version,
+      nodes: await sql.all(NODES),
+      sellers: await sql.all(SELLERS_PLACED),
+      beside: await sql.all(BESIDE),
+      shards: (await sql.get<{ n: number }>(SHARD_COUNT))!.n,
+    }));
+    if (!this.#isClosed) this.#place(placement);
+  }
+
+  async #readVersion(): Promise<string> {
+    const row = await this.#entry.db.read(
+      (sql) => sql.get<{ version: string }>(VERSION),
+      { single: true },
+    );
+    return row!.version;
+  }
+
+  #place({ version, nodes, sellers, beside, shards }: Placement): void {
+    const former = this.#nodes;
+    this.#nodes = nodes.map((node) => {
+      const own = sellers.filter(({ id }) => id === node.id).map(({ n }) => n);
+      const besides = beside.filter(({ id }) => id === node.id)
+        .map(({ n }) => n);
+      const placed = {
+        holds: Boolean(node.holds),
+        sellers: own.length,
+        numbers: `{${[...own, ...besides].join(",")}}`,
+        beside: besides[0] ?? 0,
+      };
+      const same = former.find(({ id, host, port }) =>
+        id === node.id && host === node.host && port === node.port
+      );
+      return same === undefined
+        ? this.#add(node, placed)
+        : Object.assign(same, placed);
+    });
+    for (const gone of former.filter((one) => !this.#nodes.includes(one))) {
+      void this.#end(gone);
+    }
+    const byId = new Map(this.#nodes.map((node) => [node.id, node]));
+    this.#places = new Map(sellers.map(({ n, id }) => [n, byId.get(id)!]));
+    this.version = version;
+    this.shards = shards;
+    if (this.#entered === null) this.#enterFirst();
+    this.#choose();
+  }
+
+  #enterFirst(): void {
+    const { server: { settings: { host, port } }, isRandom, deps } =
+      this.#options;
+    const [random] = deps.ids.random(1);
+    const entered = isRandom
+      ? this.#nodes[random % this.#nodes.length]
+      : this.#nodes.find((one) => one.host === host && one.port === port);
+    if (isRandom) this.#enter(entered!);
+    else this.#entered = entered ?? this.#nodes[0];
+  }
+
+  #enter(node: Kept): void {
+    const former = this.#entry;
+    this.#entered = node;
+    this.#entry = this.#options.open(this.#serverOf(node));
+    former.servers.abandon();
+    void former.db.close();
+  }
+
+  #add(
+    node: Node,
+    placed: Pick<Kept, "holds" | "sellers" | "numbers" | "beside">,
+  ): Kept {
+    const opened = this.#options.open(this.#serverOf(node));
+    const kept: Kept = {
+      ...node,
+      ...placed,
+      name: `${node.host}:${node.port}`,
+      db: opened.db,
+      opened,
+      isUp: true,
+      probe: new Probe(this.#serverOf(node)),
+      cancel: () => {},
+    };
+    this.#lookLater(kept);
+    return kept;
+  }
+
+  #serverOf({ host, port }: Node): Server {
+    return { settings: { ...this.#options.server.settings, host, port } };
+  }
+
+  #lookLater(node: Kept): void {
+    const { clock } = this.#options.deps;
+    node.cancel = clock.after(LOOK_MS, async () => {
+      const answers = await node.probe.answers();
+      if (this.#isClosed || !this.#nodes.includes(node)) return;
+      if (answers !== node.isUp) this.#turn(node, answers);
+      this.#lookLater(node);
+    });
+  }
+
+  /** A server went away, or is back. */
+  #turn(node: Kept, isUp: boolean): void {
+    const { log } = this.#options.deps;
+    node.isUp = isUp;
+    log.warn(isUp ? "database_server_back" : "database_server_away", {
+      server: node.name,
+    });
+    if (!isUp) {
+      node.opened.servers.abandon();
+      // What entered elsewhere may wait for it, too.
+      if (this.#entered !== node) this.#entry.servers.abandon();
+    }
+    this.#choose();
+  }
+
+  /** Chooses what follows from which servers are up. */
+  #choose(): void {
+    const up = this.#nodes.filter(({ isUp }) => isUp);
+    const held = this.#nodes.filter(({ holds }) => holds);
+    this.numbers = held.every(({ isUp }) => isUp)
+      ? null
+      : `{${
+        held.filter(({ isUp }) => isUp)
+          .map(({ numbers }) => numbers.slice(1, -1))
+          .filter((text) => text !== "")
+          .join(",")
+      }}`;
+    const meeting = up[0] ?? this.#meeting ?? this.#nodes[0];
+    if (meeting !== this.#meeting) {
+      this.#meeting = meeting;
+      for (const fn of this.#onMeeting) fn(meeting);
+    }
+    if (this.#entered?.isUp || up.length === 0) return;
+    this.#enter(up[up.length - 1]);
+  }
+
+  async #end(node: Kept): Promise<void> {
+    node.cancel();
+    node.probe.close();
+    await node.db.close();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel();
+    await Promise.all([
+      this.#entry.db.close(),
+      ...this.#nodes.map((node) => this.#end(node)),
+    ]);
+  }
+}
+
+/** Asks one server, on a connection of its own. */
+class Probe {
+  readonly #settings: pg.ClientConfig;
+  #client: pg.Client | null = null;
+
+  constructor({ settings }: Server) {
+    this.#settings = {
+      ...settings,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: ANSWER_MS,
+    };
+  }
+
+  /** On a new connection, if the one that it has does not answer. */
+  async answers(): Promise<boolean> {
+    return (this.#client !== null && await this.#ask(this.#client)) ||
+      await this.#connect();
+  }
+
+  async #connect(): Promise<boolean> {
+    const client = new pg.Client(this.#settings);
+    client.on("error", () => {});
+    this.#client = client;
+    try {
+      await client.connect();
+    } catch {
+      this.close();
+      return false;
+    }
+    return await this.#ask(client);
+  }
+
+  async #ask(client: pg.Client): Promise<boolean> {
+    try {
+      await client.query("SELECT 1");
+      return true;
+    } catch {
+      this.close();
+      return false;
+    }
+  }
+
+  close(): void {
+    const client = this.#client;
+    this.#client = null;
+    client?.connection.stream.destroy();
+  }
+}
+
+function away({ name }: PlacedNode): DbError {
+  return new DbError("away", `the server ${name} is away`);
+}

@@ -1,0 +1,337 @@
+/**
+ * A database whose sellers are spread over several servers (`citus.ts`). What
+ * belongs to one seller goes straight to the server that has its rows, on
+ * connections of its own: so it stays there, and a server that does not answer
+ * holds up nothing else. Everything else enters through one of the servers.
+ *
+ * Which server has which seller may have changed a moment ago. Every server
+ * finds the rows wherever they are, so an old answer costs time, nothing else.
+ *
+ * What has to meet, wake-ups and the locks of an `order` without a seller, meets
+ * on the first server in a fixed order that can be reached.
+ */
+import {
+  type Change,
+  type ChangeHorizon,
+  type Db,
+  DbError,
+  type EngineQuery,
+  type Param,
+  type Part,
+  type Query,
+  type ReadOptions,
+  type Sql,
+  type Tx,
+  type WakeUps,
+  type WriteOptions,
+} from "../db.ts";
+import type { Held } from "../../lib/holders.ts";
+import { CLOCK, IN_PROGRESS, TAKE_CHANGE } from "./citus.ts";
+import type { Nodes, PlacedNode, SellersInReach } from "./nodes.ts";
+
+/** How often a read is made again that servers or shards changed beneath. */
+const READ_TRIES = 3;
+
+export class SpreadDb implements Db {
+  readonly #nodes: Nodes;
+  readonly wakeUps: WakeUps & { readonly unsent: number };
+
+  constructor(nodes: Nodes) {
+    this.#nodes = nodes;
+    this.wakeUps = new MeetingWakeUps(nodes);
+  }
+
+  async read<T>(
+    fn: (sql: Sql) => Promise<T>,
+    { seller = null, ...options }: ReadOptions = {},
+  ): Promise<T> {
+    if (seller !== null) {
+      const node = await this.#nodes.find(seller);
+      if (node !== null) return await node.db.read(fn, options);
+    }
+    return await this.#readAll(fn, options);
+  }
+
+  /** What is read may be on all servers. */
+  async #readAll<T>(
+    fn: (sql: Sql) => Promise<T>,
+    options: ReadOptions,
+  ): Promise<T> {
+    for (let tries = 1;; tries++) {
+      const { version } = this.#nodes;
+      let sql: SpreadSql | null = null;
+      const value = await this.#nodes.entry.read((inner) => {
+        sql = new SpreadSql(inner, this.#nodes);
+        return fn(sql);
+      }, options);
+      // A server that was added meanwhile has no part in the horizon.
+      if (!sql!.hasHorizon || await this.#nodes.isStill(version)) return value;
+      if (tries === READ_TRIES) throw new DbError("away", "Shards are moving.");
+    }
+  }
+
+  async write<T>(
+    fn: (tx: Tx) => Promise<T>,
+    { seller = null, ...options }: WriteOptions = {},
+  ): Promise<T> {
+    const node = seller === null ? null : await this.#nodes.find(seller);
+    if (node !== null) return await writeOn(node, fn, seller, options);
+    const db = options.order === undefined
+      ? this.#nodes.entry
+      : this.#nodes.meeting.db;
+    return await db.write((tx) => fn(new SpreadTx(tx, this.#nodes)), options);
+  }
+
+  parts(): readonly Part[] {
+    return this.#nodes.holding.filter(({ isUp }) => isUp).map(partOn);
+  }
+
+  partOf(sellerNo: number): Part {
+    const node = this.#nodes.known(sellerNo);
+    return node === null ? this : partOn(node);
+  }
+
+  async sizes(): Promise<Record<string, number>> {
+    const up = this.#nodes.holding.filter(({ isUp }) => isUp);
+    const all = await Promise.all(up.map(({ db }) => db.sizes()));
+    return {
+      database: all.reduce((sum, { database }) => sum + database, 0),
+    };
+  }
+
+  backup(file: string): Promise<void> {
+    return this.#nodes.entry.backup(file);
+  }
+
+  hurry(): void {
+    for (const db of this.#nodes.dbs) db.hurry();
+  }
+
+  held(): Held {
+    const sum: Record<string, number> = {};
+    for (const db of this.#nodes.dbs) {
+      for (const [name, n] of Object.entries(db.held())) {
+        sum[name] = (sum[name] ?? 0) + n;
+      }
+    }
+    return { ...sum, wakeUps: this.wakeUps.unsent };
+  }
+
+  oldestWaitMs(): number {
+    return this.#nodes.dbs
+      .reduce((most, db) => Math.max(most, db.oldestWaitMs?.() ?? 0), 0);
+  }
+
+  close(): Promise<void> {
+    return this.#nodes.close();
+  }
+}
+
+/** Writes what belongs to one seller, or with null to several of one server. */
+function writeOn<T>(
+  node: PlacedNode,
+  fn: (tx: Tx) => Promise<T>,
+  seller: number | null,
+  { changes = false, ...options }: WriteOptions,
+): Promise<T> {
+  return node.db.write((inner) => {
+    const tx = new SpreadTx(inner, node);
+    // In the round trip of its first statement.
+    if (changes && seller !== null) tx.takeChanges(1, seller).catch(() => {});
+    return fn(tx);
+  }, options);
+}
+
+function partOn(node: PlacedNode): Part {
+  return node.part ??= {
+    read: (fn, options) =>
+      node.db.read((sql) => fn(new SpreadSql(sql, node)), options),
+    write: (fn, options = {}) => writeOn(node, fn, null, options),
+  };
+}
+
+const OF_PART = /\/\* OF PART ([a-z_.]+) \*\//g;
+
+/** A statement, with the sellers it is about as a parameter of their own. */
+function inReach(
+  text: string,
+  params: readonly Param[],
+  { numbers }: SellersInReach,
+): [string, readonly Param[]] {
+  if (numbers === null) return [text, params];
+  const parts = text.split(OF_PART);
+  if (parts.length === 1) return [text, params];
+  const all = [...params];
+  let reached = parts[0];
+  for (let n = 1; n < parts.length; n += 2) {
+    all.splice(reached.split("?").length - 1, 0, numbers);
+    reached += `AND ${parts[n]} = ANY (?::bigint[])${parts[n + 1]}`;
+  }
+  return [reached, all];
+}
+
+class SpreadSql implements Sql {
+  readonly isSpread = true;
+  readonly #sql: Sql;
+  readonly #nodes: Nodes | null;
+  /** As they were when the read began. */
+  readonly reach: SellersInReach;
+  hasHorizon = false;
+
+  constructor(sql: Sql, reach: Nodes | SellersInReach) {
+    this.#sql = sql;
+    this.#nodes = "holding" in reach ? reach : null;
+    const { numbers, beside } = reach;
+    this.reach = { numbers, beside };
+  }
+
+  /** The text of a query in a transaction of this kind. */
+  protected textOf(query: EngineQuery): string {
+    return query.postgresRead ?? query.postgres;
+  }
+
+  protected reached(
+    query: Query,
+    params: readonly Param[],
+  ): [string, readonly Param[]] {
+    const text = typeof query === "string" ? query : this.textOf(query);
+    return inReach(text, params, this.reach);
+  }
+
+  all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
+    return this.#sql.all<T>(...this.reached(query, params));
+  }
+
+  get<T>(query: Query, params: readonly Param[] = []): Promise<T | undefined> {
+    return this.#sql.get<T>(...this.reached(query, params));
+  }
+
+  /**
+   * Of all servers that can be reached; what is read after it has all changes
+   * below.
+   */
+  async changeHorizon(): Promise<ChangeHorizon> {
+    if (this.#nodes === null) {
+      throw new DbError("other", "A horizon of a part.");
+    }
+    this.hasHorizon = true;
+    const { holding } = this.#nodes;
+    const up = holding.filter(({ isUp }) => isUp);
+    const horizons = await Promise.all(up.map(({ db }) => horizonOf(db)));
+    return {
+      below: horizons.reduce(
+        (least, { below }) => Math.min(least, below),
+        Infinity,
+      ),
+      next: horizons.reduce((most, { next }) => Math.max(most, next), 0),
+      missing: holding.filter(({ isUp }) => !isUp).map(({ id }) => id),
+    };
+  }
+}
+
+/** The horizon of one server. */
+async function horizonOf(db: Db): Promise<{ below: number; next: number }> {
+  const { now } = await db.read(
+    async (sql) => (await sql.get<{ now: number }>(CLOCK))!,
+    { single: true },
+  );
+  const { since } = await db.read(
+    async (sql) => (await sql.get<{ since: number | null }>(IN_PROGRESS))!,
+    { single: true },
+  );
+  const isQuiet = since === null || since > now;
+  return { below: isQuiet ? now : since, next: isQuiet ? now : now + 1 };
+}
+
+/** The statements of a write, of one seller or of several. */
+class SpreadTx extends SpreadSql implements Tx {
+  readonly #tx: Tx;
+  readonly #changes = new Map<number, Promise<Change>>();
+  readonly isOnlyWriter = false;
+
+  constructor(tx: Tx, reach: Nodes | SellersInReach) {
+    super(tx, reach);
+    this.#tx = tx;
+  }
+
+  get beside(): number {
+    return this.reach.beside;
+  }
+
+  protected override textOf(query: EngineQuery): string {
+    return query.postgres;
+  }
+
+  run(query: Query, params: readonly Param[] = []): Promise<number> {
+    return this.#tx.run(...this.reached(query, params));
+  }
+
+  runMany(query: Query, rows: readonly (readonly Param[])[]): Promise<void> {
+    return this.#tx.runMany(query, rows);
+  }
+
+  lock(name: string): Promise<void> {
+    return this.#tx.lock(name);
+  }
+
+  /**
+   * All changes of a seller in a transaction have the same number. Not all of
+   * several sellers: they may have moved apart.
+   */
+  takeChanges(_count: number, sellerNo: number): Promise<Change> {
+    let change = this.#changes.get(sellerNo);
+    if (change === undefined) {
+      change = this.#takeChange(sellerNo);
+      this.#changes.set(sellerNo, change);
+    }
+    return change;
+  }
+
+  async #takeChange(sellerNo: number): Promise<Change> {
+    const taken = await this.#tx.get<{ number: number }>(TAKE_CHANGE, [
+      sellerNo,
+    ]);
+    if (taken === undefined) throw new DbError("other", "No such seller.");
+    const { number } = taken;
+    return { number, at: Math.max(this.now(), Math.floor(number / 1_000)) };
+  }
+
+  now(): number {
+    return this.#tx.now();
+  }
+
+  onCommit(fn: () => void): void {
+    this.#tx.onCommit(fn);
+  }
+}
+
+/** Wake-ups by way of the server where all processes meet. */
+class MeetingWakeUps implements WakeUps {
+  readonly #nodes: Nodes;
+
+  constructor(nodes: Nodes) {
+    this.#nodes = nodes;
+  }
+
+  get unsent(): number {
+    return this.#nodes.dbs
+      .reduce((sum, db) => sum + (db.held().wakeUps ?? 0), 0);
+  }
+
+  send(topic: string, key: string): void {
+    this.#nodes.meeting.db.wakeUps?.send(topic, key);
+  }
+
+  /**
+   * Also, from then on, on each server that becomes the one to meet on: others
+   * may not have noticed yet that it is another one.
+   */
+  listen(heard: Parameters<WakeUps["listen"]>[0]): void {
+    const listening = new Set<Db>();
+    this.#nodes.onMeeting(({ db }) => {
+      if (listening.has(db)) return;
+      listening.add(db);
+      db.wakeUps?.listen(heard);
+    });
+  }
+}
