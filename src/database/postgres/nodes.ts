@@ -290,6 +290,7 @@ export class Nodes implements SellersInReach {
     log.warn(isUp ? "database_server_back" : "database_server_away", {
       server: node.name,
     });
+    node.opened.servers.isAway = !isUp;
     if (!isUp) {
       node.opened.servers.abandon();
       // What entered elsewhere may wait for it, too.

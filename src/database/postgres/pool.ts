@@ -126,6 +126,9 @@ export class ConnectionPool {
   async take(): Promise<Connection> {
     for (let tries = 1;; tries++) {
       const generation = this.#generation;
+      if (this.#options.servers.isAway) {
+        throw toDbError(new Error("The server is away."));
+      }
       try {
         const client = await connected(generation);
         generation.taken.set(client, this.#options.clock.monotonic());

@@ -136,7 +136,10 @@ export class Servers {
     for (const fn of this.#onChange) fn(this.#current, isOther);
   }
 
-  /** It does not answer: what waits for it fails now. */
+  /** Nothing may connect: a cluster knows that this server does not answer. */
+  isAway = false;
+
+  /** Connections are replaced: what waits for an answer fails now. */
   abandon(): void {
     this.#use({ ...this.#current.settings });
   }
