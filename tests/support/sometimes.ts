@@ -89,6 +89,8 @@ const RUNS = {
       "503 answered",
       "an undo refused",
       "a part of an undo refused",
+      "an import stored",
+      "an import refused",
       "redelivery",
       "deliveries freed",
       "the image worker died",

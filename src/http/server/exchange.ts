@@ -9,7 +9,7 @@ import {
   readXmlBody,
   readXmlChunks,
 } from "../admission/body.ts";
-import { BODY_COST } from "../../config.ts";
+import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { FinalRecord, RequestContext, Waiting } from "./context.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
 import type { Admission } from "../admission/admission.ts";
@@ -130,8 +130,9 @@ export class Exchange implements RequestContext, Disposable {
     const { deps, heavy } = this.services;
     const { owner, seller, held: { untilMade } } = this;
     using _reading = bodies.take(seller.id);
-    const bytes = Math.min(limit, ARRIVING_BYTES) / BODY_COST;
-    budget.takeFor(untilMade, seller.id, Math.ceil(bytes));
+    const share = this.services.config.bodyBudget * SELLER_BODY_SHARE;
+    const bytes = Math.min(limit, ARRIVING_BYTES, share) / BODY_COST;
+    budget.takeFor(untilMade, seller.id, Math.floor(bytes));
     const chunks = readXmlChunks(this.request, {
       limit,
       deps,

@@ -30,6 +30,9 @@ import { checkStatus, checkStream } from "./statuses.ts";
 
 export const BULK = "/seller_api/bulk_products";
 const PRODUCTS = "/seller_api/products";
+const IMPORTS = "/seller_api/imports";
+/** What no part of an import contains. */
+const GAP = `<!--${" ".repeat(2 * 1_024 * 1_024)}-->`;
 
 const GZIP = { "Content-Encoding": "gzip" };
 /** How long requests may take while nothing fails. */
@@ -59,6 +62,7 @@ export type CatalogueStep =
   | "refused products"
   | "retry images"
   | "upload and leave"
+  | "import"
   | "small reads";
 
 /** An upload as it is going to be sent. */
@@ -125,6 +129,8 @@ export class CatalogueClient implements Actor {
         return await this.#reuseKey(random);
       case "upload and leave":
         return await this.#leave(random);
+      case "import":
+        return await this.#import(random);
       case "attribute":
         return await this.#put(random);
       case "delete":
@@ -301,6 +307,144 @@ export class CatalogueClient implements Actor {
       (ofNetwork && field.startsWith("images/")) ||
       (code === "quota_exceeded" && limit < 1_000)
     );
+  }
+
+  /** Rows of several parts, which are followed to their end. */
+  async #import(random: Random): Promise<void> {
+    const partly = chance(random, 0.5);
+    const upload = this.#drawn(random, {
+      apart: true,
+      flawed: partly || chance(random, 0.3),
+      large: chance(random, 0.2),
+    });
+    const rows = upload.rows;
+    const { scheduler } = this.#scene.stage;
+    const begun = scheduler.time;
+    scheduler.trace(() =>
+      `${this.#name} imports ${rows.length} products` +
+      (partly ? ", those that are valid" : "")
+    );
+    // A part ends before a gap of two megabytes.
+    const breaks = Math.min(rows.length - 1, random.below(3));
+    const products = rows.map(({ row, flaw }, i) =>
+      (i > 0 && i <= breaks ? GAP : "") + productElement(row, flaw?.xml ?? "")
+    );
+    const plain = this.#call(
+      "POST",
+      `${IMPORTS}?v=1.1${partly ? "&accept=valid" : ""}`,
+      {
+        body: `<products>${products.join("\n")}</products>`,
+        headers: { "Idempotency-Key": this.#nextKey() },
+        fairMs: undefined,
+      },
+    );
+    const call = chance(random, 0.5) ? zipped(plain) : plain;
+    const { reply, repeated } = await this.#send(call, random, true);
+    if (this.seller.removed) return;
+    if (repeated && this.#scene.world.jumps) {
+      return void (this.#hasLostTrack = true);
+    }
+    if (reply!.status === 422) {
+      const isFull = detailsOf(reply!.xml)[0].code === "quota_exceeded";
+      const { imageQuota } = this.#scene.world.settings;
+      return hold(
+        isFull && imageQuota < 1_000_000,
+        "true",
+        "an import is refused for the quota alone",
+        reply!.text,
+      );
+    }
+    hold(reply!.status === 200, "true", "an import is accepted", reply!.text);
+    const id = textAt(reply!.xml!, "import_id");
+    const record = await this.#importOver(id, random);
+    if (record === null) return void (this.#hasLostTrack = true);
+    await this.#followImport(random, id, record, { rows, partly, begun });
+  }
+
+  /** The status once nothing more is stored; null for one that is deleted. */
+  async #importOver(id: string, random: Random): Promise<XmlElement | null> {
+    let shown = 0;
+    for (;;) {
+      const path = `${IMPORTS}/${id}?wait=${pick(random, [0, 1, 30])}`;
+      const { xml } = await this.#get(path, random, 30_000);
+      if (xml === null) return null;
+      const record = child(xml, "import");
+      const progress = Number(textAt(record, "progress"));
+      hold(progress >= shown, "true", "progress never goes back", xml.source);
+      shown = progress;
+      const status = textAt(record, "status");
+      if (status !== "checking" && status !== "storing") return record;
+      await this.#scene.caller.sleep(pick(random, [100, 1_000]));
+    }
+  }
+
+  /** The results of an import are as the model expects. */
+  async #followImport(
+    random: Random,
+    id: string,
+    record: XmlElement,
+    { rows, partly, begun }: Pick<Followed, "rows" | "partly" | "begun">,
+  ): Promise<void> {
+    const results: XmlElement[] = [];
+    const limit = pick(random, [3, 50, 250]);
+    for (let after = "";;) {
+      const path = `${IMPORTS}/${id}/results?limit=${limit}${after}`;
+      const { xml } = await this.#get(path, random);
+      if (xml === null) return void (this.#hasLostTrack = true);
+      results.push(...child(xml, "results").children);
+      const next = nextOf(xml);
+      if (next === null) break;
+      after = `&after=${next}`;
+    }
+    const told = () => results.map(({ source }) => source).join("");
+    hold(results.length === rows.length, "true", "all are told", told());
+    const resultOf = (i: number) => textAt(results[i], "result");
+    const mayFail = this.#scene.trouble.since("network", begun - IDLE_MS);
+    for (const [i, { isBad, urls }] of rows.entries()) {
+      const isBeyond = results[i].source.includes("quota_exceeded");
+      hold(
+        resultOf(i) === "refused"
+          ? isBad || isBeyond || (urls.length > 0 && mayFail)
+          : !isBad,
+        "true",
+        `product ${i + 1} of an import is refused if it is not valid`,
+        told(),
+      );
+    }
+    const isRefused = textAt(record, "status") === "refused";
+    const refused = rows.filter((_, i) => resultOf(i) === "refused").length;
+    hold(
+      isRefused === (refused > 0 && (!partly || refused === rows.length)),
+      "true",
+      "an import is refused if anything is wrong",
+      record.source,
+    );
+    if (isRefused) {
+      sometimes("an import refused");
+      return hold(
+        rows.every((_, i) => /refused|not_stored/.test(resultOf(i))),
+        "atomic",
+        "nothing of a refused import is stored",
+        told(),
+      );
+    }
+    const done = rows.flatMap((row, i) =>
+      resultOf(i) === "refused" ? [] : [{ row, result: results[i] }]
+    );
+    const expected = this.model.upload(done.map(({ row }) => row.row));
+    hold(expected.status === 200, "true", "it can be stored", told());
+    const wanted = expected.outcomes.map(({ sku, result }) => [sku, result]);
+    const stored = done.map(({ result }) => [
+      textAt(result, "sku"),
+      textAt(result, "result"),
+    ]);
+    hold(same(stored, wanted), "true", "the results are the model's", {
+      stored,
+      wanted,
+    });
+    const ids = done.map(({ result }) => textAt(result, "id"));
+    this.model.apply(expected.outcomes, ids);
+    sometimes("an import stored");
   }
 
   #isTooLarge({ status }: Reply, upload: Upload): boolean {

@@ -129,6 +129,11 @@ export class Ending {
     if (deliveries.length > 0) {
       return { what: "a delivery is pending", seen: deliveries };
     }
+    const imports = stage.rows(
+      `SELECT id, state FROM imports
+       WHERE over_at IS NULL AND state <> 'arriving'`,
+    );
+    if (imports.length > 0) return { what: "an import is open", seen: imports };
     const removed = stage.rows(
       "SELECT id, name FROM sellers WHERE status = 'removed'",
     );
@@ -242,6 +247,7 @@ export class Ending {
     }
     const leases = stage.rows(
       `SELECT 'image' AS what, id FROM images WHERE lease_id IS NOT NULL
+       UNION ALL SELECT 'import', id FROM imports WHERE lease_id IS NOT NULL
        UNION ALL SELECT 'delivery', id FROM deliveries
          WHERE lease_id IS NOT NULL AND failures <= ?`,
       SOON,

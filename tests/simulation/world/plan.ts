@@ -58,6 +58,7 @@ const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
   "upload sent twice": 1,
   "upload with a used key": 1,
   "upload and leave": 1,
+  "import": 1,
   "attribute": 5,
   "delete": 2,
   "undo": 4,
@@ -145,6 +146,7 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
 /** Uploads whose images have to be fetched. */
 const IMAGES: Readonly<Partial<Record<CatalogueStep, number>>> = {
   "upload": 8,
+  "import": 1,
   "upload of what is valid": 2,
   "undo": 1,
   "wait": 2,
