@@ -2,14 +2,16 @@
 import { assert, assertEquals } from "@std/assert";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
-import { makeDataDir } from "../support/data_dir.ts";
 import { Service } from "../support/service.ts";
 
 const COUNT = 5_000;
 const KILLS = 4;
 
 Deno.test("an import goes on after each kill, and each product is stored once", async () => {
-  await using service = await Service.start(makeDataDir());
+  const folder = await Deno.makeTempDir();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => Deno.remove(folder, { recursive: true }));
+  const service = stack.use(await Service.start(folder));
   const key = service.keys.get("acme")!;
   const call = async (path: string, init: RequestInit = {}) => {
     const headers = { "X-Service-Auth": key, "Content-Type": "text/xml" };
