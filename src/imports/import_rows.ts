@@ -239,12 +239,11 @@ export function dueSellers(
 export async function claimImport(
   tx: Tx,
   sellerNo: number,
-  { lease, until, now }: { lease: string; until: number; now: number },
+  { lease, now }: { lease: string; now: number },
 ): Promise<Leased | null> {
   const rows = await claim<{ id: string }>(tx, IMPORTS, {
     sellerNo,
     lease,
-    until,
     of: `due_at <= ?
       AND NOT EXISTS (SELECT 1 FROM imports
                       WHERE seller_no = ? AND lease_id IS NOT NULL)

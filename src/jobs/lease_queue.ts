@@ -82,8 +82,6 @@ export function waitingSellers(
 export interface ClaimRequest {
   sellerNo: number;
   lease: string;
-  /** Unix milliseconds. */
-  until: number;
   /** A condition of waiting rows, with its parameters. */
   of: string;
   params: readonly Param[];
@@ -98,7 +96,7 @@ export interface ClaimRequest {
 export function claim<T>(
   tx: Tx,
   { table }: LeaseQueue,
-  { sellerNo, lease, until, of, params, limit }: ClaimRequest,
+  { sellerNo, lease, of, params, limit }: ClaimRequest,
   { set = "", ofEach = false, returning }: {
     set?: string;
     ofEach?: boolean;
@@ -115,22 +113,28 @@ export function claim<T>(
          ORDER BY due_at, id LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})
        RETURNING ${returning}`
     ),
-    [lease, until, sellerNo, sellerNo, ...params, limit],
+    [lease, leasedUntil(tx), sellerNo, sellerNo, ...params, limit],
   );
 }
 
-/** Extends the leases that are still held. */
+/** Extends the leases that are still held; returns until when. */
 export async function renew(
   tx: Tx,
   { table }: LeaseQueue,
   leases: Iterable<Leased>,
-  until: number,
-): Promise<void> {
+): Promise<number> {
+  const until = leasedUntil(tx);
   await tx.runMany(
     `UPDATE ${table} SET lease_until = ?
      WHERE seller_no = ? AND id = ? AND lease_id = ?`,
     inLockOrder(leases).map((leased) => [until, ...keyOf(leased)]),
   );
+  return until;
+}
+
+/** By the clock of now, because the write may have waited long. */
+function leasedUntil(tx: Tx): number {
+  return tx.now() + LEASE_MS;
 }
 
 /** What becomes of a row when its lease ends. */

@@ -71,12 +71,17 @@ class Hand extends ImageBench {
   }
 
   /** Claims what is due for a seller at an origin, in order of URL. */
-  async claim(seller = "acme", limit = 100): Promise<ClaimedImage[]> {
+  async claim(
+    seller = "acme",
+    limit = 100,
+    writeWaitsMs = 0,
+  ): Promise<ClaimedImage[]> {
     const { no: sellerNo, id: sellerId } = await this.seller(seller);
     const share = { sellerNo, sellerId, origin: HOST, limit };
     const lease = this.deps.ids.uuid();
     const now = this.clock.now();
     const room = this.imageQuota;
+    this.clock.advance(writeWaitsMs);
     const jobs = await this.db.write((tx) =>
       claimImages(tx, share, { lease, now, room })
     );
@@ -170,8 +175,7 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   const job = await hand.claimOne();
   assertEquals(await hand.claim(), []);
   hand.clock.advance(10_000);
-  const until = hand.clock.now() + 15_000;
-  await hand.db.write((tx) => renew(tx, IMAGES, [job], until));
+  await hand.db.write((tx) => renew(tx, IMAGES, [job]));
   hand.clock.advance(14_999);
   const ended = () =>
     hand.db.read((sql) => expired(sql, IMAGES, hand.clock.now(), 9));
@@ -180,6 +184,17 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   assertEquals(await hand.claim(), []);
   const { sellerNo, id, lease, order } = job;
   assertEquals(await ended(), [{ sellerNo, id, lease, order }]);
+});
+
+bothEngines.test("images: a lease begins with its write, however long that waited", async () => {
+  await using hand = new Hand();
+  await hand.upload([A]);
+  await hand.claim("acme", 1, 10_000);
+  const ended = (at: number) =>
+    hand.db.read((sql) => expired(sql, IMAGES, at, 9));
+  const until = hand.clock.now() + 15_000;
+  assertEquals((await ended(until - 1)).length, 0);
+  assertEquals((await ended(until)).length, 1);
 });
 
 bothEngines.test("images: a released job is due at once and has lost nothing", async () => {

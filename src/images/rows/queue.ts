@@ -5,7 +5,6 @@
 import { IMAGES, type StoredFile } from "../image.ts";
 import type { ImageType } from "../image_types.ts";
 import type { Sql, Tx } from "../../database/db.ts";
-import { LEASE_MS } from "../../jobs/lease.ts";
 import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
 
 /** The most that one claim takes of a seller's due jobs at one origin. */
@@ -102,11 +101,10 @@ export async function claimImages(
   const { sellerNo, origin } = share;
   const of = "origin = ? AND due_at <= ?";
   const params = [origin, now];
-  const until = now + LEASE_MS;
   const rows = await claim<JobRow>(
     tx,
     IMAGES,
-    { sellerNo, lease, until, of, params, limit },
+    { sellerNo, lease, of, params, limit },
     {
       ofEach: true,
       returning: `id, lease_id AS lease, url_key AS "order", url, crashes,

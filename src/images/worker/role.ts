@@ -281,8 +281,7 @@ export class ImageRole implements BackgroundRole {
     const { db } = this.#services;
     await eachSeller(
       this.#held.values(),
-      (seller, jobs) =>
-        db.write((tx) => renew(tx, IMAGES, jobs, now + LEASE_MS), { seller }),
+      (seller, jobs) => db.write((tx) => renew(tx, IMAGES, jobs), { seller }),
     );
     this.#renewAt = now + RENEW_MS;
   }

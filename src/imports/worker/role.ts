@@ -163,11 +163,9 @@ export class ImportRole implements BackgroundRole {
       mustRenew(leaseUntil, now)
     );
     for (const each of held) {
-      each.leaseUntil = await db.write(async (tx) => {
-        const until = tx.now() + LEASE_MS;
-        await renew(tx, IMPORTS, [each.leased], until);
-        return until;
-      });
+      each.leaseUntil = await db.write((tx) =>
+        renew(tx, IMPORTS, [each.leased])
+      );
     }
   }
 
@@ -176,9 +174,8 @@ export class ImportRole implements BackgroundRole {
     const lease = deps.ids.uuid();
     const claimed = await db.write(async (tx) => {
       const now = tx.now();
-      const until = now + LEASE_MS;
-      const leased = await claimImport(tx, seller.no, { lease, until, now });
-      return leased && { leased, leaseUntil: until };
+      const leased = await claimImport(tx, seller.no, { lease, now });
+      return leased && { leased, leaseUntil: now + LEASE_MS };
     }, { owner: seller.id, order: `imports ${seller.id}` });
     if (claimed === null) return;
     const since = deps.clock.monotonic();

@@ -214,7 +214,6 @@ export interface ClaimRequest {
   limit: number;
   lease: string;
   /** Unix milliseconds. */
-  leaseUntil: number;
   now: number;
 }
 
@@ -236,12 +235,11 @@ const INSERT_ATTEMPTS = insertInto(
  */
 export async function claimDeliveries(
   tx: Tx,
-  { sellerNo, webhookId, url, limit, lease, leaseUntil, now }: ClaimRequest,
+  { sellerNo, webhookId, url, limit, lease, now }: ClaimRequest,
 ): Promise<Claim[]> {
   const rows = await claim<{ id: string; attempt: number }>(tx, DELIVERIES, {
     sellerNo,
     lease,
-    until: leaseUntil,
     of: `webhook_id = ? AND due_at <= ? AND ${stateIn(TRANSITIONS.claim)}
       AND EXISTS (SELECT 1 FROM webhooks
                   JOIN sellers ON sellers.seller_no = webhooks.seller_no

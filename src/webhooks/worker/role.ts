@@ -204,11 +204,10 @@ export class WebhookRole implements BackgroundRole {
     if (flights.length === 0) return;
     const claims = flights.map((flight) => ({ ...flight.claim, flight }));
     await eachSeller(claims, async (seller, own) => {
-      const leaseUntil = await this.#services.db.write(async (tx) => {
-        const until = tx.now() + LEASE_MS;
-        await renew(tx, DELIVERIES, own, until);
-        return until;
-      }, { seller });
+      const leaseUntil = await this.#services.db.write(
+        (tx) => renew(tx, DELIVERIES, own),
+        { seller },
+      );
       for (const { flight } of own) flight.leaseUntil = leaseUntil;
     });
   }
@@ -412,7 +411,7 @@ async function claimShares(
   // Sent all at once, which costs one round trip to a server.
   const claimed = shares.map(async ({ head, limit }) => {
     const { sellerNo, webhookId, sellerId, url, failing } = head;
-    const request = { sellerNo, webhookId, url, limit, lease, leaseUntil, now };
+    const request = { sellerNo, webhookId, url, limit, lease, now };
     const claims = await claimDeliveries(tx, request);
     return claims.map((claim): Flight => (
       { claim, webhookId, sellerId, url, failing, leaseUntil }

@@ -285,7 +285,7 @@ Deno.test("renewing leases and asking for their images do not block each other",
     () =>
       both.two.write((tx) => {
         calls++;
-        return renew(tx, IMAGES, held, 9);
+        return renew(tx, IMAGES, held);
       }),
   );
   assertEquals(calls, 3, "nobody had to begin again");
@@ -514,7 +514,6 @@ async function claimOne(db: Db, limit = 1) {
       url: HOOK,
       limit,
       lease: deps.ids.uuid(),
-      leaseUntil: 10,
       now: 2,
     });
   });
@@ -560,7 +559,6 @@ Deno.test("a claim skips rows that another one is claiming, and does not wait", 
         url: HOOK,
         limit: 2,
         lease: deps.ids.uuid(),
-        leaseUntil: 10,
         now: 2,
       });
       claimed.push(...claims.map((claim) => claim.id));

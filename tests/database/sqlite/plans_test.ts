@@ -50,6 +50,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
     const seen: string[] = [];
     const spy = {
       get: sql.get.bind(sql),
+      now: () => 1,
       all: async <T>(query: Query, params?: readonly Param[]) => {
         const plan = await sql.all<{ detail: string }>(
           `EXPLAIN QUERY PLAN ${textOf(query, "sqlite")}`,
@@ -58,11 +59,11 @@ Deno.test("images: no look goes through the whole queue", async () => {
         seen.push(...plan.map(({ detail }) => detail));
         return [] as T[];
       },
-    } as typeof sql;
+    } as unknown as Tx;
     await pendingSellers(spy, 0, 1);
     await pendingOrigins(spy, 1, "", 1);
     const share = { sellerNo: 1, sellerId: "x", origin: "y", limit: 1 };
-    await claimImages(spy as Tx, share, { lease: "z", now: 1, room: 1 });
+    await claimImages(spy, share, { lease: "z", now: 1, room: 1 });
     await expired(spy, IMAGES, 1, 1);
     await heldLeases(spy, IMAGES);
     return seen;
@@ -199,7 +200,6 @@ Deno.test("no statement of the queue looks at every delivery", async () => {
     url: "u",
     limit: 4,
     lease: "l",
-    leaseUntil: 0,
     now: 0,
   };
   const statements: ((tx: Tx) => Promise<unknown>)[] = [
