@@ -56,7 +56,7 @@ function isPrice(value: string): boolean {
 
 /** Digits that a program protected from being read as a number. */
 export function plainDigits(text: string): string {
-  return text.replace(/^="(.*)"$/, "$1").replace(/^'(?=\d)/, "");
+  return text.replace(/^="(.*)"$/, "$1").replace(/^'(?=\S)/, "");
 }
 
 /** The one currency that the header or all amounts name; "": none. */

@@ -55,7 +55,7 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   sale_price:
     "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
   compare_at_price:
-    "compare at price, old price, regular price, list price, msrp, rrp, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price",
+    "compare at price, old price, regular price, list price, msrp, rrp, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, ord pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price",
   currency:
     "currency, currency code, price currency, wahrung, wahrungscode, valuta, valutakod, devise, monnaie, moneda, divisa, waluta, munteenheid",
   vat_rate:
@@ -94,11 +94,20 @@ const BY_NAME: ReadonlyMap<string, Target> = new Map(
   ),
 );
 
+export type Shop =
+  | "Google Merchant"
+  | "Magento"
+  | "PrestaShop"
+  | "Shopify"
+  | "WooCommerce";
+
 /** An export of a shop system, which is told by the names of its columns. */
 interface Preset {
-  label: string;
+  shop: Shop;
   /** Names that no other table has together. */
   has: readonly string[];
+  /** Other names of its columns: those of other releases and languages. */
+  names?: Readonly<Record<string, string>>;
   /** Where a name means something else than usual. */
   targets: Readonly<Record<string, Target>>;
   /** Entries of a list stand behind commas. */
@@ -107,27 +116,164 @@ interface Preset {
 
 const PRESETS: readonly Preset[] = [
   {
-    label: "Shopify",
+    shop: "Shopify",
     has: ["Handle", "Variant SKU", "Variant Price"],
-    targets: { Type: "categories", Published: "" },
+    names: {
+      "URL handle": "Handle",
+      Description: "Body (HTML)",
+      SKU: "Variant SKU",
+      Price: "Variant Price",
+      "Compare-at price": "Variant Compare At Price",
+      Barcode: "Variant Barcode",
+      "Inventory quantity": "Variant Inventory Qty",
+      "Weight value (grams)": "Variant Grams",
+      "Product image URL": "Image Src",
+      "Variant image URL": "Variant Image",
+      "Published on online store": "Published",
+      ...Object.fromEntries(
+        [1, 2, 3].flatMap((n) =>
+          ["Name", "Value"].map((part) => [
+            `Option${n} ${part.toLowerCase()}`,
+            `Option${n} ${part}`,
+          ])
+        ),
+      ),
+    },
+    targets: {
+      Type: "categories",
+      "Product Category": "",
+      "Product category": "",
+      Published: "",
+    },
   },
   {
-    label: "WooCommerce",
+    shop: "WooCommerce",
     has: ["SKU", "Regular price", "Sale price", "Is featured?"],
+    names: {
+      Typ: "Type",
+      Artikelnummer: "SKU",
+      "GTIN, UPC, EAN oder ISBN": "GTIN, UPC, EAN, or ISBN",
+      Veröffentlicht: "Published",
+      "Ist hervorgehoben?": "Is featured?",
+      Kurzbeschreibung: "Short description",
+      Beschreibung: "Description",
+      "Datum, an dem Angebotspreis beginnt": "Date sale price starts",
+      "Datum, an dem Angebotspreis endet": "Date sale price ends",
+      "Vorrätig?": "In stock?",
+      Lager: "Stock",
+      Bestand: "Stock",
+      "Gewicht (kg)": "Weight (kg)",
+      Angebotspreis: "Sale price",
+      "Regulärer Preis": "Regular price",
+      Kategorien: "Categories",
+      Schlagwörter: "Tags",
+      Bilder: "Images",
+      "Übergeordnetes Produkt": "Parent",
+      Marken: "Brands",
+      ...Object.fromEntries(
+        Array.from({ length: 9 }, (_, i) => i + 1).flatMap((n) => [
+          [`Attribut ${n} Name`, `Attribute ${n} name`],
+          [`Attribut ${n} Wert(e)`, `Attribute ${n} value(s)`],
+        ]),
+      ),
+    },
     targets: { "Regular price": "price", Published: "status" },
     commas: true,
+  },
+  {
+    shop: "Magento",
+    has: ["sku", "product_type", "product_online", "name"],
+    targets: {
+      product_online: "status",
+      product_type: "",
+      base_image: "images",
+      additional_images: "images",
+      is_in_stock: "availability",
+      manufacturer: "brand",
+      short_description: "",
+    },
+  },
+  {
+    shop: "PrestaShop",
+    has: ["Reference", "Price (tax incl.)"],
+    targets: {
+      "Product ID": "",
+      "Price (tax incl.)": "price",
+      "Price (tax excl.)": "",
+      Status: "status",
+      Position: "",
+    },
+  },
+  {
+    shop: "PrestaShop",
+    has: ["Active (0/1)", "Reference #"],
+    targets: {
+      "Product ID": "",
+      "Reference #": "sku",
+      "Active (0/1)": "status",
+      "Name *": "title",
+      "Price tax included": "price",
+      "Price tax excluded": "",
+      "Short description": "",
+      "Supplier reference #": "",
+      "Available for order (0 = No, 1 = Yes)": "",
+      UPC: "",
+    },
+    commas: true,
+  },
+  {
+    shop: "Google Merchant",
+    has: ["id", "title", "price", "image_link"],
+    names: Object.fromEntries(
+      [
+        "additional_image_link",
+        "age_group",
+        "availability_date",
+        "google_product_category",
+        "image_link",
+        "item_group_id",
+        "product_type",
+        "sale_price",
+        "sale_price_effective_date",
+        "shipping_weight",
+      ].map((name) => [name.replaceAll("_", " "), name]),
+    ),
+    targets: {
+      id: "sku",
+      google_product_category: "",
+      product_weight: "",
+      ...Object.fromEntries(
+        ["color", "size", "material", "pattern", "gender", "age_group"]
+          .map((name) => [name, "attribute"]),
+      ),
+    },
   },
 ];
 
 /** The preset that a table has the columns of; undefined: none. */
 export function presetOf(header: readonly string[]): Preset | undefined {
-  return PRESETS.find(({ has }) => has.every((name) => header.includes(name)));
+  return PRESETS.find(({ has, names }) => {
+    const known = inEnglish(header, names);
+    return has.every((name) => known.includes(name));
+  });
+}
+
+/** The names that the shop's first release in English has for its columns. */
+export function namesIn(header: readonly string[]): readonly string[] {
+  return inEnglish(header, presetOf(header)?.names);
+}
+
+function inEnglish(
+  header: readonly string[],
+  names: Preset["names"] = {},
+): readonly string[] {
+  return header.map((name) => Object.hasOwn(names, name) ? names[name] : name);
 }
 
 /** What the columns hold by their names; null where a name says nothing. */
 export function targetsByName(header: readonly string[]): (Target | null)[] {
   const { targets = {} } = presetOf(header) ?? {};
-  const found = header.map((name) =>
+  const found = namesIn(header).map((name) =>
     Object.hasOwn(targets, name) ? targets[name] : targetByName(name)
   );
   // Alone, either of them is the price.
@@ -159,7 +305,9 @@ function withoutNumber(name: string): string {
   return name.slice(0, end);
 }
 
-const FILLERS = "in i en w of inkl incl including ttc brutto gross".split(" ");
+const FILLERS = "in i en w of inkl incl including ttc brutto gross kr".split(
+  " ",
+);
 const NET = "ex excl excluding exkl exklusive netto net ht hors sin zzgl".split(
   " ",
 );
@@ -192,8 +340,9 @@ export function nameColumnOf(
   header: readonly string[],
   column: number,
 ): number {
-  const pair = header[column].replace(/value(\(s\))?$/i, "name").toLowerCase();
-  return header.findIndex((name, i) =>
+  const names = namesIn(header);
+  const pair = names[column].replace(/value(\(s\))?$/i, "name").toLowerCase();
+  return names.findIndex((name, i) =>
     i !== column && name.toLowerCase() === pair
   );
 }

@@ -5,7 +5,8 @@
 import type { Client } from "../client/mod.ts";
 import { now } from "./browser.ts";
 import { readTable, type Table } from "./csv.ts";
-import { gathered } from "./families.ts";
+import { gathered } from "./shops/gather.ts";
+import { tableOfFeed } from "./feed.ts";
 import { isTable, kindOf, type Refused } from "./kinds.ts";
 import { inSlices } from "./slices.ts";
 import { plural } from "./parts.tsx";
@@ -67,8 +68,20 @@ export async function takeAny(
   }
   dropFile();
   if (kind.name === "table") await takeRows(file.name, kind.text, signal);
+  else if (kind.name === "feed") takeFeed(file.name, kind.text);
   else if (kind.name === "workbook") await takeBook(file.name, file, null);
   else intake.set(kind);
+}
+
+function takeFeed(name: string, text: string): void {
+  const table = tableOfFeed(text);
+  if (table !== null) return takeTable(name, table, null);
+  const refused = {
+    name,
+    what: "a feed that cannot be read",
+    remedy: "It is broken XML, or holds no products. Export it again.",
+  };
+  intake.set({ name: "refused", refused });
 }
 
 /** Accepts a sheet of a workbook; null: the first with a table. */

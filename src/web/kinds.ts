@@ -1,6 +1,7 @@
 /** Recognizes a file by its content: XML, a table of text, or neither. */
 
 import { namedDelimiter } from "./csv.ts";
+import { isFeed } from "./feed.ts";
 
 /** What a file that cannot be taken is, and what to do instead. */
 export interface Refused {
@@ -12,6 +13,8 @@ export interface Refused {
 
 export type Kind =
   | { name: "xml" }
+  /** Of products for Google Merchant, in XML. */
+  | { name: "feed"; text: string }
   | { name: "table"; text: string }
   /** Of Excel or LibreOffice. */
   | { name: "workbook" }
@@ -85,7 +88,9 @@ export function kindOf(name: string, bytes: ArrayBuffer): Kind {
   );
   if (other !== undefined) return refused(other.what, other.remedy);
   const text = textOfTable(bytes);
-  if (text.trimStart().startsWith("<")) return { name: "xml" };
+  if (text.trimStart().startsWith("<")) {
+    return isFeed(text) ? { name: "feed", text } : { name: "xml" };
+  }
   if (text.includes("\0")) return refused("a file of another kind", AS_TEXT);
   return hasColumns(text)
     ? { name: "table", text }

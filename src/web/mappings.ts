@@ -48,10 +48,19 @@ export async function chosenFor(
         unit === undefined ? [] : [[name, unit]]
       ),
     ),
-    values: Object.fromEntries(
-      values.map(({ field, value }) => [field, value]),
-    ),
+    values: {
+      ...mappings.length === 0 && await currencyOf(client),
+      ...Object.fromEntries(values.map(({ field, value }) => [field, value])),
+    },
   };
+}
+
+/** The currency of a product that the seller has already. */
+async function currencyOf(client: Client): Promise<Chosen["values"]> {
+  const { products } = await client.listProducts({ limit: 1 }, { retryFor: 0 })
+    .catch(() => ({ products: [] }));
+  const currency = products[0]?.price?.currency;
+  return currency === undefined ? {} : { currency };
 }
 
 /** Keeps what was chosen; without it, the page proposes as before. */

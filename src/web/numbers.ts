@@ -13,7 +13,8 @@ export interface Reading {
   point: Point;
   /**
    * That of numbers without one: of weights, one of `WEIGHT_UNITS`; of prices
-   * `HUNDREDTHS`, or "" for whole amounts. Weights with "" say theirs.
+   * `HUNDREDTHS`, or "" for whole amounts. Weights with "" say theirs. Of
+   * images it is the address before those that are paths.
    */
   unit: string;
 }
@@ -124,9 +125,12 @@ const LOOKED_AT = 1_000;
  * The sign before the decimals of these numbers; "" if none of them is clear,
  * or if they contradict each other.
  */
-export function pointOf(values: Iterable<string>): Point {
+export function pointOf(
+  values: Iterable<string>,
+  most = LOOKED_AT,
+): Point {
   const found = new Set<Point>();
-  let left = LOOKED_AT;
+  let left = most;
   for (const value of values) {
     if (left-- === 0) break;
     const [number] = /\d[\d.,\s\u00a0\u202f']*/.exec(value) ?? [""];

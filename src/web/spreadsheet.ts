@@ -13,6 +13,7 @@ import {
 } from "../catalogue/fields.ts";
 import { productsDocument, type SentProduct } from "../client/mod.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
+import { withoutTrailing } from "../lib/trim.ts";
 import { csvOf, type Table } from "./csv.ts";
 import { withUnit } from "./draft.ts";
 import {
@@ -28,6 +29,7 @@ import {
   TARGETS,
   targetsByName,
 } from "./headers.ts";
+import { isHtml, textOfHtml } from "./html.ts";
 import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
 import { indented } from "./markup.ts";
 import {
@@ -35,6 +37,7 @@ import {
   fromHundredths,
   gramsOf,
   HUNDREDTHS,
+  type Point,
   pointOf,
   priceUnitOf,
   type Reading,
@@ -102,9 +105,29 @@ export function readingOf(
     ? priceUnitOf
     : () => "";
   return {
-    point: pointOf(valuesIn(rows, column, 1_000)),
+    point: pointOf(valuesIn(rows, column, 1_000)) || pointOfTable(rows),
     unit: chosen || unitOf(header[column]),
   };
+}
+
+const points = new WeakMap<Table["rows"], Point>();
+
+/** The sign before the decimals of all numbers of a table, if it is one. */
+function pointOfTable(rows: Table["rows"]): Point {
+  const known = points.get(rows);
+  if (known !== undefined) return known;
+  const some = rows.slice(0, 1_000);
+  const found = pointOf(
+    some.flatMap((row) => row.filter((cell) => isNumber(cell))),
+    Infinity,
+  );
+  points.set(rows, found);
+  return found;
+}
+
+/** Whether a cell holds a number alone, with a unit or a currency. */
+function isNumber(cell: string): boolean {
+  return cell.length < 20 && /^\D{0,4}\d[\d.,\s']*\D{0,4}$/.test(cell);
 }
 
 /** Whether its values are amounts of money. */
@@ -124,18 +147,12 @@ function proposedFor({ header, rows }: Table): Mapping {
       ? ""
       : found;
   });
-  // When a sale begins and ends cannot be sent: it may be over.
-  const isTimed = header.some((name, i) =>
-    /date sale price/i.test(name) && valuesIn(rows, i, 1).length > 0
-  );
   const price = targets.indexOf("price");
   const currency = price < 0
     ? ""
     : currencyOf(header[price], valuesIn(rows, price, 1_000));
   return {
-    targets: withoutRepetitions(
-      targets.map((target) => isTimed && target === "sale_price" ? "" : target),
-    ),
+    targets: withoutRepetitions(targets),
     readings: [],
     nameColumns: header.map((_, i) => nameColumnOf(header, i)),
     values: currency === "" ? {} : { currency },
@@ -229,7 +246,9 @@ export function valuesOf(
     if (target === "" || target === "attribute") return;
     const texts = cellValues(target, row[i], mapping, i, unit);
     if (texts.length === 0) return;
-    values.set(target, [...values.get(target) ?? [], ...texts]);
+    values.set(target, [
+      ...new Set([...values.get(target) ?? [], ...texts]),
+    ]);
   });
   const [sale] = values.get("sale_price") ?? [];
   if (sale !== undefined) {
@@ -250,9 +269,25 @@ export function cellValues(
   currency: string,
 ): string[] {
   const cell = sendable(text);
-  if (target in LISTS) return split(target as ListField, cell, commas);
+  if (target in LISTS) {
+    const { unit } = readings[column];
+    return split(target as ListField, cell, commas)
+      .map((entry) => target === "images" ? addressOf(entry, unit) : entry);
+  }
   return [converted(target, cell, currency, readings[column])]
     .filter((value) => value !== "");
+}
+
+/** Whether a text is an address, and no path in a shop. */
+export function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+/** A path in a shop below the address of its images, if that is known. */
+function addressOf(entry: string, base: string): string {
+  return isAddress(entry) || base === ""
+    ? entry
+    : `${withoutTrailing(base, "/")}/${entry.replace(/^\//, "")}`;
 }
 
 function productOf(
@@ -355,11 +390,18 @@ function converted(
       const amount = isPrice(target)
         ? decimalOf(text, marks, reading.point)
         : decimalOf(text, ["%"], reading.point);
-      return reading.unit === HUNDREDTHS ? fromHundredths(amount) : amount;
+      // Some shops mean none by it.
+      if (target === "compare_at_price" && /^0(?:\.0*)?$/.test(amount)) {
+        return "";
+      }
+      return reading.unit === HUNDREDTHS
+        ? fromHundredths(amount)
+        : withoutZeros(amount);
     }
     case "integer":
       // "1.000" may be a thousand.
-      return decimalOf(text, PIECES).replace(/\.00?$/, "");
+      return decimalOf(text, PIECES, reading.point)
+        .replace(/\.(?:0|00|0000+)$/, "");
     case "digits":
       return plainDigits(text).replace(/[\s-]/g, "");
     case "word": {
@@ -367,11 +409,12 @@ function converted(
       return form.words.includes(word) ? word : wordFor(target, text) ?? text;
     }
     case "date":
-      return text.replace(/^(\d{4}-\d\d-\d\d)[ T]00:00(?::00)?$/, "$1").replace(
-        /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/,
-        (_, day, month, year) =>
-          `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`,
-      );
+      return text.replace(/^(\d{4}-\d\d-\d\d)(?:T.*| 00:00(?::00)?)$/, "$1")
+        .replace(
+          /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/,
+          (_, day, month, year) =>
+            `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`,
+        );
     case "line":
       // WooCommerce names a parent without SKU by its number.
       if (target === "parent_sku" && /^id:\d+$/.test(text)) return "";
@@ -380,8 +423,16 @@ function converted(
       ).map((part) => part.trim())
         .filter(Boolean).join(" ");
     case "text":
-      return text;
+      return isHtml(text) ? textOfHtml(text) : text;
   }
+}
+
+/** `28.680000` as `28.68`; the service takes few decimals. */
+function withoutZeros(amount: string): string {
+  const [whole, decimals = ""] = amount.split(".");
+  return /^\d{4,}$/.test(decimals)
+    ? `${whole}.${withoutTrailing(decimals, "0").padEnd(2, "0")}`
+    : amount;
 }
 
 /** Programs protect them from being read as numbers. */

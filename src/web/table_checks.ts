@@ -3,6 +3,7 @@ import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 import type { Table } from "./csv.ts";
 import type { Work } from "./slices.ts";
 import { type Target, TARGETS } from "./headers.ts";
+import { isHtml } from "./html.ts";
 import { isBareWeight } from "./numbers.ts";
 import { isPrice, isRepeatable, type Mapping } from "./spreadsheet.ts";
 
@@ -39,6 +40,10 @@ export interface RowProblems {
   thousands: string | null;
   /** An example of a weight without a unit, where its column has none. */
   bareWeight: string | null;
+  /** An example of an image that is a path in a shop, where no address is known. */
+  path: string | null;
+  /** Descriptions in HTML, which are sent as text. */
+  html: number;
 }
 
 /** Rows that are looked at between two pauses. */
@@ -61,15 +66,24 @@ export function* checkRows(
     targets.map((target, i) => target === "weight" && readings[i].unit === ""),
     isBareWeight,
   );
+  const isPath = firstIn(
+    targets.map((target, i) => target === "images" && readings[i].unit === ""),
+    (value) => /^[\w/.-]+\.(?:avif|gif|jpe?g|png|webp)\b/i.test(value),
+  );
+  const description = targets.indexOf("description");
   const found: RowProblems = {
     rounded: null,
     thousands: null,
     bareWeight: null,
+    path: null,
+    html: 0,
   };
   for (const [i, row] of rows.entries()) {
     found.rounded ??= isRounded(row);
     found.thousands ??= isLarge(row);
     found.bareWeight ??= isBare(row);
+    found.path ??= isPath(row);
+    if (description >= 0 && isHtml(row[description])) found.html++;
     if (i % STEP === STEP - 1) yield;
   }
   return found;

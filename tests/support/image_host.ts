@@ -91,8 +91,9 @@ export class ImageHost implements AsyncDisposable {
   }
 
   async #byKind(request: Request, pathname: string): Promise<Response> {
-    const [, kind, name] = pathname.split("/");
-    const bytes = picture(name ?? "");
+    const [, kind, ...path] = pathname.split("/");
+    const name = path.at(-1) ?? "";
+    const bytes = picture(name);
     if (bytes === null) return new Response(null, { status: 404 });
     const headers = {
       "content-type": pictureType(name),

@@ -9,9 +9,11 @@ import { dropAll, type Spreadsheet, takeBook, takeColumns } from "../intake.ts";
 import { type Chosen, chosenFor, keepChosen } from "../mappings.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../numbers.ts";
 import { count, plural } from "../parts.tsx";
+import { skuProposals } from "../proposals.ts";
 import { inSlices } from "../slices.ts";
 import {
   chosenIn,
+  isAddress,
   isPrice,
   type Mapping,
   mappingFor,
@@ -53,13 +55,14 @@ function Columns({ client, spreadsheet, chosen }: {
   spreadsheet: Spreadsheet;
   chosen: Chosen;
 }) {
-  const { name, table, note, book } = spreadsheet;
+  const { name, note, book } = spreadsheet;
+  const [table, setTable] = useState(spreadsheet.table);
   const [mapping, setMapping] = useState<Mapping>(() =>
     mappingFor(table, chosen)
   );
   const lacking = missing(mapping);
   const problems = useRowProblems(table, mapping);
-  const { rounded, thousands, bareWeight } = problems ?? {};
+  const { rounded, thousands, bareWeight, path, html = 0 } = problems ?? {};
   const preset = presetOf(table.header);
   const examples = useMemo(() => examplesOf(table), [table]);
   const [isPreparing, setPreparing] = useState(false);
@@ -72,7 +75,7 @@ function Columns({ client, spreadsheet, chosen }: {
       // Without it, the same is chosen anew.
       .catch(() => {});
     setPreparing(true);
-    takeColumns(client, spreadsheet, mapping);
+    takeColumns(client, { name, table, book }, mapping);
   };
   const setTarget = (column: number, target: Target) =>
     setMapping({
@@ -146,10 +149,24 @@ function Columns({ client, spreadsheet, chosen }: {
       )}
       {preset && (
         <p class="note good">
-          This is an export of {preset.label}; its columns are known.
+          This is an export of {preset.shop}; its columns are known.
         </p>
       )}
       {note !== "" && <p class="note">{note}</p>}
+      <MissingSkus table={table} mapping={mapping} onTable={setTable} />
+      {path && (
+        <p class="note warn">
+          An image such as {path}{" "}
+          is a path in your shop. Enter the address before it, beside its column
+          below; or leave the column out.
+        </p>
+      )}
+      {html > 0 && (
+        <p class="note">
+          {plural(html, "description")} {html === 1 ? "is" : "are"}{" "}
+          HTML, and sent as text without its tags.
+        </p>
+      )}
       <LeftOut table={table} targets={targets} />
       {thousands && (
         <p class="note warn">
@@ -199,6 +216,8 @@ function Columns({ client, spreadsheet, chosen }: {
                 name={header || `column ${column + 1}`}
                 target={mapping.targets[column]}
                 reading={mapping.readings[column]}
+                hasPaths={valuesIn(table.rows, column, 1)
+                  .some((value) => !isAddress(value))}
                 onUnit={(unit) => setUnit(column, unit)}
               />
             ),
@@ -211,8 +230,47 @@ function Columns({ client, spreadsheet, chosen }: {
         ]}
       />
       <ForAllRows mapping={mapping} onMapping={setMapping} />
-      <Preview spreadsheet={spreadsheet} mapping={mapping} />
+      <Preview table={table} mapping={mapping} />
     </>
+  );
+}
+
+/** Rows without a SKU, and what may be theirs. */
+function MissingSkus({ table, mapping, onTable }: {
+  table: Rows;
+  mapping: Mapping;
+  onTable: (table: Rows) => void;
+}) {
+  const proposals = useMemo(
+    () => skuProposals(table, mapping),
+    [table, mapping.targets],
+  );
+  if (proposals.size === 0) return null;
+  const column = mapping.targets.indexOf("sku");
+  const use = () =>
+    onTable({
+      ...table,
+      rows: table.rows.map((row, i) =>
+        row.with(column, proposals.get(i) ?? row[column])
+      ),
+    });
+  return (
+    <div class="note warn">
+      <p>
+        {plural(proposals.size, "row")} {proposals.size === 1 ? "has" : "have"}
+        {" "}
+        no SKU, which every product needs. Made of their names:{" "}
+        {[...proposals.values()].slice(0, EXAMPLES).join(", ")}
+        {proposals.size > EXAMPLES && ", …"}
+      </p>
+      <p>
+        <button type="button" onClick={use}>
+          Use {proposals.size === 1
+            ? "this SKU"
+            : `these ${count(proposals.size)} SKUs`}
+        </button>
+      </p>
+    </div>
   );
 }
 
@@ -303,10 +361,12 @@ function ForAllRows({ mapping, onMapping }: {
 }
 
 /** How the numbers of a column are read, with a choice of their unit. */
-function UnitOf({ name, target, reading, onUnit }: {
+function UnitOf({ name, target, reading, hasPaths, onUnit }: {
   name: string;
   target: Target;
   reading: Reading;
+  /** Of images. */
+  hasPaths: boolean;
   onUnit: (unit: string) => void;
 }) {
   const units = target === "weight"
@@ -314,6 +374,16 @@ function UnitOf({ name, target, reading, onUnit }: {
     : isPrice(target)
     ? ["", HUNDREDTHS]
     : null;
+  if (target === "images" && hasPaths) {
+    return (
+      <input
+        aria-label={`Address before ${name}`}
+        placeholder="https://shop.example/media"
+        value={reading.unit}
+        onInput={(event) => onUnit(event.currentTarget.value.trim())}
+      />
+    );
+  }
   if (units === null) return null;
   const none = target === "weight" ? "as each value says" : "amounts";
   return (
@@ -371,8 +441,8 @@ function examplesOf({ header, rows }: Rows): string[] {
 }
 
 /** What the first rows become. */
-function Preview({ spreadsheet: { table }, mapping }: {
-  spreadsheet: Spreadsheet;
+function Preview({ table, mapping }: {
+  table: Rows;
   mapping: Mapping;
 }) {
   const rows = useMemo(

@@ -1,0 +1,62 @@
+/**
+ * Rows of shop systems that belong together: images, variants, variations. Each
+ * row becomes a product of its own, with what it lacks from its parent.
+ */
+import type { Table } from "../csv.ts";
+import { presetOf, type Shop } from "../headers.ts";
+import { ofMagento } from "./magento.ts";
+import { ofPrestaShop } from "./prestashop.ts";
+import { plural } from "../parts.tsx";
+import { columnsOf, type Gathered, noteOf, PARENT } from "./rows.ts";
+import { ofShopify } from "./shopify.ts";
+import { ofWooCommerce } from "./woocommerce.ts";
+
+const GATHERERS: Readonly<Partial<Record<Shop, (table: Table) => Gathered>>> = {
+  Magento: ofMagento,
+  PrestaShop: ofPrestaShop,
+  Shopify: ofShopify,
+  WooCommerce: ofWooCommerce,
+};
+
+/** Puts the rows of an export together; other tables stay as they are. */
+export function gathered(table: Table): Gathered {
+  const { shop } = presetOf(table.header) ?? {};
+  // One that was handed back corrected is put together already.
+  if (shop === undefined || table.header.includes(PARENT)) {
+    return { table, note: "" };
+  }
+  const untimed = withoutTimedSales(table);
+  const gather = GATHERERS[shop];
+  if (gather === undefined) return untimed;
+  const { table: products, note } = gather(untimed.table);
+  return { table: products, note: noteOf(untimed.note, note) };
+}
+
+/** A price and when it is valid, in each shop. */
+const SALES: readonly (readonly [string, ...string[]])[] = [
+  ["Sale price", "Date sale price starts", "Date sale price ends"],
+  ["special_price", "special_price_from_date", "special_price_to_date"],
+  ["sale_price", "sale_price_effective_date"],
+];
+
+/** When a sale begins and ends cannot be sent: it may be over. */
+function withoutTimedSales(table: Table): Gathered {
+  const at = columnsOf(table);
+  let left = 0;
+  const rows = table.rows.map((cells) => {
+    const timed = SALES.map((names) => names.map(at)).find((
+      [price, ...dates],
+    ) => cells[price] && dates.some((date) => cells[date]));
+    if (timed === undefined) return cells;
+    left++;
+    return cells.with(timed[0], "");
+  });
+  return {
+    table: { ...table, rows },
+    note: noteOf(
+      left > 0 &&
+        `${plural(left, "sale price")} with a date cannot be sent, and ` +
+          `${left === 1 ? "is" : "are"} left out.`,
+    ),
+  };
+}
