@@ -5,7 +5,7 @@ import { mayBeConfirmed } from "./held.ts";
 import { type Target, TARGETS } from "./headers.ts";
 import { decimalOf, pointOf } from "./numbers.ts";
 import { columnOf, type Sheet, skuOf } from "./sheet.ts";
-import { valuesOf } from "./spreadsheet.ts";
+import { isCleared, valuesOf } from "./spreadsheet.ts";
 import { problemsIn, type Upload } from "./upload.ts";
 import { labelOf as fieldLabel, problemTitle, readable } from "./words.ts";
 
@@ -65,6 +65,9 @@ export function cellProblem(
   const [value] = valuesOf(table.rows[row], { ...mapping, targets })
     .get(field) ?? [];
   const { read, required } = SCALAR_RULES[field as ScalarField];
+  if (value !== undefined && isCleared(field as ScalarField, value)) {
+    return null;
+  }
   if (value === undefined) {
     return required ? `${fieldLabel(field)} is missing.` : null;
   }

@@ -251,7 +251,8 @@ export function valuesOf(
     ]);
   });
   const [sale] = values.get("sale_price") ?? [];
-  if (sale !== undefined) {
+  if (sale === CLEARS) values.delete("sale_price");
+  else if (sale !== undefined) {
     const former = values.get("price");
     if (former !== undefined) values.set("compare_at_price", former);
     values.set("price", [sale]);
@@ -272,7 +273,9 @@ export function cellValues(
   if (target in LISTS) {
     const { unit } = readings[column];
     return split(target as ListField, cell, commas)
-      .map((entry) => target === "images" ? addressOf(entry, unit) : entry);
+      .map((entry) =>
+        target === "images" && entry !== CLEARS ? addressOf(entry, unit) : entry
+      );
   }
   return [converted(target, cell, currency, readings[column])]
     .filter((value) => value !== "");
@@ -299,20 +302,40 @@ function productOf(
   const [currency = ""] = values.get("currency") ?? [];
   const scalars = SCALAR_NAMES.flatMap((name) =>
     (values.get(name) ?? []).slice(0, 1)
-      .map((text) => [name, withUnit(name, text, currency)])
+      .map((text) => [
+        name,
+        isCleared(name, text) ? null : withUnit(name, text, currency),
+      ])
   );
   const attributes = attributesOf(row, header, mapping);
-  const images = values.get("images")?.map((url) => ({ url }));
+  const images = listIn(values, "images")?.map((url) => ({ url }));
   // A sale that has no price any more is over.
   const isOver = mapping.targets.includes("sale_price") &&
     values.has("price") && !values.has("compare_at_price");
   return {
     ...Object.fromEntries(scalars),
     ...(isOver ? { compare_at_price: null } : {}),
-    categories: values.get("categories"),
+    categories: listIn(values, "categories"),
     attributes: attributes.length === 0 ? undefined : attributes,
     images,
   };
+}
+
+/** In a cell, it clears the field; an empty cell leaves it as it is. */
+const CLEARS = "-";
+
+/** Whether a cell clears a field that may be empty. */
+export function isCleared(name: ScalarField, text: string): boolean {
+  return text === CLEARS && SCALAR_RULES[name].clears;
+}
+
+/** The entries of a list; none where its cell clears it. */
+function listIn(
+  values: ReadonlyMap<Target, string[]>,
+  name: ListField,
+): string[] | undefined {
+  const entries = values.get(name);
+  return entries?.join() === CLEARS ? [] : entries;
 }
 
 /** What Shopify writes where a product has no options. */
@@ -380,6 +403,7 @@ function converted(
   currency: string,
   reading: Reading,
 ): string {
+  if (text === CLEARS) return text;
   if (target === "currency") return text.toUpperCase();
   if (target === "weight") return text && gramsOf(text, reading);
   const field = target === "sale_price" ? "price" : target as ScalarField;

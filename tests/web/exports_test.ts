@@ -707,7 +707,7 @@ function written(product: Product, images: string): Expected {
     images: shown?.map(({ url }) => url.replace(`${images}/`, "")).join(" "),
   };
   const usual = {
-    availability: "in_stock",
+    availability: cells.quantity === "0" ? "out_of_stock" : "in_stock",
     condition: "new",
     status: "active",
   };

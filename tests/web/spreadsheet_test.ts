@@ -490,6 +490,28 @@ Deno.test("the tables of the handbook are accepted as they are", async () => {
   assertStringIncludes(text, "<quantity>3</quantity>");
 });
 
+Deno.test("a hyphen clears a field, and an empty cell leaves it", async () => {
+  await using app = await boot();
+  const put = async (row: string) => {
+    const { table, mapping } = mapped(
+      `SKU;Title;Price (SEK);Old price;Stock;EAN;Brand;Category\n${row}\n`,
+    );
+    const [{ text }] = documentsOf("a.csv", table, mapping);
+    const [, products] = /<products>(.*)<\/products>/s.exec(text)!;
+    assertEquals((await app.upload(products)).status, 200, text);
+    return (await app.call("/seller_api/products/A")).text;
+  };
+  await put("A;Mug;5,00;9,00;3;4006381333931;Kockums;Home");
+  const kept = await put("A;Cup;;;;;;");
+  assertStringIncludes(kept, "<compare_at_price>9</compare_at_price>");
+  assertStringIncludes(kept, "<category>Home</category>");
+  const cleared = await put("A;;;-;;-;-;-");
+  for (const name of ["compare_at_price", "gtin", "brand", "category"]) {
+    assertEquals(cleared.includes(`<${name}>`), false, cleared);
+  }
+  assertStringIncludes(cleared, '<price currency="SEK">5</price>');
+});
+
 Deno.test("what is saved as CSV holds no formula", () => {
   assertEquals(
     csvOf([["a", 1, null], ["=1+1", 'x"y', ","]]),
