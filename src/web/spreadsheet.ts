@@ -269,7 +269,8 @@ export function cellValues(
   column: number,
   currency: string,
 ): string[] {
-  const cell = sendable(text);
+  // Against formulas, the page and others write it before some signs.
+  const cell = sendable(text).replace(/^'(?=[=+@-])/, "");
   if (target in LISTS) {
     const { unit } = readings[column];
     return split(target as ListField, cell, commas)

@@ -1,5 +1,6 @@
 /** A merchant's table on the page: what is stored is what the file meant. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -202,6 +203,52 @@ test("what was chosen for columns is kept with the seller, and all rows may have
   }
   const { mappings } = await app.client().listMappings();
   assertEquals(mappings.length, 1);
+});
+
+test("products are saved as a file, and nothing changes when it is uploaded", async (openTab) => {
+  await using host = new ImageHost();
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const image = (name: string, alt = "") =>
+    `<image${alt}>${host.url}/good/${name}.png</image>`;
+  const mug = product(
+    "A",
+    "<description>Holds\n0.3 l</description>" +
+      "<compare_at_price>299</compare_at_price><vat_rate>25</vat_rate>" +
+      "<gtin>4006381333931</gtin><brand>Kockums</brand>" +
+      '<weight unit="g">1250</weight><status>paused</status>' +
+      "<categories><category>Home &gt; Kitchen</category>" +
+      "<category>Gifts</category></categories>" +
+      '<attributes><attribute name="color">Blue; red</attribute></attributes>' +
+      `<images>${image("a")}${image("b")}</images>`,
+  );
+  await app.upload(
+    mug + product("0012", `<images>${image("c", ' alt="c"')}</images>`)
+      .replace("Title of 0012", "=1+1"),
+  );
+  const { products: before } = await app.client().listProducts();
+  await signIn(tab, app.url, app.key);
+  for (const kind of ["csv", "xlsx", "xml"]) {
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    const download = page.waitForEvent("download");
+    await page.getByLabel("Save the products as a file").selectOption(kind);
+    const saved = await download;
+    assertEquals(saved.suggestedFilename(), `products.${kind}`);
+    await page.getByRole("link", { name: "Upload", exact: true }).click();
+    await page.getByLabel("File with products").setInputFiles({
+      name: saved.suggestedFilename(),
+      mimeType: "text/plain",
+      buffer: Buffer.from(await Deno.readFile(await saved.path())),
+    });
+    if (kind !== "xml") await click(page, "Check 2 products");
+    await page.locator(".figure", { hasText: "unchanged" }).getByText("2")
+      .waitFor();
+    await page.getByRole("button", { name: "Another file" }).click();
+  }
+  const { products: after } = await app.client().listProducts();
+  assertEquals(after, before);
+  assertEquals(tab.faults, []);
 });
 
 test("what is missing is typed into its cell, and the file is handed back corrected", async (openTab) => {

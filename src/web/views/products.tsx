@@ -1,12 +1,15 @@
 /** The seller's products: search, filter and order are in the address. */
 import { useLayoutEffect, useState } from "preact/hooks";
 import { STATUSES } from "../../catalogue/fields.ts";
+import { saveFile } from "../browser.ts";
+import { type FileKind, fileOf, productsOf } from "../catalogue_file.ts";
 import type { Client, Product } from "../../client/mod.ts";
 import { readable } from "../words.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
   Await,
   count,
+  ErrorNote,
   Form,
   Moment,
   money,
@@ -128,12 +131,48 @@ export function ProductsView({ client }: { client: Client }) {
     <>
       <div class="bar">
         <Title>Products</Title>
+        <ExportMenu client={client} search={search} />
         <a class="button" href={linkTo("new")}>New product</a>
       </div>
       <SearchForm search={search} />
       {order === undefined
         ? <InSentOrder client={client} search={search} />
         : <InOrder client={client} search={search} order={order} />}
+    </>
+  );
+}
+
+/** Saves what the search finds as a file, which can be uploaded as it is. */
+function ExportMenu({ client, search }: { client: Client; search: Search }) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  const save = async (kind: FileKind) => {
+    setBusy(true);
+    setError(null);
+    try {
+      const { signal } = new AbortController();
+      const products = await productsOf(client, queryOf(search, 250), signal);
+      saveFile(await fileOf(products, kind), `products.${kind}`);
+    } catch (problem) {
+      setError(problem as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      {error && <ErrorNote error={error} />}
+      <select
+        aria-label="Save the products as a file"
+        disabled={isBusy}
+        value=""
+        onChange={(event) => save(event.currentTarget.value as FileKind)}
+      >
+        <option value="">{isBusy ? "Saving…" : "Save as a file…"}</option>
+        <option value="csv">CSV</option>
+        <option value="xlsx">Excel (.xlsx)</option>
+        <option value="xml">XML</option>
+      </select>
     </>
   );
 }
