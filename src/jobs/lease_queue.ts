@@ -66,6 +66,7 @@ export function waitingSellers(
       SELECT seller_no FROM seller_counters CROSS JOIN LATERAL
         (SELECT 1 FROM ${table}
          WHERE ${table}.seller_no = seller_counters.seller_no AND ${WAITING}
+           ${ofPart(`${table}.seller_no`)}
          LIMIT 1) AS first
       WHERE seller_no > ? ${ofPart()})`;
   }

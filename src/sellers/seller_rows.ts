@@ -276,15 +276,15 @@ const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
     ${usedOf("products", seller)} AS products,
     ${usedOf("image_bytes", seller)} AS "imageBytes",
     (SELECT MAX(last_used_at) FROM key_uses
-     WHERE seller_no = ${seller}) AS "lastUsedAt",
+     WHERE seller_no = ${seller} ${ofPart()}) AS "lastUsedAt",
     (SELECT COUNT(*) FROM api_keys
      WHERE seller_no = ${seller} AND revoked_at IS NULL) AS keys,
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_no = ${seller}) AS webhooks,
+     WHERE seller_no = ${seller} ${ofPart()}) AS webhooks,
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_no = ${seller} AND failing_since IS NOT NULL) AS failing,
+     WHERE seller_no = ${seller} ${ofPart()} AND failing_since IS NOT NULL) AS failing,
     (SELECT created_at FROM transactions
-     WHERE seller_no = ${seller}
+     WHERE seller_no = ${seller} ${ofPart()}
      ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
   FROM ${from} WHERE status <> 'removed'`;
 const SELLER_ROWS = sellerRow("own.seller_no", OWN);

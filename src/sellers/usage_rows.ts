@@ -6,6 +6,7 @@
  * which a decision locks.
  */
 import {
+  ofPart,
   type Query,
   query,
   type Sql,
@@ -64,7 +65,7 @@ export const OWN = `seller_counters AS own
 /** A subquery: how much of a resource a seller uses; `seller` is its number. */
 export function usedOf(resource: Resource, seller: string): string {
   return `COALESCE((SELECT SUM(used) FROM seller_usage
-        WHERE seller_no = ${seller} AND resource = '${resource}'), 0)`;
+        WHERE seller_no = ${seller} ${ofPart()} AND resource = '${resource}'), 0)`;
 }
 
 const insert = (resource: Resource, shardOf: (words: Words) => string) =>
