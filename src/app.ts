@@ -30,6 +30,7 @@ import { newSignals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
 import { openDatabase } from "./database/open.ts";
 import { heavyWork } from "./lib/wait_list.ts";
+import { serviceStopping } from "./lib/errors.ts";
 import { Holders } from "./lib/holders.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
@@ -304,7 +305,7 @@ function listenForAll(
     metrics.inProgress.watch(() => handler.inProgress()[kind], kind);
   }
   stack.defer(() => {
-    cancel = deps.clock.after(ENDING_MS, () => ending.abort());
+    cancel = deps.clock.after(ENDING_MS, () => ending.abort(serviceStopping()));
   });
   return url;
 }
@@ -363,7 +364,7 @@ function serve(
     handler.handle(request, origin as Deno.ServeHandlerInfo<Deno.NetAddr>)
   );
   stack.defer(async () => {
-    stopping.abort();
+    stopping.abort(serviceStopping());
     // Requests still in progress end with the process.
     await within(deps.clock, DRAIN_MS, listener.close());
     await handler.close();

@@ -19,8 +19,12 @@ const MADE: Record<string, string[]> = {
   "database/sqlite/engine.ts SqliteDb": ["database"],
   "http/admission/read_quota.ts SellerQuota": ["reads"],
   "http/admission/read_quota.ts WaitList": ["reads"],
-  "http/admission/seller_quota.ts WaitList": ["bodies", "body_bytes", "waits"],
-  "http/admission/upload_quota.ts SellerQuota": ["uploads"],
+  "http/admission/seller_quota.ts WaitList": [
+    "bodies",
+    "body_bytes",
+    "uploads",
+    "waits",
+  ],
   "http/admission/admission.ts SellerQuota": [
     "bodies",
     "body_bytes",
@@ -37,7 +41,6 @@ const MADE: Record<string, string[]> = {
   "lib/wait_list.ts WaitList": ["heavy"],
   "net/names.ts WaitList": ["outbound", "deliveries"],
   "net/outbound.ts WaitList": ["outbound", "deliveries"],
-  "net/outbound.ts Names": ["outbound", "deliveries"],
   "webhooks/worker/role.ts Outbound": ["deliveries"],
   // Made for one call and closed after it.
   "net/guard.ts Outbound": [],

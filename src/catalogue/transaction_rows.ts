@@ -11,7 +11,7 @@ import {
 import { packResults, unpackResults } from "./packed_results.ts";
 import { marks, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
-import { readId } from "../lib/ids.ts";
+import { notFound } from "../lib/errors.ts";
 
 const PRODUCT_COLUMNS = columnsOf("products", NO_PRODUCTS);
 const IMAGE_COLUMNS = columnsOf("images", NO_IMAGES);
@@ -68,30 +68,35 @@ function toTransaction(row: TransactionRow): Transaction {
   };
 }
 
-/** The seller's transaction without its results; null when there is none. */
-export async function findTransaction(
+/** The seller's transaction without its results; throws 404 for none. */
+export async function readTransaction(
   sql: Sql,
   sellerNo: number,
-  text: string,
-): Promise<Transaction | null> {
-  const id = readId(text);
-  if (id === null) return null;
-  const row = await sql.get<TransactionRow>(
-    `SELECT ${COUNTERS} FROM transactions WHERE seller_no = ? AND id = ?`,
-    [sellerNo, id],
-  );
-  return row === undefined ? null : toTransaction(row);
+  id: string,
+): Promise<Transaction> {
+  return toTransaction(await rowOf(sql, COUNTERS, sellerNo, id));
 }
 
-/** The transaction that undid the seller's transaction; null when there is none. */
+/** The transaction that undid the seller's; null if none did, 404 for none. */
 export async function findUndoneBy(
   sql: Sql,
   { sellerNo, id }: { sellerNo: number; id: string },
-): Promise<Pick<Transaction, "undone_by"> | null> {
-  return await sql.get<Pick<Transaction, "undone_by">>(
-    `SELECT ${UNDONE_BY} FROM transactions WHERE seller_no = ? AND id = ?`,
+): Promise<string | null> {
+  return (await rowOf(sql, UNDONE_BY, sellerNo, id)).undone_by;
+}
+
+async function rowOf(
+  sql: Sql,
+  columns: string,
+  sellerNo: number,
+  id: string,
+): Promise<TransactionRow> {
+  const row = await sql.get<TransactionRow>(
+    `SELECT ${columns} FROM transactions WHERE seller_no = ? AND id = ?`,
     [sellerNo, id],
-  ) ?? null;
+  );
+  if (row === undefined) throw notFound("transaction");
+  return row;
 }
 
 /**

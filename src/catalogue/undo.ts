@@ -3,12 +3,7 @@
  * former value, and created products are deleted.
  */
 import type { Sql, Tx } from "../database/db.ts";
-import {
-  type Detail,
-  notFound,
-  recordInvalid,
-  ServiceError,
-} from "../lib/errors.ts";
+import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import {
@@ -23,7 +18,7 @@ import {
   type ProductCounts,
   type TransactionKey,
 } from "./transaction.ts";
-import { findResults, findTransaction } from "./transaction_rows.ts";
+import { findResults, readTransaction } from "./transaction_rows.ts";
 import {
   type ProductOutcome,
   writeTransaction,
@@ -183,11 +178,10 @@ async function readDraft(
   const { seller, transactionId } = undone;
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const [transaction, kept, results] = await Promise.all([
-    findTransaction(sql, seller.no, transactionId),
+    readTransaction(sql, seller.no, transactionId),
     findUndo(sql, keyOf(undone), since),
     findResults(sql, seller.no, transactionId),
   ]);
-  if (transaction === null) throw notFound("transaction");
   const { undone_by, created_at, products: { created, updated, deleted } } =
     transaction;
   if (undone_by !== null) {

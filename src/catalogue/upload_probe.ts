@@ -4,6 +4,7 @@ import { validatorOf } from "../images/image.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import type { OutboundErrorKind } from "../net/errors.ts";
 import { OutboundError, type RequestOptions } from "../net/outbound.ts";
+import type { OutboundRequest } from "../net/request.ts";
 import type { Services } from "../services.ts";
 import type { ProductsDocument } from "./document.ts";
 
@@ -37,18 +38,21 @@ export async function probeImages(
   owner: string,
 ): Promise<Map<string, ProbedImage>> {
   if (urls.size === 0) return new Map();
-  const lastBegin = new AbortController();
-  const cancel = deps.clock.after(LAST_BEGIN_MS, () => lastBegin.abort());
-  const options = {
-    timeoutMs: HEAD_TIMEOUT_MS,
-    waitSignal: lastBegin.signal,
-    owner,
-  };
+  const group = new Set<OutboundRequest>();
+  const options = { timeoutMs: HEAD_TIMEOUT_MS, group, owner };
+  let isLate = false;
+  const cancel = deps.clock.after(LAST_BEGIN_MS, () => {
+    isLate = true;
+    for (const head of group) head.stopWaiting();
+  });
   try {
     const probed = await inParallel(
       AT_ONCE,
       [...urls],
-      async (url) => [url, await probeImage(outbound, url, options)] as const,
+      async (url) => {
+        if (isLate) return [url, "not_asked"] as const;
+        return [url, await probeImage(outbound, url, options)] as const;
+      },
     );
     return new Map(probed);
   } finally {
@@ -67,7 +71,6 @@ async function probeImage(
   url: string,
   options: RequestOptions,
 ): Promise<ProbedImage> {
-  if (options.waitSignal?.aborted) return "not_asked";
   try {
     const answer = await outbound.head(url, options);
     if (answer.status === 200) {

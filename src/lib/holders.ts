@@ -1,4 +1,4 @@
-/** The register of all that holds something while work is in progress. */
+/** A register of everything that is in use while work is in progress. */
 
 /** Counts by name; all zero when nothing is in progress. */
 export type Held = Readonly<Record<string, number>>;
@@ -6,16 +6,16 @@ export type Held = Readonly<Record<string, number>>;
 export interface Holder {
   held(): Held;
   /**
-   * How long the oldest waiter that may go on stands beside a free place, in
-   * milliseconds; 0 if none does. Absent where nothing waits.
+   * For how many milliseconds the oldest waiter has waited although it could
+   * run; 0 if there is none. Missing where nothing waits.
    */
   oldestWaitMs?(): number;
 }
 
 /**
  * Every queue, limit, budget and map of work in progress of one service is
- * added where it is made, so that monitoring sees what stands still, and a test
- * what was not given back.
+ * added where it is created, so that monitoring finds what makes no progress,
+ * and a test finds what is not released.
  */
 export class Holders {
   /** Several may have one name; they count as one. */

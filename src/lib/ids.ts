@@ -1,12 +1,12 @@
 /** Ids of rows: UUIDs, version 7, in lower case. */
 import { validate } from "@std/uuid/common";
 
-/** Comes before every id, and is none. */
+/** Less than every id. */
 export const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 /**
- * The id that a text means, in lower case; null if it is none, and no database
- * is asked. Hex digits may be sent in either case (RFC 9562, section 4).
+ * Parses an id; returns it in lower case, or null for other texts, which need
+ * no query. Hex digits may have either case (RFC 9562, section 4).
  */
 export function readId(text: string): string | null {
   return validate(text) ? text.toLowerCase() : null;

@@ -84,7 +84,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A value as it is when it is read; one that is not known is left out. */
+/** A value that is read at each export; null omits it. */
 export class Gauge implements Metric {
   readonly type: "gauge" | "counter";
   readonly #cells: Cells<{ read: () => number | null }>;

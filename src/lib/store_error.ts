@@ -1,13 +1,13 @@
-/** A failure of a place that keeps files: a folder or object storage. */
+/** Failures of stores of files: a folder or object storage. */
 
 export type StoreErrorKind =
-  | "away" // no answer, or one that asks for a retry
+  | "away" // no answer, or one that a retry may change
   | "full" // no space
   | "denied" // the key is wrong or lacks a permission
   | "condition" // a condition of the request is not met
   | "unusable"; // an answer outside the protocol
 
-/** The place did not do what it was asked. */
+/** An operation of a store that failed. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly kind: StoreErrorKind;

@@ -1,6 +1,6 @@
 /**
  * Traces by Deno's built-in OpenTelemetry. Without OTEL_DENO=true nothing of it
- * is loaded, and what stands here costs a comparison.
+ * is loaded, and each function here costs one comparison.
  *
  * Attributes hold no SKU, value, key or URL: they leave the machine.
  */
@@ -89,7 +89,7 @@ export function traceFields(): { trace_id?: string } {
   return span === undefined ? {} : { trace_id: span.spanContext().traceId };
 }
 
-/** Calls `fn`, whenever that is, as a part of what goes on now. */
+/** Binds `fn` to the active span, of which each call is then a part. */
 export function boundToSpan<F extends (...args: never[]) => unknown>(fn: F): F {
   return otel === null ? fn : otel.context.bind(otel.context.active(), fn);
 }

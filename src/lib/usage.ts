@@ -10,14 +10,6 @@ export interface Ask {
   amount?: number;
 }
 
-/** What was granted. It is given back once, however often that is called. */
-export interface Permit extends Disposable {
-  /** Gives it back; the time for which it was held does not count. */
-  cancel(): void;
-  /** Ends the time that counts, before it is given back. */
-  stopTime(): void;
-}
-
 /** As much of a clock as is needed here. */
 export interface Monotonic {
   /** Milliseconds. */
@@ -84,7 +76,7 @@ const NEWCOMER = new OwnerTimes();
 
 /** The times of all owners. */
 export class Owners {
-  readonly #clock: Monotonic;
+  readonly clock: Monotonic;
   /** In order of each owner's latest permit. */
   readonly #known = new Map<string, OwnerTimes>();
   /** A new owner starts with it, so that idle time cannot be saved up. */
@@ -94,7 +86,7 @@ export class Owners {
   #granted = 0;
 
   constructor(clock: Monotonic) {
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   /**
@@ -102,7 +94,7 @@ export class Owners {
    * longer it holds permits, the smaller.
    */
   share(owner: string): number {
-    return this.#of(owner).share(this.#clock.monotonic());
+    return this.#of(owner).share(this.clock.monotonic());
   }
 
   /** Milliseconds beyond those of the owner that was next. */
@@ -115,25 +107,24 @@ export class Owners {
     return this.#of(owner).latest;
   }
 
-  /**
-   * A permit begins, in its turn or not. Call the returned function when it
-   * ends, with whether its time counts.
-   */
-  begin(owner: string, inTurn: boolean): (counts: boolean) => void {
-    const begunAt = this.#clock.monotonic();
+  /** A permit begins, in its turn or not. */
+  begin(owner: string, inTurn: boolean, now: number): OwnerTimes {
     const times = this.#known.get(owner) ?? new OwnerTimes();
     this.#known.delete(owner);
     this.#known.set(owner, times);
-    if (this.#known.size > OWNERS) this.#forgetOldest();
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > OWNERS) this.#known.delete(oldest);
     times.spent = Math.max(times.spent, this.#floor);
     times.latest = ++this.#granted;
     if (inTurn) this.#floor = times.spent;
-    times.begin(begunAt);
-    return (counts) => {
-      if (!counts) return times.cancel(begunAt);
-      times.end(begunAt, this.#clock.monotonic());
-      this.#most = Math.max(this.#most, times.spent);
-    };
+    times.begin(now);
+    return times;
+  }
+
+  /** A permit ends whose time counts. */
+  end(times: OwnerTimes, begunAt: number): void {
+    times.end(begunAt, this.clock.monotonic());
+    this.#most = Math.max(this.#most, times.spent);
   }
 
   /** Forgets who has spent more than others. */
@@ -141,25 +132,21 @@ export class Owners {
     this.#floor = this.#most;
   }
 
-  #forgetOldest(): void {
-    const [oldest] = this.#known.keys();
-    this.#known.delete(oldest);
-  }
-
   #of(owner: string): OwnerTimes {
     return this.#known.get(owner) ?? NEWCOMER;
   }
 }
 
-/** The key of all that is in use, and of the part granted out of turn. */
+/** The key of all that is in use. */
 const ALL = "";
-const PASSING = "passing";
 
 /** What is in use, by key and by owner. */
 export class Usage {
   readonly owners: Owners;
   /** Pauses in progress, each of which keeps one place free. */
   pausing = 0;
+  /** What was granted out of turn. */
+  passing = 0;
   /** By key, then by owner; undefined for all owners. */
   readonly #amounts = new Map<string, Map<string | undefined, number>>();
 
@@ -181,11 +168,6 @@ export class Usage {
     return this.#amounts.get(key)?.get(owner) ?? 0;
   }
 
-  /** What was granted out of turn. */
-  get passing(): number {
-    return this.used(PASSING);
-  }
-
   /** Counts as used; in a plan, until it is forgotten. */
   add({ owner = "", keys = [], amount = 1 }: Ask): void {
     for (const key of [ALL, ...keys]) {
@@ -198,23 +180,54 @@ export class Usage {
   }
 
   /** `onEnd` is called when the permit was given back. */
-  take(ask: Ask, onEnd = () => {}, inTurn = true): Permit {
-    const { owner = "", keys = [], amount = 1 } = ask;
-    const used = inTurn ? ask : { ...ask, keys: [...keys, PASSING] };
-    this.add(used);
-    const endTime = this.owners.begin(owner, inTurn);
-    let counts = true;
-    const stopTime = once(() => endTime(counts));
-    const giveBack = once(() => {
-      stopTime();
-      this.add({ ...used, amount: -amount });
-      onEnd();
-    });
-    const cancel = () => {
-      counts = false;
-      giveBack();
-    };
-    return { stopTime, cancel, [Symbol.dispose]: giveBack };
+  take(ask: Ask, onEnd?: (ask: Ask) => void, inTurn = true): Permit {
+    return new Permit(this, ask, inTurn, onEnd);
+  }
+}
+
+/** What was granted. It is given back once, however often that is called. */
+export class Permit implements Disposable {
+  readonly #times: OwnerTimes;
+  readonly #begunAt: number;
+  #isTimed = true;
+  #isHeld = true;
+
+  constructor(
+    private readonly usage: Usage,
+    private readonly ask: Ask,
+    private readonly inTurn: boolean,
+    private readonly onEnd: ((ask: Ask) => void) | undefined,
+  ) {
+    this.#begunAt = usage.owners.clock.monotonic();
+    this.#times = usage.owners.begin(ask.owner ?? "", inTurn, this.#begunAt);
+    this.#change(1);
+  }
+
+  /** Gives it back; the time for which it was held does not count. */
+  cancel(): void {
+    if (this.#isTimed) this.#times.cancel(this.#begunAt);
+    this.#isTimed = false;
+    this[Symbol.dispose]();
+  }
+
+  /** Ends the time that counts, before it is given back. */
+  stopTime(): void {
+    if (this.#isTimed) this.usage.owners.end(this.#times, this.#begunAt);
+    this.#isTimed = false;
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.stopTime();
+    this.#change(-1);
+    this.onEnd?.(this.ask);
+  }
+
+  #change(sign: number): void {
+    const amount = sign * (this.ask.amount ?? 1);
+    this.usage.add({ ...this.ask, amount });
+    if (!this.inTurn) this.usage.passing += amount;
   }
 }
 
@@ -223,12 +236,4 @@ function change<K>(amounts: Map<K, number>, of: K, amount: number): void {
   const sum = (amounts.get(of) ?? 0) + amount;
   if (sum === 0) amounts.delete(of);
   else amounts.set(of, sum);
-}
-
-function once(fn: () => void): () => void {
-  let called = false;
-  return () => {
-    if (!called) fn();
-    called = true;
-  };
 }

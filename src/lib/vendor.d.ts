@@ -12,15 +12,6 @@ declare module "@std/assert" {
     expected: T,
     msg?: string,
   ): void;
-  export function assertStrictEquals<T>(
-    actual: unknown,
-    expected: T,
-    msg?: string,
-  ): asserts actual is T;
-  export function assertExists<T>(
-    actual: T,
-    msg?: string,
-  ): asserts actual is NonNullable<T>;
   export function assertMatch(
     actual: string,
     expected: RegExp,
@@ -36,18 +27,6 @@ declare module "@std/assert" {
     expected: string,
     msg?: string,
   ): void;
-  export function assertArrayIncludes<T>(
-    actual: ArrayLike<T>,
-    expected: ArrayLike<T>,
-    msg?: string,
-  ): void;
-  export function assertObjectMatch(
-    // deno-lint-ignore no-explicit-any
-    actual: Record<PropertyKey, any>,
-    // deno-lint-ignore no-explicit-any
-    expected: Record<PropertyKey, any>,
-    msg?: string,
-  ): void;
   export function assertGreater<T>(actual: T, expected: T, msg?: string): void;
   export function assertGreaterOrEqual<T>(
     actual: T,
@@ -60,12 +39,6 @@ declare module "@std/assert" {
     expected: T,
     msg?: string,
   ): void;
-  export function assertInstanceOf<T>(
-    actual: unknown,
-    // deno-lint-ignore no-explicit-any
-    expected: abstract new (...args: any[]) => T,
-    msg?: string,
-  ): asserts actual is T;
   export function assertThrows<E extends Error = Error>(
     fn: () => unknown,
     // deno-lint-ignore no-explicit-any
@@ -81,7 +54,6 @@ declare module "@std/assert" {
     msg?: string,
   ): Promise<E>;
   export function fail(msg?: string): never;
-  export function equal(a: unknown, b: unknown): boolean;
 }
 
 declare module "@std/http/negotiation" {

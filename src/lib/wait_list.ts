@@ -34,7 +34,7 @@ export class WaitList implements Holder {
   readonly #clock: Monotonic;
   readonly #policy: Policy;
   readonly #pause: () => Promise<void> | void;
-  /** By owner; who comes first has waited longest. */
+  /** By owner, in the order in which they had a turn. */
   readonly #waiting = new Map<string, Lines>();
   /** When a permit was last given back; monotonic milliseconds. */
   #freedAt = 0;
@@ -86,7 +86,7 @@ export class WaitList implements Holder {
     const passes = () =>
       !this.#waiting.has(ask.owner ?? "") && this.#fits(passing, ask);
     if (!inTurn && !passes()) return undefined;
-    const permit = this.#grant(ask, inTurn);
+    const permit = this.usage.take(ask, this.#freed, inTurn);
     this.#dispatch();
     return permit;
   }
@@ -119,17 +119,13 @@ export class WaitList implements Holder {
     return limit(ask, this.usage) >= (ask.amount ?? 1);
   }
 
-  #grant(ask: Ask, inTurn = true): Permit {
-    return this.usage.take(ask, () => this.#freed(ask), inTurn);
-  }
-
-  #freed(ask: Ask): void {
+  readonly #freed = (ask: Ask): void => {
     this.#freedAt = this.#clock.monotonic();
     // The places may all be taken: by pauses, beside which this one ran.
     const pause = this.#fits(this.#policy.limit, ask) && this.#pause();
     if (pause) void this.#waitFor(pause);
     this.#dispatch();
-  }
+  };
 
   async #waitFor(pause: Promise<void>): Promise<void> {
     this.usage.pausing++;
@@ -191,7 +187,7 @@ export class WaitList implements Holder {
     const lines = moveToEnd(this.#waiting, owner);
     if (ask.keys !== undefined) moveToEnd(lines, ask.keys[0]);
     this.#remove(waiter);
-    waiter.start(this.#grant(ask));
+    waiter.start(this.usage.take(ask, this.#freed));
     return true;
   }
 
@@ -209,7 +205,7 @@ export class WaitList implements Holder {
   }
 }
 
-/** Whose turn it was comes last. */
+/** Puts an entry behind all others. */
 function moveToEnd<V>(line: Map<string, V>, of: string): V {
   const value = line.get(of)!;
   line.delete(of);

@@ -43,8 +43,7 @@ export interface NamesOptions {
   allow: AllowList;
   timeoutMs: number;
   clock: Clock;
-  /** Those of a client that is alone on its thread by default. */
-  slots?: WaitList;
+  slots: WaitList;
 }
 
 interface Entry {
@@ -68,7 +67,7 @@ export class Names {
 
   constructor(options: NamesOptions) {
     this.#options = options;
-    this.#slots = options.slots ?? lookupSlots(options.clock);
+    this.#slots = options.slots;
   }
 
   /**
@@ -96,16 +95,6 @@ export class Names {
     if (begun === undefined) return await this.#begin(hostname, awaited);
     awaited.cancel();
     return await begun;
-  }
-
-  /** Look-ups in progress or waiting; all zero without. */
-  held(): ReturnType<WaitList["held"]> {
-    return this.#slots.held();
-  }
-
-  /** As in `Holder`. */
-  oldestWaitMs(): number {
-    return this.#slots.oldestWaitMs();
   }
 
   #current(name: string): Entry["addresses"] | undefined {

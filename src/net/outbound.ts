@@ -15,7 +15,6 @@ import { parseSellerUrl } from "../lib/url.ts";
 import { WaitList } from "../lib/wait_list.ts";
 import { allowList } from "./addresses.ts";
 import { OutboundRequest } from "./request.ts";
-import { RequestsBySignal } from "./requests_by_signal.ts";
 import {
   connectError,
   type Dial,
@@ -25,7 +24,7 @@ import {
   secureTls,
 } from "./dial.ts";
 import { OutboundError } from "./errors.ts";
-import { Names, type Resolver, systemResolver } from "./names.ts";
+import { lookupSlots, Names, type Resolver, systemResolver } from "./names.ts";
 import { Pool } from "./pool.ts";
 import {
   encodeRequest,
@@ -79,8 +78,8 @@ export interface RequestOptions {
   timeoutMs: number;
   /** Aborts at any time, also while waiting for a slot. */
   signal?: AbortSignal;
-  /** Aborts the request, as `queued`, only while it waits for a slot. */
-  waitSignal?: AbortSignal;
+  /** Holds the request until it ends, so that its caller can end its wait. */
+  group?: Set<OutboundRequest>;
   /** Called when the request has its slots, before anything is sent. */
   onTurn?: () => void;
   /**
@@ -152,24 +151,26 @@ export class Outbound {
   readonly #options: OutboundOptions;
   readonly #clock: Clock;
   readonly #names: Names;
+  readonly #lookups: WaitList;
   readonly #slots: WaitList;
   readonly #pool: Pool;
   /** Headers of every request. */
   readonly #headers: string;
-  readonly #calls = new RequestsBySignal((call) => call.cancel());
-  readonly #waiting = new RequestsBySignal((call) => call.stopWaiting());
-  readonly #closing = new AbortController();
+  /** Requests that have not ended. */
+  readonly #calls = new Set<OutboundRequest>();
+  #isClosed = false;
 
   /** @throws {TypeError} if `allowPrivate` holds anything but CIDRs. */
   constructor(options: OutboundOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    this.#lookups = options.lookups ?? lookupSlots(this.#clock);
     this.#names = new Names({
       resolve: options.resolve ?? systemResolver,
       allow: allowList(options.allowPrivate),
       timeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       clock: this.#clock,
-      slots: options.lookups,
+      slots: this.#lookups,
     });
     const { perOrigin = Infinity, total = Infinity, burst } = options;
     this.#slots = new WaitList(
@@ -194,8 +195,7 @@ export class Outbound {
    */
   async check(url: string, owner?: string): Promise<void> {
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
-    const call = new OutboundRequest(allowedUrl(url), this.#clock);
-    this.#calls.add(this.#closing.signal, call);
+    const call = this.#open(url);
     // Limits only the wait: a look-up that began has its own time-out.
     const stopWaiting = () => call.stopWaiting();
     call.onEnd(this.#clock.after(2 * connectTimeoutMs, stopWaiting));
@@ -212,17 +212,13 @@ export class Outbound {
    *
    * @throws {OutboundError}
    */
-  async head(url: string, options: RequestOptions): Promise<Answer> {
-    const call = await this.#begin(url, options);
-    try {
-      const request = encodeRequest("HEAD", call.url, this.#headers);
-      const { connection, head } = await this.#send(call, "HEAD", request);
+  head(url: string, options: RequestOptions): Promise<Answer> {
+    const message = { method: "HEAD", url, lines: this.#headers };
+    return this.#request(message, options, (call, { connection, head }) => {
       const answer = answerOf(call, head);
       call.end(head.keepAlive ? connection : undefined);
       return answer;
-    } catch (error) {
-      throw this.#failed(call, error);
-    }
+    });
   }
 
   /**
@@ -235,25 +231,19 @@ export class Outbound {
    * `protocol` if there is a content coding
    */
   async get(url: string, options: GetOptions): Promise<StreamedAnswer> {
-    const call = await this.#begin(url, options);
-    try {
-      const lines = this.#headers + headerLines(options.headers ?? {});
-      const request = encodeRequest("GET", call.url, lines);
-      const { answerMs, timeoutMs } = options;
-      const limit = call.limit(answerMs ?? timeoutMs);
-      call.onEnd(limit.cancel);
-      const { connection, head } = await this.#send(call, "GET", request);
-      limit.cancel();
-      if (head.status < 300) checkBody(call, head, options.maxBytes);
+    const { headers = {}, maxBytes, answerMs } = options;
+    const lines = this.#headers + headerLines(headers);
+    const message = { method: "GET", url, lines, answerMs };
+    return await this.#request(message, options, (call, answered) => {
+      const { head } = answered;
+      if (head.status < 300) checkBody(call, head, maxBytes);
       return {
         ...answerOf(call, head),
-        body: this.#stream(call, connection, head, options.maxBytes),
+        body: this.#stream(call, answered, maxBytes),
         isEndMarked: head.framing.kind !== "close",
         cancel: () => call.end(),
       };
-    } catch (error) {
-      throw this.#failed(call, error);
-    }
+    });
   }
 
   /**
@@ -264,54 +254,71 @@ export class Outbound {
    * @throws {OutboundError}
    */
   async post(url: string, options: PostOptions): Promise<PostedAnswer> {
-    const call = await this.#begin(url, options);
-    try {
-      const lines = this.#headers + headerLines({
-        ...options.headers,
-        "connection": "close",
-        "content-length": String(options.body.length),
-      });
-      const request = encodeRequest("POST", call.url, lines, options.body);
-      const { connection, head } = await this.#send(call, "POST", request);
-      const answer = answerOf(call, head);
-      const body = await beginning(connection.body(head.framing), options);
-      if (call.cancelled) throw call.signal.reason;
-      call.end();
-      return { ...answer, ...body };
-    } catch (error) {
-      throw this.#failed(call, error);
-    }
+    const { body } = options;
+    const lines = this.#headers + headerLines({
+      ...options.headers,
+      "connection": "close",
+      "content-length": String(body.length),
+    });
+    const message = { method: "POST", url, lines, body };
+    return await this.#request(
+      message,
+      options,
+      async (call, { connection, head }) => {
+        const answer = answerOf(call, head);
+        const body = await beginning(connection.body(head.framing), options);
+        if (call.cancelled) throw call.signal.reason;
+        call.end();
+        return { ...answer, ...body };
+      },
+    );
   }
 
   /** What it holds; all zero some seconds after the last request. */
   held(): Held {
-    const [slots, names] = [this.#slots.held(), this.#names.held()];
+    const [slots, lookups] = [this.#slots.held(), this.#lookups.held()];
     return {
-      requests: this.#calls.count(this.#closing.signal),
+      requests: this.#calls.size,
       slots: slots.used,
-      lookups: names.used,
-      waiting: slots.waiting + names.waiting,
+      lookups: lookups.used,
+      waiting: slots.waiting + lookups.waiting,
       idle: this.#pool.size,
     };
   }
 
   /** As in `Holder`. */
   oldestWaitMs(): number {
-    return Math.max(this.#slots.oldestWaitMs(), this.#names.oldestWaitMs());
+    return Math.max(this.#slots.oldestWaitMs(), this.#lookups.oldestWaitMs());
   }
 
   /** Closes every connection; pending requests reject with `aborted`. */
   close(): void {
-    this.#closing.abort();
+    this.#isClosed = true;
+    for (const call of this.#calls) call.cancel();
     this.#pool.close();
   }
 
-  async #begin(url: string, options: RequestOptions): Promise<OutboundRequest> {
-    const { owner, signal, waitSignal, timeoutMs, onTurn } = options;
+  #open(url: string, group?: Set<OutboundRequest>): OutboundRequest {
     const call = new OutboundRequest(allowedUrl(url), this.#clock);
-    this.#calls.add(this.#closing.signal, call);
-    if (signal !== undefined) this.#calls.add(signal, call);
-    if (waitSignal !== undefined) this.#waiting.add(waitSignal, call);
+    this.#calls.add(call);
+    group?.add(call);
+    call.onEnd(() => {
+      this.#calls.delete(call);
+      group?.delete(call);
+    });
+    if (this.#isClosed) call.cancel();
+    return call;
+  }
+
+  /** Sends a request; `use` ends it, or returns what ends it later. */
+  async #request<T>(
+    { method, url, lines, body, answerMs }: Message,
+    options: RequestOptions,
+    use: (call: OutboundRequest, answered: Answered) => T | Promise<T>,
+  ): Promise<T> {
+    const { owner, signal, group, timeoutMs, onTurn } = options;
+    const call = this.#open(url, group);
+    call.onAbort(signal, () => call.cancel());
     try {
       call.addresses = await this.#lookUp(call, owner);
       const ask = { owner, keys: [call.origin] };
@@ -319,9 +326,16 @@ export class Outbound {
       call.onEnd(() => slot[Symbol.dispose]());
       call.start(timeoutMs);
       onTurn?.();
-      return call;
+      const limit = answerMs === undefined ? null : call.limit(answerMs);
+      if (limit !== null) call.onEnd(limit.cancel);
+      const request = encodeRequest(method, call.url, lines, body);
+      const answered = await this.#send(call, method, request);
+      limit?.cancel();
+      return await use(call, answered);
     } catch (error) {
-      throw this.#failed(call, error);
+      const failure = call.failure(error);
+      call.end();
+      throw failure;
     }
   }
 
@@ -338,7 +352,7 @@ export class Outbound {
     call: OutboundRequest,
     method: string,
     request: Uint8Array,
-  ): Promise<Sent> {
+  ): Promise<Answered> {
     const repeatable = method !== "POST";
     const pooled = repeatable
       ? this.#pool.take(call.origin, call.addresses)
@@ -358,15 +372,13 @@ export class Outbound {
     method: string,
     request: Uint8Array,
     pooled?: HttpConnection,
-  ): Promise<Sent> {
+  ): Promise<Answered> {
     const connection = pooled ?? await this.#connect(call);
     call.address = connection.address;
     call.phase = "answer";
     call.onEnd((keep) => {
-      const isClosed = this.#closing.signal.aborted;
-      if (keep === connection && !isClosed) {
-        this.#pool.put(call.origin, connection);
-      } else connection.close();
+      if (keep !== connection || this.#isClosed) connection.close();
+      else this.#pool.put(call.origin, connection);
     });
     try {
       const head = await connection.exchange(method, request);
@@ -411,8 +423,7 @@ export class Outbound {
 
   async *#stream(
     call: OutboundRequest,
-    connection: HttpConnection,
-    head: ResponseHead,
+    { connection, head }: Answered,
     maxBytes: number,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     let bytes = 0;
@@ -433,15 +444,18 @@ export class Outbound {
       call.end(complete && head.keepAlive ? connection : undefined);
     }
   }
-
-  #failed(call: OutboundRequest, error: unknown): unknown {
-    const failure = call.failure(error);
-    call.end();
-    return failure;
-  }
 }
 
-interface Sent {
+interface Message {
+  method: string;
+  url: string;
+  /** Encoded headers. */
+  lines: string;
+  body?: Uint8Array;
+  answerMs?: number;
+}
+
+interface Answered {
   connection: HttpConnection;
   head: ResponseHead;
 }

@@ -103,6 +103,15 @@ export class OutboundRequest {
     else this.#cleanUp.push(fn);
   }
 
+  /** Calls `fn` when the signal is aborted, unless the request ended before. */
+  onAbort(signal: AbortSignal | undefined, fn: () => void): void {
+    if (signal?.aborted) return fn();
+    signal?.addEventListener("abort", fn);
+    // A combined signal (`AbortSignal.any`), as each image has one, stays in
+    // the memory of its sources while anything listens to it.
+    this.onEnd(() => signal?.removeEventListener("abort", fn));
+  }
+
   /** Ends the request; later calls have no effect. */
   end(keep?: HttpConnection): void {
     if (this.#ended) return;

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { allowList } from "../../src/net/addresses.ts";
 import { OutboundError } from "../../src/net/outbound.ts";
-import { Names } from "../../src/net/names.ts";
+import { lookupSlots, Names } from "../../src/net/names.ts";
 import { TestClock, until } from "../support/clock.ts";
 
 const ADDRESS = "93.184.216.34";
@@ -20,6 +20,7 @@ function namesOf() {
     allow: allowList([]),
     timeoutMs: 5_000,
     clock,
+    slots: lookupSlots(clock),
   });
   return { names, asked, clock };
 }
@@ -81,6 +82,7 @@ Deno.test("concurrent requests for a name share one look-up", async () => {
 Deno.test("a look-up that waited uses an answer found meanwhile", async () => {
   const found = Promise.withResolvers<string[]>();
   const asked: string[] = [];
+  const clock = new TestClock();
   const names = new Names({
     resolve: (name) => {
       asked.push(name);
@@ -88,7 +90,8 @@ Deno.test("a look-up that waited uses an answer found meanwhile", async () => {
     },
     allow: allowList([]),
     timeoutMs: 5_000,
-    clock: new TestClock(),
+    clock,
+    slots: lookupSlots(clock),
   });
   const first = Array.from(
     { length: 100 },

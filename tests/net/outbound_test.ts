@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Outbound } from "../../src/net/outbound.ts";
+import type { OutboundRequest } from "../../src/net/request.ts";
 import {
   answering,
   answeringOnce,
@@ -472,7 +473,7 @@ Deno.test("a signal aborts a waiting request and a running one", async () => {
   assertEquals(host.connections, 1);
 });
 
-Deno.test("waitSignal ends waiting requests as queued and no running one", async () => {
+Deno.test("the wait of a group ends as queued, and no running request", async () => {
   const answer = Promise.withResolvers<void>();
   await using host = new Host(async (caller) => {
     await caller.request();
@@ -480,17 +481,17 @@ Deno.test("waitSignal ends waiting requests as queued and no running one", async
     await caller.send(EMPTY_200);
   });
   using outbound = openOutbound({ perOrigin: 1 });
-  const lastTurn = new AbortController();
-  const options = { timeoutMs, waitSignal: lastTurn.signal };
+  const group = new Set<OutboundRequest>();
+  const options = { timeoutMs, group };
   const running = outbound.head(host.url(), options);
   const waiting = assertFails(outbound.head(host.url(), options), "queued");
   await until(() => host.connections === 1);
-  lastTurn.abort();
+  for (const request of group) request.stopWaiting();
   await waiting;
-  await assertFails(outbound.head(host.url(), options), "queued");
   answer.resolve();
   assertEquals((await running).status, 200);
   assertEquals(host.connections, 1);
+  assertEquals(group.size, 0);
 });
 
 Deno.test("the time of a request counts from its turn, not from its look-up", async () => {
@@ -510,7 +511,7 @@ Deno.test("the time of a request counts from its turn, not from its look-up", as
   assertEquals(turns, [clock.monotonic()]);
 });
 
-Deno.test("requests of one signal share a listener and end separately", async () => {
+Deno.test("requests of one signal end separately", async () => {
   await using host = new Host(async (caller) => {
     const request = await caller.request();
     if (request?.includes("/kept")) await caller.send(EMPTY_200);
@@ -526,10 +527,10 @@ Deno.test("requests of one signal share a listener and end separately", async ()
     assertFails(outbound.head(host.url("/never"), options), "aborted"),
   ];
   assertEquals((await outbound.head(host.url("/kept"), options)).status, 200);
-  assertEquals(listeners, { added: 1, removed: 0 });
+  assertEquals(listeners, { added: 3, removed: 1 });
   abort.abort();
   await Promise.all(never);
-  assertEquals(listeners, { added: 1, removed: 1 });
+  assertEquals(listeners, { added: 3, removed: 3 });
 });
 
 Deno.test("a signal is listened to for as long as there are requests", async () => {
@@ -537,10 +538,10 @@ Deno.test("a signal is listened to for as long as there are requests", async () 
   using outbound = openOutbound();
   const { signal } = new AbortController();
   const listeners = countListeners(signal);
-  for (const round of [1, 2]) {
+  for (const ended of [2, 4]) {
     const head = () => outbound.head(host.url(), { timeoutMs, signal });
     await Promise.all([head(), head()]);
-    assertEquals(listeners, { added: round, removed: round });
+    assertEquals(listeners, { added: ended, removed: ended });
   }
 });
 

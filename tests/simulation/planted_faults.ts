@@ -24,8 +24,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "wait list: what was granted in a pause wakes nobody at its end",
     file: "lib/wait_list.ts",
-    from: "() => this.#freed(ask), inTurn);",
-    to: "() => inTurn && this.#freed(ask), inTurn);",
+    from: "this.usage.take(ask, this.#freed, inTurn);",
+    to: "this.usage.take(ask, inTurn ? this.#freed : () => {}, inTurn);",
   },
   {
     name: "wait list: the end of a pause starts nothing",
@@ -119,11 +119,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "waiting requests: a slot is kept when the client goes away",
     file: "http/server/exchange.ts",
-    from: "    held.use(waits.take(this.seller.id));",
-    to: `    const slot = waits.take(this.seller.id);
-    held.defer(() => {
-      if (!this.request.signal.aborted) slot[Symbol.dispose]();
-    });`,
+    from: "    return slot;",
+    to: `    const give = () =>
+      this.request.signal.aborted || slot[Symbol.dispose]();
+    return { [Symbol.dispose]: () => void give() };`,
   },
   {
     name: "rate limit: Retry-After is a second short",
@@ -134,8 +133,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "keys: one that was looked up is known for ever",
     file: "http/admission/authentication.ts",
-    from: "known !== undefined && known.until > this.#clock.monotonic();",
-    to: "known !== undefined;",
+    from: "if (known !== undefined && known.until > now) return",
+    to: "if (known !== undefined) return",
   },
   // Wake-ups, loops, and the end of a process.
   {
@@ -171,7 +170,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "stop: a read that waits is told that its client has gone",
     file: "http/admission/seller_quota.ts",
-    from: "    if (stopping.aborted) throw serviceStopping();\n",
+    from: "    if (reason instanceof ServiceError) throw reason;\n",
     to: "",
   },
   // The database.

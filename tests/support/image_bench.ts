@@ -32,8 +32,8 @@ import {
 import type { Seller } from "../../src/sellers/seller.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import {
-  findTransaction,
   insertTransaction,
+  readTransaction,
 } from "../../src/catalogue/transaction_rows.ts";
 import {
   ImageRole,
@@ -162,9 +162,8 @@ export class ImageBench implements AsyncDisposable {
   ): Promise<ImageCounts & { finished: boolean }> {
     const { no } = await this.seller(seller);
     const found = await this.db.read((sql) =>
-      findTransaction(sql, no, transactionId)
+      readTransaction(sql, no, transactionId)
     );
-    if (found === null) throw new Error("no such transaction");
     return { ...found.images, finished: found.finished_at !== null };
   }
 

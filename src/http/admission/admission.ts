@@ -41,9 +41,9 @@ export class Admission {
     this.waits = holders.add("waits", new SellerQuota(clock, WAITS));
     this.reads = new ReadQuota(deps, holders);
     this.uploads = new UploadQuota(clock);
-    holders.add("uploads", this.uploads.slots);
-    this.budget = new BodyBudget(clock, config.bodyBudget);
-    holders.add("body_bytes", this.budget);
+    holders.add("uploads", this.uploads.list);
+    const budget = new BodyBudget(clock, config.bodyBudget);
+    this.budget = holders.add("body_bytes", budget);
     this.#limiter = new RateLimiter(clock);
     this.#perMinute = config.rateLimit;
   }

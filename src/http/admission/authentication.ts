@@ -3,7 +3,7 @@ import type { Clock, Deps } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 import type { Db, Sql } from "../../database/db.ts";
-import { checkActive, unauthorized } from "../../sellers/access.ts";
+import { unauthorized } from "../../sellers/access.ts";
 import { hashOf, sameHash } from "../../sellers/api_key.ts";
 import { ENVIRONMENT } from "../../operations/audit.ts";
 import {
@@ -18,7 +18,7 @@ import { findSellerByKey, type KeyOwner } from "../../sellers/seller_rows.ts";
 export const KEY_HEADER = "x-service-auth";
 /**
  * How long a valid key is cached. A revoked key must be refused within a
- * second, so this is well below that.
+ * second, also by requests that wait, which authenticate at each look.
  */
 const REMEMBER_MS = 500;
 /** The most keys that are cached. */
@@ -56,14 +56,9 @@ class KeyOwners<T> {
 
   /** Returns null for an unknown or revoked key. */
   async get(key: string): Promise<T | null> {
-    const known = this.#known.get(key);
-    const fresh = known !== undefined && known.until > this.#clock.monotonic();
-    return fresh ? known.owner : await this.lookUp(key);
-  }
-
-  /** As `get`, without the cache. */
-  async lookUp(key: string): Promise<T | null> {
     const now = this.#clock.monotonic();
+    const known = this.#known.get(key);
+    if (known !== undefined && known.until > now) return known.owner;
     const owner = await this.#db.read((sql) => this.#find(sql, key), {
       single: true,
     });
@@ -82,15 +77,10 @@ function isPossible(key: string | null): key is string {
 }
 
 export class SellerKeys {
-  readonly #clock: Clock;
   readonly #owners: KeyOwners<KeyOwner>;
   readonly #uses: KeyUses;
-  /** Requests that wait or stream, by key. */
-  readonly #watched = new Map<string, Set<AbortController>>();
-  #cancelLook = () => {};
 
   constructor(db: Db, deps: Deps) {
-    this.#clock = deps.clock;
     this.#owners = new KeyOwners(db, deps.clock, findSellerByKey);
     this.#uses = new KeyUses(db, deps);
   }
@@ -106,45 +96,6 @@ export class SellerKeys {
   /** Writes pending changes. */
   close(): Promise<void> {
     return this.#uses.flush();
-  }
-
-  /**
-   * Checks a key repeatedly until `stop` is called; the signal fires, with the
-   * refusal as its reason, within a second of the key's revocation or its
-   * seller's suspension.
-   */
-  watch(key: string): { signal: AbortSignal; stop(): void } {
-    const watcher = new AbortController();
-    const watchers = this.#watched.get(key) ?? new Set();
-    this.#watched.set(key, watchers.add(watcher));
-    if (this.#watched.size === 1 && watchers.size === 1) this.#lookLater();
-    const stop = () => {
-      watchers.delete(watcher);
-      if (watchers.size > 0) return;
-      this.#watched.delete(key);
-      if (this.#watched.size === 0) this.#cancelLook();
-    };
-    return { signal: watcher.signal, stop };
-  }
-
-  #lookLater(): void {
-    this.#cancelLook();
-    this.#cancelLook = this.#clock.after(REMEMBER_MS, () => this.#look());
-  }
-
-  async #look(): Promise<void> {
-    for (const [key, watchers] of this.#watched) {
-      try {
-        const owner = await this.#owners.lookUp(key);
-        if (owner === null) throw unauthorized();
-        checkActive(owner);
-      } catch (error) {
-        // A database failure does not make the key invalid.
-        if (!(error instanceof ServiceError)) continue;
-        for (const watcher of watchers) watcher.abort(error);
-      }
-    }
-    if (this.#watched.size > 0) this.#lookLater();
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { createGunzip } from "node:zlib";
 import type { Deps } from "../../deps.ts";
-import { ServiceError, serviceStopping } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/errors.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import { Blocks, free } from "../../lib/blocks.ts";
 
@@ -27,7 +27,7 @@ export interface BodyLimits {
   /** Bytes, after inflating. */
   limit: number;
   deps: Pick<Deps, "clock" | "yieldToIo">;
-  /** Fires when the service stops, which aborts bodies. */
+  /** Fires when the service stops; its reason is thrown then. */
   stopping: AbortSignal;
   /** Milliseconds until the body has to be complete. */
   timeoutMs?: number;
@@ -88,7 +88,7 @@ export async function* readXmlChunks(
   } catch (error) {
     if (late) throw timedOut(timeoutMs);
     if (error instanceof ServiceError) throw error;
-    if (stopping.aborted) throw serviceStopping();
+    stopping.throwIfAborted();
     throw new ServiceError(
       "malformed_request",
       arriving.isBroken

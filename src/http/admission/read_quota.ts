@@ -22,10 +22,8 @@ const YIELD_AFTER_MS = 2;
 /** A read that may have to wait. */
 export interface ReadRequest {
   owner: string;
-  /** Fires when the client disconnects, and with `ending`. */
+  /** Fires when the client disconnects or the service cannot wait. */
   abort: () => AbortSignal;
-  /** Fires when the service stops and cannot wait any longer. */
-  ending: AbortSignal;
 }
 
 /**
@@ -75,10 +73,10 @@ export class ReadQuota {
    * service ends first, as does each step.
    */
   async begin(
-    { owner, abort, ending }: ReadRequest,
+    { owner, abort }: ReadRequest,
     held: { untilMade: DisposableStack; untilSent: DisposableStack },
   ): Promise<TakeStep> {
-    const permitOf = (list: WaitList) => permitFor(list, owner, abort, ending);
+    const permitOf = (list: WaitList) => permitFor(list, owner, abort);
     held.untilMade.use(this.#admitted.take(owner));
     held.untilSent.use(await permitOf(this.#answers));
     let wasLong = false;

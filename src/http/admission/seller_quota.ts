@@ -1,7 +1,7 @@
 /** What sellers share, such as slots for requests or bytes of bodies. */
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
-import { ServiceError, serviceStopping } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/errors.ts";
 import type { Held, Holder } from "../../lib/holders.ts";
 import { all, leavesAsMuch, perOwner } from "../../lib/limits.ts";
 import { type Permit, WaitList } from "../../lib/wait_list.ts";
@@ -96,21 +96,18 @@ export class BodyBudget extends SellerQuota {
 
 /**
  * Waits for a permit of an owner. `abort` is called only if it has to wait.
- * Throws the reason of the signal if that is a `ServiceError`; else 503 if the
- * service stops, 408 for a client that has disconnected, which only the log
- * shows.
+ * Throws the reason of the signal if that is a `ServiceError`; else 408 for a
+ * client that has disconnected, which only the log shows.
  */
 export async function permitFor(
   list: WaitList,
   owner: string,
   abort: () => AbortSignal,
-  stopping: AbortSignal,
 ): Promise<Permit> {
   try {
     return list.tryAdd({ owner }) ?? await list.add({ owner }, abort());
   } catch (reason) {
     if (reason instanceof ServiceError) throw reason;
-    if (stopping.aborted) throw serviceStopping();
     throw new ServiceError(
       "request_timeout",
       "The connection was closed before the answer was ready.",

@@ -3,7 +3,7 @@
  * that it is not refused for what others upload.
  */
 import type { Clock } from "../../deps.ts";
-import type { Permit, WaitList } from "../../lib/wait_list.ts";
+import type { Permit } from "../../lib/wait_list.ts";
 import { permitFor, SellerQuota, tooMany } from "./seller_quota.ts";
 
 /** From the end of the body to the answer. */
@@ -21,30 +21,17 @@ export interface UploadRequest {
   bytes: number;
   /** Fires when the client disconnects or the service stops. */
   abort: () => AbortSignal;
-  /** Fires when the service stops. */
-  stopping: AbortSignal;
 }
 
 /** Slots for uploads; see the top of this file. */
-export class UploadQuota {
+export class UploadQuota extends SellerQuota {
   readonly #clock: Clock;
-  readonly #quota: SellerQuota;
   /** How to refuse each seller's upload that waits; a seller has one at most. */
   readonly #waiting = new Map<string, AbortController>();
 
   constructor(clock: Clock) {
+    super(clock, UPLOADS);
     this.#clock = clock;
-    this.#quota = new SellerQuota(clock, UPLOADS);
-  }
-
-  /** For the register. */
-  get slots(): WaitList {
-    return this.#quota.list;
-  }
-
-  /** Uploads in progress. */
-  get taken(): number {
-    return this.#quota.taken;
   }
 
   /**
@@ -53,16 +40,16 @@ export class UploadQuota {
    * one or waits for one; 408 if the client disconnects while it waits, 503 if
    * the service stops.
    */
-  async take(request: UploadRequest): Promise<Permit> {
+  async begin(request: UploadRequest): Promise<Permit> {
     const { seller } = request;
-    const slot = this.slots.tryAdd({ owner: seller });
+    const slot = this.list.tryAdd({ owner: seller });
     if (slot !== undefined) return slot;
     if (this.#mayWait(request)) return await this.#wait(request);
-    throw this.#quota.refusal(seller);
+    throw this.refusal(seller);
   }
 
   #mayWait({ seller, bytes }: UploadRequest): boolean {
-    const { usage } = this.slots;
+    const { usage } = this.list;
     const isFirst = usage.used(undefined, seller) === 0 &&
       !this.#waiting.has(seller);
     if (!isFirst || bytes > WAITING_BYTES) return false;
@@ -75,14 +62,14 @@ export class UploadQuota {
     return true;
   }
 
-  async #wait({ seller, abort, stopping }: UploadRequest): Promise<Permit> {
+  async #wait({ seller, abort }: UploadRequest): Promise<Permit> {
     const refused = new AbortController();
     const refuse = () => refused.abort(tooMany(UPLOADS.what));
     const cancel = this.#clock.after(WAIT_MS, refuse);
     const refusedOrGone = () => AbortSignal.any([refused.signal, abort()]);
     this.#waiting.set(seller, refused);
     try {
-      return await permitFor(this.slots, seller, refusedOrGone, stopping);
+      return await permitFor(this.list, seller, refusedOrGone);
     } finally {
       cancel();
       this.#waiting.delete(seller);

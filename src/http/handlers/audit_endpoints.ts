@@ -1,8 +1,7 @@
 /** The audit log. */
 import { listChanges } from "../../operations/audit.ts";
 import { isoTime } from "../../xml/encode.ts";
-import { pageOf } from "../server/list.ts";
-import { QueryReader } from "../server/query.ts";
+import { readRows } from "../server/list.ts";
 import { AFTER, LIMIT } from "../server/parameters.ts";
 import { endpoint } from "../server/route.ts";
 
@@ -12,12 +11,8 @@ export const listAudit = endpoint({
   about: "What operators changed and who did, the newest first.",
   parameters: [AFTER, LIMIT],
   answers: ["audit"],
-}, async ({ services, query }) => {
-  const { after, limit } = new QueryReader(query).idPlace();
-  const found = await services.db.read((sql) =>
-    listChanges(sql, after, limit + 1)
-  );
-  const { page, next } = pageOf(found, limit);
+}, async (context) => {
+  const { page, next } = await readRows(context, listChanges, null);
   return {
     xml: {
       audit: {

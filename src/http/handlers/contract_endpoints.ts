@@ -18,8 +18,7 @@ import { OPERATOR_FILES } from "../../docs/files.ts";
 import { chapterPage, contentsPage, generatedPage } from "../../docs/page.ts";
 import { searchEntries } from "../../docs/search_index.ts";
 import { notFound } from "../../lib/errors.ts";
-import type { Handler } from "../server/context.ts";
-import { endpoint } from "../server/route.ts";
+import { endpoint, type Handler } from "../server/route.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
 /** Forbids external content, and inline scripts and styles. */
@@ -137,19 +136,24 @@ export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
     answers: { type: "application/json" },
   }, published("application/json", () => openApi(endpoints(), VERSION)));
 
-export const getProductsSchema = endpoint({
-  operation: "getProductsSchema",
-  title: "Schema of uploads",
-  about: "XML Schema 1.0.",
-  answers: { type: "application/xml" },
-}, published("application/xml", productsSchema));
+export const getProductsSchema = schema(
+  "getProductsSchema",
+  "Schema of uploads",
+  productsSchema,
+);
 
-export const getResponsesSchema = endpoint({
-  operation: "getResponsesSchema",
-  title: "Schema of answers",
-  about: "XML Schema 1.0.",
-  answers: { type: "application/xml" },
-}, published("application/xml", responsesSchema));
+export const getResponsesSchema = schema(
+  "getResponsesSchema",
+  "Schema of answers",
+  responsesSchema,
+);
+
+function schema(operation: string, title: string, write: () => string) {
+  const type = "application/xml";
+  const about = "XML Schema 1.0.";
+  const documentation = { operation, title, about, answers: { type } };
+  return endpoint(documentation, published(type, write));
+}
 
 /** Serves a text, which is created at the first request. */
 function published(

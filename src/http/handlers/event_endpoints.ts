@@ -10,7 +10,7 @@ import {
 import type { Sql } from "../../database/db.ts";
 import { recordInvalid } from "../../lib/errors.ts";
 import { EncodedElement } from "../../xml/encode.ts";
-import type { RequestContext } from "../server/context.ts";
+import type { Exchange } from "../server/exchange.ts";
 import { readPage } from "../server/list.ts";
 import { AFTER, LIMIT, TRIGGER, waitUntil } from "../server/parameters.ts";
 import { QueryReader, readOption } from "../server/query.ts";
@@ -81,7 +81,7 @@ function checkCursor(after: number, { last }: Listable): void {
 }
 
 async function waitForEvent(
-  context: RequestContext,
+  context: Exchange,
   place: EventsPart,
   ms: number,
 ): Promise<void> {

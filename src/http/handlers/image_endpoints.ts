@@ -3,8 +3,7 @@ import { ifNoneMatch } from "@std/http/etag";
 import { notFound } from "../../lib/errors.ts";
 import { IMAGE_TYPES } from "../../images/image_types.ts";
 import type { ByteRange, ImageStore } from "../../images/storage/blob_store.ts";
-import type { Reply } from "../server/context.ts";
-import { endpoint } from "../server/route.ts";
+import { endpoint, type Reply } from "../server/route.ts";
 
 /** The only valid names; no other name reaches the store. */
 const NAME = new RegExp(

@@ -27,16 +27,15 @@ import { undoImport as undo } from "../../imports/undo.ts";
 import { DETAIL_LIMIT, notFound, ServiceError } from "../../lib/errors.ts";
 import { totalOf } from "../../catalogue/transaction.ts";
 import { element, isoTime, isoTimeOrNone } from "../../xml/encode.ts";
-import type { RequestContext } from "../server/context.ts";
+import type { Exchange } from "../server/exchange.ts";
 import { detailNode } from "../server/error_answers.ts";
-import { pageOf, readPage } from "../server/list.ts";
+import { readPage, readRows } from "../server/list.ts";
 import {
   ACCEPT,
   AFTER,
   CHANGED,
   DRY_RUN,
   IDEMPOTENCY_KEY,
-  importIdOf,
   LIMIT,
   NAME,
   RESULT,
@@ -84,7 +83,7 @@ export const beginImport = endpoint({
 });
 
 function logBegun(
-  { services, requestId, seller }: RequestContext,
+  { services, requestId, seller }: Exchange,
   event: string,
   importId: string,
 ): void {
@@ -113,7 +112,7 @@ export const getImport = endpoint({
   if (wantsEvents(context)) return await streamProgress(context, watched);
   if (waitMs > 0) await waitUntilFinal(context, watched, waitMs);
   const { services: { db }, seller, params, heavyRead } = context;
-  const id = importIdOf(params);
+  const id = params.import_id;
   const key = { sellerNo: seller.no, importId: id };
   const read = () =>
     db.read(async (sql) => {
@@ -136,9 +135,9 @@ export const getImport = endpoint({
 });
 
 function watchedImport(
-  { services, seller, params }: RequestContext,
+  { services, seller, params }: Exchange,
 ): Watched<ImportRecord> {
-  const id = importIdOf(params);
+  const id = params.import_id;
   return {
     key: id,
     find: async () => {
@@ -183,12 +182,13 @@ export const listImports = endpoint({
   about: "The newest first, with counters and without problems.",
   parameters: [AFTER, LIMIT],
   answers: ["imports"],
-}, async ({ services, seller, query }) => {
-  const { after: before, limit } = new QueryReader(query).idPlace();
-  const found = await services.db.read((sql) =>
-    importsOf(sql, seller.no, { before, limit: limit + 1 })
+}, async (context) => {
+  const { page, next } = await readRows(
+    context,
+    (sql, before, limit) =>
+      importsOf(sql, context.seller.no, { before, limit }),
+    context.seller.no,
   );
-  const { page, next } = pageOf(found, limit);
   return { xml: { imports: { import: page.map(importNode) }, next } };
 });
 
@@ -202,7 +202,7 @@ export const getImportResults = endpoint({
   answers: ["import_results"],
 }, async (context) => {
   const { services: { db }, seller, params, query } = context;
-  const id = importIdOf(params);
+  const id = params.import_id;
   const key = { sellerNo: seller.no, importId: id };
   const reader = new QueryReader(query);
   const after = reader.cursor(parsePlace) ?? START;
@@ -237,7 +237,7 @@ export const getImportResults = endpoint({
     },
     seller.no,
   );
-  const next = page.more ? `${page.after.part}-${page.after.index}` : undefined;
+  const next = page.next && `${page.next.part}-${page.next.index}`;
   return { xml: { results: { product: page.list }, next } };
 });
 
@@ -269,7 +269,7 @@ export const getRefusedOfImport = endpoint({
     "byte for byte as it was sent, behind a comment with its problems.",
   answers: { type: "text/xml" },
 }, async ({ services: { db }, seller, params }) => {
-  const id = importIdOf(params);
+  const id = params.import_id;
   const record = await db.read((sql) => findImport(sql, seller.no, id));
   if (record === null) throw notFound("import");
   if (record.products_refused === 0 || record.undoes !== null) {
@@ -292,7 +292,7 @@ export const cancelImport = endpoint({
   answers: ["success"],
   errors: ["conflict"],
 }, async ({ services, seller, params }) => {
-  await cancel(services, seller, importIdOf(params));
+  await cancel(services, seller, params.import_id);
   return { xml: { success: true } };
 });
 
@@ -311,7 +311,7 @@ export const undoImport = endpoint({
   const { request, query, params, seller, services } = context;
   const { importId, repeated } = await undo(services, {
     seller,
-    importId: importIdOf(params),
+    importId: params.import_id,
     keepChanged: readOption(query, CHANGED) !== null,
     dryRun: readOption(query, DRY_RUN) ?? false,
     idempotency: readIdempotencyKey(request),

@@ -57,7 +57,7 @@ export const listProducts = endpoint({
   };
   const filter = readFilter(reader);
   reader.finish();
-  const { list, after, more } = await readPage(
+  const { list, next } = await readPage(
     context,
     "product",
     place,
@@ -65,9 +65,7 @@ export const listProducts = endpoint({
       readProducts(sql, context.seller.no, filter, { after, limit }),
     context.seller.no,
   );
-  return {
-    xml: { products: { product: list }, next: more ? after : undefined },
-  };
+  return { xml: { products: { product: list }, next } };
 });
 
 async function readProducts(

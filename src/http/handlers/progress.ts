@@ -1,5 +1,7 @@
 /** Waits for work to end, or streams its progress as server-sent events. */
-import type { Reply, RequestContext } from "../server/context.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { Exchange } from "../server/exchange.ts";
+import type { Reply } from "../server/route.ts";
 import { accepts } from "@std/http/negotiation";
 import { lookUntil, Timeout, waitAtMost } from "./waiting.ts";
 import { pause } from "../../lib/waits.ts";
@@ -23,7 +25,7 @@ export interface Watched<T> {
 }
 
 /** Whether the client asks for a stream of events. */
-export function wantsEvents({ request }: RequestContext): boolean {
+export function wantsEvents({ request }: Exchange): boolean {
   return request.method === "GET" &&
     (request.headers.get("accept") ?? "").includes("text/event-stream") &&
     accepts(request, "text/xml", "text/event-stream") === "text/event-stream";
@@ -34,7 +36,7 @@ export function wantsEvents({ request }: RequestContext): boolean {
  * meanwhile.
  */
 export async function waitUntilFinal<T>(
-  context: RequestContext,
+  context: Exchange,
   watched: Watched<T>,
   ms: number,
 ): Promise<void> {
@@ -50,13 +52,13 @@ export async function waitUntilFinal<T>(
  * `final` if the key is revoked or the service stops.
  */
 export async function streamProgress<T>(
-  context: RequestContext,
+  context: Exchange,
   watched: Watched<T>,
 ): Promise<Reply> {
   const first = await watched.find();
   const waiting = context.startWaiting();
   const gone = new AbortController();
-  const abort = AbortSignal.any([waiting.signal, gone.signal]);
+  const abort = AbortSignal.any([context.abort, gone.signal]);
   const events = progressEvents(context, watched, abort, first);
   const leave = () => {
     gone.abort();
@@ -67,6 +69,7 @@ export async function streamProgress<T>(
     async pull(controller) {
       const { done, value } = await events.next().catch((error) => {
         leave();
+        if (error instanceof ServiceError) return ENDED;
         throw error;
       });
       if (!done) return controller.enqueue(encoder.encode(value));
@@ -83,8 +86,11 @@ export async function streamProgress<T>(
   };
 }
 
+/** The end of a stream whose key was revoked. */
+const ENDED = { done: true, value: undefined } as const;
+
 async function* progressEvents<T>(
-  context: RequestContext,
+  context: Exchange,
   watched: Watched<T>,
   abort: AbortSignal,
   first: T,
@@ -112,7 +118,7 @@ async function* progressEvents<T>(
 
 /** Waits until it satisfies `done`; null if `abort` fires. */
 function follow<T>(
-  context: RequestContext,
+  context: Exchange,
   { key, find }: Watched<T>,
   abort: AbortSignal,
   done: (now: T) => boolean,

@@ -8,7 +8,8 @@ import {
 } from "../../sellers/refusals.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import { isoTime } from "../../xml/encode.ts";
-import type { Reply, RequestContext } from "../server/context.ts";
+import type { Exchange } from "../server/exchange.ts";
+import { endpoint, type Reply } from "../server/route.ts";
 import { detailNode } from "../server/error_answers.ts";
 import { readPage } from "../server/list.ts";
 import {
@@ -22,7 +23,6 @@ import {
   SKU_OR_REQUEST,
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
-import { endpoint } from "../server/route.ts";
 
 const KEPT = `The last ${KEPT_REFUSALS} of a seller and ` +
   `${KEPT_REFUSAL_DAYS} days, the newest first`;
@@ -60,7 +60,7 @@ export const listAllRefusals = endpoint({
 });
 
 async function pageOfRefusals(
-  context: RequestContext,
+  context: Exchange,
   sellerNo: number | null,
 ): Promise<Reply<"refusals">> {
   const reader = new QueryReader(context.query);
@@ -74,7 +74,7 @@ async function pageOfRefusals(
   };
   const place = reader.idPlace();
   await context.services.refusals.flush();
-  const { list, after, more } = await readPage(
+  const { list, next } = await readPage(
     context,
     "refusal",
     place,
@@ -91,12 +91,7 @@ async function pageOfRefusals(
     },
     sellerNo,
   );
-  return {
-    xml: {
-      refusals: { refusal: list },
-      next: more ? after ?? undefined : undefined,
-    },
-  };
+  return { xml: { refusals: { refusal: list }, next } };
 }
 
 function refusalNode(refusal: ListedRefusal): RefusalNode {

@@ -22,8 +22,7 @@ import {
 import { parseTree } from "../../xml/decode.ts";
 import { notFound, recordInvalid } from "../../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
-import { pageOf } from "../server/list.ts";
-import { QueryReader } from "../server/query.ts";
+import { readRows } from "../server/list.ts";
 import type { SellerNode } from "../../contracts/answers.ts";
 import { AFTER, LIMIT } from "../server/parameters.ts";
 import { KEY_EXAMPLE, SELLER_EXAMPLE } from "../../contracts/examples.ts";
@@ -151,12 +150,12 @@ export const listSellers = endpoint({
     "against them.",
   parameters: [AFTER, LIMIT],
   answers: ["sellers"],
-}, async ({ services, query }) => {
-  const { after, limit } = new QueryReader(query).idPlace();
-  const found = await services.db.read((sql) =>
-    pageOfSellers(sql, after ?? "", limit + 1)
+}, async (context) => {
+  const { page, next } = await readRows(
+    context,
+    (sql, after, limit) => pageOfSellers(sql, after ?? "", limit),
+    null,
   );
-  const { page, next } = pageOf(found, limit);
   return { xml: { sellers: { seller: page.map(sellerNode) }, next } };
 });
 

@@ -3,7 +3,8 @@ import { ifNoneMatch } from "@std/http/etag";
 import { acceptsEncodings } from "@std/http/negotiation";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { Reply, RequestContext } from "../server/context.ts";
+import type { Exchange } from "../server/exchange.ts";
+import type { Reply } from "../server/route.ts";
 
 export interface StaticText {
   type: string;
@@ -24,7 +25,7 @@ export function staticText(type: string, text: string): StaticText {
 }
 
 export function serveText(
-  { request }: RequestContext,
+  { request }: Exchange,
   { type, plain, gzip, hash }: StaticText,
   more: Readonly<Record<string, string>>,
 ): Reply {

@@ -6,7 +6,7 @@ import type {
   ResultNode,
   UnsettledImageNode,
 } from "../../contracts/answers.ts";
-import { notFound, ServiceError } from "../../lib/errors.ts";
+import { ServiceError } from "../../lib/errors.ts";
 import { element, encodedDocument } from "../../xml/encode.ts";
 import type {
   Transaction,
@@ -20,11 +20,12 @@ import {
 } from "../../images/requests.ts";
 import {
   findResults,
-  findTransaction,
   findUndoneBy,
   listTransactions as transactionsOf,
+  readTransaction,
 } from "../../catalogue/transaction_rows.ts";
-import type { Reply, RequestContext } from "../server/context.ts";
+import type { Exchange } from "../server/exchange.ts";
+import { endpoint, type Reply } from "../server/route.ts";
 import { detailNode } from "../server/error_answers.ts";
 import {
   type KeptDetails,
@@ -35,7 +36,7 @@ import {
 import {
   ANSWER_LIMIT,
   boundedList,
-  pageOf,
+  readRows,
   STEP_BYTES,
 } from "../server/list.ts";
 import { QueryReader, readOption } from "../server/query.ts";
@@ -46,13 +47,7 @@ import {
   wantsEvents,
   type Watched,
 } from "./progress.ts";
-import {
-  AFTER,
-  LIMIT,
-  transactionIdOf,
-  waitUntil,
-} from "../server/parameters.ts";
-import { endpoint } from "../server/route.ts";
+import { AFTER, LIMIT, waitUntil } from "../server/parameters.ts";
 
 const WAIT = waitUntil("the status is final");
 /** Results whose images are read together; each has at most ten images. */
@@ -83,18 +78,12 @@ export const getTransaction = endpoint({
 });
 
 function watchedTransaction(
-  { services, seller, params }: RequestContext,
+  { services, seller, params }: Exchange,
 ): Watched<Transaction> {
-  const id = transactionIdOf(params);
+  const id = params.transaction_id;
   return {
     key: id,
-    find: async () => {
-      const transaction = await services.db.read((sql) =>
-        findTransaction(sql, seller.no, id)
-      );
-      if (transaction === null) throw notFound("transaction");
-      return transaction;
-    },
+    find: () => services.db.read((sql) => readTransaction(sql, seller.no, id)),
     isFinal: ({ finished_at }) => finished_at !== null,
     hasMoved: (shown, { images }) => images.pending !== shown.images.pending,
     write: (now) => element("transaction", progressRecord(now)),
@@ -111,19 +100,17 @@ function parsePosition(text: string): number | null {
  * but for `undone_by`, so its answer is kept as it was encoded.
  */
 async function fullRecord(
-  { services, seller, params, heavyRead, finalRecords }: RequestContext,
+  { services, seller, params, heavyRead, finalRecords }: Exchange,
   after: number,
 ): Promise<Reply<"transaction">> {
   const { db } = services;
-  const query = { sellerNo: seller.no, id: transactionIdOf(params), after };
+  const query = { sellerNo: seller.no, id: params.transaction_id, after };
   const key = `${seller.no} ${query.id} ${after}`;
   const kept = finalRecords.get(key);
   if (kept !== undefined) {
-    const found = await db.read((sql) => findUndoneBy(sql, query), {
-      seller: seller.no,
-    });
-    if (found === null) throw notFound("transaction");
-    if (found.undone_by === kept.undoneBy) return { body: kept.document };
+    const find = (sql: Sql) => findUndoneBy(sql, query);
+    const undoneBy = await db.read(find, { single: true, seller: seller.no });
+    if (undoneBy === kept.undoneBy) return { body: kept.document };
   }
   const list = boundedList<ResultNode>("product");
   let record: ResultsRecord | null = null;
@@ -192,8 +179,7 @@ async function readRecord(
   { sellerNo, id, after }: RecordQuery,
   mayBeLong: boolean,
 ): Promise<ResultsRecord | null> {
-  const transaction = await findTransaction(sql, sellerNo, id);
-  if (transaction === null) throw notFound("transaction");
+  const transaction = await readTransaction(sql, sellerNo, id);
   const key = { sellerNo, transactionId: id };
   const { pending, failed } = transaction.images;
   const hasRefused = transaction.products.refused > 0;
@@ -273,11 +259,10 @@ export const getRefusedProducts = endpoint({
     "comment with its problems.",
   answers: { type: "text/xml" },
 }, async ({ services: { db }, seller, params }) => {
-  const id = transactionIdOf(params);
+  const id = params.transaction_id;
   const key = { sellerNo: seller.no, transactionId: id };
   const bytes = await db.read(async (sql) => {
-    const transaction = await findTransaction(sql, seller.no, id);
-    if (transaction === null) throw notFound("transaction");
+    const transaction = await readTransaction(sql, seller.no, id);
     const kept = await refusedProductsBytes(sql, key);
     if (kept === null) throw noRefusedProducts(transaction);
     return kept;
@@ -315,10 +300,9 @@ export const retryImages = endpoint({
 }, async (context) => {
   const { services, seller, params } = context;
   const { db, deps, signals } = services;
-  const id = transactionIdOf(params);
+  const id = params.transaction_id;
   const retried = await db.write(async (tx) => {
-    const transaction = await findTransaction(tx, seller.no, id);
-    if (transaction === null) throw notFound("transaction");
+    await readTransaction(tx, seller.no, id);
     const references = await retryFailed(tx, seller, id, deps.clock.now());
     if (references > 0) {
       tx.onCommit(() => {
@@ -338,15 +322,13 @@ export const listTransactions = endpoint({
   about: "The newest first, with counters and without results.",
   parameters: [AFTER, LIMIT],
   answers: ["transactions"],
-}, async ({ services, seller, query }) => {
-  const { after: before, limit } = new QueryReader(query).idPlace();
-  const found = await services.db.read(
-    (sql) => transactionsOf(sql, seller.no, { before, limit: limit + 1 }),
-    {
-      seller: seller.no,
-    },
+}, async (context) => {
+  const { page, next } = await readRows(
+    context,
+    (sql, before, limit) =>
+      transactionsOf(sql, context.seller.no, { before, limit }),
+    context.seller.no,
   );
-  const { page, next } = pageOf(found, limit);
   return {
     xml: { transactions: { transaction: page.map(progressRecord) }, next },
   };

@@ -1,11 +1,11 @@
 /** Uploads and their undo. */
 import { uploadProducts as upload } from "../../catalogue/upload.ts";
 import type { WrittenTransaction } from "../../catalogue/transaction_write.ts";
-import { notFound, ServiceError } from "../../lib/errors.ts";
-import { findTransaction } from "../../catalogue/transaction_rows.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { readTransaction } from "../../catalogue/transaction_rows.ts";
 import { undoTransaction } from "../../catalogue/undo.ts";
 import type { KeyedRequest } from "../../catalogue/idempotency.ts";
-import type { RequestContext } from "../server/context.ts";
+import type { Exchange } from "../server/exchange.ts";
 import { detailList } from "../server/error_answers.ts";
 import {
   ACCEPT,
@@ -14,7 +14,6 @@ import {
   DRY_RUN,
   IDEMPOTENCY_KEY,
   IDEMPOTENCY_KEY_LENGTH,
-  transactionIdOf,
   VERSION,
 } from "../server/parameters.ts";
 import { readOption } from "../server/query.ts";
@@ -62,7 +61,7 @@ export const uploadProducts = endpoint({
 });
 
 function logDone(
-  { services, requestId, seller }: RequestContext,
+  { services, requestId, seller }: Exchange,
   event: string,
   { transactionId, counts, images }: WrittenTransaction,
 ): void {
@@ -124,7 +123,7 @@ export const undoUpload = endpoint({
   const { request, query, params, seller, services } = context;
   const undo = {
     seller,
-    transactionId: transactionIdOf(params),
+    transactionId: params.transaction_id,
     keepChanged: readOption(query, CHANGED) !== null,
     dryRun: readOption(query, DRY_RUN) ?? false,
     idempotency: readIdempotencyKey(request),
@@ -140,15 +139,12 @@ export const undoUpload = endpoint({
 });
 
 async function countProducts(
-  { services, seller, params, countMore }: RequestContext,
+  { services, seller, params, countMore }: Exchange,
 ): Promise<void> {
-  const transaction = await services.db.read(
-    (sql) => findTransaction(sql, seller.no, transactionIdOf(params)),
-    {
-      seller: seller.no,
-    },
+  const { products } = await services.db.read(
+    (sql) => readTransaction(sql, seller.no, params.transaction_id),
+    { seller: seller.no },
   );
-  if (transaction === null) throw notFound("transaction");
-  const { created, updated, deleted } = transaction.products;
+  const { created, updated, deleted } = products;
   countMore(Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST));
 }

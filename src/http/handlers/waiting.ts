@@ -2,14 +2,13 @@
 import { DbError } from "../../database/db.ts";
 import type { Clock } from "../../deps.ts";
 import type { Signal } from "../../jobs/signals.ts";
-import { ServiceError } from "../../lib/errors.ts";
-import type { RequestContext } from "../server/context.ts";
+import type { Exchange } from "../server/exchange.ts";
 
 /**
  * A waiting request reads again after this long, because another process may do
- * the work.
+ * the work or revoke the key.
  */
-const LOOK_AGAIN_MS = 1_000;
+const LOOK_AGAIN_MS = 500;
 
 /**
  * Waits until `wait` is done or the time is up. Counts as one of the waiting
@@ -17,23 +16,22 @@ const LOOK_AGAIN_MS = 1_000;
  * meanwhile.
  */
 export async function waitAtMost(
-  context: RequestContext,
+  context: Exchange,
   ms: number,
   wait: (abort: AbortSignal) => Promise<unknown>,
 ): Promise<void> {
-  using waiting = context.startWaiting();
+  using _slot = context.startWaiting();
   using timeout = new Timeout(context.services.deps.clock, ms);
-  await wait(AbortSignal.any([waiting.signal, timeout.signal]));
-  const { reason } = waiting.signal;
-  if (reason instanceof ServiceError) throw reason;
+  await wait(AbortSignal.any([context.abort, timeout.signal]));
 }
 
 /**
  * Calls `look` at once and whenever the signal is notified. Returns its first
- * result that is not null; null if `abort` fires first.
+ * result that is not null; null if `abort` fires first. Throws 401 or 403 if
+ * the key is revoked.
  */
 export async function lookUntil<T>(
-  { services }: Pick<RequestContext, "services">,
+  { services, checkKey }: Pick<Exchange, "services" | "checkKey">,
   { signal, key }: { signal: Signal; key: string },
   abort: AbortSignal,
   look: () => Promise<T | null>,
@@ -46,7 +44,10 @@ export async function lookUntil<T>(
       abort: AbortSignal.any([abort, looked.signal]),
     });
     try {
-      const found = await withoutOutage(look);
+      const found = await withoutOutage(async () => {
+        await checkKey();
+        return await look();
+      });
       if (found !== null) return found;
       await changed;
       await services.deps.maybe?.("waiter woken");

@@ -41,9 +41,9 @@ import {
   UNTIL,
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
-import type { Reply, RequestContext } from "../server/context.ts";
+import type { Exchange } from "../server/exchange.ts";
+import { endpoint, type Reply } from "../server/route.ts";
 import { WEBHOOK_EXAMPLE } from "../../contracts/examples.ts";
-import { endpoint } from "../server/route.ts";
 
 /** The most recent attempts that the list shows of a delivery. */
 const SHOWN_ATTEMPTS = 10;
@@ -121,7 +121,7 @@ export const deleteWebhook = endpoint({
 });
 
 /** The trigger of the path; throws 404 if there is none of this name. */
-function triggerOf({ trigger }: RequestContext["params"]): Trigger {
+function triggerOf({ trigger }: Exchange["params"]): Trigger {
   if (isTrigger(trigger)) return trigger;
   throw notFound("webhook");
 }
@@ -239,12 +239,12 @@ export const listSellerDeliveries = endpoint({
 });
 
 async function pageOfDeliveries(
-  context: RequestContext,
+  context: Exchange,
   choice: DeliveryChoice,
   place: ReturnType<QueryReader["idPlace"]>,
   toXml: typeof deliveryXml,
 ): Promise<Reply<"deliveries">> {
-  const { list, after, more } = await readPage(
+  const { list, next } = await readPage(
     context,
     "delivery",
     place,
@@ -252,12 +252,7 @@ async function pageOfDeliveries(
       readDeliveries(sql, choice, { before, limit }, toXml),
     choice.sellerNo,
   );
-  return {
-    xml: {
-      deliveries: { delivery: list },
-      next: more ? after ?? undefined : undefined,
-    },
-  };
+  return { xml: { deliveries: { delivery: list }, next } };
 }
 
 async function readDeliveries(

@@ -1,5 +1,6 @@
 /** One request, from its arrival to its line in the log. */
 import type { Caller } from "../../sellers/seller.ts";
+import { checkActive } from "../../sellers/access.ts";
 import type { Operator } from "../../sellers/operator_keys.ts";
 import type { KeyOwner } from "../../sellers/seller_rows.ts";
 import type { Services } from "../../services.ts";
@@ -10,13 +11,12 @@ import {
   readXmlChunks,
 } from "../admission/body.ts";
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
-import type { FinalRecord, RequestContext, Waiting } from "./context.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
 import type { Admission } from "../admission/admission.ts";
 import { KEY_HEADER } from "../admission/authentication.ts";
 import type { TakeStep } from "../admission/read_quota.ts";
 import type { Quota } from "../admission/rate_limit.ts";
-import type { Route } from "./route.ts";
+import type { Address } from "../../contracts/endpoint.ts";
 import type { BodySender, EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
 
@@ -29,19 +29,35 @@ export interface Origin {
   remoteAddr: { hostname: string };
 }
 
+/** A record of an upload whose results cannot change, as it was answered. */
+export interface FinalRecord {
+  document: Uint8Array<ArrayBuffer>;
+  undoneBy: string | null;
+}
+
+/** What a handler needs of the server. */
+export interface Needs {
+  /** Expensive: limited for each seller and in total. */
+  upload?: boolean;
+  /** Waits on purpose, so a slow answer is not logged. */
+  waits?: boolean;
+}
+
 /** What all requests of a server share. */
 export interface ServerState {
   /** Ends requests that wait or stream. */
   stopping: AbortSignal;
   admission: Admission;
   sender: BodySender;
+  /** By seller, transaction and cursor. */
   finalRecords: RecentValues<FinalRecord>;
 }
 
 /** One request and its answer: the context of the handler. */
-export class Exchange implements RequestContext, Disposable {
+export class Exchange implements Disposable {
   readonly services: Services;
   readonly request: Request;
+  /** UUID of this request; `X-Request-Id` of the answer. */
   readonly requestId: string;
   readonly startedAt: number;
   readonly #origin: Origin;
@@ -52,8 +68,9 @@ export class Exchange implements RequestContext, Disposable {
     untilSent: new DisposableStack(),
   };
   query = NO_QUERY;
+  /** Named path segments, percent-decoded. */
   params: Readonly<Record<string, string>> = {};
-  route: Route | null = null;
+  route: Address & Needs | null = null;
   /** The owner of the key; null until that is known, and on other routes. */
   owner: KeyOwner | null = null;
   /** The operator of the key; null if it is none's. */
@@ -84,8 +101,13 @@ export class Exchange implements RequestContext, Disposable {
     this.#origin = origin;
   }
 
+  /**
+   * Reads the body: media type (415), declared and real size (413), deadline
+   * (408), memory (503), gzip. `limit` in bytes, by default from the settings.
+   */
   readonly body = async (limit?: number) => joined(await this.blocks(limit));
 
+  /** As `body`, for a large one: in the blocks in which it arrived. */
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
     const { admission: { bodies, budget, uploads }, stopping } = this.#server;
     const { deps, heavy } = this.services;
@@ -112,17 +134,20 @@ export class Exchange implements RequestContext, Disposable {
     this.received = sizeOf(blocks);
     // Not before: a slow sender would occupy a slot that others need.
     if (this.route?.upload) {
-      const slot = await uploads.take({
+      const slot = await uploads.begin({
         seller: this.seller.id,
         bytes: this.received,
         abort: () => this.abort,
-        stopping,
       });
       untilMade.use(slot);
     }
     return blocks;
   };
 
+  /**
+   * As `body`, for one that is not kept in memory, of a seller: each chunk is
+   * valid until the next one is requested.
+   */
   readonly chunks = (limit: number) => this.#chunks(limit);
 
   async *#chunks(limit: number): AsyncGenerator<Uint8Array, void> {
@@ -147,24 +172,30 @@ export class Exchange implements RequestContext, Disposable {
     }
   }
 
-  readonly startWaiting = (): Waiting => {
-    const { waits, keys } = this.#server.admission;
-    using held = new DisposableStack();
-    held.use(waits.take(this.seller.id));
+  /**
+   * Acquires a slot for a request that waits or streams, until it is disposed
+   * of; throws 429 or 503 if there is none.
+   */
+  readonly startWaiting = (): Disposable => {
+    const slot = this.#server.admission.waits.take(this.seller.id);
     this.isWaiting = true;
-    const key = keys.watch(this.request.headers.get(KEY_HEADER)!);
-    held.defer(() => key.stop());
-    const untilLeft = held.move();
-    return {
-      signal: AbortSignal.any([this.abort, key.signal]),
-      [Symbol.dispose]: () => untilLeft.dispose(),
-    };
+    return slot;
+  };
+
+  /** Authenticates again; throws 401 or 403 within a second of a revocation. */
+  readonly checkKey = async (): Promise<void> => {
+    const key = this.request.headers.get(KEY_HEADER);
+    checkActive(await this.#server.admission.keys.authenticate(key));
   };
 
   get finalRecords(): RecentValues<FinalRecord> {
     return this.#server.finalRecords;
   }
 
+  /**
+   * Charges the seller's rate for so many more requests, once the cost of this
+   * one is known; later requests wait for it.
+   */
   readonly countMore = (requests: number): void => {
     const { owner } = this;
     if (owner !== null) {
@@ -172,6 +203,10 @@ export class Exchange implements RequestContext, Disposable {
     }
   };
 
+  /**
+   * Reads many rows in steps, each when the key's owner may run; throws 429 or
+   * 503 if too many reads wait.
+   */
   readonly heavyRead = async <T>(
     read: (takeStep: TakeStep) => Promise<T>,
   ): Promise<T> => {
@@ -180,11 +215,15 @@ export class Exchange implements RequestContext, Disposable {
     // A read is short: it ends before the service does, unless it waits.
     const { ending } = this.services;
     const abort = () => AbortSignal.any([this.request.signal, ending]);
-    const takeStep = await reads.begin({ owner, abort, ending }, this.held);
+    const takeStep = await reads.begin({ owner, abort }, this.held);
     sender.checkRoom(owner);
     return await read(takeStep);
   };
 
+  /**
+   * Whether an operator's key was sent, on a route that needs none; throws 401
+   * for an invalid one.
+   */
   readonly isOperator = async (): Promise<boolean> => {
     const key = this.request.headers.get(KEY_HEADER) ?? "";
     if (key === "") return false;
@@ -192,6 +231,7 @@ export class Exchange implements RequestContext, Disposable {
     return this.operator !== null;
   };
 
+  /** The operator, as in the audit log; throws on a route for others. */
   get who(): string {
     if (this.operator !== null) return this.operator.name;
     throw new Error("this route is not an operator's");
@@ -204,6 +244,7 @@ export class Exchange implements RequestContext, Disposable {
     return clientAddress(this.request, hostname, trustProxy);
   }
 
+  /** The authenticated seller; throws on a route that is not for sellers. */
   get seller(): Caller {
     if (this.owner !== null) return this.owner;
     throw new Error("this route is not a seller's");
@@ -224,6 +265,7 @@ export class Exchange implements RequestContext, Disposable {
     this.held.untilSent.dispose();
   }
 
+  /** Fires when the client disconnects or the service stops. */
   get abort(): AbortSignal {
     return AbortSignal.any([this.request.signal, this.#server.stopping]);
   }

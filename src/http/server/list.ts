@@ -9,7 +9,8 @@ import {
   type EncodedElement,
   type XmlValue,
 } from "../../xml/encode.ts";
-import type { RequestContext } from "./context.ts";
+import type { Exchange } from "./exchange.ts";
+import { QueryReader } from "./query.ts";
 
 /** The most bytes of an answer. */
 export const ANSWER_LIMIT = 4 * 1_024 * 1_024;
@@ -40,8 +41,8 @@ export interface Page<Cursor, V extends XmlValue> {
   list: ElementList<V>;
   /** The position after the last row read. */
   after: Cursor;
-  /** Whether the list may continue there. */
-  more: boolean;
+  /** The same if the list may continue there. */
+  next: NonNullable<Cursor> | undefined;
 }
 
 /**
@@ -50,14 +51,14 @@ export interface Page<Cursor, V extends XmlValue> {
  * null: of several.
  */
 export async function readPage<Cursor, V extends XmlValue>(
-  { heavyRead, services }: Pick<RequestContext, "heavyRead" | "services">,
+  { heavyRead, services }: Pick<Exchange, "heavyRead" | "services">,
   name: string,
   { after, limit }: { after: Cursor; limit: number },
   read: (sql: Sql, after: Cursor, count: number) => Promise<Step<Cursor, V>>,
   seller: number | null,
 ): Promise<Page<Cursor, V>> {
   const list = boundedList<V>(name);
-  const page = { list, after, more: true };
+  const page = { after, more: true };
   let scanned = 0;
   /** Returns whether the page continues after this step. */
   const step = async (): Promise<boolean> => {
@@ -78,7 +79,8 @@ export async function readPage<Cursor, V extends XmlValue>(
   await heavyRead(async (takeStep) => {
     while (await takeStep(step, list.bytes >= STEP_BYTES)) continue;
   });
-  return page;
+  const next = page.more ? page.after ?? undefined : undefined;
+  return { list, after: page.after, next };
 }
 
 /** Entries of the next step, estimated from the size of earlier ones. */
@@ -87,14 +89,17 @@ function stepSize({ count, bytes }: ElementList): number {
   return Math.max(1, Math.floor(STEP_BYTES * count / bytes));
 }
 
-/**
- * A page of the rows found, of which up to `limit + 1` were read, and the
- * cursor of the next page.
- */
-export function pageOf<R extends { id: string }>(
-  found: readonly R[],
-  limit: number,
-): { page: R[]; next: string | undefined } {
+/** As `readPage`, for a short list whose cursors are ids. */
+export async function readRows<R extends { id: string }>(
+  { services, query }: Pick<Exchange, "services" | "query">,
+  read: (sql: Sql, after: string | null, limit: number) => Promise<R[]>,
+  seller: number | null,
+): Promise<{ page: R[]; next: string | undefined }> {
+  const { after, limit } = new QueryReader(query).idPlace();
+  const found = await services.db.read(
+    (sql) => read(sql, after, limit + 1),
+    { seller },
+  );
   const page = found.slice(0, limit);
   return { page, next: found.length > limit ? page[limit - 1].id : undefined };
 }

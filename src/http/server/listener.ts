@@ -1,7 +1,7 @@
 /**
  * Listens for requests for as long as the process lives. The runtime's server
  * ends, and with it the process, when it cannot accept a connection: there is
- * no file descriptor left, for instance. Here another one takes its place.
+ * no file descriptor left, for instance. This one then starts another.
  */
 import type { Deps } from "../../deps.ts";
 

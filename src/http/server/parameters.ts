@@ -4,14 +4,8 @@
  */
 import { STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
-import {
-  type DetailCode,
-  type ErrorCode,
-  ERRORS,
-  notFound,
-} from "../../lib/errors.ts";
+import { type DetailCode, type ErrorCode, ERRORS } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
-import { readId } from "../../lib/ids.ts";
 import { fits, parseTime } from "../../lib/values.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
@@ -216,17 +210,3 @@ export const RESULT = word(
   IMPORT_RESULTS,
   "only products with this result",
 );
-
-/** The id of the transaction in a path, in lower case; throws 404 for none. */
-export function transactionIdOf(params: Readonly<Record<string, string>>) {
-  const id = readId(params.transaction_id);
-  if (id === null) throw notFound("transaction");
-  return id;
-}
-
-/** The same for an import. */
-export function importIdOf(params: Readonly<Record<string, string>>) {
-  const id = readId(params.import_id);
-  if (id === null) throw notFound("import");
-  return id;
-}

@@ -17,13 +17,17 @@ import type { Operator } from "../../sellers/operator_keys.ts";
 import type { KeyOwner } from "../../sellers/seller_rows.ts";
 import type { Services } from "../../services.ts";
 import { type EncodedBlocks, serviceDocument } from "../../xml/encode.ts";
-import { Exchange, type Origin, type ServerState } from "./exchange.ts";
-import type { FinalRecord, Reply } from "./context.ts";
+import {
+  Exchange,
+  type FinalRecord,
+  type Origin,
+  type ServerState,
+} from "./exchange.ts";
+import type { Reply, Route } from "./route.ts";
 import { errorDocument, toServiceError } from "./error_answers.ts";
 import { Admission } from "../admission/admission.ts";
 import { KEY_HEADER } from "../admission/authentication.ts";
 import { quotaHeaders, rateOf } from "../admission/rate_limit.ts";
-import type { Route } from "./route.ts";
 import { type Match, parseTarget, Router, type Target } from "./router.ts";
 import { nearestPath } from "./nearest_path.ts";
 import { checkQuery, parseQuery } from "./query.ts";

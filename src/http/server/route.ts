@@ -1,15 +1,22 @@
 /** The rows of the table of endpoints. */
-import type { AnswerName } from "../../contracts/answers.ts";
+import type { Answer, AnswerName } from "../../contracts/answers.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
-import type { Handler } from "./context.ts";
+import type { Exchange, Needs } from "./exchange.ts";
 
-/** What a handler needs of the server. */
-interface Needs {
-  /** Expensive: limited for each seller and in total. */
-  upload?: boolean;
-  /** Waits on purpose, so a slow answer is not logged. */
-  waits?: boolean;
+/** `A`: the kinds of answer in XML; none by default. */
+export interface Reply<A extends AnswerName = never> {
+  /** 200 by default. */
+  status?: number;
+  /** The content of `<service>`. */
+  xml?: Answer<A>;
+  /** A body that is already encoded, instead of `xml`; null for none. */
+  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  headers?: Record<string, string>;
 }
+
+export type Handler<A extends AnswerName = never> = (
+  exchange: Exchange,
+) => Promise<Reply<A>>;
 
 /** What an address leads to. */
 export interface Endpoint extends Needs {

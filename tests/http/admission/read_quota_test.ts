@@ -5,6 +5,7 @@ import {
   type TakeStep,
 } from "../../../src/http/admission/read_quota.ts";
 import { Holders } from "../../../src/lib/holders.ts";
+import { serviceStopping } from "../../../src/lib/errors.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
 import { settle } from "../../support/settle.ts";
@@ -37,7 +38,7 @@ class Reads {
     const gone = new AbortController();
     const { signal: ending } = this.ending;
     const abort = () => AbortSignal.any([gone.signal, ending]);
-    const request = { owner, abort, ending };
+    const request = { owner, abort };
     void this.#answer(request, steps, isLong).then(
       () => this.ended.push("ok"),
       (error) => this.ended.push(error.code ?? error.message),
@@ -94,7 +95,7 @@ async function interleave(seed: number): Promise<void> {
     } else if (what < 0.75 && pauses.length > 0) takeAny(pauses)();
     else if (what < 0.9 && unsent.length > 0) takeAny(unsent).dispose();
     else if (what < 0.95 && leaves.length > 0) takeAny(leaves)();
-    else if (what > 0.995) ending.abort();
+    else if (what > 0.995) ending.abort(serviceStopping());
     if (random.next() < 0.3) {
       for (let turns = random.below(6); turns > 0; turns--) await null;
       continue;
@@ -133,7 +134,7 @@ Deno.test("a waiting read is refused with 408 for its client and 503 for the ser
   leave();
   await settle();
   assertEquals(reads.ended.at(-1), "request_timeout");
-  reads.ending.abort();
+  reads.ending.abort(serviceStopping());
   await settle();
   assertEquals(reads.ended.at(-1), "unavailable");
   for (const answer of reads.unsent) answer.dispose();

@@ -1,6 +1,7 @@
 /** Uploads that wait for a slot while other sellers hold all of them. */
 import { assert, assertEquals } from "@std/assert";
 import { UploadQuota } from "../../../src/http/admission/upload_quota.ts";
+import { serviceStopping } from "../../../src/lib/errors.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
 import { settle } from "../../support/settle.ts";
@@ -21,7 +22,7 @@ class Bench {
     this.became.set(name, "waits");
     const { signal: stopping } = this.stopping;
     const abort = () => AbortSignal.any([gone.signal, stopping]);
-    this.quota.take({ seller, bytes, abort, stopping }).then(
+    this.quota.begin({ seller, bytes, abort }).then(
       (slot) => {
         this.slots.set(name, slot);
         this.became.set(name, "has a slot");
@@ -114,7 +115,7 @@ Deno.test("an upload waits for seconds, then it is refused; few wait, and none w
   assertEquals(bench.became.get(sellers[32]), "unavailable");
   assertEquals(await bench.ask("honest"), "waits");
   assertEquals(bench.became.get(sellers[31]), "unavailable");
-  bench.stopping.abort();
+  bench.stopping.abort(serviceStopping());
   await settle();
   assertEquals(bench.waiting, []);
   assertEquals(bench.became.get("honest"), "unavailable");
@@ -129,12 +130,12 @@ async function interleave(seed: number): Promise<void> {
   const gone = new Map<string, AbortController>();
   const any = (names: string[]) => names[random.below(names.length)];
   const check = () => {
-    const { used: taken, waiting } = quota.slots.held();
+    const { used: taken, waiting } = quota.list.held();
     assert(taken < 64 && taken === slots.size, "too many slots");
     assert(waiting <= 32 && waiting === bench.waiting.length);
     if (taken < 63) assertEquals(waiting, 0, "one waits beside a free slot");
     clock.advance(1);
-    assertEquals(quota.slots.oldestWaitMs(), 0);
+    assertEquals(quota.list.oldestWaitMs(), 0);
   };
   for (let n = 0; n < 150; n++) {
     const what = random.next();
@@ -156,7 +157,7 @@ async function interleave(seed: number): Promise<void> {
     check();
   }
   assert(!became.values().some((what) => what === "waits"), "one waits still");
-  assertEquals(quota.slots.held(), { used: 0, pausing: 0, waiting: 0 });
+  assertEquals(quota.list.held(), { used: 0, pausing: 0, waiting: 0 });
   assertEquals(clock.waiting, 0);
 }
 

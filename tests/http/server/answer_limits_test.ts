@@ -268,7 +268,7 @@ Deno.test("a short read does not wait for the long ones of others", async () => 
       untilSent: new DisposableStack(),
     };
     const abort = () => never.signal;
-    const request = { owner, abort, ending: never.signal };
+    const request = { owner, abort };
     const take = await quota.begin(request, held);
     return { take, held };
   };
@@ -297,7 +297,7 @@ bothEngines.test("reads take turns by owner; too many of one are refused", async
       untilSent: new DisposableStack(),
     };
     stacks.push(held.untilMade, held.untilSent);
-    const request = { owner, abort: () => abort, ending: never.signal };
+    const request = { owner, abort: () => abort };
     return await quota.begin(request, held);
   };
   const first = await begin("a");
