@@ -96,12 +96,16 @@ interface JobRow
 export async function claimImages(
   tx: Tx,
   { limit, ...share }: ImageShare,
-  { lease, now, room }: { lease: string; now: number; room: number },
+  { lease, now, room }: {
+    lease: string;
+    now: number;
+    room: number | Promise<number>;
+  },
 ): Promise<ClaimedImage[]> {
   const { sellerNo, origin } = share;
   const of = "origin = ? AND due_at <= ?";
   const params = [origin, now];
-  const rows = await claim<JobRow>(
+  const claimed = claim<JobRow>(
     tx,
     IMAGES,
     { sellerNo, lease, of, params, limit },
@@ -111,11 +115,12 @@ export async function claimImages(
         bytes, sha256, type, validator`,
     },
   );
+  const [rows, left] = await Promise.all([claimed, room]);
   return rows.map(({ bytes, sha256, type, validator, ...job }) => ({
     ...share,
     ...job,
     copy: sha256 === null || type === null ? null : { sha256, type, validator },
     // The new copy replaces the stored one.
-    room: Math.max(0, room + (bytes ?? 0)),
+    room: Math.max(0, left + (bytes ?? 0)),
   }));
 }

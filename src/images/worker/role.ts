@@ -361,7 +361,8 @@ export class ImageRole implements BackgroundRole {
       left = await this.#recordEnds(tx, sellerNo, ended);
       await release(tx, IMAGES, expired, now);
       if (shares.length === 0) return [];
-      const room = await roomOf(tx, sellerNo, config.imageQuota);
+      // In one round trip with the claims.
+      const room = roomOf(tx, sellerNo, config.imageQuota);
       const claims = await Promise.all(
         shares.map((share) => claimImages(tx, share, { lease, now, room })),
       );
