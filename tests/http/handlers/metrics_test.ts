@@ -29,6 +29,7 @@ const METRICS: Record<string, string[]> = {
   seller_products_total: ["result"],
   seller_upload_phase_seconds: ["phase"],
   seller_heads_total: ["outcome"],
+  seller_imports_total: ["outcome"],
   seller_images_total: ["code", "outcome"],
   seller_image_bytes_total: [],
   seller_image_fetch_seconds: [],
@@ -111,6 +112,10 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   await app.upload(product("SKU-3"), "&dry_run=true");
   await app.upload(product("SKU-1", "<wrong/>"), "&dry_run=true");
   await app.upload(product("SKU-1", "<wrong/>"));
+  await app.call("/seller_api/imports?dry_run=true", {
+    method: "POST",
+    body: `<products>${product("SKU-3")}</products>`,
+  });
   await app.call("/seller_api/webhooks", {
     method: "POST",
     body:
