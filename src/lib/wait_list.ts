@@ -64,7 +64,7 @@ export class WaitList implements Holder {
     work: () => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    using _permit = this.tryAdd(ask) ?? await this.add(ask, signal);
+    using _permit = this.tryAdd(ask) ?? await this.wait(ask, signal);
     return await work();
   }
 
@@ -75,7 +75,30 @@ export class WaitList implements Holder {
    */
   async add(ask: Ask, signal?: AbortSignal): Promise<Permit> {
     signal?.throwIfAborted();
-    return this.tryAdd(ask) ?? await this.#wait(ask, signal);
+    return this.tryAdd(ask) ?? await this.wait(ask, signal);
+  }
+
+  /** As `add`, for one that `tryAdd` has just not granted. */
+  wait(ask: Ask, signal?: AbortSignal): Promise<Permit> {
+    signal?.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const start = (permit: Permit) => {
+        signal?.removeEventListener("abort", leave);
+        resolve(permit);
+      };
+      const waiter = { ask, start, askedAt: this.#clock.monotonic() };
+      const leave = () => {
+        this.#remove(waiter);
+        reject(signal!.reason);
+        this.#dispatch();
+      };
+      const { owner = "", keys = [""] } = ask;
+      const lines: Lines = this.#waiting.get(owner) ?? new Map();
+      const line = lines.get(keys[0]) ?? [];
+      line.push(waiter);
+      this.#waiting.set(owner, lines.set(keys[0], line));
+      signal?.addEventListener("abort", leave, { once: true });
+    });
   }
 
   /** Grants a permit if it need not wait. */
@@ -132,27 +155,6 @@ export class WaitList implements Holder {
     await pause;
     this.usage.pausing--;
     this.#dispatch();
-  }
-
-  #wait(ask: Ask, signal?: AbortSignal): Promise<Permit> {
-    return new Promise((resolve, reject) => {
-      const start = (permit: Permit) => {
-        signal?.removeEventListener("abort", leave);
-        resolve(permit);
-      };
-      const waiter = { ask, start, askedAt: this.#clock.monotonic() };
-      const leave = () => {
-        this.#remove(waiter);
-        reject(signal!.reason);
-        this.#dispatch();
-      };
-      const { owner = "", keys = [""] } = ask;
-      const lines: Lines = this.#waiting.get(owner) ?? new Map();
-      const line = lines.get(keys[0]) ?? [];
-      line.push(waiter);
-      this.#waiting.set(owner, lines.set(keys[0], line));
-      signal?.addEventListener("abort", leave, { once: true });
-    });
   }
 
   #remove(waiter: Waiter): void {

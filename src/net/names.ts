@@ -90,7 +90,7 @@ export class Names {
     if (address !== null) return [address];
     const slot = this.#slots.tryAdd({ owner });
     if (slot !== undefined) return await this.#begin(hostname, slot);
-    const awaited = await this.#slots.add({ owner }, signal);
+    const awaited = await this.#slots.wait({ owner }, signal);
     const begun = this.#current(hostname);
     if (begun === undefined) return await this.#begin(hostname, awaited);
     awaited.cancel();

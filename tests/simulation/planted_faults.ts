@@ -37,9 +37,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "wait list: work that fails keeps its permit",
     file: "lib/wait_list.ts",
-    from: `    using _permit = this.tryAdd(ask) ?? await this.add(ask, signal);
+    from: `    using _permit = this.tryAdd(ask) ?? await this.wait(ask, signal);
     return await work();`,
-    to: `    const permit = this.tryAdd(ask) ?? await this.add(ask, signal);
+    to: `    const permit = this.tryAdd(ask) ?? await this.wait(ask, signal);
     const done = await work();
     permit[Symbol.dispose]();
     return done;`,

@@ -105,7 +105,7 @@ export async function permitFor(
   abort: () => AbortSignal,
 ): Promise<Permit> {
   try {
-    return list.tryAdd({ owner }) ?? await list.add({ owner }, abort());
+    return list.tryAdd({ owner }) ?? await list.wait({ owner }, abort());
   } catch (reason) {
     if (reason instanceof ServiceError) throw reason;
     throw new ServiceError(
