@@ -13,4 +13,8 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [9103707, "an endpoint gave up while the process stood still"],
     [9105828, "a start released what another process had just claimed"],
     [9106051, "a rollback that failed kept the lock from another process"],
+    [9107262, "a probe that the image store never answers takes 15 s"],
+    [9107595, "a wait takes as long as a read of its world"],
+    [9200000, "metrics told what the process used"],
+    [9200164, "events of one millisecond have no order between processes"],
   ];
