@@ -116,6 +116,8 @@ async function round(n: number): Promise<void> {
   await bulk("bare service: 300 KB read, 250 rows written", fresh, 1, parts);
   await bulk("bulk, 250 new products, 300 KB", fresh);
   await bulk("bulk, the same again", fresh);
+  const changed = fresh.map((_, i) => document(`r${n}-${i}`, { version: "2" }));
+  await bulk("bulk, the same, most fields changed", changed);
   await bulk("bulk, four at once", documents(`f${n}`, 12), 4);
   const { rate } = await updates(1, 1_000, parts);
   table.note("bare service: one-row commits, 1 connection", "/s", rate);

@@ -311,26 +311,28 @@ Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, async (request) => {
 /** A document of about `bytes` bytes. */
 export function document(
   prefix: string,
-  { products = 250, bytes = 300_000, images }: {
+  { products = 250, bytes = 300_000, images, version = "" }: {
     products?: number;
     bytes?: number;
     /** The URLs of one product's images. */
     images?: (product: number) => string[];
+    /** Stands in most fields. */
+    version?: string;
   } = {},
 ): Uint8Array {
-  const words = "A sturdy chair of oiled oak with a woven seat. ";
+  const words = `A sturdy chair of oiled oak with a woven seat. ${version}`;
   const room = Math.max(0, Math.floor(bytes / products) - 560);
   const text = words.repeat(Math.ceil(room / words.length)).slice(0, room);
   const rows = Array.from({ length: products }, (_, i) =>
     `<product>
   <sku>${prefix}-${i}</sku>
-  <title>Chair number ${i} of ${prefix}</title>
+  <title>Chair number ${i} of ${prefix}${version}</title>
   <description><![CDATA[<p>${text}</p>]]></description>
-  <price currency="SEK">${100 + i}.50</price>
+  <price currency="SEK">${100 + i + version.length}.50</price>
   <vat_rate>25</vat_rate>
-  <quantity>${i}</quantity>
+  <quantity>${i + version.length}</quantity>
   <gtin>4006381333931</gtin>
-  <brand>Chairs &amp; Co</brand>
+  <brand>Chairs &amp; Co${version}</brand>
   <categories><category>Home &gt; Chairs</category></categories>
   <attributes><attribute name="color">Oak</attribute><attribute name="size">M</attribute></attributes>${
       images === undefined
