@@ -10,7 +10,10 @@ import { type Disk, systemDisk } from "./lib/disk.ts";
 import { yieldToIo } from "./lib/yield_to_io.ts";
 
 export interface Clock {
-  /** Unix time in milliseconds. */
+  /**
+   * Unix milliseconds, as all times are whose type is a number and of which
+   * nothing else is said.
+   */
   now(): number;
   /** Milliseconds of a monotonic clock, for durations. */
   monotonic(): number;

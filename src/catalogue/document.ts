@@ -81,7 +81,6 @@ export interface DecodedProduct {
   unread: Set<string>;
   /** Line of each field by its `place`; 0: it was not sent. */
   lines: number[];
-  /** The images whose URLs are well formed. */
   images: ImageUse[];
   problems: Tally;
   /** With its tags. */
@@ -97,7 +96,6 @@ export interface ProductsDocument {
    * problem has at least one here, however many there are.
    */
   problems: Detail[];
-  /** How many more there are. */
   moreProblems: number;
 }
 

@@ -41,7 +41,6 @@ export type Condition = typeof CONDITIONS[number];
 export const STATUSES = ["active", "paused"] as const;
 export type Status = typeof STATUSES[number];
 
-/** How a value is read, and its form in a schema. */
 interface ValueRule<T extends string | number> {
   /** Reads trimmed text that is not empty (`description`: as sent). */
   read: Reader<T>;
@@ -86,7 +85,6 @@ export interface FieldRule<V extends string | number | null>
   /** Kept as sent, not trimmed. */
   verbatim?: true;
   unit?: UnitRule;
-  /** For people. */
   label: string;
   /** Names in other systems: lower case, without "_" and "-". */
   synonyms?: readonly string[];
@@ -112,7 +110,6 @@ function mandatory<T extends string | number>(
   return { ...rule, ...place, initial, clears: false, required, attribute };
 }
 
-/** A field that may be without a value. */
 function optional<T extends string | number>(
   rule: ValueRule<T>,
   place: Place,
@@ -306,13 +303,11 @@ export type ListField = keyof ListItems;
 export interface ListRule {
   /** The element of an entry. */
   item: string;
-  /** Entries at most. */
   max: number;
   /** As in `FieldRule`. */
   synonyms: readonly string[];
 }
 
-/** The fields that are lists of elements. */
 export const LISTS: Readonly<Record<ListField, ListRule>> = {
   categories: {
     item: "category",

@@ -7,10 +7,8 @@ import { ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 
-/** A used Idempotency-Key is remembered this long. */
 const KEY_LIFETIME_MS = DAY_MS;
 
-/** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   key: string;
   /** Method, path and query. */
@@ -23,7 +21,6 @@ export interface KeyUse {
   hash: string;
 }
 
-/** A key that was used. */
 export interface FoundKey {
   request_hash: string;
   /** Of the transaction or import. */

@@ -33,7 +33,6 @@ export interface Product extends ProductContent {
   updated_at: number;
 }
 
-/** A product before and after a write. */
 export interface ProductChange {
   /** null: it is new. */
   before: Product | null;
@@ -158,7 +157,6 @@ export function availabilityAt(
   return quantity === 0 ? "out_of_stock" : "in_stock";
 }
 
-/** Fields that a rule ties together. */
 export const TIED_FIELDS: readonly (readonly (keyof ProductFields)[])[] = [
   ["price", "compare_at_price"],
   ["availability", "available_at"],

@@ -45,7 +45,6 @@ const INSERT = insertInto("products", [
   ...CONTENT,
 ]);
 
-/** Products that a write names. */
 interface Named {
   ids: readonly string[];
   skus: readonly string[];
@@ -112,7 +111,6 @@ function oneByOne(n: number, lock: string): string {
       LIMIT 1 ${lock}) AS product`;
 }
 
-/** How one product of a seller is looked up. */
 interface Lookup {
   bySku: Query;
   byId: Query;

@@ -8,7 +8,6 @@ import type { Product } from "./product.ts";
 import type { Owner, Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 
-/** The fields that have a unit. */
 const UNITS = SCALAR_NAMES.flatMap((field) => {
   const { unit } = SCALAR_RULES[field];
   return unit === undefined ? [] : [{ field, ...unit }];
@@ -52,7 +51,6 @@ export function productNode(
   return node;
 }
 
-/** The `<product>` element of a deleted product. */
 export function tombstoneNode(tombstone: Tombstone): XmlNode {
   const { owner, deletedAt, id, sku } = tombstone;
   return {

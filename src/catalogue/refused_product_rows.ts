@@ -103,7 +103,6 @@ export async function refusedProductsPiece(
 
 export interface KeptDetails {
   details: Detail[];
-  /** How many more there are. */
   more: number;
   /** The approximate number of characters of the details. */
   size: number;

@@ -9,7 +9,6 @@ import { xmlText } from "../xml/encode.ts";
 import { byteOffsets, bytesBetween } from "../xml/sent_bytes.ts";
 import type { DecodedProduct, ProductsDocument } from "./document.ts";
 
-/** Details of a refused product that are kept. */
 const DETAILS_KEPT = 50;
 
 export interface RefusedProduct {
@@ -18,7 +17,6 @@ export interface RefusedProduct {
   product: number;
   sku: string | null;
   details: Detail[];
-  /** How many more details there are. */
   more: number;
 }
 

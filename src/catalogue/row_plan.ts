@@ -12,16 +12,12 @@ import {
 import type { Loaded } from "./load.ts";
 import { SkuReservations, type UsedBefore } from "./sku_reservations.ts";
 
-/** The plan for one product. */
 export interface PlannedProduct {
-  /** Its row in the document. */
   row: DecodedProduct;
   result: PlannedResult;
   /** The stored product; null for a new one. */
   before: Product | null;
-  /** What it is after the write. */
   after: ProductFields;
-  /** Whether the document lists its images. */
   listsImages: boolean;
   /** Id of the product whose SKU it takes, which has to give it up. */
   takesSkuOf: string | null;

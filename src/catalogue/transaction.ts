@@ -52,7 +52,6 @@ export interface TransactionResult {
 export interface Transaction {
   /** UUID, version 7. */
   id: string;
-  /** Unix milliseconds. */
   created_at: number;
   /** Unix milliseconds; null while images are pending. */
   finished_at: number | null;
@@ -65,7 +64,6 @@ export interface Transaction {
   import_id: string | null;
 }
 
-/** What identifies a transaction in the database. */
 export interface TransactionKey {
   sellerNo: number;
   transactionId: string;
@@ -83,7 +81,6 @@ export function transactionStatus(
   return transaction.images.failed > 0 ? "completed_with_errors" : "completed";
 }
 
-/** How many products have each result. */
 export function countsOf(
   products: readonly { result: ProductResult }[],
 ): ProductCounts {

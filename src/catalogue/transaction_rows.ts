@@ -25,7 +25,6 @@ const OWN = "id, created_at, finished_at, undoes, import_id";
 const COUNTS = [...PRODUCT_COLUMNS, ...IMAGE_COLUMNS]
   .map(([, column]) => column).join(", ");
 
-/** Records an upload. */
 export async function insertTransaction(
   tx: Tx,
   sellerNo: number,

@@ -53,9 +53,7 @@ export interface TransactionWrite {
   refused: RefusedProducts | null;
   /** At least the images of the products. */
   taken: TakenImages;
-  /** Which version of an image is wanted. */
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
-  /** The transaction that this one undoes. */
   undoes: string | null;
   /** The import of which it is a part. */
   importId: string | null;

@@ -39,7 +39,6 @@ export interface Undo {
   transactionId: string;
   /** Keep fields that changed since, and undo the rest. */
   keepChanged: boolean;
-  /** Do everything but the write. */
   dryRun: boolean;
   idempotency: KeyedRequest | null;
 }

@@ -46,7 +46,6 @@ export interface UndoPlan {
   beyondQuota: Detail[];
 }
 
-/** What a transaction did. */
 export interface UndoDraft {
   steps: readonly UndoStep[];
   /** By the `index` of a step. */

@@ -32,7 +32,6 @@ import {
 
 const VALUE = "\u0001";
 const PRODUCT = "\u0002";
-/** Stands for null. */
 const NULL = "\u0003";
 /** Stands before the checksum of a long value. */
 const SUM = "\u0004";
@@ -81,12 +80,10 @@ function fieldAt(column: Column): UndoField {
 }
 const FIELDS = [...PLACES.values()];
 
-/** The values of a field. */
 export function fieldValues(product: Values, field: UndoField): FieldValues {
   return PLACES.get(field)!.map((place) => product[place]);
 }
 
-/** A field with these values. */
 export function fieldsOf(
   field: UndoField,
   values: FieldValues,
@@ -98,12 +95,10 @@ export function fieldsOf(
   return Object.fromEntries(columns);
 }
 
-/** Whether two values of a field are equal. */
 export function sameValues(a: FieldValues, b: FieldValues): boolean {
   return a.every((value, i) => value === b[i]);
 }
 
-/** The checksum of a product. */
 function contentSum(product: Values): string {
   return checksum(product.join(VALUE));
 }

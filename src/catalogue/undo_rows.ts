@@ -6,7 +6,6 @@ import type { RowChange } from "./product_rows.ts";
 import type { TransactionKey } from "./transaction.ts";
 import { packUndo, type UndoStep, unpackUndo } from "./undo_record.ts";
 
-/** Records that one write deletes at most. */
 const SWEEP_RECORDS = 100;
 
 /**

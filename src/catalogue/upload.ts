@@ -61,7 +61,6 @@ export interface Upload {
   seller: Caller;
   /** The XML document, in blocks; decoding removes them from the list. */
   body: Uint8Array[];
-  /** Do everything but the write. */
   dryRun: boolean;
   /** Store the products without a problem, also when others have one. */
   acceptValid: boolean;
@@ -259,7 +258,6 @@ export function planLocked(
   });
 }
 
-/** Measures a phase of an upload. */
 async function inPhase<T>(
   { deps, metrics }: Services,
   phase: string,

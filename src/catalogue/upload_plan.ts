@@ -84,7 +84,6 @@ export function isHopeless({ document, known, acceptValid }: Draft): boolean {
   return refusesAll(known, { acceptValid, hasOthers });
 }
 
-/** The products that a document names. */
 export function namedBy({ rows }: ProductsDocument) {
   return {
     ids: rows.flatMap(({ id }) => id ?? []),

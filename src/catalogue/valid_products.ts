@@ -34,7 +34,6 @@ export function leaveOut(
   }
 }
 
-/** The products that have none of these problems. */
 function withoutProblems(
   planned: readonly PlannedProduct[],
   problems: readonly Detail[],

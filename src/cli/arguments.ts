@@ -3,7 +3,6 @@ import { parseArgs } from "node:util";
 import { nearestName } from "../lib/nearest_name.ts";
 import type { Command, Flag } from "./command.ts";
 
-/** What a command line asks for. */
 export type Request =
   | { kind: "version" }
   /** The help of one command, of a group's commands, or of all. */

@@ -39,9 +39,7 @@ export interface CommandContext {
   arguments: readonly string[];
   /** By name without dashes; a given switch is "". */
   flags: Readonly<Record<string, string | undefined>>;
-  /** Writes one line to standard output. */
   print(line: string): void;
-  /** Writes one line to standard error. */
   printError(line: string): void;
 }
 

@@ -2,7 +2,6 @@
 import { SETTINGS } from "../config.ts";
 import type { Command } from "./command.ts";
 
-/** The name of the compiled program. */
 export const PROGRAM = "seller-interface";
 
 function words(command: Command): string {

@@ -27,7 +27,6 @@ export interface LineOutputOptions {
  * written.
  */
 export class LineOutput {
-  /** Lines lost so far. */
   lost = 0;
   readonly #options: LineOutputOptions;
   #waiting: string[] = [];

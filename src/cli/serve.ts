@@ -37,7 +37,6 @@ export const serveCommand: Command = {
   },
 };
 
-/** How a service ends. */
 interface End {
   /** Resolves at the first SIGTERM or SIGINT. */
   asked: Promise<void>;

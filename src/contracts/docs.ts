@@ -194,7 +194,6 @@ ${table(title, ["what it does", "request"], rows)}`;
   return { html: html.join("\n"), sections: pageLinks(endpoints) };
 }
 
-/** The endpoints, for the search. */
 export function referenceEntries(
   endpoints: readonly Endpoint[],
 ): SearchEntry[] {
@@ -209,7 +208,6 @@ export function referenceEntries(
   });
 }
 
-/** One page of the reference. */
 export function referencePage(
   endpoints: readonly Endpoint[],
   name: string,

@@ -8,12 +8,10 @@ import type { ErrorCode } from "../lib/errors.ts";
 import { SELLER_ATTRIBUTES } from "../sellers/administration.ts";
 import type { AnswerName } from "./answers.ts";
 
-/** A parameter in the query or a header. */
 export interface Parameter {
   name: string;
   about: string;
   in?: "query" | "header";
-  /** The JSON schema of its values. */
   schema?: Readonly<Record<string, unknown>>;
 }
 
@@ -26,7 +24,6 @@ export interface Address {
   access: "seller" | "operator" | "metrics" | "public";
 }
 
-/** What an endpoint does, for its users. */
 export interface Documentation {
   /** A name for programs. */
   operation: string;
@@ -54,7 +51,6 @@ export interface Documentation {
 /** A documented row of the table of routes. */
 export type Endpoint = Address & Documentation;
 
-/** A segment of a path. */
 interface PathParameter {
   about: string;
   words?: readonly string[];
@@ -64,7 +60,6 @@ interface PathParameter {
   mayBeEmpty?: boolean;
 }
 
-/** Segments of paths. */
 export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   transaction_id: { about: "the answer of the upload", idOf: "transaction" },
   import_id: { about: "the answer of the import", idOf: "import" },

@@ -27,7 +27,6 @@ export interface Shape<V = unknown> {
   /** The name of the type, if several places use it. */
   type?: string;
   attributes?: Readonly<Record<string, Attribute>>;
-  /** Text, or elements. */
   content: TextForm | readonly Child[];
   /**
    * The client's name for its text beside its attributes; `value` if missing.

@@ -21,7 +21,6 @@ export interface Change {
 
 export interface AuditEntry extends Change {
   id: string;
-  /** Unix milliseconds. */
   at: number;
 }
 

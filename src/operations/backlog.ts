@@ -8,11 +8,9 @@ const COUNT_LIMIT = 100_000;
 export interface Backlog {
   /** Images to be fetched, including those in progress. */
   images: number;
-  /** Images being fetched. */
   imagesInFlight: number;
   /** Deliveries that wait or are being sent. */
   deliveries: number;
-  /** Deliveries being sent. */
   deliveriesInFlight: number;
   /** Deliveries of disabled webhooks. */
   held: number;
@@ -87,7 +85,6 @@ export interface FailingWebhook {
   seller: string;
   trigger: Trigger;
   url: string;
-  /** Failed tries since the last success. */
   failures: number;
   /** Unix milliseconds of the first of them. */
   failingSince: number;

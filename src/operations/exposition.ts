@@ -8,7 +8,6 @@ import {
 } from "@platformatic/prom-client";
 import type { Metric } from "../lib/metric.ts";
 
-/** Writes metrics as text. */
 export class Exposition {
   readonly #registry = new Registry();
 

@@ -25,7 +25,6 @@ export type Checks = ReadonlyMap<string, string | null>;
 export interface HealthOptions {
   db: Db;
   deps: Pick<Deps, "clock" | "log">;
-  /** What may stand still. */
   holders: Holders;
 }
 

@@ -22,7 +22,6 @@ export const HOURLY = [
 export type HourlyCount = typeof HOURLY[number];
 
 export interface Hour {
-  /** Unix milliseconds of its start. */
   at: number;
   counts: Record<HourlyCount, number>;
 }

@@ -36,14 +36,12 @@ import { correctTimes } from "../jobs/lease_queue.ts";
 import { DELIVERIES } from "../webhooks/webhook.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
-/** The services that jobs use. */
 export type MaintenanceServices = Pick<
   Services,
   "config" | "deps" | "db" | "signals" | "images" | "metrics"
 >;
 
 export interface MaintenanceJob {
-  /** For the log and the metrics. */
   name: string;
   /** Processes with this role run the job. */
   role: Role;

@@ -182,7 +182,6 @@ export class Metrics {
     "counter",
   );
 
-  /** For the database. */
   readonly db: DbMeter = {
     committed: (ms, writes) => {
       this.dbCommit.observe(ms / 1_000);

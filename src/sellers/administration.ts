@@ -36,7 +36,6 @@ import {
 /** A service has signals; a command has none. */
 type Changing = Pick<Services, "db" | "deps"> & Partial<Services>;
 
-/** The author of a change. */
 export interface ByOperator {
   /** As in the audit log. */
   who: string;
@@ -175,7 +174,6 @@ export async function removeSeller(
   });
 }
 
-/** The most characters of a key's label. */
 export const LABEL_LENGTH = 64;
 const readLabel = lineReader(LABEL_LENGTH);
 

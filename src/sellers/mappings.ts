@@ -33,7 +33,6 @@ export interface Mapping {
 
 export interface NamedMapping extends Mapping {
   name: string;
-  /** Unix milliseconds. */
   updatedAt: number;
 }
 

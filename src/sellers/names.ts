@@ -6,7 +6,6 @@ import {
   type ServiceError,
 } from "../lib/errors.ts";
 
-/** The most characters of a name. */
 export const NAME_LENGTH = 64;
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
 /** The rule for names, as messages state it. */

@@ -11,17 +11,14 @@ import { quote } from "../lib/values.ts";
 import { hashOf, newKey, sameHash } from "./api_key.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 
-/** The operator who makes a request. */
 export interface Operator {
   /** In the audit log. */
   name: string;
-  /** May only read. */
   readOnly: boolean;
 }
 
 export interface ListedOperatorKey extends Operator {
   id: string;
-  /** Unix milliseconds. */
   createdAt: number;
   /** null: the key is in force. */
   revokedAt: number | null;

@@ -41,10 +41,8 @@ const COLLECT_MS = 1_000;
 const WRITE_BYTES = 4 * 1_024 * 1_024;
 
 export interface Refusal {
-  /** The request's id. */
   id: string;
   sellerNo: number;
-  /** Unix milliseconds. */
   at: number;
   /** Method and path as in the table of routes; null where there is no route. */
   route: string | null;

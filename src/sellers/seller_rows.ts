@@ -11,7 +11,6 @@ import type { Caller, Seller, SellerStatus } from "./seller.ts";
 import { OWN, usedOf } from "./usage_rows.ts";
 import { ofPart, type Sql, type Tx } from "../database/db.ts";
 
-/** The prefix of a seller's keys. */
 const KEY_KIND = "sk_";
 
 export interface ListedKey {
@@ -20,7 +19,6 @@ export interface ListedKey {
   label: string | null;
   /** How the key starts; null for a key older than this column. */
   prefix: string | null;
-  /** Unix time in milliseconds. */
   createdAt: number;
   /** Unix time in milliseconds, to the minute; null: never. */
   lastUsedAt: number | null;
@@ -248,7 +246,6 @@ export interface SellerLimits {
 
 /** A seller as operators see it. */
 export interface SellerRow extends Seller, SellerLimits {
-  /** Unix milliseconds. */
   createdAt: number;
   status: SellerStatus;
   /** How many keys are in force. */

@@ -19,7 +19,6 @@ import { where } from "../database/where.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { type DeliveryKey, queueAnew, queueHeads } from "./rows/queue.ts";
 
-/** Times in Unix milliseconds. */
 export interface LoggedDelivery {
   id: string;
   eventId: string;
@@ -44,7 +43,6 @@ export interface LoggedAttempt {
   /** From 1. */
   number: number;
   url: string;
-  /** Unix milliseconds. */
   startedAt: number;
   /** null while the attempt is in progress. */
   durationMs: number | null;

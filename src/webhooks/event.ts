@@ -6,7 +6,6 @@ export interface Event {
   /** UUID; also the `webhook-id` of every try to deliver it. */
   id: string;
   trigger: Trigger;
-  /** Unix milliseconds. */
   createdAt: number;
   /** What stands inside `<data>`, as the emitter wrote it. */
   data: string;

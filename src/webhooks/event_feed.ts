@@ -16,7 +16,6 @@ export interface FeedEvent {
   body: Uint8Array;
 }
 
-/** A part of a seller's list of events. */
 export interface EventsPart {
   /** The number of the last event before it. */
   after: number;
@@ -126,7 +125,6 @@ export function eventsAfter(
 /** An event with its time and the state of its delivery. */
 export interface TimedEvent {
   id: string;
-  /** Unix milliseconds. */
   createdAt: number;
   /** null: there was no webhook. */
   deliveryId: string | null;

@@ -158,7 +158,6 @@ async function record(
   return { inserted };
 }
 
-/** What became of a test event. */
 export interface Pinged {
   eventId: string;
   deliveryId: string;

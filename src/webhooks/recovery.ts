@@ -19,7 +19,6 @@ export interface RecoveryRequest {
   sellerId: string;
   sellerNo: number;
   trigger: Trigger;
-  /** Times of the events. */
   period: Period;
 }
 

@@ -28,7 +28,6 @@ export function readSecrets({ secret, former }: SecretsRow): Secrets {
 export interface RotatedSecret {
   /** In the clear; it is not shown again. */
   secret: string;
-  /** Unix milliseconds. */
   oldUntil: number;
 }
 

@@ -93,7 +93,6 @@ export const RETRY_DELAYS: readonly number[] = [
 ];
 const RETRY_JITTER = 0.2;
 const RETRY_AFTER_MAX = 24 * HOUR_MS;
-/** The longest pause before a try. */
 const LONGEST_RETRY_MS = (1 + RETRY_JITTER) *
   RETRY_DELAYS.reduce((most, ms) => Math.max(most, ms), RETRY_AFTER_MAX);
 
@@ -123,7 +122,6 @@ export function retryDelay(
   );
 }
 
-/** The recent results of a webhook. */
 export interface WebhookHealth {
   /** Failed tries since the last success or registration. */
   failures: number;

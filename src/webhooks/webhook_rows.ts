@@ -77,7 +77,6 @@ export function lockWebhook(
   );
 }
 
-/** The seller of an event and its webhook. */
 export interface Recipient {
   seller: Pick<Seller, "id" | "no">;
   /** null: none is registered. */
@@ -112,7 +111,6 @@ export async function findRecipient(
   return { seller, webhook: webhook ?? null };
 }
 
-/** The webhook of a seller for a trigger. */
 export function findWebhook(
   sql: Sql,
   sellerNo: number,

@@ -95,7 +95,6 @@ function begun(
 export interface XmlElement {
   name: string;
   attributes: XmlAttributes;
-  /** Line on which it starts. */
   line: number;
   /** Index in the decoded document at which it starts. */
   at: number;

@@ -135,7 +135,6 @@ export class ElementList<V extends XmlValue = XmlValue> {
     return blocks.join("") + this.#text;
   }
 
-  /** All of it in UTF-8. */
   get blocks(): EncodedBlocks {
     if (this.#text !== "") this.#encode();
     return this.#blocks;
@@ -145,7 +144,6 @@ export class ElementList<V extends XmlValue = XmlValue> {
     return this.#bytes;
   }
 
-  /** How many elements there are. */
   get count(): number {
     return this.#count;
   }

@@ -98,7 +98,6 @@ export class XmlReader implements TagPosition {
   readonly #handlers: XmlHandlers;
   readonly #limits: XmlLimits;
   readonly #open: OpenElement[] = [];
-  /** The current window of the document. */
   #window = "";
   /** Characters before the window. */
   #before = 0;

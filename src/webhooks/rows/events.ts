@@ -18,7 +18,6 @@ export interface NewEvent {
   body: Uint8Array;
   /** Where it is to be delivered; null: no webhook is registered. */
   delivery: { id: string; webhook: WebhookState } | null;
-  /** Unix milliseconds. */
   createdAt: number;
 }
 
@@ -64,7 +63,6 @@ export function insertEvent(tx: Tx, event: NewEvent): Promise<number> {
   return tx.run(INSERT_AS_REGISTERED, [...params, ...webhook]);
 }
 
-/** Finds an event by its reference. */
 export function findEvent(
   sql: Sql,
   sellerNo: number,

@@ -15,13 +15,11 @@ import { type Leased, settle } from "../../jobs/lease_queue.ts";
 import { holdDeliveries } from "./queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
 
-/** How an attempt ended. */
 export interface Outcome {
   /** Status of the answer; null when there was none. */
   status: number | null;
   /** Why there was no answer: a kind of `OutboundError`, or `interrupted`. */
   error: string | null;
-  /** The address that was dialled. */
   address: string | null;
   durationMs: number;
   /** Beginning of the answer's body. */
@@ -53,7 +51,6 @@ interface Claimed {
   attempt: number;
   failures: number;
   webhookId: string;
-  /** The URL it was sent to. */
   url: string;
 }
 
@@ -63,21 +60,17 @@ interface Current {
   disabledAt: number | null;
 }
 
-/** The state of a delivery after an attempt. */
 interface Next {
   transition: Transition;
   failures: number;
   dueAt: number | null;
-  /** The effect on the webhook. */
   webhook: Pick<Settled, "webhookFailures" | "webhookDisabled">;
 }
 
-/** The effects of an attempt. */
 export interface Settled {
   state: DeliveryState;
   /** Failed attempts of the webhook since its last success. */
   webhookFailures: number;
-  /** Whether this attempt disabled the webhook. */
   webhookDisabled: boolean;
 }
 
@@ -124,7 +117,6 @@ export async function settleDelivery(
   return { state: next.transition.to, ...next.webhook };
 }
 
-/** Whether the endpoint accepted the delivery. */
 export function isAccepted({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300;
 }

@@ -24,7 +24,6 @@ export const IN_ALL = 256;
 /** The share of failing webhooks; the rest is reserved for the others. */
 const FAILING_IN_ALL = 192;
 
-/** An attempt in flight. */
 export interface Flight {
   claim: Claim;
   webhookId: string;
@@ -32,7 +31,6 @@ export interface Flight {
   url: string;
   /** The webhook was failing when this was claimed. */
   failing: boolean;
-  /** Unix milliseconds. */
   leaseUntil: number;
 }
 
@@ -81,7 +79,6 @@ export class InFlight {
     return this.#flights.size;
   }
 
-  /** Whether a claim is in flight. */
   holds({ id, lease }: Leased): boolean {
     return this.#flights.keys().some(({ claim }) =>
       claim.id === id && claim.lease === lease
