@@ -36,7 +36,7 @@ import { sizeOf } from "../lib/blocks.ts";
 import { readId } from "../lib/ids.ts";
 import { isNear, nearestName } from "../lib/nearest_name.ts";
 import { parseSellerUrl } from "../lib/url.ts";
-import { quote, type Reader, trimSpace } from "../lib/values.ts";
+import { quote, type Read, type Reader, trimSpace } from "../lib/values.ts";
 import {
   type BlockDone,
   readXml,
@@ -501,16 +501,11 @@ export class Decoder {
     field: ScalarField,
     { name, read: readUnit, example, about, column }: UnitRule,
   ): void {
-    const text = trimSpace(this.#attributes[name] ?? "");
-    const read = text === ""
-      ? {
-        problem: {
-          code: "required" as const,
-          message: `is missing; write <${field} ${name}="${example}">, with ` +
-            `${about}.`,
-        },
-      }
-      : readUnit(text);
+    const read = readRequired(
+      this.#attributes[name] ?? "",
+      readUnit,
+      `is missing; write <${field} ${name}="${example}">, with ${about}.`,
+    );
     if ("problem" in read) {
       this.#fieldProblem(`${field}/@${name}`, this.#fieldLine, read.problem);
     } else if (column !== undefined) {
@@ -575,17 +570,13 @@ export class Decoder {
     read: Reader<string>,
     attribute = "",
   ): string | null {
-    const trimmed = trimSpace(text);
-    const result = trimmed === ""
-      ? {
-        problem: {
-          code: "required" as const,
-          message: attribute === ""
-            ? "is empty; give it a text, or leave it out."
-            : "is missing or empty.",
-        },
-      }
-      : read(trimmed);
+    const result = readRequired(
+      text,
+      read,
+      attribute === ""
+        ? "is empty; give it a text, or leave it out."
+        : "is missing or empty.",
+    );
     if ("value" in result) return result.value;
     this.#itemProblem(result.problem, attribute);
     return null;
@@ -714,6 +705,18 @@ function tooManyProducts(limit: number): ServiceError {
     "too_many_products",
     `The document holds more than ${limit} products; ${about}`,
   );
+}
+
+/** Reads a trimmed text; `missing` is the problem of an empty one. */
+function readRequired(
+  text: string,
+  read: Reader<string>,
+  missing: string,
+): Read<string> {
+  const trimmed = trimSpace(text);
+  return trimmed === ""
+    ? { problem: { code: "required", message: missing } }
+    : read(trimmed);
 }
 
 function isList(field: string): field is ListField {

@@ -67,30 +67,23 @@ export class SkuReservations {
     if (twin === undefined && current !== null) {
       this.#targets.set(current.id, row);
     }
+    const clash = (code: Clash["code"], message: string) => ({
+      clash: { line, field, code, message },
+    });
     if (namesake !== undefined && (row.sku !== null || twin === undefined)) {
-      return {
-        clash: {
-          line,
-          field,
-          code: "duplicate_sku",
-          message: `sku ${quote(sku)} is already used by product ` +
-            `${namesake.product} on line ${namesake.line}; a document may ` +
-            "name a SKU only once.",
-        },
-      };
+      return clash(
+        "duplicate_sku",
+        `sku ${quote(sku)} is already used by product ${namesake.product} on ` +
+          `line ${namesake.line}; a document may name a SKU only once.`,
+      );
     }
     if (twin !== undefined) {
-      return {
-        clash: {
-          line,
-          field,
-          code: "duplicate_product",
-          message: `This is the product with the id ${current!.id}, which is ` +
-            `product ${twin.product} already, on line ${twin.line}; a SKU ` +
-            "that becomes free can be given to a new product in the next " +
-            "request.",
-        },
-      };
+      return clash(
+        "duplicate_product",
+        `This is the product with the id ${current!.id}, which is product ` +
+          `${twin.product} already, on line ${twin.line}; a SKU that becomes ` +
+          "free can be given to a new product in the next request.",
+      );
     }
     if (current === null) return { takesSkuOf: null };
     const owner = this.#stored.bySku.get(sku);

@@ -2,9 +2,9 @@
 import { sellerByName } from "../sellers/seller_rows.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { rotateSellerSecret } from "../sellers/administration.ts";
-import type { Db } from "../database/db.ts";
+import type { Db, Tx } from "../database/db.ts";
 import { newSignals } from "../jobs/signals.ts";
-import { COMMAND_LINE, recordChange } from "../operations/audit.ts";
+import { COMMAND_LINE, recorded } from "../operations/audit.ts";
 import { readTrigger } from "../webhooks/event.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
 import { recoverDeliveries } from "../webhooks/recovery.ts";
@@ -97,14 +97,16 @@ async function recover(context: CommandContext): Promise<void> {
       { sellerId: seller.id, sellerNo: seller.no, trigger, period },
     );
     if (queued === null) throw noWebhook(seller, trigger);
-    await db.write((tx) =>
-      recordChange(tx, deps, {
-        who: COMMAND_LINE,
-        action: "webhook recover",
-        seller: seller.name,
-        detail: `${trigger} from ${isoTime(period.since)} to ` +
-          `${isoTime(period.until)}: ${queued} queued`,
-      })
+    const change = {
+      seller: seller.name,
+      detail: `${trigger} from ${isoTime(period.since)} to ` +
+        `${isoTime(period.until)}: ${queued} queued`,
+    };
+    await recorded(
+      { db, deps },
+      COMMAND_LINE,
+      "webhook recover",
+      () => Promise.resolve([undefined, change]),
     );
     print(`queued: ${queued}`);
   });
@@ -115,18 +117,15 @@ function rotateOwn(context: CommandContext): Promise<void> {
   const trigger = knownTrigger(name);
   return withDatabase(config, async (db) => {
     const seller = await sellerOf(db, flags);
-    const rotated = await db.write(async (tx) => {
+    const rotate = async (tx: Tx) => {
       const rotated = await rotateOwnSecret(tx, deps, seller.no, trigger);
       if (rotated === undefined) throw noWebhook(seller, trigger);
-      await recordChange(tx, deps, {
-        who: COMMAND_LINE,
-        action: "webhook rotate-secret",
-        seller: seller.name,
-        detail: `${trigger}: the former secret signs until ` +
-          isoTime(rotated.oldUntil),
-      });
-      return rotated;
-    });
+      const until = isoTime(rotated.oldUntil);
+      const detail = `${trigger}: the former secret signs until ${until}`;
+      return [rotated, { seller: seller.name, detail }] as const;
+    };
+    const action = "webhook rotate-secret";
+    const rotated = await recorded({ db, deps }, COMMAND_LINE, action, rotate);
     printSecret(rotated, print);
   });
 }

@@ -1,5 +1,5 @@
 /** The audit log: what operators changed, and who did. Nothing removes entries. */
-import type { Deps } from "../deps.ts";
+import type { Services } from "../services.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 
@@ -24,17 +24,26 @@ export interface AuditEntry extends Change {
   at: number;
 }
 
-/** Records a change, in the same write as the change. */
-export async function recordChange(
-  tx: Tx,
-  { clock, ids }: Pick<Deps, "clock" | "ids">,
-  { who, action, seller, detail }: Change,
-): Promise<void> {
-  await tx.run(
-    `INSERT INTO audit_log (id, at, who, action, seller, detail)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    [ids.uuid(), clock.now(), who, action, seller, detail],
-  );
+/** What a write changed; null: nothing, so nothing is recorded. */
+type Recorded = Pick<Change, "seller" | "detail"> | null;
+
+/** Makes a change and records it, in one write. */
+export function recorded<T>(
+  { db, deps: { clock, ids } }: Pick<Services, "db" | "deps">,
+  who: string,
+  action: string,
+  make: (tx: Tx) => Promise<readonly [result: T, change: Recorded]>,
+): Promise<T> {
+  return db.write(async (tx) => {
+    const [result, change] = await make(tx);
+    if (change === null) return result;
+    await tx.run(
+      `INSERT INTO audit_log (id, at, who, action, seller, detail)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      [ids.uuid(), clock.now(), who, action, change.seller, change.detail],
+    );
+    return result;
+  });
 }
 
 /** Entries after `after` (an id; null: from the newest), the newest first. */

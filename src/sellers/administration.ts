@@ -15,7 +15,7 @@ import {
   wordReader,
 } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
-import { recordChange } from "../operations/audit.ts";
+import { recorded } from "../operations/audit.ts";
 import { type Seller, SELLER_STATUSES } from "./seller.ts";
 import {
   addKey,
@@ -43,18 +43,12 @@ export interface ByOperator {
 
 /** Creates a seller with its first key. Throws 422 for an invalid name. */
 export function createSeller(
-  { db, deps }: Changing,
+  services: Changing,
   { who, name }: ByOperator & { name: string },
 ): Promise<NewSeller> {
-  return db.write(async (tx) => {
-    const added = await addSeller(tx, deps, name);
-    await recordChange(tx, deps, {
-      who,
-      action: "seller add",
-      seller: name,
-      detail: `key ${added.keyId}`,
-    });
-    return added;
+  return recorded(services, who, "seller add", async (tx) => {
+    const added = await addSeller(tx, services.deps, name);
+    return [added, { seller: name, detail: `key ${added.keyId}` }];
   });
 }
 
@@ -101,24 +95,22 @@ export interface SellerChange extends ByOperator {
  * Sets an attribute of a seller. Throws 404 for an unknown seller, 422 for an
  * unknown attribute or an invalid value.
  */
-export async function changeSeller(
-  { db, deps, signals }: Changing,
+export function changeSeller(
+  services: Changing,
   { who, seller: nameOrId, attribute, value }: SellerChange,
 ): Promise<void> {
-  await db.write(async (tx) => {
+  const { signals } = services;
+  return recorded(services, who, "seller set", async (tx) => {
     const seller = await sellerByName(tx, nameOrId);
     await setAttribute(tx, seller, attribute, value);
-    await recordChange(tx, deps, {
-      who,
-      action: "seller set",
-      seller: seller.name,
-      detail: `${attribute} = ${value === "" ? "default" : value}`,
-    });
-    if (attribute !== "status") return;
-    tx.onCommit(() => {
-      signals?.deliveries.announce();
-      signals?.images.announce();
-    });
+    if (attribute === "status") {
+      tx.onCommit(() => {
+        signals?.deliveries.announce();
+        signals?.images.announce();
+      });
+    }
+    const detail = `${attribute} = ${value === "" ? "default" : value}`;
+    return [undefined, { seller: seller.name, detail }];
   });
 }
 
@@ -157,20 +149,15 @@ function unknownAttribute(attribute: string) {
  * Removes a seller: it is unknown and its name is free from the commit on. The
  * service then deletes its rows. Throws 404 for an unknown seller.
  */
-export async function removeSeller(
-  { db, deps }: Changing,
+export function removeSeller(
+  services: Changing,
   { who, seller: nameOrId }: ByOperator & { seller: string },
 ): Promise<void> {
-  await db.write(async (tx) => {
+  return recorded(services, who, "seller remove", async (tx) => {
     const seller = await sellerByName(tx, nameOrId);
-    const { id, name } = seller;
-    if (!await markRemoved(tx, seller)) return;
-    await recordChange(tx, deps, {
-      who,
-      action: "seller remove",
-      seller: name,
-      detail: `id ${id}`,
-    });
+    const isNew = await markRemoved(tx, seller);
+    const change = { seller: seller.name, detail: `id ${seller.id}` };
+    return [undefined, isNew ? change : null];
   });
 }
 
@@ -182,7 +169,7 @@ const readLabel = lineReader(LABEL_LENGTH);
  * unknown seller, 422 for an invalid label.
  */
 export function createKey(
-  { db, deps }: Changing,
+  services: Changing,
   { who, seller: nameOrId, label }: ByOperator & {
     seller: string;
     label: string;
@@ -193,37 +180,28 @@ export function createKey(
     const problem = { field: "label", ...read.problem };
     throw recordInvalid([fieldDetail(problem, {})]);
   }
-  return db.write(async (tx) => {
+  return recorded(services, who, "key add", async (tx) => {
     const { no, name } = await sellerByName(tx, nameOrId);
-    const key = await addKey(tx, deps, no, { label: label || null });
-    await recordChange(tx, deps, {
-      who,
-      action: "key add",
-      seller: name,
-      detail: [`key ${key.keyId}`, label].filter(Boolean).join(", "),
-    });
-    return key;
+    const options = { label: label || null };
+    const key = await addKey(tx, services.deps, no, options);
+    const detail = [`key ${key.keyId}`, label].filter(Boolean).join(", ");
+    return [key, { seller: name, detail }];
   });
 }
 
 /**
  * Revokes a key, unless it is revoked already. Throws 404 for an unknown key.
  */
-export async function revokeSellerKey(
-  { db, deps }: Changing,
+export function revokeSellerKey(
+  services: Changing,
   { who, keyId }: ByOperator & { keyId: string },
 ): Promise<void> {
-  await db.write(async (tx) => {
+  return recorded(services, who, "key revoke", async (tx) => {
     const key = await findKey(tx, keyId);
     if (key === null) throw unknownKey(keyId);
-    if (key.revoked) return;
-    await revokeKey(tx, deps, keyId);
-    await recordChange(tx, deps, {
-      who,
-      action: "key revoke",
-      seller: key.seller,
-      detail: `key ${keyId}`,
-    });
+    if (key.revoked) return [undefined, null];
+    await revokeKey(tx, services.deps, keyId);
+    return [undefined, { seller: key.seller, detail: `key ${keyId}` }];
   });
 }
 
@@ -237,18 +215,14 @@ function unknownKey(keyId: string): ServiceError {
  * sign.
  */
 export function rotateSellerSecret(
-  { db, deps }: Changing,
+  services: Changing,
   { who, seller: nameOrId }: ByOperator & { seller: string },
 ): Promise<RotatedSecret> {
-  return db.write(async (tx) => {
+  return recorded(services, who, "key rotate-secret", async (tx) => {
     const { id, name } = await sellerByName(tx, nameOrId);
-    const rotated = await rotateWebhookSecret(tx, deps, id);
-    await recordChange(tx, deps, {
-      who,
-      action: "key rotate-secret",
-      seller: name,
-      detail: `the former secret signs until ${isoTime(rotated.oldUntil)}`,
-    });
-    return rotated;
+    const rotated = await rotateWebhookSecret(tx, services.deps, id);
+    const until = isoTime(rotated.oldUntil);
+    const detail = `the former secret signs until ${until}`;
+    return [rotated, { seller: name, detail }];
   });
 }

@@ -1,11 +1,7 @@
 /** Named keys of operators, in addition to the one of the settings. */
 import type { Services } from "../services.ts";
 import type { Sql } from "../database/db.ts";
-import {
-  COMMAND_LINE,
-  ENVIRONMENT,
-  recordChange,
-} from "../operations/audit.ts";
+import { COMMAND_LINE, ENVIRONMENT, recorded } from "../operations/audit.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { hashOf, newKey, sameHash } from "./api_key.ts";
@@ -34,33 +30,23 @@ type Changing = Pick<Services, "db" | "deps">;
  * one that a valid key has.
  */
 export async function addOperatorKey(
-  { db, deps }: Changing,
+  services: Changing,
   { who, name, readOnly }: { who: string; name: string; readOnly: boolean },
 ): Promise<string> {
   checkName(name);
-  const key = newKey(deps.ids, "ok_");
-  const row = [
-    deps.ids.uuid(),
-    name,
-    hashOf(key),
-    readOnly ? 1 : 0,
-    deps.clock.now(),
-  ];
-  await db.write(async (tx) => {
+  const { clock, ids } = services.deps;
+  const key = newKey(ids, "ok_");
+  const row = [ids.uuid(), name, hashOf(key), readOnly ? 1 : 0, clock.now()];
+  return await recorded(services, who, "operator-key add", async (tx) => {
     await giveName(() =>
       tx.run(
         `INSERT INTO operator_keys (id, name, hash, read_only, created_at)
          VALUES (?, ?, ?, ?, ?)`,
         row,
       ), `${quote(name)} is in use already.`);
-    await recordChange(tx, deps, {
-      who,
-      action: "operator-key add",
-      seller: null,
-      detail: readOnly ? `${name} (read-only)` : name,
-    });
+    const detail = readOnly ? `${name} (read-only)` : name;
+    return [key, { seller: null, detail }];
   });
-  return key;
 }
 
 function checkName(name: string): void {
@@ -73,28 +59,21 @@ function checkName(name: string): void {
 }
 
 /** Revokes the key of this name; throws 404 if there is none. */
-export async function revokeOperatorKey(
-  { db, deps }: Changing,
+export function revokeOperatorKey(
+  services: Changing,
   { who, name }: { who: string; name: string },
 ): Promise<void> {
-  await db.write(async (tx) => {
+  return recorded(services, who, "operator-key revoke", async (tx) => {
     const changed = await tx.run(
       `UPDATE operator_keys SET revoked_at = ?
        WHERE name = ? AND revoked_at IS NULL`,
-      [deps.clock.now(), name],
+      [services.deps.clock.now(), name],
     );
-    if (changed === 0) {
-      throw new ServiceError(
-        "not_found",
-        `There is no operator key ${quote(name)} in force.`,
-      );
-    }
-    await recordChange(tx, deps, {
-      who,
-      action: "operator-key revoke",
-      seller: null,
-      detail: name,
-    });
+    if (changed > 0) return [undefined, { seller: null, detail: name }];
+    throw new ServiceError(
+      "not_found",
+      `There is no operator key ${quote(name)} in force.`,
+    );
   });
 }
 
