@@ -69,10 +69,12 @@ export interface TransactionKey {
   transactionId: string;
 }
 
-export type TransactionStatus =
-  | "processing"
-  | "completed"
-  | "completed_with_errors";
+export const TRANSACTION_STATUSES = [
+  "processing",
+  "completed",
+  "completed_with_errors",
+] as const;
+export type TransactionStatus = typeof TRANSACTION_STATUSES[number];
 
 export function transactionStatus(
   transaction: Pick<Transaction, "images" | "finished_at">,

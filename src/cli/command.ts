@@ -11,6 +11,16 @@ export interface Flag {
   required?: boolean;
 }
 
+/** A flag with a value. */
+export function flag(
+  name: string,
+  placeholder: string,
+  meaning: string,
+  required = false,
+): Flag {
+  return { name, placeholder, meaning, required };
+}
+
 export interface Argument {
   /** As the help writes it, in capitals. */
   name: string;

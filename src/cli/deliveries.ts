@@ -20,7 +20,12 @@ import {
 } from "../webhooks/delivery_log.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
-import { type Command, type CommandContext, UsageError } from "./command.ts";
+import {
+  type Command,
+  type CommandContext,
+  flag,
+  UsageError,
+} from "./command.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag, timeFlag } from "./flags.ts";
 
@@ -40,27 +45,11 @@ export const deliveryCommands: readonly Command[] = [
     summary: "list deliveries, the newest first",
     arguments: [],
     flags: [
-      { name: "seller", placeholder: "NAME", meaning: "of this seller only" },
-      {
-        name: "state",
-        placeholder: "STATE",
-        meaning: `in this state only: ${DELIVERY_STATES.join(", ")}`,
-      },
-      {
-        name: "trigger",
-        placeholder: "TRIGGER",
-        meaning: "of this trigger only",
-      },
-      {
-        name: "limit",
-        placeholder: "N",
-        meaning: `lines at most (default ${LIST_LIMIT})`,
-      },
-      {
-        name: "before",
-        placeholder: "ID",
-        meaning: "older than this delivery: the last one of a full list",
-      },
+      flag("seller", "NAME", "of this seller only"),
+      flag("state", "STATE", `in this state only: ${DELIVERY_STATES.join(", ")}`),
+      flag("trigger", "TRIGGER", "of this trigger only"),
+      flag("limit", "N", `lines at most (default ${LIST_LIMIT})`),
+      flag("before", "ID", "older than this delivery: the last one of a full list"),
       dataFlag,
     ],
     run: list,
@@ -76,17 +65,9 @@ export const deliveryCommands: readonly Command[] = [
     summary: "send a delivery anew, or all that came to a state",
     arguments: [{ name: "ID", optional: true }],
     flags: [
-      {
-        name: "state",
-        placeholder: "STATE",
-        meaning: `instead of an ID: all of ${REPLAYED_STATES.join(", ")}`,
-      },
-      {
-        name: "since",
-        placeholder: "TIME",
-        meaning: "with --state: that came to it then or later, as in " +
-          "2026-11-20 or 2026-11-20T08:00:00Z",
-      },
+      flag("state", "STATE", `instead of an ID: all of ${REPLAYED_STATES.join(", ")}`),
+      flag("since", "TIME", "with --state: that came to it then or later, as in " +
+          "2026-11-20 or 2026-11-20T08:00:00Z"),
       dataFlag,
     ],
     run: replay,

@@ -4,7 +4,12 @@ import { EVENT_LIMIT } from "../webhooks/event.ts";
 import { readEventData } from "../webhooks/event_document.ts";
 import { ingestEvent } from "../webhooks/ingest.ts";
 import { newSignals } from "../jobs/signals.ts";
-import { type Command, type CommandContext, UsageError } from "./command.ts";
+import {
+  type Command,
+  type CommandContext,
+  flag,
+  UsageError,
+} from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag, sellerFlag } from "./flags.ts";
 
@@ -15,18 +20,8 @@ export const emitCommand: Command = {
   arguments: [{ name: "FILE", optional: true }],
   flags: [
     sellerFlag,
-    {
-      name: "trigger",
-      placeholder: "TRIGGER",
-      meaning: "what happened, as in order_created",
-      required: true,
-    },
-    {
-      name: "reference",
-      placeholder: "REFERENCE",
-      meaning: "your own name for it; the same again emits nothing",
-      required: true,
-    },
+    flag("trigger", "TRIGGER", "what happened, as in order_created", true),
+    flag("reference", "REFERENCE", "your own name for it; the same again emits nothing", true),
     dataFlag,
   ],
   run: emit,

@@ -1,7 +1,7 @@
 /** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
 import { parseTime } from "../lib/values.ts";
-import type { Flag } from "./command.ts";
+import { type Flag, flag } from "./command.ts";
 
 function settingFlags(settings: readonly Setting<unknown>[]): Flag[] {
   return settings.flatMap(({ flag, placeholder, meaning }) =>
@@ -19,12 +19,7 @@ export const [dataFlag] = settingFlags([SETTINGS.dataDir]);
 export const [imageStoreFlag] = settingFlags([SETTINGS.imageStore]);
 
 /** `--seller NAME`, for commands about one seller. */
-export const sellerFlag = {
-  name: "seller",
-  placeholder: "NAME",
-  meaning: "the seller's name",
-  required: true,
-};
+export const sellerFlag = flag("seller", "NAME", "the seller's name", true);
 
 /** A date or a time of ISO 8601, UTC unless it says otherwise, in Unix ms. */
 export function timeFlag(

@@ -14,7 +14,7 @@ import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
 import { isoTime } from "../xml/encode.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, flag, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag, timeFlag } from "./flags.ts";
@@ -128,7 +128,7 @@ export const sellerCommands: readonly Command[] = [
     summary: "give a seller one more key; prints it, once",
     arguments: [{ name: "SELLER" }],
     flags: [
-      { name: "label", placeholder: "LABEL", meaning: "what you call the key" },
+      flag("label", "LABEL", "what you call the key"),
     ],
     run: async ({ db, deps, arguments: [seller], flags, print }) => {
       const added = await createKey({ db, deps }, {

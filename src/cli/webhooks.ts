@@ -11,7 +11,12 @@ import { recoverDeliveries } from "../webhooks/recovery.ts";
 import { type RotatedSecret, rotateOwnSecret } from "../webhooks/secrets.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import { isoTime } from "../xml/encode.ts";
-import { type Command, type CommandContext, UsageError } from "./command.ts";
+import {
+  type Command,
+  type CommandContext,
+  flag,
+  UsageError,
+} from "./command.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag, sellerFlag, timeFlag } from "./flags.ts";
 
@@ -30,18 +35,9 @@ export const webhookCommands: readonly Command[] = [
     arguments: [{ name: "TRIGGER" }],
     flags: [
       sellerFlag,
-      {
-        name: "since",
-        placeholder: "TIME",
-        meaning: "events of then and later, as in 2026-11-20 or " +
-          "2026-11-20T08:00:00Z",
-        required: true,
-      },
-      {
-        name: "until",
-        placeholder: "TIME",
-        meaning: "events of then and earlier (default: now)",
-      },
+      flag("since", "TIME", "events of then and later, as in 2026-11-20 or " +
+          "2026-11-20T08:00:00Z", true),
+      flag("until", "TIME", "events of then and earlier (default: now)"),
       dataFlag,
     ],
     run: recover,

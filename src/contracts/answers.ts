@@ -1,5 +1,10 @@
 /** The content of `<service>` for every kind of answer. */
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
+import {
+  NO_PRODUCTS,
+  type ProductResult,
+  TRANSACTION_STATUSES,
+} from "../catalogue/transaction.ts";
 import { IMPORT_STATUSES } from "../imports/import.ts";
 import { IMPORT_RESULTS } from "../imports/results.ts";
 import { IMAGE_CODES } from "../images/image.ts";
@@ -59,7 +64,7 @@ const COUNTERS = [
   one("transaction_id", UUID),
   one(
     "status",
-    word(["processing", "completed", "completed_with_errors"]),
+    word(TRANSACTION_STATUSES),
     "final once every image has settled",
   ),
   one("created_at", TIME),
@@ -102,10 +107,7 @@ const RESULT = named(
   "result",
   maybe("id", UUID, "not of a refused product"),
   maybe("sku", STRING, "left out where a refused product has none"),
-  one(
-    "result",
-    word(["created", "updated", "unchanged", "deleted", "refused"]),
-  ),
+  one("result", word(Object.keys(NO_PRODUCTS) as ProductResult[])),
   many(
     "image",
     UNSETTLED_IMAGE,

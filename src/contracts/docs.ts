@@ -8,48 +8,20 @@ import { pathNames } from "./openapi.ts";
 import type { TextForm } from "./shapes.ts";
 
 /** The pages of the reference; an endpoint is on the first one that fits. */
-const PAGES: readonly { name: string; title: string; paths: RegExp }[] = [
-  {
-    name: "api-uploads",
-    title: "Uploads",
-    paths: /^\/seller_api\/bulk_/,
-  },
-  {
-    name: "api-products",
-    title: "Products",
-    paths: /^\/seller_api\/products/,
-  },
-  {
-    name: "api-webhooks",
-    title: "Webhooks and events",
-    paths: /^\/seller_api\/(webhooks|events)/,
-  },
-  {
-    name: "api-account",
-    title: "Account, mappings, refused requests",
-    paths: /^\/seller_api\/(account|mappings|refusals)/,
-  },
-  {
-    name: "api-catalogue",
-    title: "Operator: events and catalogue",
-    paths: /^\/operator_api\/(events|products)/,
-  },
-  {
-    name: "api-sellers",
-    title: "Operator: sellers and keys",
-    paths: /^\/operator_api\/(sellers|keys)/,
-  },
-  {
-    name: "api-operations",
-    title: "Operator: status, refusals, audit log",
-    paths: /^\/operator_api\//,
-  },
-  {
-    name: "api-service",
-    title: "Health, metrics, images, contracts",
-    paths: /^\//,
-  },
+const PAGES = [
+  page("api-uploads", "Uploads", /^\/seller_api\/bulk_/),
+  page("api-products", "Products", /^\/seller_api\/products/),
+  page("api-webhooks", "Webhooks and events", /^\/seller_api\/(webhooks|events)/),
+  page("api-account", "Account, mappings, refused requests", /^\/seller_api\/(account|mappings|refusals)/),
+  page("api-catalogue", "Operator: events and catalogue", /^\/operator_api\/(events|products)/),
+  page("api-sellers", "Operator: sellers and keys", /^\/operator_api\/(sellers|keys)/),
+  page("api-operations", "Operator: status, refusals, audit log", /^\/operator_api\//),
+  page("api-service", "Health, metrics, images, contracts", /^\//),
 ];
+
+function page(name: string, title: string, paths: RegExp) {
+  return { name, title, paths };
+}
 
 /** The names of the pages of the reference, as paths below `/docs`. */
 export const REFERENCE_PAGES: readonly string[] = PAGES

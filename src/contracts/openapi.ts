@@ -20,7 +20,6 @@ const XML = "text/xml";
 function textSchema(form: TextForm): Json {
   switch (form.kind) {
     case "line":
-      return { type: "string", maxLength: form.max };
     case "text":
       return { type: "string", maxLength: form.max };
     case "integer":
@@ -164,23 +163,19 @@ const HEADERS: Readonly<Record<string, Json>> = {
     description: "names this request in the log of the service",
     schema: { type: "string", format: "uuid" },
   },
-  "RateLimit-Limit": {
-    description: "requests a minute",
-    schema: { type: "integer" },
-  },
-  "RateLimit-Remaining": {
-    description: "requests that may be sent at once now",
-    schema: { type: "integer" },
-  },
-  "RateLimit-Reset": {
-    description: "seconds until all that may be sent at once may be again",
-    schema: { type: "integer" },
-  },
-  "Retry-After": {
-    description: "seconds to wait before the same request is sent again",
-    schema: { type: "integer" },
-  },
+  "RateLimit-Limit": number("requests a minute"),
+  "RateLimit-Remaining": number("requests that may be sent at once now"),
+  "RateLimit-Reset": number(
+    "seconds until all that may be sent at once may be again",
+  ),
+  "Retry-After": number(
+    "seconds to wait before the same request is sent again",
+  ),
 };
+
+function number(description: string): Json {
+  return { description, schema: { type: "integer" } };
+}
 
 /** Headers of an answer, by reference. */
 function headers(

@@ -25,24 +25,16 @@ export interface Webhook {
 /** Which webhook it is, and whether deliveries to it are held. */
 export type WebhookState = Pick<Webhook, "id" | "disabledAt">;
 
-export type DeliveryState =
-  | "pending" // never tried, or to be tried again
-  | "sending" // a process holds it under a lease
-  | "retrying" // tried without success, due again
-  | "delivered" // a 2xx was seen
-  | "exhausted" // every try of the schedule failed
-  | "held" // the webhook is disabled
-  | "cancelled"; // the webhook was deleted
-
-export const DELIVERY_STATES: readonly DeliveryState[] = [
-  "pending",
-  "sending",
-  "retrying",
-  "delivered",
-  "exhausted",
-  "held",
-  "cancelled",
-];
+export const DELIVERY_STATES = [
+  "pending", // never tried, or to be tried again
+  "sending", // a process holds it under a lease
+  "retrying", // tried without success, due again
+  "delivered", // a 2xx was seen
+  "exhausted", // every try of the schedule failed
+  "held", // the webhook is disabled
+  "cancelled", // the webhook was deleted
+] as const;
+export type DeliveryState = typeof DELIVERY_STATES[number];
 
 export interface Transition {
   from: readonly DeliveryState[];
@@ -147,18 +139,17 @@ export function isGivenUp(
     now - health.failingSince >= DISABLE_AFTER_MS;
 }
 
-export type SettledState = "delivered" | "exhausted" | "held" | "cancelled";
-
 /**
  * How long a delivery is kept in a final state, as a multiple of
  * SELLER_KEEP_EVENTS_DAYS.
  */
-export const RETENTION: Readonly<Record<SettledState, number>> = {
+export const RETENTION = {
   delivered: 1,
   cancelled: 1,
   exhausted: 3,
   held: 3,
 };
+export type SettledState = keyof typeof RETENTION;
 
 /** Tries of a delivery that are kept, however often it is replayed. */
 export const KEPT_ATTEMPTS = 100;
