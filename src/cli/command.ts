@@ -11,6 +11,11 @@ export interface Flag {
   required?: boolean;
 }
 
+/** A line of a list. */
+export function line(...cells: readonly unknown[]): string {
+  return cells.join("  ");
+}
+
 /** A flag with a value. */
 export function flag(
   name: string,

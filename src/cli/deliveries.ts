@@ -46,10 +46,18 @@ export const deliveryCommands: readonly Command[] = [
     arguments: [],
     flags: [
       flag("seller", "NAME", "of this seller only"),
-      flag("state", "STATE", `in this state only: ${DELIVERY_STATES.join(", ")}`),
+      flag(
+        "state",
+        "STATE",
+        `in this state only: ${DELIVERY_STATES.join(", ")}`,
+      ),
       flag("trigger", "TRIGGER", "of this trigger only"),
       flag("limit", "N", `lines at most (default ${LIST_LIMIT})`),
-      flag("before", "ID", "older than this delivery: the last one of a full list"),
+      flag(
+        "before",
+        "ID",
+        "older than this delivery: the last one of a full list",
+      ),
       dataFlag,
     ],
     run: list,
@@ -65,9 +73,17 @@ export const deliveryCommands: readonly Command[] = [
     summary: "send a delivery anew, or all that came to a state",
     arguments: [{ name: "ID", optional: true }],
     flags: [
-      flag("state", "STATE", `instead of an ID: all of ${REPLAYED_STATES.join(", ")}`),
-      flag("since", "TIME", "with --state: that came to it then or later, as in " +
-          "2026-11-20 or 2026-11-20T08:00:00Z"),
+      flag(
+        "state",
+        "STATE",
+        `instead of an ID: all of ${REPLAYED_STATES.join(", ")}`,
+      ),
+      flag(
+        "since",
+        "TIME",
+        "with --state: that came to it then or later, as in " +
+          "2026-11-20 or 2026-11-20T08:00:00Z",
+      ),
       dataFlag,
     ],
     run: replay,

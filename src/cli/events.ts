@@ -21,7 +21,12 @@ export const emitCommand: Command = {
   flags: [
     sellerFlag,
     flag("trigger", "TRIGGER", "what happened, as in order_created", true),
-    flag("reference", "REFERENCE", "your own name for it; the same again emits nothing", true),
+    flag(
+      "reference",
+      "REFERENCE",
+      "your own name for it; the same again emits nothing",
+      true,
+    ),
     dataFlag,
   ],
   run: emit,

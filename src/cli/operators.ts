@@ -6,7 +6,7 @@ import {
   revokeOperatorKey,
 } from "../sellers/operator_keys.ts";
 import { isoTime } from "../xml/encode.ts";
-import type { Command } from "./command.ts";
+import { type Command, line } from "./command.ts";
 import { databaseCommand } from "./database.ts";
 
 /** Entries that are read at a time. */
@@ -38,7 +38,7 @@ export const operatorCommands: readonly Command[] = [
           ? "active"
           : `revoked ${isoTime(key.revokedAt)}`;
         const rights = key.readOnly ? "read-only" : "full";
-        print([isoTime(key.createdAt), rights, state, key.name].join("  "));
+        print(line(isoTime(key.createdAt), rights, state, key.name));
       }
     },
   }),
@@ -60,7 +60,7 @@ export const operatorCommands: readonly Command[] = [
         const entries = await db.read((sql) => listChanges(sql, after, PAGE));
         for (const { at, who, action, seller, detail } of entries) {
           const what = [action, seller, detail].filter(Boolean);
-          print([isoTime(at), who, ...what].join("  "));
+          print(line(isoTime(at), who, ...what));
         }
         if (entries.length < PAGE) return;
         after = entries[PAGE - 1].id;

@@ -14,7 +14,7 @@ import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
 import { isoTime } from "../xml/encode.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
-import { type Command, flag, UsageError } from "./command.ts";
+import { type Command, flag, line, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag, timeFlag } from "./flags.ts";
@@ -47,13 +47,13 @@ export const sellerCommands: readonly Command[] = [
       for (const seller of await db.read(listSellers)) {
         const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
         print(
-          [
+          line(
             seller.id,
             isoTime(seller.createdAt),
             keys,
             seller.status,
             seller.name,
-          ].join("  "),
+          ),
         );
       }
     },
@@ -96,14 +96,10 @@ export const sellerCommands: readonly Command[] = [
     summary: "list the refused requests of a seller, the newest first",
     arguments: [{ name: "NAME" }],
     flags: [
-      { name: "since", placeholder: "TIME", meaning: "of this time and later" },
-      { name: "until", placeholder: "TIME", meaning: "and earlier" },
-      { name: "code", placeholder: "CODE", meaning: "with this code" },
-      {
-        name: "find",
-        placeholder: "TEXT",
-        meaning: "about this SKU, or with this request id",
-      },
+      flag("since", "TIME", "of this time and later"),
+      flag("until", "TIME", "and earlier"),
+      flag("code", "CODE", "with this code"),
+      flag("find", "TEXT", "about this SKU, or with this request id"),
     ],
     run: async ({ db, arguments: [name], flags, print }) => {
       const mistakes: string[] = [];
@@ -158,14 +154,14 @@ export const sellerCommands: readonly Command[] = [
           : `revoked ${isoTime(key.revokedAt)}`;
         const label = key.label === null ? [] : [key.label];
         print(
-          [
+          line(
             key.id,
             isoTime(key.createdAt),
             key.prefix ?? "?",
             used,
             state,
             ...label,
-          ].join("  "),
+          ),
         );
       }
     },

@@ -35,8 +35,13 @@ export const webhookCommands: readonly Command[] = [
     arguments: [{ name: "TRIGGER" }],
     flags: [
       sellerFlag,
-      flag("since", "TIME", "events of then and later, as in 2026-11-20 or " +
-          "2026-11-20T08:00:00Z", true),
+      flag(
+        "since",
+        "TIME",
+        "events of then and later, as in 2026-11-20 or " +
+          "2026-11-20T08:00:00Z",
+        true,
+      ),
       flag("until", "TIME", "events of then and earlier (default: now)"),
       dataFlag,
     ],

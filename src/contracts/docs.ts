@@ -11,11 +11,31 @@ import type { TextForm } from "./shapes.ts";
 const PAGES = [
   page("api-uploads", "Uploads", /^\/seller_api\/bulk_/),
   page("api-products", "Products", /^\/seller_api\/products/),
-  page("api-webhooks", "Webhooks and events", /^\/seller_api\/(webhooks|events)/),
-  page("api-account", "Account, mappings, refused requests", /^\/seller_api\/(account|mappings|refusals)/),
-  page("api-catalogue", "Operator: events and catalogue", /^\/operator_api\/(events|products)/),
-  page("api-sellers", "Operator: sellers and keys", /^\/operator_api\/(sellers|keys)/),
-  page("api-operations", "Operator: status, refusals, audit log", /^\/operator_api\//),
+  page(
+    "api-webhooks",
+    "Webhooks and events",
+    /^\/seller_api\/(webhooks|events)/,
+  ),
+  page(
+    "api-account",
+    "Account, mappings, refused requests",
+    /^\/seller_api\/(account|mappings|refusals)/,
+  ),
+  page(
+    "api-catalogue",
+    "Operator: events and catalogue",
+    /^\/operator_api\/(events|products)/,
+  ),
+  page(
+    "api-sellers",
+    "Operator: sellers and keys",
+    /^\/operator_api\/(sellers|keys)/,
+  ),
+  page(
+    "api-operations",
+    "Operator: status, refusals, audit log",
+    /^\/operator_api\//,
+  ),
   page("api-service", "Health, metrics, images, contracts", /^\//),
 ];
 
