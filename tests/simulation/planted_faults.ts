@@ -489,8 +489,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "deliveries: a suspended seller's are sent",
     file: "webhooks/rows/queue.ts",
-    from: "       WHERE sellers.status = 'active'\n",
-    to: "",
+    from: "WHERE sellers.status = 'active' ${ofPart",
+    to: "WHERE TRUE ${ofPart",
     also: {
       from: "AND webhooks.url = ? AND sellers.status = 'active')",
       to: "AND webhooks.url = ?)",
