@@ -30,6 +30,8 @@ const MADE: Record<string, string[]> = {
     "body_bytes",
     "waits",
   ],
+  "app.ts ImportRole": ["imports"],
+  "database/postgres/engine.ts SpreadDb": ["database"],
   "http/server/request_handler.ts BodySender": ["answers"],
   // In another thread, which tells the role of its jobs and how long they wait.
   "images/worker/worker.ts ImageWorker": ["images"],

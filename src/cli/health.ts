@@ -6,23 +6,45 @@ import { type Command, UsageError } from "./command.ts";
 import { allSettingFlags } from "./flags.ts";
 
 const ANSWER_MS = 3_000;
+/** How long a service that has just started may take until it is ready. */
+const START_MS = 10_000;
+const PAUSE_MS = 200;
 
 export const healthCommand: Command = {
   name: "health",
   summary: "ask the service of these settings whether it lives",
   arguments: [],
   flags: [
-    { name: "ready", meaning: "whether it can do its work" },
+    {
+      name: "ready",
+      meaning: "whether it can do its work; waits for that up to 10 s",
+    },
     ...allSettingFlags,
   ],
-  async run({ config, flags, print }) {
-    const path = flags.ready === undefined ? "/healthz" : "/readyz";
-    const url = addressOf(config) + path;
-    const status = await statusOf(url);
-    if (status !== 200) throw new Error(`${url} answered ${status}.`);
-    print(flags.ready === undefined ? "alive" : "ready");
+  async run({ config, deps: { clock }, flags, print }) {
+    const address = addressOf(config);
+    if (flags.ready === undefined) {
+      await check(`${address}/healthz`);
+      return print("alive");
+    }
+    const end = clock.now() + START_MS;
+    while (true) {
+      try {
+        await check(`${address}/readyz`);
+        return print("ready");
+      } catch (error) {
+        if (clock.now() >= end) throw error;
+        await new Promise<void>((done) => clock.after(PAUSE_MS, done));
+      }
+    }
   },
 };
+
+/** Throws unless the answer is 200. */
+async function check(url: string): Promise<void> {
+  const status = await statusOf(url);
+  if (status !== 200) throw new Error(`${url} answered ${status}.`);
+}
 
 /** The address on which a process with these settings answers. */
 function addressOf({ host, port, roles, metricsPort }: Config): string {

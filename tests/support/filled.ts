@@ -16,7 +16,7 @@ const TEXTS = ["plain", "å", "€", "𝄞", "a\0b", "\n", '"; --', "\\x00", ""]
 /** Columns that others refer to, or that hold ids. */
 const KEYS = [
   ...["id", "seller_no", "product_id", "image_id", "transaction_id"],
-  ...["delivery_id", "event_id", "webhook_id", "undoes"],
+  ...["delivery_id", "event_id", "webhook_id", "undoes", "import_id"],
 ];
 
 /**
