@@ -37,6 +37,8 @@ class Held implements AsyncDisposable {
       config: { ...app.config },
       seller: { id: app.sellerId, key: app.key },
       deps: { beforeCommit: () => hook.held?.commit },
+      // A held commit of a maintenance job would hold up the other's.
+      app: { maintain: false },
     });
     const held = new Held(service, slow);
     hook.held = held;
