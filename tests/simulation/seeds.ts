@@ -17,4 +17,5 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [9107595, "a wait takes as long as a read of its world"],
     [9200000, "metrics told what the process used"],
     [9200164, "events of one millisecond have no order between processes"],
+    [31415468, "a backup was made while a seller was being removed"],
   ];

@@ -26,7 +26,7 @@ const DISAGREEMENTS = {
                   WHERE images.seller_no = s.seller_no) AS n,
       (SELECT COALESCE(SUM(used), 0) FROM seller_usage u
        WHERE u.seller_no = s.seller_no AND resource = 'image_bytes') AS used
-    FROM sellers s WHERE n <> used`,
+    FROM sellers s WHERE n <> used AND status <> 'removed'`,
   "what an image is needed for": `
     SELECT image_id FROM transaction_images t
     WHERE status = 'pending' AND NOT EXISTS
