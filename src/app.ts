@@ -25,6 +25,8 @@ import { lookupSlots } from "./net/names.ts";
 import { type Network, Outbound } from "./net/outbound.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { SandboxPage, Services } from "./services.ts";
+import { DOCUMENTS } from "./contracts/documents.ts";
+import { jsonOf } from "./json/reader.ts";
 import { RefusalLog } from "./sellers/refusals.ts";
 import { newSignals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
@@ -39,6 +41,9 @@ import { RoleLocks } from "./jobs/role_lock.ts";
 import { maintenanceOf } from "./operations/maintenance.ts";
 import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
 import type { HangingWorkers } from "./images/worker/thread.ts";
+import { NOTICES } from "./notices/notice.ts";
+import { NoticeRole } from "./notices/worker/role.ts";
+import { type Mailer, SmtpMailer } from "./net/smtp.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 import { within } from "./lib/waits.ts";
 
@@ -61,6 +66,7 @@ const WORK = {
   imports: { queue: "imports", kind: "import" },
   images: { queue: "images", kind: "image" },
   webhooks: { queue: "deliveries", kind: "delivery" },
+  notices: { queue: "notices", kind: "notice" },
 };
 
 /** Begins to accept requests. */
@@ -85,6 +91,8 @@ export interface AppOptions {
   /** Stores the bytes of images; by default the store of the settings. */
   images?: ImageStore;
   network?: Partial<Network>;
+  /** Sends mail; by default through the server of the settings. */
+  mailer?: Mailer;
   /** Accepts requests; a server of the runtime by default. */
   listen?: Listen;
   locks?: RoleLocks;
@@ -103,6 +111,7 @@ export async function openApp(
 ): Promise<App> {
   const { sandbox, maintain = true } = options;
   const { images, listen = newListener } = options;
+  const { mailer = newMailer(config, deps.clock) } = options;
   const network = { lookups: lookupSlots(deps.clock), ...options.network };
   await checkGuard(deps.clock);
   const least = leastBodyBudget(config);
@@ -143,6 +152,7 @@ export async function openApp(
   );
   stack.defer(() => outbound.close());
   const ending = new AbortController();
+  const place: { url: string | null } = { url: null };
   const keysInProgress = new Set<string>();
   holders.add("keys", { held: () => ({ in_progress: keysInProgress.size }) });
   const services: Services = {
@@ -163,6 +173,9 @@ export async function openApp(
       images ?? openImageStore(imageStoreSettings(config), deps.clock),
     ),
     ending: ending.signal,
+    mailer,
+    publicUrl: () => config.publicUrl ?? place.url ?? addressOf(config),
+    productsInJson: jsonOf({ name: "products", shape: DOCUMENTS.products }),
     sandbox,
   };
   stack.defer(() => services.refusals.flush());
@@ -183,6 +196,11 @@ export async function openApp(
     startWebhooks(services, stack, isAlone);
   }
   if (config.roles.includes("api")) startImports(services, stack, isAlone);
+  if (config.noticesUrl !== null || mailer !== null) {
+    startNotices(services, stack, () =>
+      config.roles.includes("api") &&
+      (config.databaseUrl !== null || locks.take("api")));
+  }
   const maintenance = config.roles.map((role) =>
     maintenanceOf(
       services,
@@ -198,6 +216,7 @@ export async function openApp(
   const url = config.roles.includes("api")
     ? listenForAll(services, stack, listen, ending)
     : null;
+  place.url = url;
   const snapshot = new Snapshot(services);
   snapshot.start();
   stack.defer(() => snapshot.stop());
@@ -253,6 +272,26 @@ function startImports(
   const options = { shared: !isMine() };
   keepRole("imports", services, stack, () => new ImportRole(services, options));
   watchClock(services, IMPORTS, isMine, stack);
+}
+
+/** Every process tells; those who look also see that the clock goes back. */
+function startNotices(
+  services: Services,
+  stack: AsyncDisposableStack,
+  isLooking: () => boolean,
+): void {
+  const options = { isLooking };
+  keepRole("notices", services, stack, () => new NoticeRole(services, options));
+  watchClock(services, NOTICES, isLooking, stack);
+}
+
+/** Null where the settings name no mail server. */
+function newMailer(
+  { smtpUrl: server, mailFrom: from }: Config,
+  clock: Deps["clock"],
+): Mailer | null {
+  if (server === null || from === null) return null;
+  return new SmtpMailer({ server, from, clock });
 }
 
 function keepRole(
@@ -370,6 +409,11 @@ function serve(
     await handler.close();
   });
   return { url: urlOf(listener.address), handler };
+}
+
+/** Where another process with these settings listens. */
+function addressOf({ host, port }: Config): string {
+  return urlOf({ hostname: host === "::" ? "localhost" : host, port });
 }
 
 function urlOf({ hostname, port }: Listening["address"]): string {

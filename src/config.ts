@@ -7,9 +7,11 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import type { LogLevel } from "./deps.ts";
 import { parseCidr } from "./lib/cidr.ts";
+import { isEmail, type MailFrom, type MailServer } from "./lib/email.ts";
 import { nearestName } from "./lib/nearest_name.ts";
 import { serverUrls } from "./lib/server_urls.ts";
 import { withoutTrailing } from "./lib/trim.ts";
+import { parseSellerUrl } from "./lib/url.ts";
 
 export const ROLES = ["api", "images", "webhooks"] as const;
 export type Role = typeof ROLES[number];
@@ -189,6 +191,14 @@ const ALL = {
     meaning: "proxies in front that append to X-Forwarded-For, at most 8",
     parse: (text) => text === "" ? 0 : wholeNumber(text, 0, 8),
   },
+  sourceAddresses: {
+    variable: "SELLER_SOURCE_ADDRESSES",
+    placeholder: "CIDR,…",
+    fallback: "",
+    meaning:
+      "networks from which sellers see our requests come, told in their accounts",
+    parse: (text): readonly string[] => list(text).map(cidr),
+  },
   bodyLimit: {
     variable: "SELLER_BODY_LIMIT",
     flag: "body-limit",
@@ -268,6 +278,13 @@ const ALL = {
       "how long a reference is known, so that it is not delivered twice; 0: for ever",
     parse: days,
   },
+  keepPricesDays: {
+    variable: "SELLER_KEEP_PRICES_DAYS",
+    placeholder: "DAYS",
+    fallback: "90",
+    meaning: "how long changes of prices are shown; 0: for ever",
+    parse: days,
+  },
   keepImagesDays: {
     variable: "SELLER_KEEP_IMAGES_DAYS",
     placeholder: "DAYS",
@@ -275,6 +292,48 @@ const ALL = {
     meaning:
       "how long an image that no product shows is kept; 0: until images prune --delete",
     parse: days,
+  },
+  publicUrl: {
+    variable: "SELLER_PUBLIC_URL",
+    placeholder: "URL",
+    fallback: "",
+    meaning:
+      "how others reach the page, for links in notices; by default where this process listens",
+    parse: endpoint,
+  },
+  noticesUrl: {
+    variable: "SELLER_NOTICES_URL",
+    placeholder: "URL",
+    fallback: "",
+    meaning: "an endpoint that is told what the operator has to know",
+    // It may have a key in it.
+    secret: true,
+    parse: noticesUrl,
+  },
+  noticesSecret: {
+    variable: "SELLER_NOTICES_SECRET",
+    placeholder: "SECRET",
+    fallback: "",
+    meaning:
+      "what signs these notices: whsec_ and the Base64 of 24 to 64 random bytes",
+    secret: true,
+    parse: signingSecret,
+  },
+  smtpUrl: {
+    variable: "SELLER_SMTP_URL",
+    placeholder: "URL",
+    fallback: "",
+    meaning:
+      "smtp://USER:PASSWORD@HOST:PORT or smtps://…: the server that takes mail to sellers",
+    secret: true,
+    parse: smtpUrl,
+  },
+  mailFrom: {
+    variable: "SELLER_MAIL_FROM",
+    placeholder: "ADDRESS",
+    fallback: "",
+    meaning: "who that mail is from: an address, or NAME <ADDRESS>",
+    parse: mailFrom,
   },
   securityContact: {
     variable: "SELLER_SECURITY_CONTACT",
@@ -368,9 +427,22 @@ function unknownVariables(env: Readonly<Record<string, string>>): string[] {
 
 function missingKeys(values: Record<string, unknown>): string[] {
   const { imageStore, ...rest } = values as Partial<Config>;
-  if (imageStore?.kind !== "s3") return [];
-  return missingS3Keys(rest, `the images in s3://${imageStore.bucket}`);
+  const missing = NEEDED.filter(([key, other]) =>
+    values[key] === null && (values[other] ?? null) !== null
+  ).map(([key, other]) =>
+    `${SETTINGS[key].variable}: it is needed for ${SETTINGS[other].variable}.`
+  );
+  if (imageStore?.kind !== "s3") return missing;
+  const purpose = `the images in s3://${imageStore.bucket}`;
+  return [...missing, ...missingS3Keys(rest, purpose)];
 }
+
+/** Settings, each of which the other one of its pair needs. */
+const NEEDED: readonly (readonly [keyof Config, keyof Config])[] = [
+  ["noticesSecret", "noticesUrl"],
+  ["mailFrom", "smtpUrl"],
+  ["smtpUrl", "mailFrom"],
+];
 
 /** Object storage requires a key: one sentence for each missing part of it. */
 export function missingS3Keys(
@@ -577,6 +649,82 @@ function endpoint(text: string): string | null {
   if (plain) return withoutTrailing(url.href, "/");
   throw new SettingError(
     "it is not an http or https URL without user, query and fragment.",
+  );
+}
+
+function noticesUrl(text: string): string | null {
+  if (text === "") return null;
+  const parsed = parseSellerUrl(text);
+  if ("url" in parsed) return parsed.url.href;
+  throw new SettingError(parsed.problem);
+}
+
+/** With its prefix; as it is a secret, messages do not repeat it. */
+function signingSecret(text: string): string | null {
+  if (text === "") return null;
+  const base64 = text.replace(/^whsec_/, "");
+  const bytes = bytesOf(base64);
+  if (bytes >= 24 && bytes <= 64) return `whsec_${base64}`;
+  throw new SettingError(
+    "it is not whsec_ and the Base64 of 24 to 64 random bytes, as " +
+      "`openssl rand -base64 32` prints them.",
+  );
+}
+
+/** Bytes that a text in Base64 stands for; 0 for any other text. */
+function bytesOf(base64: string): number {
+  try {
+    return Uint8Array.fromBase64(base64).length;
+  } catch {
+    return 0;
+  }
+}
+
+const SUBMISSION_PORT = 587;
+const SUBMISSIONS_PORT = 465;
+
+/** The value contains a password, so messages do not repeat it. */
+function smtpUrl(text: string): MailServer | null {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  const isSound = url !== null && /^smtps?:$/.test(url.protocol) &&
+    url.hostname !== "" && /^\/?$/.test(url.pathname) &&
+    url.search + url.hash === "" &&
+    (url.username === "") === (url.password === "") &&
+    isPercentEncoded(url.username) && isPercentEncoded(url.password);
+  if (!isSound) {
+    throw new SettingError(
+      "the value is not of the form smtp://USER:PASSWORD@HOST:PORT, with " +
+        "special characters in user and password percent-encoded; smtps:// is " +
+        "for TLS from the first byte, and USER:PASSWORD@ may be left out.",
+    );
+  }
+  const { protocol, hostname, port, username, password } = url;
+  const secure = protocol === "smtps:";
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: Number(port) || (secure ? SUBMISSIONS_PORT : SUBMISSION_PORT),
+    secure,
+    login: username === "" ? null : {
+      user: decodeURIComponent(username),
+      password: decodeURIComponent(password),
+    },
+  };
+}
+
+function mailFrom(text: string): MailFrom | null {
+  if (text === "") return null;
+  const isNamed = text.endsWith(">") && text.includes("<");
+  const start = isNamed ? text.lastIndexOf("<") : 0;
+  const address = isNamed ? text.slice(start + 1, -1) : text;
+  const name = text.slice(0, start).trim().replace(/^"(.*)"$/, "$1");
+  // deno-lint-ignore no-control-regex
+  if (isEmail(address) && !/[<>"\\\u0000-\u001f\u007f]/.test(name)) {
+    return { name, address };
+  }
+  throw new SettingError(
+    `${quoted(text)} is neither an address such as shop@example.com nor ` +
+      "Shop <shop@example.com>.",
   );
 }
 

@@ -5,9 +5,11 @@ import type { Metrics } from "./operations/metrics.ts";
 import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Network, Outbound } from "./net/outbound.ts";
+import type { Mailer } from "./net/smtp.ts";
 import type { RefusalLog } from "./sellers/refusals.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
+import type { BeginReading } from "./xml/decode.ts";
 import type { WaitList } from "./lib/wait_list.ts";
 import type { Holders } from "./lib/holders.ts";
 
@@ -40,6 +42,12 @@ export interface Services {
    * Fires when the service stops and requests in progress have to be answered.
    */
   ending: AbortSignal;
+  /** Sends mail to sellers; null: none is sent. */
+  mailer: Mailer | null;
+  /** How others reach the page, without a slash at the end. */
+  publicUrl: () => string;
+  /** Reads documents of products in JSON. */
+  productsInJson: BeginReading;
   /** Additional content of the page in a sandbox; a real service has none. */
   sandbox?: SandboxPage;
 }
@@ -49,4 +57,6 @@ export interface SandboxPage {
   sellerKey: string;
   operatorKey: string;
   samples: { name: string; label: string; xml: string }[];
+  /** Where the mails of the sandbox are shown. */
+  mailUrl: string;
 }

@@ -2,6 +2,8 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readConfig, SETTINGS } from "../src/config.ts";
 import { serverUrls } from "../src/lib/server_urls.ts";
 
+const SECRET = `whsec_${btoa("thirty-two bytes of no entropy..")}`;
+
 function read(
   env: Record<string, string>,
   flags: Record<string, string | undefined> = {},
@@ -30,6 +32,7 @@ Deno.test("without settings every default holds", () => {
     allowPrivate: [],
     rateLimit: 1200,
     trustProxy: 0,
+    sourceAddresses: [],
     bodyLimit: 16_777_216,
     importLimit: 67_108_864,
     bodyBudget: 268_435_456,
@@ -40,7 +43,13 @@ Deno.test("without settings every default holds", () => {
     undoDays: 30,
     keepEventsDays: 30,
     keepReferencesDays: 400,
+    keepPricesDays: 90,
     keepImagesDays: 0,
+    publicUrl: null,
+    noticesUrl: null,
+    noticesSecret: null,
+    smtpUrl: null,
+    mailFrom: null,
     securityContact: null,
     roles: ["api", "images", "webhooks"],
     logLevel: "info",
@@ -67,6 +76,7 @@ Deno.test("every variable is read", () => {
     SELLER_ALLOW_PRIVATE: "127.0.0.0/8, fd00::/8",
     SELLER_RATE_LIMIT: "0",
     SELLER_TRUST_PROXY: "2",
+    SELLER_SOURCE_ADDRESSES: "198.51.100.16/28,2001:db8::/64",
     SELLER_BODY_LIMIT: "1000",
     SELLER_IMPORT_LIMIT: "4000",
     SELLER_BODY_BUDGET: "13000",
@@ -77,7 +87,13 @@ Deno.test("every variable is read", () => {
     SELLER_UNDO_DAYS: "5",
     SELLER_KEEP_EVENTS_DAYS: "7",
     SELLER_KEEP_REFERENCES_DAYS: "36500",
+    SELLER_KEEP_PRICES_DAYS: "60",
     SELLER_KEEP_IMAGES_DAYS: "14",
+    SELLER_PUBLIC_URL: "https://sell.example/",
+    SELLER_NOTICES_URL: "https://ops.example/hook?team=1",
+    SELLER_NOTICES_SECRET: SECRET.slice("whsec_".length),
+    SELLER_SMTP_URL: "smtp://mailer%40shop:p%3Ass@mail.example",
+    SELLER_MAIL_FROM: '"The Shop" <notices@shop.example>',
     SELLER_SECURITY_CONTACT: "https://example.com/security",
     SELLER_ROLES: "webhooks,api",
     SELLER_LOG: "debug",
@@ -100,6 +116,7 @@ Deno.test("every variable is read", () => {
     allowPrivate: ["127.0.0.0/8", "fd00::/8"],
     rateLimit: 0,
     trustProxy: 2,
+    sourceAddresses: ["198.51.100.16/28", "2001:db8::/64"],
     bodyLimit: 1000,
     importLimit: 4000,
     bodyBudget: 13_000,
@@ -110,7 +127,18 @@ Deno.test("every variable is read", () => {
     undoDays: 5,
     keepEventsDays: 7,
     keepReferencesDays: 36_500,
+    keepPricesDays: 60,
     keepImagesDays: 14,
+    publicUrl: "https://sell.example",
+    noticesUrl: "https://ops.example/hook?team=1",
+    noticesSecret: SECRET,
+    smtpUrl: {
+      host: "mail.example",
+      port: 587,
+      secure: false,
+      login: { user: "mailer@shop", password: "p:ss" },
+    },
+    mailFrom: { name: "The Shop", address: "notices@shop.example" },
     securityContact: "https://example.com/security",
     roles: ["api", "webhooks"],
     logLevel: "debug",
@@ -228,6 +256,78 @@ Deno.test("a mistaken operator key is not repeated", () => {
   assertEquals(mistakes.length, 1);
   assert(!mistakes[0].includes("hush"));
 });
+
+Deno.test("mail has a sender, and an endpoint of notices a secret", () => {
+  const { mistakes } = read({
+    SELLER_NOTICES_URL: "http://127.0.0.1:9000/",
+    SELLER_SMTP_URL: "smtp://127.0.0.1:2525",
+  });
+  assertEquals(mistakes, [
+    "SELLER_NOTICES_SECRET: it is needed for SELLER_NOTICES_URL.",
+    "SELLER_MAIL_FROM: it is needed for SELLER_SMTP_URL.",
+  ]);
+});
+
+Deno.test("the port of a mail server follows from its scheme", () => {
+  const portOf = (SELLER_SMTP_URL: string) =>
+    read({ SELLER_SMTP_URL, SELLER_MAIL_FROM: "a@b.example" }).config?.smtpUrl;
+  const login = null;
+  assertEquals(portOf("smtps://mail.example"), {
+    ...{ host: "mail.example", port: 465, secure: true, login },
+  });
+  assertEquals(portOf("smtp://[::1]:25/"), {
+    ...{ host: "::1", port: 25, secure: false, login },
+  });
+});
+
+for (
+  const url of [
+    "mail.example:587",
+    "http://mail.example",
+    "smtp://user@mail.example",
+    "smtp://user:hush@mail.example/inbox",
+    "smtp://user:hush@mail.example?tls=hush",
+    "smtp://user:hu%sh@mail.example",
+    "smtp://user:hush@",
+  ]
+) {
+  Deno.test(`${url} is no mail server, and not repeated`, () => {
+    const { mistakes } = read({ SELLER_SMTP_URL: url });
+    assertEquals(mistakes.length, 1);
+    assertStringIncludes(mistakes[0], "SELLER_SMTP_URL: ");
+    assert(!mistakes[0].includes("hu"), mistakes[0]);
+  });
+}
+
+for (
+  const from of [
+    "shop",
+    "shop@",
+    "a@b@c.example",
+    "a..b@c.example",
+    "Shop <shop>",
+    "Shop shop@c.example",
+    "<a@b.example> <a@b.example>",
+    "a\u0001b <a@b.example>",
+  ]
+) {
+  Deno.test(`mail is not from ${JSON.stringify(from)}`, () => {
+    const SELLER_SMTP_URL = "smtp://mail.example";
+    const { mistakes } = read({ SELLER_MAIL_FROM: from, SELLER_SMTP_URL });
+    assertStringIncludes(mistakes.join(), "SELLER_MAIL_FROM: ");
+    assertEquals(mistakes.length, 1);
+  });
+}
+
+for (
+  const secret of ["whsec_c2hvcnQ=", "hush hush", "a".repeat(99)]
+) {
+  Deno.test(`${secret} signs no notices, and is not repeated`, () => {
+    const { mistakes } = read({ SELLER_NOTICES_SECRET: secret });
+    assertStringIncludes(mistakes[0], "SELLER_NOTICES_SECRET: ");
+    assert(!mistakes[0].includes(secret.replace("whsec_", "")));
+  });
+}
 
 Deno.test("a folder of images may lie anywhere; object storage needs a key", () => {
   const folder = read({ SELLER_IMAGE_STORE: "/mnt/images" }).config?.imageStore;

@@ -13,6 +13,7 @@ const MADE: Record<string, string[]> = {
   "app.ts RoleKeeper": ["deliveries", "images"],
   "app.ts ImageRole": ["images"],
   "app.ts WebhookRole": ["deliveries"],
+  "app.ts NoticeRole": ["notices"],
   "database/postgres/engine.ts PostgresDb": ["database"],
   "database/postgres/engine.ts WriteQueues": ["database"],
   "database/postgres/write_queues.ts WaitList": ["database"],
@@ -44,6 +45,7 @@ const MADE: Record<string, string[]> = {
   "net/names.ts WaitList": ["outbound", "deliveries"],
   "net/outbound.ts WaitList": ["outbound", "deliveries"],
   "webhooks/worker/role.ts Outbound": ["deliveries"],
+  "notices/worker/role.ts Outbound": ["notices"],
   // Made for one call and closed after it.
   "net/guard.ts Outbound": [],
   // For one command.
@@ -78,7 +80,11 @@ Deno.test("whatever holds something is in the register, wherever it is made", as
   );
   assertEquals(made.sort(), Object.keys(MADE).sort());
   await using app = await boot({
-    config: { roles: ["api", "images", "webhooks"] },
+    config: {
+      roles: ["api", "images", "webhooks"],
+      noticesUrl: "http://127.0.0.1:9000/",
+      noticesSecret: `whsec_${btoa("thirty-two bytes of no entropy..")}`,
+    },
   });
   const names = new Set([...Object.values(MADE).flat(), ...OTHERS]);
   assertEquals(app.app.holders.names.sort(), [...names].sort());

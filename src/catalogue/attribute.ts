@@ -4,7 +4,7 @@ import {
   type FieldProblem,
   notFound,
   recordInvalid,
-  type ServiceError,
+  ServiceError,
 } from "../lib/errors.ts";
 import {
   applyPatch,
@@ -15,8 +15,10 @@ import {
   skuTaken,
 } from "./product.ts";
 import { readId } from "../lib/ids.ts";
+import { changedSince, type Expectation, readExpected } from "./expected.ts";
 import {
   ATTRIBUTE_NAMES,
+  EXPECTED,
   fieldCalled,
   SCALAR_RULES,
   type ScalarField,
@@ -26,6 +28,9 @@ import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
+import { holdSeller } from "../sellers/access.ts";
+import { isJudged, mayConcern } from "../reviews/review.ts";
+import { findPolicy, reviewChanges } from "../reviews/review_rows.ts";
 
 export interface AttributeUpdate {
   seller: Seller;
@@ -33,21 +38,25 @@ export interface AttributeUpdate {
   attribute: string;
   /** The text from the path, decoded; an empty one clears the attribute. */
   value: string;
+  /** The text of the value that it must have now; any without it. */
+  expected?: string | null;
 }
 
 /**
  * Updates one attribute by the rules of uploads. Throws `not_found` for an
- * unknown product, 422 for an unknown attribute or an invalid value.
+ * unknown product, 422 for an unknown attribute or an invalid value,
+ * `changed_since` where it has another value than the expected one.
  */
 export async function updateAttribute(
   { db }: Services,
-  { seller, skuOrId, attribute, value }: AttributeUpdate,
+  { seller, skuOrId, attribute, value, expected = null }: AttributeUpdate,
 ): Promise<void> {
-  const read = readPatch(attribute, value);
+  const read = readPatch(attribute, value, expected);
   const group = "patch" in read ? read.group : "sku";
   // Two writes of one SKU concern one product. An id, or a SKU that changes,
-  // may also be the key of another product.
-  const isAlone = readId(skuOrId) !== null || attribute === "sku";
+  // may also be the key of another product; a review depends on the seller.
+  const isAlone = readId(skuOrId) !== null || attribute === "sku" ||
+    isJudged(attribute);
   const shared = isAlone ? undefined : {
     kind: "attributes",
     key: `${String(seller.no).padStart(16, "0")} ${skuOrId}`,
@@ -56,20 +65,46 @@ export async function updateAttribute(
     const current = await lockGroup(tx, seller.no, skuOrId, group);
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
+    if (read.expected !== null) refuseOther(current, read.expected);
     const { fields, problems } = applyPatch(current, read.patch);
     if (problems.length > 0) throw invalid(current, ...problems);
     if (sameFields(current, fields)) return;
     if (fields.sku !== current.sku) {
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
-    await writeProduct(tx, seller, current, { ...fields, id: current.id });
+    const field = attribute as ScalarField;
+    const review = mayConcern(field, current)
+      ? await reviewed(tx, seller, current.id)
+      : null;
+    const product = { ...fields, id: current.id };
+    await writeProduct(tx, seller, current, product, "attribute");
+    if (review === null) return;
+    const { policy, before } = review;
+    const after = { ...before, [field]: fields[field] };
+    await reviewChanges(tx, seller.no, policy, [{ before, after }]);
   }, { seller: seller.no, owner: seller.id, shared, changes: true });
+}
+
+interface ReadUpdate {
+  patch: ProductPatch;
+  group: UpdateGroup;
+  expected: Expectation | null;
+}
+
+/** The whole of a locked product, and the policy; null: nothing is reviewed. */
+async function reviewed(tx: Tx, { no }: Seller, id: string) {
+  await holdSeller(tx, no);
+  const policy = await findPolicy(tx, no);
+  if (policy === "none") return null;
+  const [before] = await findProducts(tx, no, { ids: [id] });
+  return { policy, before };
 }
 
 function readPatch(
   attribute: string,
   value: string,
-): { patch: ProductPatch; group: UpdateGroup } | { problem: FieldProblem } {
+  expected: string | null,
+): ReadUpdate | { problem: FieldProblem } {
   if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
     const called = fieldCalled(attribute);
     const hint = called === null ? "" : ` It is called ${called}.`;
@@ -84,9 +119,22 @@ function readPatch(
   }
   const field = attribute as ScalarField;
   const read = readScalar(field, value);
-  return "problem" in read
-    ? { problem: { field, ...read.problem } }
-    : { patch: { [field]: read.value }, group: SCALAR_RULES[field].group };
+  if ("problem" in read) return { problem: { field, ...read.problem } };
+  const patch = { [field]: read.value };
+  const { group } = SCALAR_RULES[field];
+  if (expected === null) return { patch, group, expected };
+  const former = readExpected(field, expected);
+  if ("problem" in former) {
+    return { problem: { field: EXPECTED, ...former.problem } };
+  }
+  return { patch, group, expected: { field, ...former, unit: null } };
+}
+
+function refuseOther(current: Product, expected: Expectation): void {
+  const problem = changedSince(current, expected);
+  if (problem === null) return;
+  const details = [fieldDetail(problem, { sku: current.sku })];
+  throw new ServiceError("changed_since", details[0].message, { details });
 }
 
 async function refuseTakenSku(

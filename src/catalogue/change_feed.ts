@@ -91,7 +91,8 @@ export async function touchProductsOf(
   }
 }
 
-async function setChange(
+/** Locks products of a seller, and gives them a number. */
+export async function setChange(
   tx: Tx,
   sellerNo: number,
   change: number,

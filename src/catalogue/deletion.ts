@@ -18,6 +18,6 @@ export async function deleteProduct(
     if (before === null) throw notFound("product");
     const changes = [rowChange({ before, after: null })];
     await linkImages(tx, seller.no, changes, new Map());
-    await writeProducts(tx, seller, changes);
+    await writeProducts(tx, seller, changes, null);
   }, { seller: seller.no, owner: seller.id, changes: true });
 }

@@ -10,7 +10,11 @@ import {
   type Problem,
   ServiceError,
 } from "../lib/errors.ts";
+import { type Expectation, readExpected } from "./expected.ts";
 import {
+  ATTRIBUTE_NAMES,
+  ATTRIBUTES_LIMIT,
+  EXPECTED,
   fieldCalled,
   LIST_NAMES,
   type ListField,
@@ -18,6 +22,7 @@ import {
   LISTS,
   PRODUCTS_LIMIT,
   READ_ONLY_ATTRIBUTES,
+  READ_ONLY_ELEMENTS,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -38,13 +43,21 @@ import { isNear, nearestName } from "../lib/nearest_name.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Read, type Reader, trimSpace } from "../lib/values.ts";
 import {
+  type BeginReading,
   type BlockDone,
   readXml,
   readXmlInPieces,
   type TakePiece,
 } from "../xml/decode.ts";
-import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
+import {
+  type Kind,
+  type TagPosition,
+  XML_LIMITS,
+  type XmlAttributes,
+  type XmlLimits,
+} from "../xml/handlers.ts";
 import { otherRootMessage } from "../xml/other_formats.ts";
+import { type DocumentForm, WORDS, type Words } from "./document_words.ts";
 import { FieldText } from "./field_text.ts";
 
 /** One image reference with a valid URL. */
@@ -77,6 +90,8 @@ export interface DecodedProduct {
   /** The readable `<sku>`, null when there is none. */
   sku: string | null;
   patch: ProductPatch;
+  /** What its fields have to be so that the product is changed. */
+  expected: readonly Expectation[];
   /** Fields that were sent but could not be read. */
   unread: Set<string>;
   /** Line of each field by its `place`; 0: it was not sent. */
@@ -88,6 +103,9 @@ export interface DecodedProduct {
 }
 
 export interface ProductsDocument {
+  form: DocumentForm;
+  /** It changes attributes of stored products, and creates none. */
+  attributesOnly: boolean;
   rows: DecodedProduct[];
   /** The start tag of the root. */
   root: Span;
@@ -108,14 +126,25 @@ interface FieldElement {
   list: ListRule | null;
 }
 
-const FIELD_NAMES = ["id", ...SCALAR_NAMES, ...LIST_NAMES] as const;
+type FieldName = FieldElement["name"];
+const FIELD_NAMES: readonly FieldName[] = [
+  "id",
+  ...SCALAR_NAMES,
+  ...LIST_NAMES,
+];
+const ATTRIBUTE_FIELD_NAMES: readonly FieldName[] = ["id", ...ATTRIBUTE_NAMES];
 const FIELDS: ReadonlyMap<string, FieldElement> = new Map(
   FIELD_NAMES.map((name, place) => [
     name,
     { name, place, list: isList(name) ? LISTS[name] : null },
   ]),
 );
+const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
+  ATTRIBUTE_FIELD_NAMES.map((name) => [name, FIELDS.get(name)!]),
+);
 const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
+
+const NOTHING_EXPECTED: readonly Expectation[] = [];
 
 /** The line of a field; of a field that was not sent, that of its product. */
 export function lineOf(row: DecodedProduct, field: string): number {
@@ -126,8 +155,12 @@ export function lineOf(row: DecodedProduct, field: string): number {
 const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
   ...Object.fromEntries(
     SCALAR_NAMES.flatMap((name) => {
-      const { unit } = SCALAR_RULES[name];
-      return unit === undefined ? [] : [[name, [unit.name]]];
+      const { unit, expectable } = SCALAR_RULES[name];
+      const sent = [
+        ...unit ? [unit.name] : [],
+        ...expectable ? [EXPECTED] : [],
+      ];
+      return sent.length === 0 ? [] : [[name, sent]];
     }),
   ),
   attribute: ["name"],
@@ -145,6 +178,12 @@ export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
   return decoder.finish();
 }
 
+/** Each product may have all attributes, and what a read-out has besides. */
+const ATTRIBUTES_XML_LIMITS: XmlLimits = {
+  ...XML_LIMITS,
+  elements: 2 * ATTRIBUTES_LIMIT * FIELD_NAMES.length,
+};
+
 /** A document of at most this many bytes is read in one piece. */
 export const LIGHT = 16 * 1024;
 /** A longer one is read in pieces. */
@@ -154,14 +193,16 @@ const READ_AT_ONCE = 512 * 1024;
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
   take: TakePiece,
-  { done, ...part }: { done?: BlockDone } & PartOfDocument = {},
+  { done, begin, ...options }: DecodingOptions = {},
 ): Promise<ProductsDocument> {
-  const decoder = new Decoder(part);
+  const decoder = new Decoder(options);
   const size = sizeOf(blocks);
-  const readAll = () => Promise.try(readXml, blocks, decoder, done);
+  const limits = options.attributesOnly ? ATTRIBUTES_XML_LIMITS : XML_LIMITS;
+  const reading = { done, limits, begin };
+  const readAll = () => Promise.try(readXml, blocks, decoder, reading);
   if (size <= LIGHT) await readAll();
   else if (size <= READ_AT_ONCE) await take(readAll);
-  else await readXmlInPieces(blocks, decoder, take, done);
+  else await readXmlInPieces(blocks, decoder, take, reading);
   while (decoder.lacksSuggestions) {
     await take(() => Promise.try(() => decoder.suggestSome()));
   }
@@ -182,27 +223,38 @@ const SUGGESTED_AT_ONCE = 64;
 /** Problems listed of each product, even beyond the limit of the document. */
 const LISTED_OF_EACH = 4;
 
-/** What stands before a part of a document. */
-export interface PartOfDocument {
-  products?: number;
-  lines?: number;
-}
-
 /** A product whose content is not decoded. */
 export interface SurveyedProduct {
   line: number;
   span: Span;
 }
 
-interface DecoderOptions extends PartOfDocument {
+interface DecodingOptions extends DecoderOptions {
+  done?: BlockDone;
+  /** Reads the form of the document; that of XML unless given. */
+  begin?: BeginReading;
+}
+
+interface DecoderOptions {
+  /** The form of the document, in which messages speak. */
+  form?: DocumentForm;
+  /** What stands before a part of a document. */
+  products?: number;
+  lines?: number;
   /** How many products there may be. */
   limit?: number;
+  attributesOnly?: boolean;
   /** Is called with each product in place of decoding it. */
   survey?: (product: SurveyedProduct) => void;
 }
 
 /** Reads a document as handlers of the XML reader. */
 export class Decoder {
+  readonly #form: DocumentForm;
+  readonly #words: Words;
+  readonly #attributesOnly: boolean;
+  /** The elements that may stand in a product. */
+  readonly #fields: typeof FIELDS;
   readonly #limit: number;
   readonly #survey: ((product: SurveyedProduct) => void) | undefined;
   #surveyed: SurveyedProduct | null = null;
@@ -233,9 +285,19 @@ export class Decoder {
   readonly #text = new FieldText();
 
   constructor(
-    { limit = PRODUCTS_LIMIT, survey, products = 0, lines = 0 }:
-      DecoderOptions = {},
+    {
+      form = "xml",
+      attributesOnly = false,
+      limit = attributesOnly ? ATTRIBUTES_LIMIT : PRODUCTS_LIMIT,
+      survey,
+      products = 0,
+      lines = 0,
+    }: DecoderOptions = {},
   ) {
+    this.#form = form;
+    this.#words = WORDS[form];
+    this.#attributesOnly = attributesOnly;
+    this.#fields = attributesOnly ? ATTRIBUTE_FIELDS : FIELDS;
     this.#limit = limit;
     this.#survey = survey;
     this.#productsBefore = products;
@@ -258,7 +320,7 @@ export class Decoder {
     if (this.#count === 0 && this.#problems.length === 0) {
       this.#problem(
         "required",
-        "<products> holds no <product>; send at least one.",
+        this.#words.noProduct,
         { line: this.#rootLine, field: "product" },
       );
     }
@@ -269,6 +331,8 @@ export class Decoder {
     }
     const tallies = [this.#outside, ...this.#rows.map((row) => row.problems)];
     return {
+      form: this.#form,
+      attributesOnly: this.#attributesOnly,
       rows: this.#rows,
       root: this.#root,
       problems: this.#problems,
@@ -332,6 +396,43 @@ export class Decoder {
     this.#text.clear();
   }
 
+  mistyped(
+    member: string | null,
+    found: Kind,
+    expected: Kind,
+    lineHere: number,
+  ): void {
+    if (this.#skipping > 0) return;
+    const line = lineHere + this.#linesBefore;
+    const path = this.#path();
+    const field = member === null ? path : `${path}/@${member}`;
+    const isOfProduct = this.#level >= Level.Field;
+    if (isOfProduct) this.#row.unread.add(this.#field.name);
+    this.#problem(
+      "wrong_type",
+      `${field} is ${found}; it must be ${expected}.`,
+      { line, field },
+    );
+    // Its content is not told, so nothing else is wrong with it.
+    if (this.#level === Level.Products) return;
+    this.#level--;
+    this.#skipping = 1;
+  }
+
+  /** The path of the open element. */
+  #path(): string {
+    switch (this.#level) {
+      case Level.Item:
+        return this.#itemPath();
+      case Level.Field:
+        return this.#field.name;
+      case Level.Product:
+        return "product";
+      default:
+        return "products";
+    }
+  }
+
   #openRoot(name: string, attributes: XmlAttributes, line: number): void {
     if (name !== "products") {
       throw new ServiceError("record_invalid", "Record Invalid", {
@@ -355,7 +456,7 @@ export class Decoder {
 
   #openProduct(name: string, attributes: XmlAttributes, line: number): void {
     if (name !== "product") {
-      return this.#unknownElement(name, line, "", ["product"]);
+      return this.#unknownElement(name, line, "", [this.#words.inRoot]);
     }
     if (this.#count === this.#limit) throw tooManyProducts(this.#limit);
     this.#count++;
@@ -371,6 +472,7 @@ export class Decoder {
       id: null,
       sku: null,
       patch: {},
+      expected: NOTHING_EXPECTED,
       unread: new Set(),
       lines: NO_LINES.slice(),
       images: [],
@@ -395,10 +497,8 @@ export class Decoder {
   }
 
   #openField(sent: string, attributes: XmlAttributes, line: number): void {
-    const field = FIELDS.get(sent);
-    if (field === undefined) {
-      return this.#unknownElement(sent, line, "", FIELD_NAMES);
-    }
+    const field = this.#fields.get(sent);
+    if (field === undefined) return this.#noField(sent, line);
     const { name, place, list } = field;
     const { lines } = this.#row;
     this.#refuseText(this.#row.line, "product");
@@ -421,6 +521,24 @@ export class Decoder {
     this.#item = 0;
     this.#seen.clear();
     this.#row.patch[name as ListField] = [];
+  }
+
+  #noField(sent: string, line: number): void {
+    if (READ_ONLY_ELEMENTS.includes(sent)) {
+      this.#refuseText(this.#row.line, "product");
+      this.#skipping = 1;
+    } else if (FIELDS.has(sent)) {
+      this.#skipping = 1;
+      this.#problem(
+        "not_allowed",
+        `${sent} cannot be sent here; upload it with POST ` +
+          "/seller_api/bulk_products, and leave it out of this document.",
+        { line, field: sent },
+      );
+    } else {
+      const names = this.#attributesOnly ? ATTRIBUTE_FIELD_NAMES : FIELD_NAMES;
+      this.#unknownElement(sent, line, "", names);
+    }
   }
 
   #openItem(name: string, attributes: XmlAttributes, line: number): void {
@@ -495,6 +613,23 @@ export class Decoder {
     if (unit !== undefined && !(clears && !(unit.name in this.#attributes))) {
       this.#readUnit(field, unit);
     }
+    const expected = this.#attributes[EXPECTED];
+    if (expected !== undefined) this.#closeExpected(field, expected);
+  }
+
+  #closeExpected(field: ScalarField, text: string): void {
+    const { unit, expectable } = SCALAR_RULES[field];
+    // It is reported as unknown.
+    if (expectable === undefined) return;
+    const read = readExpected(field, text);
+    if ("problem" in read) {
+      const place = `${field}/@${EXPECTED}`;
+      return this.#fieldProblem(place, this.#fieldLine, read.problem);
+    }
+    const row = this.#row;
+    const named = unit?.column === undefined ? null : row.patch[unit.column];
+    const expectation = { field, value: read.value, unit: named ?? null };
+    row.expected = [...row.expected, expectation];
   }
 
   #readUnit(
@@ -504,7 +639,8 @@ export class Decoder {
     const read = readRequired(
       this.#attributes[name] ?? "",
       readUnit,
-      `is missing; write <${field} ${name}="${example}">, with ${about}.`,
+      `is missing; write ${this.#words.unit(field, name, example)}, with ` +
+        `${about}.`,
     );
     if ("problem" in read) {
       this.#fieldProblem(`${field}/@${name}`, this.#fieldLine, read.problem);
@@ -623,9 +759,9 @@ export class Decoder {
     if (this.#isFull()) return;
     this.#problem(
       "unknown_attribute",
-      `The XML attribute ${quote(attribute)} is not known here`,
+      `${this.#words.attribute(attribute)} is not known here`,
       { line, field: field.slice(0, 200) },
-      () => suggestion(attribute, known, (name) => name),
+      () => suggestion(attribute, known, { ...this.#words, show: plainly }),
     );
   }
 
@@ -640,9 +776,9 @@ export class Decoder {
     const field = path === "" ? name : `${path}/${name}`;
     this.#problem(
       "unknown_element",
-      `The element <${name.slice(0, 100)}> is not known here`,
+      `${this.#words.element(name.slice(0, 100))} is not known here`,
       { line, field: field.slice(0, 200) },
-      () => suggestion(name, known, (near) => `<${near}>`),
+      () => suggestion(name, known, this.#words),
     );
   }
 
@@ -698,13 +834,17 @@ export class Decoder {
 }
 
 function tooManyProducts(limit: number): ServiceError {
-  const about = limit === PRODUCTS_LIMIT
+  const about = limit <= ATTRIBUTES_LIMIT
     ? `split it into requests of at most ${limit}, or send it as an import.`
     : `split it into imports of at most ${limit}.`;
   return new ServiceError(
     "too_many_products",
     `The document holds more than ${limit} products; ${about}`,
   );
+}
+
+function plainly(name: string): string {
+  return name;
 }
 
 /** Reads a trimmed text; `missing` is the problem of an empty one. */
@@ -730,13 +870,12 @@ function isList(field: string): field is ListField {
 function suggestion(
   name: string,
   known: readonly string[],
-  show: (name: string) => string,
+  { show, list, property }: Pick<Words, "show" | "list" | "property">,
 ): string {
   const called = fieldCalled(name);
   if (called !== null && known.includes(called)) {
     return isList(called)
-      ? `; write <${called}><${LISTS[called].item}>…</${LISTS[called].item}>` +
-        `</${called}>.`
+      ? `; write ${list(called, LISTS[called].item)}.`
       : `; it is called ${show(called)}.`;
   }
   if (known.length === 0) return ": nothing may stand here.";
@@ -745,9 +884,8 @@ function suggestion(
   if (isNear(name.toLowerCase(), nearest)) {
     return `; the nearest known name is ${show(nearest)}.`;
   }
-  const property = name.slice(0, TEXT_LIMITS.attributeName);
   return known.includes("attributes")
-    ? "; a property of the product is an attribute: write <attributes>" +
-      `<attribute name="${property}">…</attribute></attributes>.`
+    ? "; a property of the product is an attribute: write " +
+      `${property(name.slice(0, TEXT_LIMITS.attributeName))}.`
     : `; known are ${known.map(show).join(", ")}.`;
 }

@@ -27,6 +27,9 @@ import {
 /** The most products that one document may hold. */
 export const PRODUCTS_LIMIT = 250;
 
+/** The most products of a document that changes attributes alone. */
+export const ATTRIBUTES_LIMIT = 10_000;
+
 export const AVAILABILITIES = [
   "in_stock",
   "out_of_stock",
@@ -64,6 +67,9 @@ export interface UnitRule {
   column?: StoredUnit;
 }
 
+/** The XML attribute, and the query parameter, that holds an expected value. */
+export const EXPECTED = "expected";
+
 /**
  * Columns that are written together when one of them changed. Each combination
  * is a prepared statement, so there are only few groups.
@@ -85,6 +91,8 @@ export interface FieldRule<V extends string | number | null>
   /** Kept as sent, not trimmed. */
   verbatim?: true;
   unit?: UnitRule;
+  /** A document may say which value it expects: the XML attribute `EXPECTED`. */
+  expectable?: true;
   label: string;
   /** Names in other systems: lower case, without "_" and "-". */
   synonyms?: readonly string[];
@@ -98,6 +106,7 @@ interface Place {
   attribute?: boolean;
   verbatim?: true;
   unit?: UnitRule;
+  expectable?: true;
 }
 
 /** A field that every product has; `initial` stands in for it until it is sent. */
@@ -205,6 +214,7 @@ export const SCALARS = {
     group: "price",
     label: "Price",
     unit: CURRENCY,
+    expectable: true,
     synonyms: ["amount", "unitprice", "saleprice", "cost"],
   }),
   compare_at_price: optional(PRICE, {
@@ -220,6 +230,7 @@ export const SCALARS = {
   quantity: optional(integer(10_000_000), {
     group: "stock",
     label: "Quantity",
+    expectable: true,
     synonyms: ["stock", "qty", "inventory", "stocklevel", "stockquantity"],
   }),
   availability: mandatory(word(AVAILABILITIES), "in_stock", {
@@ -358,6 +369,15 @@ export const READ_ONLY_ATTRIBUTES: Readonly<
   product: ["created_at", "updated_at"],
   image: ["status", "href", "type", "width", "height", "code", "message"],
 };
+
+/**
+ * Elements of a product in a read-out that only the service sets; an upload may
+ * hold them and they are ignored.
+ */
+export const READ_ONLY_ELEMENTS: readonly string[] = [
+  "lowest_price",
+  "review",
+];
 
 /** Characters that the texts of the lists may have. */
 export const TEXT_LIMITS = {

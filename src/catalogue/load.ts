@@ -5,28 +5,27 @@
  */
 import type { Config } from "../config.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import type { ServiceError } from "../lib/errors.ts";
 import { takeImages, type TakenImages } from "../images/requests.ts";
-import { holdSeller, whyInactive } from "../sellers/access.ts";
+import { holdSeller, type Standing, standingOf } from "../sellers/access.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
 import { type FoundKey, type KeyUse, usedBefore } from "./idempotency.ts";
 import type { Product } from "./product.ts";
 import { hasLittleRoom, lockProductQuota } from "./product_quota.ts";
-import { findProducts, waitForSkus } from "./product_rows.ts";
+import { findProducts, type Groups, waitForSkus } from "./product_rows.ts";
 
 /** What a plan is about. */
 export interface Wanted {
   seller: Seller & Partial<Caller>;
   ids: readonly string[];
   skus: readonly string[];
+  /** Only the columns of these are needed; null: all. */
+  groups?: Groups | null;
 }
 
 /** What a plan decides by. */
-export interface Loaded {
-  /** Why the seller may not use the service any more; null: it may. */
-  inactive: ServiceError | null;
+export interface Loaded extends Standing {
   quota: Quota;
   /** The wanted products that are stored. */
   byId: ReadonlyMap<string, Product>;
@@ -37,14 +36,14 @@ export interface Loaded {
 export async function load(
   sql: Sql,
   config: Config,
-  { seller, ids, skus }: Wanted,
+  { seller, ...named }: Wanted,
 ): Promise<Loaded> {
-  const [inactive, quota, products] = await Promise.all([
-    whyInactive(sql, seller),
+  const [standing, quota, products] = await Promise.all([
+    standingOf(sql, seller),
     quotaOf(sql, seller.no, "products", config.productLimit),
-    findProducts(sql, seller.no, { ids, skus }),
+    findProducts(sql, seller.no, named),
   ]);
-  return { inactive, quota, ...byKeys(products) };
+  return { ...standing, quota, ...byKeys(products) };
 }
 
 function byKeys(products: readonly Product[]) {
@@ -73,19 +72,19 @@ export async function loadLocked(
   { config, deps }: Pick<Services, "config" | "deps">,
   wanted: WantedForWrite,
 ): Promise<Locked> {
-  const { seller, ids, skus, use } = wanted;
+  const { seller, skus, use } = wanted;
   const readQuota = () =>
     quotaOf(tx, seller.no, "products", config.productLimit);
   await holdSeller(tx, seller.no);
   await waitForSkus(tx, seller.no, skus);
-  const [inactive, images, used, quota, products] = await Promise.all([
-    whyInactive(tx, seller),
+  const [standing, images, used, quota, products] = await Promise.all([
+    standingOf(tx, seller),
     takeImages(tx, seller.no, wanted.images, deps.ids.uuid),
     usedBefore(tx, seller, use),
     readQuota(),
-    findProducts(tx, seller.no, { ids, skus }),
+    findProducts(tx, seller.no, wanted),
   ]);
-  const locked = { inactive, images, used, quota, ...byKeys(products) };
+  const locked = { ...standing, images, used, quota, ...byKeys(products) };
   const mayBeNew = skus.filter((sku) => !locked.bySku.has(sku)).length;
   if (!hasLittleRoom(quota, mayBeNew)) return locked;
   await lockProductQuota(tx, seller.no);

@@ -20,6 +20,8 @@ import {
   STORED_UNITS,
   TEXT_LIMITS,
 } from "./fields.ts";
+import type { FormerPrices } from "./price_changes.ts";
+import type { ReviewColumns } from "../reviews/review.ts";
 
 /** A product as it is to be stored; the write sets its times. */
 export interface ProductContent extends ProductFields {
@@ -28,7 +30,7 @@ export interface ProductContent extends ProductFields {
 }
 
 /** A stored product. Times in Unix milliseconds. */
-export interface Product extends ProductContent {
+export interface Product extends ProductContent, ReviewColumns, FormerPrices {
   created_at: number;
   updated_at: number;
 }

@@ -7,6 +7,7 @@ import type { ImageType } from "../images/image_types.ts";
 import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import type { ReviewState } from "../reviews/review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import {
   inLists,
@@ -24,6 +25,7 @@ const SCAN_STEP = 500;
 
 export interface ProductFilter {
   status: Status | null;
+  review: ReviewState | null;
   /** Unix milliseconds. */
   updatedSince: number | null;
   /** Part of the SKU or the title, whatever the case. */
@@ -90,7 +92,7 @@ interface Scan {
 async function passingIds(
   sql: Sql,
   sellerNo: number,
-  { status, updatedSince, text }: ProductFilter,
+  { status, review, updatedSince, text }: ProductFilter,
   { after, end, limit }: Scan,
 ): Promise<string[]> {
   const wanted = where({
@@ -98,6 +100,7 @@ async function passingIds(
     "id > ?": after,
     "id <= ?": end,
     "status = ?": status,
+    "review_state = ?": review,
     "updated_at >= ?": updatedSince,
   });
   // The engines differ in which letters they consider equal.
@@ -233,8 +236,7 @@ function byPlace(a: ChangePlace, b: ChangePlace): number {
 const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?) " +
   ofPart("p.seller_no");
 
-interface OwnedRow {
-  change: number;
+export interface OwnedRow {
   ownerNo: number;
   ownerId: string;
   ownerName: string;
@@ -244,7 +246,7 @@ async function productsWithin(
   sql: Sql,
   span: readonly Param[],
 ): Promise<ProductEvent[]> {
-  const rows = await sql.all<ProductRow & OwnedRow>(
+  const rows = await sql.all<ProductRow & OwnedRow & { change: number }>(
     `SELECT p.change_no AS change, sellers.seller_no AS "ownerNo",
        sellers.id AS "ownerId", ${OWNER_NAME} AS "ownerName", ${
       COLUMNS.map((column) => `p.${column}`).join(", ")
@@ -263,7 +265,9 @@ async function tombstonesWithin(
   sql: Sql,
   span: readonly Param[],
 ): Promise<ProductEvent[]> {
-  const rows = await sql.all<Omit<Tombstone, "owner"> & OwnedRow>(
+  const rows = await sql.all<
+    Omit<Tombstone, "owner"> & OwnedRow & { change: number }
+  >(
     `SELECT p.change_no AS change, p.id, p.sku, p.deleted_at AS "deletedAt",
        p.seller_no AS "ownerNo", p.seller_id AS "ownerId",
        COALESCE(${OWNER_NAME}, p.seller_name) AS "ownerName"
@@ -282,7 +286,7 @@ async function tombstonesWithin(
   }));
 }
 
-function ownerOf({ ownerNo, ownerId, ownerName }: OwnedRow): Owner {
+export function ownerOf({ ownerNo, ownerId, ownerName }: OwnedRow): Owner {
   return { no: ownerNo, id: ownerId, name: ownerName };
 }
 
@@ -301,7 +305,7 @@ interface ImageRow {
 export async function shownImages(
   sql: Sql,
   sellerNo: number,
-  products: readonly Product[],
+  products: readonly Pick<Product, "images">[],
 ): Promise<Map<string, ShownImage>> {
   const urls = new Set(
     products.flatMap(({ images }) => images.map(({ url }) => url)),

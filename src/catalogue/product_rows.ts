@@ -1,6 +1,8 @@
 /** Rows of `products`. */
 import {
   type ListField,
+  type ProductFields,
+  PRODUCTS_LIMIT,
   SCALAR_RULES,
   type ScalarField,
   type UpdateGroup,
@@ -12,19 +14,28 @@ import {
   TIED_FIELDS,
 } from "./product.ts";
 import {
+  type FormerPrices,
+  isPriceChange,
+  recordPriceChanges,
+} from "./price_changes.ts";
+import {
   type Column,
   COLUMNS,
   CONTENT,
   FIELD_OF_UNIT,
+  OWN_COLUMNS,
+  PRICE_COLUMNS,
   type ProductRow,
   toPartialProduct,
   toProduct,
   type Values,
   valuesOf,
 } from "./product_values.ts";
+import { isJudged } from "../reviews/review.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
+import { NUMBERS } from "../database/change_numbers.ts";
 import { readId } from "../lib/ids.ts";
 import {
   type Change,
@@ -38,7 +49,11 @@ import {
   type Tx,
 } from "../database/db.ts";
 
-const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
+const SELECT = selectOf(COLUMNS);
+
+function selectOf(columns: readonly Column[]): string {
+  return `SELECT ${columns.join(", ")} FROM products`;
+}
 
 const INSERT = insertInto("products", [
   ...["seller_no", "change_no", "created_at", "updated_at", "id"],
@@ -48,6 +63,24 @@ const INSERT = insertInto("products", [
 interface Named {
   ids: readonly string[];
   skus: readonly string[];
+  groups?: Groups | null;
+}
+
+/**
+ * Groups whose columns are all that a change needs; null: it needs all columns.
+ */
+export type Groups = ReadonlySet<UpdateGroup>;
+
+/** What a change of these fields needs: a review all that is judged. */
+export function groupsOf(
+  fields: Iterable<keyof ProductFields>,
+): Groups | null {
+  const groups = new Set<UpdateGroup>();
+  for (const field of fields) {
+    if (isJudged(field)) return null;
+    groups.add(groupOf(field));
+  }
+  return groups;
 }
 
 /**
@@ -74,8 +107,11 @@ export async function waitForSkus(
 export async function findProducts(
   sql: Sql,
   sellerNo: number,
-  { ids = [], skus = [] }: Partial<Named>,
+  { ids = [], skus = [], groups = null }: Partial<Named>,
 ): Promise<Product[]> {
+  if (groups !== null || ids.length + skus.length > MANY) {
+    return await findMany(sql, sellerNo, { ids, skus, groups });
+  }
   const conditions: string[] = [];
   const params: Param[] = [];
   const named = { id: ids.filter(readId), sku: [...skus].sort() };
@@ -99,15 +135,70 @@ export async function findProducts(
   return rows.map(toProduct);
 }
 
+/** More names than an upload has. */
+const MANY = 2 * PRODUCTS_LIMIT;
+
+/**
+ * As `findProducts`, for any number of names. Products that are named by their
+ * ids are locked by their SKUs as well, so that all are in the order of these.
+ */
+async function findMany(
+  sql: Sql,
+  sellerNo: number,
+  { ids, skus, groups }: Named,
+): Promise<Product[]> {
+  const columns = groups ? columnsOf(groups) : COLUMNS;
+  const wanted = new Set(skus);
+  const missing = new Set<string>(ids.filter(readId));
+  for (const list of inLists([...missing])) {
+    const named = await sql.all<{ sku: string }>(
+      `SELECT sku FROM products
+       WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+      [sellerNo, ...list],
+    );
+    for (const { sku } of named) wanted.add(sku);
+  }
+  const rows: ProductRow[] = [];
+  const find = async (column: "sku" | "id", names: readonly string[]) => {
+    for (const list of inLists(names)) {
+      const select = lookupOf(columns, column, list.length);
+      const found = await sql.all<ProductRow>(select, [sellerNo, ...list]);
+      for (const row of found) {
+        missing.delete(row.id);
+        // bounded: a row at a time
+        rows.push(row);
+      }
+    }
+  };
+  await find("sku", [...wanted].sort());
+  // They got another SKU meanwhile.
+  await find("id", [...missing]);
+  return rows.map(toPartialProduct);
+}
+
+function lookupOf(
+  columns: readonly Column[],
+  column: "sku" | "id",
+  n: number,
+): Query {
+  const select = selectOf(columns);
+  return query(({ engine, lock }) =>
+    column === "sku" && engine === "postgres"
+      ? oneByOne(n, lock("FOR UPDATE"), select)
+      : `${select} WHERE seller_no = ? AND ${column} IN (${marks(n)})
+         ${lock("ORDER BY sku FOR UPDATE")}`
+  );
+}
+
 /**
  * Looks the products of `n` SKUs up one after the other: with old statistics
  * PostgreSQL takes the products of a growing seller for few, and would read all
  * of them.
  */
-function oneByOne(n: number, lock: string): string {
+function oneByOne(n: number, lock: string, select = SELECT): string {
   const keys = Array.from({ length: n }, (_, i) => `($${i + 2}::text)`);
   return `SELECT product.* FROM (VALUES ${keys.join(", ")}) AS wanted (sku)
-    CROSS JOIN LATERAL (${SELECT} WHERE seller_no = $1 AND sku = wanted.sku
+    CROSS JOIN LATERAL (${select} WHERE seller_no = $1 AND sku = wanted.sku
       LIMIT 1 ${lock}) AS product`;
 }
 
@@ -199,25 +290,31 @@ export function rowChange({ before, after }: ProductChange): RowChange {
 
 /**
  * Writes changed products in the order of the list; a `unique` DbError if an
- * SKU is taken.
+ * SKU is taken. `by` is who changes prices, as in
+ * `price_changes`; null where none changes.
  */
 export async function writeProducts(
   tx: Tx,
   seller: SellerKeys,
   changes: readonly RowChange[],
+  by: string | null,
 ): Promise<void> {
   if (changes.length === 0) return;
+  // A transaction of PostgreSQL has only so many numbers.
+  const share = Math.ceil(changes.length / NUMBERS);
   const created: Created[] = [];
   const updated: Updated[] = [];
   const deleted: Deleted[] = [];
-  for (const [place, { before, after, was, is }] of changes.entries()) {
+  for (const [index, { before, after, was, is }] of changes.entries()) {
+    const place = Math.floor(index / share);
     if (before === null) created.push({ place, after: after!, is: is! });
     else if (after === null) deleted.push({ place, before });
     else updated.push({ place, before, after, was: was!, is: is! });
   }
-  const first = await tx.takeChanges(changes.length, seller.no);
+  const numbers = Math.ceil(changes.length / share);
+  const first = await tx.takeChanges(numbers, seller.no);
   await deleteProducts(tx, seller, deleted, first);
-  await updateProducts(tx, seller, updated, first);
+  await updateProducts(tx, seller, updated, first, by);
   // Two writes that bring the same new SKUs wait for each other in one order.
   await insertProducts(tx, seller, created.toSorted(bySku), first);
   const more = created.length - deleted.length;
@@ -230,19 +327,21 @@ export async function writeProduct(
   { no }: SellerKeys,
   before: Product,
   after: ProductContent,
+  by: string | null,
 ): Promise<void> {
   const change = await tx.takeChanges(1, no);
-  const is = valuesOf(after);
-  const update = updateOf(valuesOf(before), is);
-  const updated = { place: 0, before, is };
-  await tx.runMany(update.sql, [updateValues(update, no, updated, change)]);
+  const updated = {
+    ...{ place: 0, before, after },
+    ...{ was: valuesOf(before), is: valuesOf(after) },
+  };
+  await updateAlike(tx, no, updateOf(updated), [updated], change, by);
 }
 
 function bySku({ after: one }: Created, { after: other }: Created): number {
   return one.sku < other.sku ? -1 : one.sku > other.sku ? 1 : 0;
 }
 
-/** Its index among the changes of its write, from 0. */
+/** Its number among those of its write, from 0; later changes have no lower. */
 interface Placed {
   place: number;
 }
@@ -305,16 +404,70 @@ async function updateProducts(
   { no }: SellerKeys,
   updated: readonly Updated[],
   first: Change,
+  by: string | null,
 ): Promise<void> {
   await freeSkus(tx, no, updated);
   // Products that change the same columns share a statement.
-  const alike = Map.groupBy(updated, ({ was, is }) => updateOf(was, is));
+  const alike = Map.groupBy(updated, updateOf);
   for (const [update, rows] of alike) {
-    await tx.runMany(
-      update.sql,
-      rows.map((row) => updateValues(update, no, row, first)),
-    );
+    await updateAlike(tx, no, update, rows, first, by);
   }
+}
+
+async function updateAlike(
+  tx: Tx,
+  sellerNo: number,
+  update: Update,
+  rows: readonly Updated[],
+  first: Change,
+  by: string | null,
+): Promise<void> {
+  const times = rows.map((row) => timeOf(row, first));
+  const former = update.priced
+    ? await recordPrices(tx, sellerNo, rows, times, by)
+    : null;
+  await tx.runMany(
+    update.sql,
+    rows.map((row, i) => {
+      const values: Param[] = [first.number + row.place, times[i]];
+      for (const column of update.places) values.push(row.is[column]);
+      const kept = former?.get(row) ?? row.before;
+      if (update.priced) {
+        for (const column of PRICE_COLUMNS) values.push(kept[column]);
+      }
+      values.push(sellerNo, row.before.id);
+      return values;
+    }),
+  );
+}
+
+/**
+ * The time of a product never decreases, even if the clocks of processes differ,
+ * and each of its prices has another one.
+ */
+function timeOf({ before, after }: Updated, { at }: Change): number {
+  const least = before.updated_at + (isPriceChange(before, after) ? 1 : 0);
+  return Math.max(at, least);
+}
+
+/** Records the prices that change; returns what their products keep then. */
+async function recordPrices(
+  tx: Tx,
+  sellerNo: number,
+  rows: readonly Updated[],
+  times: readonly number[],
+  by: string | null,
+): Promise<Map<Updated, FormerPrices>> {
+  const changed: Updated[] = [];
+  const changes = rows.flatMap((row, i) => {
+    const { before, after } = row;
+    if (!isPriceChange(before, after)) return [];
+    // bounded: the rows
+    changed.push(row);
+    return { before, after, at: times[i] };
+  });
+  const kept = await recordPriceChanges(tx, sellerNo, changes, by);
+  return new Map(changed.map((row, i) => [row, kept[i]]));
 }
 
 /**
@@ -362,20 +515,29 @@ const GROUP_BITS = CONTENT.map((column) =>
  * group needs.
  */
 const OF_GROUP = Object.fromEntries(GROUPS.map((group) => {
+  return [group, lookup(columnsOf(new Set([group])))];
+})) as Record<UpdateGroup, Lookup>;
+
+/** The columns that a change of these groups needs. */
+function columnsOf(groups: Groups): Column[] {
   const own: readonly string[] = CONTENT
-    .filter((column) => groupOf(column) === group);
+    .filter((column) => groups.has(groupOf(column)));
   const tied = TIED_FIELDS.filter((fields) =>
     fields.some((field) => own.includes(field))
   ).flat();
-  const always = ["id", "sku", "created_at", "updated_at"];
-  const needed = new Set([...always, ...own, ...tied]);
-  return [group, lookup(COLUMNS.filter((column) => needed.has(column)))];
-})) as Record<UpdateGroup, Lookup>;
+  const kept = own.includes("price") ? PRICE_COLUMNS : [];
+  const needed = new Set<string>(
+    [...OWN_COLUMNS, "sku", ...own, ...tied, ...kept],
+  );
+  return COLUMNS.filter((column) => needed.has(column));
+}
 
 /** The statement that writes some of these groups. */
 interface Update {
   /** Indices of `CONTENT`. */
   places: readonly number[];
+  /** It writes `PRICE_COLUMNS`, too. */
+  priced: boolean;
   sql: string;
 }
 
@@ -386,34 +548,21 @@ const UPDATES = Array.from(
     const places = [...CONTENT.keys()]
       .filter((place) => (groups & GROUP_BITS[place]) > 0);
     const columns = places.map((place) => CONTENT[place]);
-    const assignments = ["change_no", "updated_at", ...columns]
+    const priced = columns.includes("price");
+    const kept = priced ? PRICE_COLUMNS : [];
+    const assignments = ["change_no", "updated_at", ...columns, ...kept]
       .map((name) => `${name} = ?`);
     const sql = `UPDATE products SET ${assignments.join(", ")} ` +
       "WHERE seller_no = ? AND id = ?";
-    return { places, sql };
+    return { places, priced, sql };
   },
 );
 
 /** The statement that writes what differs. */
-function updateOf(was: Values, is: Values): Update {
+function updateOf({ was, is }: Updated): Update {
   let groups = 0;
   for (let place = 0; place < is.length; place++) {
     if (was[place] !== is[place]) groups |= GROUP_BITS[place];
   }
   return UPDATES[groups];
-}
-
-function updateValues(
-  { places }: Update,
-  sellerNo: number,
-  { place, before, is }: Pick<Updated, "place" | "before" | "is">,
-  { number, at }: Change,
-): Param[] {
-  // The time of a product never decreases, even if the clocks of processes
-  // differ.
-  const updatedAt = Math.max(at, before.updated_at);
-  const values: Param[] = [number + place, updatedAt];
-  for (const column of places) values.push(is[column]);
-  values.push(sellerNo, before.id);
-  return values;
 }

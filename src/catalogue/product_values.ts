@@ -29,8 +29,27 @@ export const FIELD_OF_UNIT: ReadonlyMap<string, ScalarField> = new Map(
   }),
 );
 
+/** What only the service sets. */
+export const OWN_COLUMNS = [
+  "id",
+  "created_at",
+  "updated_at",
+  "review_state",
+  "review_at",
+  "review",
+] as const;
+/** What is kept about former prices; see `price_changes.ts`. */
+export const PRICE_COLUMNS = [
+  "price_since",
+  "lowest_price",
+  "lowest_price_until",
+] as const;
 /** All that a `Product` holds. */
-export const COLUMNS = ["id", ...CONTENT, "created_at", "updated_at"] as const;
+export const COLUMNS = [
+  ...OWN_COLUMNS,
+  ...PRICE_COLUMNS,
+  ...CONTENT,
+] as const;
 export type Column = keyof Product;
 
 /** A row with these columns; the lists are JSON. */

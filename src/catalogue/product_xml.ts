@@ -4,7 +4,9 @@
  */
 import { imageFile, type ShownImage } from "../images/image.ts";
 import { type ProductImage, SCALAR_NAMES, SCALAR_RULES } from "./fields.ts";
+import { LOWEST_PRICE_DAYS } from "./price_changes.ts";
 import type { Product } from "./product.ts";
+import { reviewOf } from "../reviews/review.ts";
 import type { Owner, Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 
@@ -34,21 +36,47 @@ export function productNode(
     const text = node[field];
     if (text === undefined) continue;
     const unit = column === undefined ? example : product[column];
-    node[field] = { [`@${name}`]: unit, "#text": text as string };
+    node[field] = { "#text": text as string, [`@${name}`]: unit };
   }
-  node.categories = list("category", product.categories);
-  node.attributes = list(
+  node.categories = listNode("category", product.categories);
+  node.attributes = listNode(
     "attribute",
     product.attributes.map(({ name, value }) => ({
       "@name": name,
       "#text": value,
     })),
   );
-  node.images = list(
+  node.images = listNode(
     "image",
     product.images.map((image) => imageNode(image, images.get(image.url))),
   );
+  node.lowest_price = lowestPriceNode(product);
+  node.review = reviewNode(product);
   return node;
+}
+
+function lowestPriceNode(
+  { lowest_price, currency }: Product,
+): XmlNode | undefined {
+  if (lowest_price === null) return undefined;
+  return {
+    "#text": lowest_price,
+    "@days": LOWEST_PRICE_DAYS,
+    "@currency": currency,
+  };
+}
+
+function reviewNode(product: Product): XmlNode | undefined {
+  const review = reviewOf(product);
+  if (review === null) return undefined;
+  const { state, at, code, field, message } = review;
+  return {
+    state,
+    at: isoTime(at),
+    code: code ?? undefined,
+    field: field ?? undefined,
+    message: message ?? undefined,
+  };
 }
 
 export function tombstoneNode(tombstone: Tombstone): XmlNode {
@@ -65,16 +93,21 @@ function ownerAttributes(owner?: Owner): XmlNode {
   return { "@seller": owner?.name, "@seller_id": owner?.id };
 }
 
-function list(name: string, items: (string | XmlNode)[]): XmlNode | undefined {
-  return items.length === 0 ? undefined : { [name]: items };
+/** XML has no element for a list of none, JSON has an empty array. */
+export function listNode(
+  name: string,
+  items: (string | XmlNode)[],
+): XmlNode | XmlNode[] {
+  return items.length === 0 ? [] : { [name]: items };
 }
 
-function imageNode(
+export function imageNode(
   { url, alt }: ProductImage,
   shown: ShownImage | undefined,
 ): XmlNode {
   const copy = shown?.copy ?? null;
   return {
+    "#text": url,
     "@alt": alt ?? undefined,
     "@status": shown?.status,
     ...(copy !== null && {
@@ -85,6 +118,5 @@ function imageNode(
     }),
     "@code": shown?.code ?? undefined,
     "@message": shown?.message ?? undefined,
-    "#text": url,
   };
 }

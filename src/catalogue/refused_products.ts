@@ -1,12 +1,14 @@
 /**
  * The products that an upload with `accept=valid` refused, as a document that
  * can be corrected and uploaded: each product byte for byte as it was sent,
- * after a comment with its problems.
+ * after a comment with its problems, which JSON does not have.
  */
 import type { Detail } from "../lib/errors.ts";
 import { Blocks } from "../lib/blocks.ts";
 import { xmlText } from "../xml/encode.ts";
 import { byteOffsets, bytesBetween } from "../xml/sent_bytes.ts";
+import { withPointers } from "../json/pointer.ts";
+import type { DocumentForm } from "./document_words.ts";
 import type { DecodedProduct, ProductsDocument } from "./document.ts";
 
 const DETAILS_KEPT = 50;
@@ -49,25 +51,28 @@ export class SentDocument {
   readonly #blocks: readonly Uint8Array[];
   /** Offsets of the root's start tag, then of each product: start, end. */
   readonly #offsets: readonly number[];
+  readonly #form: DocumentForm;
 
   private constructor(
     blocks: readonly Uint8Array[],
     offsets: readonly number[],
+    form: DocumentForm,
   ) {
     this.#blocks = blocks;
     this.#offsets = offsets;
+    this.#form = form;
   }
 
   /** `blocks` are what the document was decoded from. */
   static async locate(
     blocks: readonly Uint8Array[],
-    { root, rows }: ProductsDocument,
+    { root, rows, form }: ProductsDocument,
     pause: () => Promise<void>,
   ): Promise<SentDocument> {
     const spans = [root, ...rows.map(({ span }) => span)];
     const indices = spans.flatMap(({ start, end }) => [start, end]);
     const offsets = await byteOffsets(blocks, indices, pause);
-    return new SentDocument(blocks, offsets);
+    return new SentDocument(blocks, offsets, form);
   }
 
   /** The document with these of its products; null if there are none. */
@@ -75,6 +80,18 @@ export class SentDocument {
     if (products.length === 0) return null;
     const document = new Blocks();
     const write = (text: string) => document.append(encoder.encode(text));
+    if (this.#form === "json") {
+      for (const [n, { product }] of products.entries()) {
+        write(n === 0 ? JSON_START : JSON_BETWEEN);
+        this.#copy(product, document);
+      }
+      write(JSON_END);
+      const located = products.map((one) => ({
+        ...one,
+        details: withPointers(one.details, "products"),
+      }));
+      return { products: located, blocks: document.finish() };
+    }
     write(DECLARATION);
     // With the namespaces that it declares.
     this.#copy(0, document);
@@ -100,6 +117,18 @@ const encoder = new TextEncoder();
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 export const END = "\n</products>\n";
 
+/** What stands before, between and behind the products in JSON. */
+export const JSON_START = '{"products": [\n';
+export const JSON_BETWEEN = ",\n";
+export const JSON_END = "\n]}\n";
+
+const BRACE = "{".charCodeAt(0);
+
+/** The form of a document of products that begins with this byte. */
+export function formOf(firstByte: number): DocumentForm {
+  return firstByte === BRACE ? "json" : "xml";
+}
+
 /** The comment before a refused product; `source`: what it was sent in. */
 export function commentOn(
   { product, details, more }: {
@@ -114,10 +143,10 @@ export function commentOn(
   );
   if (more > 0) lines.push(`and ${more} more`);
   const text = [`product ${product} of the ${source}`, ...lines].join("\n  ");
-  return `<!-- ${commentText(text)} -->`;
+  return xmlComment(text);
 }
 
 /** A comment must hold no two hyphens in a row. */
-function commentText(text: string): string {
-  return xmlText(text).replace(/-(?=-)/g, "- ");
+export function xmlComment(text: string): string {
+  return `<!-- ${xmlText(text).replace(/-(?=-)/g, "- ")} -->`;
 }

@@ -26,7 +26,7 @@ export async function removeProducts(
   const products = await findProducts(tx, seller.no, { ids });
   const changes = products.map((before) => rowChange({ before, after: null }));
   await linkImages(tx, seller.no, changes, new Map());
-  await writeProducts(tx, seller, changes);
+  await writeProducts(tx, seller, changes, null);
   return changes.length;
 }
 

@@ -7,6 +7,7 @@ import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { REST, touchRest } from "./change_feed.ts";
 import { forgetExpiredKeys } from "./idempotency.ts";
+import { deletePriceChangesBefore, pricesShownSince } from "./price_changes.ts";
 import { deleteOldUndo, undoableSince } from "./undo_rows.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
@@ -107,6 +108,15 @@ export async function* sweepUndo(
     db,
     (part) => part.write((tx) => deleteOldUndo(tx, since), MAINTENANCE),
   );
+}
+
+/** Deletes changes of prices older than SELLER_KEEP_PRICES_DAYS. */
+export async function* sweepPriceChanges(
+  { config, deps, db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  const now = deps.clock.now();
+  const since = pricesShownSince(now, config);
+  yield* deletePriceChangesBefore(db.parts(), since, now);
 }
 
 /** Deletes Idempotency-Keys that have expired. */

@@ -9,6 +9,7 @@ import {
   lineOf,
   type ProductsDocument,
 } from "./document.ts";
+import { changedSince } from "./expected.ts";
 import type { Loaded } from "./load.ts";
 import { SkuReservations, type UsedBefore } from "./sku_reservations.ts";
 
@@ -32,23 +33,23 @@ interface Rows {
 
 /** `before`: what earlier parts of the document use. */
 export function planRows(
-  { rows }: ProductsDocument,
+  { rows, attributesOnly }: ProductsDocument,
   loaded: Loaded,
   before?: UsedBefore,
 ): Rows {
   const reservations = new SkuReservations(loaded, rows, before);
   const plan: Rows = { problems: [], products: [] };
-  for (const row of rows) planRow(plan, row, loaded, reservations);
+  const find = attributesOnly ? findStored : findTarget;
+  for (const row of rows) planRow(plan, row, find(row, loaded), reservations);
   return plan;
 }
 
 function planRow(
   plan: Rows,
   row: DecodedProduct,
-  loaded: Loaded,
+  target: Target,
   reservations: SkuReservations,
 ): void {
-  const target = findTarget(row, loaded);
   if ("problems" in target) {
     reservations.reserveSku(row);
     for (const problem of target.problems) plan.problems.push(problem);
@@ -63,7 +64,9 @@ function planRow(
   const reported = "clash" in reservation
     ? problems.filter(({ code }) => code !== "required")
     : problems;
-  for (const detail of detailsOf(row, place, reported)) {
+  const unexpected = row.expected
+    .flatMap((expected) => changedSince(current, expected) ?? []);
+  for (const detail of detailsOf(row, place, [...reported, ...unexpected])) {
     plan.problems.push(detail);
   }
   if ("clash" in reservation) {
@@ -92,6 +95,19 @@ function findTarget(row: DecodedProduct, { byId, bySku }: Loaded): Target {
   return row.unread.has("sku")
     ? { problems: problems.filter(({ field }) => field !== "sku") }
     : { problems };
+}
+
+/** As `findTarget`, where no product is created. */
+function findStored(row: DecodedProduct, loaded: Loaded): Target {
+  const target = findTarget(row, loaded);
+  if ("problems" in target) {
+    return {
+      problems: target.problems.filter(({ code, field }) =>
+        code !== "required" || field === "sku"
+      ),
+    };
+  }
+  return target.current === null ? { problems: [unknownSku(row)] } : target;
 }
 
 /** All fields that a new product lacks, and how to address a stored product. */
@@ -127,6 +143,19 @@ function unknownId(row: DecodedProduct): Detail {
     message:
       `id ${quote(row.id!)} is not one of your products; leave <id> out to ` +
       "address a product by its SKU.",
+  };
+}
+
+function unknownSku(row: DecodedProduct): Detail {
+  return {
+    product: row.product,
+    sku: row.sku!,
+    line: lineOf(row, "sku"),
+    field: "sku",
+    code: "not_found",
+    message:
+      `sku ${quote(row.sku!)} is not one of your products; correct it, ` +
+      "or create the product with POST /seller_api/bulk_products.",
   };
 }
 

@@ -50,9 +50,12 @@ type TransactionRow =
   & Omit<Transaction, "products" | "images">
   & Record<string, number>;
 
+/**
+ * Its parameter is the seller: on several servers a statement is about one of
+ * them only if each subquery says so itself.
+ */
 const UNDONE_BY = `(SELECT u.id FROM transactions u
-   WHERE u.seller_no = transactions.seller_no AND u.undoes = transactions.id)
-    AS undone_by`;
+   WHERE u.seller_no = ? AND u.undoes = transactions.id) AS undone_by`;
 
 const COUNTERS = `${OWN}, ${COUNTS}, ${UNDONE_BY}`;
 
@@ -92,7 +95,7 @@ async function rowOf(
 ): Promise<TransactionRow> {
   const row = await sql.get<TransactionRow>(
     `SELECT ${columns} FROM transactions WHERE seller_no = ? AND id = ?`,
-    [sellerNo, id],
+    [sellerNo, sellerNo, id],
   );
   if (row === undefined) throw notFound("transaction");
   return row;
@@ -112,7 +115,7 @@ export async function listTransactions(
     `SELECT ${COUNTERS} FROM transactions ${wanted.where}
        AND import_id IS NULL
      ORDER BY id DESC LIMIT ?`,
-    [...wanted.params, limit],
+    [sellerNo, ...wanted.params, limit],
   );
   return rows.map(toTransaction);
 }

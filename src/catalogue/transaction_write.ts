@@ -29,6 +29,8 @@ import {
 } from "./transaction.ts";
 import { insertTransaction } from "./transaction_rows.ts";
 import { keepUndo } from "./undo_rows.ts";
+import type { ReviewPolicy } from "../reviews/review.ts";
+import { reviewChanges } from "../reviews/review_rows.ts";
 
 /** Bytes kept of a seller's refused products, as a multiple of the body limit. */
 const REFUSED_KEPT = 4;
@@ -47,6 +49,8 @@ export interface ProductOutcome {
 
 export interface TransactionWrite {
   seller: Seller;
+  /** The seller's policy. */
+  review: ReviewPolicy;
   /** In the order in which its results are shown. */
   products: readonly ProductOutcome[];
   /** The refused ones, kept to be sent back; null: none. */
@@ -109,7 +113,13 @@ export async function writeTransaction(
     const limit = REFUSED_KEPT * config.bodyLimit;
     await insertRefusedProducts(tx, upload, refused, limit);
   }
-  await writeProducts(tx, seller, [...changes.values()]);
+  const by = undoes !== null
+    ? `undo ${importId ?? transactionId}`
+    : importId !== null
+    ? `import ${importId}`
+    : `upload ${transactionId}`;
+  await writeProducts(tx, seller, [...changes.values()], by);
+  await reviewChanges(tx, seller.no, write.review, changes.values());
   // The rows for which other uploads may wait are locked last.
   await countInHour(tx, now, "uploads");
   tx.onCommit(() => {

@@ -137,6 +137,7 @@ export async function applyUndo(
   await deleteUndo(tx, keyOf(undone));
   const written = await writeTransaction(services, tx, {
     seller,
+    review: loaded.review,
     products: plan.products.map(toOutcome),
     refused: null,
     taken: loaded.images,

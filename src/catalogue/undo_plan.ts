@@ -12,6 +12,7 @@ import {
   TIED_FIELDS,
 } from "./product.ts";
 import type { Loaded } from "./load.ts";
+import { groupsOf } from "./product_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import type { ProductOutcome } from "./transaction_write.ts";
 import type { ProductResult, TransactionResult } from "./transaction.ts";
@@ -54,9 +55,13 @@ export interface UndoDraft {
 
 /** The products that an undo changes, and the SKUs that they may get. */
 export function namedBy({ steps, results }: UndoDraft) {
+  const fields = steps.flatMap((step) =>
+    step.did === "update" ? step.fields.map(({ field }) => field) : null
+  );
   return {
     ids: steps.map(({ index }) => resultAt(results, index).id),
     skus: formerSkus(steps),
+    groups: fields.includes(null) ? null : groupsOf(fields as UndoField[]),
   };
 }
 

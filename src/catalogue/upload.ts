@@ -1,6 +1,6 @@
 /**
- * An upload of up to 250 products: all or nothing or, if the seller says so,
- * those without a problem.
+ * An upload of up to 250 products, or of attributes of up to 10,000: all or
+ * nothing or, if the seller says so, those without a problem.
  *
  *   read    document.ts       XML → a draft, with its own problems
  *   probe   upload_probe.ts   a HEAD of every distinct image URL
@@ -55,15 +55,23 @@ import {
   writeTransaction,
   type WrittenTransaction,
 } from "./transaction_write.ts";
+import { type Complete, findUnnamed, tooManyMissing } from "./complete.ts";
 import { decodeProductsInPieces, LIGHT } from "./document.ts";
+import type { DocumentForm } from "./document_words.ts";
+import { type BeginReading, XML } from "../xml/decode.ts";
 
 export interface Upload {
   seller: Caller;
-  /** The XML document, in blocks; decoding removes them from the list. */
+  /** The document, in blocks; decoding removes them from the list. */
   body: Uint8Array[];
+  form: DocumentForm;
   dryRun: boolean;
   /** Store the products without a problem, also when others have one. */
   acceptValid: boolean;
+  /** Change attributes of stored products; up to 10,000 of them. */
+  attributesOnly: boolean;
+  /** Set the products that the document does not name to quantity 0. */
+  complete: Complete | null;
   idempotency: KeyedRequest | null;
 }
 
@@ -71,7 +79,8 @@ export type UploadOutcome =
   | WrittenTransaction
   /** The Idempotency-Key was used before: nothing was done again. */
   | { transactionId: string; refused: number; repeated: true }
-  | { dryRun: ProductCounts };
+  /** `emptied`: SKUs of products that the document does not name. */
+  | { dryRun: ProductCounts; emptied: string[] };
 
 /** Uploads a document, or throws a `ServiceError` and has stored nothing. */
 export async function uploadProducts(
@@ -130,14 +139,17 @@ async function carryThrough(
   const hopeless = isHopeless(draft);
   if (!hopeless) requireAllProbed(draft.probed);
   if (upload.dryRun || hopeless) {
-    const wanted = { seller, ...namedBy(draft.document) };
+    const wanted = { seller, ...namedBy(draft.document, draft.missing) };
     const plan = await db.read((sql) =>
       inSpan(
         "upload.plan",
         async () => planned(draft, await load(sql, config, wanted)),
       ), { seller: seller.no });
     refuse(draft, plan);
-    return { dryRun: countsOf(plan.products) };
+    return {
+      dryRun: countsOf(outcomesOf(plan)),
+      emptied: plan.emptied.map(({ before: { sku } }) => sku),
+    };
   }
   const write = (tx: Tx) => store(tx, services, upload, draft, use);
   const options = {
@@ -152,14 +164,20 @@ async function carryThrough(
 /** Decodes the document, which empties the body, and probes its image URLs. */
 async function readAndProbe(
   services: Services,
-  { seller, body, acceptValid }: Upload,
+  { seller, body, form, acceptValid, attributesOnly, complete }: Upload,
 ): Promise<ProbedDraft> {
   const sent = acceptValid ? [...body] : null;
   // The body budget limits how many documents are read at the same time.
   const take = (piece: () => Promise<void>) =>
     services.heavy.run({ owner: seller.id }, piece);
   const done = sent === null ? free : undefined;
-  const decode = () => decodeProductsInPieces(body, take, { done });
+  const decode = () =>
+    decodeProductsInPieces(body, take, {
+      done,
+      attributesOnly,
+      form,
+      begin: readerOf(services, form),
+    });
   const document = await inPhase(
     services,
     "decode",
@@ -179,7 +197,21 @@ async function readAndProbe(
   );
   countProbes(services, probed.values());
   const known = [...document.problems, ...imageProblems(document, probed)];
-  return { document, known, acceptValid, source, probed };
+  const draft = { document, known, acceptValid, source, probed };
+  if (complete === null || document.rows.length === 0) return draft;
+  const unnamed = await findUnnamed(services, seller, document);
+  const problem = tooManyMissing(unnamed, complete);
+  return problem === null
+    ? { ...draft, missing: unnamed.ids }
+    : { ...draft, known: [...known, problem] };
+}
+
+/** Reads documents in this form. */
+export function readerOf(
+  { productsInJson }: Pick<Services, "productsInJson">,
+  form: DocumentForm,
+): BeginReading {
+  return form === "json" ? productsInJson : XML;
 }
 
 export function planned(draft: Draft, loaded: Loaded): UploadPlan {
@@ -216,8 +248,9 @@ async function store(
   draft: ProbedDraft,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { document, source, probed } = draft;
-  const wanted = { seller, ...namedBy(document), images: probed.keys(), use };
+  const { document, missing, source, probed } = draft;
+  const named = namedBy(document, missing);
+  const wanted = { seller, ...named, images: probed.keys(), use };
   const { config } = services;
   const loaded = await loadLocked(tx, services, wanted);
   const { used, images } = loaded;
@@ -229,7 +262,8 @@ async function store(
   refuse(draft, plan);
   return await writeTransaction(services, tx, {
     seller,
-    products: plan.products.map(toOutcome),
+    review: loaded.review,
+    products: outcomesOf(plan),
     refused: source && source.refused(
       plan.products.filter((product) => product.result === "refused"),
     ),
@@ -302,6 +336,17 @@ export async function beforeEnd<T>(
   } finally {
     ending.removeEventListener("abort", onEnd);
   }
+}
+
+/** Those of the document, then those that it does not name. */
+function outcomesOf({ products, emptied }: UploadPlan): ProductOutcome[] {
+  return [
+    ...products.map(toOutcome),
+    ...emptied.map((change): ProductOutcome => {
+      const { id, sku } = change.before;
+      return { id, sku, result: "updated", change, images: [] };
+    }),
+  ];
 }
 
 /** A product for which the document lists no images requests none. */

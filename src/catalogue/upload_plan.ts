@@ -4,8 +4,11 @@
  * but its arguments.
  */
 import type { Detail } from "../lib/errors.ts";
+import { type Emptied, planEmptied } from "./complete.ts";
 import type { ProductsDocument } from "./document.ts";
 import type { Loaded } from "./load.ts";
+import type { ProductFields } from "./fields.ts";
+import { groupsOf } from "./product_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
 import { type PlannedProduct, planRows } from "./row_plan.ts";
@@ -21,16 +24,20 @@ export interface Draft {
   acceptValid: boolean;
   /** What earlier parts of the document use; nothing where it is the whole. */
   before?: UsedBefore;
+  /** Ids of products to be set to quantity 0; see `complete.ts`. */
+  missing?: readonly string[];
 }
 
-/** Both in document order. */
 export interface UploadPlan {
+  /** In document order. */
   problems: Detail[];
+  /** Likewise. */
   products: (PlannedProduct | RefusedProduct)[];
+  emptied: Emptied[];
 }
 
 export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
-  const { document, known, acceptValid, before } = draft;
+  const { document, known, acceptValid, before, missing = [] } = draft;
   const plan = planRows(document, loaded, before);
   const found = [...known, ...plan.problems];
   const valid = acceptValid
@@ -46,7 +53,11 @@ export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
   const beyondQuota = quotaProblems(loaded.quota, created, { fill });
   const problems = [...found, ...valid.problems, ...beyondQuota]
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  return { problems, products: withRefused(document, plan.products, problems) };
+  return {
+    problems,
+    products: withRefused(document, plan.products, problems),
+    emptied: planEmptied(missing, document, loaded),
+  };
 }
 
 function withRefused(
@@ -84,9 +95,24 @@ export function isHopeless({ document, known, acceptValid }: Draft): boolean {
   return refusesAll(known, { acceptValid, hasOthers });
 }
 
-export function namedBy({ rows }: ProductsDocument) {
+export function namedBy(
+  { rows, attributesOnly }: ProductsDocument,
+  missing: readonly string[] = [],
+) {
+  const fields = attributesOnly ? fieldsOf(rows) : null;
+  if (missing.length > 0) fields?.add("quantity");
   return {
-    ids: rows.flatMap(({ id }) => id ?? []),
+    groups: fields && groupsOf(fields),
+    ids: [...rows.flatMap(({ id }) => id ?? []), ...missing],
     skus: rows.flatMap(({ sku }) => sku ?? []),
   };
+}
+
+/** The fields that a document changes. */
+function fieldsOf(rows: ProductsDocument["rows"]): Set<keyof ProductFields> {
+  const fields = new Set<keyof ProductFields>();
+  for (const { patch } of rows) {
+    for (const field in patch) fields.add(field as keyof ProductFields);
+  }
+  return fields;
 }

@@ -1,6 +1,7 @@
 /** A copy of the database while the service runs. */
 import { dirname, join, resolve } from "node:path";
 import { DbError } from "../database/db.ts";
+import { noteBackup } from "../notices/backup_time.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { StoreError } from "../lib/store_error.ts";
 import {
@@ -20,7 +21,7 @@ export const backupCommand: Command = {
   arguments: [{ name: "FILE" }],
   flags: [dataFlag],
   async run(context) {
-    const { config, deps, arguments: [target], print } = context;
+    const { config, deps, arguments: [target], print, printError } = context;
     if (config.databaseUrl !== null) {
       throw new UsageError(
         "The database is PostgreSQL, of which pg_dump makes a consistent copy " +
@@ -32,6 +33,11 @@ export const backupCommand: Command = {
       ? await writeFile(context, resolve(target))
       : await writeObject(context, place, target);
     print(`backup: ${written}`);
+    // What was copied may be a database that takes no writes.
+    await withDatabase(config, (db) => db.write(noteBackup)).catch((error) => {
+      if (!(error instanceof DbError)) throw error;
+      printError("The time of this backup could not be noted in the database.");
+    });
   },
 };
 

@@ -2,12 +2,14 @@
 import { backupCommand } from "./backup.ts";
 import type { Command } from "./command.ts";
 import { copyDatabaseCommand, reopenDatabaseCommand } from "./copy_database.ts";
+import { databaseInfoCommand } from "./database_info.ts";
 import { deliveryCommands } from "./deliveries.ts";
 import { emitCommand } from "./events.ts";
 import { fileCommand } from "./file.ts";
 import { healthCommand } from "./health.ts";
 import { imageCommands } from "./images.ts";
 import { operatorCommands } from "./operators.ts";
+import { reviewCommands } from "./reviews.ts";
 import { restoreCommand } from "./restore.ts";
 import { sellerCommands } from "./sellers.ts";
 import { serveCommand } from "./serve.ts";
@@ -17,12 +19,14 @@ export const COMMANDS: readonly Command[] = [
   serveCommand,
   ...sellerCommands,
   ...operatorCommands,
+  ...reviewCommands,
   emitCommand,
   ...webhookCommands,
   ...deliveryCommands,
   healthCommand,
   backupCommand,
   restoreCommand,
+  databaseInfoCommand,
   copyDatabaseCommand,
   reopenDatabaseCommand,
   ...imageCommands,

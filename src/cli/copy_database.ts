@@ -40,12 +40,12 @@ export const copyDatabaseCommand: Command = {
     await refuseInUse(source, deps.clock);
     await refuseInUse(target, deps.clock);
     await using stack = new AsyncDisposableStack();
-    const sourceDb = await open(source);
+    const sourceDb = await open(source, config);
     stack.defer(() => sourceDb.close());
     if (!await hasSellers(sourceDb)) {
       throw new UsageError("FROM holds no seller: it is not what you mean.");
     }
-    const targetDb = await open(target);
+    const targetDb = await open(target, config);
     stack.defer(() => targetDb.close());
     await copy(sourceDb, targetDb, print);
     if (flags.keep !== undefined) return;
@@ -204,12 +204,16 @@ async function postgres() {
 /**
  * Opens it; creates the folder, the file and the schema if they are missing.
  */
-async function open(place: Place): Promise<Db> {
+async function open(
+  place: Place,
+  { databaseShards: shards }: Config,
+): Promise<Db> {
   const { kind, address } = place;
   return await naming(place, async () => {
     if (kind === "postgres") {
       const { openPostgres } = await postgres();
-      return await openPostgres({ url: address, connections: CONNECTIONS });
+      const connections = CONNECTIONS;
+      return await openPostgres({ url: address, connections, shards });
     }
     makeDataFolder(dirname(address));
     return await openSqlite(address);

@@ -1,7 +1,7 @@
 /** Prints a file that operators take, from inside the program. */
 import { OPERATOR_FILES } from "../docs/files.ts";
 import { nearestName } from "../lib/nearest_name.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, line, UsageError } from "./command.ts";
 
 export const fileCommand: Command = {
   name: "file",
@@ -10,7 +10,7 @@ export const fileCommand: Command = {
   flags: [],
   run({ arguments: [name], print }) {
     const lines = name === undefined
-      ? OPERATOR_FILES.map((file) => `${file.name}  ${file.about}`)
+      ? OPERATOR_FILES.map(({ name, about }) => line(name, about))
       : textOf(name).trimEnd().split("\n");
     lines.forEach(print);
     return Promise.resolve();

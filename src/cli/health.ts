@@ -2,6 +2,7 @@
  * Queries the health of a running service, for the health checks of containers.
  */
 import type { Config } from "../config.ts";
+import { pause } from "../lib/waits.ts";
 import { type Command, UsageError } from "./command.ts";
 import { allSettingFlags } from "./flags.ts";
 
@@ -34,7 +35,7 @@ export const healthCommand: Command = {
         return print("ready");
       } catch (error) {
         if (clock.now() >= end) throw error;
-        await new Promise<void>((done) => clock.after(PAUSE_MS, done));
+        await pause(clock, PAUSE_MS);
       }
     }
   },

@@ -1,5 +1,8 @@
 /** The commands that create and revoke keys. */
-import { listKeys, listSellers, sellerByName } from "../sellers/seller_rows.ts";
+import { type ListedKey, listKeys } from "../sellers/key_rows.ts";
+import { SCOPES } from "../sellers/scopes.ts";
+import { readKeyTexts } from "../sellers/wanted_key.ts";
+import { listSellers, sellerByName } from "../sellers/seller_rows.ts";
 import { holdingsOf } from "../sellers/removal.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import {
@@ -43,8 +46,9 @@ export const sellerCommands: readonly Command[] = [
   databaseCommand({
     name: "seller list",
     summary: "list the sellers: id, creation, keys in force, status, name",
-    run: async ({ db, print }) => {
-      for (const seller of await db.read(listSellers)) {
+    run: async ({ db, deps: { clock }, print }) => {
+      const sellers = await db.read((sql) => listSellers(sql, clock.now()));
+      for (const seller of sellers) {
         const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
         print(
           line(
@@ -125,13 +129,20 @@ export const sellerCommands: readonly Command[] = [
     arguments: [{ name: "SELLER" }],
     flags: [
       flag("label", "LABEL", "what you call the key"),
+      flag("scopes", "SCOPE,…", `of ${SCOPES.join(", ")}; all unless given`),
+      flag("expires-at", "TIME", "when it ends; never unless given"),
+      flag("networks", "CIDR,…", "where it may come from; else everywhere"),
     ],
     run: async ({ db, deps, arguments: [seller], flags, print }) => {
-      const added = await createKey({ db, deps }, {
-        who: COMMAND_LINE,
-        seller,
-        label: flags.label ?? "",
-      });
+      const { label, scopes, networks } = flags;
+      const key = readKeyTexts({
+        label,
+        scopes: scopes === undefined ? undefined : list(scopes),
+        expiresAt: flags["expires-at"],
+        networks: list(networks ?? ""),
+      }, deps.clock.now());
+      const who = COMMAND_LINE;
+      const added = await createKey({ db, deps }, { who, seller, key });
       print(`key_id: ${added.keyId}`);
       print(`api_key: ${added.apiKey}`);
     },
@@ -139,9 +150,10 @@ export const sellerCommands: readonly Command[] = [
   databaseCommand({
     name: "key list",
     summary:
-      "list a seller's keys: id, creation, prefix, last use, state, label",
+      "list a seller's keys: id, creation, prefix, last use, state, scopes, " +
+      "networks, label",
     arguments: [{ name: "SELLER" }],
-    run: async ({ db, arguments: [name], print }) => {
+    run: async ({ db, deps: { clock }, arguments: [name], print }) => {
       const keys = await db.read(async (sql) =>
         listKeys(sql, (await sellerByName(sql, name)).no)
       );
@@ -149,9 +161,7 @@ export const sellerCommands: readonly Command[] = [
         const used = key.lastUsedAt === null
           ? "never used"
           : `used ${isoTime(key.lastUsedAt)}`;
-        const state = key.revokedAt === null
-          ? "active"
-          : `revoked ${isoTime(key.revokedAt)}`;
+        const { scopes, networks } = key.rights;
         const label = key.label === null ? [] : [key.label];
         print(
           line(
@@ -159,7 +169,9 @@ export const sellerCommands: readonly Command[] = [
             isoTime(key.createdAt),
             key.prefix ?? "?",
             used,
-            state,
+            stateOf(key, clock.now()),
+            scopes.join(","),
+            networks.join(",") || "everywhere",
             ...label,
           ),
         );
@@ -178,11 +190,26 @@ export const sellerCommands: readonly Command[] = [
   }),
 ];
 
+function stateOf(
+  { revokedAt, rights: { expiresAt } }: ListedKey,
+  now: number,
+): string {
+  if (revokedAt !== null) return `revoked ${isoTime(revokedAt)}`;
+  if (expiresAt === null) return "active";
+  return `${expiresAt > now ? "active until" : "ended"} ${isoTime(expiresAt)}`;
+}
+
+/** What stands between commas. */
+function list(text: string): string[] {
+  return text.split(",").map((part) => part.trim()).filter(Boolean);
+}
+
 function printRefusal(
-  { at, id, status, code, route, details, more }: ListedRefusal,
+  { at, id, status, code, route, message, details, more }: ListedRefusal,
   print: (line: string) => void,
 ): void {
-  print([isoTime(at), id, status, code, route ?? "no route"].join("  "));
+  print(line(isoTime(at), id, status, code, route ?? "no route"));
+  if (details.length === 0) print(`    ${message}`);
   for (const { product, line, code, message } of details) {
     const place = product === undefined ? "" : `product ${product}, `;
     const where = line === undefined ? place : `${place}line ${line}, `;

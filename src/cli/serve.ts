@@ -85,7 +85,8 @@ async function serveSandbox(
   const sandbox = await openSandbox({ config, deps, dataDir, host, print });
   let app: App | null = null;
   try {
-    app = await open(sandbox.config, deps, { sandbox: sandbox.page });
+    const { page, mailer } = sandbox;
+    app = await open(sandbox.config, deps, { sandbox: page, mailer });
     const url = app.url ?? "";
     print(`listening on ${url}`);
     await sandbox.begin({ url, db: app.db });

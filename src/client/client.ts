@@ -13,7 +13,13 @@ import { LimitError, PageCount } from "./limits.ts";
 import { type Entries, OPERATIONS, type Operations } from "./operations.ts";
 import { serverEvents } from "./server_events.ts";
 import type { Operation } from "./shape.ts";
-import { type Result, TRANSACTION, type Transaction } from "./types.ts";
+import {
+  IMPORT,
+  type Import,
+  type Result,
+  TRANSACTION,
+  type Transaction,
+} from "./types.ts";
 
 type ListName = keyof Entries;
 
@@ -36,23 +42,30 @@ interface UploadId {
   transaction_id: string;
 }
 
+/** Which import. */
+interface ImportId {
+  import_id: string;
+}
+
 export interface Client extends Operations {
   readonly pages: Pages;
   readonly all: All;
   /**
-   * The transaction when it is final, with its results. Throws as every
-   * operation.
+   * The transaction when it is final, with its results, or the import with its
+   * problems. Throws as every operation.
    */
   waitFor(upload: UploadId, options?: CallOptions): Promise<Transaction>;
+  waitFor(from: ImportId, options?: CallOptions): Promise<Import>;
   /**
    * The transaction, without its results, each time that it has changed, and
-   * at last when it is final. Opens a stream that breaks anew; `retryFor`
-   * counts from the last change.
+   * at last when it is final; or the import, without its problems. Opens a
+   * stream that breaks anew; `retryFor` counts from the last change.
    */
   follow(
     upload: UploadId,
     options?: CallOptions,
   ): AsyncGenerator<Transaction>;
+  follow(from: ImportId, options?: CallOptions): AsyncGenerator<Import>;
   /** What became of each product, also of more than one answer holds. */
   results(upload: UploadId, options?: CallOptions): AsyncGenerator<Result>;
 }
@@ -78,12 +91,21 @@ export function createClient(options: ClientOptions): Client {
     ...operations,
     pages,
     all,
-    waitFor: (upload, call) => waitFor(connection, operations, upload, call),
-    follow: (upload, call) =>
-      follow(connection, upload, {
+    waitFor: ((of: UploadId | ImportId, call) =>
+      waitFor(
+        connection,
+        async (wait) =>
+          "import_id" in of
+            ? (await operations.getImport({ ...of, wait }, call)).import
+            : (await operations.getTransaction({ ...of, wait }, call))
+              .transaction,
+        call,
+      )) as Client["waitFor"],
+    follow: ((of: UploadId | ImportId, call) =>
+      follow(connection, of, {
         retryFor: options.retryFor ?? RETRY_FOR_MS,
         ...call,
-      }),
+      })) as Client["follow"],
     results: (upload, call) =>
       resultsOf(operations, upload, new PageCount(connection.limits), call),
   };
@@ -142,17 +164,15 @@ const WAIT_S = 30;
 /** A pause before the client asks again: a service may not wait at all. */
 const PAUSE_MS = 500;
 
-async function waitFor(
+async function waitFor<T extends Transaction | Import>(
   connection: Connection,
-  operations: Operations,
-  { transaction_id }: UploadId,
+  read: (wait: number) => Promise<T>,
   call?: CallOptions,
-): Promise<Transaction> {
+): Promise<T> {
   const checkTime = timeLimit(connection);
   for (;;) {
-    const { transaction } = await operations
-      .getTransaction({ transaction_id, wait: WAIT_S }, call);
-    if (transaction.finished_at !== null) return transaction;
+    const found = await read(WAIT_S);
+    if (found.finished_at !== null) return found;
     checkTime();
     await connection.platform.sleep(PAUSE_MS, call?.signal);
     call?.signal?.throwIfAborted();
@@ -171,20 +191,23 @@ function timeLimit({ platform, limits }: Connection): () => void {
 
 async function* follow(
   connection: Connection,
-  { transaction_id }: UploadId,
+  of: UploadId | ImportId,
   call: CallOptions & { retryFor: number },
-): AsyncGenerator<Transaction> {
+): AsyncGenerator<Transaction | Import> {
   const { signal, onRetry, retryFor } = call;
+  const [operation, shape] = "import_id" in of
+    ? [OPERATIONS.getImport, IMPORT]
+    : [OPERATIONS.getTransaction, TRANSACTION];
   const { now, sleep } = connection.platform;
   const checkTime = timeLimit(connection);
   // Tried again, as what fails below, it would fail for ever.
-  connection.check(OPERATIONS.getTransaction, { transaction_id });
+  connection.check(operation, { ...of });
   let until = now() + retryFor;
   for (let failures = 0;; failures++) {
     try {
       const { body } = await connection.open(
-        OPERATIONS.getTransaction,
-        { transaction_id },
+        operation,
+        { ...of },
         { signal, retryFor: 0 },
         "text/event-stream",
       );
@@ -194,7 +217,7 @@ async function* follow(
         if (name === "") continue;
         failures = 0;
         until = now() + retryFor;
-        yield decode(parseXml(data)!, TRANSACTION) as Transaction;
+        yield decode(parseXml(data)!, shape) as Transaction | Import;
         if (name === "final") return;
       }
       throw new Error("the stream ended early");

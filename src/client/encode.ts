@@ -36,6 +36,9 @@ function element(
     const text = isMarkup ? String(value) : textOf(value, place);
     return wrapped(name, "", text);
   }
+  if ("plain" in shape && typeof value !== "object") {
+    return element(name, { [shape.name]: value }, shape, place);
+  }
   if (typeof value !== "object") {
     throw new TypeError(`${place} is no object.`);
   }

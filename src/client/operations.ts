@@ -5,11 +5,15 @@
 import type { CallOptions, Encoded } from "./connection.ts";
 import { BOOLEAN, NUMBER, type Operation, TEXT } from "./shape.ts";
 import {
+  ACCOUNT,
+  type Account,
   type AttributeName,
   AUDIT_ENTRY,
   type AuditEntry,
   BACKLOG,
   type Backlog,
+  DATABASE_SERVER,
+  type DatabaseServer,
   DELIVERED_EVENT,
   type DeliveredEvent,
   DELIVERY,
@@ -36,10 +40,15 @@ import {
   NEW_SELLER,
   type NewKey,
   type NewSeller,
+  PRICE_CHANGE,
+  type PriceChange,
   PRODUCT,
   type Product,
+  type ProductAttributes,
   REFUSAL,
   type Refusal,
+  REVIEWED_PRODUCT,
+  type ReviewedProduct,
   SELLER,
   type Seller,
   SELLER_KEY,
@@ -179,6 +188,48 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
 
   /**
+   * Update attributes of many products. Sets any attributes, such as price and quantity, of up to 10,000 stored products, all or none (with accept=valid: those without a problem). It creates no product. The answer names a transaction, with the status, the refused products and the undo of an upload.
+   *
+   * `POST /seller_api/bulk_attributes`
+   */
+  uploadAttributes(
+    input: {
+      /** or an XML document */
+      products: ProductAttributes[] | Encoded;
+      /** version; 1.1 when left out */
+      v?: "1.1";
+      /** valid stores the products without a problem, also when others have one; all or none when left out */
+      accept?: "valid";
+      /** quantity: your products that the document does not name go to quantity 0 */
+      complete?: "quantity";
+      /** with complete=quantity: the request is refused if more percent of the products on sale would go to 0; 10 when left out */
+      at_most?: number;
+      dry_run?: false;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      transaction_id: string;
+      /** only with accept=valid; 0 is left out */
+      refused?: number;
+    }
+  >;
+  uploadAttributes(input: {
+    /** or an XML document */
+    products: ProductAttributes[] | Encoded;
+    /** version; 1.1 when left out */
+    v?: "1.1";
+    /** valid stores the products without a problem, also when others have one; all or none when left out */
+    accept?: "valid";
+    /** quantity: your products that the document does not name go to quantity 0 */
+    complete?: "quantity";
+    /** with complete=quantity: the request is refused if more percent of the products on sale would go to 0; 10 when left out */
+    at_most?: number;
+    /** does everything but the write */
+    dry_run: true;
+  }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
+
+  /**
    * Import a document of any length. Takes up to 50,000 products, and answers once the document is on disk. All are checked in the background, then stored, none if anything is wrong (with accept=valid: those without a problem).
    *
    * `POST /seller_api/imports`
@@ -188,6 +239,8 @@ export interface Operations {
     products: SentProduct[] | Encoded;
     /** version; 1.1 when left out */
     v?: "1.1";
+    /** true does everything but the write */
+    dry_run?: boolean;
     /** valid stores the products without a problem, also when others have one; all or none when left out */
     accept?: "valid";
     /** a name to find it again by, such as that of the file */
@@ -267,7 +320,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<string>;
 
   /**
-   * Cancel an import. What is not stored yet is not stored any more. What was stored can be undone.
+   * Cancel an import. What is not stored yet is not stored any more. What was stored can be undone. A dry run that is over is deleted, with its document.
    *
    * `DELETE /seller_api/imports/:import_id`
    */
@@ -275,6 +328,23 @@ export interface Operations {
     /** the answer of the import */
     import_id: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Try the failed images of an import again. Answers how many image references are tried again.
+   *
+   * `POST /seller_api/imports/:import_id/images/retry`
+   */
+  retryImportImages(
+    input: {
+      /** the answer of the import */
+      import_id: string;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    import_id: string;
+    /** image references that are tried again */
+    retried: number;
+  }>;
 
   /**
    * Take an import back. Begins an import that restores the former value of every field that the import changed and deletes the products that it created, the newest part first. It is refused if anything was changed since, unless changed=keep.
@@ -286,6 +356,8 @@ export interface Operations {
     import_id: string;
     /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
     changed?: "keep";
+    /** true does everything but the write */
+    dry_run?: boolean;
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
   /**
@@ -300,6 +372,8 @@ export interface Operations {
     attribute: AttributeName;
     /** its new value; empty clears it */
     value: string;
+    /** the value that the attribute must have now, so that nothing is overwritten; 412 changed_since with the present one if it has another */
+    expected?: string;
   }, options?: CallOptions): Promise<void>;
 
   /**
@@ -317,6 +391,8 @@ export interface Operations {
       updated_since?: string;
       /** only products with this status */
       status?: "active" | "paused";
+      /** only products whose review has this state */
+      review?: "pending" | "approved" | "rejected";
       /** only products whose SKU or title holds this, in any case */
       q?: string;
     },
@@ -328,6 +404,16 @@ export interface Operations {
   }>;
 
   /**
+   * Rejected products. As a document <products> to correct and upload: each product behind a comment with the reason, up to 250, the first that were rejected first. A header Link leads to further ones.
+   *
+   * `GET /seller_api/products/rejected`
+   */
+  getRejectedProducts(input?: {
+    /** continues after an earlier page: its <next> */
+    after?: string;
+  }, options?: CallOptions): Promise<string>;
+
+  /**
    * Read a product out. Its fields, its times, and the state of its images.
    *
    * `GET /seller_api/products/:sku_or_id`
@@ -336,6 +422,29 @@ export interface Operations {
     /** a SKU, else an id */
     sku_or_id: string;
   }, options?: CallOptions): Promise<{ product: Product }>;
+
+  /**
+   * Read former prices. The changes of the price of a product, the newest first, as long as SELLER_KEEP_PRICES_DAYS says. A product that was never changed has none; one that is created again begins anew.
+   *
+   * `GET /seller_api/products/:sku_or_id/history`
+   */
+  getHistory(
+    input: {
+      /** a SKU, else an id */
+      sku_or_id: string;
+      /** whose changes */
+      attribute: "price";
+      /** continues after an earlier page: its <next> */
+      after?: string;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      changes: PriceChange[];
+      /** what ?after= takes for the next page */
+      next?: string;
+    }
+  >;
 
   /**
    * Delete a product. Its SKU is free at once; its variants stay, and its images stay while another product shows them.
@@ -526,6 +635,55 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
+   * List your keys. The oldest first, also those that were revoked or have ended; `<current>` marks the one of this request.
+   *
+   * `GET /seller_api/keys`
+   */
+  listOwnKeys(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ keys: SellerKey[] }>;
+
+  /**
+   * Make a key. The key is shown once. What the document leaves out is as that of the key that asks; more than that is refused.
+   *
+   * `POST /seller_api/keys`
+   */
+  addOwnKey(input: {
+    /** or an XML document */
+    key: {
+      /** what you call it; up to 64 characters */
+      label?: string;
+      /** left out: all that may be given */
+      scopes?: ("read" | "products" | "webhooks" | "keys")[];
+      /** left out: all that may be given */
+      networks?: string[];
+      /** left out: as late as may be */
+      expires_at?: string | null;
+    } | Encoded;
+  }, options?: CallOptions): Promise<{ key: NewKey }>;
+
+  /**
+   * Revoke a key of yours. Every process refuses the key within a second. Your last key with the scope `keys` stays.
+   *
+   * `DELETE /seller_api/keys/:key_id`
+   */
+  revokeOwnKey(input: {
+    /** a key's id */
+    key_id: string;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Rotate a key. Makes a key of the same kind, which is shown once; the former one ends after 24 h. A body is ignored.
+   *
+   * `POST /seller_api/keys/:key_id/rotate`
+   */
+  rotateOwnKey(input: {
+    /** a key's id */
+    key_id: string;
+  }, options?: CallOptions): Promise<{ key: NewKey }>;
+
+  /**
    * Refused requests. The last 1000 of a seller and 30 days, the newest first: what was refused with a 4xx, and why.
    *
    * `GET /seller_api/refusals`
@@ -552,17 +710,19 @@ export interface Operations {
     refusals: Refusal[];
     /** what ?after= takes for the next page */
     next?: string;
+    /** sellers on these servers of the database are left out: they are away */
+    partial?: string[];
   }>;
 
   /**
-   * Your account. Your name, your limits and what counts against them.
+   * Your account. Your name, your limits and what counts against them, and from where our requests to you come.
    *
    * `GET /seller_api/account`
    */
   getAccount(
     input?: Record<string, never>,
     options?: CallOptions,
-  ): Promise<{ account: Seller }>;
+  ): Promise<{ account: Account }>;
 
   /**
    * Hand an event in. The event is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.
@@ -625,6 +785,8 @@ export interface Operations {
     sellers: Seller[];
     /** what ?after= takes for the next page */
     next?: string;
+    /** sellers on these servers of the database are left out: they are away */
+    partial?: string[];
   }>;
 
   /**
@@ -641,7 +803,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ seller: NewSeller }>;
 
   /**
-   * Change a seller. A limit is a whole number; an empty one is the default of the settings. A body is ignored.
+   * Change a seller. A limit is a whole number; an empty one is the default of the settings. `email` is where the seller is told of trouble; empty: nowhere. A body is ignored.
    *
    * `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value`
    */
@@ -675,7 +837,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ keys: SellerKey[] }>;
 
   /**
-   * Give a seller one more key. The key is shown once.
+   * Give a seller one more key. The key is shown once. It has all scopes, no end and may come from everywhere unless the document says otherwise.
    *
    * `POST /operator_api/sellers/:seller/keys`
    */
@@ -686,6 +848,12 @@ export interface Operations {
     key: {
       /** what you call it; up to 64 characters */
       label?: string;
+      /** left out: all that may be given */
+      scopes?: ("read" | "products" | "webhooks" | "keys")[];
+      /** left out: all that may be given */
+      networks?: string[];
+      /** left out: as late as may be */
+      expires_at?: string | null;
     } | Encoded;
   }, options?: CallOptions): Promise<{ key: NewKey }>;
 
@@ -740,6 +908,90 @@ export interface Operations {
   >;
 
   /**
+   * List products to review. Those that came to the state first, with what changed since the last approval. While products change, a page shows each as it is now.
+   *
+   * `GET /operator_api/reviews`
+   */
+  listReviews(
+    input?: {
+      /** only those in this state; pending when left out */
+      state?: "pending" | "approved" | "rejected";
+      /** only those of this seller, by name or id */
+      seller?: string;
+      /** continues after an earlier page: its <next> */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      reviews: ReviewedProduct[];
+      /** what ?after= takes for the next page */
+      next?: string;
+      /** sellers on these servers of the database are left out: they are away */
+      partial?: string[];
+    }
+  >;
+
+  /**
+   * Decide about products. Up to 250, all or none. Each decision is in the audit log and an event of the seller, product_approved or product_rejected; one that is so already changes nothing. A rejection has a code or a message.
+   *
+   * `POST /operator_api/reviews`
+   */
+  decideReviews(input: {
+    /** or an XML document */
+    reviews: {
+      product: string;
+      decision: "approved" | "rejected";
+      /** a word of the operator's */
+      code?: string;
+      /** a field of the product */
+      field?: string;
+      /** what is wrong, and what would be right */
+      message?: string;
+      /** as it was read; refused if the product was changed since */
+      changed_at?: string;
+    }[] | Encoded;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Reasons for rejections. Your own list, in its order; the page offers it to reviewers.
+   *
+   * `GET /operator_api/review_reasons`
+   */
+  listReasons(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    reasons: {
+      /** a word of yours */
+      code: string;
+      /** a field of the product */
+      field?: string;
+      /** what is wrong, and what would be right */
+      message?: string;
+    }[];
+  }>;
+
+  /**
+   * Change the reasons for rejections. The whole list, up to 100; it takes the place of the former one. Decisions may have other codes, too.
+   *
+   * `PUT /operator_api/review_reasons`
+   */
+  putReasons(input: {
+    /** or an XML document */
+    reasons: {
+      /** a word of yours */
+      code: string;
+      /** a field of the product */
+      field?: string;
+      /** what is wrong, and what would be right */
+      message?: string;
+    }[] | Encoded;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
    * Refused requests of sellers. The last 1000 of a seller and 30 days, the newest first.
    *
    * `GET /operator_api/refusals`
@@ -768,6 +1020,8 @@ export interface Operations {
     refusals: Refusal[];
     /** what ?after= takes for the next page */
     next?: string;
+    /** sellers on these servers of the database are left out: they are away */
+    partial?: string[];
   }>;
 
   /**
@@ -798,8 +1052,31 @@ export interface Operations {
     input?: Record<string, never>,
     options?: CallOptions,
   ): Promise<
-    { backlog: Backlog; failing_webhooks: FailingWebhook[]; hours: Hour[] }
+    {
+      backlog: Backlog;
+      failing_webhooks: FailingWebhook[];
+      hours: Hour[];
+      /** sellers on these servers of the database are left out: they are away */
+      partial?: string[];
+    }
   >;
+
+  /**
+   * The database. Its servers: whether they answer, as of the last 5 seconds, how many sellers and bytes each has. One server, unless Citus spreads the sellers over several.
+   *
+   * `GET /operator_api/database`
+   */
+  getDatabase(input?: {
+    /** only the server of this seller, by name or id */
+    seller?: string;
+  }, options?: CallOptions): Promise<{
+    database: {
+      engine: "sqlite" | "postgres" | "citus";
+      /** of each table, on several servers */
+      shards?: number;
+      servers: DatabaseServer[];
+    };
+  }>;
 
   /**
    * Metrics. In the text format of Prometheus. 404 while there is neither SELLER_METRICS_KEY nor an operator key.
@@ -822,13 +1099,14 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** to the operator alone; `ok`, or `failed: ` and why */
+      /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
       checks?: {
         database?: string;
         queues?: string;
         images?: string;
         webhooks?: string;
         imports?: string;
+        notices?: string;
       };
       backlog?: Backlog;
     }
@@ -845,13 +1123,14 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** to the operator alone; `ok`, or `failed: ` and why */
+      /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
       checks?: {
         database?: string;
         queues?: string;
         images?: string;
         webhooks?: string;
         imports?: string;
+        notices?: string;
       };
       backlog?: Backlog;
     }
@@ -875,6 +1154,16 @@ export interface Operations {
    * `GET /seller_api/schemas/products-1.1.xsd`
    */
   getProductsSchema(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<string>;
+
+  /**
+   * Schema of attributes of many products. XML Schema 1.0.
+   *
+   * `GET /seller_api/schemas/attributes-1.1.xsd`
+   */
+  getAttributesSchema(
     input?: Record<string, never>,
     options?: CallOptions,
   ): Promise<string>;
@@ -926,12 +1215,14 @@ export interface Entries {
   listImports: Import;
   getImportResults: ImportResult;
   listProducts: Product;
+  getHistory: PriceChange;
   listDeliveries: LoggedDelivery;
   listEvents: DeliveredEvent;
   listRefusals: Refusal;
   followProducts: Product;
   listSellers: Seller;
   listSellerDeliveries: LoggedDelivery;
+  listReviews: ReviewedProduct;
   listAllRefusals: Refusal;
   listAudit: AuditEntry;
 }
@@ -971,6 +1262,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     keyed: true,
     answer: { transaction_id: TEXT, refused: NUMBER, dry_run: DRY_RUN },
   },
+  uploadAttributes: {
+    method: "POST",
+    path: "/seller_api/bulk_attributes",
+    sends: "products",
+    keyed: true,
+    answer: { transaction_id: TEXT, refused: NUMBER, dry_run: DRY_RUN },
+  },
   beginImport: {
     method: "POST",
     path: "/seller_api/imports",
@@ -1001,6 +1299,11 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/seller_api/imports/:import_id",
     answer: { success: BOOLEAN },
   },
+  retryImportImages: {
+    method: "POST",
+    path: "/seller_api/imports/:import_id/images/retry",
+    answer: { import_id: TEXT, retried: NUMBER },
+  },
   undoImport: {
     method: "POST",
     path: "/seller_api/imports/:import_id/undo",
@@ -1017,9 +1320,18 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     answer: { products: { list: "product", of: PRODUCT }, next: TEXT },
     pages: "products",
   },
+  getRejectedProducts: {
+    path: "/seller_api/products/rejected",
+    answer: "text",
+  },
   getProduct: {
     path: "/seller_api/products/:sku_or_id",
     answer: { product: PRODUCT },
+  },
+  getHistory: {
+    path: "/seller_api/products/:sku_or_id/history",
+    answer: { changes: { list: "change", of: PRICE_CHANGE }, next: TEXT },
+    pages: "changes",
   },
   deleteProduct: {
     method: "DELETE",
@@ -1093,12 +1405,36 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/seller_api/mappings/:name",
     answer: { success: BOOLEAN },
   },
+  listOwnKeys: {
+    path: "/seller_api/keys",
+    answer: { keys: { list: "key", of: SELLER_KEY } },
+  },
+  addOwnKey: {
+    method: "POST",
+    path: "/seller_api/keys",
+    sends: "key",
+    answer: { key: NEW_KEY },
+  },
+  revokeOwnKey: {
+    method: "DELETE",
+    path: "/seller_api/keys/:key_id",
+    answer: { success: BOOLEAN },
+  },
+  rotateOwnKey: {
+    method: "POST",
+    path: "/seller_api/keys/:key_id/rotate",
+    answer: { key: NEW_KEY },
+  },
   listRefusals: {
     path: "/seller_api/refusals",
-    answer: { refusals: { list: "refusal", of: REFUSAL }, next: TEXT },
+    answer: {
+      refusals: { list: "refusal", of: REFUSAL },
+      next: TEXT,
+      partial: { list: "server", of: TEXT },
+    },
     pages: "refusals",
   },
-  getAccount: { path: "/seller_api/account", answer: { account: SELLER } },
+  getAccount: { path: "/seller_api/account", answer: { account: ACCOUNT } },
   ingestEvent: {
     method: "POST",
     path: "/operator_api/events",
@@ -1112,7 +1448,11 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
   },
   listSellers: {
     path: "/operator_api/sellers",
-    answer: { sellers: { list: "seller", of: SELLER }, next: TEXT },
+    answer: {
+      sellers: { list: "seller", of: SELLER },
+      next: TEXT,
+      partial: { list: "server", of: TEXT },
+    },
     pages: "sellers",
   },
   addSeller: {
@@ -1159,9 +1499,43 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     },
     pages: "deliveries",
   },
+  listReviews: {
+    path: "/operator_api/reviews",
+    answer: {
+      reviews: { list: "product", of: REVIEWED_PRODUCT },
+      next: TEXT,
+      partial: { list: "server", of: TEXT },
+    },
+    pages: "reviews",
+  },
+  decideReviews: {
+    method: "POST",
+    path: "/operator_api/reviews",
+    sends: "reviews",
+    answer: { success: BOOLEAN },
+  },
+  listReasons: {
+    path: "/operator_api/review_reasons",
+    answer: {
+      reasons: {
+        list: "reason",
+        of: { elements: { code: TEXT, field: TEXT, message: TEXT } },
+      },
+    },
+  },
+  putReasons: {
+    method: "PUT",
+    path: "/operator_api/review_reasons",
+    sends: "reasons",
+    answer: { success: BOOLEAN },
+  },
   listAllRefusals: {
     path: "/operator_api/refusals",
-    answer: { refusals: { list: "refusal", of: REFUSAL }, next: TEXT },
+    answer: {
+      refusals: { list: "refusal", of: REFUSAL },
+      next: TEXT,
+      partial: { list: "server", of: TEXT },
+    },
     pages: "refusals",
   },
   listAudit: {
@@ -1175,6 +1549,19 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
       backlog: BACKLOG,
       failing_webhooks: { list: "webhook", of: FAILING_WEBHOOK },
       hours: { list: "hour", of: HOUR },
+      partial: { list: "server", of: TEXT },
+    },
+  },
+  getDatabase: {
+    path: "/operator_api/database",
+    answer: {
+      database: {
+        elements: {
+          engine: TEXT,
+          shards: NUMBER,
+          servers: { list: "server", of: DATABASE_SERVER },
+        },
+      },
     },
   },
   getMetrics: { path: "/metrics", bearer: true, answer: "text" },
@@ -1189,6 +1576,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
           images: TEXT,
           webhooks: TEXT,
           imports: TEXT,
+          notices: TEXT,
         },
       },
       backlog: BACKLOG,
@@ -1205,6 +1593,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
           images: TEXT,
           webhooks: TEXT,
           imports: TEXT,
+          notices: TEXT,
         },
       },
       backlog: BACKLOG,
@@ -1213,6 +1602,10 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
   getImage: { path: "/images/:folder/:file", answer: "blob" },
   getProductsSchema: {
     path: "/seller_api/schemas/products-1.1.xsd",
+    answer: "text",
+  },
+  getAttributesSchema: {
+    path: "/seller_api/schemas/attributes-1.1.xsd",
     answer: "text",
   },
   getResponsesSchema: {

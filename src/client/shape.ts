@@ -19,6 +19,8 @@ export interface AttributedText {
   readonly orNull?: true;
   readonly name: string;
   readonly attributes: Attributes;
+  /** The text alone may stand for the object. */
+  readonly plain?: true;
 }
 
 /** Elements, each under its name. */

@@ -13,6 +13,7 @@ import {
 } from "./shape.ts";
 export type ErrorCode =
   | "malformed_xml"
+  | "malformed_json"
   | "malformed_request"
   | "unsupported_version"
   | "unauthorized"
@@ -22,6 +23,7 @@ export type ErrorCode =
   | "method_not_allowed"
   | "request_timeout"
   | "conflict"
+  | "changed_since"
   | "too_many_products"
   | "body_too_large"
   | "unsupported_media_type"
@@ -49,9 +51,11 @@ export type DetailCode =
   | "duplicate_product"
   | "sku_taken"
   | "name_taken"
+  | "too_many_missing"
   | "quota_exceeded"
   | "changed_since"
   | "too_old"
+  | "not_found"
   | "unknown_id"
   | "bad_check_digit"
   | "bad_url"
@@ -59,6 +63,7 @@ export type DetailCode =
   | "image_blocked"
   | "url_blocked"
   | "unresolved"
+  | "wrong_type"
   | "syntax"
   | "internal"
   | "limit";
@@ -130,7 +135,9 @@ export type SellerAttribute =
   | "status"
   | "rate_limit"
   | "product_limit"
-  | "image_quota";
+  | "image_quota"
+  | "email"
+  | "review";
 
 export interface ProductAttribute {
   value: string;
@@ -177,6 +184,34 @@ export const PRODUCT_IMAGE: Shape = {
   },
 };
 
+export interface LowestPrice {
+  amount: string;
+  days: number;
+  currency: string;
+}
+
+export const LOWEST_PRICE: Shape = {
+  text: "string",
+  name: "amount",
+  attributes: { days: NUMBER, currency: TEXT },
+};
+
+export interface ProductReview {
+  state: "pending" | "approved" | "rejected";
+  /** since when; a product that was corrected and waits still has the former reason */
+  at: string;
+  /** a word of the operator's */
+  code?: string;
+  /** a field of the product */
+  field?: string;
+  /** what is wrong, and what would be right */
+  message?: string;
+}
+
+export const PRODUCT_REVIEW: Shape = {
+  elements: { state: TEXT, at: TEXT, code: TEXT, field: TEXT, message: TEXT },
+};
+
 export type SentProduct = {
   /** only in what is read out; ignored in what is sent */
   created_at?: string;
@@ -188,13 +223,19 @@ export type SentProduct = {
   title?: string;
   description?: string | null;
   price?: {
-    value: string;
+    amount: string;
     /** the price's currency code of ISO 4217, as in SEK */
     currency: string;
+    /** the value that it must have now, or nothing is changed */
+    expected?: string;
   };
   compare_at_price?: string | null;
   vat_rate?: string | null;
-  quantity?: number | null;
+  quantity?: number | {
+    value: number | null;
+    /** the value that it must have now, or nothing is changed */
+    expected?: number | "";
+  } | null;
   availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
   available_at?: string | null;
   gtin?: string | null;
@@ -211,6 +252,10 @@ export type SentProduct = {
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
+  /** of the days before the present price began; ignored in what is sent */
+  lowest_price?: LowestPrice;
+  /** of a reviewed product; ignored in what is sent */
+  review?: ProductReview;
 } & ({ id: string } | { sku: string });
 
 export const SENT_PRODUCT: Shape = {
@@ -219,10 +264,20 @@ export const SENT_PRODUCT: Shape = {
     sku: TEXT,
     title: TEXT,
     description: TEXT_OR_NULL,
-    price: { text: "string", name: "value", attributes: { currency: TEXT } },
+    price: {
+      text: "string",
+      name: "amount",
+      attributes: { currency: TEXT, expected: TEXT },
+    },
     compare_at_price: TEXT_OR_NULL,
     vat_rate: TEXT_OR_NULL,
-    quantity: NUMBER_OR_NULL,
+    quantity: {
+      text: "number",
+      orNull: true,
+      name: "value",
+      attributes: { expected: NUMBER },
+      plain: true,
+    },
     availability: TEXT,
     available_at: TEXT_OR_NULL,
     gtin: TEXT_OR_NULL,
@@ -240,6 +295,8 @@ export const SENT_PRODUCT: Shape = {
     categories: { list: "category", of: TEXT },
     attributes: { list: "attribute", of: PRODUCT_ATTRIBUTE },
     images: { list: "image", of: PRODUCT_IMAGE },
+    lowest_price: LOWEST_PRICE,
+    review: PRODUCT_REVIEW,
   },
   attributes: { created_at: TEXT, updated_at: TEXT },
 };
@@ -273,6 +330,8 @@ export interface Detail {
   line?: number;
   column?: number;
   field?: string;
+  /** of a JSON document: where it is (RFC 6901) */
+  pointer?: string;
   code: DetailCode;
   message: string;
 }
@@ -284,6 +343,7 @@ export const DETAIL: Shape = {
     line: NUMBER,
     column: NUMBER,
     field: TEXT,
+    pointer: TEXT,
     code: TEXT,
     message: TEXT,
   },
@@ -303,10 +363,24 @@ export interface DryRun {
   products: ProductCounts;
   /** what was changed since, where an undo is tried */
   details?: Details;
+  /** what complete=quantity would set to 0; left out where that is nothing */
+  missing?: {
+    total: number;
+    /** the first 1,000 */
+    sku: string[];
+    /** how many there are besides */
+    more?: number;
+  };
 }
 
 export const DRY_RUN: Shape = {
-  elements: { products: PRODUCT_COUNTS, details: DETAILS },
+  elements: {
+    products: PRODUCT_COUNTS,
+    details: DETAILS,
+    missing: {
+      elements: { total: NUMBER, sku: { repeated: TEXT }, more: NUMBER },
+    },
+  },
 };
 
 export interface ImageCounts {
@@ -410,6 +484,79 @@ export const TRANSACTION: Shape = {
   },
 };
 
+export type ProductAttributes = {
+  /** only in what is read out; ignored in what is sent */
+  created_at?: string;
+  /** only in what is read out; ignored in what is sent */
+  updated_at?: string;
+  /** addresses a stored product */
+  id?: string;
+  sku?: string;
+  title?: string;
+  price?: {
+    amount: string;
+    /** the price's currency code of ISO 4217, as in SEK */
+    currency: string;
+    /** the value that it must have now, or nothing is changed */
+    expected?: string;
+  };
+  compare_at_price?: string | null;
+  vat_rate?: string | null;
+  quantity?: number | {
+    value: number | null;
+    /** the value that it must have now, or nothing is changed */
+    expected?: number | "";
+  } | null;
+  availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+  available_at?: string | null;
+  gtin?: string | null;
+  brand?: string | null;
+  mpn?: string | null;
+  weight?: {
+    value: number;
+    /** the unit, grams, as in g */
+    unit: "g";
+  } | null;
+  condition?: "new" | "refurbished" | "used" | null;
+  status?: "active" | "paused" | null;
+} & ({ id: string } | { sku: string });
+
+export const PRODUCT_ATTRIBUTES: Shape = {
+  elements: {
+    id: TEXT,
+    sku: TEXT,
+    title: TEXT,
+    price: {
+      text: "string",
+      name: "amount",
+      attributes: { currency: TEXT, expected: TEXT },
+    },
+    compare_at_price: TEXT_OR_NULL,
+    vat_rate: TEXT_OR_NULL,
+    quantity: {
+      text: "number",
+      orNull: true,
+      name: "value",
+      attributes: { expected: NUMBER },
+      plain: true,
+    },
+    availability: TEXT,
+    available_at: TEXT_OR_NULL,
+    gtin: TEXT_OR_NULL,
+    brand: TEXT_OR_NULL,
+    mpn: TEXT_OR_NULL,
+    weight: {
+      text: "number",
+      orNull: true,
+      name: "value",
+      attributes: { unit: TEXT },
+    },
+    condition: TEXT_OR_NULL,
+    status: TEXT_OR_NULL,
+  },
+  attributes: { created_at: TEXT, updated_at: TEXT },
+};
+
 export interface Import {
   import_id: string;
   /** as it was given */
@@ -504,7 +651,7 @@ export interface Product {
   title?: string;
   description?: string | null;
   price?: {
-    value: string;
+    amount: string;
     /** the price's currency code of ISO 4217, as in SEK */
     currency: string;
   };
@@ -527,6 +674,10 @@ export interface Product {
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
+  /** of the days before the present price began; ignored in what is sent */
+  lowest_price?: LowestPrice;
+  /** of a reviewed product; ignored in what is sent */
+  review?: ProductReview;
 }
 
 export const PRODUCT: Shape = {
@@ -535,7 +686,7 @@ export const PRODUCT: Shape = {
     sku: TEXT,
     title: TEXT,
     description: TEXT_OR_NULL,
-    price: { text: "string", name: "value", attributes: { currency: TEXT } },
+    price: { text: "string", name: "amount", attributes: { currency: TEXT } },
     compare_at_price: TEXT_OR_NULL,
     vat_rate: TEXT_OR_NULL,
     quantity: NUMBER_OR_NULL,
@@ -556,6 +707,8 @@ export const PRODUCT: Shape = {
     categories: { list: "category", of: TEXT },
     attributes: { list: "attribute", of: PRODUCT_ATTRIBUTE },
     images: { list: "image", of: PRODUCT_IMAGE },
+    lowest_price: LOWEST_PRICE,
+    review: PRODUCT_REVIEW,
   },
   attributes: {
     created_at: TEXT,
@@ -563,6 +716,31 @@ export const PRODUCT: Shape = {
     seller: TEXT,
     seller_id: TEXT,
     deleted_at: TEXT,
+  },
+};
+
+export interface PriceChange {
+  at: string;
+  /** the former price */
+  from: string;
+  /** only where the currency changed */
+  from_currency?: string;
+  /** the price since then */
+  to: string;
+  /** of the price since then */
+  currency: string;
+  /** attribute, or upload, import or undo and its id */
+  by: string;
+}
+
+export const PRICE_CHANGE: Shape = {
+  elements: {
+    at: TEXT,
+    from: TEXT,
+    from_currency: TEXT,
+    to: TEXT,
+    currency: TEXT,
+    by: TEXT,
   },
 };
 
@@ -709,6 +887,63 @@ export const MAPPING: Shape = {
   },
 };
 
+export interface SellerKey {
+  key_id: string;
+  label: string;
+  /** how the key begins; empty for an old one */
+  prefix: string;
+  created_at: string;
+  /** to the minute */
+  last_used_at: string | null;
+  /** empty: it was not revoked */
+  revoked_at: string | null;
+  scopes: ("read" | "products" | "webhooks" | "keys")[];
+  /** CIDRs; none: it may come from everywhere */
+  networks: string[];
+  /** empty: it does not end by itself */
+  expires_at: string | null;
+  /** true: the key of this request; only for sellers */
+  current?: boolean;
+}
+
+export const SELLER_KEY: Shape = {
+  elements: {
+    key_id: TEXT,
+    label: TEXT,
+    prefix: TEXT,
+    created_at: TEXT,
+    last_used_at: TEXT_OR_NULL,
+    revoked_at: TEXT_OR_NULL,
+    scopes: { list: "scope", of: TEXT },
+    networks: { list: "network", of: TEXT },
+    expires_at: TEXT_OR_NULL,
+    current: BOOLEAN,
+  },
+};
+
+export interface NewKey {
+  key_id: string;
+  label: string;
+  /** shown once */
+  api_key: string;
+  scopes: ("read" | "products" | "webhooks" | "keys")[];
+  /** CIDRs; none: it may come from everywhere */
+  networks: string[];
+  /** empty: it does not end by itself */
+  expires_at: string | null;
+}
+
+export const NEW_KEY: Shape = {
+  elements: {
+    key_id: TEXT,
+    label: TEXT,
+    api_key: TEXT,
+    scopes: { list: "scope", of: TEXT },
+    networks: { list: "network", of: TEXT },
+    expires_at: TEXT_OR_NULL,
+  },
+};
+
 export interface Refusal {
   at: string;
   request_id: string;
@@ -739,6 +974,61 @@ export const REFUSAL: Shape = {
   },
 };
 
+export interface Account {
+  id: string;
+  name: string;
+  status: "active" | "suspended";
+  created_at: string;
+  /** requests a minute; empty: the default */
+  rate_limit: number | null;
+  /** empty: the default */
+  product_limit: number | null;
+  /** bytes; empty: the default */
+  image_quota: number | null;
+  /** where notices go; empty: nowhere */
+  email: string;
+  /** since when the seller wants none there */
+  unsubscribed_at: string | null;
+  /** which products an operator reviews */
+  review: "none" | "new" | "changes";
+  /** stored */
+  products: number;
+  /** of stored images that count against the quota */
+  image_bytes: number;
+  /** in force */
+  keys: number;
+  webhooks: number;
+  failing_webhooks: number;
+  last_upload_at: string | null;
+  /** when a key was used, to the minute */
+  last_used_at: string | null;
+  /** CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator */
+  source_addresses: string[];
+}
+
+export const ACCOUNT: Shape = {
+  elements: {
+    id: TEXT,
+    name: TEXT,
+    status: TEXT,
+    created_at: TEXT,
+    rate_limit: NUMBER_OR_NULL,
+    product_limit: NUMBER_OR_NULL,
+    image_quota: NUMBER_OR_NULL,
+    email: TEXT,
+    unsubscribed_at: TEXT_OR_NULL,
+    review: TEXT,
+    products: NUMBER,
+    image_bytes: NUMBER,
+    keys: NUMBER,
+    webhooks: NUMBER,
+    failing_webhooks: NUMBER,
+    last_upload_at: TEXT_OR_NULL,
+    last_used_at: TEXT_OR_NULL,
+    source_addresses: { list: "source_address", of: TEXT },
+  },
+};
+
 export interface Seller {
   id: string;
   name: string;
@@ -750,6 +1040,12 @@ export interface Seller {
   product_limit: number | null;
   /** bytes; empty: the default */
   image_quota: number | null;
+  /** where notices go; empty: nowhere */
+  email: string;
+  /** since when the seller wants none there */
+  unsubscribed_at: string | null;
+  /** which products an operator reviews */
+  review: "none" | "new" | "changes";
   /** stored */
   products: number;
   /** of stored images that count against the quota */
@@ -772,6 +1068,9 @@ export const SELLER: Shape = {
     rate_limit: NUMBER_OR_NULL,
     product_limit: NUMBER_OR_NULL,
     image_quota: NUMBER_OR_NULL,
+    email: TEXT,
+    unsubscribed_at: TEXT_OR_NULL,
+    review: TEXT,
     products: NUMBER,
     image_bytes: NUMBER,
     keys: NUMBER,
@@ -802,38 +1101,111 @@ export const NEW_SELLER: Shape = {
   },
 };
 
-export interface SellerKey {
-  key_id: string;
-  label: string;
-  /** how the key begins; empty for an old one */
-  prefix: string;
-  created_at: string;
-  /** to the minute */
-  last_used_at: string | null;
-  /** empty: in force */
-  revoked_at: string | null;
+export interface ReviewedProduct {
+  /** only in what is read out; ignored in what is sent */
+  created_at?: string;
+  /** only in what is read out; ignored in what is sent */
+  updated_at?: string;
+  /** only in what is read out; ignored in what is sent */
+  seller?: string;
+  /** only in what is read out; ignored in what is sent */
+  seller_id?: string;
+  id: string;
+  sku?: string;
+  title?: string;
+  description?: string | null;
+  price?: {
+    amount: string;
+    /** the price's currency code of ISO 4217, as in SEK */
+    currency: string;
+  };
+  compare_at_price?: string | null;
+  vat_rate?: string | null;
+  quantity?: number | null;
+  availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+  available_at?: string | null;
+  gtin?: string | null;
+  brand?: string | null;
+  mpn?: string | null;
+  weight?: {
+    value: number;
+    /** the unit, grams, as in g */
+    unit: "g";
+  } | null;
+  condition?: "new" | "refurbished" | "used" | null;
+  status?: "active" | "paused" | null;
+  parent_sku?: string | null;
+  categories?: string[];
+  attributes?: ProductAttribute[];
+  images?: ProductImage[];
+  /** of the days before the present price began; ignored in what is sent */
+  lowest_price?: LowestPrice;
+  /** of a reviewed product; ignored in what is sent */
+  review?: ProductReview;
+  /** the version to judge */
+  changed_at: string;
+  /** since the last approval; none of a product that was never approved */
+  changed:
+    ("title" | "description" | "categories" | "brand" | "gtin" | "images")[];
+  /** the former values of what changed; one that was empty is left out */
+  former?: {
+    title?: string;
+    description?: string;
+    gtin?: string;
+    brand?: string;
+    categories?: string[];
+    images?: ProductImage[];
+  };
 }
 
-export const SELLER_KEY: Shape = {
+export const REVIEWED_PRODUCT: Shape = {
   elements: {
-    key_id: TEXT,
-    label: TEXT,
-    prefix: TEXT,
-    created_at: TEXT,
-    last_used_at: TEXT_OR_NULL,
-    revoked_at: TEXT_OR_NULL,
+    id: TEXT,
+    sku: TEXT,
+    title: TEXT,
+    description: TEXT_OR_NULL,
+    price: { text: "string", name: "amount", attributes: { currency: TEXT } },
+    compare_at_price: TEXT_OR_NULL,
+    vat_rate: TEXT_OR_NULL,
+    quantity: NUMBER_OR_NULL,
+    availability: TEXT,
+    available_at: TEXT_OR_NULL,
+    gtin: TEXT_OR_NULL,
+    brand: TEXT_OR_NULL,
+    mpn: TEXT_OR_NULL,
+    weight: {
+      text: "number",
+      orNull: true,
+      name: "value",
+      attributes: { unit: TEXT },
+    },
+    condition: TEXT_OR_NULL,
+    status: TEXT_OR_NULL,
+    parent_sku: TEXT_OR_NULL,
+    categories: { list: "category", of: TEXT },
+    attributes: { list: "attribute", of: PRODUCT_ATTRIBUTE },
+    images: { list: "image", of: PRODUCT_IMAGE },
+    lowest_price: LOWEST_PRICE,
+    review: PRODUCT_REVIEW,
+    changed_at: TEXT,
+    changed: { list: "field", of: TEXT },
+    former: {
+      elements: {
+        title: TEXT,
+        description: TEXT,
+        gtin: TEXT,
+        brand: TEXT,
+        categories: { list: "category", of: TEXT },
+        images: { list: "image", of: PRODUCT_IMAGE },
+      },
+    },
   },
-};
-
-export interface NewKey {
-  key_id: string;
-  label: string;
-  /** shown once */
-  api_key: string;
-}
-
-export const NEW_KEY: Shape = {
-  elements: { key_id: TEXT, label: TEXT, api_key: TEXT },
+  attributes: {
+    created_at: TEXT,
+    updated_at: TEXT,
+    seller: TEXT,
+    seller_id: TEXT,
+  },
 };
 
 export interface AuditEntry {
@@ -921,6 +1293,19 @@ export const HOUR: Shape = {
   attributes: { from: TEXT },
 };
 
+export interface DatabaseServer {
+  /** host and port, or the file */
+  name: string;
+  state: "up" | "away";
+  sellers: number;
+  /** not while it is away */
+  bytes?: number;
+}
+
+export const DATABASE_SERVER: Shape = {
+  elements: { name: TEXT, state: TEXT, sellers: NUMBER, bytes: NUMBER },
+};
+
 export interface ServiceError {
   code: ErrorCode;
   message: string;
@@ -937,7 +1322,31 @@ export const DOCUMENTS: Readonly<Record<string, Shape>> = {
   products: { list: "product", of: SENT_PRODUCT },
   webhook: { elements: { trigger: TEXT, url: TEXT } },
   seller: { elements: { name: TEXT } },
-  key: { elements: { label: TEXT } },
+  key: {
+    elements: {
+      label: TEXT,
+      scopes: { list: "scope", of: TEXT },
+      networks: { list: "network", of: TEXT },
+      expires_at: TEXT_OR_NULL,
+    },
+  },
+  reviews: {
+    list: "review",
+    of: {
+      elements: {
+        product: TEXT,
+        decision: TEXT,
+        code: TEXT,
+        field: TEXT,
+        message: TEXT,
+        changed_at: TEXT,
+      },
+    },
+  },
+  reasons: {
+    list: "reason",
+    of: { elements: { code: TEXT, field: TEXT, message: TEXT } },
+  },
   mapping: {
     elements: {
       columns: { list: "column", of: MAPPED_COLUMN },

@@ -9,10 +9,20 @@ import { IMPORT_STATUSES } from "../imports/import.ts";
 import { IMPORT_RESULTS } from "../imports/results.ts";
 import { IMAGE_CODES } from "../images/image.ts";
 import { DELIVERY_STATES, type DeliveryState } from "../webhooks/webhook.ts";
+import { REVIEW_POLICIES } from "../reviews/review.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
+import { ENGINES } from "../operations/database_info.ts";
 import { SELLER_STATUSES } from "../sellers/seller.ts";
-import { DOCUMENTS, MAPPING as MAPPED, READ_PRODUCT } from "./documents.ts";
+import {
+  DOCUMENTS,
+  MAPPING as MAPPED,
+  NETWORK_LIST,
+  READ_PRODUCT,
+  REASONS,
+  REVIEWED_PRODUCT,
+  SCOPE_LIST,
+} from "./documents.ts";
 import {
   BOOLEAN,
   type Child,
@@ -32,7 +42,7 @@ import {
   UUID,
   word,
   type Written,
-} from "./shapes.ts";
+} from "../xml/shapes.ts";
 
 /** Codes with their meaning and remedy; a list in Markdown. */
 function listOf(codes: Readonly<Record<string, CodeEntry>>): string {
@@ -84,6 +94,7 @@ const DETAIL = named(
   maybe("line", COUNT),
   maybe("column", COUNT),
   maybe("field", STRING),
+  maybe("pointer", STRING, "of a JSON document: where it is (RFC 6901)"),
   one("code", word(Object.keys(DETAIL_CODES)), listOf(DETAIL_CODES)),
   one("message", STRING),
 );
@@ -162,6 +173,25 @@ const DRY_RUN = named(
   "dry_run",
   one("products", PRODUCT_COUNTS),
   maybe("details", DETAILS, "what was changed since, where an undo is tried"),
+  maybe(
+    "missing",
+    elements(
+      one("total", COUNT),
+      many("sku", STRING, { about: "the first 1,000" }),
+      maybe("more", COUNT, "how many there are besides"),
+    ),
+    "what complete=quantity would set to 0; left out where that is nothing",
+  ),
+);
+
+const PRICE_CHANGE = named(
+  "price_change",
+  one("at", TIME),
+  one("from", STRING, "the former price"),
+  maybe("from_currency", STRING, "only where the currency changed"),
+  one("to", STRING, "the price since then"),
+  one("currency", STRING, "of the price since then"),
+  one("by", STRING, "attribute, or upload, import or undo and its id"),
 );
 
 const REFUSAL = named(
@@ -237,8 +267,7 @@ const DELIVERY: Shape<
   orText: true,
 };
 
-const SELLER = named(
-  "seller",
+const SELLER_PARTS = [
   one("id", UUID),
   one("name", STRING),
   one("status", word(SELLER_STATUSES)),
@@ -246,6 +275,13 @@ const SELLER = named(
   one("rate_limit", orEmpty(COUNT), "requests a minute; empty: the default"),
   one("product_limit", orEmpty(COUNT), "empty: the default"),
   one("image_quota", orEmpty(COUNT), "bytes; empty: the default"),
+  one("email", STRING, "where notices go; empty: nowhere"),
+  one(
+    "unsubscribed_at",
+    TIME_OR_EMPTY,
+    "since when the seller wants none there",
+  ),
+  one("review", word(REVIEW_POLICIES), "which products an operator reviews"),
   one("products", COUNT, "stored"),
   one("image_bytes", COUNT, "of stored images that count against the quota"),
   one("keys", COUNT, "in force"),
@@ -253,6 +289,18 @@ const SELLER = named(
   one("failing_webhooks", COUNT),
   one("last_upload_at", TIME_OR_EMPTY),
   one("last_used_at", TIME_OR_EMPTY, "when a key was used, to the minute"),
+] as const;
+
+const SELLER = named("seller", ...SELLER_PARTS);
+
+const ACCOUNT = named(
+  "account",
+  ...SELLER_PARTS,
+  one(
+    "source_addresses",
+    elements(many("source_address", STRING)),
+    "CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator",
+  ),
 );
 
 const NEW_SELLER = named(
@@ -264,11 +312,18 @@ const NEW_SELLER = named(
   one("webhook_secret", STRING, "shown once"),
 );
 
+const KEY_RIGHTS = [
+  one("scopes", SCOPE_LIST),
+  one("networks", NETWORK_LIST, "CIDRs; none: it may come from everywhere"),
+  one("expires_at", TIME_OR_EMPTY, "empty: it does not end by itself"),
+] as const;
+
 const NEW_KEY = named(
   "new_key",
   one("key_id", UUID),
   one("label", STRING),
   one("api_key", STRING, "shown once"),
+  ...KEY_RIGHTS,
 );
 
 const KEY = named(
@@ -278,7 +333,9 @@ const KEY = named(
   one("prefix", STRING, "how the key begins; empty for an old one"),
   one("created_at", TIME),
   one("last_used_at", TIME_OR_EMPTY, "to the minute"),
-  one("revoked_at", TIME_OR_EMPTY, "empty: in force"),
+  one("revoked_at", TIME_OR_EMPTY, "empty: it was not revoked"),
+  ...KEY_RIGHTS,
+  maybe("current", BOOLEAN, "true: the key of this request; only for sellers"),
 );
 
 const AUDIT_ENTRY = named(
@@ -308,6 +365,20 @@ const FAILING = named(
   one("failures", COUNT, "tries since the last success"),
   one("failing_since", TIME),
   maybe("disabled_at", TIME),
+);
+
+const PARTIAL = maybe(
+  "partial",
+  named("partial", many("server", STRING)),
+  "sellers on these servers of the database are left out: they are away",
+);
+
+const SERVER = named(
+  "database_server",
+  one("name", STRING, "host and port, or the file"),
+  one("state", word(["up", "away"])),
+  one("sellers", COUNT),
+  maybe("bytes", COUNT, "not while it is away"),
 );
 
 const HOUR: Shape<{ "@from": string } & Record<HourlyCount, number>> = {
@@ -353,8 +424,13 @@ export const ANSWERS = {
     one("transaction_id", UUID),
     one("images", elements(one("retried", COUNT))),
   ],
+  import_images_retry: [
+    one("import_id", UUID),
+    one("retried", COUNT, "image references that are tried again"),
+  ],
   product: [one("product", READ_PRODUCT)],
   products: [one("products", elements(many("product", READ_PRODUCT))), NEXT],
+  changes: [one("changes", elements(many("change", PRICE_CHANGE))), NEXT],
   success: [one("success", BOOLEAN)],
   webhooks: [many("webhook", WEBHOOK)],
   deliveries: [
@@ -383,12 +459,22 @@ export const ANSWERS = {
       ),
     ),
   ],
-  sellers: [one("sellers", elements(many("seller", SELLER))), NEXT],
-  account: [one("account", SELLER)],
+  reviews: [
+    one("reviews", elements(many("product", REVIEWED_PRODUCT))),
+    NEXT,
+    PARTIAL,
+  ],
+  reasons: [one("reasons", elements(REASONS))],
+  sellers: [one("sellers", elements(many("seller", SELLER))), NEXT, PARTIAL],
+  account: [one("account", ACCOUNT)],
   new_seller: [one("seller", NEW_SELLER)],
   new_key: [one("key", NEW_KEY)],
   keys: [one("keys", elements(many("key", KEY)))],
-  refusals: [one("refusals", elements(many("refusal", REFUSAL))), NEXT],
+  refusals: [
+    one("refusals", elements(many("refusal", REFUSAL))),
+    NEXT,
+    PARTIAL,
+  ],
   mapping: [one("mapping", MAPPING)],
   mappings: [one("mappings", elements(many("mapping", MAPPING)))],
   audit: [one("audit", elements(many("entry", AUDIT_ENTRY))), NEXT],
@@ -396,6 +482,17 @@ export const ANSWERS = {
     one("backlog", BACKLOG),
     one("failing_webhooks", elements(many("webhook", FAILING))),
     one("hours", elements(many("hour", HOUR))),
+    PARTIAL,
+  ],
+  database: [
+    one(
+      "database",
+      elements(
+        one("engine", word(ENGINES)),
+        maybe("shards", COUNT, "of each table, on several servers"),
+        one("servers", elements(many("server", SERVER))),
+      ),
+    ),
   ],
   health: [
     one("status", word(["alive", "ready", "unavailable"])),
@@ -407,8 +504,10 @@ export const ANSWERS = {
         maybe("images", STRING),
         maybe("webhooks", STRING),
         maybe("imports", STRING),
+        maybe("notices", STRING),
       ),
-      "to the operator alone; `ok`, or `failed: ` and why",
+      "to the operator alone; `ok`, or `failed: ` and why; `partly` while one " +
+        "of several servers of the database is away",
     ),
     maybe("backlog", BACKLOG),
   ],
@@ -435,4 +534,5 @@ export type WebhookNode = Written<typeof WEBHOOK>;
 export type LoggedDeliveryNode = Written<typeof LOGGED_DELIVERY>;
 export type AttemptNode = Written<typeof ATTEMPT>;
 export type SellerNode = Written<typeof SELLER>;
+export type KeyNode = Written<typeof KEY>;
 export type BacklogNode = Written<typeof BACKLOG>;

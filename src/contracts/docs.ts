@@ -3,9 +3,10 @@ import type { Generated } from "../docs/page.ts";
 import type { SearchEntry } from "../docs/search_index.ts";
 import { escaped } from "../lib/markup.ts";
 import { type Endpoint, errorsOf, PATH_PARAMETERS } from "./endpoint.ts";
+import { type Scope, scopesOf } from "../sellers/scopes.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { pathNames } from "./openapi.ts";
-import type { TextForm } from "./shapes.ts";
+import type { TextForm } from "../xml/shapes.ts";
 
 /** The pages of the reference; an endpoint is on the first one that fits. */
 const PAGES = [
@@ -18,8 +19,8 @@ const PAGES = [
   ),
   page(
     "api-account",
-    "Account, mappings, refused requests",
-    /^\/seller_api\/(account|mappings|refusals)/,
+    "Account, keys, mappings, refused requests",
+    /^\/seller_api\/(account|keys|mappings|refusals)/,
   ),
   page(
     "api-catalogue",
@@ -136,12 +137,13 @@ function answerParts({ answers, example: own }: Endpoint): string {
 }
 
 function section(endpoint: Endpoint): string {
-  const { operation, method, path, title, about, sends } = endpoint;
+  const { operation, method, path, title, about, sends, scope } = endpoint;
   const errors = errorsOf(endpoint).map(code).join(", ");
   return `<section id="${operation}" aria-labelledby="${operation}-title">
 <h2 id="${operation}-title">${escaped(title)}</h2>
 <p class="route"><span class="method">${method}</span> ${code(path)}</p>
 <p>${escaped(about)}</p>
+${scope === undefined ? "" : scopeLine(scope, method)}
 ${
     table(
       `Parameters: ${title}`,
@@ -153,6 +155,11 @@ ${sends === undefined ? "" : example("Request body", sends.example)}
 ${answerParts(endpoint)}
 <p><a href="/docs/errors#statuses-and-codes">Errors</a>: ${errors}</p>
 </section>`;
+}
+
+function scopeLine(scope: Scope, method: string): string {
+  const scopes = scopesOf(scope, method).map(code).join(" or ");
+  return `<p><a href="/docs/keys#scopes">Scope</a> of the key: ${scopes}</p>`;
 }
 
 function pageOf({ path }: Endpoint): string {

@@ -1,6 +1,10 @@
 /** The documents that are sent to the service. */
+import { DELIVERED_EVENT } from "../webhooks/event.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import {
+  ATTRIBUTE_NAMES,
+  ATTRIBUTES_LIMIT,
+  EXPECTED,
   type ListField,
   LISTS,
   PRODUCTS_LIMIT,
@@ -9,9 +13,20 @@ import {
   SCALAR_RULES,
   type ScalarField,
   TEXT_LIMITS,
+  type UnitRule,
 } from "../catalogue/fields.ts";
+import { LOWEST_PRICE_DAYS } from "../catalogue/price_changes.ts";
+import { PRICE_DIGITS } from "../lib/values.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
-import { LABEL_LENGTH } from "../sellers/administration.ts";
+import { DECISIONS_LIMIT } from "../reviews/decision.ts";
+import { REASONS_LIMIT } from "../reviews/reasons.ts";
+import {
+  DECISIONS,
+  REVIEW_STATES,
+  REVIEWED_FIELDS,
+} from "../reviews/review.ts";
+import { SCOPES } from "../sellers/scopes.ts";
+import { LABEL_LENGTH, NETWORKS_LIMIT } from "../sellers/wanted_key.ts";
 import { NAME_LENGTH } from "../sellers/names.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import {
@@ -27,23 +42,38 @@ import {
   text,
   type TextForm,
   TIME,
+  TIME_OR_EMPTY,
   UUID,
   word,
-} from "./shapes.ts";
+} from "../xml/shapes.ts";
 
-function scalar(field: ScalarField): Child {
-  const { form, clears, unit } = SCALAR_RULES[field];
+/** `sends`: as it is sent, with what only sellers say. */
+function scalar(field: ScalarField, sends: boolean): Child {
+  const { form, clears, unit, expectable } = SCALAR_RULES[field];
   const content: TextForm = clears ? { ...form, empty: true } : form;
-  if (unit === undefined) return maybe(field, { content });
-  const attribute: Attribute = {
+  const attributes: Record<string, Attribute> = {};
+  if (unit !== undefined) attributes[unit.name] = unitOf(unit, !clears);
+  if (expectable && sends) {
+    attributes[EXPECTED] = {
+      form: content,
+      about: "the value that it must have now, or nothing is changed",
+    };
+  }
+  if (Object.keys(attributes).length === 0) return maybe(field, { content });
+  const plain = unit === undefined ? { plain: true as const } : {};
+  const textName = unit?.column === undefined ? undefined : "amount";
+  return maybe(field, { content, textName, attributes, ...plain });
+}
+
+function unitOf(unit: UnitRule, required: boolean): Attribute {
+  return {
     form: unit.column === undefined
       ? { kind: "word", words: [unit.example] }
       : { kind: "string" },
     // An empty element, which clears the field, needs no unit.
-    required: !clears,
+    required,
     about: `${unit.about}, as in ${unit.example}`,
   };
-  return maybe(field, { content, attributes: { [unit.name]: attribute } });
 }
 
 function line(max: number): TextForm {
@@ -81,11 +111,43 @@ function list(name: ListField, shape: Shape): Child {
   return maybe(name, elements(many(item, shape, { max })));
 }
 
+/** A reason of a rejection; each part may be missing. */
+const REASON = [
+  maybe("code", STRING, "a word of the operator's"),
+  maybe("field", STRING, "a field of the product"),
+  maybe("message", STRING, "what is wrong, and what would be right"),
+] as const;
+
+const REVIEW: Shape = {
+  type: "product_review",
+  content: [
+    one("state", word(REVIEW_STATES)),
+    one(
+      "at",
+      TIME,
+      "since when; a product that was corrected and waits still has the former reason",
+    ),
+    ...REASON,
+  ],
+};
+
+const LOWEST_PRICE: Shape = {
+  type: "lowest_price",
+  textName: "amount",
+  content: { kind: "decimal", ...PRICE_DIGITS },
+  attributes: {
+    days: { form: { kind: "integer", max: LOWEST_PRICE_DAYS }, required: true },
+    currency: { form: { kind: "string" }, required: true },
+  },
+};
+
 /** A product, as it is sent and as it is read out: then it has an id. */
 function product(
   type: string,
   attributes: Shape["attributes"],
   id: Child,
+  sends: boolean,
+  more: readonly Child[] = [],
 ): Shape<XmlNode> {
   return {
     type,
@@ -93,19 +155,32 @@ function product(
     attributes: { ...readOnly(READ_ONLY_ATTRIBUTES.product), ...attributes },
     content: [
       id,
-      ...SCALAR_NAMES.map(scalar),
+      ...SCALAR_NAMES.map((field) => scalar(field, sends)),
       list("categories", text(line(TEXT_LIMITS.category))),
       list("attributes", ATTRIBUTE),
       list("images", IMAGE),
+      maybe(
+        "lowest_price",
+        LOWEST_PRICE,
+        "of the days before the present price began; ignored in what is sent",
+      ),
+      maybe("review", REVIEW, "of a reviewed product; ignored in what is sent"),
+      ...more,
     ],
   };
 }
 
-export const SENT_PRODUCT = product(
-  "product",
-  {},
-  maybe("id", STRING, "addresses a stored product"),
-);
+const ADDRESS = maybe("id", STRING, "addresses a stored product");
+
+export const SENT_PRODUCT = product("product", {}, ADDRESS, true);
+
+const SENT_ATTRIBUTES: Shape<XmlNode> = {
+  type: "product_attributes",
+  anyOrder: true,
+  attributes: readOnly(READ_ONLY_ATTRIBUTES.product),
+  content: [ADDRESS, ...ATTRIBUTE_NAMES.map((name) => scalar(name, true))],
+};
+
 /**
  * The operator's feed names the seller of a product and the time of its
  * deletion.
@@ -114,6 +189,60 @@ export const READ_PRODUCT = product(
   "read_product",
   readOnly(["seller", "seller_id", "deleted_at"]),
   one("id", UUID),
+  false,
+);
+
+/** A product in the queue of reviews. */
+export const REVIEWED_PRODUCT = product(
+  "reviewed_product",
+  readOnly(["seller", "seller_id"]),
+  one("id", UUID),
+  false,
+  [
+    one("changed_at", TIME, "the version to judge"),
+    one(
+      "changed",
+      elements(many("field", word(REVIEWED_FIELDS))),
+      "since the last approval; none of a product that was never approved",
+    ),
+    maybe(
+      "former",
+      elements(
+        maybe("title", STRING),
+        maybe("description", STRING),
+        maybe("gtin", STRING),
+        maybe("brand", STRING),
+        list("categories", STRING),
+        list("images", IMAGE),
+      ),
+      "the former values of what changed; one that was empty is left out",
+    ),
+  ],
+);
+
+const DECISION: Shape<XmlNode> = {
+  anyOrder: true,
+  content: [
+    one("product", UUID),
+    one("decision", word(DECISIONS)),
+    ...REASON,
+    maybe(
+      "changed_at",
+      STRING,
+      "as it was read; refused if the product was changed since",
+    ),
+  ],
+};
+
+/** The operator's own reasons. */
+export const REASONS = many(
+  "reason",
+  elements(
+    one("code", STRING, "a word of yours"),
+    REASON[1],
+    REASON[2],
+  ),
+  { max: REASONS_LIMIT },
 );
 
 /**
@@ -150,22 +279,25 @@ export const MAPPING = [
   one("values", elements(many("value", MAPPED_VALUE)), "what all rows have"),
 ] as const;
 
+/** The scopes and networks of a key. */
+export const SCOPE_LIST = elements(many("scope", word(SCOPES)));
+export const NETWORK_LIST = elements(many("network", STRING));
+const SENT_SCOPES = elements(many("scope", word(SCOPES), { min: 1 }));
+const SENT_NETWORKS = elements(
+  many("network", STRING, {
+    max: NETWORKS_LIMIT,
+    about: "a CIDR such as 192.0.2.0/28",
+  }),
+);
+
 /** Documents that clients send, by root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
-  delivered_event: {
-    type: "delivered_event",
-    attributes: {
-      test: { form: { kind: "boolean" }, about: "true: the seller tries it" },
-    },
-    content: [
-      one("id", UUID),
-      one("trigger", word(TRIGGERS)),
-      one("created_at", TIME),
-      one("data", ANY, "any elements, as the operator sent them"),
-    ],
-  },
+  delivered_event: DELIVERED_EVENT,
   products: elements(
     many("product", SENT_PRODUCT, { min: 1, max: PRODUCTS_LIMIT }),
+  ),
+  attributes: elements(
+    many("product", SENT_ATTRIBUTES, { min: 1, max: ATTRIBUTES_LIMIT }),
   ),
   webhook: {
     anyOrder: true,
@@ -174,13 +306,23 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   seller: elements(
     one("name", STRING, `1 to ${NAME_LENGTH} visible characters`),
   ),
-  key: elements(
-    maybe(
-      "label",
-      STRING,
-      `what you call it; up to ${LABEL_LENGTH} characters`,
-    ),
+  key: {
+    anyOrder: true,
+    content: [
+      maybe(
+        "label",
+        STRING,
+        `what you call it; up to ${LABEL_LENGTH} characters`,
+      ),
+      maybe("scopes", SENT_SCOPES, "left out: all that may be given"),
+      maybe("networks", SENT_NETWORKS, "left out: all that may be given"),
+      maybe("expires_at", TIME_OR_EMPTY, "left out: as late as may be"),
+    ],
+  },
+  reviews: elements(
+    many("review", DECISION, { min: 1, max: DECISIONS_LIMIT }),
   ),
+  reasons: elements(REASONS),
   mapping: { anyOrder: true, content: MAPPING },
   event: {
     anyOrder: true,

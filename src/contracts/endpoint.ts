@@ -5,6 +5,7 @@
 import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import type { ErrorCode } from "../lib/errors.ts";
+import type { Scope } from "../sellers/scopes.ts";
 import { SELLER_ATTRIBUTES } from "../sellers/administration.ts";
 import type { AnswerName } from "./answers.ts";
 
@@ -22,6 +23,8 @@ export interface Address {
   path: string;
   /** Whose key it requires. */
   access: "seller" | "operator" | "metrics" | "public";
+  /** What a seller's key must be allowed, on routes for sellers. */
+  scope?: Scope;
 }
 
 export interface Documentation {
@@ -35,7 +38,17 @@ export interface Documentation {
   parameters?: readonly Parameter[];
   /** Root element of the document that is sent, and an example. */
   sends?: {
-    root: "products" | "webhook" | "event" | "seller" | "key" | "mapping";
+    root:
+      | "products"
+      | "webhook"
+      | "event"
+      | "seller"
+      | "key"
+      | "mapping"
+      | "reviews"
+      | "reasons";
+    /** Its name among `DOCUMENTS`, where that is not the root. */
+    document?: "attributes";
     example: string;
   };
   /** Kinds of answer in XML; a media type; null for 204. */
@@ -75,6 +88,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   file: { about: "the SHA-256, a dot and the type" },
   name: { about: "a mapping's name; percent-encode what is special" },
   chapter: { about: "its name, as in /docs" },
+  signature: { about: "that of a link in a mail" },
 };
 
 /**
@@ -91,10 +105,13 @@ export function errorsOf(
   }
   if (access !== "public") common.push("unauthorized");
   if (access === "operator" && method !== "GET") common.push("forbidden");
-  if (access === "seller") common.push("rate_limited", "suspended");
+  if (access === "seller") {
+    common.push("rate_limited", "suspended", "forbidden");
+  }
   if (sends !== undefined) {
     common.push(
       "malformed_xml",
+      "malformed_json",
       "request_timeout",
       "body_too_large",
       "unsupported_media_type",

@@ -29,6 +29,15 @@ export const PRODUCTS_EXAMPLE = `<products>
   </product>
 </products>`;
 
+export const ATTRIBUTES_EXAMPLE = `<products>
+  <product>
+    <sku>MUG-1</sku>
+    <price currency="SEK">149.00</price>
+    <quantity>12</quantity>
+  </product>
+  <product><sku>MUG-2</sku><quantity>0</quantity></product>
+</products>`;
+
 /** The body of a delivery. */
 export function deliveredExample(trigger: Trigger): string {
   return `<event><id>01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11</id>` +
@@ -51,7 +60,35 @@ export const EVENT_EXAMPLE = `<event>
 
 export const SELLER_EXAMPLE = `<seller><name>acme</name></seller>`;
 
-export const KEY_EXAMPLE = `<key><label>ERP</label></key>`;
+export const KEY_EXAMPLE = `<key>
+  <label>ERP</label>
+  <scopes><scope>products</scope></scopes>
+  <networks><network>192.0.2.0/28</network></networks>
+  <expires_at>2027-12-01T08:00:00Z</expires_at>
+</key>`;
+
+export const REVIEWS_EXAMPLE = `<reviews>
+  <review>
+    <product>01a1f8a9-48dd-7dda-af68-77c9d5d897a7</product>
+    <decision>approved</decision>
+  </review>
+  <review>
+    <product>01a1f8a2-7c11-7e0a-b2d4-90a1c3e5f701</product>
+    <decision>rejected</decision>
+    <code>logo_in_image</code>
+    <field>images</field>
+    <message>The first image shows a logo; send one without.</message>
+    <changed_at>2026-11-20T11:13:26.236Z</changed_at>
+  </review>
+</reviews>`;
+
+export const REASONS_EXAMPLE = `<reasons>
+  <reason>
+    <code>logo_in_image</code>
+    <field>images</field>
+    <message>An image shows a logo; send one without.</message>
+  </reason>
+</reasons>`;
 
 export const MAPPING_EXAMPLE = `<mapping>
   <columns>
@@ -60,6 +97,10 @@ export const MAPPING_EXAMPLE = `<mapping>
   </columns>
   <values><value field="currency">SEK</value></values>
 </mapping>`;
+
+const RIGHTS = `<scopes><scope>products</scope></scopes>
+<networks><network>192.0.2.0/28</network></networks>
+<expires_at>2027-12-01T08:00:00.000Z</expires_at>`;
 
 const ID = "01a1f8a9-48de-7b1f-9134-1d9a76779e57";
 const IMPORT_ID = "01a1f8a9-48df-7c20-8a51-6b0c3f1e2d94";
@@ -84,7 +125,7 @@ function service(...content: string[]): string {
   ].join("\n");
 }
 
-function product(seller = ""): string {
+function product(seller = "", more = ""): string {
   return `<product${seller} created_at="${AT}" updated_at="${AT}">
   <id>${PRODUCT_ID}</id>
   <sku>MUG-1</sku>
@@ -97,6 +138,7 @@ function product(seller = ""): string {
   <images>
     <image alt="front" status="stored" href="/images/8e/${SHA256}.png" type="image/png" width="640" height="480">https://cdn.example/mug.png</image>
   </images>
+  <lowest_price days="30" currency="SEK">159</lowest_price>${more}
 </product>`;
 }
 
@@ -139,6 +181,9 @@ const SELLER = `<id>${ID}</id>
 <rate_limit/>
 <product_limit>5000</product_limit>
 <image_quota/>
+<email>shop@acme.example</email>
+<unsubscribed_at/>
+<review>none</review>
 <products>1280</products>
 <image_bytes>734003200</image_bytes>
 <keys>1</keys>
@@ -258,11 +303,24 @@ ${indented(importRecord(""))}
     `<transaction_id>${ID}</transaction_id>`,
     "<images><retried>1</retried></images>",
   ),
+  import_images_retry: service(
+    `<import_id>${IMPORT_ID}</import_id>`,
+    "<retried>1</retried>",
+  ),
   product: service(product()),
   products: service(
     `<products>\n${indented(product())}\n</products>`,
     `<next>${PRODUCT_ID}</next>`,
   ),
+  changes: service(`<changes>
+  <change>
+    <at>${AT}</at>
+    <from>169</from>
+    <to>149</to>
+    <currency>SEK</currency>
+    <by>upload ${ID}</by>
+  </change>
+</changes>`),
   success: service("<success>true</success>"),
   webhooks: service(`<webhook>
   <trigger>order_created</trigger>
@@ -302,12 +360,31 @@ ${indented(importRecord(""))}
     "<next>41</next>",
   ),
   recovery: service("<recovery><queued>37</queued></recovery>"),
+  reviews: service(
+    `<reviews>\n${
+      indented(product(
+        ` ${OWNER}`,
+        `
+  <review><state>pending</state><at>${AT}</at></review>
+  <changed_at>${AT}</changed_at>
+  <changed><field>title</field></changed>
+  <former><title>Mug</title></former>`,
+      ))
+    }\n</reviews>`,
+    `<next>1795173206236-${PRODUCT_ID}</next>`,
+  ),
+  reasons: service(REASONS_EXAMPLE),
   sellers: service(`<sellers>
   <seller>
 ${indented(indented(SELLER))}
   </seller>
 </sellers>`),
-  account: service(`<account>\n${indented(SELLER)}\n</account>`),
+  account: service(`<account>
+${indented(SELLER)}
+  <source_addresses>
+    <source_address>198.51.100.16/28</source_address>
+  </source_addresses>
+</account>`),
   new_seller: service(`<seller>
   <id>${ID}</id>
   <name>acme</name>
@@ -319,6 +396,7 @@ ${indented(indented(SELLER))}
   <key_id>${PRODUCT_ID}</key_id>
   <label>ERP</label>
   <api_key>sk_T2xkIHNlY3JldHMgYXJlIG5vIHNlY3JldHMuLi4uLi4</api_key>
+${indented(RIGHTS)}
 </key>`),
   keys: service(`<keys>
   <key>
@@ -328,6 +406,7 @@ ${indented(indented(SELLER))}
     <created_at>${AT}</created_at>
     <last_used_at>2026-11-20T11:13:00.000Z</last_used_at>
     <revoked_at/>
+${indented(indented(RIGHTS))}
   </key>
 </keys>`),
   refusals: service(
@@ -396,5 +475,22 @@ ${indented(indented(SELLER))}
   </hour>
 </hours>`,
   ),
+  database: service(`<database>
+  <engine>citus</engine>
+  <shards>32</shards>
+  <servers>
+    <server>
+      <name>10.0.0.21:5432</name>
+      <state>up</state>
+      <sellers>12</sellers>
+      <bytes>81264640</bytes>
+    </server>
+    <server>
+      <name>10.0.0.22:5432</name>
+      <state>away</state>
+      <sellers>11</sellers>
+    </server>
+  </servers>
+</database>`),
   health: service("<status>alive</status>"),
 };

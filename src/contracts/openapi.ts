@@ -8,14 +8,21 @@ import {
   type Parameter,
   PATH_PARAMETERS,
 } from "./endpoint.ts";
+import { scopesOf } from "../sellers/scopes.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { ANSWER_EXAMPLES, deliveredExample } from "./examples.ts";
-import { instanceOf } from "./instance.ts";
-import { type Child, isText, type Shape, type TextForm } from "./shapes.ts";
+import { instanceOf } from "../json/instance.ts";
+import {
+  type Child,
+  isText,
+  type Shape,
+  type TextForm,
+} from "../xml/shapes.ts";
 
 type Json = Record<string, unknown>;
 
 const XML = "text/xml";
+const encoder = new TextEncoder();
 
 function textSchema(form: TextForm): Json {
   switch (form.kind) {
@@ -45,8 +52,9 @@ function textSchema(form: TextForm): Json {
     case "boolean":
       return { type: "boolean" };
     case "string":
-    case "any":
       return { type: "string" };
+    case "any":
+      return {};
   }
 }
 
@@ -154,7 +162,7 @@ function pathParameter(name: string): Json {
 function example(xml: string, shape: Shape): Json {
   return {
     description: `As XML:\n\n\`\`\`xml\n${xml}\n\`\`\``,
-    value: instanceOf(xml, shape),
+    value: instanceOf(encoder.encode(xml), shape),
   };
 }
 
@@ -290,6 +298,7 @@ const SIGNATURE: Readonly<Record<string, string>> = {
 
 function operation(endpoint: Endpoint, components: Components): Json {
   const { path, access, sends, parameters = [] } = endpoint;
+  const sent = sends && DOCUMENTS[sends.document ?? sends.root];
   const all = [
     ...pathNames(path).map(pathParameter),
     ...parameters.map(parameter),
@@ -299,19 +308,19 @@ function operation(endpoint: Endpoint, components: Components): Json {
     summary: endpoint.title,
     description: endpoint.about,
     tags: [access],
-    security: SECURITY[access],
+    security: securityOf(endpoint),
     ...(all.length > 0 && { parameters: all }),
-    ...(sends && {
+    ...(sends && sent && {
       requestBody: {
         required: true,
         content: {
           [XML]: {
             schema: {
-              ...components.shape(DOCUMENTS[sends.root]),
+              ...components.shape(sent),
               xml: { name: sends.root },
             },
             examples: {
-              example: example(sends.example, DOCUMENTS[sends.root]),
+              example: example(sends.example, sent),
             },
           },
         },
@@ -321,9 +330,13 @@ function operation(endpoint: Endpoint, components: Components): Json {
   };
 }
 
-/** The keys that an endpoint accepts. */
-const SECURITY: Readonly<Record<Endpoint["access"], readonly Json[]>> = {
-  seller: [{ seller: [] }],
+/** The keys that an endpoint accepts, those of sellers with a scope. */
+function securityOf({ access, scope, method }: Endpoint): readonly Json[] {
+  if (scope === undefined) return SECURITY[access];
+  return scopesOf(scope, method).map((one) => ({ seller: [one] }));
+}
+
+const SECURITY: Readonly<Record<string, readonly Json[]>> = {
   operator: [{ operator: [] }],
   metrics: [{ metrics: [] }, { operator: [] }],
   public: [],
@@ -346,7 +359,11 @@ export function openApi(
   const components = new Components();
   components.schemas.error = {
     ...components.service("error"),
-    examples: [instanceOf(ANSWER_EXAMPLES.error, { content: ANSWERS.error })],
+    examples: [
+      instanceOf(encoder.encode(ANSWER_EXAMPLES.error), {
+        content: ANSWERS.error,
+      }),
+    ],
   };
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {

@@ -5,7 +5,12 @@
 import { ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
 import { escaped } from "../lib/markup.ts";
-import { type Child, isText, type Shape, type TextForm } from "./shapes.ts";
+import {
+  type Child,
+  isText,
+  type Shape,
+  type TextForm,
+} from "../xml/shapes.ts";
 
 /** `<xs:NAME ATTRIBUTES>` around `inner`, or an empty element. */
 function tag(name: string, attributes: string, ...inner: string[]): string {
@@ -89,10 +94,13 @@ function anyType(name: string): string {
   return tag("complexType", `${name} mixed="true"`.trim(), sequence);
 }
 
+/** Xerces takes no schema with a higher maxOccurs. */
+const MOST_OCCURS = 5_000;
+
 function occurs({ min, max }: Child): string {
   const least = min === 1 ? "" : ` minOccurs="${min}"`;
   if (max === 1) return least;
-  return `${least} maxOccurs="${max === Infinity ? "unbounded" : max}"`;
+  return `${least} maxOccurs="${max > MOST_OCCURS ? "unbounded" : max}"`;
 }
 
 function documentation(about: string | undefined): string {
@@ -172,11 +180,20 @@ class Schema {
 
 /** `products-1.1.xsd`: the document of a bulk upload. */
 export function productsSchema(): string {
+  return documentSchema("Products as bulk takes them", DOCUMENTS.products);
+}
+
+/** `attributes-1.1.xsd`: the document of `bulk_attributes`. */
+export function attributesSchema(): string {
+  const about = "Products as bulk_attributes takes them";
+  return documentSchema(about, DOCUMENTS.attributes);
+}
+
+function documentSchema(about: string, shape: Shape): string {
   const schema = new Schema();
-  const shape = DOCUMENTS.products;
   const root = schema.element({ name: "products", shape, min: 1, max: 1 });
   return schema.document(
-    "Products as bulk takes them. Elements of a product may come in any order. " +
+    `${about}. Elements of a product may come in any order. ` +
       "An element that is left out keeps its value; an empty one clears it. " +
       "White space around a value is ignored.",
     root,

@@ -101,6 +101,8 @@ export interface Sql {
    * cannot be recursive, and locks nothing.
    */
   readonly isSpread?: true;
+  /** The servers that are away, whose sellers are left out. */
+  readonly missing?: readonly string[];
   /** All rows, as objects with a property for each column. */
   all<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
   /** The first row. */
@@ -256,6 +258,27 @@ export const NO_METER: DbMeter = {
  */
 export type Part = Pick<Db, "read" | "write">;
 
+/** One of the servers that hold rows of sellers. */
+export interface DbServer {
+  /** `host:port`. */
+  readonly name: string;
+  readonly isUp: boolean;
+  /** How many sellers it has. */
+  readonly sellers: number;
+  readonly db: Pick<Db, "sizes">;
+}
+
+/** Over which servers the sellers are spread, as it was a moment ago. */
+export interface Spread {
+  /** How many shards each table has. */
+  readonly shards: number;
+  readonly holding: readonly DbServer[];
+  /** Whether the server of a seller is known to be away. */
+  isAway(sellerNo: number): boolean;
+  /** The server of a seller; null: there is no such seller. */
+  locate(sellerNo: number): Promise<DbServer | null>;
+}
+
 /** A condition, behind another one: see `Part`. `column` is a `seller_no`. */
 export function ofPart(column = "seller_no"): string {
   return `/* OF PART ${column} */`;
@@ -290,7 +313,7 @@ export interface Db extends Holder {
    * that meets another one at a unique index makes the write run again. Rows are
    * locked in this order, so that no two writes wait for each other: sellers,
    * deliveries, events, webhooks, images (by URL), products (by seller and SKU),
-   * transactions, `seller_usage`, `hourly_counts`.
+   * transactions, `seller_usage`, `hourly_counts`, notices.
    */
   write<T>(
     fn: (tx: Tx) => Promise<T>,
@@ -302,6 +325,8 @@ export interface Db extends Holder {
    */
   parts(): readonly Part[];
   partOf(sellerNo: number): Part;
+  /** Nothing where there is one server. */
+  readonly spread?: Spread;
   /** Wake-ups for other processes; null if they can only poll. */
   readonly wakeUps: WakeUps | null;
   /** Bytes of its files, by kind. */
@@ -367,6 +392,15 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   readonly: "the database cannot be written",
 };
 
+/** As `outageOf`, if all servers are away; one that is holds up its sellers alone. */
+export function wholeOutageOf(
+  { spread }: Pick<Db, "spread">,
+  error: unknown,
+): string | null {
+  const isPart = spread?.holding.some(({ isUp }) => isUp) ?? false;
+  return isPart ? null : outageOf(error);
+}
+
 /** The outage behind an error, for the operator; null if there is none. */
 export function outageOf(error: unknown): string | null {
   return error instanceof DbError ? OUTAGES[error.kind] ?? null : null;
@@ -386,6 +420,14 @@ export function closed(): DbError {
 /** The error of a statement after the end of its transaction. */
 export function ended(): DbError {
   return new DbError("other", "The transaction has ended.");
+}
+
+/** Those whose server is not known to be away. */
+export function inReach<T extends { sellerNo: number }>(
+  { spread }: Pick<Db, "spread">,
+  rows: Iterable<T>,
+): T[] {
+  return [...rows].filter(({ sellerNo }) => !spread?.isAway(sellerNo));
 }
 
 /** What belongs to sellers, by the part that writes it. */

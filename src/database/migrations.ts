@@ -5,8 +5,18 @@
  */
 import type { Deps } from "../deps.ts";
 import { DbError } from "./db.ts";
-import { SCHEMA } from "./schema.ts";
-import { createTables, type Engine, type EngineSql } from "./table.ts";
+import {
+  NOTICES_TABLE,
+  PRICE_CHANGES,
+  REVIEW_REASONS,
+  SCHEMA,
+} from "./schema.ts";
+import {
+  addColumns,
+  createTables,
+  type Engine,
+  type EngineSql,
+} from "./table.ts";
 
 export interface Migration {
   name: string;
@@ -15,6 +25,82 @@ export interface Migration {
 
 export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema of the first release", sql: createTables(SCHEMA) },
+  { name: "notices", sql: createTables([NOTICES_TABLE]) },
+  {
+    name: "where notices are sent",
+    sql: addColumns("sellers", {
+      email: "text?",
+      // Since when notices go there: what was before is not told.
+      email_since: "integer?",
+      // Signs links in mails.
+      email_key: "text?",
+      // Since when the seller wants no mail there.
+      email_off_at: "integer?",
+    }),
+  },
+  {
+    name: "when a seller was last sent a mail",
+    sql: addColumns("seller_counters", { mailed_at: "integer DEFAULT 0" }),
+  },
+  {
+    name: "an index of uploads with images that failed",
+    sql:
+      "CREATE INDEX transactions_images_failed ON transactions (finished_at) " +
+      "WHERE images_failed > 0 AND finished_at IS NOT NULL;",
+  },
+  {
+    name: "a seller's policy of review",
+    // none, new, changes, or ending while the reviews of its products go
+    sql: addColumns("sellers", { review: "text DEFAULT 'none'" }),
+  },
+  {
+    name: "the review of a product",
+    sql: addColumns("products", {
+      // null: it is not reviewed
+      review_state: "text?",
+      // since when
+      review_at: "integer?",
+      // JSON; see reviews/review.ts
+      review: "text?",
+    }),
+  },
+  {
+    name: "indexes of reviews",
+    sql: `
+CREATE INDEX products_review_queue ON products (review_state, review_at, id)
+  WHERE review_state IS NOT NULL;
+CREATE INDEX products_reviewed ON products
+  (seller_no, review_state, review_at, id) WHERE review_state IS NOT NULL;
+CREATE INDEX products_review_ids ON products (id)
+  WHERE review_state IS NOT NULL;
+CREATE INDEX sellers_review_ending ON sellers (id) WHERE review = 'ending';`,
+  },
+  {
+    name: "the operator's reasons of rejections",
+    sql: createTables([REVIEW_REASONS]),
+  },
+  {
+    name: "keys of sellers have scopes, an end and networks",
+    sql: addColumns("api_keys", {
+      // Words separated by spaces; keys of before may do everything.
+      scopes: "text DEFAULT 'read products webhooks keys'",
+      // null: none
+      expires_at: "integer?",
+      // CIDRs separated by spaces; "" is everywhere.
+      networks: "text DEFAULT ''",
+    }),
+  },
+  { name: "changes of prices", sql: createTables([PRICE_CHANGES]) },
+  {
+    name: "the lowest price before the present one",
+    sql: addColumns("products", {
+      // when the last change was; null: there was none
+      price_since: "integer?",
+      lowest_price: "text?",
+      // when it ended
+      lowest_price_until: "integer?",
+    }),
+  },
 ];
 
 /** The SQL of a migration for an engine. */

@@ -715,6 +715,86 @@ const maintenancePositions: Table = {
   key: "job",
 };
 
+/**
+ * What sellers and the operator are told: the rows of a leased queue; see
+ * notices/notice.ts.
+ */
+export const NOTICES_TABLE: Table = {
+  name: "notices",
+  columns: {
+    // whom it is about; `Tx.beside` where it is about no seller
+    seller_no: "integer",
+    // its kind, and what it is about
+    id: "text",
+    kind: "text",
+    // seller or operator
+    recipient: "text",
+    created_at: "integer",
+    // when a process last saw that what it tells goes on
+    seen_at: "integer",
+    due_at: "integer?",
+    lease_id: "text?",
+    lease_until: "integer?",
+    failures: "integer DEFAULT 0",
+    told_at: "integer?",
+    // the mail that may have told it
+    message_id: "text?",
+    // JSON
+    detail: "text",
+  },
+  key: "seller_no, id",
+  indexes: {
+    notices_queue: "(recipient, due_at) WHERE due_at IS NOT NULL",
+    notices_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
+    notices_kinds: "(kind, created_at)",
+  },
+};
+
+/** The operator's own list of reasons for rejections. */
+export const REVIEW_REASONS: Table = {
+  name: "review_reasons",
+  columns: {
+    code: "text",
+    // its place in the list
+    place: "integer",
+    field: "text?",
+    message: "text?",
+  },
+  key: "code",
+};
+
+/**
+ * Changes of prices, in the order of time, so that a write changes one page and
+ * what is old is found at once. Each names the one before it of its product. A
+ * product that is deleted leaves them until they are old.
+ */
+export const PRICE_CHANGES: Table = {
+  name: "price_changes",
+  columns: {
+    seller_no: "integer",
+    // as the product's updated_at; no two of a product are the same
+    changed_at: "integer",
+    product_id: "id",
+    // null: it is the first
+    former_at: "integer?",
+    from_price: "text",
+    from_currency: "text",
+    price: "text",
+    currency: "text",
+    // attribute, or upload, import or undo and an id
+    changed_by: "text",
+  },
+  key: "seller_no, changed_at, product_id",
+  inKeyOrder: true,
+};
+
+/** Tables of later migrations; they refer to no other one. */
+export const LATER: readonly Table[] = [
+  NOTICES_TABLE,
+  REVIEW_REASONS,
+  PRICE_CHANGES,
+];
+
 export const SCHEMA: readonly Table[] = [
   sellers,
   sellerCounters,

@@ -13,11 +13,16 @@ import figures from "./figures.md" with { type: "text" };
 import imageStorage from "./image-storage.md" with { type: "text" };
 import images from "./images.md" with { type: "text" };
 import imports from "./imports.md" with { type: "text" };
+import keys from "./keys.md" with { type: "text" };
 import monitoring from "./monitoring.md" with { type: "text" };
+import json from "./json.md" with { type: "text" };
+import notices from "./notices.md" with { type: "text" };
 import operatorApi from "./operator-api.md" with { type: "text" };
+import prices from "./prices.md" with { type: "text" };
 import products from "./products.md" with { type: "text" };
 import quickStart from "./quick-start.md" with { type: "text" };
 import reliability from "./reliability.md" with { type: "text" };
+import review from "./review.md" with { type: "text" };
 import scaling from "./scaling.md" with { type: "text" };
 import security from "./security.md" with { type: "text" };
 import spreadsheet from "./spreadsheet.md" with { type: "text" };
@@ -45,11 +50,14 @@ export const PARTS: readonly Part[] = [
       { name: "quick-start", text: quickStart },
       { name: "upload", text: upload },
       { name: "imports", text: imports },
+      { name: "prices", text: prices },
       { name: "products", text: products },
       { name: "spreadsheet", text: spreadsheet },
       { name: "errors", text: errors },
+      { name: "json", text: json },
       { name: "images", text: images },
       { name: "webhooks", text: webhooks },
+      { name: "keys", text: keys },
       { name: "client", text: client },
       { name: "api", text: api },
     ],
@@ -61,7 +69,9 @@ export const PARTS: readonly Part[] = [
       { name: "settings", text: settings },
       { name: "commands", text: commands },
       { name: "operator-api", text: operatorApi },
+      { name: "review", text: review },
       { name: "monitoring", text: monitoring },
+      { name: "notices", text: notices },
       { name: "troubleshooting", text: troubleshooting },
       { name: "backup", text: backup },
       { name: "scaling", text: scaling },

@@ -1,9 +1,11 @@
 /**
- * The table of endpoints: method, path, handler, by whose key they need. What a
- * handler takes and answers is documented beside it.
+ * The table of endpoints: method, path, handler, by whose key they need; for
+ * sellers also the scope of that key. What a handler takes and answers is
+ * documented beside it.
  */
 import { listAudit } from "./handlers/audit_endpoints.ts";
 import {
+  getAttributesSchema,
   getChapter,
   getDocs,
   getDocsStyle,
@@ -21,9 +23,17 @@ import {
   getImportResults,
   getRefusedOfImport,
   listImports,
+  retryImportImages,
   undoImport,
 } from "./handlers/import_endpoints.ts";
+import { getHistory } from "./handlers/history_endpoints.ts";
 import { getImage } from "./handlers/image_endpoints.ts";
+import {
+  addOwnKey,
+  listOwnKeys,
+  revokeOwnKey,
+  rotateOwnKey,
+} from "./handlers/key_endpoints.ts";
 import {
   deleteMapping,
   getMapping,
@@ -31,6 +41,7 @@ import {
   putMapping,
 } from "./handlers/mapping_endpoints.ts";
 import {
+  getDatabase,
   getHealth,
   getMetrics,
   getReadiness,
@@ -44,7 +55,19 @@ import {
   listProducts,
   putAttribute,
 } from "./handlers/product_endpoints.ts";
+import {
+  askToUnsubscribe,
+  subscribeAgain,
+  unsubscribe,
+} from "./handlers/notice_endpoints.ts";
 import { listAllRefusals, listRefusals } from "./handlers/refusal_endpoints.ts";
+import {
+  decideReviews,
+  getRejectedProducts,
+  listReasons,
+  listReviews,
+  putReasons,
+} from "./handlers/review_endpoints.ts";
 import {
   addSeller,
   addSellerKey,
@@ -62,7 +85,11 @@ import {
   listTransactions,
   retryImages,
 } from "./handlers/transaction_endpoints.ts";
-import { undoUpload, uploadProducts } from "./handlers/upload_endpoints.ts";
+import {
+  undoUpload,
+  uploadAttributes,
+  uploadProducts,
+} from "./handlers/upload_endpoints.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -75,41 +102,55 @@ import {
   testWebhook,
 } from "./handlers/webhook_endpoints.ts";
 import type { Endpoint } from "../contracts/endpoint.ts";
-import { type Route, routes } from "./server/route.ts";
+import { type Route, routes, sellerRoutes } from "./server/route.ts";
 
-const FOR_SELLERS = routes("seller", "/seller_api", {
-  "POST /bulk_products": uploadProducts,
-  "GET /bulk_products/:transaction_id": getTransaction,
-  "GET /bulk_products/:transaction_id/refused": getRefusedProducts,
-  "GET /bulk_products": listTransactions,
-  "POST /bulk_products/:transaction_id/images/retry": retryImages,
-  "POST /bulk_products/:transaction_id/undo": undoUpload,
-  "POST /imports": beginImport,
-  "GET /imports": listImports,
-  "GET /imports/:import_id": getImport,
-  "GET /imports/:import_id/results": getImportResults,
-  "GET /imports/:import_id/refused": getRefusedOfImport,
-  "DELETE /imports/:import_id": cancelImport,
-  "POST /imports/:import_id/undo": undoImport,
-  "PUT /products/:sku_or_id/attribute/:attribute/:value": putAttribute,
-  "GET /products": listProducts,
-  "GET /products/:sku_or_id": getProduct,
-  "DELETE /products/:sku_or_id": deleteProduct,
-  "POST /webhooks": createWebhook,
-  "GET /webhooks": listWebhooks,
-  "DELETE /webhooks/:trigger": deleteWebhook,
-  "POST /webhooks/:trigger/test": testWebhook,
-  "POST /webhooks/:trigger/recover": recoverWebhook,
-  "POST /webhooks/:trigger/rotate_secret": rotateWebhookSecret,
-  "GET /webhooks/:trigger/deliveries": listDeliveries,
-  "POST /webhooks/:trigger/deliveries/:id/replay": replayDelivery,
-  "GET /events": listEvents,
-  "GET /mappings": listMappings,
-  "GET /mappings/:name": getMapping,
-  "PUT /mappings/:name": putMapping,
-  "DELETE /mappings/:name": deleteMapping,
-  "GET /refusals": listRefusals,
-  "GET /account": getAccount,
+const FOR_SELLERS = sellerRoutes("/seller_api", {
+  "POST /bulk_products": ["products", uploadProducts],
+  "GET /bulk_products/:transaction_id": ["products", getTransaction],
+  "GET /bulk_products/:transaction_id/refused": [
+    "products",
+    getRefusedProducts,
+  ],
+  "GET /bulk_products": ["products", listTransactions],
+  "POST /bulk_products/:transaction_id/images/retry": ["products", retryImages],
+  "POST /bulk_products/:transaction_id/undo": ["products", undoUpload],
+  "POST /bulk_attributes": ["products", uploadAttributes],
+  "POST /imports": ["products", beginImport],
+  "GET /imports": ["products", listImports],
+  "GET /imports/:import_id": ["products", getImport],
+  "GET /imports/:import_id/results": ["products", getImportResults],
+  "GET /imports/:import_id/refused": ["products", getRefusedOfImport],
+  "DELETE /imports/:import_id": ["products", cancelImport],
+  "POST /imports/:import_id/images/retry": ["products", retryImportImages],
+  "POST /imports/:import_id/undo": ["products", undoImport],
+  "PUT /products/:sku_or_id/attribute/:attribute/:value": [
+    "products",
+    putAttribute,
+  ],
+  "GET /products": ["products", listProducts],
+  "GET /products/rejected": ["products", getRejectedProducts],
+  "GET /products/:sku_or_id": ["products", getProduct],
+  "GET /products/:sku_or_id/history": ["products", getHistory],
+  "DELETE /products/:sku_or_id": ["products", deleteProduct],
+  "POST /webhooks": ["webhooks", createWebhook],
+  "GET /webhooks": ["webhooks", listWebhooks],
+  "DELETE /webhooks/:trigger": ["webhooks", deleteWebhook],
+  "POST /webhooks/:trigger/test": ["webhooks", testWebhook],
+  "POST /webhooks/:trigger/recover": ["webhooks", recoverWebhook],
+  "POST /webhooks/:trigger/rotate_secret": ["webhooks", rotateWebhookSecret],
+  "GET /webhooks/:trigger/deliveries": ["webhooks", listDeliveries],
+  "POST /webhooks/:trigger/deliveries/:id/replay": ["webhooks", replayDelivery],
+  "GET /events": ["webhooks", listEvents],
+  "GET /mappings": ["products", listMappings],
+  "GET /mappings/:name": ["products", getMapping],
+  "PUT /mappings/:name": ["products", putMapping],
+  "DELETE /mappings/:name": ["products", deleteMapping],
+  "GET /keys": ["keys", listOwnKeys],
+  "POST /keys": ["keys", addOwnKey],
+  "DELETE /keys/:key_id": ["keys", revokeOwnKey],
+  "POST /keys/:key_id/rotate": ["keys", rotateOwnKey],
+  "GET /refusals": ["read", listRefusals],
+  "GET /account": ["read", getAccount],
 });
 
 const FOR_OPERATORS = routes("operator", "/operator_api", {
@@ -124,9 +165,14 @@ const FOR_OPERATORS = routes("operator", "/operator_api", {
   "DELETE /keys/:key_id": revokeKey,
   "POST /sellers/:seller/rotate_secret": rotateSellerSecret,
   "GET /sellers/:seller/deliveries": listSellerDeliveries,
+  "GET /reviews": listReviews,
+  "POST /reviews": decideReviews,
+  "GET /review_reasons": listReasons,
+  "PUT /review_reasons": putReasons,
   "GET /refusals": listAllRefusals,
   "GET /audit": listAudit,
   "GET /status": getStatus,
+  "GET /database": getDatabase,
 });
 
 /** What SELLER_METRICS_PORT serves. */
@@ -141,6 +187,7 @@ export const MONITORING: readonly Route[] = [
 const FOR_ALL = routes("public", "", {
   "GET /images/:folder/:file": getImage,
   "GET /seller_api/schemas/products-1.1.xsd": getProductsSchema,
+  "GET /seller_api/schemas/attributes-1.1.xsd": getAttributesSchema,
   "GET /seller_api/schemas/responses-1.1.xsd": getResponsesSchema,
   "GET /openapi.json": getOpenApi(() => ENDPOINTS),
   "GET /docs": getDocs,
@@ -149,6 +196,9 @@ const FOR_ALL = routes("public", "", {
   "GET /": getPage,
   "GET /assets/:name": getAsset,
   "GET /docs.css": getDocsStyle,
+  "GET /notices/:seller/:signature": askToUnsubscribe,
+  "POST /notices/:seller/:signature": unsubscribe,
+  "POST /notices/:seller/:signature/again": subscribeAgain,
   "GET /.well-known/security.txt": getSecurityContact,
 });
 
@@ -161,7 +211,9 @@ export const ROUTES: readonly Route[] = [
 
 /** The documented rows. */
 export const ENDPOINTS: readonly Endpoint[] = ROUTES.flatMap((
-  { method, path, access, documentation },
+  { method, path, access, scope, documentation },
 ) =>
-  documentation === null ? [] : [{ method, path, access, ...documentation }]
+  documentation === null
+    ? []
+    : [{ method, path, access, scope, ...documentation }]
 );

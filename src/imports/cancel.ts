@@ -1,9 +1,13 @@
-/** Cancels an import: what is not stored yet is not stored any more. */
+/**
+ * Cancels an import: what is not stored yet is not stored any more. A dry run
+ * that is over is deleted, with its document.
+ */
 import { notFound, ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { isOpen } from "./import.ts";
 import { endImport, findImport } from "./import_rows.ts";
+import { deleteImport } from "./retention.ts";
 
 /** Waits for the commit of the part in hand; throws 404, or 409 for one over. */
 export async function cancelImport(
@@ -11,20 +15,29 @@ export async function cancelImport(
   seller: Seller,
   importId: string,
 ): Promise<void> {
-  await db.write(async (tx) => {
+  const owner = { owner: seller.id };
+  const deleted = await db.write(async (tx) => {
     const row = await findImport(tx, seller.no, importId, true);
     if (row === null) throw notFound("import");
+    const key = { sellerNo: seller.no, importId: row.id };
     if (!isOpen(row)) {
-      throw new ServiceError(
-        "conflict",
-        "This import is over; what it stored can be undone.",
-      );
+      if (row.dry_run === 0) {
+        throw new ServiceError(
+          "conflict",
+          "This import is over; what it stored can be undone.",
+        );
+      }
+      await deleteImport(tx, key);
+      return key;
     }
-    await endImport(tx, { sellerNo: seller.no, importId: row.id }, "cancelled");
+    await endImport(tx, key, "cancelled");
     tx.onCommit(() => {
       metrics.imports.add(1, "cancelled");
       signals.progress.announce(row.id);
       signals.imports.announce();
     });
-  }, { owner: seller.id });
+    return null;
+  }, owner);
+  if (deleted === null) return;
+  while (await db.write((tx) => deleteImport(tx, deleted), owner) > 0) continue;
 }

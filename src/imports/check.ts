@@ -22,10 +22,11 @@ import {
 } from "../catalogue/upload_probe.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { Signal } from "../jobs/signals.ts";
+import { withPointers } from "../json/pointer.ts";
 import { DETAIL_LIMIT } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { Services } from "../services.ts";
-import type { Import } from "./import.ts";
+import type { Import, ImportKey } from "./import.ts";
 import {
   addBytes,
   endImport,
@@ -64,7 +65,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
     const quota = { limit, used: used + row.products_new };
     const draft = { document, known, acceptValid, before };
     return { plan: planned(draft, { ...loaded, quota }), loaded };
-  });
+  }, { seller: seller.no });
   const refused = plan.products.filter((each) => each.result === "refused");
   const { yieldToIo } = services.deps;
   const read = { document, locate };
@@ -84,7 +85,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
       counts: row.dry_run === 1 ? counts : { refused: counts.refused },
       created: counts.created,
     });
-  }, { owner: seller.id, heavy: true });
+  }, { seller: seller.no, owner: seller.id, heavy: true });
 }
 
 /** Locks the import; throws if this part is not the next one any more. */
@@ -108,10 +109,7 @@ export async function endCheck(
   problems: readonly ProductProblems[],
   done: Omit<PartDone, "problems" | "checked">,
 ): Promise<void> {
-  const kept = await insertProblems(tx, key, problems);
-  if (kept > 0) await addBytes(tx, key, { kept });
-  const found = countProblems(problems);
-  await recordPart(tx, key, { ...done, checked: 1, problems: found });
+  await recordWithProblems(tx, key, problems, { ...done, checked: 1 });
   if (part.part < locked.parts - 1) return;
   const refused = locked.products_refused + (done.counts?.refused ?? 0);
   const isRefused = locked.outside !== "[]" ||
@@ -122,11 +120,20 @@ export async function endCheck(
   else await setStoring(tx, key);
 }
 
-export function countProblems(products: readonly ProductProblems[]): number {
-  return products.reduce(
+/** Records a part, and the problems that were found in it. */
+export async function recordWithProblems(
+  tx: Tx,
+  key: ImportKey,
+  products: readonly ProductProblems[],
+  done: Omit<PartDone, "problems">,
+): Promise<void> {
+  const kept = await insertProblems(tx, key, products);
+  if (kept > 0) await addBytes(tx, key, { kept });
+  const problems = products.reduce(
     (sum, { details, more }) => sum + details.length + more,
     0,
   );
+  await recordPart(tx, key, { ...done, problems });
 }
 
 /** Asks every URL, however long that takes: the import waits for nobody. */
@@ -214,7 +221,10 @@ export async function problemsOf(
   if (refused.length === 0) return [];
   const first = part.first_product;
   const spans = await locate(document.rows.map(({ span }) => span), pause);
-  return refused.map(({ product, sku, details, more }) => {
+  return refused.map(({ product, sku, more, ...refusal }) => {
+    const details = document.form === "json"
+      ? withPointers(refusal.details, "products")
+      : refusal.details;
     const most = row.problems > DETAIL_LIMIT ? FEW_DETAILS : details.length;
     return {
       product,

@@ -3,7 +3,7 @@
  * arrives, then checked and stored in the background, in parts of at most 250
  * products, by the code of an upload.
  *
- *   arriving → checking → storing → completed
+ *   arriving → checking → storing → completed → deleting
  *
  * The check ends as `refused` if anything is wrong and only valid products were
  * not asked for, and a dry run as `completed`. `cancelled` by its seller or
@@ -36,8 +36,11 @@ export const IMPORTS: LeaseQueue = {
 /** States in which there is something to do. */
 export type OpenState = "checking" | "storing";
 
+/** States in which an import is not shown: a part of it is not there. */
+export const HIDDEN_STATES = ["arriving", "deleting"] as const;
+export type HiddenState = typeof HIDDEN_STATES[number];
+
 export type ImportState =
-  | "arriving"
   | OpenState
   | "refused"
   | "completed"
@@ -123,12 +126,11 @@ export interface ImportRecord extends Import {
 }
 
 export function isOpen({ state }: Pick<Import, "state">): boolean {
-  return state === "checking" || state === "storing" || state === "arriving";
+  return state === "checking" || state === "storing";
 }
 
 export function importStatus(record: ImportRecord): ImportStatus {
   const { state, images, products_refused } = record;
-  if (state === "arriving") return "checking";
   // Of a cancelled one, too: what was stored gets its images.
   if (state !== "completed") return state;
   if (images.pending > 0) return "images";

@@ -1,5 +1,6 @@
 /** Rows of `imports`. */
 import { ofPart, query, type Sql, type Tx } from "../database/db.ts";
+import { where } from "../database/where.ts";
 import {
   claim,
   type Leased,
@@ -13,6 +14,7 @@ import type { Seller } from "../sellers/seller.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import type { ProductCounts } from "../catalogue/transaction.ts";
 import {
+  HIDDEN_STATES,
   type Import,
   type ImportKey,
   type ImportRecord,
@@ -27,6 +29,10 @@ const COLUMNS = `id, state, accept_valid, dry_run, keep_changed, created_at,
   products_total, products_new, products_created, products_updated,
   products_unchanged, products_deleted, products_refused, problems, undoes,
   name, outside`;
+
+const SHOWN = `state NOT IN (${
+  HIDDEN_STATES.map((state) => `'${state}'`).join(", ")
+})`;
 
 /** What a new import is. */
 export interface NewImport {
@@ -111,7 +117,7 @@ export async function addBytes(
   await addUsage(tx, sellerNo, "import_bytes", kept);
 }
 
-/** The seller's import; null when there is none, or it is still arriving. */
+/** The seller's import; null when there is none that is shown. */
 export async function findImport(
   sql: Sql,
   sellerNo: number,
@@ -125,11 +131,12 @@ export async function findImport(
 }
 
 const FOUND = `SELECT ${COLUMNS} FROM imports
-  WHERE seller_no = ? AND id = ? AND state <> 'arriving'`;
+  WHERE seller_no = ? AND id = ? AND ${SHOWN}`;
 const LOCKED = query(({ lock }) => `${FOUND} ${lock("FOR UPDATE")}`);
 
+/** Its parameter is the seller: see that of transactions. */
 const UNDONE_BY = `(SELECT u.id FROM imports u
-   WHERE u.seller_no = imports.seller_no AND u.undoes = imports.id
+   WHERE u.seller_no = ? AND u.undoes = imports.id
      AND u.dry_run = 0 AND u.state IN ('checking', 'storing', 'completed')
    ORDER BY u.id DESC LIMIT 1) AS undone_by`;
 
@@ -153,8 +160,8 @@ export async function findRecord(
 ): Promise<ImportRecord | null> {
   const row = await sql.get<RecordRow>(
     `SELECT ${COLUMNS}, ${UNDONE_BY} FROM imports
-     WHERE seller_no = ? AND id = ? AND state <> 'arriving'`,
-    [sellerNo, id],
+     WHERE seller_no = ? AND id = ? AND ${SHOWN}`,
+    [sellerNo, sellerNo, id],
   );
   return row === undefined ? null : await withImages(sql, sellerNo, row);
 }
@@ -165,12 +172,11 @@ export async function listImports(
   sellerNo: number,
   { before, limit }: { before: string | null; limit: number },
 ): Promise<ImportRecord[]> {
-  const older = before === null ? "" : "AND id < ?";
+  const wanted = where({ "seller_no = ?": sellerNo, "id < ?": before });
   const rows = await sql.all<RecordRow>(
     `SELECT ${COLUMNS}, ${UNDONE_BY} FROM imports
-     WHERE seller_no = ? AND state <> 'arriving' ${older}
-     ORDER BY id DESC LIMIT ?`,
-    [sellerNo, ...(before === null ? [] : [before]), limit],
+     ${wanted.where} AND ${SHOWN} ORDER BY id DESC LIMIT ?`,
+    [sellerNo, ...wanted.params, limit],
   );
   const records: ImportRecord[] = [];
   for (const row of rows) records.push(await withImages(sql, sellerNo, row));
@@ -249,7 +255,7 @@ export async function claimImport(
                       WHERE seller_no = ? AND lease_id IS NOT NULL)
       AND id IN (SELECT id FROM imports
                  WHERE seller_no = ? AND over_at IS NULL
-                   AND state <> 'arriving'
+                   AND ${SHOWN}
                  ORDER BY id LIMIT ${IMPORTS_AT_ONCE})`,
     params: [now, sellerNo, sellerNo],
     limit: 1,
@@ -350,11 +356,26 @@ export async function setStoring(
   );
 }
 
+/**
+ * Hides an import, as it is deleted in several writes; one that is arriving is
+ * not shown anyway, and found by that state.
+ */
+export async function setDeleting(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+): Promise<void> {
+  await tx.run(
+    `UPDATE imports SET state = 'deleting'
+     WHERE seller_no = ? AND id = ? AND ${SHOWN}`,
+    [sellerNo, importId],
+  );
+}
+
 /** Ends an import, with its lease; `outside` replaces those problems. */
 export async function endImport(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
-  state: Exclude<ImportState, OpenState | "arriving">,
+  state: Exclude<ImportState, OpenState>,
   outside?: readonly Detail[],
 ): Promise<void> {
   const set = outside === undefined

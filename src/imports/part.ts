@@ -4,6 +4,8 @@ import {
   type ProductsDocument,
   type Span,
 } from "../catalogue/document.ts";
+import { formOf } from "../catalogue/refused_products.ts";
+import { readerOf } from "../catalogue/upload.ts";
 import type { Leased } from "../jobs/lease_queue.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -29,7 +31,10 @@ export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
-const END = new TextEncoder().encode("</products>");
+const encoder = new TextEncoder();
+const END = encoder.encode("</products>");
+const JSON_ROOT = encoder.encode('{"products":[');
+const JSON_END = encoder.encode("]}");
 
 /** A part of a document. */
 export interface PartDocument {
@@ -43,14 +48,18 @@ export interface PartDocument {
 
 /** Products and lines are counted from the begin of the whole document. */
 export async function readPart(
-  { db, heavy }: Services,
+  services: Services,
   { seller, key, row, part }: Job,
 ): Promise<PartDocument> {
-  const { root, content } = await db.read(async (sql) => ({
-    root: await readBytes(sql, key, row.root_start, row.root_end),
+  const { db, heavy } = services;
+  const { sent, content } = await db.read(async (sql) => ({
+    sent: await readBytes(sql, key, row.root_start, row.root_end),
     content: await readBytes(sql, key, part.start_at, part.end_at),
-  }));
-  const blocks = [...root, ...content, END];
+  }), { seller: seller.no });
+  const form = formOf(sent[0][0]);
+  const root = form === "json" ? [JSON_ROOT] : sent;
+  const end = form === "json" ? JSON_END : END;
+  const blocks = [...root, ...content, end];
   const rootText = root.map((block) => new TextDecoder().decode(block)).join(
     "",
   );
@@ -58,6 +67,8 @@ export async function readPart(
     [...blocks],
     (piece) => heavy.run({ owner: seller.id }, piece),
     {
+      form,
+      begin: readerOf(services, form),
       products: part.first_product - 1,
       lines: part.line - 1 - lineEnds(rootText, 0, rootText.length),
     },

@@ -270,3 +270,20 @@ export async function firstProblems(
   }
   return found.slice(0, DETAIL_LIMIT);
 }
+
+/** The transactions of an import with images that failed, in their order. */
+export async function transactionsWithFailures(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+): Promise<string[]> {
+  const rows = await sql.all<{ id: string }>(
+    `SELECT transactions.id FROM import_parts
+     JOIN transactions ON transactions.seller_no = import_parts.seller_no
+       AND transactions.id = import_parts.transaction_id
+     WHERE import_parts.seller_no = ? AND import_parts.import_id = ?
+       AND images_failed > 0
+     ORDER BY part`,
+    [sellerNo, importId],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -13,6 +13,8 @@ import {
   useKey,
   whileFree,
 } from "../catalogue/idempotency.ts";
+import type { DocumentForm } from "../catalogue/document_words.ts";
+import { readerOf } from "../catalogue/upload.ts";
 import type { Tx } from "../database/db.ts";
 import { lockUsage, quotaOf } from "../sellers/usage_rows.ts";
 import { requireActive } from "../sellers/access.ts";
@@ -34,6 +36,7 @@ export interface ReceivedImport {
   seller: Caller;
   /** The document; a chunk is valid until the next one is requested. */
   chunks: AsyncIterable<Uint8Array>;
+  form: DocumentForm;
   name: string | null;
   dryRun: boolean;
   acceptValid: boolean;
@@ -71,7 +74,7 @@ class Receiving {
   readonly #services: Services;
   readonly #received: ReceivedImport;
   readonly #hash: Hash | null;
-  readonly #survey = new DocumentSurvey();
+  readonly #survey: DocumentSurvey;
   readonly #key: ImportKey;
   /** Pieces that are not written; how many are. */
   #pieces: Uint8Array[] = [];
@@ -84,6 +87,8 @@ class Receiving {
   ) {
     this.#services = services;
     this.#received = received;
+    const { form } = received;
+    this.#survey = new DocumentSurvey(form, readerOf(services, form));
     this.#hash = hash;
     const importId = services.deps.ids.uuid();
     this.#key = { sellerNo: received.seller.no, importId };
@@ -127,7 +132,8 @@ class Receiving {
   }
 
   get #options() {
-    return { owner: this.#received.seller.id, heavy: true };
+    const { no, id } = this.#received.seller;
+    return { seller: no, owner: id, heavy: true };
   }
 
   async #finish(): Promise<ImportOutcome> {

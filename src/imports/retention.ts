@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import type { ImportKey } from "./import.ts";
+import { setDeleting } from "./import_rows.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
@@ -21,7 +22,10 @@ const PARTS = 250;
 
 const KEY = `seller_no AS "sellerNo", id AS "importId"`;
 
-/** Deletes imports that have been over for SELLER_KEEP_UPLOADS_DAYS. */
+/**
+ * Deletes imports that have been over for SELLER_KEEP_UPLOADS_DAYS, images of
+ * their products included.
+ */
 export async function* sweepImports(
   { config, deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
@@ -44,6 +48,7 @@ export async function* sweepImports(
   });
   const days = config.keepUploadsDays;
   if (days === 0) return;
+  const before = now - days * DAY_MS;
   yield* sweep({
     condition: `over_at <= ? AND NOT EXISTS (
       SELECT 1 FROM import_parts
@@ -51,8 +56,8 @@ export async function* sweepImports(
         AND transactions.id = import_parts.transaction_id
       WHERE import_parts.seller_no = imports.seller_no
         AND import_parts.import_id = imports.id
-        AND transactions.finished_at IS NULL)`,
-    params: [now - days * DAY_MS],
+        AND (transactions.finished_at IS NULL OR transactions.finished_at > ?))`,
+    params: [before, before],
     order: "over_at",
   });
 }
@@ -80,15 +85,23 @@ export async function* sweepImportKeys(
   }
 }
 
-function deleteKeys(
+const deleteKeys = (tx: Tx, key: ImportKey) =>
+  deleteSome(tx, key, "import_keys", "key", KEYS);
+
+/** Deletes rows of an import, at most `limit`; returns how many. */
+function deleteSome(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
+  table: string,
+  column: string,
+  limit: number,
 ): Promise<number> {
   return tx.run(
-    `DELETE FROM import_keys WHERE seller_no = ? AND import_id = ? AND key IN (
-       SELECT key FROM import_keys WHERE seller_no = ? AND import_id = ?
+    `DELETE FROM ${table}
+     WHERE seller_no = ? AND import_id = ? AND ${column} IN (
+       SELECT ${column} FROM ${table} WHERE seller_no = ? AND import_id = ?
        LIMIT ?)`,
-    [sellerNo, importId, sellerNo, importId, KEYS],
+    [sellerNo, importId, sellerNo, importId, limit],
   );
 }
 
@@ -101,6 +114,7 @@ export async function deleteImport(
   { sellerNo, importId }: ImportKey,
 ): Promise<number> {
   const key = [sellerNo, importId];
+  await setDeleting(tx, { sellerNo, importId });
   const transactions = await tx.all<{ transactionId: string }>(
     `SELECT transaction_id AS "transactionId" FROM import_parts
      WHERE seller_no = ? AND import_id = ? AND transaction_id IS NOT NULL
@@ -128,19 +142,12 @@ export async function deleteImport(
     ["import_pieces", "piece", PIECES],
     ["import_problems", "product", PROBLEMS],
     ["import_parts", "part", PARTS],
+    ["import_keys", "key", KEYS],
   ];
-  for (const [table, column, rows] of tables) {
-    const deleted = await tx.run(
-      `DELETE FROM ${table}
-       WHERE seller_no = ? AND import_id = ? AND ${column} IN (
-         SELECT ${column} FROM ${table} WHERE seller_no = ? AND import_id = ?
-         LIMIT ?)`,
-      [...key, ...key, rows],
-    );
+  for (const table of tables) {
+    const deleted = await deleteSome(tx, { sellerNo, importId }, ...table);
     if (deleted > 0) return deleted;
   }
-  const keys = await deleteKeys(tx, { sellerNo, importId });
-  if (keys > 0) return keys;
   await tx.run(
     "DELETE FROM idempotency_keys WHERE seller_no = ? AND import_id = ?",
     key,

@@ -59,7 +59,9 @@ export async function* streamBytes(
   for (let at = start; at < end;) {
     const to = Math.min(end, (Math.floor(at / PIECE) + 1) * PIECE);
     const from = at;
-    yield* await db.read((sql) => readBytes(sql, key, from, to));
+    yield* await db.read((sql) => readBytes(sql, key, from, to), {
+      seller: key.sellerNo,
+    });
     at = to;
   }
 }

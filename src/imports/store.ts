@@ -12,18 +12,12 @@ import { namedBy } from "../catalogue/upload_plan.ts";
 import { imageUrls } from "../catalogue/upload_probe.ts";
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
-import { countProblems, lockPart, problemsOf } from "./check.ts";
+import { lockPart, problemsOf, recordWithProblems } from "./check.ts";
 import type { Import } from "./import.ts";
-import {
-  addBytes,
-  endImport,
-  type PartDone,
-  recordPart,
-} from "./import_rows.ts";
+import { endImport, type PartDone } from "./import_rows.ts";
 import { type Job, readPart } from "./part.ts";
 import {
   findChecked,
-  insertProblems,
   type ProductProblems,
   refusedAmong,
   setStored,
@@ -39,7 +33,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
       refused: await refusedAmong(sql, key, part.first_product, last),
       checked: await findChecked(sql, key, part.part),
     };
-  });
+  }, { seller: seller.no });
   const versions = new Map<string, string>(
     JSON.parse(checked?.versions ?? "[]"),
   );
@@ -66,6 +60,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     } else {
       const { transactionId } = await writeTransaction(services, tx, {
         seller,
+        review: loaded.review,
         products: valid.map(toOutcome),
         refused: null,
         taken: loaded.images,
@@ -80,7 +75,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     const problems = await problemsOf(job, { document, locate }, late, noPause);
     const counts = countsOf(plan.products);
     await endStore(tx, job, locked, problems, { counts });
-  }, { owner: seller.id, heavy: true, changes: true });
+  }, { seller: seller.no, owner: seller.id, heavy: true, changes: true });
 }
 
 /** A write waits for nothing else. */
@@ -94,9 +89,6 @@ export async function endStore(
   problems: readonly ProductProblems[],
   done: Omit<PartDone, "problems" | "stored">,
 ): Promise<void> {
-  const kept = await insertProblems(tx, key, problems);
-  if (kept > 0) await addBytes(tx, key, { kept });
-  const found = countProblems(problems);
-  await recordPart(tx, key, { ...done, stored: 1, problems: found });
+  await recordWithProblems(tx, key, problems, { ...done, stored: 1 });
   if (part.part === locked.parts - 1) await endImport(tx, key, "completed");
 }

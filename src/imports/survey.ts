@@ -4,6 +4,7 @@
  * decoded later, part by part.
  */
 import { Decoder, type SurveyedProduct } from "../catalogue/document.ts";
+import type { DocumentForm } from "../catalogue/document_words.ts";
 import { PRODUCTS_LIMIT } from "../catalogue/fields.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type {
@@ -14,6 +15,7 @@ import type {
 import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import {
   type ArrivingXml,
+  type BeginReading,
   MOST_OF_A_WINDOW,
   readArrivingXml,
 } from "../xml/decode.ts";
@@ -41,6 +43,7 @@ export class DocumentSurvey implements XmlHandlers {
   readonly #xml: ArrivingXml;
   readonly #sent = new SentBytes();
   readonly #decoder: Decoder;
+  readonly #form: DocumentForm;
   #tag!: TagPosition;
   #depth = 0;
   /** Offset of the last root or child of the root. */
@@ -52,12 +55,18 @@ export class DocumentSurvey implements XmlHandlers {
   #elements = 0;
   #products = 0;
 
-  constructor() {
+  /** `begin` reads its form. */
+  constructor(form: DocumentForm, begin: BeginReading) {
+    this.#form = form;
     this.#decoder = new Decoder({
+      form,
       limit: IMPORT_PRODUCTS,
       survey: (product) => this.#add(product),
     });
-    this.#xml = readArrivingXml(this.#unread, this, LIMITS);
+    this.#xml = readArrivingXml(this.#unread, this, {
+      limits: LIMITS,
+      begin,
+    });
   }
 
   begin(tag: TagPosition): void {
@@ -78,6 +87,10 @@ export class DocumentSurvey implements XmlHandlers {
 
   text(text: string): void {
     this.#decoder.text(text);
+  }
+
+  mistyped(...told: Parameters<Decoder["mistyped"]>): void {
+    this.#decoder.mistyped(...told);
   }
 
   close(): void {
@@ -131,9 +144,11 @@ export class DocumentSurvey implements XmlHandlers {
     this.#elements = 0;
     this.#products++;
     if (elements > PART_ELEMENTS) {
-      throw tooLarge(line, "elements", PART_ELEMENTS);
+      throw this.#tooLarge(line, "elements", PART_ELEMENTS);
     }
-    if (end - start > PART_BYTES) throw tooLarge(line, "bytes", PART_BYTES);
+    if (end - start > PART_BYTES) {
+      throw this.#tooLarge(line, "bytes", PART_BYTES);
+    }
     const partStart = this.#part?.start_at ?? start;
     // Comments may stand between products.
     if (end - partStart > 2 * PART_BYTES) this.#endPart();
@@ -166,14 +181,18 @@ export class DocumentSurvey implements XmlHandlers {
   #offsetOf(index: number): number {
     return this.#sent.offsetOf(index) ?? this.#sent.end;
   }
-}
 
-function tooLarge(line: number, what: string, limit: number): ServiceError {
-  return new ServiceError("malformed_xml", "The body is not usable XML.", {
-    details: [{
+  #tooLarge(line: number, what: string, limit: number): ServiceError {
+    const isJson = this.#form === "json";
+    const details: Detail[] = [{
       line,
       code: "limit",
       message: `The product has more than the ${limit} ${what} allowed.`,
-    }],
-  });
+    }];
+    return new ServiceError(
+      isJson ? "malformed_json" : "malformed_xml",
+      `The body is not usable ${isJson ? "JSON" : "XML"}.`,
+      { details },
+    );
+  }
 }

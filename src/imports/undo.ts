@@ -70,7 +70,11 @@ export async function undoImport(
         const importId = await begin(tx, services, undo, use);
         tx.onCommit(() => signals.imports.announce());
         return { importId, repeated: false };
-      }, { owner: seller.id, order: `undo ${undo.importId}` }),
+      }, {
+        seller: seller.no,
+        owner: seller.id,
+        order: `undo ${undo.importId}`,
+      }),
   });
 }
 
@@ -190,7 +194,9 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const { db } = services;
   const { seller, key, row, part } = job;
   const undone = { seller, transactionId: part.undoes! };
-  const plan = await db.read((sql) => tryUndo(sql, services, undone));
+  const plan = await db.read((sql) => tryUndo(sql, services, undone), {
+    seller: seller.no,
+  });
   const { conflicts, beyondQuota } = plan;
   const keeps = row.keep_changed === 1;
   const left = keeps ? [] : conflicts;
@@ -211,7 +217,7 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
         refused: refused.length,
       },
     });
-  }, { owner: seller.id, heavy: true });
+  }, { seller: seller.no, owner: seller.id, heavy: true });
 }
 
 export async function storeUndo(services: Services, job: Job): Promise<void> {
@@ -231,7 +237,7 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     const problems = problemsOf(part, plan, late, 0);
     const counts = countsOf(plan.products);
     await endStore(tx, job, locked, problems, { counts });
-  }, { owner: seller.id, heavy: true, changes: true });
+  }, { seller: seller.no, owner: seller.id, heavy: true, changes: true });
 }
 
 /** Details by product, numbered over the whole undo. */

@@ -225,14 +225,20 @@ export function bySeller<T extends { sellerNo: number }>(
   return Map.groupBy(rows, ({ sellerNo }) => sellerNo);
 }
 
-/** Writes what belongs to each seller. */
-export function eachSeller<T extends { sellerNo: number }, R>(
+/**
+ * Writes what belongs to each seller. Fails only once all have ended, so that
+ * none goes on beside what follows.
+ */
+export async function eachSeller<T extends { sellerNo: number }, R>(
   rows: Iterable<T>,
   write: (sellerNo: number, rows: T[]) => Promise<R>,
 ): Promise<R[]> {
-  return Promise.all(
-    Array.from(bySeller(rows), ([sellerNo, own]) => write(sellerNo, own)),
+  const writes = Array.from(
+    bySeller(rows),
+    ([sellerNo, own]) => write(sellerNo, own),
   );
+  await Promise.allSettled(writes);
+  return await Promise.all(writes);
 }
 
 /**

@@ -85,6 +85,8 @@ export interface Signals {
   deliveries: Signal;
   /** There may be imports to work on. */
   imports: Signal;
+  /** There may be somebody to be told of something. */
+  notices: Signal;
   /** By transaction or import id: its counters changed. */
   progress: Signal;
   /** By seller id: it has a new event. */
@@ -99,6 +101,7 @@ export function newSignals(wakeUps: WakeUps | null = null): Signals {
     images: shared("images"),
     deliveries: shared("deliveries"),
     imports: shared("imports"),
+    notices: shared("notices"),
     progress: shared("progress"),
     events: shared("events"),
   };
@@ -107,6 +110,7 @@ export function newSignals(wakeUps: WakeUps | null = null): Signals {
       signals.images.notify();
       signals.deliveries.notify();
       signals.imports.notify();
+      signals.notices.notify();
     } else if (Object.hasOwn(signals, wakeUp.topic)) {
       signals[wakeUp.topic as keyof Signals].notify(wakeUp.key);
     }

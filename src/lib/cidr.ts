@@ -1,5 +1,5 @@
 /** Ranges of IP addresses, as in 10.0.0.0/8 or fd00::/8. */
-import { isIP } from "node:net";
+import { BlockList, isIP } from "node:net";
 
 export interface Cidr {
   address: string;
@@ -15,4 +15,33 @@ export function parseCidr(text: string): Cidr | null {
   const length = /^\d{1,3}$/.test(prefix ?? "") ? Number(prefix) : NaN;
   if (!(length <= (version === 4 ? 32 : 128))) return null;
   return { address, prefix: length, family: version === 4 ? "ipv4" : "ipv6" };
+}
+
+/**
+ * Ranges of addresses, each family for itself: a `BlockList` with IPv4 rules
+ * applies them to mapped IPv6 addresses as well, which must be checked as IPv6.
+ */
+export class Ranges {
+  readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+
+  /** @throws {TypeError} if one of the texts is not a range. */
+  constructor(cidrs: readonly string[]) {
+    for (const text of cidrs) {
+      const cidr = parseCidr(text);
+      if (cidr === null) throw new TypeError(`"${text}" is not a CIDR`);
+      const { address, prefix, family } = cidr;
+      this.#lists[family].addSubnet(address, prefix, family);
+    }
+  }
+
+  /** Whether an address without zone lies in one of them. */
+  has(address: string): boolean {
+    const family = isIP(address) === 4 ? "ipv4" : "ipv6";
+    return this.#lists[family].check(address, family);
+  }
+}
+
+/** An IPv4 address that was mapped into IPv6, as IPv4; others as they are. */
+export function unmapped(address: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }

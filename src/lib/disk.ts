@@ -9,6 +9,8 @@ export interface Disk {
   extend(file: string, bytes: number): Promise<void>;
   /** Bytes that are free in the file system of a folder. */
   free(folder: string): Promise<number>;
+  /** Which part of it is free, from 0 to 1. */
+  freeShare(folder: string): Promise<number>;
 }
 
 /** Zeros written at a time. */
@@ -29,5 +31,9 @@ export const systemDisk: Disk = {
   async free(folder) {
     const { bavail, bsize } = await statfs(folder);
     return bavail * bsize;
+  },
+  async freeShare(folder) {
+    const { bavail, blocks } = await statfs(folder);
+    return blocks === 0 ? 1 : bavail / blocks;
   },
 };

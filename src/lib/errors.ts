@@ -24,6 +24,13 @@ export const ERRORS = {
     remedy:
       "Correct the document at that place. An XML library writes no such document.",
   },
+  malformed_json: {
+    status: 400,
+    meaning:
+      "The body is not well-formed JSON, not UTF-8, has a name twice in an object, a number beyond 2^53 or half a surrogate pair, or passes a structural limit; one detail has a line and a column.",
+    remedy:
+      "Correct the document at that place. A JSON library writes no such document.",
+  },
   malformed_request: {
     status: 400,
     meaning:
@@ -37,13 +44,17 @@ export const ERRORS = {
   },
   unauthorized: {
     status: 401,
-    meaning: "The key is missing, unknown or revoked.",
-    remedy: "Send a valid key in `X-Service-Auth`; the operator creates keys.",
+    meaning:
+      "The key is missing, unknown, revoked, past its end, or sent from outside its networks.",
+    remedy:
+      "Send a valid key in `X-Service-Auth`; `GET /seller_api/refusals` with another key tells why one was refused that has ended or came from elsewhere.",
   },
   forbidden: {
     status: 403,
-    meaning: "The operator key may only read.",
-    remedy: "Use an operator key that was made without `--read-only`.",
+    meaning:
+      "The key lacks the scope that the message names, asks for a key that may do more than itself, or is an operator key that may only read.",
+    remedy:
+      "Use a key that may; an operator key must be made without `--read-only`.",
   },
   suspended: {
     status: 403,
@@ -72,13 +83,21 @@ export const ERRORS = {
   conflict: {
     status: 409,
     meaning:
-      "The `Idempotency-Key` was used with another request, or its first request is still in progress, or the transaction or import was undone already, or the import is over or not over yet.",
+      "The `Idempotency-Key` was used with another request, or its first request is still in progress, or the transaction or import was undone already, or the import is over or not over yet, or the key is your last one with the scope `keys`, or not in force.",
     remedy:
       "For another request take another key. With `Retry-After`, send the same request again after as many seconds.",
   },
+  changed_since: {
+    status: 412,
+    meaning:
+      "The attribute does not have the value that `expected` names; the message tells the one that it has. Nothing was stored.",
+    remedy:
+      "Decide again by the present value, and send the request with that as `expected`.",
+  },
   too_many_products: {
     status: 413,
-    meaning: "More than 250 products in a document, or 50,000 in an import.",
+    meaning:
+      "More than 250 products in a document, 10,000 in one of attributes, or 50,000 in an import.",
     remedy: "Send the document as an import, or split it.",
   },
   body_too_large: {
@@ -90,8 +109,9 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     meaning:
-      "`Content-Type` is not `text/xml` or `application/xml`, or `Content-Encoding` is not `gzip`.",
-    remedy: "Send XML with `Content-Type: text/xml`, plain or with gzip.",
+      "`Content-Type` is not `text/xml`, `application/xml` or `application/json`, or `Content-Encoding` is not `gzip`.",
+    remedy:
+      "Send XML with `Content-Type: text/xml`, or JSON with `Content-Type: application/json`, plain or with gzip.",
   },
   record_invalid: {
     status: 422,
@@ -197,19 +217,33 @@ export const DETAIL_CODES = {
     meaning: "Another seller or operator key has this name.",
     remedy: "Choose another name.",
   },
+  too_many_missing: {
+    meaning:
+      "More products on sale are missing in the document than `complete=quantity` may set to 0.",
+    remedy:
+      "Send the whole file; or `at_most=PERCENT`, if they are really to go to 0.",
+  },
   quota_exceeded: {
     meaning: "The seller may not have that many products.",
     remedy:
       "Delete products, or ask the operator for a higher limit. Updates go on.",
   },
   changed_since: {
-    meaning: "The field was changed after the transaction to be undone.",
-    remedy: "Undo with `changed=keep`, which leaves this field as it is.",
+    meaning:
+      "The field was changed after the transaction to be undone, or does not have the value that `expected` names.",
+    remedy:
+      "Undo with `changed=keep`, which leaves this field as it is; or decide again by the present value, which the message tells.",
   },
   too_old: {
     meaning:
       "What an undo of the transaction or import needs is not kept any more.",
     remedy: "Upload the former values.",
+  },
+  not_found: {
+    meaning:
+      "No product of the seller has this SKU, and the request creates none.",
+    remedy:
+      "Correct the SKU, or create the product with an upload; `accept=valid` stores the others.",
   },
   unknown_id: {
     meaning: "No product of the seller has this id.",
@@ -240,8 +274,12 @@ export const DETAIL_CODES = {
     meaning: "The host name of the URL does not resolve.",
     remedy: "Correct the name, or its entry in the DNS.",
   },
+  wrong_type: {
+    meaning: "The JSON value is of another type than the field takes.",
+    remedy: "Send a value of the type in the message.",
+  },
   syntax: {
-    meaning: "The document is not well-formed XML here.",
+    meaning: "The document is not well-formed here.",
     remedy: "Correct the document at this line and column.",
   },
   internal: {
@@ -249,7 +287,7 @@ export const DETAIL_CODES = {
     remedy: "Tell the operator the import id, which finds the log line.",
   },
   limit: {
-    meaning: "The document exceeds a structural limit of the XML reader.",
+    meaning: "The document exceeds a structural limit of the reader.",
     remedy: "Split the document, or nest it less deeply.",
   },
 } as const satisfies Record<string, CodeEntry>;
@@ -268,6 +306,8 @@ export interface Detail {
   column?: number;
   /** Path of the field, as in `images/image[2]` or `price/@currency`. */
   field?: string;
+  /** Where it is in a JSON document, as in `/products/1/price`. */
+  pointer?: string;
   code: DetailCode;
   message: string;
 }

@@ -212,6 +212,8 @@ declare module "pg" {
     code?: string;
     /** `ERROR`, or `FATAL` when the connection is over. */
     severity?: string;
+    /** What to do. */
+    hint?: string;
   }
 }
 

@@ -4,8 +4,8 @@
  * registries.
  */
 
-import { BlockList, isIP } from "node:net";
-import { parseCidr } from "../lib/cidr.ts";
+import { isIP } from "node:net";
+import { Ranges } from "../lib/cidr.ts";
 import { withoutTrailing } from "../lib/trim.ts";
 
 const BLOCKED_IPV4 = [
@@ -31,26 +31,6 @@ const BLOCKED_IPV4 = [
 const GLOBAL_IPV6 = ["2000::/3"];
 
 const BLOCKED_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
-
-// One BlockList a family: a list with IPv4 rules applies them to mapped IPv6
-// addresses as well, which must be checked as IPv6.
-class Ranges {
-  readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
-
-  constructor(cidrs: readonly string[]) {
-    for (const text of cidrs) {
-      const cidr = parseCidr(text);
-      if (cidr === null) throw new TypeError(`"${text}" is not a CIDR`);
-      const { address, prefix, family } = cidr;
-      this.#lists[family].addSubnet(address, prefix, family);
-    }
-  }
-
-  has(address: string): boolean {
-    const family = isIP(address) === 4 ? "ipv4" : "ipv6";
-    return this.#lists[family].check(address, family);
-  }
-}
 
 const blockedIpv4 = new Ranges(BLOCKED_IPV4);
 const globalIpv6 = new Ranges(GLOBAL_IPV6);

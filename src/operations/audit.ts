@@ -1,4 +1,7 @@
-/** The audit log: what operators changed, and who did. Nothing removes entries. */
+/**
+ * The audit log: what operators changed, sellers at their keys, and who did.
+ * Nothing removes entries.
+ */
 import type { Services } from "../services.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
@@ -7,9 +10,11 @@ import { where } from "../database/where.ts";
 export const ENVIRONMENT = "environment";
 /** `who` of a change made by a command. */
 export const COMMAND_LINE = "command line";
+/** `who` of a change that a seller made. */
+export const SELLER = "seller";
 
 export interface Change {
-  /** The name of an operator key, or one of the two above. */
+  /** The name of an operator key, or one of those above. */
   who: string;
   /** The change, in the words of the command. */
   action: string;
@@ -36,14 +41,31 @@ export function recorded<T>(
 ): Promise<T> {
   return db.write(async (tx) => {
     const [result, change] = await make(tx);
-    if (change === null) return result;
-    await tx.run(
-      `INSERT INTO audit_log (id, at, who, action, seller, detail)
-       VALUES (?, ?, ?, ?, ?, ?)`,
-      [ids.uuid(), clock.now(), who, action, change.seller, change.detail],
-    );
+    if (change !== null) {
+      await recordChanges(tx, { clock, ids }, [{ who, action, ...change }]);
+    }
     return result;
   });
+}
+
+/** Records changes in the write that makes them. */
+export async function recordChanges(
+  tx: Tx,
+  { clock, ids }: Pick<Services["deps"], "clock" | "ids">,
+  changes: readonly Change[],
+): Promise<void> {
+  await tx.runMany(
+    `INSERT INTO audit_log (id, at, who, action, seller, detail)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    changes.map(({ who, action, seller, detail }) => [
+      ids.uuid(),
+      clock.now(),
+      who,
+      action,
+      seller,
+      detail,
+    ]),
+  );
 }
 
 /** Entries after `after` (an id; null: from the newest), the newest first. */

@@ -12,6 +12,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import {
   finishImageChanges,
   sweepIdempotencyKeys,
+  sweepPriceChanges,
   sweepUndo,
   sweepUploads,
 } from "../catalogue/retention.ts";
@@ -21,6 +22,7 @@ import {
   sweepReferences,
 } from "../webhooks/retention.ts";
 import { sweepRefusals } from "../sellers/refusals.ts";
+import { sweepEndedReviews } from "../reviews/policy.ts";
 import { sweepRemovedSellers } from "../sellers/removal.ts";
 import {
   sweepParts,
@@ -33,6 +35,8 @@ import { IMAGES } from "../images/image.ts";
 import { IMPORTS } from "../imports/import.ts";
 import { sweepImportKeys, sweepImports } from "../imports/retention.ts";
 import { correctTimes } from "../jobs/lease_queue.ts";
+import { NOTICES } from "../notices/notice.ts";
+import { sweepNotices } from "../notices/retention.ts";
 import { DELIVERIES } from "../webhooks/webhook.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
@@ -64,6 +68,7 @@ const ONCE = Infinity;
 export const MAINTENANCE: readonly MaintenanceJob[] = [
   job("uploads", "api", HOUR_MS, sweepUploads),
   job("undo", "api", HOUR_MS, sweepUndo),
+  job("price_changes", "api", HOUR_MS, sweepPriceChanges),
   job("imports", "api", HOUR_MS, sweepImports),
   job("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
   job(
@@ -76,7 +81,16 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   job("idempotency_keys", "api", 10 * MINUTE_MS, sweepIdempotencyKeys),
   job("image_changes", "api", OFTEN, finishImageChanges),
   job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
+  job("ended_reviews", "api", OFTEN, sweepEndedReviews),
   job("refusals", "api", HOUR_MS, sweepRefusals),
+  job("notices", "api", HOUR_MS, sweepNotices),
+  job(
+    "notice_times",
+    "api",
+    ONCE,
+    ({ db, deps, signals }) =>
+      correctTimes(db, NOTICES, deps.clock.now(), signals.notices),
+  ),
   job("hourly_counts", "api", DAY_MS, sweepHourlyCounts),
   job("events", "webhooks", HOUR_MS, sweepEvents),
   job("references", "webhooks", HOUR_MS, sweepReferences),

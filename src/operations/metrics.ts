@@ -117,6 +117,11 @@ export class Metrics {
     "From when an event was handed in until its webhook accepted it.",
     VERY_LONG,
   );
+  readonly notices = new Counter(
+    "seller_notices_total",
+    "Mails to sellers and requests to the operator by how they ended.",
+    ["recipient", "outcome"],
+  );
   readonly webhooks = new Gauge(
     "seller_webhooks",
     "Registered webhooks.",
@@ -153,6 +158,11 @@ export class Metrics {
     "seller_db_retries_total",
     "Writes that were begun again.",
     ["reason"],
+  );
+  readonly databaseServers = new Gauge(
+    "seller_database_servers",
+    "Servers of the database that hold rows of sellers: up, away.",
+    ["state"],
   );
   readonly dbBytes = new Gauge(
     "seller_db_bytes",

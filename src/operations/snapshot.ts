@@ -3,6 +3,7 @@
  * that frequent scrapes cause no work for the database.
  */
 import type { Services } from "../services.ts";
+import { outageOf } from "../database/db.ts";
 import { Loop } from "../jobs/loop.ts";
 import { Signal } from "../jobs/signals.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
@@ -22,15 +23,22 @@ export class Snapshot {
   #longestLagMs = 0;
   /** How far changes could be read, and since when (monotonic). */
   #horizon = { below: 0, since: 0 };
+  /** The server of a database that has one. */
+  readonly #only = { isUp: true };
   #cancelTick = () => {};
 
   constructor(services: SnapshotServices) {
-    const { deps, metrics } = services;
+    const { db, deps, metrics } = services;
     this.#services = services;
     this.#takenAt = deps.clock.monotonic();
     metrics.snapshotAge.watch(() =>
       (deps.clock.monotonic() - this.#takenAt) / 1_000
     );
+    const serversThat = (state: boolean) => () =>
+      (db.spread?.holding ?? [this.#only])
+        .filter(({ isUp }) => isUp === state).length;
+    metrics.databaseServers.watch(serversThat(true), "up");
+    metrics.databaseServers.watch(serversThat(false), "away");
     this.#loop = new Loop({
       name: "snapshot",
       deps,
@@ -66,9 +74,11 @@ export class Snapshot {
     this.#longestLagMs = 0;
     try {
       await this.#takeDatabase();
+      this.#only.isUp = true;
       await this.#takeDisk();
       this.#takenAt = deps.clock.monotonic();
     } catch (error) {
+      this.#only.isUp = outageOf(error) === null;
       // `seller_snapshot_age_seconds` shows it.
       deps.log.debug("snapshot_failed", { error: String(error) });
     }

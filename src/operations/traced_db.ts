@@ -21,6 +21,7 @@ export function tracedDb(db: Db): Db {
     ...tracedPart(db),
     parts: () => db.parts().map(tracedPart),
     partOf: (sellerNo) => db.partOf(sellerNo),
+    spread: db.spread,
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
     hurry: () => db.hurry(),

@@ -21,6 +21,8 @@ export function guide(options: GuideOptions): string[] {
     `curl -s ${loopback}/${file} | curl -s '${bulk}?v=1.1' ${key} ${xml} --data-binary @-`;
   const webhook =
     `<webhook><trigger>order_created</trigger><url>${loopback}/hook</url></webhook>`;
+  const attributes = "<products><product><sku>TEA-1</sku>" +
+    '<price currency="SEK">79.00</price><quantity>40</quantity></product></products>';
   const event = "<event><seller>demo</seller><trigger>order_created</trigger>" +
     "<reference>order-1001</reference><data><total>149.00</total></data></event>";
   return [
@@ -35,10 +37,15 @@ export function guide(options: GuideOptions): string[] {
     `${post("refused.xml")}; echo`,
     "# One attribute of one product (204, no body):",
     `curl -s -i -X PUT ${key} ${service}/seller_api/products/TEA-1/attribute/availability/out_of_stock`,
+    "# Price and quantity of many products at once:",
+    `curl -s '${service}/seller_api/bulk_attributes?v=1.1' ${key} ${xml} -d '${attributes}'; echo`,
     "# A webhook, and an event for it, which arrives in this terminal; it is verified",
     `# with the demo seller's webhook secret, ${secret}:`,
     `curl -s ${service}/seller_api/webhooks ${key} ${xml} -d '${webhook}'; echo`,
     `curl -s ${service}/operator_api/events -H 'X-Service-Auth: ${operatorKey}' ${xml} -d '${event}'; echo`,
+    "# The mails to the demo seller so far; the first comes 20 s after an import",
+    "# is through or images failed, the next one an hour later:",
+    `curl -s ${loopback}/mail`,
     "# The webhooks received so far:",
     `curl -s ${loopback}/hook`,
   ];

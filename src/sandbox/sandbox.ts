@@ -4,19 +4,24 @@
  */
 import { type Config, ROLES } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import type { Mailer } from "../net/smtp.ts";
 import type { SandboxPage } from "../services.ts";
 import type { Db, Sql } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
+import { setEmail } from "../sellers/email.ts";
 import { addSeller, listSellers } from "../sellers/seller_rows.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
 import { guide } from "./guide.ts";
 import { imageHost } from "./image_host.ts";
+import { type MailSink, mailSink } from "./mail_sink.ts";
 import { webhookSink } from "./webhook_sink.ts";
 
 const LOOPBACK = "127.0.0.1";
 const SELLER = "demo";
 const SELLER_KEY = "demo";
 const OPERATOR_KEY = "operator";
+/** Nobody's: mail goes to the sandbox. */
+const EMAIL = "demo@seller.example";
 
 /** The data folder holds real sellers, and the sandbox's keys are public. */
 export class SandboxFolderError extends Error {
@@ -38,6 +43,8 @@ export interface Sandbox {
   config: Config;
   /** What the page is told about the sandbox. */
   page: SandboxPage;
+  /** Takes all mail. */
+  mailer: Mailer;
   /** Adds the demo seller to the open service and prints the shell lines. */
   begin(service: { url: string; db: Db }): Promise<void>;
   close(): Promise<void>;
@@ -49,7 +56,7 @@ export interface Sandbox {
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { config, deps, print } = options;
   if (options.dataDir !== null) {
-    await refuseRealSellers(config, options.dataDir);
+    await refuseRealSellers({ config, deps }, options.dataDir);
   }
   let service: { url: string; db: Db } | null = null;
   const sink = webhookSink({
@@ -57,7 +64,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     secrets: async () => await service?.db.read(webhookSecrets) ?? [],
     print,
   });
-  const server = listen(config.port, loopbackHandler({ config, deps, sink }));
+  const mail = mailSink(print);
+  const handler = loopbackHandler({ config, deps, sink, mail });
+  const server = listen(config.port, handler);
   const dataDir = options.dataDir ??
     await Deno.makeTempDir({ prefix: "seller-sandbox-" });
   const { port } = server.addr as Deno.NetAddr;
@@ -71,11 +80,21 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       // SELLER_IMAGE_STORE may name the store of a real service.
       imageStore: null,
       databaseUrl: null,
+      // They may name those of a real service.
+      noticesUrl: null,
+      smtpUrl: null,
+      mailFrom: null,
+      publicUrl: null,
       roles: ROLES,
       operatorKey: OPERATOR_KEY,
       allowPrivate: [...config.allowPrivate, `${LOOPBACK}/32`],
     },
-    page: { ...keys, samples: samples(`${loopback}/images`) },
+    page: {
+      ...keys,
+      samples: samples(`${loopback}/images`),
+      mailUrl: `${loopback}/mail`,
+    },
+    mailer: mail,
     async begin(opened) {
       service = opened;
       await addDemoSeller(opened.db, deps);
@@ -102,10 +121,11 @@ function samples(images: string): SandboxPage["samples"] {
   ];
 }
 
-function loopbackHandler({ config, deps, sink }: {
+function loopbackHandler({ config, deps, sink, mail }: {
   config: Config;
   deps: Deps;
   sink: (request: Request) => Promise<Response>;
+  mail: MailSink;
 }): (request: Request) => Response | Promise<Response> {
   const images = imageHost({
     clock: deps.clock,
@@ -122,6 +142,8 @@ function loopbackHandler({ config, deps, sink }: {
         return xml(refusedCatalogue(`${origin}/images`));
       case "/hook":
         return sink(request);
+      case "/mail":
+        return mail.respond();
       default:
         return images(request);
     }
@@ -151,8 +173,9 @@ function listen(
 
 async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
   await db.write(async (tx) => {
-    if ((await listSellers(tx)).length > 0) return;
-    await addSeller(tx, deps, SELLER, SELLER_KEY);
+    if ((await listSellers(tx, deps.clock.now())).length > 0) return;
+    const { seller } = await addSeller(tx, deps, SELLER, SELLER_KEY);
+    await setEmail(tx, deps, seller, EMAIL);
   }, { order: "sandbox" });
 }
 
@@ -165,14 +188,14 @@ async function webhookSecrets(sql: Sql): Promise<string[]> {
 }
 
 async function refuseRealSellers(
-  config: Config,
+  { config, deps: { clock } }: { config: Config; deps: Deps },
   dataDir: string,
 ): Promise<void> {
   const db = await openDatabase({ ...config, dataDir, databaseUrl: null }, {
     create: true,
   });
   try {
-    const sellers = await db.read(listSellers);
+    const sellers = await db.read((sql) => listSellers(sql, clock.now()));
     const real = sellers.find(({ name }) => name !== SELLER);
     if (real === undefined) return;
     throw new SandboxFolderError(

@@ -1,14 +1,63 @@
 /** Whether a seller may use the service. */
 import type { EngineQuery, Sql, Tx } from "../database/db.ts";
+import type { Ranges } from "../lib/cidr.ts";
 import { ServiceError } from "../lib/errors.ts";
+import {
+  policyOf,
+  type ReviewPolicy,
+  type StoredPolicy,
+} from "../reviews/review.ts";
+import { isoTime } from "../xml/encode.ts";
 import type { Caller, Seller, SellerStatus } from "./seller.ts";
 
-/** 401, with one message for missing, unknown and revoked keys. */
+/** 401, with one message for all reasons. */
 export function unauthorized(): ServiceError {
-  return new ServiceError(
-    "unauthorized",
-    "A valid key is needed in the header X-Service-Auth.",
-  );
+  return new ServiceError("unauthorized", KEY_NEEDED);
+}
+
+const KEY_NEEDED = "A valid key is needed in the header X-Service-Auth.";
+
+/**
+ * 401 for a key that is known, but has ended or comes from elsewhere. Who sends
+ * it is told as little as of an unknown one.
+ */
+export class KeyRefused extends ServiceError {
+  /** For the operator and for other keys of the seller. */
+  readonly reason: string;
+  readonly owner: Caller;
+
+  constructor(owner: Caller, reason: string) {
+    super("unauthorized", KEY_NEEDED);
+    this.owner = owner;
+    this.reason = reason;
+  }
+}
+
+/** Throws 401 for a key after its end, and outside its networks. */
+export function checkPlace(
+  owner: Caller & Place,
+  now: number,
+  from: { readonly client: string },
+): void {
+  const { keyId, expiresAt, networks } = owner;
+  if (expiresAt !== null && expiresAt <= now) {
+    const end = isoTime(expiresAt);
+    throw new KeyRefused(owner, `The key ${keyId} ended at ${end}.`);
+  }
+  if (networks !== null && !networks.has(from.client)) {
+    throw new KeyRefused(
+      owner,
+      `The key ${keyId} was sent from ${from.client}, which is in none of ` +
+        "its networks.",
+    );
+  }
+}
+
+/** When and from where a key may be used; null: whenever, from everywhere. */
+export interface Place {
+  /** Unix milliseconds. */
+  expiresAt: number | null;
+  networks: Pick<Ranges, "has"> | null;
 }
 
 /** Throws 403 for a suspended seller. */
@@ -23,15 +72,15 @@ function suspended(): ServiceError {
   );
 }
 
-/** Holds the seller; throws what `whyInactive` finds. */
+/** Holds the seller; throws what `standingOf` finds. */
 export async function requireActive(tx: Tx, caller: Caller): Promise<void> {
   await holdSeller(tx, caller.no);
-  const inactive = await whyInactive(tx, caller);
+  const { inactive } = await standingOf(tx, caller);
   if (inactive !== null) throw inactive;
 }
 
 const STATUS =
-  "SELECT status FROM sellers WHERE id = ? AND status <> 'removed'";
+  "SELECT status, review FROM sellers WHERE id = ? AND status <> 'removed'";
 const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
   SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)`;
 
@@ -43,9 +92,19 @@ export async function holdSeller(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(lockOf("FOR KEY SHARE"), [[sellerNo]]);
 }
 
+/** Waits for the writes that hold a seller; later ones wait for this one. */
+export async function outlastHolds(tx: Tx, sellerNo: number): Promise<void> {
+  await tx.runMany(lockOf("FOR UPDATE"), [[sellerNo]]);
+}
+
+/** Until the write ends no other one of the seller changes its keys. */
+export async function lockKeys(tx: Tx, sellerNo: number): Promise<void> {
+  await tx.runMany(lockOf("FOR NO KEY UPDATE"), [[sellerNo]]);
+}
+
 /** Waits for the writes that hold a seller; later ones see that it is removed. */
 export async function endHolds(tx: Tx, sellerNo: number): Promise<void> {
-  await tx.runMany(lockOf("FOR UPDATE"), [[sellerNo]]);
+  await outlastHolds(tx, sellerNo);
   await tx.runMany(
     "UPDATE seller_counters SET removed = 1 WHERE seller_no = ?",
     [[sellerNo]],
@@ -60,19 +119,32 @@ function lockOf(clause: string): EngineQuery {
   };
 }
 
+/** What a seller may do. */
+export interface Standing {
+  /** Why it may not use the service any more; null: it may. */
+  inactive: ServiceError | null;
+  /** Which of its products are reviewed. */
+  review: ReviewPolicy;
+}
+
 /**
  * Checks again in the write of a long request, during which the operator may
  * have revoked the key or removed the seller (401), or suspended it (403).
  * Work that goes on after its request has no key any more.
  */
-export async function whyInactive(
+export async function standingOf(
   sql: Sql,
   { id, keyId }: Seller & Partial<Caller>,
-): Promise<ServiceError | null> {
-  const seller = await sql.get<{ status: SellerStatus }>(
+): Promise<Standing> {
+  const seller = await sql.get<
+    { status: SellerStatus; review: StoredPolicy }
+  >(
     keyId === undefined ? STATUS : STATUS_WITH_KEY,
     keyId === undefined ? [id] : [id, keyId],
   );
-  if (seller === undefined) return unauthorized();
-  return seller.status === "active" ? null : suspended();
+  if (seller === undefined) return { inactive: unauthorized(), review: "none" };
+  return {
+    inactive: seller.status === "active" ? null : suspended(),
+    review: policyOf(seller.review),
+  };
 }

@@ -3,12 +3,12 @@
  * Each change and its audit entry are one write.
  */
 import { RATE_LIMIT_MAX } from "../config.ts";
+import type { Deps } from "../deps.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { fieldDetail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import {
   integerReader,
-  lineReader,
   ok,
   quote,
   type Read,
@@ -16,18 +16,20 @@ import {
 } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
 import { recorded } from "../operations/audit.ts";
+import { setEmail } from "./email.ts";
+import { REVIEW_POLICIES } from "../reviews/review.ts";
+import { setPolicy } from "../reviews/policy.ts";
 import { type Seller, SELLER_STATUSES } from "./seller.ts";
+import { ALL_RIGHTS, rightsWords } from "./key_rights.ts";
+import { addKey, findKey, type NewKey, revokeKey } from "./key_rows.ts";
 import {
-  addKey,
   addSeller,
-  findKey,
   markRemoved,
-  type NewKey,
   type NewSeller,
   renameSeller,
-  revokeKey,
   sellerByName,
 } from "./seller_rows.ts";
+import type { WantedKey } from "./wanted_key.ts";
 import {
   type RotatedSecret,
   rotateWebhookSecret,
@@ -58,6 +60,7 @@ interface Column {
   read: (text: string) => Read<string | number | null>;
 }
 
+const readPolicy = wordReader(REVIEW_POLICIES);
 const COLUMNS: Readonly<Record<string, Column>> = {
   status: { column: "status", read: wordReader(SELLER_STATUSES) },
   rate_limit: { column: "rate_limit", read: limitReader(RATE_LIMIT_MAX) },
@@ -75,6 +78,8 @@ const COLUMNS: Readonly<Record<string, Column>> = {
 export const SELLER_ATTRIBUTES: readonly string[] = [
   "name",
   ...Object.keys(COLUMNS),
+  "email",
+  "review",
 ];
 
 /** A limit; empty for the default of the settings. */
@@ -102,36 +107,50 @@ export function changeSeller(
   const { signals } = services;
   return recorded(services, who, "seller set", async (tx) => {
     const seller = await sellerByName(tx, nameOrId);
-    await setAttribute(tx, seller, attribute, value);
+    await setAttribute(tx, services.deps, seller, { attribute, value });
     if (attribute === "status") {
       tx.onCommit(() => {
         signals?.deliveries.announce();
         signals?.images.announce();
       });
     }
-    const detail = `${attribute} = ${value === "" ? "default" : value}`;
+    const shown = attribute === "email" ? "set" : value;
+    const detail = `${attribute} = ${value === "" ? "default" : shown}`;
     return [undefined, { seller: seller.name, detail }];
   });
 }
 
 async function setAttribute(
   tx: Tx,
-  { id }: Seller,
-  attribute: string,
-  value: string,
+  deps: Pick<Deps, "clock" | "ids">,
+  seller: Seller,
+  { attribute, value }: Pick<SellerChange, "attribute" | "value">,
 ): Promise<void> {
+  const { id } = seller;
   if (attribute === "name") return await renameSeller(tx, id, value);
+  if (attribute === "email") return await setEmail(tx, deps, seller, value);
+  if (attribute === "review") {
+    // An empty value is the default.
+    const policy = readValue(attribute, value || "none", readPolicy);
+    return await setPolicy(tx, seller.no, policy);
+  }
   if (!Object.hasOwn(COLUMNS, attribute)) throw unknownAttribute(attribute);
   const { column, read } = COLUMNS[attribute];
-  const result = read(value);
-  if ("problem" in result) {
-    const problem = { field: attribute, ...result.problem };
-    throw recordInvalid([fieldDetail(problem, {})]);
-  }
   await tx.run(`UPDATE sellers SET ${column} = ? WHERE id = ?`, [
-    result.value,
+    readValue(attribute, value, read),
     id,
   ]);
+}
+
+function readValue<T>(
+  attribute: string,
+  value: string,
+  read: (text: string) => Read<T>,
+): T {
+  const result = read(value);
+  if ("value" in result) return result.value;
+  const problem = { field: attribute, ...result.problem };
+  throw recordInvalid([fieldDetail(problem, {})]);
 }
 
 function unknownAttribute(attribute: string) {
@@ -161,32 +180,27 @@ export function removeSeller(
   });
 }
 
-export const LABEL_LENGTH = 64;
-const readLabel = lineReader(LABEL_LENGTH);
-
-/**
- * Creates another key of a seller; the label may be empty. Throws 404 for an
- * unknown seller, 422 for an invalid label.
- */
+/** Creates another key of a seller. Throws 404 for an unknown seller. */
 export function createKey(
   services: Changing,
-  { who, seller: nameOrId, label }: ByOperator & {
+  { who, seller: nameOrId, key: { label, rights: wanted } }: ByOperator & {
     seller: string;
-    label: string;
+    key: WantedKey;
   },
 ): Promise<NewKey> {
-  const read = readLabel(label);
-  if ("problem" in read) {
-    const problem = { field: "label", ...read.problem };
-    throw recordInvalid([fieldDetail(problem, {})]);
-  }
   return recorded(services, who, "key add", async (tx) => {
     const { no, name } = await sellerByName(tx, nameOrId);
-    const options = { label: label || null };
+    const rights = { ...ALL_RIGHTS, ...wanted };
+    const options = { label: label || null, rights };
     const key = await addKey(tx, services.deps, no, options);
-    const detail = [`key ${key.keyId}`, label].filter(Boolean).join(", ");
-    return [key, { seller: name, detail }];
+    return [key, { seller: name, detail: keyWords(key) }];
   });
+}
+
+/** A new key in the audit log. */
+export function keyWords({ keyId, label, rights }: NewKey): string {
+  return [`key ${keyId}`, label, rightsWords(rights)].filter(Boolean)
+    .join(", ");
 }
 
 /**

@@ -2,8 +2,8 @@
  * Mappings: what a seller said of the columns of a table on the page, kept by
  * name. The service stores what the page understands, and checks its form alone.
  */
-import type { Deps } from "../deps.ts";
 import type { Sql, Tx } from "../database/db.ts";
+import { where } from "../database/where.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { readFields } from "../xml/small_document.ts";
@@ -107,7 +107,6 @@ function problemOf(
 /** Stores a mapping in the place of one of its name. Throws 422. */
 export async function putMapping(
   tx: Tx,
-  { clock }: Pick<Deps, "clock">,
   { sellerNo, name, mapping }: {
     sellerNo: number;
     name: string;
@@ -126,7 +125,7 @@ export async function putMapping(
      VALUES (?, ?, ?, ?)
      ON CONFLICT (seller_no, name) DO UPDATE SET
        updated_at = excluded.updated_at, content = excluded.content`,
-    [sellerNo, name, clock.now(), JSON.stringify(mapping)],
+    [sellerNo, name, tx.now(), JSON.stringify(mapping)],
   );
   const row = await tx.get<{ n: number }>(
     "SELECT COUNT(*) AS n FROM mappings WHERE seller_no = ?",
@@ -146,12 +145,13 @@ export async function listMappings(
   sellerNo: number,
   name: string | null = null,
 ): Promise<NamedMapping[]> {
+  const wanted = where({ "seller_no = ?": sellerNo, "name = ?": name });
   const rows = await sql.all<
     { name: string; updatedAt: number; content: string }
   >(
     `SELECT name, updated_at AS "updatedAt", content FROM mappings
-     WHERE seller_no = ?${name === null ? "" : " AND name = ?"} ORDER BY name`,
-    name === null ? [sellerNo] : [sellerNo, name],
+     ${wanted.where} ORDER BY name`,
+    wanted.params,
   );
   return rows.map(({ content, ...row }) => ({
     ...row,

@@ -1,7 +1,12 @@
 /** Named keys of operators, in addition to the one of the settings. */
 import type { Services } from "../services.ts";
 import type { Sql } from "../database/db.ts";
-import { COMMAND_LINE, ENVIRONMENT, recorded } from "../operations/audit.ts";
+import {
+  COMMAND_LINE,
+  ENVIRONMENT,
+  recorded,
+  SELLER,
+} from "../operations/audit.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { hashOf, newKey, sameHash } from "./api_key.ts";
@@ -21,7 +26,7 @@ export interface ListedOperatorKey extends Operator {
 }
 
 /** `who` of changes that were made without a named key. */
-const RESERVED = [ENVIRONMENT, COMMAND_LINE];
+const RESERVED = [ENVIRONMENT, COMMAND_LINE, SELLER];
 
 type Changing = Pick<Services, "db" | "deps">;
 
@@ -53,7 +58,7 @@ function checkName(name: string): void {
   if (isName(name) && !RESERVED.includes(name)) return;
   throw invalidName(
     "not_allowed",
-    `${quote(name)} cannot name a key: ${NAME_RULE}, and neither of ` +
+    `${quote(name)} cannot name a key: ${NAME_RULE}, and none of ` +
       `${RESERVED.join(", ")}.`,
   );
 }

@@ -18,10 +18,11 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
+import { deleteOld } from "../database/old_rows.ts";
 import { where } from "../database/where.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { CLOCK_SLACK_MS, DAY_MS } from "../lib/durations.ts";
-import { firstIdOf, readId } from "../lib/ids.ts";
+import { BEFORE_ALL_IDS, firstIdOf, readId } from "../lib/ids.ts";
 import type { Detail, ErrorCode } from "../lib/errors.ts";
 
 /** Refusals kept of each seller, for how many days, and their bytes. */
@@ -236,7 +237,9 @@ export async function listRefusals(
   const range = where({
     "refusals.seller_no = ?": sellerNo,
     "refusals.id < ?": after,
-    "refusals.id >= ?": since && firstIdOf(since - CLOCK_SLACK_MS),
+    "refusals.id >= ?": since === null
+      ? BEFORE_ALL_IDS
+      : firstIdOf(since - CLOCK_SLACK_MS),
     "? > refusals.id": until && firstIdOf(until + CLOCK_SLACK_MS),
   });
   const matching = where({
@@ -248,7 +251,7 @@ export async function listRefusals(
     "REPLACE(details, ?, '') <> details": q && !readId(q) ? skuIn(q) : null,
   });
   const last = await sql.get<{ id: string }>(
-    `SELECT id FROM refusals ${range.where}
+    `SELECT id FROM refusals ${range.where} ${ofPart()}
      ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
     range.params,
   );
@@ -288,19 +291,16 @@ export async function* sweepRefusals(
   { db, deps }: { db: Db; deps: Pick<Deps, "clock"> },
 ): AsyncGenerator<number, void> {
   const before = firstIdOf(deps.clock.now() - KEPT_REFUSAL_DAYS * DAY_MS);
-  yield* untilNoneOnAny(db, (part) =>
-    part.write(async (tx) => {
-      const sellers = await tx.all<{ no: number; id: string; n: number }>(
-        `SELECT seller_no AS no, MAX(id) AS id, COUNT(*) AS n FROM (
-           SELECT seller_no, id FROM refusals WHERE id < ? ${ofPart()}
-           ORDER BY id LIMIT ${SWEEP_ROWS}) AS oldest
-         GROUP BY seller_no`,
-        [before],
-      );
-      await tx.runMany(
-        "DELETE FROM refusals WHERE seller_no = ? AND id <= ?",
-        sellers.map(({ no, id }) => [no, id]),
-      );
-      return sellers.reduce((sum, { n }) => sum + n, 0);
-    }, MAINTENANCE));
+  const old = {
+    table: "refusals",
+    key: "id",
+    condition: "id < ?",
+    params: [before],
+    order: "id",
+    limit: SWEEP_ROWS,
+  };
+  yield* untilNoneOnAny(
+    db,
+    (part) => part.write((tx) => deleteOld(tx, old), MAINTENANCE),
+  );
 }

@@ -5,6 +5,7 @@
  */
 import type { SellerKeys } from "../catalogue/product_rows.ts";
 import { removeProducts, removeUploads } from "../catalogue/removal.ts";
+import { removePriceChanges } from "../catalogue/price_changes.ts";
 import type { Db, Sql, Tx } from "../database/db.ts";
 import { removeImages } from "../images/removal.ts";
 import { removeImports } from "../imports/retention.ts";
@@ -21,12 +22,14 @@ const removeFrom = (table: string): Portion => (tx, { no }) =>
 /** In this order: rows refer to those of later portions. */
 const PORTIONS: readonly Portion[] = [
   removeProducts,
+  removePriceChanges,
   removeImports,
   removeUploads,
   removeImages,
   removeDeliveries,
   removeEvents,
   removeFrom("webhooks"),
+  removeFrom("notices"),
   removeFrom("refusals"),
   removeFrom("mappings"),
   removeFrom("key_uses"),

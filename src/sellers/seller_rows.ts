@@ -1,36 +1,16 @@
-/** Sellers and their API keys. Only the SHA-256 of a key is stored. */
+/** Sellers, their limits and what counts against them. */
 import { Buffer } from "node:buffer";
 import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
 import { endHolds } from "./access.ts";
-import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
+import { addKey, type NewKey } from "./key_rows.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
-import type { Caller, Seller, SellerStatus } from "./seller.ts";
+import type { ReviewPolicy } from "../reviews/review.ts";
+import type { Seller, SellerStatus } from "./seller.ts";
 import { OWN, usedOf } from "./usage_rows.ts";
 import { ofPart, type Sql, type Tx } from "../database/db.ts";
-
-const KEY_KIND = "sk_";
-
-export interface ListedKey {
-  id: string;
-  /** The operator's name for the key; null if there is none. */
-  label: string | null;
-  /** How the key starts; null for a key older than this column. */
-  prefix: string | null;
-  createdAt: number;
-  /** Unix time in milliseconds, to the minute; null: never. */
-  lastUsedAt: number | null;
-  /** null: the key is in force. */
-  revokedAt: number | null;
-}
-
-export interface NewKey {
-  keyId: string;
-  /** In the clear; not shown again. */
-  apiKey: string;
-}
 
 export interface NewSeller extends NewKey {
   seller: Seller;
@@ -138,83 +118,6 @@ function taken(name: string): string {
   return `There is a seller ${quote(name)} already.`;
 }
 
-/** Creates another key of a seller, which is random unless given. */
-export async function addKey(
-  tx: Tx,
-  { clock, ids }: Pick<Deps, "clock" | "ids">,
-  sellerNo: number,
-  { apiKey = newKey(ids, KEY_KIND), label = null }: {
-    apiKey?: string;
-    label?: string | null;
-  } = {},
-): Promise<NewKey> {
-  const keyId = ids.uuid();
-  await tx.run(
-    `INSERT INTO api_keys (id, seller_no, hash, label, prefix, created_at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    [keyId, sellerNo, hashOf(apiKey), label, prefixOf(apiKey), clock.now()],
-  );
-  return { keyId, apiKey };
-}
-
-/**
- * The seller's name of a key id, and whether the key is revoked; null for an
- * unknown id.
- */
-export async function findKey(
-  sql: Sql,
-  keyId: string,
-): Promise<{ seller: string; revoked: boolean } | null> {
-  const row = await sql.get<{ seller: string; revokedAt: number | null }>(
-    `SELECT sellers.name AS seller, api_keys.revoked_at AS "revokedAt"
-     FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
-     WHERE api_keys.id = ? AND sellers.status <> 'removed'`,
-    [keyId],
-  );
-  if (row === undefined) return null;
-  return { seller: row.seller, revoked: row.revokedAt !== null };
-}
-
-/** Revokes a key; false if there is none with this id. */
-export async function revokeKey(
-  tx: Tx,
-  { clock }: Pick<Deps, "clock">,
-  keyId: string,
-): Promise<boolean> {
-  const changed = await tx.run(
-    "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?",
-    [clock.now(), keyId],
-  );
-  return changed > 0;
-}
-
-/** The owner of a key and the limits of its requests. */
-export interface KeyOwner extends Caller {
-  status: SellerStatus;
-  /** Requests a minute, 0: unlimited; null: the default of the settings. */
-  rateLimit: number | null;
-}
-
-/** The owner of a key; null if it is unknown or revoked, or the owner removed. */
-export async function findSellerByKey(
-  sql: Sql,
-  apiKey: string,
-): Promise<KeyOwner | null> {
-  const wanted = hashOf(apiKey);
-  const row = await sql.get<KeyOwner & { hash: string }>(
-    `SELECT sellers.id, sellers.seller_no AS no, sellers.name, sellers.status,
-       sellers.rate_limit AS "rateLimit", api_keys.id AS "keyId", api_keys.hash
-     FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
-     WHERE api_keys.hash = ? AND api_keys.revoked_at IS NULL
-       AND sellers.status <> 'removed'`,
-    [wanted],
-  );
-  if (row === undefined) return null;
-  const { hash, ...owner } = row;
-  // The index compares byte by byte; this comparison takes constant time.
-  return sameHash(wanted, hash) ? owner : null;
-}
-
 /** The seller with this name or id; throws 404 if there is none. */
 export async function sellerByName(
   sql: Sql,
@@ -248,6 +151,11 @@ export interface SellerLimits {
 export interface SellerRow extends Seller, SellerLimits {
   createdAt: number;
   status: SellerStatus;
+  /** Where notices go; null: nowhere. */
+  email: string | null;
+  /** Since when the seller wants none there. */
+  unsubscribedAt: number | null;
+  review: ReviewPolicy;
   /** How many keys are in force. */
   keys: number;
   /** What counts against the limits. */
@@ -262,20 +170,25 @@ export interface SellerRow extends Seller, SellerLimits {
   lastUsedAt: number | null;
 }
 
+/** Later than every end of a key. */
+const FOREVER = Number.MAX_SAFE_INTEGER;
+
 /**
  * Of each seller, or of the one whose number is the parameter `?`, which stands in
- * every subquery: so a single server is asked.
+ * every subquery: so a single server is asked. The first parameter is the time.
  */
 const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
-  SELECT sellers.id, sellers.seller_no AS no, name, created_at AS "createdAt", status,
+  SELECT (SELECT COUNT(*) FROM api_keys
+     WHERE COALESCE(expires_at, ${FOREVER}) > ? AND seller_no = ${seller}
+       AND revoked_at IS NULL) AS keys,
+    sellers.id, sellers.seller_no AS no, name, created_at AS "createdAt", status,
     rate_limit AS "rateLimit", product_limit AS "productLimit",
-    image_quota AS "imageQuota",
+    image_quota AS "imageQuota", email, email_off_at AS "unsubscribedAt",
+    CASE WHEN review = 'ending' THEN 'none' ELSE review END AS review,
     ${usedOf("products", seller)} AS products,
     ${usedOf("image_bytes", seller)} AS "imageBytes",
     (SELECT MAX(last_used_at) FROM key_uses
      WHERE seller_no = ${seller} ${ofPart()}) AS "lastUsedAt",
-    (SELECT COUNT(*) FROM api_keys
-     WHERE seller_no = ${seller} AND revoked_at IS NULL) AS keys,
     (SELECT COUNT(*) FROM webhooks
      WHERE seller_no = ${seller} ${ofPart()}) AS webhooks,
     (SELECT COUNT(*) FROM webhooks
@@ -288,40 +201,30 @@ const SELLER_ROWS = sellerRow("own.seller_no", OWN);
 const SELLER_ROW = `${sellerRow("?", "sellers")} AND seller_no = ?`;
 
 /** All sellers, by name. */
-export function listSellers(sql: Sql): Promise<SellerRow[]> {
-  return sql.all<SellerRow>(`${SELLER_ROWS} ORDER BY name`);
+export function listSellers(sql: Sql, now: number): Promise<SellerRow[]> {
+  return sql.all<SellerRow>(`${SELLER_ROWS} ORDER BY name`, [now]);
 }
 
 /** Sellers after `after` (an id), in order of creation. */
 export function pageOfSellers(
   sql: Sql,
+  now: number,
   after: string,
   limit: number,
 ): Promise<SellerRow[]> {
   return sql.all<SellerRow>(
     `${SELLER_ROWS} AND sellers.id > ? ${ofPart("own.seller_no")}
      ORDER BY sellers.id LIMIT ?`,
-    [after, limit],
+    [now, after, limit],
   );
 }
 
 /** One seller with what counts against its limits. */
 export function readSellerRow(
   sql: Sql,
+  now: number,
   sellerNo: number,
 ): Promise<SellerRow | undefined> {
-  const parameters = SELLER_ROW.split("?").length - 1;
-  return sql.get<SellerRow>(SELLER_ROW, Array(parameters).fill(sellerNo));
-}
-
-/** A seller's keys, the oldest first. */
-export function listKeys(sql: Sql, sellerNo: number): Promise<ListedKey[]> {
-  return sql.all<ListedKey>(
-    `SELECT id, label, prefix, created_at AS "createdAt",
-       last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
-     FROM api_keys LEFT JOIN key_uses
-       ON key_uses.seller_no = api_keys.seller_no AND key_id = id
-     WHERE api_keys.seller_no = ? ORDER BY id`,
-    [sellerNo],
-  );
+  const times = SELLER_ROW.split("?").length - 2;
+  return sql.get<SellerRow>(SELLER_ROW, [now, ...Array(times).fill(sellerNo)]);
 }

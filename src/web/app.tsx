@@ -1,9 +1,16 @@
 /** The frame around the views, and the choice of the view. */
 import { useEffect, useRef } from "preact/hooks";
 import type { Client, Trigger } from "../client/mod.ts";
-import { ended, endOf, progress, stopFollowing } from "./background.ts";
+import {
+  ended,
+  endOf,
+  isWhole,
+  progress,
+  stopFollowing,
+} from "./background.ts";
 import { droppedFile } from "./browser.ts";
 import { dropAll, takeAny } from "./intake.ts";
+import { placeOf, titleOf } from "./names.ts";
 import { useLoaded } from "./parts.tsx";
 import { goTo, linkTo, type Route, route } from "./route.ts";
 import { sandbox } from "./sandbox.ts";
@@ -14,10 +21,13 @@ import { dropAllUnsaved, hasUnsaved } from "./unsaved.ts";
 import { isAtWork, keepFile } from "./upload.ts";
 import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
+import { ImportView } from "./views/import.tsx";
+import { KeysView } from "./views/keys.tsx";
 import { OperatorView } from "./views/operator.tsx";
 import { NewProductView, ProductView } from "./views/product.tsx";
 import { ProductsView } from "./views/products.tsx";
 import { RefusalsView } from "./views/refusals.tsx";
+import { ReviewsView } from "./views/reviews.tsx";
 import { SellerView } from "./views/seller.tsx";
 import { SellersView } from "./views/sellers.tsx";
 import { SignInView } from "./views/sign_in.tsx";
@@ -51,6 +61,15 @@ const VIEWS: Readonly<Record<Role, readonly View[]>> = {
           : <TransactionView key={id} client={client} id={id} />,
     },
     {
+      name: "imports",
+      label: "Import",
+      within: "uploads",
+      draw: (client, id) =>
+        id === null
+          ? <UploadsView client={client} />
+          : <ImportView key={id} client={client} id={id} />,
+    },
+    {
       name: "products",
       label: "Products",
       draw: (client, id) =>
@@ -72,6 +91,11 @@ const VIEWS: Readonly<Record<Role, readonly View[]>> = {
           ? <WebhooksView client={client} />
           : <DeliveriesView key={id} client={client} trigger={id as Trigger} />,
     },
+    {
+      name: "keys",
+      label: "Keys",
+      draw: (client) => <KeysView client={client} />,
+    },
   ],
   operator: [
     {
@@ -86,6 +110,11 @@ const VIEWS: Readonly<Record<Role, readonly View[]>> = {
         id === null
           ? <SellersView client={client} />
           : <SellerView key={id} client={client} id={id} />,
+    },
+    {
+      name: "reviews",
+      label: "Review",
+      draw: (client) => <ReviewsView client={client} />,
     },
     {
       name: "refusals",
@@ -237,23 +266,25 @@ function useLeaving(): void {
   }, []);
 }
 
-/** Says that an upload has ended while another view was open. */
+/** Says that something has ended while another view was open. */
 function EndNotice() {
   const last = useStore(ended);
-  const isOpen = useStore(route).id === last?.id;
+  const { view, id } = useStore(route);
+  const place = last && placeOf(last);
+  const isOpen = place?.id === id && place?.view === view;
   return (
     <div class="toast" role="status">
-      {last !== null && !isOpen && (
-        <p class={last.failed === 0 ? "note good" : "note warn"}>
+      {last && place && !isOpen && (
+        <p class={isWhole(last) ? "note good" : "note warn"}>
           <span>
-            <a href={linkTo("uploads", last.id)}>{last.name}</a> is uploaded.
-            {" "}
-            {endOf(last.failed)}
+            <a href={linkTo(place.view, place.id)}>{titleOf(last)}</a>:{" "}
+            {endOf(last)}
           </span>
           <button
             type="button"
             class="small"
-            onClick={() => ended.set(null)}
+            onClick={() =>
+              ended.set(null)}
           >
             Close
           </button>
@@ -277,6 +308,9 @@ function Header({ current, view }: {
         <span class="name">Seller interface</span>
         {current && <Owner current={current} />}
         {sandbox && <small class="state busy">sandbox</small>}
+        {sandbox && (
+          <a href={sandbox.mailUrl} target="_blank" rel="noopener">Mails</a>
+        )}
       </span>
       {current && (
         <nav aria-label="Views">

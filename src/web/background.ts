@@ -1,44 +1,52 @@
 /**
- * The upload whose images are being fetched: its progress in the tab's title,
- * and a notice when it ends while somebody looks at something else.
+ * The upload or import that is going on: its progress in the tab's title, and a
+ * notice when it ends while somebody looks at something else.
  */
-import type { Client, Transaction } from "../client/mod.ts";
+import type { Client, Import, Transaction } from "../client/mod.ts";
+import { placeOf, titleOf } from "./names.ts";
 import { route } from "./route.ts";
 import { Store } from "./store.ts";
 
-/** How an upload ended. */
-export interface Ended {
-  id: string;
-  name: string;
-  /** Images that failed. */
-  failed: number;
-}
+/** What is watched until its last image is settled. */
+export type Watched = Transaction | Import;
 
-/** Percent of the images settled; null: no upload is in progress. */
+/** Which one. */
+export type WatchedId = { transaction_id: string } | { import_id: string };
+
+/** Percent done; null: nothing is in progress. */
 export const progress = new Store<number | null>(null);
-/** The upload that ended unseen; null: none. */
-export const ended = new Store<Ended | null>(null);
+/** What ended unseen; null: nothing did. */
+export const ended = new Store<Watched | null>(null);
 
 let following = new AbortController();
 
-/** Follows an upload that no view shows any more, until it ends. */
+/** The upload or import each time that it has changed, until it is final. */
+export function follow(
+  client: Client,
+  which: WatchedId,
+  options: Parameters<Client["follow"]>[1],
+): AsyncGenerator<Watched> {
+  return "import_id" in which
+    ? client.follow(which, options)
+    : client.follow(which, options);
+}
+
+/** Follows what no view shows any more, until it ends. */
 export async function followInBackground(
   client: Client,
-  transaction_id: string,
-  name: string,
+  which: WatchedId,
 ): Promise<void> {
   stopFollowing();
   const { signal } = following;
-  const changes = client
-    .follow({ transaction_id }, { signal, retryFor: Infinity });
   try {
-    for await (const transaction of changes) report(transaction, name);
+    const changes = follow(client, which, { signal, retryFor: Infinity });
+    for await (const watched of changes) report(watched);
   } catch {
     if (!signal.aborted) progress.set(null);
   }
 }
 
-/** Ends it, because a view shows the upload or nobody is signed in. */
+/** Ends it, because a view shows it or nobody is signed in. */
 export function stopFollowing(): void {
   following.abort();
   following = new AbortController();
@@ -46,23 +54,41 @@ export function stopFollowing(): void {
 }
 
 /** Shows the progress; when it has ended unseen, says so. */
-export function report(transaction: Transaction, name: string): void {
-  const { transaction_id: id, finished_at, images } = transaction;
+export function report(watched: Watched): void {
   const wasRunning = progress.value !== null;
-  progress.set(finished_at === null ? transaction.progress : null);
-  if (finished_at === null || !wasRunning) return;
-  const isShown = route.value.view === "uploads" && route.value.id === id;
-  if (!isShown) ended.set({ id, name, failed: images.failed });
+  const isOver = watched.finished_at !== null;
+  progress.set(isOver ? null : watched.progress);
+  if (!isOver || !wasRunning) return;
+  const { view, id } = placeOf(watched);
+  const isShown = route.value.view === view && route.value.id === id;
+  if (!isShown) ended.set(watched);
   if (document.hidden && mayNotify() === "granted") {
-    new Notification(`${name} is uploaded`, { body: endOf(images.failed) });
+    new Notification(titleOf(watched), { body: endOf(watched) });
   }
 }
 
-/** How it ended, as a sentence. */
-export function endOf(failed: number): string {
-  return failed === 0
-    ? "All images are stored."
-    : `${failed} ${failed === 1 ? "image" : "images"} could not be fetched.`;
+/** How it ended, as sentences. */
+export function endOf({ status, images, products }: Watched): string {
+  if (status === "cancelled") return "It was cancelled.";
+  if (status === "refused") return "Nothing of it was stored.";
+  if (status === "failed") return "The service could not go on with it.";
+  const { refused = 0 } = products;
+  return [
+    refused === 0
+      ? "It is stored."
+      : `It is stored, but for ${refused} ${
+        refused === 1 ? "product" : "products"
+      }.`,
+    images.failed > 0 &&
+    `${images.failed} ${
+      images.failed === 1 ? "image" : "images"
+    } could not be fetched.`,
+  ].filter(Boolean).join(" ");
+}
+
+/** Whether it ended without anything left to do. */
+export function isWhole({ status }: Watched): boolean {
+  return status === "completed";
 }
 
 /** Whether the browser may show notices; null if it cannot. */

@@ -2,6 +2,7 @@
 import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 import { type Client, type Product, productsDocument } from "../client/mod.ts";
 import { csvOf } from "./csv.ts";
+import { shownText } from "./draft.ts";
 import { indented } from "./markup.ts";
 import { labelOf } from "./words.ts";
 import { writeBook } from "./workbook/ask.ts";
@@ -57,10 +58,7 @@ export function rowsOf(products: readonly Product[]): string[][] {
       product.attributes?.map(({ name, value }) => [name, value]),
     );
     return [
-      ...SCALAR_NAMES.map((name) => {
-        const value = product[name];
-        return `${(typeof value === "object" ? value?.value : value) ?? ""}`;
-      }),
+      ...SCALAR_NAMES.map((name) => shownText(product, name)),
       product.price?.currency ?? "",
       product.categories?.join(" | ") ?? "",
       imagesOf(product),

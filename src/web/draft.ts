@@ -48,8 +48,14 @@ function scalarOf(product: Product | null, name: ScalarField): string {
     const { clears, initial } = SCALAR_RULES[name];
     return clears ? `${initial ?? ""}` : "";
   }
+  return shownText(product, name);
+}
+
+/** A field as text, without its unit. */
+export function shownText(product: Product, name: ScalarField): string {
   const value = product[name];
-  return `${(typeof value === "object" ? value?.value : value) ?? ""}`;
+  if (value === null || typeof value !== "object") return `${value ?? ""}`;
+  return `${"amount" in value ? value.amount : value.value}`;
 }
 
 function itemsOf(product: Product | null, name: ListField): Item[] {
@@ -147,8 +153,10 @@ export function withUnit(
 ): unknown {
   const { unit } = SCALAR_RULES[name];
   if (unit === undefined) return text;
-  const value = unit.column === "currency" ? currency : unit.example;
-  return { value: text, [unit.name]: value === "" ? undefined : value };
+  if (unit.column !== "currency") {
+    return { value: text, [unit.name]: unit.example };
+  }
+  return { amount: text, currency: currency === "" ? undefined : currency };
 }
 
 function sentItems(name: ListField, { lists }: Draft): unknown[] {

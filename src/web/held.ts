@@ -2,22 +2,25 @@
  * Products that the service would take, and that would replace another product
  * than the file meant.
  */
-import { ApiError, type Client, type Detail } from "../client/mod.ts";
+import {
+  ApiError,
+  type Client,
+  type Detail,
+  type Product,
+} from "../client/mod.ts";
 import { parseXml } from "../client/decode.ts";
 import { type Sheet, skuOf } from "./sheet.ts";
-import type { Part, Upload } from "./upload.ts";
+import { valuesOf } from "./spreadsheet.ts";
+import type { TableUpload, Upload } from "./upload.ts";
 
-/** SKUs typed here that are looked up at each check. */
+/** SKUs that are looked up one by one at each check. */
 const LOOKED_UP = 50;
 
-/** The SKU of each product of a part; "" where it has none. */
-function skusIn(
-  { text, rows }: Pick<Part, "text" | "rows">,
-  sheet: Sheet | null,
-): string[] {
-  if (rows !== null && sheet !== null) {
-    return rows.map((row) => skuOf(sheet, row));
-  }
+type Source = Pick<Upload, "text" | "sheet" | "rows">;
+
+/** The SKU of each product; "" where it has none. */
+function skusIn({ text, sheet, rows }: Source): string[] {
+  if (sheet !== null) return rows.map((row) => skuOf(sheet, row));
   // What is not well-formed is refused.
   const products = parseXml(text)?.children ?? [];
   return products.map(({ children }) =>
@@ -25,12 +28,9 @@ function skusIn(
   );
 }
 
-/** The SKUs that a file has. */
-export function alreadyMeant(
-  parts: readonly Part[],
-  sheet: Sheet | null,
-): Set<string> {
-  return new Set(parts.flatMap((part) => skusIn(part, sheet)));
+/** The SKUs that a file has, as far as they can be edited here. */
+export function alreadyMeant(source: Source): Set<string> {
+  return new Set(skusIn(source));
 }
 
 /** Whether somebody may say that the product is to be replaced. */
@@ -44,25 +44,20 @@ export function rowName({ table }: Sheet, row: number): string {
 }
 
 /**
- * A problem for each product of the part at an index that has the SKU of a row in another
- * part, or of what the same file has stored, or that was given the SKU of
- * another stored product here.
+ * A problem for each product that has the SKU of what the same file has stored,
+ * or that was given the SKU of another stored product here.
  */
 export async function heldIn(
   client: Client,
   current: Upload,
-  index: number,
   signal: AbortSignal,
 ): Promise<Detail[]> {
-  const { parts, sheet, stored, confirmed, meant } = current;
-  const { corrected } = parts[index];
+  const { sheet, stored, confirmed, meant, corrected } = current;
   if (sheet === null && stored.size === 0 && !corrected) return [];
-  const earlier = skusBefore(current, index);
   const held: Detail[] = [];
   let lookups = 0;
-  for (const [i, sku] of skusIn(parts[index], sheet).entries()) {
+  for (const [i, sku] of skusIn(current).entries()) {
     if (sku === "" || confirmed.has(sku)) continue;
-    const other = earlier.get(sku);
     const owner = stored.get(sku);
     const place = { product: i + 1, sku, field: "sku" };
     if (owner !== undefined) {
@@ -72,55 +67,109 @@ export async function heldIn(
         message: `sku "${sku}" is that of ${owner}, which is stored: this ` +
           "would replace it. Give it a SKU of its own.",
       });
-    } else if (other !== undefined) {
-      held.push({
-        ...place,
-        code: "duplicate_sku",
-        message: `sku "${sku}" is that of ${other} already: the later row ` +
-          "would replace it. Give it a SKU of its own.",
-      });
     } else if (!meant.has(sku) && lookups++ < LOOKED_UP) {
-      const title = await titleOf(client, sku, signal);
-      if (title === null) continue;
+      const product = await productOf(client, sku, signal);
+      if (product === null) continue;
       held.push({
         ...place,
         code: "sku_taken",
         message: `sku "${sku}" is that of a product you have already, ` +
-          `"${title}": this would change it.`,
+          `"${product.title}": this would change it.`,
       });
     }
   }
   return held;
 }
 
-/** Whose the SKUs of the parts before this one are. */
-function skusBefore(
-  { parts, sheet }: Upload,
-  index: number,
-): Map<string, string> {
-  const found = new Map<string, string>();
-  if (sheet === null) return found;
-  for (const { rows, step } of parts.slice(0, index)) {
-    // What was sent is known to be stored, or left.
-    if (step.name === "sent") continue;
-    for (const row of rows ?? []) {
-      const sku = skuOf(sheet, row);
-      if (!found.has(sku)) found.set(sku, rowName(sheet, row));
+/**
+ * A problem for each row that would make another product of one that is stored:
+ * no word of the title stays, or the GTIN is another one. Who takes a SKU by
+ * mistake changes those.
+ */
+export async function replacedIn(
+  client: Client,
+  { sheet, rows, confirmed }: TableUpload,
+  import_id: string,
+  signal: AbortSignal,
+): Promise<Detail[]> {
+  const { targets } = sheet.mapping;
+  if (!targets.includes("title") && !targets.includes("gtin")) return [];
+  const query = { import_id, result: "updated" as const, limit: 250 };
+  const updated = new Set<string>();
+  for await (
+    const { sku } of client.all.getImportResults(query, { signal })
+  ) {
+    if (sku !== undefined && !confirmed.has(sku)) updated.add(sku);
+  }
+  const stored = await productsOf(client, updated, signal);
+  return rows.flatMap((row, i) => {
+    const sku = skuOf(sheet, row);
+    const product = stored.get(sku);
+    if (product === undefined) return [];
+    const values = valuesOf(sheet.table.rows[row], sheet.mapping);
+    const [title = ""] = values.get("title") ?? [];
+    const [gtin = ""] = values.get("gtin") ?? [];
+    const isOther = isOtherTitle(title, product.title ?? "") ||
+      isOtherText(gtin, product.gtin ?? "");
+    return !isOther ? [] : [{
+      product: i + 1,
+      sku,
+      field: "sku",
+      code: "sku_taken" as const,
+      message: `sku "${sku}" is that of a product you have already, ` +
+        `"${product.title}"${product.gtin ? `, ${product.gtin}` : ""}: this ` +
+        "would make another product of it.",
+    }];
+  });
+}
+
+function isOtherText(text: string, stored: string): boolean {
+  return text !== "" && stored !== "" && text !== stored;
+}
+
+/** Whether two titles have no word in common. */
+function isOtherTitle(title: string, stored: string): boolean {
+  const words = new Set(wordsIn(stored));
+  return isOtherText(title, stored) &&
+    !wordsIn(title).some((word) => words.has(word));
+}
+
+function wordsIn(title: string): string[] {
+  return title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** The stored products with these SKUs. */
+async function productsOf(
+  client: Client,
+  skus: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Map<string, Product>> {
+  const found = new Map<string, Product>();
+  if (skus.size <= LOOKED_UP) {
+    for (const sku of skus) {
+      const product = await productOf(client, sku, signal);
+      if (product !== null) found.set(sku, product);
     }
+    return found;
+  }
+  const all = client.all.listProducts({ limit: 250 }, { signal });
+  for await (const product of all) {
+    if (skus.has(product.sku!)) found.set(product.sku!, product);
+    if (found.size === skus.size) break;
   }
   return found;
 }
 
-/** The title of the stored product with a SKU; null if there is none. */
-async function titleOf(
+/** The stored product with a SKU; null if there is none. */
+async function productOf(
   client: Client,
   sku: string,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<Product | null> {
   try {
     const { product } = await client
       .getProduct({ sku_or_id: sku }, { signal });
-    return product.sku === sku ? product.title ?? "" : null;
+    return product.sku === sku ? product : null;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;

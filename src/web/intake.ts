@@ -10,16 +10,9 @@ import { tableOfFeed } from "./feed.ts";
 import { isTable, kindOf, type Refused } from "./kinds.ts";
 import { inSlices } from "./slices.ts";
 import { plural } from "./parts.tsx";
-import type { Book, Sheet } from "./sheet.ts";
-import { makeDocuments, type Mapping } from "./spreadsheet.ts";
+import type { Book } from "./sheet.ts";
 import { Store } from "./store.ts";
-import {
-  dropFile,
-  type Origin,
-  takeDocuments,
-  takeFile,
-  upload,
-} from "./upload.ts";
+import { dropFile, takeDocument, takeFile, upload } from "./upload.ts";
 import { readBook } from "./workbook/ask.ts";
 
 /** Bytes; the thread that reads a larger one may need too much memory. */
@@ -40,7 +33,7 @@ export type Intake =
   | { name: "reading"; file: string }
   | { name: "spreadsheet"; spreadsheet: Spreadsheet };
 
-/** What was taken last. A table stays while its documents are checked. */
+/** What was taken last. A table stays while its products are checked. */
 export const intake = new Store<Intake>({ name: "empty" });
 
 let taking = new AbortController();
@@ -126,7 +119,7 @@ export async function takeText(
   dropFile();
   if (isXml) {
     intake.set({ name: "empty" });
-    await takeDocuments(client, name, [{ name, text }]);
+    await takeDocument(client, name, text);
   } else await takeRows(name, text, signal);
   return true;
 }
@@ -136,28 +129,6 @@ export function dropAll(): void {
   takeAnew();
   dropFile();
   intake.set({ name: "empty" });
-}
-
-/** Makes documents of a table and checks them. */
-export async function takeColumns(
-  client: Client | null,
-  { name, table, book }: Omit<Spreadsheet, "note">,
-  mapping: Mapping,
-): Promise<void> {
-  await takeSheet(client, { name, table, mapping, book });
-}
-
-/** Makes documents of a table whose columns are known, and checks them. */
-export async function takeSheet(
-  client: Client | null,
-  sheet: Sheet,
-  origin: Origin = {},
-): Promise<void> {
-  const { name, table, mapping } = sheet;
-  const work = makeDocuments(name, table, mapping);
-  const documents = await inSlices(work, takeAnew());
-  if (documents === null) return;
-  await takeDocuments(client, name, documents, { ...origin, sheet });
 }
 
 /** Goes back to the columns of a table, with its corrections. */

@@ -1,8 +1,8 @@
 /**
- * The file names of uploads. The service keeps no name, so the browser that
- * sent a file remembers it.
+ * The names of uploads and imports. The service keeps none of uploads, so the
+ * browser that sent one remembers it.
  */
-import type { Transaction } from "../client/mod.ts";
+import type { Import, Transaction } from "../client/mod.ts";
 import { inBrowser } from "./browser.ts";
 
 /** The most names that are remembered; the oldest is forgotten first. */
@@ -21,13 +21,30 @@ export function nameOfUpload(id: string): string | null {
   return read().find(([other]) => other === id)?.[1] ?? null;
 }
 
-/** What the history calls a transaction. */
-export function titleOf(
-  { transaction_id, undoes }: Pick<Transaction, "transaction_id" | "undoes">,
-): string {
+export function isImport(watched: Transaction | Import): watched is Import {
+  return !("transaction_id" in watched);
+}
+
+/** What the history calls an upload or an import. */
+export function titleOf(watched: Transaction | Import): string {
+  const { undoes } = watched;
+  if (isImport(watched)) {
+    return undoes === undefined
+      ? watched.name ?? "Import"
+      : "Undo of an import";
+  }
   return undoes === undefined
-    ? nameOfUpload(transaction_id) ?? "Upload"
+    ? nameOfUpload(watched.transaction_id) ?? "Upload"
     : `Undo of ${nameOfUpload(undoes) ?? "an upload"}`;
+}
+
+/** The view that shows it. */
+export function placeOf(
+  watched: Transaction | Import,
+): { view: string; id: string } {
+  return isImport(watched)
+    ? { view: "imports", id: watched.import_id }
+    : { view: "uploads", id: watched.transaction_id };
 }
 
 function read(): string[][] {

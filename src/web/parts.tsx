@@ -222,6 +222,7 @@ export function secondsUntil(iso: string): number {
 const TONES: Readonly<Record<string, string>> = {
   active: "good",
   cancelled: "plain",
+  checking: "busy",
   completed: "good",
   completed_with_errors: "warn",
   created: "good",
@@ -232,6 +233,7 @@ const TONES: Readonly<Record<string, string>> = {
   failed: "bad",
   failing: "bad",
   held: "warn",
+  images: "busy",
   in_stock: "good",
   out_of_stock: "warn",
   paused: "warn",
@@ -241,6 +243,7 @@ const TONES: Readonly<Record<string, string>> = {
   revoked: "bad",
   sending: "busy",
   stored: "good",
+  storing: "busy",
   suspended: "bad",
   updated: "busy",
 };

@@ -6,7 +6,7 @@ import { type Target, TARGETS } from "./headers.ts";
 import { decimalOf, pointOf } from "./numbers.ts";
 import { columnOf, type Sheet, skuOf } from "./sheet.ts";
 import { isCleared, valuesOf } from "./spreadsheet.ts";
-import { problemsIn, type Upload } from "./upload.ts";
+import { problemsIn, type TableUpload } from "./upload.ts";
 import { labelOf as fieldLabel, problemTitle, readable } from "./words.ts";
 
 /** A problem at its place in the table. */
@@ -28,26 +28,18 @@ export function sentenceOf({ problem, title }: Flaw): string {
 }
 
 /** The problems of rows, in their order. */
-export function flawsIn(current: Upload & { sheet: Sheet }): Flaw[] {
-  const { sheet, parts } = current;
-  return problemsIn(current).flatMap(({ part, problem }) => {
-    const row = parts[part].rows?.[(problem.product ?? 0) - 1];
+export function flawsIn(current: TableUpload): Flaw[] {
+  const { sheet, rows, step } = current;
+  const held = new Set(step.name === "refused" ? step.refusal.held : []);
+  return problemsIn(current).flatMap((problem) => {
+    const row = rows[(problem.product ?? 0) - 1];
     if (row === undefined) return [];
     const path = problem.field?.replace(/\[\d+\]/g, "") ?? "";
     const title = problemTitle(problem.code, path);
-    const { step } = parts[part];
-    const isHeld = step.name === "refused" &&
-      step.refusal.held.includes(problem.product!);
+    const isHeld = held.has(problem.product!);
     const column = columnOf(sheet, row, problem);
     return [{ problem, row, column, title, isHeld }];
   }).sort((a, b) => a.row - b.row);
-}
-
-/** Rows that are not stored yet. */
-export function openRows({ parts }: Upload): number[] {
-  return parts.flatMap(({ step, rows }) =>
-    step.name === "sent" ? [] : rows ?? []
-  );
 }
 
 /** What is wrong with a changed cell by the table of fields; null: nothing. */

@@ -7,6 +7,7 @@ export interface Sandbox {
   sellerKey: string;
   operatorKey: string;
   samples: { name: string; label: string; xml: string }[];
+  mailUrl: string;
 }
 
 /** null: this is no sandbox. */

@@ -38,6 +38,10 @@ export async function signIn(key: string): Promise<void> {
       await probe(createClient({ key, retryFor: 0 }));
       return begin(role, key);
     } catch (error) {
+      // A key that lacks the scope of the probe.
+      if (error instanceof ApiError && error.code === "forbidden") {
+        return begin(role, key);
+      }
       const notThisRole = error instanceof ApiError &&
         (error.status === 401 || error.status === 404);
       if (!notThisRole) throw error;
@@ -45,6 +49,12 @@ export async function signIn(key: string): Promise<void> {
     }
   }
   throw refusal;
+}
+
+/** Goes on with another key of the same owner. */
+export function replaceKey(key: string): void {
+  const { role } = session.value;
+  if (role !== null) begin(role, key);
 }
 
 /** Forgets the key. */

@@ -1,17 +1,17 @@
 /**
- * Turns a table into documents: which column is which field, how values of a
- * spreadsheet are written in XML, and documents of as many products as one
- * upload may have.
+ * Turns a table into a document: which column is which field, and how values of
+ * a spreadsheet are written in XML.
  */
 import {
   type ListField,
   LISTS,
-  PRODUCTS_LIMIT,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
 } from "../catalogue/fields.ts";
-import { productsDocument, type SentProduct } from "../client/mod.ts";
+import { encode } from "../client/encode.ts";
+import type { SentProduct } from "../client/mod.ts";
+import { SENT_PRODUCT } from "../client/types.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 import { withoutTrailing } from "../lib/trim.ts";
 import { csvOf, type Table } from "./csv.ts";
@@ -31,7 +31,6 @@ import {
 } from "./headers.ts";
 import { isHtml, textOfHtml } from "./html.ts";
 import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
-import { indented } from "./markup.ts";
 import {
   decimalOf,
   fromHundredths,
@@ -44,7 +43,6 @@ import {
   weightUnitOf,
 } from "./numbers.ts";
 import type { Work } from "./slices.ts";
-import type { Document } from "./upload.ts";
 
 export interface Mapping {
   /** For each column. */
@@ -190,41 +188,26 @@ export function chosenIn(
   };
 }
 
-/** Makes documents of as many products as one may hold. */
-export function* makeDocuments(
-  name: string,
-  table: Table,
-  mapping: Mapping,
-): Work<Document[]> {
-  const documents: Document[] = [];
-  for (let from = 0; from < table.rows.length; from += PRODUCTS_LIMIT) {
-    const { length } = table.rows.slice(from, from + PRODUCTS_LIMIT);
-    const rows = Array.from({ length }, (_, i) => from + i);
-    const text = documentOf(table, mapping, rows);
-    documents.push({
-      name: length === table.rows.length
-        ? name
-        : `${name}, rows ${table.numbers[from]}–${
-          table.numbers[from + length - 1]
-        }`,
-      rows,
-      text,
-      size: new Blob([text]).size,
-    });
-    yield;
-  }
-  return documents;
-}
+/** Products that are written between two pauses. */
+const STEP = 250;
 
 /** The document with the products of these rows. */
-export function documentOf(
+export function* makeDocument(
   { header, rows: all }: Table,
   mapping: Mapping,
   rows: readonly number[],
-): string {
-  const products = rows.map((row) => productOf(all[row], header, mapping));
-  const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
-  return `${declaration}${indented(productsDocument(products))}\n`;
+): Work<Blob> {
+  const pieces = ['<?xml version="1.0" encoding="UTF-8"?>\n<products>'];
+  for (let from = 0; from < rows.length; from += STEP) {
+    const products = rows.slice(from, from + STEP)
+      .map((row) => productOf(all[row], header, mapping));
+    pieces.push(
+      products
+        .map((product) => encode("product", product, SENT_PRODUCT)).join("\n"),
+    );
+    yield;
+  }
+  return new Blob([...pieces, "</products>\n"], { type: "text/xml" });
 }
 
 /** Values of one row by target, as they are sent; empty ones are left out. */

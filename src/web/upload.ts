@@ -1,21 +1,20 @@
 /**
- * The upload of a file: taken → checked by a dry run → edited and checked again
- * → sent. A large spreadsheet becomes several documents, its parts, which are
- * checked and sent one after the other. The state is outside the views, so that
- * neither a change of view nor a revoked key loses the file.
+ * A file on its way to the catalogue: taken → checked by a dry run → repaired
+ * and checked again → sent, as one import. The state is outside the views, so
+ * that neither a change of view nor a revoked key loses the file.
  */
-import { PRODUCTS_LIMIT } from "../catalogue/fields.ts";
 import {
   ApiError,
   type Client,
   type Detail,
+  type Import,
   newIdempotencyKey,
   type ProductCounts,
 } from "../client/mod.ts";
 import { escaped } from "../lib/markup.ts";
-import { alreadyMeant, heldIn, rowName } from "./held.ts";
-import { Finder, laidOut, productCount, withoutProducts } from "./markup.ts";
-import { nameUpload } from "./names.ts";
+import type { Target } from "./headers.ts";
+import { alreadyMeant, heldIn, replacedIn, rowName } from "./held.ts";
+import { Finder, laidOut, withoutProducts } from "./markup.ts";
 import {
   type CellChange,
   type Sheet,
@@ -23,8 +22,8 @@ import {
   withCells,
   withColumn,
 } from "./sheet.ts";
-import { documentOf } from "./spreadsheet.ts";
-import type { Target } from "./headers.ts";
+import { inSlices } from "./slices.ts";
+import { makeDocument } from "./spreadsheet.ts";
 import { Store } from "./store.ts";
 
 /** Characters; longer documents are shown, but not edited here. */
@@ -32,33 +31,38 @@ const EDITED_UP_TO = 2 * 1024 * 1024;
 /** Characters; longer documents are sent, but not shown. */
 const SHOWN_UP_TO = 32 * 1024 * 1024;
 const GIVE_UP_MS = 5 * 60_000;
-
-/** `upload valid`: only the products without a problem. */
-export type Work = "check" | "upload" | "upload valid";
+/** The service takes names of as many characters. */
+const LONGEST_NAME = 255;
+/** The most problems that are shown; more are counted. */
+const PROBLEMS_SHOWN = 10_000;
 
 export type Step =
-  /** Not checked yet. */
-  | { name: "waiting" }
-  | { name: "checking" }
+  /** `percent`: null until the file has arrived. */
+  | { name: "checking"; percent: number | null }
   /** Some of it may not be stored. */
   | { name: "refused"; refusal: Refusal }
   | { name: "ready"; counts: ProductCounts }
   /** `interruption`: why the last attempt failed, while the next one waits. */
-  | { name: "sending"; interruption: Error | null }
-  /** Stored, but for `refused` products; of a table, these are `left`. */
-  | { name: "sent"; id: string; refused: number; left: readonly Left[] }
-  /** Nothing was checked, or it is unknown whether it was stored. */
-  | { name: "failed"; error: Error; during: Work }
+  | { name: "sending"; refusal: Refusal; interruption: Error | null }
+  | { name: "sent"; sent: Sent }
+  /**
+   * It is unknown whether it was sent, but for what `refusal` holds back; null:
+   * nothing was checked.
+   */
+  | { name: "failed"; error: Error; refusal: Refusal | null }
   /** Signed out during the upload. */
   | { name: "kept" };
 
-/** What speaks against storing all of a document. */
+/** What speaks against storing all of a file. */
 export interface Refusal {
-  /** The answer of the service; null if only the page has an objection. */
+  /** The answer of the service; null if it is that of a check. */
   error: ApiError | null;
   problems: readonly Detail[];
   /** Problems that were only counted. */
   more: number;
+  /** Products that may be stored, and that are to be left. */
+  valid: number;
+  left: number;
   /**
    * Numbers of products that the page holds back, though the service might
    * store them.
@@ -66,46 +70,49 @@ export interface Refusal {
   held: readonly number[];
 }
 
+/** An import that leaves rows of the table to be corrected. */
+export interface Sent {
+  import_id: string;
+  /** Indices of the table, in the order of the document. */
+  rows: readonly number[];
+  /** What the page held back, with its problems. */
+  held: readonly Left[];
+  /** How many rows are to be corrected. */
+  left: number;
+}
+
 /** A row that was not stored. */
-export interface Left {
+interface Left {
   /** An index of the table. */
   row: number;
   details: readonly Detail[];
-}
-
-/** One document. */
-export interface Part {
-  name: string;
-  text: string;
-  /** Its rows in the upload's sheet; null if it was not made from a table. */
-  rows: readonly number[] | null;
-  /** Sent instead of the text where that does not say the same. */
-  bytes: Blob | null;
-  /** Edited since it was checked. */
-  edited: boolean;
-  /** Edited at all: no file holds this text. */
-  corrected: boolean;
-  /** Makes it safe to send the same document again, whatever happened. */
-  idempotencyKey: string;
-  step: Step;
 }
 
 export interface Upload {
   fileName: string;
   /** Bytes. */
   size: number;
-  /** At least one. */
-  parts: readonly Part[];
-  /** Index of the part that is shown. */
-  shown: number;
+  /** The document; "" if it is made from a table. */
+  text: string;
+  /** Sent instead of the text where that does not say the same. */
+  bytes: Blob | null;
+  /** The table that the document is made from. */
+  sheet: Sheet | null;
+  /** Its rows that are not stored, as indices. */
+  rows: readonly number[];
+  step: Step;
+  /** Edited since it was checked. */
+  edited: boolean;
+  /** Edited at all: no file holds this text. */
+  corrected: boolean;
+  /** Makes it safe to send the same document again, whatever happened. */
+  idempotencyKey: string;
   /** Where the browser lets the page read the file again. */
   handle: FileSystemFileHandle | null;
   /** When the file was changed; Unix milliseconds. */
   changedAt: number;
   /** Line breaks were added, because the file has very long lines. */
   isLaidOut: boolean;
-  /** The table that the parts are made from. */
-  sheet: Sheet | null;
   /** Cells as `row:column` that were changed since the last check. */
   changed: ReadonlySet<string>;
   /** What undoes each step of the corrections, the last one last. */
@@ -118,52 +125,48 @@ export interface Upload {
   confirmed: ReadonlySet<string>;
 }
 
+type Taken = Omit<Upload, "meant">;
+
+export type TableUpload = Upload & { sheet: Sheet };
+
 /** null: no file was taken. */
 export const upload = new Store<Upload | null>(null);
 
 let running = new AbortController();
 
-/** The part that is shown. */
-export function shownPart({ parts, shown }: Upload): Part {
-  return parts[shown];
+/** Whether the document can be edited on the page. */
+export function isEditable({ text, bytes, sheet }: Taken): boolean {
+  return sheet === null && bytes === null && text.length <= EDITED_UP_TO;
 }
 
-/** Whether this document can be edited on the page. */
-export function isEditable({ text, bytes }: Part): boolean {
-  return bytes === null && text.length <= EDITED_UP_TO;
-}
-
-/** Whether this document is shown on the page. */
-export function isShown({ text }: Part): boolean {
+/** Whether the document is shown on the page. */
+export function isShown({ text }: Upload): boolean {
   return text.length <= SHOWN_UP_TO;
 }
 
-/** A document, or a part of a large one. */
-export interface Document {
-  name: string;
-  text: string;
-  /** Bytes, if they were counted. */
-  size?: number;
-  /** Its rows in the sheet, if it was made from a table. */
-  rows?: readonly number[];
-}
-
-/** What is known of documents beside their text. */
-export interface Origin {
-  sheet?: Sheet;
-  /** Whose each SKU is that the same file has stored. */
-  stored?: ReadonlyMap<string, string>;
+/** Whether the upload is of a table. */
+export function isOfTable(current: Upload): current is TableUpload {
+  return current.sheet !== null;
 }
 
 /** What an upload has at its beginning. */
-const BEGUN = {
-  shown: 0,
+const begun = (): Omit<Taken, "fileName" | "size"> => ({
+  text: "",
+  bytes: null,
   sheet: null,
-  changed: new Set<string>(),
+  rows: [],
+  step: { name: "kept" },
+  edited: false,
+  corrected: false,
+  idempotencyKey: newIdempotencyKey(),
+  handle: null,
+  changedAt: 0,
+  isLaidOut: false,
+  changed: new Set(),
   steps: [],
-  stored: new Map<string, string>(),
-  confirmed: new Set<string>(),
-};
+  stored: new Map(),
+  confirmed: new Set(),
+});
 
 /** Accepts an XML file and checks it, or keeps it until somebody signs in. */
 export async function takeFile(
@@ -171,74 +174,76 @@ export async function takeFile(
   file: File,
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
+  const { name: fileName, size, lastModified: changedAt } = file;
+  const taken = { ...begun(), fileName, size, handle, changedAt };
   const bytes = await bytesOf(file);
-  if (bytes === null) return takeUnreadable(file);
+  if (bytes === null) {
+    set({ ...taken, step: { name: "failed", error: GONE, refusal: null } });
+    return;
+  }
   const { text, isFaithful } = decoded(bytes);
-  const part = partOf({ name: file.name, text });
-  await take(client, {
-    ...BEGUN,
-    fileName: file.name,
-    size: file.size,
-    parts: [isFaithful ? part : { ...part, text, bytes: new Blob([bytes]) }],
-    handle,
-    changedAt: file.lastModified,
-    isLaidOut: isFaithful && part.text !== text,
-  });
+  await take(
+    client,
+    isFaithful
+      ? { ...taken, ...readably(text) }
+      : { ...taken, text, bytes: new Blob([bytes]) },
+  );
 }
 
-/** Accepts documents that the page made, and checks them. */
-export async function takeDocuments(
+/** Accepts a document that the page made, and checks it. */
+export async function takeDocument(
   client: Client | null,
   fileName: string,
-  documents: readonly Document[],
-  { sheet, stored }: Origin = {},
+  text: string,
+  stored: Upload["stored"] = new Map(),
 ): Promise<void> {
+  const { size } = new Blob([text]);
   await take(client, {
-    ...BEGUN,
-    ...(sheet && { sheet }),
-    ...(stored && { stored }),
+    ...begun(),
     fileName,
-    size: documents.reduce(
-      (all, { text, size = new Blob([text]).size }) => all + size,
-      0,
-    ),
-    parts: documents.map(partOf),
-    handle: null,
-    changedAt: 0,
-    isLaidOut: false,
+    size,
+    stored,
+    text: readably(text).text,
   });
 }
 
-async function take(
+/** Accepts a table whose columns are known, and checks its products. */
+export async function takeSheet(
   client: Client | null,
-  taken: Omit<Upload, "meant">,
+  sheet: Sheet,
+  stored: Upload["stored"] = new Map(),
 ): Promise<void> {
-  running.abort();
-  running = new AbortController();
-  const { parts, sheet } = taken;
-  upload.set({
-    ...taken,
-    meant: alreadyMeant(parts.filter(isEditable), sheet),
+  const rows = [...sheet.table.rows.keys()];
+  await take(client, {
+    ...begun(),
+    fileName: sheet.name,
+    size: 0,
+    sheet,
+    rows,
+    stored,
   });
-  if (client === null) setSteps({ name: "kept" });
-  else await checkUpload(client);
 }
 
-function partOf({ name, text, rows }: Document): Part {
-  return {
-    name,
-    rows: rows ?? null,
-    // One that was made from a table is laid out.
-    text: rows === undefined && text.length <= EDITED_UP_TO
-      ? laidOut(text)
-      : text,
-    bytes: null,
-    edited: false,
-    corrected: false,
-    idempotencyKey: newIdempotencyKey(),
-    step: { name: "waiting" },
-  };
+function set(taken: Taken): void {
+  running.abort();
+  const mayBeEdited = taken.sheet !== null || isEditable(taken);
+  const meant = mayBeEdited ? alreadyMeant(taken) : new Set<string>();
+  upload.set({ ...taken, meant });
 }
+
+async function take(client: Client | null, taken: Taken): Promise<void> {
+  set(taken);
+  if (client !== null) await checkUpload(client);
+}
+
+function readably(text: string): Pick<Upload, "text" | "isLaidOut"> {
+  const shown = text.length <= EDITED_UP_TO ? laidOut(text) : text;
+  return { text: shown, isLaidOut: shown !== text };
+}
+
+const GONE = new Error(
+  "The file cannot be read. It may have been moved or changed; choose it again.",
+);
 
 /** Null if the browser can read the file no more. */
 async function bytesOf(file: File): Promise<ArrayBuffer | null> {
@@ -247,24 +252,6 @@ async function bytesOf(file: File): Promise<ArrayBuffer | null> {
   } catch {
     return null;
   }
-}
-
-function takeUnreadable(file: File): void {
-  running.abort();
-  const error = new Error(
-    "The file cannot be read. It may have been moved or changed; choose it again.",
-  );
-  const part = partOf({ name: file.name, text: "" });
-  upload.set({
-    ...BEGUN,
-    meant: new Set(),
-    fileName: file.name,
-    size: file.size,
-    parts: [{ ...part, step: { name: "failed", error, during: "check" } }],
-    handle: null,
-    changedAt: file.lastModified,
-    isLaidOut: false,
-  });
 }
 
 /** Line ends become those that XML reads. */
@@ -277,47 +264,16 @@ function decoded(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
   }
 }
 
-/** Shows another part. */
-export function showPart(index: number): void {
-  const current = upload.value;
-  if (current !== null) upload.set({ ...current, shown: index });
-}
-
-/** Changes the text of the part that is shown. */
+/** Changes the text of the document. */
 export function editText(text: string): void {
-  const current = upload.value;
-  if (current === null) return;
-  change(current.shown, {
-    text,
-    edited: true,
-    corrected: true,
-    idempotencyKey: newIdempotencyKey(),
-  });
+  change({ text, ...corrections() });
 }
 
-/** Whether the upload is of a table. */
-export function isOfTable(
-  current: Upload,
-): current is Upload & { sheet: Sheet } {
-  return current.sheet !== null;
-}
-
-/** How many products may be stored, and how many are to be left. */
-export function countsOf(
-  { parts }: Upload,
-): { valid: number; left: number } {
-  let valid = 0;
-  let left = 0;
-  for (const { step, text, rows } of parts) {
-    if (step.name === "ready") valid += step.counts.total;
-    if (step.name !== "refused") continue;
-    const numbers = step.refusal.problems.map(({ product }) => product);
-    const wrong = new Set(numbers).size;
-    left += wrong;
-    valid += (rows?.length ?? productCount(text)) - wrong;
-  }
-  return { valid, left };
-}
+const corrections = () => ({
+  edited: true,
+  corrected: true,
+  idempotencyKey: newIdempotencyKey(),
+});
 
 /** Changes cells of the table; `undo` takes the last such step back. */
 export function editCells(changes: readonly CellChange[]): void {
@@ -340,8 +296,8 @@ export function undoStep(): void {
 
 /** Gives the table a column for a field; returns its index. */
 export function addColumn(target: Target): number {
-  const { sheet, ...current } = upload.value!;
-  upload.set({ ...current, sheet: withColumn(sheet!, target) });
+  const { sheet } = upload.value!;
+  change({ sheet: withColumn(sheet!, target) });
   return sheet!.table.header.length;
 }
 
@@ -350,67 +306,48 @@ function writeCells(
   steps: Upload["steps"],
 ): void {
   const current = upload.value!;
-  const sheet = withCells(current.sheet!, changes);
-  const rows = new Set(changes.map(({ row }) => row));
-  const parts = current.parts.map((part) =>
-    part.step.name === "sent" || !part.rows?.some((row) => rows.has(row))
-      ? part
-      : {
-        ...part,
-        ...CORRECTED,
-        text: documentOf(sheet.table, sheet.mapping, part.rows),
-        idempotencyKey: newIdempotencyKey(),
-      }
-  );
   const places = changes.map(({ row, column }) => `${row}:${column}`);
-  const changed = new Set([...current.changed, ...places]);
-  upload.set({ ...current, sheet, parts, steps, changed });
+  change({
+    ...corrections(),
+    sheet: withCells(current.sheet!, changes),
+    steps,
+    changed: new Set([...current.changed, ...places]),
+  });
 }
 
-const CORRECTED = { edited: true, corrected: true };
-
-/** Lets a product be replaced, and checks again. */
-export async function confirmSku(client: Client, sku: string): Promise<void> {
+/** Lets products be replaced, and checks again. */
+export async function confirmSkus(
+  client: Client,
+  skus: readonly string[],
+): Promise<void> {
   const current = upload.value;
   if (current === null) return;
-  const confirmed = new Set([...current.confirmed, sku]);
-  upload.set({ ...current, confirmed });
+  change({ confirmed: new Set([...current.confirmed, ...skus]) });
   await checkUpload(client);
 }
 
 /** Writes another value in all these places. */
-export function replaceValues(found: readonly Found[], value: string): void {
-  for (const [index, places] of Map.groupBy(found, ({ part }) => part)) {
-    const { text } = upload.value!.parts[index];
-    const finder = new Finder(text);
-    const ranges = places.map(({ problem }) => finder.find(problem))
-      .filter((range) => range !== null)
-      .sort((a, b) => b.start - a.start);
-    const changed = ranges.reduce(
-      (all, { start, end }) =>
-        all.slice(0, start) + escaped(value) + all.slice(end),
-      text,
-    );
-    change(index, {
-      text: changed,
-      edited: true,
-      corrected: true,
-      idempotencyKey: newIdempotencyKey(),
-    });
-  }
+export function replaceValues(found: readonly Detail[], value: string): void {
+  const { text } = upload.value!;
+  const finder = new Finder(text);
+  const ranges = found.map((problem) => finder.find(problem))
+    .filter((range) => range !== null)
+    .sort((a, b) => b.start - a.start);
+  editText(ranges.reduce(
+    (all, { start, end }) =>
+      all.slice(0, start) + escaped(value) + all.slice(end),
+    text,
+  ));
 }
 
 /** The value that all these problems speak of; null unless it is one. */
 export function commonValue(
-  { parts }: Upload,
-  found: readonly Found[],
+  { text }: Upload,
+  found: readonly Detail[],
 ): string | null {
-  const finders = new Map<number, Finder>();
+  const finder = new Finder(text);
   let common: string | null = null;
-  for (const { part, problem } of found) {
-    const { text } = parts[part];
-    const finder = finders.get(part) ?? new Finder(text);
-    finders.set(part, finder);
+  for (const problem of found) {
     const range = finder.find(problem);
     const value = range && text.slice(range.start, range.end);
     if (value === null || value === "" || value.includes("<")) return null;
@@ -432,164 +369,224 @@ export async function readAgain(client: Client): Promise<boolean> {
   return true;
 }
 
-/** Checks every part that has not been sent, with dry runs. */
+/** Checks the file by a dry run. */
 export async function checkUpload(client: Client): Promise<void> {
-  const current = upload.value;
-  if (current === null) return;
-  upload.set({ ...current, changed: new Set() });
-  await each("check", { name: "checking" }, async (part, signal, _, index) => {
-    const products = bodyOf(part);
-    const held = isEditable(part)
-      ? await heldIn(client, upload.value!, index, signal)
-      : [];
-    const step = await client
-      .uploadProducts({ products, dry_run: true }, { signal }).then(
-        ({ dry_run }): Step => ({ name: "ready", counts: dry_run.products }),
-        (error) => {
-          const step = stepAfter(error, "check");
-          if (step.name !== "refused") throw error;
-          return step;
-        },
-      );
-    return withHeld(step, held);
+  if (upload.value === null) return;
+  change({ changed: new Set() });
+  await run({ name: "checking", percent: null }, async (current, signal) => {
+    const mayHold = isOfTable(current) || isEditable(current);
+    const held = mayHold ? await heldIn(client, current, signal) : [];
+    const products = await bodyOf(current, [], signal);
+    return await tryOut(client, current, { products, held }, signal);
   });
 }
 
+/** What a dry run comes to, beside what the page holds back. */
+async function tryOut(
+  client: Client,
+  current: Upload,
+  { products, held }: { products: string | Blob; held: readonly Detail[] },
+  signal: AbortSignal,
+): Promise<Step> {
+  const name = nameOf(current.fileName);
+  const { import_id } = await client.beginImport(
+    { products, name, dry_run: true },
+    { signal, idempotencyKey: newIdempotencyKey() },
+  );
+  try {
+    const changes = client
+      .follow({ import_id }, { signal, retryFor: GIVE_UP_MS });
+    for await (const { progress: percent } of changes) {
+      change({ step: { name: "checking", percent } });
+    }
+    const step = withHeld(await outcomeOf(client, import_id, signal), held);
+    return isOfTable(current)
+      ? withHeld(step, await replacedIn(client, current, import_id, signal))
+      : step;
+  } finally {
+    // Its document would count against the quota. If this fails, it is deleted
+    // as old uploads are.
+    client.cancelImport({ import_id }).catch(() => {});
+  }
+}
+
+async function outcomeOf(
+  client: Client,
+  import_id: string,
+  signal: AbortSignal,
+): Promise<Step> {
+  const { import: checked } = await client.getImport({ import_id }, { signal });
+  const { status, products: counts } = checked;
+  if (status === "completed") return { name: "ready", counts };
+  if (checked.problems === undefined) throw new Error("The check was ended.");
+  const left = counts.refused ?? 0;
+  const refusal = {
+    ...await allProblems(client, checked, signal),
+    error: null,
+    valid: counts.total - left,
+    left,
+    held: [],
+  };
+  return { name: "refused", refusal };
+}
+
+/** The problems of an import, also those that its status only counts. */
+async function allProblems(
+  client: Client,
+  { import_id, problems }: Import,
+  signal: AbortSignal,
+): Promise<Pick<Refusal, "problems" | "more">> {
+  const { detail, more = 0 } = problems!;
+  if (more === 0) return { problems: detail, more };
+  const outside = detail.filter(({ product }) => product === undefined);
+  const found = [...outside];
+  const results = client.all
+    .getImportResults({ import_id, result: "refused", limit: 250 }, { signal });
+  for await (const { details } of results) {
+    for (const detail of details?.detail ?? []) found.push(detail);
+    if (found.length >= PROBLEMS_SHOWN) break;
+  }
+  return { problems: found, more: detail.length + more - found.length };
+}
+
 /** Adds what the page objects to. */
-function withHeld(step: Step, held: readonly Detail[]): Step {
-  if (held.length === 0) return step;
+function withHeld(step: Step, objections: readonly Detail[]): Step {
   const refusal = step.name === "refused"
     ? step.refusal
     : step.name === "ready"
-    ? { error: null, problems: [], more: 0 }
+    ? { ...NO_REFUSAL, valid: step.counts.total }
     : null;
   if (refusal === null) return step;
+  const before = new Set(refusal.held);
+  const held = objections.filter(({ product }) => !before.has(product!));
+  if (held.length === 0) return step;
+  const wrong = new Set(refusal.problems.map(({ product }) => product));
+  const numbers = [...new Set(held.map(({ product }) => product!))];
+  const more = numbers.filter((product) => !wrong.has(product)).length;
   return {
     name: "refused",
     refusal: {
       ...refusal,
       problems: [...refusal.problems, ...held],
-      held: held.map(({ product }) => product!),
+      held: [...refusal.held, ...numbers],
+      valid: refusal.valid - more,
+      left: refusal.left + more,
     },
   };
 }
 
+const NO_REFUSAL: Refusal = {
+  error: null,
+  problems: [],
+  more: 0,
+  valid: 0,
+  left: 0,
+  held: [],
+};
+
 /**
- * Sends every part that has not been sent, with retries while they may help,
- * each with the same Idempotency-Key. Returns whether all are stored.
+ * Sends what may be stored, with retries while they may help, each with the
+ * same Idempotency-Key. Returns the import; null: it is not known to have begun.
  */
-export async function sendUpload(
-  client: Client,
-  work: Exclude<Work, "check"> = "upload",
-): Promise<boolean> {
-  const sending: Step = { name: "sending", interruption: null };
-  const isValidOnly = work === "upload valid";
-  await each(work, sending, async (part, signal, onStep) => {
-    const held = part.step.name === "refused" ? part.step.refusal.held : [];
-    const { transaction_id: id, refused = 0 } = await client.uploadProducts({
-      products: held.length === 0
-        ? bodyOf(part)
-        : withoutProducts(part.text, held),
-      accept: isValidOnly ? "valid" : undefined,
+export async function sendUpload(client: Client): Promise<string | null> {
+  const { step } = upload.value!;
+  const refusal = "refusal" in step && step.refusal || NO_REFUSAL;
+  const sending = { name: "sending", refusal, interruption: null } as const;
+  let import_id: string | null = null;
+  await run(sending, async (current, signal) => {
+    const { fileName, idempotencyKey } = current;
+    const products = await bodyOf(current, refusal.held, signal);
+    const begun = await client.beginImport({
+      products,
+      name: nameOf(fileName),
+      // What somebody else changes meanwhile concerns its product alone.
+      accept: "valid",
     }, {
       signal,
       retryFor: GIVE_UP_MS,
-      onRetry: (interruption) => onStep({ name: "sending", interruption }),
+      onRetry: (interruption) => change({ step: { ...sending, interruption } }),
       // A different request needs a different key.
-      idempotencyKey: part.idempotencyKey + (isValidOnly ? "-valid" : ""),
+      idempotencyKey: idempotencyKey + markOf(refusal.held),
     });
-    nameUpload(id, part.name);
-    const left = part.rows === null || refused + held.length === 0
-      ? []
-      : await leftOf(client, part, id, signal);
-    markStored(part, left);
-    return { name: "sent", id, refused: refused + held.length, left };
+    ({ import_id } = begun);
+    return { name: "sent", sent: sentOf(current, refusal, import_id) };
   });
-  keepLeft();
-  const { parts } = upload.value ?? {};
-  return parts?.every(({ step }) => step.name === "sent") ?? false;
+  return import_id;
 }
 
-/** The rows of a part that were not stored, with their problems. */
-async function leftOf(
+/** What tells lists of numbers apart; "" for none. */
+function markOf(numbers: readonly number[]): string {
+  return numbers.length === 0
+    ? ""
+    : `-${numbers.reduce((all, one) => (all * 31 + one) % 2 ** 40, 7)}`;
+}
+
+function sentOf(
+  { rows }: Upload,
+  { held, problems, left }: Refusal,
+  import_id: string,
+): Sent {
+  const isHeld = new Set(held);
+  return {
+    import_id,
+    left,
+    rows: rows.filter((_, i) => !isHeld.has(i + 1)),
+    held: held.map((product) => ({
+      row: rows[product - 1],
+      details: problems.filter((problem) => problem.product === product),
+    })),
+  };
+}
+
+/**
+ * Shows the rows of a table that its import has left, with their problems;
+ * false: this browser has not sent it, or has another file.
+ */
+export async function showLeft(
   client: Client,
-  { rows, step }: Part,
-  transaction_id: string,
-  signal: AbortSignal,
-): Promise<Left[]> {
-  const problems = step.name === "refused" ? step.refusal.problems : [];
-  const held = step.name === "refused" ? step.refusal.held : [];
-  const results = await Array.fromAsync(
-    client.results({ transaction_id }, { signal }),
-  );
-  const left: Left[] = [];
-  let sent = 0;
-  for (const [i, row] of rows!.entries()) {
-    const product = i + 1;
-    if (held.includes(product)) {
-      const details = problems.filter((problem) => problem.product === product);
-      left.push({ row, details });
-      continue;
-    }
-    const { result, details } = results[sent++];
-    if (result === "refused") {
-      left.push({ row, details: details?.detail ?? [] });
-    }
-  }
-  return left;
-}
-
-/** Remembers whose the SKUs are that are stored now. */
-function markStored({ rows }: Part, left: readonly Left[]): void {
+  import_id: string,
+): Promise<boolean> {
   const current = upload.value;
-  if (rows === null || current?.sheet == null) return;
-  const { sheet } = current;
-  const isLeft = new Set(left.map(({ row }) => row));
+  if (current?.step.name !== "sent" || current.sheet === null) return false;
+  const { sent } = current.step;
+  if (sent.import_id !== import_id) return false;
+  const left = [...sent.held];
+  const results = client.all
+    .getImportResults({ import_id, result: "refused", limit: 250 });
+  for await (const { details } of results) {
+    const row = sent.rows[(details?.detail[0]?.product ?? 0) - 1];
+    if (row !== undefined) left.push({ row, details: details!.detail });
+  }
+  left.sort((a, b) => a.row - b.row);
+  const rows = left.map(({ row }) => row);
+  const problems = left.flatMap(({ details }, i) =>
+    details.map((detail) => ({ ...detail, product: i + 1 }))
+  );
+  const isLeft = new Set(rows);
   const stored = new Map(current.stored);
-  for (const row of rows) {
-    if (!isLeft.has(row)) stored.set(skuOf(sheet, row), rowName(sheet, row));
+  for (const row of sent.rows.filter((row) => !isLeft.has(row))) {
+    stored.set(skuOf(current.sheet, row), rowName(current.sheet, row));
   }
-  upload.set({ ...current, stored });
-}
-
-/** Makes parts of the rows of a table that were not stored. */
-function keepLeft(): void {
-  const current = upload.value;
-  if (current?.sheet == null) return;
-  const { table, mapping } = current.sheet;
-  const left = current.parts.flatMap(({ step }) =>
-    step.name === "sent" ? step.left : []
-  );
-  if (left.length === 0) return;
-  const parts = current.parts.map((part) =>
-    part.step.name === "sent"
-      ? { ...part, step: { ...part.step, left: [] } }
-      : part
-  );
-  for (let from = 0; from < left.length; from += PRODUCTS_LIMIT) {
-    const some = left.slice(from, from + PRODUCTS_LIMIT);
-    const rows = some.map(({ row }) => row);
-    const name = `${current.fileName}, ${rows.length} left`;
-    const text = documentOf(table, mapping, rows);
-    const problems = some.flatMap(({ details }, i) =>
-      details.map((detail) => ({ ...detail, product: i + 1 }))
-    );
-    const refusal = { error: null, problems, more: 0, held: [] };
-    parts.push({
-      ...partOf({ name, text, rows }),
-      corrected: true,
-      step: { name: "refused", refusal },
-    });
-  }
-  // What is stored is not taken back by an undo of typing.
-  upload.set({ ...current, parts, steps: [], shown: parts.length - 1 });
+  change({
+    rows,
+    stored,
+    step: {
+      name: "refused",
+      refusal: { ...NO_REFUSAL, problems, left: rows.length },
+    },
+    // What is stored is not taken back by an undo of typing.
+    steps: [],
+    corrected: true,
+    idempotencyKey: newIdempotencyKey(),
+  });
+  return true;
 }
 
 /** Whether to close the page would end an upload or lose corrections. */
 export function isAtWork(): boolean {
-  return upload.value?.parts.some(({ step, corrected }) =>
-    step.name === "sending" || (corrected && step.name !== "sent")
-  ) ?? false;
+  const { step, corrected } = upload.value ?? {};
+  return step?.name === "sending" ||
+    (step?.name === "sent" ? step.sent.held.length > 0 : corrected ?? false);
 }
 
 /** Discards the file and stops its upload. */
@@ -601,95 +598,68 @@ export function dropFile(): void {
 /** Stops, and keeps the file to be checked for whoever signs in next. */
 export function keepFile(): void {
   running.abort();
-  setSteps({ name: "kept" });
+  change({ step: { name: "kept" } });
 }
 
-/** A problem and the index of its part. */
-export interface Found {
-  part: number;
-  problem: Detail;
+/** The problems of a file that was refused. */
+export function problemsIn({ step }: Upload): readonly Detail[] {
+  return step.name === "refused" ? step.refusal.problems : [];
 }
 
-/** The problems of all parts that were refused. */
-export function problemsIn({ parts }: Upload): Found[] {
-  return parts.flatMap(({ step }, part) =>
-    step.name === "refused"
-      ? step.refusal.problems.map((problem) => ({ part, problem }))
-      : []
-  );
-}
-
-/**
- * Works on one part after the other. A refusal concerns one part; any other
- * failure ends it.
- */
-async function each(
-  during: Work,
+/** Goes through a step; what is begun later ends it. */
+async function run(
   first: Step,
-  work: (
-    part: Part,
-    signal: AbortSignal,
-    onStep: (step: Step) => void,
-    index: number,
-  ) => Promise<Step>,
+  work: (current: Upload, signal: AbortSignal) => Promise<Step>,
 ): Promise<void> {
   running.abort();
   running = new AbortController();
   const { signal } = running;
-  const todo = (upload.value?.parts ?? []).map(({ step }, index) => ({
-    step,
-    index,
-  })).filter(({ step }) => step.name !== "sent");
-  for (const { index } of todo) {
-    const part = upload.value!.parts[index];
-    const onStep = (step: Step) => {
-      if (!signal.aborted) change(index, { step });
-    };
-    change(index, { step: first, edited: false });
-    try {
-      onStep(await work(part, signal, onStep, index));
-    } catch (error) {
-      if (signal.aborted) return;
-      const step = stepAfter(error, during);
-      onStep(step);
-      if (step.name === "kept") return setSteps(step);
-      if (step.name === "failed") return;
-    }
-    if (signal.aborted) return;
-  }
+  const current = upload.value!;
+  change({ step: first, edited: false });
+  const step = await work(current, signal)
+    .catch((error) => stepAfter(error, first));
+  if (!signal.aborted) change({ step });
 }
 
-function stepAfter(error: unknown, during: Work): Step {
+function stepAfter(error: unknown, first: Step): Step {
   if (error instanceof ApiError && error.status === 401) {
     return { name: "kept" };
   }
   if (error instanceof ApiError && !error.passes) {
     const { details: problems, more } = error;
-    return { name: "refused", refusal: { error, problems, more, held: [] } };
+    return {
+      name: "refused",
+      refusal: { ...NO_REFUSAL, error, problems, more },
+    };
   }
   const failure = error instanceof Error ? error : new Error(String(error));
-  return { name: "failed", error: failure, during };
+  const refusal = first.name === "sending" ? first.refusal : null;
+  return { name: "failed", error: failure, refusal };
 }
 
-function change(index: number, changes: Partial<Part>): void {
+function change(changes: Partial<Upload>): void {
   const current = upload.value;
-  if (current === null) return;
-  const parts = current.parts.map((part, i) =>
-    i === index ? { ...part, ...changes } : part
-  );
-  upload.set({ ...current, parts });
+  if (current !== null) upload.set({ ...current, ...changes });
 }
 
-/** Sets the step of the parts that have not been sent. */
-function setSteps(step: Step): void {
-  const current = upload.value;
-  if (current === null) return;
-  const parts = current.parts.map((part) =>
-    part.step.name === "sent" ? part : { ...part, step }
-  );
-  upload.set({ ...current, parts });
+function nameOf(fileName: string): string {
+  return fileName.slice(0, LONGEST_NAME);
 }
 
-function bodyOf({ text, bytes }: Part): string | Blob {
-  return bytes ?? text;
+/** The document, without the products of these numbers. */
+async function bodyOf(
+  { text, bytes, sheet, rows }: Upload,
+  without: readonly number[],
+  signal: AbortSignal,
+): Promise<string | Blob> {
+  if (sheet !== null) {
+    const out = new Set(without);
+    const sent = rows.filter((_, i) => !out.has(i + 1));
+    const { table, mapping } = sheet;
+    const made = await inSlices(makeDocument(table, mapping, sent), signal);
+    signal.throwIfAborted();
+    return made!;
+  }
+  return bytes ??
+    (without.length === 0 ? text : withoutProducts(text, without));
 }

@@ -1,5 +1,10 @@
 /** An event of the operator, as a seller's endpoint receives it. */
 import { lineReader, wordReader } from "../lib/values.ts";
+import { jsonWriter } from "../json/encode.ts";
+import { instanceOf } from "../json/instance.ts";
+import type { XmlNode } from "../xml/encode.ts";
+import { XML_LIMITS } from "../xml/handlers.ts";
+import { ANY, one, type Shape, TIME, UUID, word } from "../xml/shapes.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
 
 export interface Event {
@@ -12,6 +17,20 @@ export interface Event {
   /** Sent by the operator to test a webhook; nothing happened. */
   test: boolean;
 }
+
+/** The body of a delivery, `<event>`. */
+export const DELIVERED_EVENT: Shape<XmlNode> = {
+  type: "delivered_event",
+  attributes: {
+    test: { form: { kind: "boolean" }, about: "true: the seller tries it" },
+  },
+  content: [
+    one("id", UUID),
+    one("trigger", word(TRIGGERS)),
+    one("created_at", TIME),
+    one("data", ANY, "any elements, as the operator sent them"),
+  ],
+};
 
 /** Bytes of an event document at most. */
 export const EVENT_LIMIT = 256 * 1024;
@@ -30,4 +49,12 @@ export function eventBody(event: Event): Uint8Array {
     `${open}<id>${id}</id><trigger>${trigger}</trigger>` +
       `<created_at>${createdAtText}</created_at><data>${data}</data></event>`,
   );
+}
+
+const writeEvent = jsonWriter(DELIVERED_EVENT);
+const LIMITS = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
+
+/** The same body in JSON. */
+export function eventJson(body: Uint8Array): string {
+  return writeEvent(instanceOf(body, DELIVERED_EVENT, LIMITS));
 }

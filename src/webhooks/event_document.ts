@@ -1,10 +1,14 @@
 /** Reads events as operators send them: a document, or the data alone. */
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
-import { XML_LIMITS } from "../xml/handlers.ts";
+import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
+import { xmlOfAny } from "../json/tree.ts";
 import { namespaceProblem } from "../xml/namespaces.ts";
 import { readFields } from "../xml/small_document.ts";
 import { DATA_DEPTH, EVENT_LIMIT } from "./event.ts";
+
+/** The root and `<data>` itself enclose the nested elements. */
+export const EVENT_LIMITS: XmlLimits = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
 
 /** An event as it was sent; not checked yet. */
 export interface EventDraft {
@@ -27,9 +31,10 @@ export interface DraftField {
  * Reads an `<event>` document. Throws `malformed_xml`, also for a prefix that
  * is not bound inside `<data>`, and 422 for another root.
  */
-export function readEventDocument(bytes: Uint8Array): EventDraft {
-  // The root and <data> itself enclose the nested elements.
-  const root = parseTree(bytes, { ...XML_LIMITS, depth: DATA_DEPTH + 2 });
+export function readEventDocument(
+  root: XmlElement,
+  bytes: Uint8Array,
+): EventDraft {
   const { fields, details } = readFields(root, {
     root: "event",
     texts: ["seller", "trigger", "reference"],
@@ -100,6 +105,7 @@ function dataTooLong(length: number) {
 /** An element's content, which has to keep its meaning in another document. */
 function fragment(bytes: Uint8Array, element?: XmlElement): string {
   if (element === undefined) return "";
+  if (element.any !== undefined) return xmlOfAny(element.any);
   const problem = namespaceProblem(element);
   if (problem === null) return element.source;
   throw malformedElement(bytes, problem.element, problem.message);

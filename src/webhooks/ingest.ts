@@ -8,10 +8,11 @@ import { eventBody, readReference, readTrigger } from "./event.ts";
 import type { DraftField, EventDraft } from "./event_document.ts";
 import { ok, quote, type Read, trimSpace } from "../lib/values.ts";
 import { readField } from "../xml/small_document.ts";
+import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { DeliveryState, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
-import { type Db, DbError, type Sql, type Tx } from "../database/db.ts";
+import { type Db, DbError, type Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent, type NewEvent } from "./rows/events.ts";
 import { findRecipient, lockWebhook, type Recipient } from "./webhook_rows.ts";
@@ -59,8 +60,9 @@ async function prepareAndRecord(
 ): Promise<Ingested> {
   const { db, deps, signals } = services;
   const { clock, ids } = deps;
-  const { seller, webhook, trigger, reference } = await db.read((sql) =>
-    prepare(sql, draft)
+  const { seller, webhook, trigger, reference } = await prepare(
+    db,
+    draft,
   );
   await deps.maybe?.("event prepared");
   const eventId = ids.uuid();
@@ -103,7 +105,10 @@ interface Prepared extends Recipient {
   reference: string;
 }
 
-async function prepare(sql: Sql, draft: EventDraft): Promise<Prepared> {
+async function prepare(
+  db: Pick<Db, "read">,
+  draft: EventDraft,
+): Promise<Prepared> {
   const details = [...draft.details];
   const field = <T>(
     name: "seller" | "trigger" | "reference",
@@ -114,7 +119,7 @@ async function prepare(sql: Sql, draft: EventDraft): Promise<Prepared> {
   const reference = field("reference", readReference);
   const recipient = name === undefined
     ? null
-    : await findRecipient(sql, name, trigger ?? "");
+    : await findRecipient(db, name, trigger ?? "");
   if (name !== undefined && recipient === null) {
     details.push(unknownSeller(draft.seller!));
   }
@@ -157,6 +162,35 @@ async function record(
   }
   return { inserted };
 }
+
+/**
+ * Records an event of the service itself, and its delivery where a webhook is
+ * registered, in a write that holds the seller. `reference` is of no other event.
+ */
+export async function emitWithin(
+  tx: Tx,
+  { deps: { clock, ids }, signals }: Emitting,
+  { seller, trigger, reference, data }: {
+    seller: Pick<Seller, "id" | "no">;
+    trigger: Trigger;
+    reference: string;
+    data: string;
+  },
+): Promise<void> {
+  const webhook = await lockWebhook(tx, seller.no, trigger);
+  const delivery = webhook === undefined ? null : { id: ids.uuid(), webhook };
+  const event = { id: ids.uuid(), sellerNo: seller.no, trigger, reference };
+  await record(tx, clock, event, data, delivery);
+  tx.onCommit(() => {
+    signals?.events.announce(seller.id);
+    if (delivery !== null) signals?.deliveries.announce();
+  });
+}
+
+/** A command has no signals. */
+type Emitting =
+  & { deps: Pick<Deps, "clock" | "ids"> }
+  & Partial<Pick<Services, "signals">>;
 
 export interface Pinged {
   eventId: string;

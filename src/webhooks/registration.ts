@@ -9,21 +9,21 @@ import type { Trigger } from "./trigger.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import { putWebhook } from "./webhook_rows.ts";
-import { parseTree, type XmlElement } from "../xml/decode.ts";
+import type { XmlElement } from "../xml/decode.ts";
 import { readField, readFields } from "../xml/small_document.ts";
 
 /**
- * Registers the webhook of an XML document; it replaces one for the same
+ * Registers the webhook of a document; it replaces one for the same
  * trigger. Throws a `ServiceError`: 422 for an invalid trigger or URL, or a
  * host that cannot be reached.
  */
 export async function registerWebhook(
   { db, deps, signals, outbound }: Services,
   seller: Caller,
-  document: Uint8Array,
+  document: XmlElement,
 ): Promise<void> {
   const { trigger, url } = await readWebhook(
-    parseTree(document),
+    document,
     (url) => outbound.check(url, seller.id),
   );
   await db.write(async (tx) => {

@@ -2,7 +2,7 @@
 import type { Deps } from "../deps.ts";
 import type { Webhook, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
-import { query, type Sql, type Tx } from "../database/db.ts";
+import { type Db, query, type Sql, type Tx } from "../database/db.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
 import {
@@ -93,21 +93,24 @@ const RECIPIENT_BY_NAME = `${RECIPIENT} name = ?`;
  * is no such seller.
  */
 export async function findRecipient(
-  sql: Sql,
+  db: Pick<Db, "read">,
   nameOrId: string,
   trigger: string,
 ): Promise<Recipient | null> {
   const find = (statement: string, key: string) =>
-    sql.get<Recipient["seller"]>(statement, [key]);
+    db.read((sql) => sql.get<Recipient["seller"]>(statement, [key]), {
+      single: true,
+    });
   const id = readId(nameOrId);
   const seller = (id === null ? undefined : await find(RECIPIENT_BY_ID, id)) ??
     await find(RECIPIENT_BY_NAME, nameOrId);
   if (seller === undefined) return null;
-  const webhook = await sql.get<WebhookState>(
-    `SELECT id, disabled_at AS "disabledAt" FROM webhooks
-     WHERE seller_no = ? AND trigger_name = ?`,
-    [seller.no, trigger],
-  );
+  const webhook = await db.read((sql) =>
+    sql.get<WebhookState>(
+      `SELECT id, disabled_at AS "disabledAt" FROM webhooks
+       WHERE seller_no = ? AND trigger_name = ?`,
+      [seller.no, trigger],
+    ), { seller: seller.no, single: true });
   return { seller, webhook: webhook ?? null };
 }
 

@@ -4,6 +4,9 @@
  */
 import type { ServiceError } from "../lib/errors.ts";
 import {
+  type AnyValue,
+  type Kind,
+  type TagPosition,
   XML_LIMITS,
   type XmlAttributes,
   type XmlHandlers,
@@ -23,9 +26,33 @@ export type BlockDone = (block: Uint8Array) => void;
 export function readXml(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
-  done?: BlockDone,
+  options?: ReadingOptions,
 ): void {
-  for (const _ of begun(blocks, handlers, done).read());
+  for (const _ of begun(blocks, handlers, options).read());
+}
+
+/** A reader of a document; `read` pauses between two windows. */
+interface DocumentReader extends TagPosition {
+  /** Nothing before this index is told any more. */
+  readonly position: number;
+  read(): Generator<void, void>;
+}
+
+/** Begins to read a document in some form, as the events of XML. */
+export type BeginReading = (
+  source: XmlSource,
+  handlers: XmlHandlers,
+  limits: XmlLimits,
+) => DocumentReader;
+
+export const XML: BeginReading = (source, handlers, limits) =>
+  new XmlReader(source, handlers, limits);
+
+interface ReadingOptions {
+  done?: BlockDone;
+  limits?: XmlLimits;
+  /** The form of the document; XML unless given. */
+  begin?: BeginReading;
 }
 
 /** Runs one step when the scheduler allows it. */
@@ -39,9 +66,9 @@ export async function readXmlInPieces(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
   take: TakePiece,
-  done?: BlockDone,
+  options?: ReadingOptions,
 ): Promise<void> {
-  const windows = begun(blocks, handlers, done).read();
+  const windows = begun(blocks, handlers, options).read();
   let isOver = false;
   const readOne = () => {
     isOver = windows.next().done === true;
@@ -69,9 +96,9 @@ export const MOST_OF_A_WINDOW = 2 * 1024 * 1024;
 export function readArrivingXml(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
-  limits: XmlLimits,
+  options: ReadingOptions,
 ): ArrivingXml {
-  const reader = begun(blocks, handlers, undefined, limits);
+  const reader = begun(blocks, handlers, options);
   const windows = reader.read();
   return {
     readOne: () => windows.next().done !== true,
@@ -82,11 +109,9 @@ export function readArrivingXml(
 function begun(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
-  done?: BlockDone,
-  limits = XML_LIMITS,
-): XmlReader {
-  const source = new XmlSource(blocks, done);
-  const reader = new XmlReader(source, handlers, limits);
+  { done, limits = XML_LIMITS, begin = XML }: ReadingOptions = {},
+): DocumentReader {
+  const reader = begin(new XmlSource(blocks, done), handlers, limits);
   handlers.begin?.(reader);
   return reader;
 }
@@ -101,14 +126,27 @@ export interface XmlElement {
   /** Its own text and CDATA, children left out. */
   text: string;
   children: XmlElement[];
-  /** The source between its tags, exactly as sent. */
+  /** The source between its tags, exactly as sent; none in JSON. */
   source: string;
+  /** Its content in JSON, where it may be anything. */
+  any?: AnyValue;
+  /** Values in JSON that are of another kind than expected. */
+  mistyped?: Mistyped[];
 }
 
-/** Reads a small document into a tree. */
+/** `member`: of the element; null: the element's own value. */
+export interface Mistyped {
+  member: string | null;
+  found: Kind;
+  expected: Kind;
+  line: number;
+}
+
+/** Reads a small document into a tree; `begin`: its form, XML unless given. */
 export function parseTree(
   bytes: Uint8Array,
   limits: XmlLimits = XML_LIMITS,
+  begin: BeginReading = XML,
 ): XmlElement {
   const source = decoded(bytes);
   const sent = new SentIndex(source);
@@ -122,28 +160,37 @@ export function parseTree(
     source,
   };
   const path = [{ element: root, start: 0 }];
-  const reader: XmlReader = new XmlReader(new XmlSource([bytes]), {
+  const hasSource = begin === XML;
+  const reader: DocumentReader = begin(new XmlSource([bytes]), {
     open(name, attributes, line) {
       const element = {
         name,
         attributes,
         line,
-        at: sent.of(reader.tagStart),
+        at: hasSource ? sent.of(reader.tagStart) : 0,
         text: "",
         children: [],
         source: "",
       };
       path[path.length - 1].element.children.push(element);
-      path.push({ element, start: sent.of(reader.tagEnd) });
+      path.push({ element, start: hasSource ? sent.of(reader.tagEnd) : 0 });
     },
     text(text) {
       path[path.length - 1].element.text += text;
     },
     close() {
       const { element, start } = path.pop()!;
+      if (!hasSource) return;
       // An empty-element tag has no content; otherwise "</" ends it.
       const end = sent.of(reader.tagStart);
       element.source = end < start ? "" : source.slice(start, end);
+    },
+    any(value) {
+      path[path.length - 1].element.any = value;
+    },
+    mistyped(member, found, expected, line) {
+      const { element } = path[path.length - 1];
+      (element.mistyped ??= []).push({ member, found, expected, line });
     },
   }, limits);
   for (const _ of reader.read());

@@ -33,7 +33,10 @@ export function isoTimeOrNone(milliseconds: number | null): string | null {
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
-/** Stands for a long list in the text around it; XML has no such character. */
+/**
+ * Stands for a long list in the text around it; neither XML nor JSON has such a
+ * character.
+ */
 const LIST = "\0";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -46,14 +49,22 @@ export type EncodedBlocks = readonly Uint8Array<ArrayBuffer>[];
  * of it is long, in the blocks of that list.
  */
 export function serviceDocument(content: XmlNode): string | EncodedBlocks {
+  return documentOf((long) => DECLARATION + element("service", content, long));
+}
+
+/** What `write` writes, with the long lists that it left out and named. */
+export function documentOf(
+  write: (long: ElementList[]) => string,
+): string | EncodedBlocks {
   const long: ElementList[] = [];
-  const text = DECLARATION + element("service", content, long);
+  const text = write(long);
   return long.length === 0 ? text : withLists(text, long);
 }
 
-/** The same document, in one block of UTF-8. */
-export function encodedDocument(content: XmlNode): Uint8Array<ArrayBuffer> {
-  const document = serviceDocument(content);
+/** A document in one block of UTF-8. */
+export function inOneBlock(
+  document: string | EncodedBlocks,
+): Uint8Array<ArrayBuffer> {
   return typeof document === "string"
     ? encoder.encode(document)
     : joined(document);
@@ -69,7 +80,7 @@ function withLists(
   ]);
 }
 
-/** An element that is encoded already, with its tags. */
+/** An element that is encoded already, in XML with its tags. */
 export class EncodedElement {
   readonly text: string;
 
@@ -83,14 +94,16 @@ const TEXT_LENGTH = 64 * 1_024;
 
 /**
  * Elements of one name, encoded one after the other up to a number of bytes. In
- * a node it takes the place of the array of those elements. A long list is
+ * a node it takes the place of the array of those elements. `write` encodes
+ * one, `separator` stands between two. A long list is
  * turned into UTF-8 as it grows: 4 MiB at once would take 30 ms and more.
  */
 export class ElementList<V extends XmlValue = XmlValue> {
   /** For the compiler alone: lists of other elements are other types. */
   declare readonly holds: V;
-  readonly #name: string;
   readonly #limit: number;
+  readonly #write: (value: XmlValue) => string;
+  readonly #separator: string;
   /** What comes before `#text`. */
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #text = "";
@@ -98,9 +111,14 @@ export class ElementList<V extends XmlValue = XmlValue> {
   #count = 0;
 
   /** `limit` in bytes of UTF-8; the first element is accepted at any size. */
-  constructor(name: string, limit: number) {
-    this.#name = name;
+  constructor(
+    limit: number,
+    write: (value: XmlValue) => string,
+    separator = "",
+  ) {
     this.#limit = limit;
+    this.#write = write;
+    this.#separator = separator;
   }
 
   /**
@@ -108,9 +126,10 @@ export class ElementList<V extends XmlValue = XmlValue> {
    * fit.
    */
   add(value: V | EncodedElement): boolean {
-    const text = value instanceof EncodedElement
+    const written = value instanceof EncodedElement
       ? value.text
-      : element(this.#name, value);
+      : this.#write(value);
+    const text = this.#count === 0 ? written : this.#separator + written;
     const bytes = Buffer.byteLength(text);
     if (this.#count > 0 && this.#bytes + bytes > this.#limit) return false;
     this.#text += text;
@@ -125,14 +144,18 @@ export class ElementList<V extends XmlValue = XmlValue> {
     this.#text = "";
   }
 
-  /** Whether some of it is not kept as text. */
-  get isLong(): boolean {
-    return this.#blocks.length > 0;
-  }
-
-  get text(): string {
-    const blocks = this.#blocks.map((block) => decoder.decode(block));
-    return blocks.join("") + this.#text;
+  /**
+   * Its text. One of which some is not kept as text is added to `long`, if that
+   * is given; `LIST` stands in its place.
+   */
+  in(long?: ElementList[]): string {
+    if (this.#blocks.length === 0) return this.#text;
+    if (long === undefined) {
+      const blocks = this.#blocks.map((block) => decoder.decode(block));
+      return blocks.join("") + this.#text;
+    }
+    long.push(this);
+    return LIST;
   }
 
   get blocks(): EncodedBlocks {
@@ -169,10 +192,7 @@ export function element(
     if (Array.isArray(child)) {
       for (const one of child) children += element(key, one, long);
     } else if (child instanceof ElementList) {
-      if (long !== undefined && child.isLong) {
-        long.push(child);
-        children += LIST;
-      } else children += child.text;
+      children += child.in(long);
     } else if (key === "#text") {
       text = escaped(child);
     } else if (key.startsWith("@")) {

@@ -30,6 +30,22 @@ export interface TagPosition {
   readonly tagEnd: number;
 }
 
+/** The kind of a value in JSON, as messages call it. */
+export type Kind =
+  | "null"
+  | "a string"
+  | "a number"
+  | "a boolean"
+  | "an object"
+  | "an array";
+
+/** A value of any content in JSON; numbers and booleans as they were sent. */
+export type AnyValue =
+  | null
+  | string
+  | AnyValue[]
+  | { [name: string]: AnyValue };
+
 export interface XmlHandlers {
   /** Called once, before the others. */
   begin?(tag: TagPosition): void;
@@ -38,4 +54,16 @@ export interface XmlHandlers {
   /** Text or CDATA; the text of an element may come in several pieces. */
   text(text: string): void;
   close(name: string): void;
+  /**
+   * A value in JSON is of another kind than expected: that of the open element,
+   * or of its member with this name. Nothing else of it is told.
+   */
+  mistyped?(
+    member: string | null,
+    found: Kind,
+    expected: Kind,
+    line: number,
+  ): void;
+  /** The content of the open element, in JSON, where it may be anything. */
+  any?(value: AnyValue): void;
 }

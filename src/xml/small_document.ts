@@ -97,6 +97,29 @@ export function readText(
   return text!;
 }
 
+/**
+ * The trimmed texts of a list of elements of one name; undefined without the
+ * list. What does not belong in it is added to `details`.
+ */
+export function listOf(
+  list: XmlElement | undefined,
+  name: string,
+  details: Detail[],
+): string[] | undefined {
+  if (list === undefined) return;
+  for (const detail of stray(list)) details.push(detail);
+  return list.children.flatMap((item) => {
+    if (item.name !== name) {
+      details.push(unknownElement(item, list.name, [name]));
+      return [];
+    }
+    for (const detail of [...attributeProblems(item), ...markup(item)]) {
+      details.push(detail);
+    }
+    return [trimSpace(item.text)];
+  });
+}
+
 function otherRoot({ name, line }: XmlElement, expected: string) {
   return recordInvalid([{
     line,
@@ -110,15 +133,18 @@ function rootProblems(root: XmlElement): Detail[] {
   const details: Detail[] = Object.keys(root.attributes)
     .filter((name) => !/^(xmlns$|xmlns:|xsi:)/.test(name))
     .map((name) => unknownAttribute(name, root, root.name));
-  if (trimSpace(root.text) !== "") {
-    details.push({
-      line: root.line,
-      field: root.name,
-      code: "unexpected_text",
-      message: `<${root.name}> holds text beside its elements.`,
-    });
-  }
-  return details;
+  return [...details, ...stray(root)];
+}
+
+/** Text beside the elements that an element holds. */
+function stray({ name, text, line }: XmlElement): Detail[] {
+  if (trimSpace(text) === "") return [];
+  return [{
+    line,
+    field: name,
+    code: "unexpected_text",
+    message: `<${name}> holds text beside its elements.`,
+  }];
 }
 
 function attributeProblems(element: XmlElement): Detail[] {

@@ -1,12 +1,15 @@
 /** The product of benchmarks that write rows without HTTP. */
+import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
+import { NO_REVIEW } from "../../src/reviews/review.ts";
 
 /** A new product with this SKU. */
 export function chair(sku: string): Product {
   const now = systemClock.now();
   return {
     ...INITIAL,
+    ...NO_REVIEW,
     id: systemIds.uuid(),
     sku,
     title: `Chair ${sku}`,
@@ -20,5 +23,6 @@ export function chair(sku: string): Product {
     categories: ["Home > Chairs"],
     created_at: now,
     updated_at: now,
+    ...NO_FORMER_PRICE,
   };
 }

@@ -128,7 +128,9 @@ async function insert(db: Db, sellers: readonly Seller[]): Promise<void> {
       after: chair(`new-${first + n}`),
     }));
     const seller = sellers[first / IN_ONE % SELLERS];
-    await db.write((tx) => writeProducts(tx, seller, created.map(rowChange)));
+    await db.write((tx) =>
+      writeProducts(tx, seller, created.map(rowChange), null)
+    );
   }
 }
 

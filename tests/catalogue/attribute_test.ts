@@ -114,7 +114,19 @@ bothEngines.test("an update changes its attribute alone, and obeys the rules tha
     assertEquals(answer.status, 204, `${attribute}: ${answer.text}`);
     const after = await stored(app, attribute === "sku" ? "B" : "A");
     const { updated_at } = after;
-    assertEquals(after, { ...before, [attribute]: value, updated_at });
+    const kept = attribute === "price"
+      ? {
+        price_since: updated_at,
+        lowest_price: before.price,
+        lowest_price_until: updated_at,
+      }
+      : {};
+    assertEquals(after, {
+      ...before,
+      ...kept,
+      [attribute]: value,
+      updated_at,
+    });
   }
 });
 

@@ -1,4 +1,5 @@
 /** Rows of products, as they are written. */
+import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { assert, assertEquals } from "@std/assert";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import { isInsert, textOf, type Tx } from "../../src/database/db.ts";
@@ -7,7 +8,8 @@ import {
   rowChange,
   writeProducts,
 } from "../../src/catalogue/product_rows.ts";
-import { COLUMNS } from "../../src/catalogue/product_values.ts";
+import { CONTENT } from "../../src/catalogue/product_values.ts";
+import { NO_REVIEW } from "../../src/reviews/review.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { fastParent } from "../support/data_dir.ts";
@@ -15,6 +17,7 @@ import { bothEngines, openStore } from "../support/engine.ts";
 
 const BEFORE: Product = {
   ...INITIAL,
+  ...NO_REVIEW,
   id: "01890000-0000-7000-8000-000000000000",
   sku: "A",
   title: "A",
@@ -23,6 +26,7 @@ const BEFORE: Product = {
   quantity: 1,
   created_at: 1,
   updated_at: 1,
+  ...NO_FORMER_PRICE,
 };
 
 /** Another value for each column that can change. */
@@ -57,7 +61,7 @@ async function filled() {
     const deps = { clock: systemClock, ids: systemIds };
     const { seller } = await addSeller(tx, deps, "acme");
     const created = rowChange({ before: null, after: BEFORE });
-    await writeProducts(tx, seller, [created]);
+    await writeProducts(tx, seller, [created], null);
     return seller;
   });
   const statements = new Set<string>();
@@ -83,7 +87,8 @@ async function filled() {
           },
         });
         const after = { ...before, ...change };
-        return writeProducts(noted, seller, [rowChange({ before, after })]);
+        const changes = [rowChange({ before, after })];
+        return writeProducts(noted, seller, changes, "attribute");
       });
     },
     [Symbol.asyncDispose]: async () => {
@@ -95,14 +100,13 @@ async function filled() {
 
 bothEngines.test("every column that changed is written", async () => {
   await using table = await filled();
-  for (const column of COLUMNS) {
-    if (["id", "created_at", "updated_at"].includes(column)) continue;
+  for (const column of CONTENT) {
     await table.update({ [column]: AFTER[column] });
     assertEquals((await table.find())![column], AFTER[column], column);
   }
-  const { id: _, updated_at: __, created_at: ___, ...fields } =
-    (await table.find())!;
-  assertEquals<Partial<Product>>(fields, AFTER);
+  const product = (await table.find())!;
+  const content = CONTENT.map((column) => [column, product[column]]);
+  assertEquals<Partial<Product>>(Object.fromEntries(content), AFTER);
 });
 
 bothEngines.test("there are few statements, whatever changes together", async () => {

@@ -1,7 +1,9 @@
 /** The checksums by which an undo knows what a transaction created. */
+import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProductFields } from "../../src/catalogue/fields.ts";
 import { INITIAL } from "../../src/catalogue/product.ts";
+import { NO_REVIEW } from "../../src/reviews/review.ts";
 import { rowChange } from "../../src/catalogue/product_rows.ts";
 import { valuesOf } from "../../src/catalogue/product_values.ts";
 import {
@@ -56,7 +58,10 @@ Deno.test("an undo recognizes a created product, and any change of one", () => {
 
 Deno.test("a record has the former values of the fields that changed, and knows the new ones", () => {
   const id = "018f0000-0000-7000-8000-000000000000";
-  const before = { ...PRODUCT, id, created_at: 1, updated_at: 1 };
+  const before = {
+    ...{ ...PRODUCT, ...NO_REVIEW, ...NO_FORMER_PRICE },
+    ...{ id, created_at: 1, updated_at: 1 },
+  };
   const after = {
     ...before,
     currency: "EUR",

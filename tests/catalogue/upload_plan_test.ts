@@ -1,9 +1,11 @@
 /** Plans of uploads, which need no database. */
+import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { assertEquals } from "@std/assert";
 import { decodeProducts } from "../../src/catalogue/document.ts";
 import type { Loaded } from "../../src/catalogue/load.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import { planUpload } from "../../src/catalogue/upload_plan.ts";
+import { NO_REVIEW } from "../../src/reviews/review.ts";
 import { product } from "../support/app.ts";
 
 const ID = "018f0000-0000-7000-8000-00000000000";
@@ -11,6 +13,7 @@ const ID = "018f0000-0000-7000-8000-00000000000";
 function loaded(limit: number, ...skus: string[]): Loaded {
   const products = skus.map((sku, n): Product => ({
     ...INITIAL,
+    ...NO_REVIEW,
     id: `${ID}${n}`,
     sku,
     title: sku,
@@ -18,9 +21,11 @@ function loaded(limit: number, ...skus: string[]): Loaded {
     currency: "SEK",
     created_at: 1,
     updated_at: 1,
+    ...NO_FORMER_PRICE,
   }));
   return {
     inactive: null,
+    review: "none",
     quota: { limit, used: skus.length },
     byId: new Map(products.map((product) => [product.id, product])),
     bySku: new Map(products.map((product) => [product.sku, product])),

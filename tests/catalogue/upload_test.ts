@@ -1,4 +1,6 @@
 /** `POST /seller_api/bulk_products`: what is stored, refused, repeated. */
+import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
+import { NO_REVIEW } from "../../src/reviews/review.ts";
 import {
   assert,
   assertEquals,
@@ -87,6 +89,8 @@ bothEngines.test("every field is stored as documented", async () => {
   const { id: _, created_at: __, updated_at: ___, ...fields } =
     (await stored(app, "A-1"))!;
   assertEquals(fields, {
+    ...NO_REVIEW,
+    ...NO_FORMER_PRICE,
     sku: "A-1",
     title: "T & <T>",
     description,

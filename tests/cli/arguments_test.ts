@@ -65,7 +65,7 @@ const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
   ["serve --sandbox=yes", ["--sandbox: takes no value."]],
   ["key add --data= --nope", [
     "--data: needs a value, FOLDER.",
-    '--nope: unknown flag of "key add"; did you mean --label?',
+    '--nope: unknown flag of "key add"; did you mean --scopes?',
   ]],
 ];
 

@@ -70,13 +70,44 @@ Deno.test("keys have labels, prefixes and a last use", async () => {
   const [id, key] = added.map((line) => line.split(": ")[1]);
   const list = async () =>
     (await run(app, "key", "list", "acme")).map(plain).at(-1);
-  const [, prefix] = /^ID {2}TIME {2}(\S+) {2}never used {2}active {2}ERP$/
-    .exec((await list())!)!;
+  const [, prefix] =
+    /^ID {2}TIME {2}(\S+) {2}never used {2}active {2}(?:\w+,?){4} {2}everywhere {2}ERP$/
+      .exec((await list())!)!;
   assertEquals(key.startsWith(prefix), true, prefix);
   assertEquals(await run(app, "key", "revoke", id.toUpperCase()), [
     `revoked: ${id}`,
   ]);
-  assertMatch((await list())!, /revoked TIME {2}ERP$/);
+  assertMatch((await list())!, /revoked TIME {2}.* {2}ERP$/);
+});
+
+Deno.test("a key is made with scopes, an end and networks", async () => {
+  await using app = await boot();
+  const words = [
+    "--scopes",
+    "webhooks, read",
+    "--networks",
+    "10.0.0.0/8,::1/128",
+  ];
+  const end = ["--expires-at", "2999-01-01"];
+  await run(app, "key", "add", "acme", ...words, ...end);
+  const list = await run(app, "key", "list", "acme");
+  assertMatch(
+    list.at(-1)!,
+    / {2}active until 2999-01-01T00:00:00.000Z {2}read,webhooks {2}10.0.0.0\/8,::1\/128$/,
+  );
+  for (
+    const [flag, value, said] of [
+      ["--scopes", "write", /"write"; scopes are read, products/],
+      ["--networks", "10.0.0.1", /"10.0.0.1"; write a network/],
+      ["--expires-at", "2020-01-01", /it must be later than/],
+    ] as const
+  ) {
+    assertMatch(
+      await refusal(run(app, "key", "add", "acme", flag, value)),
+      said,
+    );
+  }
+  assertEquals((await run(app, "key", "list", "acme")).length, list.length);
 });
 
 Deno.test("operator keys are made, listed and revoked; the audit log has it all", async () => {

@@ -18,7 +18,7 @@ const MUG: SentProduct = {
   sku: "MUG/1",
   title: 'Mug, "big" & <blue>',
   description: "<p>Two\nlines\r\nand a tab\t</p>",
-  price: { value: "149", currency: "SEK" },
+  price: { amount: "149", currency: "SEK" },
   quantity: 12,
   weight: { value: 300, unit: "g" },
   brand: "Kockums",
@@ -88,6 +88,25 @@ Deno.test("products are uploaded, watched, read, changed, cleared and taken back
   assertEquals(products.updated, 1);
   const { success } = await client.deleteProduct({ sku_or_id: "MUG/1" });
   assert(success);
+});
+
+Deno.test("an import is tried, watched and awaited", async () => {
+  await using app = await boot();
+  const client = app.client();
+  const flawed = { ...MUG, sku: "MUG/2", gtin: "1" };
+  const tried = await client
+    .beginImport({ products: [MUG, flawed], name: "a.xml", dry_run: true });
+  const { status, name, dry_run, problems } = await client.waitFor(tried);
+  assertEquals([status, name, dry_run], ["refused", "a.xml", true]);
+  assertEquals(problems?.detail[0].product, 2);
+  const begun = await client
+    .beginImport({ products: [MUG, flawed], accept: "valid" });
+  const seen: string[] = [];
+  for await (const { status } of client.follow(begun)) seen.push(status);
+  assertEquals(seen.at(-1), "completed_with_errors");
+  const results = client.all.getImportResults({ ...begun, result: "refused" });
+  const skus = (await Array.fromAsync(results)).map(({ sku }) => sku);
+  assertEquals(skus, ["MUG/2"]);
 });
 
 Deno.test("a refusal is an error with code, place and message of each problem", async () => {

@@ -54,7 +54,7 @@ Deno.test("a document is written in the terms of the interface", () => {
   const product: SentProduct = {
     id: "1",
     title: 'a "b" <c> & \r',
-    price: { value: "1.50", currency: "SEK" },
+    price: { amount: "1.50", currency: "SEK" },
     quantity: 0,
     brand: null,
     categories: [],

@@ -57,7 +57,7 @@ Deno.test({
 const client = createClient({ url: process.argv[2], key: process.argv[3] });
 const products = Array.from({ length: 250 }, (_, i) => ({
   sku: \`S-\${i}\`, title: "Mug", description: "x".repeat(300), quantity: 1,
-  price: { value: "149.00", currency: "SEK" },
+  price: { amount: "149.00", currency: "SEK" },
 }));
 const upload = await client.uploadProducts({ products });
 const { status } = await client.waitFor(upload);

@@ -11,7 +11,7 @@ import {
 } from "../../src/client/mod.ts";
 
 export async function compiles(client: Client): Promise<void> {
-  const price = { value: "1.00", currency: "SEK" };
+  const price = { amount: "1.00", currency: "SEK" };
   const products = [{ sku: "A", price, brand: null }];
   const { transaction_id } = await client.uploadProducts({ products });
   const { dry_run } = await client.uploadProducts({ products, dry_run: true });
@@ -20,6 +20,13 @@ export async function compiles(client: Client): Promise<void> {
   const { product }: { product: Product } = await client
     .getProduct({ sku_or_id: "A" });
   await client.uploadProducts({ products: [product] });
+  const counted = [
+    { sku: "A", quantity: 12 },
+    { sku: "B", quantity: { value: 12, expected: 9 } },
+    { sku: "C", quantity: { value: null, expected: 9 } },
+    { sku: "D", quantity: { value: 12, expected: "" as const } },
+  ];
+  await client.uploadProducts({ products: counted });
   for await (const { sku } of client.all.listProducts({ limit: 5 })) {
     const text: string | undefined = sku;
     void [text, created, done];

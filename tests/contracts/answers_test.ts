@@ -146,6 +146,8 @@ async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
   assertEquals((await app.upload(product("K"), "", keyed)).status, 200);
   keep(bodies, "conflict", await app.upload(product("L"), "", keyed));
   keep(bodies, "media type", await post("x", { "Content-Type": 'a/b;"<&' }));
+  const json = { "Content-Type": "application/json" };
+  keep(bodies, "malformed JSON", await post('{"a":\u0001', json));
   const long = " ".repeat(app.config.bodyLimit + 1);
   keep(bodies, "too large", await post(long));
   for (
@@ -159,6 +161,9 @@ async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
   ) {
     keep(bodies, name, await app.call(path, { method: method ?? "PUT" }));
   }
+  await app.upload(product("Q"));
+  const other = "/seller_api/products/Q/attribute/brand/x?expected=%3C&";
+  keep(bodies, "other value", await app.call(other, { method: "PUT" }));
   const key = "\u00e9<&]]>";
   keep(bodies, "no key", await app.call("/seller_api/webhooks", { key }));
 }

@@ -14,6 +14,7 @@ import {
   KEY_EXAMPLE,
   MAPPING_EXAMPLE,
   PRODUCTS_EXAMPLE,
+  REASONS_EXAMPLE,
   SELLER_EXAMPLE,
   WEBHOOK_EXAMPLE,
 } from "../../src/contracts/examples.ts";
@@ -25,6 +26,7 @@ import { type Answer, boot, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { validateProducts, validateResponse } from "../support/schemas.ts";
+import { bothForms } from "../support/forms.ts";
 
 const SCHEMAS = "/seller_api/schemas";
 
@@ -37,6 +39,9 @@ Deno.test("every route is documented but those for browsers and people alone", (
       "/",
       "/assets/:name",
       "/docs.css",
+      "/notices/:seller/:signature",
+      "/notices/:seller/:signature",
+      "/notices/:seller/:signature/again",
       "/.well-known/security.txt",
     ],
   );
@@ -70,7 +75,7 @@ Deno.test("every example is valid, and every kind of answer has one", () => {
   }
 });
 
-Deno.test("the examples of requests are accepted", async () => {
+bothForms.test("the examples of requests are accepted", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(product("MUG-2"));
@@ -94,7 +99,7 @@ Deno.test("the examples of requests are accepted", async () => {
   assertEquals(event.status, 200, event.text);
 });
 
-Deno.test("the example of each trigger is accepted, and delivered as it is", async () => {
+bothForms.test("the example of each trigger is accepted, and delivered as it is", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const operator = app.client({ key: "op" });
   for (const trigger of TRIGGERS) {
@@ -110,7 +115,7 @@ Deno.test("the example of each trigger is accepted, and delivered as it is", asy
   );
 });
 
-Deno.test("every kind of answer of the running service is valid", async () => {
+bothForms.test("every kind of answer of the running service is valid", async () => {
   await using host = new ImageHost();
   await using app = await boot({
     config: { operatorKey: "op", roles: ["api", "images", "webhooks"] },
@@ -175,6 +180,7 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   await get("import", `${imported}?wait=10`);
   await get("import_results", `${imported}/results?limit=1`);
   await get("imports", "/seller_api/imports");
+  await post("import_images_retry", `${imported}/images/retry`);
 
   const hooks = "/seller_api/webhooks";
   await get("webhooks", hooks);
@@ -211,6 +217,7 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   }
   await get("products", "/operator_api/products?limit=1", "op");
   await get("sellers", "/operator_api/sellers", "op");
+  await get("database", "/operator_api/database", "op");
   await post(
     "new_seller",
     "/operator_api/sellers",
@@ -234,6 +241,36 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   });
   await get("mapping", "/seller_api/mappings/a");
   await get("mappings", "/seller_api/mappings");
+  await app.call("/operator_api/sellers/acme/attribute/review/changes", {
+    method: "PUT",
+    key: "op",
+  });
+  await app.upload(
+    product("A", "<categories><category>a</category></categories>") +
+      product("R", "<brand>b</brand>"),
+  );
+  await app.call("/seller_api/products/A/attribute/title/Other", {
+    method: "PUT",
+  });
+  await app.call("/seller_api/products/A/attribute/price/9", {
+    method: "PUT",
+  });
+  await get("product", "/seller_api/products/A");
+  await get("changes", "/seller_api/products/A/history?attribute=price");
+  const queue = await get("reviews", "/operator_api/reviews", "op");
+  await get("reviews", "/operator_api/reviews?limit=1", "op");
+  const reviewed = textAt(queue.xml, "reviews/product/id");
+  await post(
+    "success",
+    "/operator_api/reviews",
+    `<reviews><review><product>${reviewed}</product>` +
+      "<decision>rejected</decision><code>c</code></review></reviews>",
+    "op",
+  );
+  await get("products", "/seller_api/products?review=rejected");
+  const reasons = "/operator_api/review_reasons";
+  await app.call(reasons, { method: "PUT", key: "op", body: REASONS_EXAMPLE });
+  await get("reasons", reasons, "op");
   await get("audit", "/operator_api/audit", "op");
   await get("status", "/operator_api/status", "op");
   note("success", await app.call(`${hooks}/order_paid`, { method: "DELETE" }));
@@ -318,7 +355,7 @@ const REFUSED: readonly string[] = [
   product("A", `<brand>${"x".repeat(101)}</brand>`),
 ];
 
-Deno.test("the service refuses what the schema of uploads refuses, and what it accepts is valid", async () => {
+bothForms.test("the service refuses what the schema of uploads refuses, and what it accepts is valid", async () => {
   await using app = await boot();
   const accepts = async (document: string) => {
     const answer = await app.upload(document, "&dry_run=true");
@@ -388,7 +425,7 @@ function spoiled(random: Generator<number, never>): string {
   return text;
 }
 
-Deno.test("of 400 spoiled documents the service accepts none that the schema refuses", async () => {
+bothForms.test("of 400 spoiled documents the service accepts none that the schema refuses", async () => {
   await using app = await boot();
   const random = numbers();
   const outcomes = { both: 0, service: 0, neither: 0 };
@@ -408,7 +445,7 @@ Deno.test("of 400 spoiled documents the service accepts none that the schema ref
   }
 });
 
-Deno.test("the schemas name every field of the code's table", async () => {
+bothForms.test("the schemas name every field of the code's table", async () => {
   await using app = await boot();
   const schema = await app.call(`${SCHEMAS}/products-1.1.xsd`, { key: null });
   assertEquals(schema.status, 200);
@@ -430,7 +467,7 @@ Deno.test("the schemas name every field of the code's table", async () => {
   }
 });
 
-Deno.test("only the schemas themselves need no key below /seller_api", async () => {
+bothForms.test("only the schemas themselves need no key below /seller_api", async () => {
   await using app = await boot();
   const refused: [string, string][] = [
     ["POST", `${SCHEMAS}/products-1.1.xsd`],
@@ -449,7 +486,7 @@ Deno.test("only the schemas themselves need no key below /seller_api", async () 
   assertEquals([again.status, again.text], [304, ""]);
 });
 
-Deno.test("openapi.json is valid OpenAPI 3.1 and describes every endpoint", async () => {
+bothForms.test("openapi.json is valid OpenAPI 3.1 and describes every endpoint", async () => {
   await using app = await boot();
   const answer = await app.call("/openapi.json", { key: null });
   assertEquals(
@@ -478,7 +515,7 @@ Deno.test("openapi.json is valid OpenAPI 3.1 and describes every endpoint", asyn
   }
 });
 
-Deno.test("the API reference has every endpoint on one of its pages", async () => {
+bothForms.test("the API reference has every endpoint on one of its pages", async () => {
   await using app = await boot();
   const page = async (name: string) =>
     (await app.call(`/docs/${name}`, { key: null })).text;

@@ -18,7 +18,7 @@ import {
   isText,
   type Shape,
   type TextForm,
-} from "../../src/contracts/shapes.ts";
+} from "../../src/xml/shapes.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
@@ -52,6 +52,7 @@ const NAMES: Readonly<Record<string, string>> = {
 /** What no schema says: a product is addressed by its id or its SKU. */
 const ALSO: Readonly<Record<string, string>> = {
   product: "({ id: string } | { sku: string })",
+  product_attributes: "({ id: string } | { sku: string })",
 };
 
 function pascal(name: string): string {
@@ -170,10 +171,12 @@ class Declarations {
       const type = textType(content);
       const value = content.empty ? `${type} | null` : type;
       if (attributes === undefined) return value;
-      const own = `{ ${shape.textName ?? "value"}: ${type}\n${
-        attributeProperties(attributes, content.empty === true)
+      const { textName = "value", plain } = shape;
+      const own = `{ ${textName}: ${plain ? value : type}\n${
+        attributeProperties(attributes, content.empty === true && !plain)
       } }`;
-      return content.empty ? `${own} | null` : own;
+      const alone = plain ? `${type} | ` : "";
+      return `${alone}${own}${content.empty ? " | null" : ""}`;
     }
     const properties = [
       attributeProperties(attributes ?? {}, false),
@@ -201,7 +204,7 @@ class Declarations {
         ? textConstant(content)
         : `{ ${kind}${orNull}, name: "${
           shape.textName ?? "value"
-        }", attributes: ${written} }`;
+        }", attributes: ${written}${shape.plain ? ", plain: true" : ""} }`;
     }
     return `{ elements: ${this.elements(content)}${
       written === undefined ? "" : `, attributes: ${written}`
@@ -234,9 +237,9 @@ function attributeProperties(
 ): string {
   return Object.entries(attributes).map(([name, attribute]) => {
     const optional = attribute.required || isCleared ? "" : "?";
-    return `${comment(attribute.about)}${name}${optional}: ${
-      textType(attribute.form)
-    };`;
+    const type = textType(attribute.form);
+    const orEmpty = attribute.form.empty && type !== "string" ? ' | ""' : "";
+    return `${comment(attribute.about)}${name}${optional}: ${type}${orEmpty};`;
   }).join("\n");
 }
 
@@ -276,12 +279,12 @@ function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
     property(
       sends.root,
       "or an XML document",
-      `${declarations.type(DOCUMENTS[sends.root])} | Encoded`,
+      `${declarations.type(DOCUMENTS[sends.document ?? sends.root])} | Encoded`,
       true,
     ),
   ];
   const inQuery = parameters
-    .filter((one) => one.in !== "header" && one.name !== "dry_run")
+    .filter((one) => one.in !== "header" && !hasOwnAnswer(one, endpoint))
     .map((one) =>
       property(one.name, one.about, parameterType(one), isRequired(one))
     );
@@ -296,6 +299,11 @@ function property(
 ): Property {
   const optional = required ? "" : "?";
   return { text: `${comment(about)}${name}${optional}: ${type};`, required };
+}
+
+/** Whether it is a dry run with an answer of its own: another signature. */
+function hasOwnAnswer({ name }: Parameter, { answers }: Endpoint): boolean {
+  return name === "dry_run" && Array.isArray(answers) && answers.length > 1;
 }
 
 function isRequired({ about }: Parameter): boolean {

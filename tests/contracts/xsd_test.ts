@@ -1,8 +1,13 @@
 /** The schemas are valid XML Schema 1.0 for other implementations than ours. */
 import { assert, assertEquals } from "@std/assert";
-import { productsSchema, responsesSchema } from "../../src/contracts/xsd.ts";
+import {
+  attributesSchema,
+  productsSchema,
+  responsesSchema,
+} from "../../src/contracts/xsd.ts";
 import {
   ANSWER_EXAMPLES,
+  ATTRIBUTES_EXAMPLE,
   PRODUCTS_EXAMPLE,
 } from "../../src/contracts/examples.ts";
 import { QUICK_JAVA } from "../support/java.ts";
@@ -52,13 +57,18 @@ const CASES: readonly Case[] = [
     bad: [PRODUCTS_EXAMPLE.replaceAll("sku>", "skuu>"), "<product/>"],
   },
   {
+    schema: attributesSchema(),
+    good: [ATTRIBUTES_EXAMPLE],
+    bad: [PRODUCTS_EXAMPLE],
+  },
+  {
     schema: responsesSchema(),
     good: Object.values(ANSWER_EXAMPLES),
     bad: ["<service><next>x</next></service>", "<service>x</service>"],
   },
 ];
 
-Deno.test("Xerces takes both schemas, every example, and nothing else", async () => {
+Deno.test("Xerces takes the schemas, every example, and nothing else", async () => {
   for (const { schema, good, bad } of CASES) {
     await using folder = await temporaryFolder();
     const files = await written(folder.path, [schema, ...good, ...bad]);
@@ -71,7 +81,7 @@ Deno.test("Xerces takes both schemas, every example, and nothing else", async ()
   }
 });
 
-Deno.test("xmllint takes both schemas, every example, and nothing else", async () => {
+Deno.test("xmllint takes the schemas, every example, and nothing else", async () => {
   for (const { schema, good, bad } of CASES) {
     await using folder = await temporaryFolder();
     const files = await written(folder.path, [schema, ...good, ...bad]);

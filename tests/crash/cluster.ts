@@ -53,10 +53,11 @@ export class Cluster implements AsyncDisposable {
     url: string,
     roles: readonly Role[],
     sellers: readonly string[],
+    shards?: number,
   ): Promise<Cluster> {
     await using stack = new AsyncDisposableStack();
     const { path } = stack.use(await temporaryFolder());
-    const db = await openPostgres({ url, connections: 2 });
+    const db = await openPostgres({ url, connections: 2, shards });
     stack.defer(() => db.close());
     // As every process does, to notice when another server takes over.
     db.wakeUps!.listen(() => {});

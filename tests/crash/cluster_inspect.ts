@@ -20,7 +20,8 @@ const SAME_COUNTS = `SELECT
   (SELECT COUNT(*) FROM transactions) AS transactions,
   (SELECT SUM(n) FROM hourly_counts WHERE name = 'images_stored') AS fetched,
   (SELECT COUNT(*) FROM images WHERE state = 'stored') AS stored,
-  (SELECT SUM(n) FROM hourly_counts WHERE name = 'images_failed') AS unfetched,
+  (SELECT COALESCE(SUM(n), 0) FROM hourly_counts
+   WHERE name = 'images_failed') AS unfetched,
   (SELECT COUNT(*) FROM images WHERE state = 'failed') AS failed,
   (SELECT SUM(n) FROM hourly_counts
    WHERE name = 'deliveries_delivered') AS accepted,
@@ -73,7 +74,8 @@ export class ClusterInspector {
       await assertRows(
         sql,
         `SELECT event_id AS id FROM deliveries JOIN events
-           ON events.id = event_id AND delivery_id = deliveries.id`,
+           ON events.seller_no = deliveries.seller_no
+             AND events.id = event_id AND delivery_id = deliveries.id`,
         events,
       );
       assertEquals(await sql.all(WRONG_COUNTERS), []);

@@ -11,13 +11,16 @@ export const WRONG_COUNTERS =
    FROM transactions t
    WHERE images_pending <> (SELECT COALESCE(SUM(refs), 0)
        FROM transaction_images
-       WHERE transaction_id = t.id AND status = 'pending')
+       WHERE seller_no = t.seller_no AND transaction_id = t.id
+         AND status = 'pending')
      OR images_stored <> (SELECT COALESCE(SUM(refs), 0)
        FROM transaction_images
-       WHERE transaction_id = t.id AND status = 'stored')
+       WHERE seller_no = t.seller_no AND transaction_id = t.id
+         AND status = 'stored')
      OR images_failed <> (SELECT COALESCE(SUM(refs), 0)
        FROM transaction_images
-       WHERE transaction_id = t.id AND status = 'failed')
+       WHERE seller_no = t.seller_no AND transaction_id = t.id
+         AND status = 'failed')
      OR (finished_at IS NULL) <> (images_pending > 0)`;
 
 export class Inspector implements Disposable {

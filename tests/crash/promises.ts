@@ -22,7 +22,7 @@ export async function prepareRows(
   await post(
     "webhooks",
     "<webhook><trigger>order_created</trigger>" +
-      `<url>${sink.url()}</url></webhook>`,
+      `<url>${sink.url(`/hook/${setters[0].sku}`)}</url></webhook>`,
   );
   const products = [...new Set(setters.map(({ sku }) => sku))].map((sku) =>
     `<product><sku>${sku}</sku><title>t</title>` +

@@ -31,6 +31,7 @@ export interface TrafficFigures {
 
 /** The writers of one seller. */
 interface Seller {
+  readonly name: string;
   readonly key: string;
   readonly uploaders: readonly Uploader[];
   readonly setters: readonly Setter[];
@@ -50,14 +51,15 @@ export class Traffic implements AsyncDisposable {
   #refusedUntil = 0;
 
   /** Each client rests `restMs` after an answer. */
-  constructor(cluster: Cluster, restMs = 0) {
+  constructor(cluster: Cluster, restMs = 0, kinds: readonly string[] = KINDS) {
     this.#cluster = cluster;
     this.#restMs = restMs;
     this.#inspector = new ClusterInspector(cluster.db);
     this.#sellers = [...cluster.keys].map(([name, key]) => ({
+      name,
       key,
       uploaders: [1, 2, 3]
-        .map((n) => new Uploader(`${name}-up${n}`, this.#images.url, KINDS)),
+        .map((n) => new Uploader(`${name}-up${n}`, this.#images.url, kinds)),
       // Two for each product: neither may undo what the other wrote.
       setters: ["set1", "set2"].map((sku) => `${name}-${sku}`).flatMap((
         sku,
@@ -118,6 +120,36 @@ export class Traffic implements AsyncDisposable {
   /** Forgets former refusals. */
   forget(): void {
     this.#refusedFrom = null;
+    for (const writer of this.#writers) writer.slowestMs = 0;
+  }
+
+  /** What the clients of these sellers have had so far. */
+  told(sellers: readonly string[]): {
+    acknowledged: number;
+    refused: number;
+    unanswered: number;
+    slowestMs: number;
+  } {
+    const writers = this.#of(sellers);
+    return {
+      acknowledged: count(writers),
+      refused: writers.reduce((sum, one) => sum + one.refused, 0),
+      unanswered: writers.reduce((sum, one) => sum + one.unanswered, 0),
+      slowestMs: Math.round(Math.max(...writers.map((one) => one.slowestMs))),
+    };
+  }
+
+  #of(sellers: readonly string[]): Writer[] {
+    return this.#sellers.filter(({ name }) => sellers.includes(name))
+      .flatMap(writersOf);
+  }
+
+  /** How many deliveries of these sellers came. */
+  arrived(sellers: readonly string[]): number {
+    return this.#sink.received.filter(({ text }) => {
+      const [, seller] = /<order>([^<-]*)-/.exec(text)!;
+      return sellers.includes(seller);
+    }).length;
   }
 
   /** Milliseconds from the first to the last refusal since `forget`. */
@@ -127,10 +159,13 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Every client has had an answer to something that it asked from now on. */
-  async wentOn(): Promise<void> {
-    const marks = this.#writers.map(({ acknowledged }) => acknowledged + 2);
+  async wentOn(
+    sellers = this.#sellers.map(({ name }) => name),
+  ): Promise<void> {
+    const writers = this.#of(sellers);
+    const marks = writers.map(({ acknowledged }) => acknowledged + 2);
     await until(
-      () => this.#writers.every((one, n) => one.acknowledged >= marks[n]),
+      () => writers.every((one, n) => one.acknowledged >= marks[n]),
       `that all of ${this} went on`,
     );
     assertEquals(this.#cluster.suicides, []);

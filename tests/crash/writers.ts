@@ -16,6 +16,8 @@ export abstract class Writer {
   refused = 0;
   /** Requests that were not answered at all. */
   unanswered = 0;
+  /** The longest that an answer took, in milliseconds, since it was set to 0. */
+  slowestMs = 0;
   readonly name: string;
 
   constructor(name: string) {
@@ -48,6 +50,7 @@ export abstract class Writer {
     let status: number;
     let text: string;
     let again: string | null;
+    const began = performance.now();
     try {
       const response = await this.write(url, key, version);
       status = response.status;
@@ -57,6 +60,8 @@ export abstract class Writer {
       this.unanswered++;
       sometimes("a request was not answered");
       return false;
+    } finally {
+      this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
     }
     if (status === awaited && again !== null) {
       this.refused++;

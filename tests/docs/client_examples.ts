@@ -12,7 +12,7 @@ const client = createClient({ url: "http://127.0.0.1:8080", key: "demo" });
 const products: SentProduct[] = [{
   sku: "MUG-1",
   title: "Mug, enamelled",
-  price: { value: "149.00", currency: "SEK" },
+  price: { amount: "149.00", currency: "SEK" },
   quantity: 12,
   attributes: [{ name: "color", value: "Blue" }],
   images: [{ url: "http://127.0.0.1:8081/images/good/mug.png", alt: "front" }],
@@ -55,6 +55,28 @@ console.log(dry_run.products.updated);
 const { transaction_id } = await client.uploadProducts({ products: changed });
 const undo = await client.undoUpload({ transaction_id });
 console.log((await client.waitFor(undo)).products.updated);
+
+async function add(sku: string, more: number): Promise<number> {
+  for (let wait = 50;; wait = Math.min(2 * wait, 5_000)) {
+    const { product } = await client.getProduct({ sku_or_id: sku });
+    const value = (product.quantity ?? 0) + more;
+    try {
+      await client.putAttribute({
+        sku_or_id: sku,
+        attribute: "quantity",
+        value: `${value}`,
+        expected: `${product.quantity ?? ""}`,
+      });
+      return value;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code !== "changed_since") throw error;
+    }
+    await new Promise((done) => setTimeout(done, wait * Math.random()));
+  }
+}
+
+console.log(await add("MUG-1", 1), await add("MUG-1", -1));
 
 for await (const { sku, quantity } of client.all.listProducts({ q: "mug" })) {
   console.log(sku, quantity);

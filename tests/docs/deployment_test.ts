@@ -130,7 +130,7 @@ Deno.test({
           today,
         ),
         "echo restored; seller-admin seller list; echo listed",
-        steps("scaling", "seller-admin copy-database").replace(
+        steps("scaling", "SELLER_DATABASE_URL='postgres:").replace(
           /postgres:[^']+/,
           url,
         ),

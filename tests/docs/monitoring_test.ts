@@ -6,7 +6,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { boot } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { parseMetrics } from "../support/metrics.ts";
-import { temporaryFolder } from "../support/process.ts";
+import { hasProgram, temporaryFolder } from "../support/process.ts";
 
 const DOCS = new URL("../../src/docs/files/", import.meta.url);
 const ALERTS = new URL("alerts.yml", DOCS).pathname;
@@ -20,20 +20,7 @@ const EVALUATED = "35m";
 
 const NAMES = [...RULES.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
 
-async function isThere(): Promise<boolean> {
-  try {
-    const { success } = await new Deno.Command("promtool", {
-      args: ["--version"],
-      stdout: "null",
-      stderr: "null",
-    }).output();
-    return success;
-  } catch {
-    return false;
-  }
-}
-
-const ignore = !await isThere();
+const ignore = !hasProgram("promtool", "--version");
 if (ignore) console.log("not tried: alerts and dashboard, without promtool");
 
 interface Series {
@@ -121,6 +108,9 @@ const TROUBLE: Record<string, Series[]> = {
       series: `seller_db_commit_seconds_bucket{le="${le}"}`,
       values: `0+${[1, 60, 60][i]}x40`,
     })),
+  ],
+  SellerDatabaseServerAway: [
+    { series: 'seller_database_servers{state="away"}', values: "1x40" },
   ],
   SellerEventLoopLate: [
     { series: "seller_event_loop_lag_seconds", values: "0.7x40" },

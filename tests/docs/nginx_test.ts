@@ -6,16 +6,12 @@ import { assert, assertEquals } from "@std/assert";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { operatorFile } from "../support/handbook.ts";
-import { freePort, temporaryFolder } from "../support/process.ts";
+import { freePort, hasProgram, temporaryFolder } from "../support/process.ts";
 import { raw, statusOf } from "../support/raw.ts";
 
 const NGINX = "/usr/sbin/nginx";
 
-async function isThere(): Promise<boolean> {
-  return await Deno.stat(NGINX).then(() => true, () => false);
-}
-
-const ignore = !await isThere();
+const ignore = !hasProgram(NGINX, "-v");
 if (ignore) console.log("not tried: the handbook's proxy, without nginx");
 
 /** The handbook's server without TLS, between these two. */

@@ -26,12 +26,15 @@ export type Begin = (stage: Stage) => Promise<Activity>;
 const IMAGES = 12;
 const EVENTS = 3;
 
+/** They begin in this order. */
 export const ACTIVITIES: Readonly<Record<string, Begin>> = {
   "nothing": () =>
     Promise.resolve({
       pending: () => Promise.resolve(""),
       verify: () => Promise.resolve(),
     }),
+  // The first: until a mail is due, time goes by in which others would end.
+  "a mail in flight": mailInFlight,
   "uploads": uploads,
   "images in flight": imagesInFlight,
   "images waiting for a retry": imagesWaiting,
@@ -175,6 +178,69 @@ async function eventStream(stage: Stage): Promise<Activity> {
       await reading;
       assert(text.includes("event: final"), `no final event: ${text}`);
       assert(text.includes("<status>completed</status>"), text);
+    },
+  };
+}
+
+/** As fast as the clock may go until a mail is due. */
+const MAIL_SPEED = 20;
+
+/** A mail that its server takes in the middle of the fault. */
+async function mailInFlight(stage: Stage): Promise<Activity> {
+  const { app, mailing, mail, operator } = stage;
+  const name = stage.name("told");
+  const address = `${name}@mail.example`;
+  const key = await app.addSeller(name);
+  const { open, opened } = gate();
+  const isHeld = Promise.withResolvers<void>();
+  const { onData } = mailing;
+  mailing.onData = async (received, count) => {
+    if (received.to !== address) return await onData(received, count);
+    isHeld.resolve();
+    await opened;
+    return null;
+  };
+  for (const path of [`email/${address}`, "product_limit/1"]) {
+    const { status, text } = await app.call(
+      `/operator_api/sellers/${name}/attribute/${path}`,
+      { method: "PUT", key: OPERATOR },
+    );
+    assertEquals(status, 204, text);
+  }
+  const { status } = await app.call("/seller_api/bulk_products?v=1.1", {
+    method: "POST",
+    key,
+    body: `<products>${product("A")}</products>`,
+  });
+  assertEquals(status, 200);
+  stage.clock.speed = MAIL_SPEED;
+  await isHeld.promise;
+  stage.clock.speed = 1;
+  const toOperator = () =>
+    operator.received.filter(({ text }) => text.includes(`"${name}"`));
+  return {
+    midway: open,
+    pending: async () => {
+      const rows = await app.app.db.read((sql) =>
+        sql.all<{ id: string }>(
+          `SELECT notices.id FROM notices
+             JOIN sellers ON sellers.seller_no = notices.seller_no
+           WHERE sellers.name = ? AND told_at IS NULL`,
+          [name],
+        )
+      );
+      return rows.map(({ id }) => `the notice ${id}`).join(", ");
+    },
+    verify: () => {
+      const mails = mail.received.filter(({ to }) => to === address);
+      const ids = mails.map(({ headers }) => headers.get("message-id"));
+      assertEquals(new Set(ids).size, 1, `${ids}`);
+      const requests = toOperator().map(({ headers }) =>
+        headers.get("webhook-id")
+      );
+      assertEquals(new Set(requests).size, 1, `${requests}`);
+      mailing.onData = onData;
+      return Promise.resolve();
     },
   };
 }

@@ -67,10 +67,36 @@ export const WORKER_FAULTS: Readonly<Record<string, Fault>> = {
   "worker out of memory": ailing("worker-out-of-memory"),
 };
 
+/** Where sellers and the operator are told; nothing else depends on them. */
+const NOTICE_FAULTS: Readonly<Record<string, Fault>> = {
+  "mail server away": {
+    begin: (stage) => {
+      const { onRecipient } = stage.mailing;
+      stage.mailing.onRecipient = () => [421, "away on purpose"];
+      stage.mail.cut();
+      return () => {
+        stage.mailing.onRecipient = onRecipient;
+      };
+    },
+    unreadyMs: null,
+  },
+  "notices endpoint away": {
+    begin: ({ operator }) => {
+      const { answering } = operator;
+      operator.answering = () => new Response(null, { status: 503 });
+      return () => {
+        operator.answering = answering;
+      };
+    },
+    unreadyMs: null,
+  },
+};
+
 export const FAULTS = {
   ...DATABASE_FAULTS,
   ...STORE_FAULTS,
   ...WORKER_FAULTS,
+  ...NOTICE_FAULTS,
 };
 
 function commitsFail(kind: DbErrorKind): Fault {

@@ -582,7 +582,8 @@ class Trial implements Disposable {
   /** Whether a message tells of the fault. */
   #explains(message: string): boolean {
     const fault = this.#failedAt === null ? null : this.#fault;
-    return fault !== null && message.includes(textOf(fault.error));
+    return fault !== null &&
+      textsOf(fault.error).some((text) => message.includes(text));
   }
 
   #checkLog(): void {
@@ -597,8 +598,13 @@ function isOfStore(error: NthCall["error"]): error is FileErrorName {
   return !(error in SQLITE_ERRORS);
 }
 
-function textOf(error: NthCall["error"]): string {
-  return isOfStore(error) ? fileErrorText(error) : SQLITE_ERRORS[error][1];
+const ANOTHER_WRITES = "Another process writes.";
+
+/** What the fault says, and what the service says of one that lasts. */
+function textsOf(error: NthCall["error"]): string[] {
+  if (isOfStore(error)) return [fileErrorText(error)];
+  const own = SQLITE_ERRORS[error][1];
+  return error === "SQLITE_BUSY" ? [own, ANOTHER_WRITES] : [own];
 }
 
 /** What is thrown is an uncaught error of its thread. */

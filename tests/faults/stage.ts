@@ -5,6 +5,8 @@
 import { boot, product, type TestApp } from "../support/app.ts";
 import { RunningClock, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { tellingConfig } from "../notices/support.ts";
+import { MailServer, type MailServerOptions } from "../support/mail_server.ts";
 import { S3Server } from "../support/s3_server.ts";
 import { OPERATOR } from "../support/service.ts";
 import { sometimesLogged, sometimesMeasured } from "../support/sometimes.ts";
@@ -34,13 +36,29 @@ export class Stage implements AsyncDisposable {
   readonly images: ImageHost;
   readonly sink: WebhookSink;
   readonly store: S3Server;
+  readonly mail: MailServer;
+  /** What the mail server answers to a recipient, and after the data. */
+  readonly mailing: Required<Pick<MailServerOptions, "onRecipient" | "onData">>;
+  /** The operator's endpoint. */
+  readonly operator: WebhookSink;
   readonly watch: Watch;
   readonly #hooks: Hooks;
   readonly #stack: AsyncDisposableStack;
   #next = 0;
 
   private constructor(
-    parts: Pick<Stage, "app" | "clock" | "images" | "sink" | "store" | "watch">,
+    parts: Pick<
+      Stage,
+      | "app"
+      | "clock"
+      | "images"
+      | "sink"
+      | "store"
+      | "mail"
+      | "mailing"
+      | "operator"
+      | "watch"
+    >,
     hooks: Hooks,
     stack: AsyncDisposableStack,
   ) {
@@ -49,6 +67,9 @@ export class Stage implements AsyncDisposable {
     this.images = parts.images;
     this.sink = parts.sink;
     this.store = parts.store;
+    this.mail = parts.mail;
+    this.mailing = parts.mailing;
+    this.operator = parts.operator;
     this.watch = parts.watch;
     this.#hooks = hooks;
     this.#stack = stack;
@@ -61,6 +82,16 @@ export class Stage implements AsyncDisposable {
     const images = stack.use(new ImageHost());
     const sink = stack.use(new WebhookSink());
     const store = stack.use(new S3Server());
+    const operator = stack.use(new WebhookSink());
+    const parts: Pick<Stage, "mailing"> = {
+      mailing: { onRecipient: () => null, onData: () => null },
+    };
+    const mail = stack.use(
+      await MailServer.start({
+        onRecipient: (...args) => parts.mailing.onRecipient(...args),
+        onData: (...args) => parts.mailing.onData(...args),
+      }),
+    );
     store.skewMs = Infinity; // the clocks of its client are not its own
     const hooks: Hooks = { beforeCommit: () => {} };
     const app = stack.use(
@@ -70,6 +101,7 @@ export class Stage implements AsyncDisposable {
           databaseUrl,
           operatorKey: OPERATOR,
           roles: ["api", "images", "webhooks"],
+          ...tellingConfig({ mail, operator }),
         },
         deps: { clock, beforeCommit: () => hooks.beforeCommit() },
         app: {
@@ -82,8 +114,9 @@ export class Stage implements AsyncDisposable {
       }),
     );
     const watch = stack.use(new Watch(app.url, clock));
-    const parts = { app, clock, images, sink, store, watch };
-    const stage = new Stage(parts, hooks, stack.move());
+    const served = { app, clock, images, sink, store, watch };
+    const told = { mail, mailing: parts.mailing, operator };
+    const stage = new Stage({ ...served, ...told }, hooks, stack.move());
     await until(() => watch.ready, "readiness");
     return stage;
   }

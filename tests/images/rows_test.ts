@@ -584,8 +584,8 @@ async function mix(seed: number): Promise<void> {
          OR state = 'pending'
        UNION ALL
        SELECT t.id FROM transactions t LEFT JOIN transaction_images i
-         ON i.transaction_id = t.id
-       GROUP BY t.id, t.images_stored, t.images_failed
+         ON i.seller_no = t.seller_no AND i.transaction_id = t.id
+       GROUP BY t.seller_no, t.id, t.images_stored, t.images_failed
        HAVING t.images_stored <>
            SUM(CASE i.status WHEN 'stored' THEN i.refs ELSE 0 END)
          OR t.images_failed <>

@@ -19,6 +19,7 @@ import {
 import { until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
 import { Host } from "../support/host.ts";
+import { ImageHost } from "../support/image_host.ts";
 
 const IMPORTS = "/seller_api/imports";
 
@@ -363,6 +364,57 @@ bothEngines.test("an undo is refused where something was changed since, unless t
     "completed, total 260, unchanged 1, deleted 259",
   );
   assertEquals(await storedCount(app), 1);
+});
+
+bothEngines.test("a dry run that is over is deleted with its document, by its seller alone", async () => {
+  await using app = await boot();
+  const other = await app.addSeller("other");
+  const flawed = product("BAD", "<gtin>1</gtin>");
+  const begun = await post(app, products(300) + flawed, "&dry_run=true");
+  const path = `${IMPORTS}/${idOf(begun)}`;
+  await ended(app, idOf(begun));
+  const strange = await app.call(path, { method: "DELETE", key: other });
+  assertEquals(strange.status, 404);
+  const deleted = await app.call(path, { method: "DELETE" });
+  assertEquals(textAt(deleted.xml, "success"), "true");
+  for (const rest of ["", "/results", "/refused"]) {
+    assertEquals((await app.call(path + rest)).status, 404);
+  }
+  const rows = await app.app.db.read((sql) =>
+    sql.all(
+      `SELECT import_id FROM import_parts UNION SELECT import_id FROM import_pieces
+       UNION SELECT import_id FROM import_problems UNION SELECT id FROM imports`,
+    )
+  );
+  assertEquals(rows, []);
+  const used = await app.app.db.read((sql) =>
+    sql.all("SELECT used FROM seller_usage WHERE resource = 'import_bytes'")
+  );
+  assertEquals(used, [{ used: 0 }]);
+});
+
+bothEngines.test("the failed images of an import are fetched again", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({ config: { roles: ["api", "images"] } });
+  const image = (path: string) =>
+    `<images><image>${host.url}${path}</image></images>`;
+  const lost = ["/gone/a.png", "/gone/b.png"];
+  const document = product("A", image(lost[0])) + products(250) +
+    product("B", image(lost[1]));
+  const id = idOf(await post(app, document));
+  const record = await ended(app, id);
+  assertEquals(textAt(record, "status"), "completed_with_errors");
+  assertEquals(textAt(record, "images/failed"), "2");
+  for (const path of lost) {
+    host.answers.set(path, () => fetch(`${host.url}/good${path.slice(5)}`));
+  }
+  const path = `${IMPORTS}/${id}/images/retry`;
+  const other = await app.addSeller("other");
+  const strange = await app.call(path, { method: "POST", key: other });
+  assertEquals(strange.status, 404);
+  const retried = await app.call(path, { method: "POST" });
+  assertEquals(textAt(retried.xml, "retried"), "2");
+  assertEquals(textAt(await ended(app, id), "status"), "completed");
 });
 
 bothEngines.test("an import that is over cannot be cancelled; one that hangs can", async () => {

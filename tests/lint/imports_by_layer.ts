@@ -9,13 +9,16 @@ const LAYERS: readonly (readonly string[])[] = [
   ["lib"],
   ["deps.ts", "version.ts"],
   ["config.ts", "xml", "net", "docs", "client"],
+  ["json"],
   ["database", "object_storage"],
   ["jobs"],
   [
     "catalogue",
     "images",
     "imports",
+    "reviews",
     "webhooks",
+    "notices",
     "sellers",
     "operations",
     "services.ts",
@@ -26,7 +29,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["sandbox"],
   ["cli"],
 ];
-const FEATURES = LAYERS[5];
+const FEATURES = LAYERS[6];
 
 /** They build everything, so they import from inside the features. */
 const BUILDERS = ["app.ts", "services.ts"];

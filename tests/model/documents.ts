@@ -3,7 +3,7 @@ import type { XmlElement } from "../../src/xml/decode.ts";
 import { textAt } from "../support/app.ts";
 import { valueOf } from "../support/read_out.ts";
 import { escapeXml } from "../support/xml.ts";
-import type { Product, Row } from "./model.ts";
+import type { Fields, Product, Row } from "./model.ts";
 
 /** A product as it is read out. */
 export function toProduct(element: XmlElement): Product {
@@ -38,9 +38,12 @@ export function documentOf(rows: readonly Row[]): string {
 }
 
 /** `more`: elements besides those of the row. */
-export function productElement({ id, patch }: Row, more = ""): string {
+export function productElement(
+  { id, patch, expected = {} }: Row,
+  more = "",
+): string {
   const fields = Object.entries(patch).map(([name, value]) =>
-    elementOf(name, value ?? "")
+    elementOf(name, value ?? "", expected[name as keyof Fields])
   );
   const address = id === null ? "" : `<id>${id}</id>`;
   return `<product>${address}${fields.join("")}${more}</product>`;
@@ -52,7 +55,11 @@ const LISTS = {
   images: { item: "image", separator: " " },
 };
 
-function elementOf(name: string, value: string | number): string {
+function elementOf(
+  name: string,
+  value: string | number,
+  expected?: string | number | null,
+): string {
   if (name === "categories" || name === "images") {
     const { item, separator } = LISTS[name];
     const texts = `${value}`.split(separator).filter((text) => text !== "");
@@ -60,5 +67,6 @@ function elementOf(name: string, value: string | number): string {
     return `<${name}>${items.join("")}</${name}>`;
   }
   const unit = name === "price" ? ' currency="SEK"' : "";
-  return `<${name}${unit}>${escapeXml(`${value}`)}</${name}>`;
+  const before = expected === undefined ? "" : ` expected="${expected ?? ""}"`;
+  return `<${name}${unit}${before}>${escapeXml(`${value}`)}</${name}>`;
 }

@@ -37,12 +37,21 @@ export const FIELDS: readonly (keyof Fields)[] = [
 export interface Product {
   id: string;
   fields: Fields;
+  /** Its former prices, the last one first; as the model knows them. */
+  former?: readonly number[];
+}
+
+/** The lowest of its former prices, of which none is older than 30 days. */
+export function lowestPrice({ former = [] }: Product): string | null {
+  return former.length === 0 ? null : `${Math.min(...former)}`;
 }
 
 /** A row of an upload: addresses a product by `id`, else by `patch.sku`. */
 export interface Row {
   id: string | null;
   patch: Partial<Fields>;
+  /** What must be stored, or nothing is done. */
+  expected?: Partial<Fields>;
 }
 
 export type Result = "created" | "updated" | "unchanged" | "deleted";
@@ -61,7 +70,7 @@ export interface Outcome {
 export type Expected =
   /** `kept`: how many fields an undo leaves, for they were changed since. */
   | { status: 200; outcomes: Outcome[]; kept?: number }
-  | { status: 404 | 409 }
+  | { status: 404 | 409 | 412 }
   /** `conflicts`: products, SKUs and fields of the details. */
   | { status: 422; conflicts: string[] };
 
@@ -87,6 +96,9 @@ export class Model {
 
   /** What an upload comes to; its rows clash in nothing but stored values. */
   upload(rows: readonly Row[]): Expected {
+    if (rows.some((row) => !this.isAsExpected(row))) {
+      return { status: 422, conflicts: [] };
+    }
     const outcomes = rows.map(({ id, patch }): Outcome => {
       const current = id === null ? this.bySku(patch.sku!) : this.byId(id);
       const before = current?.fields ?? null;
@@ -103,10 +115,23 @@ export class Model {
       : { status: 200, outcomes };
   }
 
+  /** Whether what a row expects is stored. */
+  isAsExpected({ id, patch, expected = {} }: Row): boolean {
+    const current = id === null ? this.bySku(patch.sku!) : this.byId(id);
+    return FIELDS.every((name) =>
+      !(name in expected) || current?.fields[name] === expected[name]
+    );
+  }
+
   /** What an attribute update comes to. */
-  put(id: string, patch: Partial<Fields>): Expected {
+  put(
+    id: string,
+    patch: Partial<Fields>,
+    expected: Partial<Fields> = {},
+  ): Expected {
     const current = this.byId(id);
     if (current === undefined) return { status: 404 };
+    if (!this.isAsExpected({ id, patch, expected })) return { status: 412 };
     const before = current.fields;
     const after = patched(before, patch);
     const owner = this.bySku(after.sku);
@@ -165,7 +190,12 @@ export class Model {
       } else if (id === "") this.products.push({ id: ids[i], fields: after });
       else {
         const product = this.byId(id);
-        if (product !== undefined) product.fields = after;
+        if (product === undefined) continue;
+        const { price } = product.fields;
+        if (price !== after.price) {
+          product.former = [price, ...product.former ?? []];
+        }
+        product.fields = after;
       }
     }
   }

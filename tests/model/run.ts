@@ -15,6 +15,7 @@ import {
   type Expected,
   FIELDS,
   type Fields,
+  lowestPrice,
   Model,
   type Outcome,
   type Product,
@@ -109,7 +110,13 @@ export class Run {
   /** The read-out is the model's, and so is what each follower comes to. */
   async finish(): Promise<void> {
     const shown = (await this.#readAll("/seller_api/products", null)).entries;
-    assertEquals(shown.map(toProduct), this.model.products);
+    assertEquals(
+      shown.map((element) => {
+        const lowest = valueOf(element, "lowest_price");
+        return [...toEntry(toProduct(element)), lowest];
+      }),
+      this.model.products.map((one) => [...toEntry(one), lowestPrice(one)]),
+    );
     const catalogue = new Map(this.model.products.map(toEntry));
     this.#followers.push({ cursor: null, copy: new Map() });
     await this.#target.allShown?.();

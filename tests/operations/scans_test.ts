@@ -52,6 +52,10 @@ Deno.test("no statement of a start or of a job reads a whole table", async () =>
       databaseUrl: null,
       keepImagesDays: 1,
       roles: ["api", "images", "webhooks"],
+      noticesUrl: "http://127.0.0.1:9000/",
+      noticesSecret: `whsec_${btoa("thirty-two bytes of no entropy..")}`,
+      smtpUrl: { host: "127.0.0.1", port: 9001, secure: false, login: null },
+      mailFrom: { name: "", address: "notices@shop.example" },
     },
   });
   assertEquals((await app.upload(product("A-1"))).status, 200);
@@ -61,6 +65,8 @@ Deno.test("no statement of a start or of a job reads a whole table", async () =>
     return [
       "FROM images WHERE (seller_no, id) > (?, ?)",
       "FROM webhooks WHERE seller_no > 0",
+      // The last of what is looked for to be told.
+      "WHERE state = 'exhausted' AND settled_at IS NOT NULL AND settled_at > ?",
     ]
       .every((part) => seen.includes(part));
   }, "the jobs");

@@ -27,7 +27,7 @@ Deno.test("the printed lines do what they say", async () => {
   await program.line(/^curl .*\/hook$/);
   const lines = program.lines.slice(1).filter((line) => !line.startsWith("#"));
   assertMatch(program.lines.join(), /webhook secret, whsec_[\w+/=]+:/);
-  const [upload, status, refused, attribute, webhook, event] = lines;
+  const [upload, status, refused, attribute, many, webhook, event] = lines;
 
   assertMatch(upload, /^id=\$\(curl /);
   // Both in one shell, as the second line uses what the first one kept.
@@ -50,12 +50,24 @@ Deno.test("the printed lines do what they say", async () => {
   ) assertStringIncludes(refusal, `<code>${code}</code>`);
 
   assertStringIncludes(await shell(attribute), " 204 ");
+  assertStringIncludes(await shell(many), "<transaction_id>");
   assertStringIncludes(await shell(webhook), "<success>true</success>");
   const [, id] = /<event_id>(.*)<\/event_id>/.exec(await shell(event))!;
   const received = await program.line(/^webhook order_created/);
   assertStringIncludes(received, `${id}: signature right`);
 
-  const [sink] = /http:\/\/\S+\/hook$/.exec(program.lines.at(-2)!)!;
+  // Some images of the upload fail, of which the seller is told.
+  await program.line(
+    /^mail to demo@seller\.example: demo: \d images of an upload/,
+  );
+  const mails = await shell(
+    program.lines.find((line) => /\/mail$/.test(line))!,
+  );
+  assertStringIncludes(mails, "could not be fetched");
+
+  const [sink] = /http:\/\/\S+\/hook$/.exec(
+    program.lines.find((line) => /^curl .*\/hook$/.test(line))!,
+  )!;
   const post = async (body: string) => {
     const response = await fetch(sink, { method: "POST", body });
     await response.body?.cancel();

@@ -132,6 +132,33 @@ bothEngines.test("operator: attributes are set by name or id, and read back", as
   ]);
 });
 
+bothEngines.test("operator: where a seller is told of trouble is set, and no log has it", async () => {
+  await using app = await boot(OPERATOR);
+  const shown = async () => {
+    const seller = sellerNamed(await operate(app, "sellers"), "acme")!;
+    return textAt(seller, "email");
+  };
+  const path = "acme/attribute/email/";
+  assertEquals(await shown(), "");
+  const address = "o'neil+shop@acme.example";
+  const encoded = encodeURIComponent(address);
+  assertEquals((await set(app, path + encoded)).status, 204);
+  assertEquals(await shown(), address);
+  for (const wrong of ["acme", "a@b@c", "Acme <a@b.example>", "a@ö.example"]) {
+    const answer = await set(app, path + encodeURIComponent(wrong));
+    assertEquals(answer.status, 422, wrong);
+    assertEquals(detailsOf(answer)[0].field, "email");
+  }
+  assertEquals(await shown(), address);
+  assertEquals((await set(app, path)).status, 204);
+  assertEquals(await shown(), "");
+  assertEquals(await audit(app), [
+    "environment | seller set | acme | email = default",
+    "environment | seller set | acme | email = set",
+  ]);
+  assert(!JSON.stringify(app.log).includes("@"), JSON.stringify(app.log));
+});
+
 bothEngines.test("operator: a seller's rate limit replaces that of the settings", async () => {
   await using app = await boot({
     config: { operatorKey: "op", rateLimit: 600 },

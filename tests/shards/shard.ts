@@ -16,6 +16,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   faults: ["faults"],
   http: ["http"],
   images: ["images"],
+  imports: ["imports", "json", "docs"],
+  notices: ["notices", "reviews"],
   simulation: ["simulation"],
   web: ["web"],
   webhooks: ["webhooks", "sellers", "operations"],

@@ -19,7 +19,7 @@ export interface Server {
 
 /** A reader that has stopped leaves after so long. */
 const STOPPED_MS = 90_000;
-const ADDRESS = "10.1.1.1";
+export const ADDRESS = "10.1.1.1";
 
 export interface ConnectionOptions {
   request: SimulatedRequest;

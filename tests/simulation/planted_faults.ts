@@ -136,6 +136,36 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     from: "if (known !== undefined && known.until > now) return",
     to: "if (known !== undefined) return",
   },
+  {
+    name: "keys: the end of one is not looked at",
+    file: "sellers/access.ts",
+    from: "if (expiresAt !== null && expiresAt <= now) {",
+    to: "if (expiresAt !== null && expiresAt <= 0) {",
+  },
+  {
+    name: "keys: the networks of one are not looked at",
+    file: "sellers/access.ts",
+    from: "if (networks !== null && !networks.has(from.client)) {",
+    to: 'if (networks !== null && from.client === "") {',
+  },
+  {
+    name: "keys: the scope read opens what changes",
+    file: "sellers/scopes.ts",
+    from: 'const reads = method === "GET" || method === "HEAD";',
+    to: 'const reads = method !== "";',
+  },
+  {
+    name: "keys: one makes another that may do more",
+    file: "sellers/key_rights.ts",
+    from: "rights.scopes.filter((scope) => !own.scopes.includes(scope))",
+    to: "rights.scopes.filter(() => own.scopes.length === 0)",
+  },
+  {
+    name: "keys: one that was rotated lives on",
+    file: "sellers/own_keys.ts",
+    from: "await endKey(keys.tx, keyId, end);",
+    to: "await endKey(keys.tx, key.keyId, end);",
+  },
   // Wake-ups, loops, and the end of a process.
   {
     name: "signal: a wake-up between the look and the wait is lost",
@@ -172,6 +202,19 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: "http/admission/seller_quota.ts",
     from: "    if (reason instanceof ServiceError) throw reason;\n",
     to: "",
+  },
+  // Attributes of many products.
+  {
+    name: "attributes: an unknown SKU becomes a new product",
+    file: "catalogue/row_plan.ts",
+    from: "const find = attributesOnly ? findStored : findTarget;",
+    to: "const find = findTarget;",
+  },
+  {
+    name: "attributes: an element that cannot be sent is ignored",
+    file: "catalogue/document.ts",
+    from: "if (READ_ONLY_ELEMENTS.includes(sent)) {",
+    to: "if (READ_ONLY_ELEMENTS.includes(sent) || FIELDS.has(sent)) {",
   },
   // The database.
   {
@@ -260,6 +303,37 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   await db.write(async (tx) => {`,
   },
   {
+    name: "attribute: what it must be is not looked at",
+    file: "catalogue/attribute.ts",
+    from:
+      "    if (read.expected !== null) refuseOther(current, read.expected);",
+    to: "",
+  },
+  {
+    name: "upload: an empty value is as any is expected",
+    file: "catalogue/expected.ts",
+    from: "  if (current[field] === value && isOfUnit) return null;",
+    to: "  if ((current[field] ?? value) === value && isOfUnit) return null;",
+  },
+  {
+    name: "upload: a product with a value that was not expected is stored",
+    file: "catalogue/row_plan.ts",
+    from: "[...reported, ...unexpected]",
+    to: "reported.length > 0 ? [...reported, ...unexpected] : []",
+  },
+  {
+    name: "prices: a change does not name the one before it",
+    file: "catalogue/price_changes.ts",
+    from: "before.id, before.price_since, before.price],",
+    to: "before.id, null, before.price],",
+  },
+  {
+    name: "prices: a product keeps its former price, not the lowest",
+    file: "catalogue/price_changes.ts",
+    from: "lowest_price === null || compareDecimals(price, lowest_price) <= 0",
+    to: "lowest_price !== price",
+  },
+  {
     name: "undo: lists are forgotten",
     file: "catalogue/undo_record.ts",
     from: "const FIELDS = [...PLACES.values()];",
@@ -294,6 +368,18 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     params: [before],
     order: "created_at",`,
   },
+  {
+    name: "imports: the last part's failed images are not tried again",
+    file: "imports/retry.ts",
+    from: "  for (const id of transactions) {",
+    to: "  for (const id of transactions.slice(0, -1)) {",
+  },
+  {
+    name: "imports: what is over is deleted as a dry run is",
+    file: "imports/cancel.ts",
+    from: "      if (row.dry_run === 0) {",
+    to: "      if (row.dry_run === 2) {",
+  },
   // The feed of changes.
   {
     name: "feed: a deletion leaves no tombstone",
@@ -324,8 +410,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: leases are not renewed",
     file: "images/worker/role.ts",
-    from: "    if (this.#held.size > 0 && mustRenew(leasedUntil, now)) {",
-    to: "    if (this.#held.size < 0 && mustRenew(leasedUntil, now)) {",
+    from: "    if (held.length > 0 && mustRenew(leasedUntil, now)) {",
+    to: "    if (held.length < 0 && mustRenew(leasedUntil, now)) {",
   },
   {
     name: "images: an expired lease is never taken over",
@@ -495,6 +581,68 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       from: "AND webhooks.url = ? AND sellers.status = 'active')",
       to: "AND webhooks.url = ?)",
     },
+  },
+  {
+    name: "notices: a mail that may have been taken becomes another one",
+    file: "notices/rows.ts",
+    from:
+      '  const keepsId = mayBeTold || outcome === "told" || outcome === "unsure";',
+    to: '  const keepsId = mayBeTold && outcome === "told";',
+  },
+  {
+    name: "notices: what could not be sent waits for nothing",
+    file: "notices/rows.ts",
+    from: `outcome === "released"
+        ? now
+`,
+    to: `outcome === "released"
+        ? null
+`,
+  },
+  {
+    name: "notices: a seller is told as often as there is something",
+    file: "notices/rows.ts",
+    from: "unsure === undefined && own.mailedAt <= now && now < nextAt",
+    to: "unsure === undefined && own.mailedAt < 0 && now < nextAt",
+    also: {
+      from: "WHEN mailed_at + ? > ? THEN mailed_at + ? ELSE ? END,",
+      to: "WHEN mailed_at + ? < 0 AND ? < 0 THEN mailed_at + ? ELSE ? END,",
+    },
+  },
+  {
+    name: "notices: an expired lease is never taken over",
+    file: "notices/worker/role.ts",
+    from: "ended.filter(({ lease }) => !held.has(lease));",
+    to: "ended.filter(({ lease }) => held.has(lease));",
+  },
+  {
+    name: "notices: what was told is told again",
+    file: "notices/rows.ts",
+    from: '  const isEnd = outcome === "told" || outcome === "refused";',
+    to: '  const isEnd = outcome === "refused";',
+  },
+  {
+    name: "notices: a suspended seller is never told",
+    file: "notices/rows.ts",
+    from: "WHERE seller_no = ? AND status <> 'removed' AND email IS NOT NULL",
+    to: "WHERE seller_no = ? AND status = 'active' AND email IS NOT NULL",
+    also: {
+      from: 'row?.status === "suspended"',
+      to: 'row?.status === "removed"',
+    },
+  },
+  {
+    name: "reviews: a decision makes no event",
+    file: "reviews/decisions.ts",
+    from: "      for (const each of own) await emit(tx, services, each);\n",
+    to: "",
+  },
+  {
+    name: "reviews: a decision makes two events",
+    file: "reviews/decisions.ts",
+    from: "      for (const each of own) await emit(tx, services, each);",
+    to:
+      "      for (const each of [...own, ...own]) await emit(tx, services, each);",
   },
   {
     name: "metrics: those of the disk fail",

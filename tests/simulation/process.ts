@@ -375,6 +375,7 @@ export class Life implements Server {
           return Promise.resolve();
         },
         free: () => Promise.resolve(1e12),
+        freeShare: () => Promise.resolve(0.5),
       },
       yieldToIo: () => this.#pause(this.#turnMs()),
       nextTurn: () => this.#pause(this.#turnMs()),

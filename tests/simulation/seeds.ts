@@ -1,6 +1,8 @@
 /** Seeds that failed once, each with what it found; they are always played. */
 export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
   [
+    [95, "parts of a mail that may have been taken were sent again"],
+    [277, "a seller that was suspended was never told"],
     [780031, "the lease of a delivery began before its write waited"],
     [790086, "a lock of another program ended with a process of ours"],
     [790155, "a second stop of a process ended it at once"],
@@ -18,4 +20,12 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [9200000, "metrics told what the process used"],
     [9200164, "events of one millisecond have no order between processes"],
     [31415468, "a backup was made while a seller was being removed"],
+    [55501729, "results of an import were read while it was being deleted"],
+    [55502061, "a look-up that had failed was remembered"],
+    [55502408, "an import was shown that was half deleted"],
+    [61002913, "a process was killed while it stopped"],
+    [61005987, "an import went before the last images of its parts had a day"],
+    [61008707, "the same, with three processes"],
+    [74000030, "a mail server refused two mails in a prompt world"],
+    [74000292, "another client spent the tokens of a seller"],
   ];

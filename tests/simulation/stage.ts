@@ -11,13 +11,27 @@ import { SimulatedStore } from "./image_store.ts";
 import { FetchesInProgress, ImageWorkers } from "./image_workers.ts";
 import type { Kernel } from "./kernel.ts";
 import { Machine } from "./machine.ts";
+import { SimulatedMailServer, type TakenMail } from "./mail_server.ts";
 import { Network } from "./network.ts";
+import {
+  NOTICES_SECRET,
+  OPERATOR_HOST,
+  OperatorEndpoint,
+  type ToOperator,
+} from "./operator_endpoint.ts";
 import { type Life, Process } from "./process.ts";
 import { Reader } from "./reader.ts";
 import type { SimulatedProcess } from "./scheduler.ts";
 import { type Receipt, WebhookEndpoints } from "./webhook_endpoints.ts";
 import type { Stage } from "./world/stage.ts";
 import type { ProcessPlan, World } from "./world/world.ts";
+
+/** Settings of a service that tells its operator. */
+const TELLING = {
+  noticesUrl: `http://${OPERATOR_HOST}/notices`,
+  noticesSecret: NOTICES_SECRET,
+  publicUrl: "https://sell.example",
+};
 
 export class SimulatedStage implements Stage, Disposable {
   readonly scheduler: Kernel;
@@ -30,6 +44,8 @@ export class SimulatedStage implements Stage, Disposable {
   #reader: Reader | null = null;
   readonly #endpoints = new WebhookEndpoints();
   readonly #hosts = new ImageHosts();
+  readonly #mail: SimulatedMailServer;
+  readonly #operator = new OperatorEndpoint();
   readonly #fetches = new FetchesInProgress();
   /** By process. */
   readonly #workers = new Map<string, ImageWorkers>();
@@ -41,11 +57,17 @@ export class SimulatedStage implements Stage, Disposable {
     const hosts = this.#hosts;
     this.#network = new Network(
       kernel,
-      (name) => hosts.find(name) ?? this.#endpoints.find(name),
+      (name) =>
+        hosts.find(name) ?? this.#endpoints.find(name) ??
+          this.#operator.find(name),
     );
     const isBucket = kernel.random("kind of store").below(3) === 0;
     this.#store = new SimulatedStore(kernel, isBucket ? "bucket" : "folder");
+    this.#mail = new SimulatedMailServer(kernel);
     const faults: Fault[] = [
+      ...(world.notices
+        ? [...this.#mail.faults, ...this.#operator.faults]
+        : []),
       ...this.#network.faults,
       ...this.#store.faults,
       ...databaseFaults(this.machine),
@@ -83,6 +105,14 @@ export class SimulatedStage implements Stage, Disposable {
 
   receipts(): readonly Receipt[] {
     return this.#endpoints.receipts;
+  }
+
+  mails(): readonly TakenMail[] {
+    return this.#mail.taken;
+  }
+
+  operatorRequests(): readonly ToOperator[] {
+    return this.#operator.requests;
   }
 
   rows<T = Record<string, unknown>>(
@@ -169,6 +199,7 @@ export class SimulatedStage implements Stage, Disposable {
           operatorKey,
           roles: [...roles],
           allowPrivate: [],
+          ...(this.#world.notices && TELLING),
         }),
       app: (life) => this.#options(life, workers),
     });
@@ -195,6 +226,7 @@ export class SimulatedStage implements Stage, Disposable {
     return {
       network: this.#network.client(name, enter),
       images: this.#store.open(clock, enter),
+      ...(this.#world.notices && { mailer: this.#mail.mailer(enter) }),
       imageRole: {
         spawn: (events: Parameters<typeof workers.spawn>[0]) =>
           workers.spawn({

@@ -6,10 +6,16 @@ const SCRIPT = fileURLToPath(
 );
 
 export class Cluster implements AsyncDisposable {
-  readonly #folder: string;
+  readonly folder: string;
 
   private constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
+  }
+
+  /** The one that `deno task spread` has started; null: it is not at hand. */
+  static given(): Cluster | null {
+    const folder = Deno.env.get("SELLER_TEST_CLUSTER");
+    return folder === undefined ? null : new Cluster(folder);
   }
 
   /** null: there is no script to start one. */
@@ -22,13 +28,34 @@ export class Cluster implements AsyncDisposable {
     const folder = await Deno.makeTempDir({ prefix: "seller-cluster-" });
     const cluster = new Cluster(folder);
     await cluster.run("start", `${workers}`);
+    for (let node = 0; node <= workers; node++) await cluster.hurry(node);
     return cluster;
+  }
+
+  /** What was committed has to outlive a killed server, not the machine. */
+  async hurry(node: number): Promise<void> {
+    for (const setting of ["fsync", "full_page_writes"]) {
+      await this.sql(node, `ALTER SYSTEM SET ${setting} = off`);
+    }
+    await this.sql(node, "SELECT pg_reload_conf()");
+  }
+
+  /** The numbers of all nodes but the coordinator. */
+  async workers(): Promise<number[]> {
+    const nodes = await Array.fromAsync(Deno.readDir(this.folder));
+    return nodes.map(({ name }) => Number(name)).filter((n) => n > 0).sort();
+  }
+
+  /** Runs a statement on a node, as its superuser; the rows, unaligned. */
+  sql(node: number, statement: string, database = "seller"): Promise<string> {
+    const args = ["-d", database, "-At", "-c", statement];
+    return this.run("psql", `${node}`, ...args);
   }
 
   /** Runs a command of the script; what it prints. */
   async run(command: string, ...args: string[]): Promise<string> {
     const { success, stdout, stderr } = await new Deno.Command("bash", {
-      args: [SCRIPT, command, this.#folder, ...args],
+      args: [SCRIPT, command, this.folder, ...args],
     }).output();
     const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
     if (!success) throw new Error(`${command}: ${text(stderr)}`);

@@ -12,6 +12,13 @@ const TESTS = [
   "tests/webhooks",
   "tests/sellers",
   "tests/images",
+  "tests/imports",
+  "tests/notices",
+  "tests/reviews",
+  "tests/spread/one_task.ts",
+  "tests/spread/away.ts",
+  "tests/spread/isolation.ts",
+  "tests/spread/copy.ts",
 ];
 
 /** Databases that a test may use at once. */
@@ -32,7 +39,10 @@ if (urls === undefined) {
   const tests = Deno.args.length > 0 ? Deno.args : TESTS;
   const { code } = await new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--no-check", "--filter", "(spread)", ...tests],
-    env: { SELLER_TEST_CITUS_URL: urls },
+    env: {
+      SELLER_TEST_CITUS_URL: urls,
+      ...(cluster && { SELLER_TEST_CLUSTER: cluster.folder }),
+    },
     stdout: "inherit",
     stderr: "inherit",
   }).output();

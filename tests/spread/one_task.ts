@@ -1,9 +1,11 @@
 /**
  * What belongs to one seller touches one server: each statement of a seller's
- * requests and of its work is one task, and no commit is prepared on several.
+ * requests and of its work goes there and is one task, and no commit is prepared
+ * on several.
  */
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
+import { NODES, SELLERS_PLACED } from "../../src/database/postgres/citus.ts";
 import { Connection } from "../../src/database/postgres/connection.ts";
 import { until } from "../support/clock.ts";
 import { boot, product, textAt } from "../support/app.ts";
@@ -35,6 +37,18 @@ const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
     /sha256 > \$1|FROM images\s+WHERE sha256 >=/,
     "each hour",
   ],
+  [
+    "sellers with due imports",
+    /"dueAt" <= \$2 ORDER BY/,
+    "each look of imports",
+  ],
+  ["keys of imports", /has_keys = 1/, "each hour"],
+  [
+    "sellers with due imports",
+    /AND seller_no > \$1\s+GROUP BY seller_no\) AS waiting/,
+    "each look of a role",
+  ],
+  ["keys of imports", /has_keys = 1/, "each hour"],
   ["leases held", /SELECT lease_id FROM/, "each hour"],
   ["changes left", /FROM changed_images WHERE seller_no > 0/, "each minute"],
   ["due times ahead", /ORDER BY (due_at|lease_until) LIMIT/, "each start"],
@@ -44,13 +58,23 @@ const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
   ["servers and sellers", /pg_dist_/, "every 2 s"],
 ];
 
+/**
+ * What is about one seller and goes by way of the server that was entered: what
+ * all servers have, and what is read before or beside what is about all sellers.
+ */
+const BY_WAY: readonly RegExp[] = [
+  /^SELECT [^;]* FROM (sellers|api_keys)\b/,
+  // Which hosts the waiting images of each seller are on.
+  /^WITH RECURSIVE origins/,
+];
+
 interface Sent {
   text: string;
   values: readonly unknown[];
   port: number;
 }
 
-/** What all connections of this process send, once a text. */
+/** What all connections of this process send, once a text and server. */
 class Statements implements Disposable {
   readonly sent = new Map<string, Sent>();
   readonly #send = Connection.prototype.send;
@@ -62,7 +86,7 @@ class Statements implements Disposable {
       const { port } = this.client as unknown as { port: number };
       const { text } = statement;
       if (/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text)) {
-        sent.set(text, { text, values: params, port });
+        sent.set(`${port} ${text}`, { text, values: params, port });
       }
       return send.call(this, statement, params);
     };
@@ -74,6 +98,7 @@ class Statements implements Disposable {
 }
 
 const OPERATOR = "op";
+const IMPORTS = "/seller_api/imports";
 
 bothEngines.test("one task a statement, and no commit on several servers", async () => {
   using statements = new Statements();
@@ -92,13 +117,11 @@ bothEngines.test("one task a statement, and no commit on several servers", async
   statements.sent.clear();
   const prepared = await preparedBy(app.config.databaseUrl!);
 
-  const image =
-    `<images><image><url>${host.url}/good/a.png</url></image></images>`;
+  const image = `<images><image>${host.url}/good/a.png</image></images>`;
   const first = await app.upload(product("A-1", image) + product("A-2"));
   assertEquals(first.status, 200, first.text);
   await until(
-    async () =>
-      textAt(await app.status(first), "transaction/status") === "completed",
+    async () => textAt(await app.status(first), "status") === "completed",
     "the image",
   );
   await done(app.upload(product("A-1") + product("A-3")));
@@ -116,7 +139,7 @@ bothEngines.test("one task a statement, and no commit on several servers", async
       `<webhook><trigger>order_created</trigger><url>${sink.url()}</url></webhook>`,
   }));
   const id = textAt(first.xml, "transaction_id");
-  await done(app.call(`/seller_api/bulk_products/${id}/undo?keep=changed`, {
+  await done(app.call(`/seller_api/bulk_products/${id}/undo?changed=keep`, {
     method: "POST",
   }));
   await done(operate(
@@ -126,10 +149,26 @@ bothEngines.test("one task a statement, and no commit on several servers", async
   ));
   await until(() => sink.received.length === 1, "the delivery");
   await done(app.call("/seller_api/events"));
-  await done(app.call("/seller_api/products/A-2", { method: "DELETE" }));
+  const begun = await app.call(`${IMPORTS}?accept=valid`, {
+    method: "POST",
+    body: `<products>${product("I-1", image)}<product/></products>`,
+  });
+  const imported = `${IMPORTS}/${textAt(begun.xml, "import_id")}`;
+  await until(
+    async () =>
+      textAt((await app.call(imported)).xml, "import/status") ===
+        "completed_with_errors",
+    "the import",
+  );
+  for (const path of ["", `${imported}/results`, `${imported}/refused`]) {
+    await done(app.call(path || IMPORTS));
+  }
+  await done(app.call(`${imported}/undo`, { method: "POST" }));
+  await done(app.call("/seller_api/products/A-3", { method: "DELETE" }));
 
   const several = await tasksOfAll(app.config.databaseUrl!, statements);
   assertEquals(several, []);
+  assertEquals(await astray(app.config.databaseUrl!, statements), []);
   assertEquals(await preparedBy(app.config.databaseUrl!), prepared);
   assert(statements.sent.size > 40, `${statements.sent.size} statements`);
 });
@@ -146,6 +185,30 @@ async function preparedBy(url: string): Promise<number> {
   } finally {
     await client.end();
   }
+}
+
+/** Statements about one seller that did not go straight to its server. */
+async function astray(
+  url: string,
+  { sent }: Statements,
+): Promise<string[]> {
+  const client = await connectTo(url);
+  const rows = async <T>(text: string) =>
+    (await client.query(text)).rows as T[];
+  const ports = new Map(
+    (await rows<{ id: number; port: number }>(NODES))
+      .map(({ id, port }) => [Number(id), Number(port)]),
+  );
+  const portOf = new Map(
+    (await rows<{ n: number; id: number }>(SELLERS_PLACED))
+      .map(({ n, id }) => [Number(n), ports.get(Number(id))]),
+  );
+  await client.end();
+  return [...sent.values()].filter(({ text, values, port }) => {
+    const [, n] = /\bseller_no = \$(\d+)/.exec(text) ?? [];
+    const own = n && portOf.get(Number(values[Number(n) - 1]));
+    return own && own !== port && !BY_WAY.some((known) => known.test(text));
+  }).map(({ text }) => text);
 }
 
 /** The statements of more than one task that are not in the list. */

@@ -12,13 +12,16 @@ import {
   type LogFields,
   systemDeps,
 } from "../../src/deps.ts";
-import type { Db } from "../../src/database/db.ts";
+import { type Db, ofPart } from "../../src/database/db.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { inTime, until } from "./clock.ts";
 import { testConfig } from "./config.ts";
 import { makeDataDir } from "./data_dir.ts";
 import { databaseUrlOf } from "./engine.ts";
+import { asJson, asXml, isInJson } from "./forms.ts";
+
+const XML_TYPE = "text/xml; charset=utf-8";
 
 export interface Call {
   method?: string;
@@ -87,20 +90,33 @@ export class TestApp {
   async call(path: string, call: Call = {}): Promise<Answer> {
     const { method = "GET", key = this.key, body, headers = {} } = call;
     if (path.startsWith("/operator_api/products")) await this.allShown();
-    const response = await fetch(this.url + path, {
+    const url = this.url + path;
+    const json = isInJson() && typeof body === "string"
+      ? asJson(body, { method, url })
+      : null;
+    const response = await fetch(url, {
       method,
-      body,
+      body: json ?? body,
       headers: {
+        ...(isInJson() && { Accept: "application/json" }),
         ...(key !== null && { "X-Service-Auth": key }),
-        ...(body !== undefined && { "Content-Type": "text/xml" }),
+        ...(body !== undefined && {
+          "Content-Type": json === null ? "text/xml" : "application/json",
+        }),
         ...headers,
       },
       redirect: "manual",
     });
-    const text = await response.text();
+    const sent = await response.text();
+    const { status } = response;
+    const received = new Headers(response.headers);
+    const isJson = isInJson() && sent !== "" &&
+      received.get("content-type") === "application/json";
+    const text = isJson ? asXml(sent, { method, url, status }) : sent;
+    if (isJson) received.set("content-type", XML_TYPE);
     return {
       status: response.status,
-      headers: response.headers,
+      headers: received,
       text,
       get xml() {
         return parseTree(new TextEncoder().encode(text));
@@ -215,7 +231,10 @@ export function allShown(db: Db): Promise<boolean> {
     const { below } = await sql.changeHorizon();
     const beyond = await Promise.all(
       ["products", "deleted_products"].map((table) =>
-        sql.get(`SELECT 1 FROM ${table} WHERE change_no >= ? LIMIT 1`, [below])
+        sql.get(
+          `SELECT 1 FROM ${table} WHERE change_no >= ? ${ofPart()} LIMIT 1`,
+          [below],
+        )
       ),
     );
     return beyond.every((row) => row === undefined);

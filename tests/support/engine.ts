@@ -77,7 +77,7 @@ async function makeTestDatabase(server: ServerAddress): Promise<TestDatabase> {
 async function takeSpread(): Promise<TestDatabase> {
   const url = spreadUrls[databases.size];
   if (url === undefined) throw new Error("more databases are needed at once");
-  await (await openPostgres({ url })).close();
+  await (await openPostgres({ url, shards: 8 })).close();
   return await emptiedSpread({ url, client: await connectTo(url) });
 }
 

@@ -284,3 +284,17 @@ export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return (listener.addr as Deno.NetAddr).port;
 }
+
+/** Whether a program is on this machine; `args` let it say something and end. */
+export function hasProgram(name: string, ...args: string[]): boolean {
+  try {
+    const { success } = new Deno.Command(name, {
+      args,
+      stdout: "null",
+      stderr: "null",
+    }).outputSync();
+    return success;
+  } catch {
+    return false;
+  }
+}

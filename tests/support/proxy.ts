@@ -14,16 +14,16 @@ interface Pair {
 export class Proxy implements AsyncDisposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #target: number;
-  readonly #delayMs: number;
+  /** Is added to each direction of what comes from now on. */
+  delayMs: number;
   readonly #pairs = new Set<Pair>();
   /** Of connections to come. */
   #muted: readonly Direction[] = [];
   #mutedAt: string | null = null;
 
-  /** `delayMs` is added to each direction. */
   constructor(port: number, delayMs = 0) {
     this.#target = port;
-    this.#delayMs = delayMs;
+    this.delayMs = delayMs;
     this.#accept();
   }
 
@@ -93,7 +93,7 @@ export class Proxy implements AsyncDisposable {
         if (size === null) break;
         if (muted.has(direction)) continue;
         this.#muteAt(muted, buffer.subarray(0, size));
-        const due = performance.now() + this.#delayMs;
+        const due = performance.now() + this.delayMs;
         const bytes = buffer.subarray(0, size);
         written = written.then(() => write(to, bytes, due));
         written.catch(() => {});

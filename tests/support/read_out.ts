@@ -28,6 +28,21 @@ export async function readAll(
   }
 }
 
+/**
+ * The elements of a product as text, but those of `leftOut` and the lowest of
+ * its former prices: an undo restores a product, not what it cost before.
+ */
+export function fieldsText(
+  product: XmlElement,
+  leftOut: readonly string[] = [],
+): string {
+  return product.children
+    .filter(({ name }) => name !== "lowest_price" && !leftOut.includes(name))
+    .map(({ name, attributes, source }) =>
+      `<${[name, ...Object.values(attributes)].join(" ")}>${source}</${name}>`
+    ).join("");
+}
+
 /** Text of a child, or of an XML attribute as in `@status`; null for none. */
 export function valueOf(element: XmlElement, name: string): string | null {
   if (name.startsWith("@")) return element.attributes[name.slice(1)] ?? null;

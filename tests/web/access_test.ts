@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import axe from "axe-core";
 import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { PARTS } from "../../src/docs/chapters.ts";
-import { boot, product } from "../support/app.ts";
+import { boot, product, type TestApp } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { browserTest, type Tab } from "./browser.ts";
@@ -137,6 +137,15 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     },
   },
   {
+    name: "reviews",
+    async come({ page }) {
+      await page.getByRole("link", { name: "Review", exact: true }).click();
+      await page.getByRole("article", { name: "NEW" }).waitFor();
+      await page.keyboard.press("r");
+      await page.getByLabel("Message to the seller").waitFor();
+    },
+  },
+  {
     name: "refusals",
     async come({ page }) {
       await page.getByRole("link", { name: "Refusals" }).click();
@@ -165,6 +174,22 @@ const TAGS = [
   "wcag22aa",
   "best-practice",
 ];
+
+/** A product waits that was changed since it was rejected. */
+async function reviewOne(app: TestApp): Promise<void> {
+  const operator = app.client({ key: "operator" });
+  const place = { seller: "acme", seller_attribute: "review" } as const;
+  await operator.putSellerAttribute({ ...place, value: "changes" });
+  await app.upload(product("NEW", `<brand>${"long".repeat(20)}</brand>`));
+  const { reviews: [{ id }] } = await operator.listReviews();
+  const approved = { product: id, decision: "approved" } as const;
+  await operator.decideReviews({ reviews: [approved] });
+  const rejected = { product: id, decision: "rejected", code: "c" } as const;
+  await operator.decideReviews({ reviews: [rejected] });
+  await app.call("/seller_api/products/NEW/attribute/title/Other", {
+    method: "PUT",
+  });
+}
 
 /** Pixels that the page is too wide. */
 function cutOff({ page }: Pick<Tab, "page">): Promise<number> {
@@ -208,11 +233,13 @@ browserTest(
     await using app = await boot({
       config: { roles: ["api", "images", "webhooks"], operatorKey: "operator" },
     });
+    await app.upload(product("B-1", "<gtin>1</gtin>"));
     await using tab = await openTab({ width: 360 });
     await signIn(tab, app.url, app.key);
     const found: Record<string, unknown> = {};
     const views = SELLER_VIEWS({ host: host.url, sink: sink.url() });
     for (const { name, come } of views) {
+      if (name === "reviews") await reviewOne(app);
       await come(tab);
       const said = await complaintsByLook(tab);
       if (Object.keys(said).length > 0) found[name] = said;

@@ -688,7 +688,7 @@ function written(product: Product, images: string): Expected {
   const cells: Record<string, string | null | undefined> = {
     title: product.title,
     description: product.description,
-    price: price && `${price.value} ${price.currency}`,
+    price: price && `${price.amount} ${price.currency}`,
     compare_at_price: product.compare_at_price,
     vat_rate: product.vat_rate,
     quantity: product.quantity?.toString(),
@@ -747,6 +747,8 @@ for (const one of EXPORTS) {
       await check.click();
       await page.getByRole("button", { name: `Upload ${products}` }).click();
       await page.getByRole("heading", { name: one.file }).waitFor();
+      // Nobody fetches images here.
+      await page.getByText(/^(complete|fetching images)$/).waitFor();
       const { products: stored } = await app.client().listProducts();
       assertEquals(
         Object.fromEntries(

@@ -8,7 +8,7 @@ import {
 } from "@std/assert";
 import type { Page } from "playwright-core";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import { addKey, listKeys, revokeKey } from "../../src/sellers/seller_rows.ts";
+import { addKey, listKeys, revokeKey } from "../../src/sellers/key_rows.ts";
 import {
   boot,
   type BootOptions,
@@ -76,8 +76,8 @@ test("a file is checked, uploaded and watched to its end", async (openTab) => {
   await page.getByRole("button", { name: "Upload 3 products" }).click();
 
   await page.getByText("fetching images").waitFor();
-  const bar = page.getByRole("progressbar", { name: "Images settled" });
-  await until(async () => await bar.getAttribute("value") === "66");
+  const bar = page.getByRole("progressbar", { name: "Progress" });
+  await until(async () => await bar.getAttribute("value") === "93");
   host.release();
   await page.getByText("complete, images missing").waitFor();
   assertEquals(await bar.getAttribute("value"), "100");
@@ -114,9 +114,6 @@ test("a refused file is repaired where its problems are shown", async (openTab) 
     ),
   );
   await page.getByText("2 problems in 2 products.").waitFor();
-  await page.getByText("For a report").click();
-  const facts = await page.getByRole("alert").innerText();
-  assertMatch(facts, /record_invalid · 422 · request [0-9a-f-]{36}/);
   // The lines before are too many to be drawn before one goes there.
   assertEquals(await page.locator("[data-line='202']").count(), 0);
   await page.getByRole("button", { name: "A-1" }).click();
@@ -133,14 +130,17 @@ test("a refused file is repaired where its problems are shown", async (openTab) 
   );
   await page.getByRole("button", { name: "Check again" }).click();
   await page.getByRole("button", { name: "Upload 202 products" }).waitFor();
-  const stored = await app.call("/seller_api/bulk_products");
-  assertStringIncludes(stored.text, "<transactions/>");
+  const stored = await app.call("/seller_api/products");
+  assertStringIncludes(stored.text, "<products/>");
 
   // A document that is no XML shows where it breaks.
   await page.getByRole("button", { name: "Another file" }).click();
   await choose(page, "<products>\n <product><title>Cups & saucers</title>");
   await page.getByRole("button", { name: /line 2/ }).click();
   assertEquals(await selected(page), "&");
+  await page.getByText("For a report").click();
+  const facts = await page.getByRole("alert").innerText();
+  assertMatch(facts, /malformed_xml · 400 · request [0-9a-f-]{36}/);
 
   // One long line is laid out, and sent as it is shown.
   await page.getByRole("button", { name: "Another file" }).click();
@@ -206,7 +206,7 @@ test("problems are grouped by code and field, filtered and saved", async (openTa
   assertEquals(tab.faults, []);
 });
 
-test("a spreadsheet gets its columns mapped and is sent in parts", async (openTab) => {
+test("a spreadsheet gets its columns mapped and is one import", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -242,12 +242,14 @@ test("a spreadsheet gets its columns mapped and is sent in parts", async (openTa
   await page.getByText("1 problem in 1 row.").waitFor();
   await page.getByText("Row 253, Price").waitFor();
   await page.getByRole("button", { name: "Store 251, leave 1" }).click();
-  await page.getByText("2 of 3 stored").waitFor();
-  await page.getByText("stored, 1 refused").waitFor();
+  await page.getByRole("heading", { name: "stock.csv" }).waitFor();
+  await page.getByText("complete, images missing").waitFor();
   const last = await app.call("/seller_api/products/S-250");
   assertStringIncludes(last.text, '<price currency="SEK">9.5</price>');
 
   // The columns are remembered; rows can be pasted.
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
+  await page.getByRole("link", { name: "The rest" }).waitFor();
   await page.getByRole("button", { name: "Another file" }).click();
   await page.getByRole("button", { name: "Paste rows" }).click();
   await page.getByLabel("Rows copied from a spreadsheet")
@@ -570,7 +572,7 @@ test("a product is deleted once one is sure", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
-test("an upload is undone after a look at what that does", async (openTab) => {
+test("an import is undone after a look at what that does", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -578,7 +580,7 @@ test("an upload is undone after a look at what that does", async (openTab) => {
   await signIn(tab, app.url, app.key);
   await choose(page, catalogue(product("A", "<brand>x</brand>"), product("B")));
   await page.getByRole("button", { name: "Upload 2 products" }).click();
-  await page.getByRole("button", { name: "Undo this upload" }).click();
+  await page.getByRole("button", { name: "Undo this import" }).click();
   await page.getByText(
     "1 product would be as before, 1 product would be deleted.",
   )
@@ -587,7 +589,7 @@ test("an upload is undone after a look at what that does", async (openTab) => {
 
   const change = "/seller_api/products/A/attribute/brand/y";
   await app.call(change, { method: "PUT" });
-  await page.getByRole("button", { name: "Undo this upload" }).click();
+  await page.getByRole("button", { name: "Undo this import" }).click();
   await page.getByText("1 product would be deleted.").waitFor();
   await page.getByText('brand was changed since; it is "y" now.').waitFor();
   await page.getByRole("button", { name: "Undo the rest" }).click();
@@ -595,10 +597,10 @@ test("an upload is undone after a look at what that does", async (openTab) => {
   await page.getByText("This is the undo of").waitFor();
   await page.getByRole("cell", { name: "deleted" }).waitFor();
   assertEquals((await app.call("/seller_api/products/B")).status, 404);
-  await page.getByRole("link", { name: "an upload" }).click();
-  await page.getByText("This upload was undone.").waitFor();
+  await page.getByRole("link", { name: "an import" }).click();
+  await page.getByText("This import was undone.").waitFor();
   assertEquals(
-    await page.getByRole("button", { name: "Undo this upload" }).count(),
+    await page.getByRole("button", { name: "Undo this import" }).count(),
     0,
   );
   assertEquals(tab.faults, []);
@@ -635,7 +637,7 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   // With the SKU of what was stored, it would replace that.
   await source.fill((await source.inputValue()).replace(">B<", ">A<"));
   await page.getByRole("button", { name: "Check again" }).click();
-  await page.getByText("is that of product 1 of the same upload").waitFor();
+  await page.getByText("is that of product 1 of the same import").waitFor();
   assertEquals(
     await page.getByRole("button", { name: /^(Store|Upload) / }).count(),
     0,
@@ -649,6 +651,37 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   await page.getByText("1 problem.").waitFor();
   const button = page.getByRole("button", { name: /^Store/ });
   assertEquals(await button.count(), 0);
+});
+
+test("a product shows its former prices as a line and as a table", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("A-1"));
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "Products" }).click();
+  await page.getByRole("link", { name: "A-1" }).click();
+  await page.getByText("No change of the price is kept.").waitFor();
+  for (const price of ["149", "179.5"]) {
+    const path = `/seller_api/products/A-1/attribute/price/${price}`;
+    await app.call(path, { method: "PUT" });
+  }
+  await page.reload();
+  const line = page.getByRole("img", { name: "The price in SEK" });
+  assertStringIncludes(
+    (await line.getAttribute("aria-label"))!.replaceAll("\u00a0", " "),
+    "from SEK 149.00 to SEK 199.00 in 2 changes",
+  );
+  const path = await line.locator("path").getAttribute("d");
+  assertEquals(path?.match(/[MHV]/g)?.join(""), "MHVHVH");
+  const card = page.getByRole("region", { name: "Price", exact: true });
+  assertStringIncludes(await card.innerText(), "30 days before");
+  const rows = page.getByRole("region", { name: "Changes of the price" })
+    .getByRole("row");
+  assertEquals(await rows.count(), 3);
+  const newest = (await rows.nth(1).innerText()).replaceAll("\u00a0", " ");
+  assertMatch(newest, /SEK 149.00\s+SEK 179.50\s+attribute/);
+  assertEquals(tab.faults, []);
 });
 
 /** Revokes the seller's keys, until they are refused; returns a new one. */
@@ -819,24 +852,19 @@ test("an upload whose answer is lost is not done twice", async (openTab) => {
   const send = page.getByRole("button", { name: "Upload 1 product" });
   await send.waitFor();
 
-  // The upload waits for its HEAD while the connection breaks.
-  const head = Promise.withResolvers<void>();
-  const checked = Promise.withResolvers<void>();
-  host.answers.set("/hang/a.png", async () => {
-    checked.resolve();
-    await head.promise;
-    host.answers.delete("/hang/a.png");
-    return new Response(null, { headers: { etag: '"a.png"' } });
-  });
+  // The first answer is lost.
+  const answered = Promise.withResolvers<void>();
+  await page.route("**/seller_api/imports?*", async (route) => {
+    await route.fetch();
+    await route.abort();
+    answered.resolve();
+  }, { times: 1 });
   await send.click();
-  await checked.promise;
-  proxy.shut();
-  await page.getByText("The upload is tried again by itself.").waitFor();
-  head.resolve();
-  const transactions = async () =>
-    (await first.app.db.read((sql) => sql.all("SELECT id FROM transactions")))
-      .length;
-  await until(async () => await transactions() === 1);
+  await answered.promise;
+  await page.getByRole("heading", { name: "catalogue.xml" }).waitFor();
+  await page.getByText("fetching images").waitFor();
+  const { imports } = await first.client().listImports();
+  assertEquals(imports.length, 1);
   await first.app.close();
 
   await using second = await bootWithImages({
@@ -845,10 +873,6 @@ test("an upload whose answer is lost is not done twice", async (openTab) => {
   });
   proxy.lead(second.url);
   await page.getByText("fetching images").waitFor();
-  const stored = await second.app.db.read((sql) =>
-    sql.all("SELECT id FROM transactions")
-  );
-  assertEquals(stored.length, 1);
 
   // The stream of the progress breaks, too.
   proxy.shut();
@@ -927,7 +951,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   await page.getByRole("link", { name: "initech" }).click();
 
   await page.getByRole("heading", { name: "initech" }).waitFor();
-  await page.getByLabel("Products").fill("3");
+  await page.getByLabel("Products", { exact: true }).fill("3");
   await page.getByRole("button", { name: "Save" }).click();
   await until(async () => {
     const { text } = await app.call("/operator_api/sellers", {

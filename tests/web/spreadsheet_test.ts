@@ -1,12 +1,12 @@
 /** Tables become documents that the service accepts. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { csvOf, readTable } from "../../src/web/csv.ts";
+import { csvOf, readTable, type Table } from "../../src/web/csv.ts";
 import { gathered } from "../../src/web/shops/gather.ts";
 import type { Target } from "../../src/web/headers.ts";
 import { kindOf } from "../../src/web/kinds.ts";
 import type { Work } from "../../src/web/slices.ts";
 import {
-  makeDocuments,
+  makeDocument,
   type Mapping,
   mappingFor,
   templateCsv,
@@ -25,8 +25,8 @@ function finish<T>(work: Work<T>): T {
 }
 
 const tableOf = (text: string) => finish(readTable(text));
-const documentsOf = (...given: Parameters<typeof makeDocuments>) =>
-  finish(makeDocuments(...given));
+const textOf = (table: Table, mapping: Mapping): Promise<string> =>
+  finish(makeDocument(table, mapping, [...table.rows.keys()])).text();
 
 function mapped(csv: string, changes: Partial<Mapping> = {}) {
   const table = tableOf(csv);
@@ -223,7 +223,7 @@ Deno.test("columns whose names say nothing are told by their values", () => {
   }
 });
 
-Deno.test("an export of WooCommerce is read as a person reads it", () => {
+Deno.test("an export of WooCommerce is read as a person reads it", async () => {
   const woo = {
     ID: "44",
     Type: "simple",
@@ -260,7 +260,7 @@ Deno.test("an export of WooCommerce is read as a person reads it", () => {
   const { table, mapping } = mapped(
     `${header}\n${Object.values(woo).join("\t")}\n`,
   );
-  const [{ text }] = documentsOf("woo.csv", table, mapping);
+  const text = await textOf(table, mapping);
   assertStringIncludes(text, '<attribute name="Colour">Blue</attribute>');
 });
 
@@ -340,13 +340,13 @@ Deno.test("an export of Shopify is read as a person reads it", () => {
   });
 });
 
-Deno.test("columns may have the names of what every object has", () => {
+Deno.test("columns may have the names of what every object has", async () => {
   const { mapping, table } = mapped(
     "sku,constructor,toString,__proto__\nA-1,2,3,4\n",
   );
   assertEquals(mapping.targets, ["sku", "", "", ""]);
   assertStringIncludes(
-    documentsOf("a.csv", table, mapping)[0].text,
+    await textOf(table, mapping),
     "<sku>A-1</sku>",
   );
 });
@@ -430,29 +430,22 @@ for (const [field, cell, expected] of VALUES) {
   });
 }
 
-Deno.test("a table is split, and its documents are accepted", async () => {
+Deno.test("the document of a table is accepted", async () => {
   await using app = await boot();
   const rows = Array.from(
-    { length: 251 },
+    { length: 250 },
     (_, i) => `S-${i};"Mug; ""big"" & <new>";1 299,00;5;Blue`,
   );
   const { table, mapping } = mapped(
     `sku;title;price;quantity;attribute: color\n\n${rows.join("\r\n")}`,
     { values: { currency: "SEK" } },
   );
-  const documents = documentsOf("stock.csv", table, mapping);
-  assertEquals(documents.map(({ name }) => name), [
-    "stock.csv, rows 3–252",
-    "stock.csv, rows 253–253",
-  ]);
-  for (const { text } of documents) {
-    const { status, text: answer } = await app.call(
-      "/seller_api/bulk_products",
-      { method: "POST", body: text },
-    );
-    assertEquals(status, 200, answer);
-  }
-  const { text } = await app.call("/seller_api/products/S-250");
+  const answer = await app.call("/seller_api/bulk_products", {
+    method: "POST",
+    body: await textOf(table, mapping),
+  });
+  assertEquals(answer.status, 200, answer.text);
+  const { text } = await app.call("/seller_api/products/S-249");
   assertStringIncludes(
     text,
     "<title>Mug; &quot;big&quot; &amp; &lt;new&gt;</title>",
@@ -461,12 +454,11 @@ Deno.test("a table is split, and its documents are accepted", async () => {
   assertStringIncludes(text, '<attribute name="color">Blue</attribute>');
 
   const template = mapped(templateCsv());
-  const [document] = documentsOf("t", template.table, template.mapping);
-  const answer = await app.call("/seller_api/bulk_products", {
+  const filled = await app.call("/seller_api/bulk_products", {
     method: "POST",
-    body: document.text,
+    body: await textOf(template.table, template.mapping),
   });
-  assertEquals(answer.status, 200, answer.text);
+  assertEquals(filled.status, 200, filled.text);
 });
 
 Deno.test("the tables of the handbook are accepted as they are", async () => {
@@ -477,7 +469,7 @@ Deno.test("the tables of the handbook are accepted as they are", async () => {
   for (const { code } of tables) {
     const { table, mapping } = mapped(code);
     assertEquals(mapping.targets.includes(""), false, code);
-    const [{ text }] = documentsOf("stock.csv", table, mapping);
+    const text = await textOf(table, mapping);
     const answer = await app.call("/seller_api/bulk_products", {
       method: "POST",
       body: text,
@@ -496,7 +488,7 @@ Deno.test("a hyphen clears a field, and an empty cell leaves it", async () => {
     const { table, mapping } = mapped(
       `SKU;Title;Price (SEK);Old price;Stock;EAN;Brand;Category\n${row}\n`,
     );
-    const [{ text }] = documentsOf("a.csv", table, mapping);
+    const text = await textOf(table, mapping);
     const [, products] = /<products>(.*)<\/products>/s.exec(text)!;
     assertEquals((await app.upload(products)).status, 200, text);
     return (await app.call("/seller_api/products/A")).text;

@@ -43,6 +43,7 @@ test("a row with the SKU of another one replaces nothing until it is meant", asy
   await click(page, "Store 1, leave 1");
 
   // It keeps its problem, whatever else of it is changed.
+  await click(page, "Correct them here");
   await page.getByText("is already used by product 1").first().waitFor();
   await click(page, "Check again");
   await page.getByText('sku "M-5" is that of row 2, which is stored').waitFor();
@@ -59,10 +60,10 @@ test("a row with the SKU of another one replaces nothing until it is meant", asy
   assertStringIncludes(await stored(), "<title>Mug</title>");
 
   // So does it where the history offers what was refused.
-  await page.getByRole("link", { name: "See it" }).click();
-  page.once("dialog", (dialog) => dialog.accept());
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByRole("link", { name: "stock.csv" }).click();
   await click(page, "Correct them here");
-  await page.getByText('M-5" is that of product 1 of the same upload').first()
+  await page.getByText('M-5" is that of product 1 of the same import').first()
     .waitFor();
   await grid(page).getByRole("gridcell", { name: "M-5" }).click();
   await page.keyboard.type("M-6");
@@ -99,7 +100,44 @@ test("a SKU typed here that another product has is confirmed first", async (open
   assertEquals(tab.faults, []);
 });
 
-test("the same SKU in two parts of a long table is told before anything is stored", async (openTab) => {
+test("a row that would make another product of one that is stored is confirmed first", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const titled = (sku: string, title: string) =>
+    product(sku).replace(`Title of ${sku}`, title);
+  await app.upload(
+    titled("M-5", "Teapot, black") + titled("M-6", "Spoon") +
+      titled("M-7", "Mug, small"),
+  );
+  await signIn(tab, app.url, app.key);
+  const rows = ["M-6;Fork;9,00;1;", "M-7;Small mug;9,00;1;", "M-8;Cup;9,00;1;"];
+  await choose(page, csv(MUG, ...rows), "stock.csv");
+  await click(page, "Check 4 products");
+  await page.getByText("2 problems in 2 rows.").waitFor();
+  await page.getByText('"Teapot, black": this would make another').first()
+    .waitFor();
+  await click(page, "It is meant: change M-5");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  await click(page, "Store 3, leave 1");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const titles = async () =>
+    (await app.client().listProducts()).products.map(({ title }) => title);
+  assertEquals(await titles(), ["Mug", "Spoon", "Small mug", "Cup"]);
+
+  // All at once, where they are many.
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
+  await click(page, "Another file");
+  await choose(page, csv("M-5;Plate;1,00;1;", "M-6;Pan;1,00;1;"), "other.csv");
+  await click(page, "Check 2 products");
+  await click(page, "All are meant: change 2 products");
+  await click(page, "Upload 2 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertEquals((await titles()).slice(0, 2), ["Plate", "Pan"]);
+  assertEquals(tab.faults, []);
+});
+
+test("the same SKU far apart in a long table is told before anything is stored", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -107,12 +145,43 @@ test("the same SKU in two parts of a long table is told before anything is store
   const rows = Array.from({ length: 251 }, (_, i) => `S-${i};Mug;9,50;${i};`);
   await choose(page, csv(...rows, "S-0;Cup;5,00;1;"), "stock.csv");
   await click(page, "Check 252 products");
-  await page.getByText('sku "S-0" is that of row 2 already').first().waitFor();
+  await page.getByText(/sku "S-0" is already used by product 1/).first()
+    .waitFor();
   await click(page, "Store 251, leave 1");
-  await page.getByText('sku "S-0" is that of row 2').first().waitFor();
+  await page.getByText("complete, images missing").waitFor();
   const { text } = await app.call("/seller_api/products/S-0");
   assertStringIncludes(text, "<title>Mug</title>");
   assertEquals((await app.call("/seller_api/products/S-250")).status, 200);
+  assertEquals(tab.faults, []);
+});
+
+test("a long table goes on without the page, and has one row and one undo", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const total = async () =>
+    (await Array.fromAsync(app.client().all.listProducts())).length;
+  await signIn(tab, app.url, app.key);
+  const rows = Array.from({ length: 1_200 }, (_, i) => `S-${i};Mug;9,50;${i};`);
+  await choose(page, csv(...rows), "stock.csv");
+  await click(page, "Check 1,200 products");
+  await click(page, "Upload 1,200 products");
+  await page.getByRole("heading", { name: "stock.csv" }).waitFor();
+  await page.reload();
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertEquals(await total(), 1_200);
+
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByRole("cell", { name: "1,200" }).first().waitFor();
+  assertEquals(await page.getByRole("table").getByRole("row").count(), 2);
+  await page.getByRole("link", { name: "stock.csv" }).click();
+  await click(page, "Undo this import");
+  await page.getByText("1,200 products would be deleted.").waitFor();
+  assertEquals(await total(), 1_200);
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByText("This is the undo of").waitFor();
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertEquals(await total(), 0);
   assertEquals(tab.faults, []);
 });
 
@@ -299,6 +368,8 @@ test("what is missing is typed into its cell, and the file is handed back correc
     await page.evaluate("document.activeElement.className") === "sheet"
   );
   await click(page, "Store 16, leave 1");
+  await page.getByText("complete, images missing").waitFor();
+  await click(page, "Correct them here");
   await page.getByText("1 problem in 1 row.").waitFor();
   const { text } = await app.call("/seller_api/products/S-15");
   assertStringIncludes(text, '<price currency="SEK">149.5</price>');

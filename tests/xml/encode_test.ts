@@ -18,9 +18,9 @@ Deno.test("a document has a declaration and the root service", () => {
 
 Deno.test("a long list is the elements of an array, in UTF-8", () => {
   const values = Array.from({ length: 3_000 }, (_, n) => `${n} é € 😀 & 0`);
-  const list = new ElementList("v", Infinity);
+  const list = new ElementList(Infinity, (one) => element("v", one));
   for (const value of values) list.add(value);
-  const short = new ElementList("w", Infinity);
+  const short = new ElementList(Infinity, (one) => element("w", one));
   short.add("1");
   const document = (v: ElementList | string[], w: ElementList | string[]) =>
     serviceDocument({ a: "ä", lists: { v, w }, more: { v }, z: 1 });

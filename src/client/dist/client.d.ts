@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash f052b9dba71d9ef61dba112484721612.
+// Built by `deno task client` from sources with the hash 6d271f57b646a7edab0901c1a1e4aa62.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -18,19 +18,25 @@ export type All = { [L in ListName]: (...given: Parameters<Operations[L]>) => As
 interface UploadId {
     transaction_id: string;
 }
+/** Which import. */
+interface ImportId {
+    import_id: string;
+}
 export interface Client extends Operations { readonly pages: Pages;
     readonly all: All;
     /**
-     * The transaction when it is final, with its results. Throws as every
-     * operation.
+     * The transaction when it is final, with its results, or the import with its
+     * problems. Throws as every operation.
      */
     waitFor(upload: UploadId, options?: CallOptions): Promise<Transaction>;
+    waitFor(from: ImportId, options?: CallOptions): Promise<Import>;
     /**
      * The transaction, without its results, each time that it has changed, and
-     * at last when it is final. Opens a stream that breaks anew; `retryFor`
-     * counts from the last change.
+     * at last when it is final; or the import, without its problems. Opens a
+     * stream that breaks anew; `retryFor` counts from the last change.
      */
     follow(upload: UploadId, options?: CallOptions): AsyncGenerator<Transaction>;
+    follow(from: ImportId, options?: CallOptions): AsyncGenerator<Import>;
     /** What became of each product, also of more than one answer holds. */
     results(upload: UploadId, options?: CallOptions): AsyncGenerator<Result>;
 }
@@ -216,6 +222,44 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         dry_run: DryRun;
     }>;
     /**
+     * Update attributes of many products. Sets any attributes, such as price and quantity, of up to 10,000 stored products, all or none (with accept=valid: those without a problem). It creates no product. The answer names a transaction, with the status, the refused products and the undo of an upload.
+     *
+     * `POST /seller_api/bulk_attributes`
+     */
+    uploadAttributes(input: {
+        /** or an XML document */
+        products: ProductAttributes[] | Encoded;
+        /** version; 1.1 when left out */
+        v?: "1.1";
+        /** valid stores the products without a problem, also when others have one; all or none when left out */
+        accept?: "valid";
+        /** quantity: your products that the document does not name go to quantity 0 */
+        complete?: "quantity";
+        /** with complete=quantity: the request is refused if more percent of the products on sale would go to 0; 10 when left out */
+        at_most?: number;
+        dry_run?: false;
+    }, options?: CallOptions): Promise<{
+        transaction_id: string;
+        /** only with accept=valid; 0 is left out */
+        refused?: number;
+    }>;
+    uploadAttributes(input: {
+        /** or an XML document */
+        products: ProductAttributes[] | Encoded;
+        /** version; 1.1 when left out */
+        v?: "1.1";
+        /** valid stores the products without a problem, also when others have one; all or none when left out */
+        accept?: "valid";
+        /** quantity: your products that the document does not name go to quantity 0 */
+        complete?: "quantity";
+        /** with complete=quantity: the request is refused if more percent of the products on sale would go to 0; 10 when left out */
+        at_most?: number;
+        /** does everything but the write */
+        dry_run: true;
+    }, options?: CallOptions): Promise<{
+        dry_run: DryRun;
+    }>;
+    /**
      * Import a document of any length. Takes up to 50,000 products, and answers once the document is on disk. All are checked in the background, then stored, none if anything is wrong (with accept=valid: those without a problem).
      *
      * `POST /seller_api/imports`
@@ -225,6 +269,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         products: SentProduct[] | Encoded;
         /** version; 1.1 when left out */
         v?: "1.1";
+        /** true does everything but the write */
+        dry_run?: boolean;
         /** valid stores the products without a problem, also when others have one; all or none when left out */
         accept?: "valid";
         /** a name to find it again by, such as that of the file */
@@ -289,7 +335,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         import_id: string;
     }, options?: CallOptions): Promise<string>;
     /**
-     * Cancel an import. What is not stored yet is not stored any more. What was stored can be undone.
+     * Cancel an import. What is not stored yet is not stored any more. What was stored can be undone. A dry run that is over is deleted, with its document.
      *
      * `DELETE /seller_api/imports/:import_id`
      */
@@ -298,6 +344,19 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         import_id: string;
     }, options?: CallOptions): Promise<{
         success: boolean;
+    }>;
+    /**
+     * Try the failed images of an import again. Answers how many image references are tried again.
+     *
+     * `POST /seller_api/imports/:import_id/images/retry`
+     */
+    retryImportImages(input: {
+        /** the answer of the import */
+        import_id: string;
+    }, options?: CallOptions): Promise<{
+        import_id: string;
+        /** image references that are tried again */
+        retried: number;
     }>;
     /**
      * Take an import back. Begins an import that restores the former value of every field that the import changed and deletes the products that it created, the newest part first. It is refused if anything was changed since, unless changed=keep.
@@ -309,6 +368,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         import_id: string;
         /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
         changed?: "keep";
+        /** true does everything but the write */
+        dry_run?: boolean;
     }, options?: CallOptions): Promise<{
         import_id: string;
     }>;
@@ -324,6 +385,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         attribute: AttributeName;
         /** its new value; empty clears it */
         value: string;
+        /** the value that the attribute must have now, so that nothing is overwritten; 412 changed_since with the present one if it has another */
+        expected?: string;
     }, options?: CallOptions): Promise<void>;
     /**
      * Read products out. In the order of their creation, so that a page shows no product twice and misses none while others are written. What stands in <products> can be uploaded as it is. With a filter a page may be short, or empty, before the end: go on while there is a <next>.
@@ -339,6 +402,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         updated_since?: string;
         /** only products with this status */
         status?: "active" | "paused";
+        /** only products whose review has this state */
+        review?: "pending" | "approved" | "rejected";
         /** only products whose SKU or title holds this, in any case */
         q?: string;
     }, options?: CallOptions): Promise<{
@@ -346,6 +411,15 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         /** what ?after= takes for the next page */
         next?: string;
     }>;
+    /**
+     * Rejected products. As a document <products> to correct and upload: each product behind a comment with the reason, up to 250, the first that were rejected first. A header Link leads to further ones.
+     *
+     * `GET /seller_api/products/rejected`
+     */
+    getRejectedProducts(input?: {
+        /** continues after an earlier page: its <next> */
+        after?: string;
+    }, options?: CallOptions): Promise<string>;
     /**
      * Read a product out. Its fields, its times, and the state of its images.
      *
@@ -356,6 +430,23 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         sku_or_id: string;
     }, options?: CallOptions): Promise<{
         product: Product;
+    }>;
+    /**
+     * Read former prices. The changes of the price of a product, the newest first, as long as SELLER_KEEP_PRICES_DAYS says. A product that was never changed has none; one that is created again begins anew.
+     *
+     * `GET /seller_api/products/:sku_or_id/history`
+     */
+    getHistory(input: {
+        /** a SKU, else an id */
+        sku_or_id: string;
+        /** whose changes */
+        attribute: "price";
+        /** continues after an earlier page: its <next> */
+        after?: string;
+    }, options?: CallOptions): Promise<{
+        changes: PriceChange[];
+        /** what ?after= takes for the next page */
+        next?: string;
     }>;
     /**
      * Delete a product. Its SKU is free at once; its variants stay, and its images stay while another product shows them.
@@ -541,6 +632,56 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         success: boolean;
     }>;
     /**
+     * List your keys. The oldest first, also those that were revoked or have ended; `<current>` marks the one of this request.
+     *
+     * `GET /seller_api/keys`
+     */
+    listOwnKeys(input?: Record<string, never>, options?: CallOptions): Promise<{
+        keys: SellerKey[];
+    }>;
+    /**
+     * Make a key. The key is shown once. What the document leaves out is as that of the key that asks; more than that is refused.
+     *
+     * `POST /seller_api/keys`
+     */
+    addOwnKey(input: {
+        /** or an XML document */
+        key: {
+            /** what you call it; up to 64 characters */
+            label?: string;
+            /** left out: all that may be given */
+            scopes?: ("read" | "products" | "webhooks" | "keys")[];
+            /** left out: all that may be given */
+            networks?: string[];
+            /** left out: as late as may be */
+            expires_at?: string | null;
+        } | Encoded;
+    }, options?: CallOptions): Promise<{
+        key: NewKey;
+    }>;
+    /**
+     * Revoke a key of yours. Every process refuses the key within a second. Your last key with the scope `keys` stays.
+     *
+     * `DELETE /seller_api/keys/:key_id`
+     */
+    revokeOwnKey(input: {
+        /** a key's id */
+        key_id: string;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * Rotate a key. Makes a key of the same kind, which is shown once; the former one ends after 24 h. A body is ignored.
+     *
+     * `POST /seller_api/keys/:key_id/rotate`
+     */
+    rotateOwnKey(input: {
+        /** a key's id */
+        key_id: string;
+    }, options?: CallOptions): Promise<{
+        key: NewKey;
+    }>;
+    /**
      * Refused requests. The last 1000 of a seller and 30 days, the newest first: what was refused with a 4xx, and why.
      *
      * `GET /seller_api/refusals`
@@ -564,14 +705,16 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         refusals: Refusal[];
         /** what ?after= takes for the next page */
         next?: string;
+        /** sellers on these servers of the database are left out: they are away */
+        partial?: string[];
     }>;
     /**
-     * Your account. Your name, your limits and what counts against them.
+     * Your account. Your name, your limits and what counts against them, and from where our requests to you come.
      *
      * `GET /seller_api/account`
      */
     getAccount(input?: Record<string, never>, options?: CallOptions): Promise<{
-        account: Seller;
+        account: Account;
     }>;
     /**
      * Hand an event in. The event is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.
@@ -623,6 +766,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         sellers: Seller[];
         /** what ?after= takes for the next page */
         next?: string;
+        /** sellers on these servers of the database are left out: they are away */
+        partial?: string[];
     }>;
     /**
      * Create a seller. With a first key and a webhook secret, which are shown once.
@@ -639,7 +784,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         seller: NewSeller;
     }>;
     /**
-     * Change a seller. A limit is a whole number; an empty one is the default of the settings. A body is ignored.
+     * Change a seller. A limit is a whole number; an empty one is the default of the settings. `email` is where the seller is told of trouble; empty: nowhere. A body is ignored.
      *
      * `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value`
      */
@@ -674,7 +819,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         keys: SellerKey[];
     }>;
     /**
-     * Give a seller one more key. The key is shown once.
+     * Give a seller one more key. The key is shown once. It has all scopes, no end and may come from everywhere unless the document says otherwise.
      *
      * `POST /operator_api/sellers/:seller/keys`
      */
@@ -685,6 +830,12 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         key: {
             /** what you call it; up to 64 characters */
             label?: string;
+            /** left out: all that may be given */
+            scopes?: ("read" | "products" | "webhooks" | "keys")[];
+            /** left out: all that may be given */
+            networks?: string[];
+            /** left out: as late as may be */
+            expires_at?: string | null;
         } | Encoded;
     }, options?: CallOptions): Promise<{
         key: NewKey;
@@ -734,6 +885,82 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         next?: string;
     }>;
     /**
+     * List products to review. Those that came to the state first, with what changed since the last approval. While products change, a page shows each as it is now.
+     *
+     * `GET /operator_api/reviews`
+     */
+    listReviews(input?: {
+        /** only those in this state; pending when left out */
+        state?: "pending" | "approved" | "rejected";
+        /** only those of this seller, by name or id */
+        seller?: string;
+        /** continues after an earlier page: its <next> */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        reviews: ReviewedProduct[];
+        /** what ?after= takes for the next page */
+        next?: string;
+        /** sellers on these servers of the database are left out: they are away */
+        partial?: string[];
+    }>;
+    /**
+     * Decide about products. Up to 250, all or none. Each decision is in the audit log and an event of the seller, product_approved or product_rejected; one that is so already changes nothing. A rejection has a code or a message.
+     *
+     * `POST /operator_api/reviews`
+     */
+    decideReviews(input: {
+        /** or an XML document */
+        reviews: {
+            product: string;
+            decision: "approved" | "rejected";
+            /** a word of the operator's */
+            code?: string;
+            /** a field of the product */
+            field?: string;
+            /** what is wrong, and what would be right */
+            message?: string;
+            /** as it was read; refused if the product was changed since */
+            changed_at?: string;
+        }[] | Encoded;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * Reasons for rejections. Your own list, in its order; the page offers it to reviewers.
+     *
+     * `GET /operator_api/review_reasons`
+     */
+    listReasons(input?: Record<string, never>, options?: CallOptions): Promise<{
+        reasons: {
+            /** a word of yours */
+            code: string;
+            /** a field of the product */
+            field?: string;
+            /** what is wrong, and what would be right */
+            message?: string;
+        }[];
+    }>;
+    /**
+     * Change the reasons for rejections. The whole list, up to 100; it takes the place of the former one. Decisions may have other codes, too.
+     *
+     * `PUT /operator_api/review_reasons`
+     */
+    putReasons(input: {
+        /** or an XML document */
+        reasons: {
+            /** a word of yours */
+            code: string;
+            /** a field of the product */
+            field?: string;
+            /** what is wrong, and what would be right */
+            message?: string;
+        }[] | Encoded;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
      * Refused requests of sellers. The last 1000 of a seller and 30 days, the newest first.
      *
      * `GET /operator_api/refusals`
@@ -759,6 +986,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         refusals: Refusal[];
         /** what ?after= takes for the next page */
         next?: string;
+        /** sellers on these servers of the database are left out: they are away */
+        partial?: string[];
     }>;
     /**
      * The audit log. What operators changed and who did, the newest first.
@@ -784,6 +1013,24 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         backlog: Backlog;
         failing_webhooks: FailingWebhook[];
         hours: Hour[];
+        /** sellers on these servers of the database are left out: they are away */
+        partial?: string[];
+    }>;
+    /**
+     * The database. Its servers: whether they answer, as of the last 5 seconds, how many sellers and bytes each has. One server, unless Citus spreads the sellers over several.
+     *
+     * `GET /operator_api/database`
+     */
+    getDatabase(input?: {
+        /** only the server of this seller, by name or id */
+        seller?: string;
+    }, options?: CallOptions): Promise<{
+        database: {
+            engine: "sqlite" | "postgres" | "citus";
+            /** of each table, on several servers */
+            shards?: number;
+            servers: DatabaseServer[];
+        };
     }>;
     /**
      * Metrics. In the text format of Prometheus. 404 while there is neither SELLER_METRICS_KEY nor an operator key.
@@ -798,13 +1045,14 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      */
     getHealth(input?: Record<string, never>, options?: CallOptions): Promise<{
         status: "alive" | "ready" | "unavailable";
-        /** to the operator alone; `ok`, or `failed: ` and why */
+        /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
         checks?: {
             database?: string;
             queues?: string;
             images?: string;
             webhooks?: string;
             imports?: string;
+            notices?: string;
         };
         backlog?: Backlog;
     }>;
@@ -815,13 +1063,14 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      */
     getReadiness(input?: Record<string, never>, options?: CallOptions): Promise<{
         status: "alive" | "ready" | "unavailable";
-        /** to the operator alone; `ok`, or `failed: ` and why */
+        /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
         checks?: {
             database?: string;
             queues?: string;
             images?: string;
             webhooks?: string;
             imports?: string;
+            notices?: string;
         };
         backlog?: Backlog;
     }>;
@@ -842,6 +1091,12 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /seller_api/schemas/products-1.1.xsd`
      */
     getProductsSchema(input?: Record<string, never>, options?: CallOptions): Promise<string>;
+    /**
+     * Schema of attributes of many products. XML Schema 1.0.
+     *
+     * `GET /seller_api/schemas/attributes-1.1.xsd`
+     */
+    getAttributesSchema(input?: Record<string, never>, options?: CallOptions): Promise<string>;
     /**
      * Schema of answers. XML Schema 1.0.
      *
@@ -875,22 +1130,24 @@ export interface Entries { listTransactions: Transaction;
     listImports: Import;
     getImportResults: ImportResult;
     listProducts: Product;
+    getHistory: PriceChange;
     listDeliveries: LoggedDelivery;
     listEvents: DeliveredEvent;
     listRefusals: Refusal;
     followProducts: Product;
     listSellers: Seller;
     listSellerDeliveries: LoggedDelivery;
+    listReviews: ReviewedProduct;
     listAllRefusals: Refusal;
     listAudit: AuditEntry;
 }
-export type ErrorCode = "malformed_xml" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
-export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "quota_exceeded" | "changed_since" | "too_old" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "syntax" | "internal" | "limit";
+export type ErrorCode = "malformed_xml" | "malformed_json" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "changed_since" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
+export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "too_many_missing" | "quota_exceeded" | "changed_since" | "too_old" | "not_found" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "wrong_type" | "syntax" | "internal" | "limit";
 export type ImageCode = "image_not_found" | "image_forbidden" | "image_redirected" | "image_rate_limited" | "image_host_error" | "image_unavailable" | "image_timeout" | "image_incomplete" | "image_host_unreachable" | "image_tls_failed" | "image_bad_response" | "image_blocked" | "image_too_large" | "image_not_an_image" | "image_unsupported_type" | "image_corrupt" | "image_too_many_pixels" | "image_too_many_frames" | "image_quota_exceeded" | "image_unprocessable";
 export type Trigger = "order_created" | "order_paid" | "order_updated" | "order_cancelled" | "order_delivered" | "return_created" | "return_updated" | "refund_created" | "message_created" | "review_created" | "payout_paid" | "product_approved" | "product_rejected";
 export type DeliveryState = "pending" | "sending" | "retrying" | "delivered" | "exhausted" | "held" | "cancelled";
 export type AttributeName = "sku" | "title" | "price" | "compare_at_price" | "vat_rate" | "quantity" | "availability" | "available_at" | "gtin" | "brand" | "mpn" | "weight" | "condition" | "status";
-export type SellerAttribute = "name" | "status" | "rate_limit" | "product_limit" | "image_quota";
+export type SellerAttribute = "name" | "status" | "rate_limit" | "product_limit" | "image_quota" | "email" | "review";
 export interface ProductAttribute { value: string;
     name: string;
 }
@@ -911,6 +1168,20 @@ export interface ProductImage { url: string;
     /** only in what is read out; ignored in what is sent */
     message?: string;
 }
+export interface LowestPrice { amount: string;
+    days: number;
+    currency: string;
+}
+export interface ProductReview { state: "pending" | "approved" | "rejected";
+    /** since when; a product that was corrected and waits still has the former reason */
+    at: string;
+    /** a word of the operator's */
+    code?: string;
+    /** a field of the product */
+    field?: string;
+    /** what is wrong, and what would be right */
+    message?: string;
+}
 export type SentProduct = { /** only in what is read out; ignored in what is sent */
     created_at?: string;
     /** only in what is read out; ignored in what is sent */
@@ -921,13 +1192,19 @@ export type SentProduct = { /** only in what is read out; ignored in what is sen
     title?: string;
     description?: string | null;
     price?: {
-        value: string;
+        amount: string;
         /** the price's currency code of ISO 4217, as in SEK */
         currency: string;
+        /** the value that it must have now, or nothing is changed */
+        expected?: string;
     };
     compare_at_price?: string | null;
     vat_rate?: string | null;
-    quantity?: number | null;
+    quantity?: number | {
+        value: number | null;
+        /** the value that it must have now, or nothing is changed */
+        expected?: number | "";
+    } | null;
     availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
     available_at?: string | null;
     gtin?: string | null;
@@ -944,6 +1221,10 @@ export type SentProduct = { /** only in what is read out; ignored in what is sen
     categories?: string[];
     attributes?: ProductAttribute[];
     images?: ProductImage[];
+    /** of the days before the present price began; ignored in what is sent */
+    lowest_price?: LowestPrice;
+    /** of a reviewed product; ignored in what is sent */
+    review?: ProductReview;
 } & ({
     id: string;
 } | {
@@ -963,6 +1244,8 @@ export interface Detail { /** position in the document, from 1 */ product?: numb
     line?: number;
     column?: number;
     field?: string;
+    /** of a JSON document: where it is (RFC 6901) */
+    pointer?: string;
     code: DetailCode;
     message: string;
 }
@@ -973,6 +1256,14 @@ export interface Details { detail: Detail[];
 export interface DryRun { products: ProductCounts;
     /** what was changed since, where an undo is tried */
     details?: Details;
+    /** what complete=quantity would set to 0; left out where that is nothing */
+    missing?: {
+        total: number;
+        /** the first 1,000 */
+        sku: string[];
+        /** how many there are besides */
+        more?: number;
+    };
 }
 export interface ImageCounts { /** references; a URL used twice counts twice */
     total: number;
@@ -1020,6 +1311,45 @@ export interface Transaction { transaction_id: string;
         next?: string;
     };
 }
+export type ProductAttributes = { /** only in what is read out; ignored in what is sent */
+    created_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    updated_at?: string;
+    /** addresses a stored product */
+    id?: string;
+    sku?: string;
+    title?: string;
+    price?: {
+        amount: string;
+        /** the price's currency code of ISO 4217, as in SEK */
+        currency: string;
+        /** the value that it must have now, or nothing is changed */
+        expected?: string;
+    };
+    compare_at_price?: string | null;
+    vat_rate?: string | null;
+    quantity?: number | {
+        value: number | null;
+        /** the value that it must have now, or nothing is changed */
+        expected?: number | "";
+    } | null;
+    availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+    available_at?: string | null;
+    gtin?: string | null;
+    brand?: string | null;
+    mpn?: string | null;
+    weight?: {
+        value: number;
+        /** the unit, grams, as in g */
+        unit: "g";
+    } | null;
+    condition?: "new" | "refurbished" | "used" | null;
+    status?: "active" | "paused" | null;
+} & ({
+    id: string;
+} | {
+    sku: string;
+});
 export interface Import { import_id: string;
     /** as it was given */
     name?: string;
@@ -1067,7 +1397,7 @@ export interface Product { /** only in what is read out; ignored in what is sent
     title?: string;
     description?: string | null;
     price?: {
-        value: string;
+        amount: string;
         /** the price's currency code of ISO 4217, as in SEK */
         currency: string;
     };
@@ -1090,6 +1420,22 @@ export interface Product { /** only in what is read out; ignored in what is sent
     categories?: string[];
     attributes?: ProductAttribute[];
     images?: ProductImage[];
+    /** of the days before the present price began; ignored in what is sent */
+    lowest_price?: LowestPrice;
+    /** of a reviewed product; ignored in what is sent */
+    review?: ProductReview;
+}
+export interface PriceChange { at: string;
+    /** the former price */
+    from: string;
+    /** only where the currency changed */
+    from_currency?: string;
+    /** the price since then */
+    to: string;
+    /** of the price since then */
+    currency: string;
+    /** attribute, or upload, import or undo and its id */
+    by: string;
 }
 export interface Webhook { trigger: Trigger;
     url: string;
@@ -1151,6 +1497,33 @@ export interface Mapping { name: string;
     /** what all rows have */
     values: MappedValue[];
 }
+export interface SellerKey { key_id: string;
+    label: string;
+    /** how the key begins; empty for an old one */
+    prefix: string;
+    created_at: string;
+    /** to the minute */
+    last_used_at: string | null;
+    /** empty: it was not revoked */
+    revoked_at: string | null;
+    scopes: ("read" | "products" | "webhooks" | "keys")[];
+    /** CIDRs; none: it may come from everywhere */
+    networks: string[];
+    /** empty: it does not end by itself */
+    expires_at: string | null;
+    /** true: the key of this request; only for sellers */
+    current?: boolean;
+}
+export interface NewKey { key_id: string;
+    label: string;
+    /** shown once */
+    api_key: string;
+    scopes: ("read" | "products" | "webhooks" | "keys")[];
+    /** CIDRs; none: it may come from everywhere */
+    networks: string[];
+    /** empty: it does not end by itself */
+    expires_at: string | null;
+}
 export interface Refusal { at: string;
     request_id: string;
     /** its name */
@@ -1165,6 +1538,36 @@ export interface Refusal { at: string;
     /** the first 50 */
     details?: Details;
 }
+export interface Account { id: string;
+    name: string;
+    status: "active" | "suspended";
+    created_at: string;
+    /** requests a minute; empty: the default */
+    rate_limit: number | null;
+    /** empty: the default */
+    product_limit: number | null;
+    /** bytes; empty: the default */
+    image_quota: number | null;
+    /** where notices go; empty: nowhere */
+    email: string;
+    /** since when the seller wants none there */
+    unsubscribed_at: string | null;
+    /** which products an operator reviews */
+    review: "none" | "new" | "changes";
+    /** stored */
+    products: number;
+    /** of stored images that count against the quota */
+    image_bytes: number;
+    /** in force */
+    keys: number;
+    webhooks: number;
+    failing_webhooks: number;
+    last_upload_at: string | null;
+    /** when a key was used, to the minute */
+    last_used_at: string | null;
+    /** CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator */
+    source_addresses: string[];
+}
 export interface Seller { id: string;
     name: string;
     status: "active" | "suspended";
@@ -1175,6 +1578,12 @@ export interface Seller { id: string;
     product_limit: number | null;
     /** bytes; empty: the default */
     image_quota: number | null;
+    /** where notices go; empty: nowhere */
+    email: string;
+    /** since when the seller wants none there */
+    unsubscribed_at: string | null;
+    /** which products an operator reviews */
+    review: "none" | "new" | "changes";
     /** stored */
     products: number;
     /** of stored images that count against the quota */
@@ -1195,20 +1604,59 @@ export interface NewSeller { id: string;
     /** shown once */
     webhook_secret: string;
 }
-export interface SellerKey { key_id: string;
-    label: string;
-    /** how the key begins; empty for an old one */
-    prefix: string;
-    created_at: string;
-    /** to the minute */
-    last_used_at: string | null;
-    /** empty: in force */
-    revoked_at: string | null;
-}
-export interface NewKey { key_id: string;
-    label: string;
-    /** shown once */
-    api_key: string;
+export interface ReviewedProduct { /** only in what is read out; ignored in what is sent */
+    created_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    updated_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    seller?: string;
+    /** only in what is read out; ignored in what is sent */
+    seller_id?: string;
+    id: string;
+    sku?: string;
+    title?: string;
+    description?: string | null;
+    price?: {
+        amount: string;
+        /** the price's currency code of ISO 4217, as in SEK */
+        currency: string;
+    };
+    compare_at_price?: string | null;
+    vat_rate?: string | null;
+    quantity?: number | null;
+    availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+    available_at?: string | null;
+    gtin?: string | null;
+    brand?: string | null;
+    mpn?: string | null;
+    weight?: {
+        value: number;
+        /** the unit, grams, as in g */
+        unit: "g";
+    } | null;
+    condition?: "new" | "refurbished" | "used" | null;
+    status?: "active" | "paused" | null;
+    parent_sku?: string | null;
+    categories?: string[];
+    attributes?: ProductAttribute[];
+    images?: ProductImage[];
+    /** of the days before the present price began; ignored in what is sent */
+    lowest_price?: LowestPrice;
+    /** of a reviewed product; ignored in what is sent */
+    review?: ProductReview;
+    /** the version to judge */
+    changed_at: string;
+    /** since the last approval; none of a product that was never approved */
+    changed: ("title" | "description" | "categories" | "brand" | "gtin" | "images")[];
+    /** the former values of what changed; one that was empty is left out */
+    former?: {
+        title?: string;
+        description?: string;
+        gtin?: string;
+        brand?: string;
+        categories?: string[];
+        images?: ProductImage[];
+    };
 }
 export interface AuditEntry { id: string;
     at: string;
@@ -1243,6 +1691,12 @@ export interface Hour { from: string;
     images_failed: number;
     deliveries_delivered: number;
     deliveries_failed: number;
+}
+export interface DatabaseServer { /** host and port, or the file */ name: string;
+    state: "up" | "away";
+    sellers: number;
+    /** not while it is away */
+    bytes?: number;
 }
 export interface ServiceError { code: ErrorCode;
     message: string;

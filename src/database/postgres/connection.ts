@@ -191,12 +191,18 @@ export class PostgresError extends DbError {
 /** An error of the driver; without an SQLSTATE the connection failed. */
 export function toDbError(error: unknown): PostgresError {
   if (!(error instanceof Error)) throw error;
-  const sqlState = error instanceof pg.DatabaseError ? error.code : undefined;
-  return new PostgresError(
-    sqlState === undefined ? "away" : errorKind(sqlState),
-    error,
-  );
+  if (!(error instanceof pg.DatabaseError) || error.code === undefined) {
+    return new PostgresError("away", error);
+  }
+  const isMoving = error.hint === MOVING_HINT;
+  return new PostgresError(isMoving ? "retry" : errorKind(error.code), error);
 }
+
+/**
+ * Of a statement that met shards which were being split, an error without a code
+ * of its own.
+ */
+const MOVING_HINT = "Retry the query.";
 
 /** Runs a text without parameters, of one statement or several. */
 export async function query<R>(client: pg.Client, text: string): Promise<R[]> {

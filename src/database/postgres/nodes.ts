@@ -30,6 +30,8 @@ export interface SellersInReach {
   readonly numbers: string | null;
   /** See `Tx`. */
   readonly beside: number;
+  /** Names of servers whose sellers it is not about, as they are away. */
+  readonly missing: readonly string[];
 }
 
 /** A server, with connections of its own. */
@@ -89,6 +91,7 @@ export class Nodes implements SellersInReach {
   version = "";
   shards = 0;
   numbers: string | null = null;
+  missing: readonly string[] = [];
 
   private constructor(options: NodesOptions) {
     this.#options = options;
@@ -141,13 +144,19 @@ export class Nodes implements SellersInReach {
     return this.#places.get(sellerNo) ?? null;
   }
 
-  /**
-   * The same; looks again for an unknown seller. Throws a `DbError` if the server
-   * is away.
-   */
-  async find(sellerNo: number): Promise<PlacedNode | null> {
+  isAway(sellerNo: number): boolean {
+    return this.known(sellerNo)?.isUp === false;
+  }
+
+  /** The server of a seller; looks again for an unknown one. */
+  async locate(sellerNo: number): Promise<PlacedNode | null> {
     if (!this.#places.has(sellerNo)) await this.#refreshOnce();
-    const node = this.known(sellerNo);
+    return this.known(sellerNo);
+  }
+
+  /** The same; throws a `DbError` if the server is away. */
+  async find(sellerNo: number): Promise<PlacedNode | null> {
+    const node = await this.locate(sellerNo);
     if (node !== null && !node.isUp) throw away(node);
     return node;
   }
@@ -258,6 +267,7 @@ export class Nodes implements SellersInReach {
     const kept: Kept = {
       ...node,
       ...placed,
+      missing: [],
       name: `${node.host}:${node.port}`,
       db: opened.db,
       opened,
@@ -303,7 +313,8 @@ export class Nodes implements SellersInReach {
   #choose(): void {
     const up = this.#nodes.filter(({ isUp }) => isUp);
     const held = this.#nodes.filter(({ holds }) => holds);
-    this.numbers = held.every(({ isUp }) => isUp)
+    this.missing = held.filter(({ isUp }) => !isUp).map(({ name }) => name);
+    this.numbers = this.missing.length === 0
       ? null
       : `{${
         held.filter(({ isUp }) => isUp)

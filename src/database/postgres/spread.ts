@@ -20,6 +20,7 @@ import {
   type Part,
   type Query,
   type ReadOptions,
+  type Spread,
   type Sql,
   type Tx,
   type WakeUps,
@@ -89,6 +90,10 @@ export class SpreadDb implements Db {
   partOf(sellerNo: number): Part {
     const node = this.#nodes.known(sellerNo);
     return node === null ? this : partOn(node);
+  }
+
+  get spread(): Spread {
+    return this.#nodes;
   }
 
   async sizes(): Promise<Record<string, number>> {
@@ -181,8 +186,12 @@ class SpreadSql implements Sql {
   constructor(sql: Sql, reach: Nodes | SellersInReach) {
     this.#sql = sql;
     this.#nodes = "holding" in reach ? reach : null;
-    const { numbers, beside } = reach;
-    this.reach = { numbers, beside };
+    const { numbers, beside, missing } = reach;
+    this.reach = { numbers, beside, missing };
+  }
+
+  get missing(): readonly string[] {
+    return this.reach.missing;
   }
 
   /** The text of a query in a transaction of this kind. */
@@ -217,6 +226,7 @@ class SpreadSql implements Sql {
     this.hasHorizon = true;
     const { holding } = this.#nodes;
     const up = holding.filter(({ isUp }) => isUp);
+    if (up.length === 0) throw new DbError("away", "All servers are away.");
     const horizons = await Promise.all(up.map(({ db }) => horizonOf(db)));
     return {
       below: horizons.reduce(

@@ -1,5 +1,5 @@
 /** Keys, rates and quotas: what all requests of a server share. */
-import type { KeyOwner } from "../../sellers/seller_rows.ts";
+import type { KeyOwner } from "../../sellers/key_rows.ts";
 import type { Services } from "../../services.ts";
 import { MetricsKeys, OperatorKeys, SellerKeys } from "./authentication.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";

@@ -5,6 +5,7 @@
  */
 import { isIP, isIPv6 } from "node:net";
 import type { Clock } from "../../deps.ts";
+import { unmapped } from "../../lib/cidr.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RateLimiter } from "./rate_limit.ts";
 
@@ -39,8 +40,6 @@ export class AuthFailureLimiter {
 /** An IPv6 client may use any address of a /64. */
 function network(address: string): string {
   if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped !== null) return mapped[1];
   const [head, tail = ""] = address.split("::");
   const groups = (text: string) => text === "" ? [] : text.split(":");
   const zeros = 8 - groups(head).length - groups(tail).length;
@@ -59,10 +58,10 @@ export function clientAddress(
   connected: string,
   proxies: number,
 ): string {
-  if (proxies === 0) return connected;
+  if (proxies === 0) return unmapped(connected);
   const forwarded = (request.headers.get("x-forwarded-for") ?? "").split(",");
   const address = bareAddress(forwarded[forwarded.length - proxies] ?? "");
-  return isIP(address) === 0 ? connected : address;
+  return unmapped(isIP(address) === 0 ? connected : address);
 }
 
 /** An address without port and brackets. */

@@ -3,7 +3,7 @@ import type { Clock, Deps } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 import type { Db, Sql } from "../../database/db.ts";
-import { unauthorized } from "../../sellers/access.ts";
+import { checkPlace, unauthorized } from "../../sellers/access.ts";
 import { hashOf, sameHash } from "../../sellers/api_key.ts";
 import { ENVIRONMENT } from "../../operations/audit.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type Operator,
 } from "../../sellers/operator_keys.ts";
 import { KeyUses } from "../../sellers/key_uses.ts";
-import { findSellerByKey, type KeyOwner } from "../../sellers/seller_rows.ts";
+import { findSellerByKey, type KeyOwner } from "../../sellers/key_rows.ts";
 
 /** The header with the key of every request to the API. */
 export const KEY_HEADER = "x-service-auth";
@@ -79,16 +79,22 @@ function isPossible(key: string | null): key is string {
 export class SellerKeys {
   readonly #owners: KeyOwners<KeyOwner>;
   readonly #uses: KeyUses;
+  readonly #clock: Clock;
 
   constructor(db: Db, deps: Deps) {
+    this.#clock = deps.clock;
     this.#owners = new KeyOwners(db, deps.clock, findSellerByKey);
     this.#uses = new KeyUses(db, deps);
   }
 
-  /** Returns the seller of this key; throws 401. */
-  async authenticate(key: string | null): Promise<KeyOwner> {
+  /** Returns the seller of this key, sent from a client; throws 401. */
+  async authenticate(
+    key: string | null,
+    from: { readonly client: string },
+  ): Promise<KeyOwner> {
     const owner = isPossible(key) ? await this.#owners.get(key) : null;
     if (owner === null) throw unauthorized();
+    checkPlace(owner, this.#clock.now(), from);
     this.#uses.note(owner);
     return owner;
   }

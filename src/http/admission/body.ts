@@ -35,8 +35,8 @@ export interface BodyLimits {
   runHeavy: RunHeavy;
 }
 
-/** Reads an XML body; returns it in blocks. */
-export async function readXmlBody(
+/** Reads a body; returns it in blocks. */
+export async function readBody(
   request: Request,
   { takeRoom, ...limits }: BodyLimits & {
     /** Takes so many bytes of the memory for all bodies; throws without room. */
@@ -45,7 +45,7 @@ export async function readXmlBody(
 ): Promise<Uint8Array[]> {
   const blocks = new Blocks(takeRoom, limits.limit);
   try {
-    for await (const chunk of readXmlChunks(request, limits)) {
+    for await (const chunk of readChunks(request, limits)) {
       blocks.append(chunk);
     }
     return blocks.finish();
@@ -56,14 +56,14 @@ export async function readXmlBody(
 }
 
 /**
- * Reads an XML body within its limits, inflating gzip as it arrives. A chunk is
+ * Reads a body within its limits, inflating gzip as it arrives. A chunk is
  * valid until the next one is requested.
  */
-export async function* readXmlChunks(
+export async function* readChunks(
   request: Request,
   { limit, deps, stopping, runHeavy, timeoutMs = BODY_TIMEOUT_MS }: BodyLimits,
 ): AsyncGenerator<Uint8Array, void> {
-  checkMediaType(request.headers.get("content-type"));
+  sentForm(request);
   const gzip = isGzip(request.headers.get("content-encoding"));
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
@@ -237,14 +237,23 @@ async function* inflated(
   }
 }
 
-function checkMediaType(header: string | null): void {
+const FORMS: ReadonlyMap<string, "xml" | "json"> = new Map([
+  ["text/xml", "xml"],
+  ["application/xml", "xml"],
+  ["application/json", "json"],
+]);
+
+/** The form of a request's body; throws 415 for another one. */
+export function sentForm(request: Request): "xml" | "json" {
+  const header = request.headers.get("content-type");
   const [type, ...parameters] = (header ?? "").split(";")
     .map((part) => part.trim().toLowerCase());
-  if (type !== "text/xml" && type !== "application/xml") {
+  const form = FORMS.get(type);
+  if (form === undefined) {
     const found = header === null ? "missing" : `"${type}"`;
     throw unsupported(
       `The body's Content-Type is ${found}; send XML, as text/xml or ` +
-        "application/xml.",
+        "application/xml, or JSON, as application/json.",
     );
   }
   for (const parameter of parameters) {
@@ -260,6 +269,7 @@ function checkMediaType(header: string | null): void {
       );
     }
   }
+  return form;
 }
 
 function isGzip(header: string | null): boolean {

@@ -7,7 +7,11 @@ import {
   referencePage,
 } from "../../contracts/docs.ts";
 import { openApi } from "../../contracts/openapi.ts";
-import { productsSchema, responsesSchema } from "../../contracts/xsd.ts";
+import {
+  attributesSchema,
+  productsSchema,
+  responsesSchema,
+} from "../../contracts/xsd.ts";
 import type { Endpoint } from "../../contracts/endpoint.ts";
 import { CHAPTERS } from "../../docs/chapters.ts";
 import client from "../../client/dist/client.js" with { type: "text" };
@@ -140,6 +144,12 @@ export const getProductsSchema = schema(
   "getProductsSchema",
   "Schema of uploads",
   productsSchema,
+);
+
+export const getAttributesSchema = schema(
+  "getAttributesSchema",
+  "Schema of attributes of many products",
+  attributesSchema,
 );
 
 export const getResponsesSchema = schema(

@@ -1,5 +1,6 @@
 /** Events: posted by operators, pulled by sellers. */
-import { EVENT_LIMIT } from "../../webhooks/event.ts";
+import type { AnswerForm } from "../../contracts/answer_form.ts";
+import { EVENT_LIMIT, eventJson } from "../../webhooks/event.ts";
 import {
   eventsAfter,
   type EventsPart,
@@ -7,7 +8,6 @@ import {
   type Listable,
   makeListable,
 } from "../../webhooks/event_feed.ts";
-import type { Sql } from "../../database/db.ts";
 import { recordInvalid } from "../../lib/errors.ts";
 import { EncodedElement } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
@@ -15,7 +15,10 @@ import { readPage } from "../server/list.ts";
 import { AFTER, LIMIT, TRIGGER, waitUntil } from "../server/parameters.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { lookUntil, waitAtMost } from "./waiting.ts";
-import { readEventDocument } from "../../webhooks/event_document.ts";
+import {
+  EVENT_LIMITS,
+  readEventDocument,
+} from "../../webhooks/event_document.ts";
 import { ingestEvent as ingest } from "../../webhooks/ingest.ts";
 import { EVENT_EXAMPLE } from "../../contracts/examples.ts";
 import { endpoint } from "../server/route.ts";
@@ -44,7 +47,15 @@ export const listEvents = endpoint({
     context,
     "event",
     place,
-    (sql, after, limit) => readStep(sql, seller.no, { ...place, after, limit }),
+    async (sql, after, limit) => {
+      const part = { ...place, after, limit };
+      const events = await eventsAfter(sql, seller.no, part);
+      const full = events.length === limit;
+      return {
+        entries: events.map(entryIn(context.form)),
+        next: full ? events[limit - 1].number : null,
+      };
+    },
     seller.no,
   );
   return { xml: { events: { event: list }, next: after } };
@@ -99,19 +110,15 @@ async function waitForEvent(
   );
 }
 
-async function readStep(sql: Sql, sellerNo: number, place: EventsPart) {
-  const events = await eventsAfter(sql, sellerNo, place);
-  const full = events.length === place.limit;
-  return {
-    entries: events.map(toEntry),
-    next: full ? events[place.limit - 1].number : null,
-  };
-}
-
 /** The body as it is signed, not encoded again. */
-function toEntry({ number, body }: FeedEvent) {
-  const text = new TextDecoder().decode(body);
-  return { node: new EncodedElement(text), cursor: number };
+function entryIn({ name }: AnswerForm) {
+  const write = name === "json"
+    ? eventJson
+    : (body: Uint8Array) => new TextDecoder().decode(body);
+  return ({ number, body }: FeedEvent) => ({
+    node: new EncodedElement(write(body)),
+    cursor: number,
+  });
 }
 
 export const ingestEvent = endpoint({
@@ -122,8 +129,9 @@ export const ingestEvent = endpoint({
     "twice.",
   sends: { root: "event", example: EVENT_EXAMPLE },
   answers: ["event"],
-}, async ({ services, body }) => {
-  const draft = readEventDocument(await body(EVENT_LIMIT));
+}, async ({ services, body, parse }) => {
+  const bytes = await body(EVENT_LIMIT);
+  const draft = readEventDocument(parse(bytes, EVENT_LIMITS), bytes);
   const { eventId, deliveryId, trigger, outcome } = await ingest(
     services,
     draft,

@@ -1,10 +1,13 @@
 /** Imports: documents of any length, which are stored in the background. */
 import type { ImportNode, ImportResultNode } from "../../contracts/answers.ts";
+import { errorForm } from "../../contracts/answer_form.ts";
 import { PRODUCTS_EXAMPLE } from "../../contracts/examples.ts";
+import type { Db } from "../../database/db.ts";
 import { cancelImport as cancel } from "../../imports/cancel.ts";
 import {
   countsOfImport,
   finishedAt,
+  type Import,
   importProgress,
   type ImportRecord,
   importStatus,
@@ -17,16 +20,17 @@ import {
 } from "../../imports/import_rows.ts";
 import { firstProblems } from "../../imports/part_rows.ts";
 import { receiveImport } from "../../imports/receive.ts";
-import { refusedDocument } from "../../imports/refused.ts";
+import { refusedDocument, sentForm } from "../../imports/refused.ts";
 import {
   type ImportedProduct,
   resultsFrom,
   type ResultsPlace,
 } from "../../imports/results.ts";
+import { retryImagesOf } from "../../imports/retry.ts";
 import { undoImport as undo } from "../../imports/undo.ts";
 import { DETAIL_LIMIT, notFound, ServiceError } from "../../lib/errors.ts";
 import { totalOf } from "../../catalogue/transaction.ts";
-import { element, isoTime, isoTimeOrNone } from "../../xml/encode.ts";
+import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { detailNode } from "../server/error_answers.ts";
 import { readPage, readRows } from "../server/list.ts";
@@ -73,6 +77,7 @@ export const beginImport = endpoint({
   const { importId, repeated } = await receiveImport(services, {
     seller,
     chunks: context.chunks(services.config.importLimit),
+    form: context.sentForm,
     name: readOption(query, NAME),
     dryRun: readOption(query, DRY_RUN) ?? false,
     acceptValid: readOption(query, ACCEPT) !== null,
@@ -122,7 +127,7 @@ export const getImport = endpoint({
         ? []
         : [...outsideOf(record), ...await firstProblems(sql, key)];
       return { record, details };
-    });
+    }, { seller: seller.no });
   const { record, details } = await heavyRead((takeStep) =>
     takeStep(read, true)
   );
@@ -135,14 +140,15 @@ export const getImport = endpoint({
 });
 
 function watchedImport(
-  { services, seller, params }: Exchange,
+  { services, seller, params, form }: Exchange,
 ): Watched<ImportRecord> {
   const id = params.import_id;
   return {
     key: id,
     find: async () => {
-      const record = await services.db.read((sql) =>
-        findRecord(sql, seller.no, id)
+      const record = await services.db.read(
+        (sql) => findRecord(sql, seller.no, id),
+        { seller: seller.no },
       );
       if (record === null) throw notFound("import");
       return record;
@@ -151,7 +157,7 @@ function watchedImport(
     hasMoved: (shown, now) =>
       importProgress(shown) !== importProgress(now) ||
       importStatus(shown) !== importStatus(now),
-    write: (now) => element("import", importNode(now)),
+    write: (now) => form.element("import", importNode(now)),
   };
 }
 
@@ -192,6 +198,19 @@ export const listImports = endpoint({
   return { xml: { imports: { import: page.map(importNode) }, next } };
 });
 
+/** Throws 404 when there is none. */
+async function readImport(
+  db: Db,
+  sellerNo: number,
+  id: string,
+): Promise<Import> {
+  const record = await db.read((sql) => findImport(sql, sellerNo, id), {
+    seller: sellerNo,
+  });
+  if (record === null) throw notFound("import");
+  return record;
+}
+
 const START: ResultsPlace = { part: 0, index: 0 };
 
 export const getImportResults = endpoint({
@@ -209,8 +228,7 @@ export const getImportResults = endpoint({
   const limit = reader.limit();
   const wanted = reader.read(RESULT);
   reader.finish();
-  const record = await db.read((sql) => findImport(sql, seller.no, id));
-  if (record === null) throw notFound("import");
+  const record = await readImport(db, seller.no, id);
   const page = await readPage<ResultsPlace, ImportResultNode>(
     context,
     "product",
@@ -270,8 +288,7 @@ export const getRefusedOfImport = endpoint({
   answers: { type: "text/xml" },
 }, async ({ services: { db }, seller, params }) => {
   const id = params.import_id;
-  const record = await db.read((sql) => findImport(sql, seller.no, id));
-  if (record === null) throw notFound("import");
+  const record = await readImport(db, seller.no, id);
   if (record.products_refused === 0 || record.undoes !== null) {
     throw new ServiceError(
       "not_found",
@@ -279,8 +296,10 @@ export const getRefusedOfImport = endpoint({
     );
   }
   const key = { sellerNo: seller.no, importId: id };
-  const body = ReadableStream.from(refusedDocument(db, key, record));
-  return { body };
+  const form = await sentForm(db, key, record);
+  const document = refusedDocument(db, key, record, form);
+  const headers = { "Content-Type": errorForm(form).type };
+  return { body: ReadableStream.from(document), headers };
 });
 
 export const cancelImport = endpoint({
@@ -288,7 +307,7 @@ export const cancelImport = endpoint({
   title: "Cancel an import",
   about:
     "What is not stored yet is not stored any more. What was stored can be " +
-    "undone.",
+    "undone. A dry run that is over is deleted, with its document.",
   answers: ["success"],
   errors: ["conflict"],
 }, async ({ services, seller, params }) => {
@@ -318,4 +337,15 @@ export const undoImport = endpoint({
   });
   if (!repeated) logBegun(context, "import_undone", importId);
   return { xml: { import_id: importId } };
+});
+
+export const retryImportImages = endpoint({
+  operation: "retryImportImages",
+  title: "Try the failed images of an import again",
+  about: "Answers how many image references are tried again.",
+  answers: ["import_images_retry"],
+}, async ({ services, seller, params }) => {
+  const id = params.import_id;
+  const retried = await retryImagesOf(services, seller, id);
+  return { xml: { import_id: id, retried } };
 });

@@ -12,7 +12,6 @@ import {
   putMapping as storeMapping,
   readMapping,
 } from "../../sellers/mappings.ts";
-import { parseTree } from "../../xml/decode.ts";
 import { isoTime } from "../../xml/encode.ts";
 import { endpoint } from "../server/route.ts";
 
@@ -23,13 +22,12 @@ export const putMapping = endpoint({
     `place of one of that name; ${MAPPINGS_LIMIT} are kept, each up to 32 KiB.`,
   sends: { root: "mapping", example: MAPPING_EXAMPLE },
   answers: ["success"],
-}, async ({ services, seller, params, body }) => {
-  const { db, deps } = services;
-  const mapping = readMapping(parseTree(await body(MAPPING_BYTES)));
-  await db.write(async (tx) => {
+}, async ({ services, seller, params, document }) => {
+  const mapping = readMapping(await document(MAPPING_BYTES));
+  await services.db.write(async (tx) => {
     await requireActive(tx, seller);
     const { name } = params;
-    await storeMapping(tx, deps, { sellerNo: seller.no, name, mapping });
+    await storeMapping(tx, { sellerNo: seller.no, name, mapping });
   }, { seller: seller.no });
   return { xml: { success: true } };
 });

@@ -1,10 +1,14 @@
 /** Health, metrics and the operator's overview. */
 import { countBacklog, failingWebhooks } from "../../operations/backlog.ts";
+import { describeDatabase } from "../../operations/database_info.ts";
 import { lastHours } from "../../operations/hourly_counts.ts";
 import { isoTime } from "../../xml/encode.ts";
 import type { Db } from "../../database/db.ts";
+import { sellerByName } from "../../sellers/seller_rows.ts";
 import { oldestDueDelivery } from "../../webhooks/delivery_log.ts";
 import type { BacklogNode } from "../../contracts/answers.ts";
+import { partialNode } from "../server/list.ts";
+import { SELLER_PLACE } from "../server/parameters.ts";
 import { endpoint } from "../server/route.ts";
 
 export const getHealth = endpoint({
@@ -24,6 +28,7 @@ export const getReadiness = endpoint({
   const detailed = await isOperator();
   const { db, deps, health } = services;
   const checks = await health.look();
+  const isPartly = db.spread?.holding.some(({ isUp }) => !isUp) ?? false;
   const ready = [...checks.values()].every((trouble) => trouble === null);
   return {
     status: ready ? 200 : 503,
@@ -33,7 +38,11 @@ export const getReadiness = endpoint({
         ? Object.fromEntries(
           [...checks].map(([name, trouble]) => [
             name,
-            trouble === null ? "ok" : `failed: ${trouble}`,
+            trouble !== null
+              ? `failed: ${trouble}`
+              : isPartly && name === "database"
+              ? "partly"
+              : "ok",
           ]),
         )
         : undefined,
@@ -42,6 +51,35 @@ export const getReadiness = endpoint({
         : undefined,
     },
     headers: NOT_KEPT,
+  };
+});
+
+export const getDatabase = endpoint({
+  operation: "getDatabase",
+  title: "The database",
+  about: "Its servers: whether they answer, as of the last 5 seconds, how " +
+    "many sellers and bytes each has. One server, unless Citus spreads the " +
+    "sellers over several.",
+  parameters: [SELLER_PLACE],
+  answers: ["database"],
+  errors: ["not_found"],
+}, async ({ services: { config, db }, query }) => {
+  const name = query.get(SELLER_PLACE.name);
+  const seller = name === null
+    ? null
+    : await db.read((sql) => sellerByName(sql, name));
+  const { databaseUrl } = config;
+  const { engine, shards, servers } = await describeDatabase(
+    { db, databaseUrl },
+    seller?.no ?? null,
+  );
+  const server = servers.map(({ bytes, ...known }) => (
+    { ...known, bytes: bytes ?? undefined }
+  ));
+  return {
+    xml: {
+      database: { engine, shards: shards ?? undefined, servers: { server } },
+    },
   };
 });
 
@@ -109,6 +147,7 @@ export const getStatus = endpoint({
             ...counts,
           })),
         },
+        partial: partialNode(sql),
       },
     };
   }));

@@ -15,7 +15,9 @@ import type { Sql } from "../../database/db.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
+  EXPECTED_VALUE,
   LIMIT,
+  REVIEW,
   SEARCH,
   STATUS,
   UPDATED_SINCE,
@@ -47,7 +49,7 @@ export const listProducts = endpoint({
     "twice and misses none while others are written. What stands in " +
     "<products> can be uploaded as it is. With a filter a page may be short, " +
     "or empty, before the end: go on while there is a <next>.",
-  parameters: [AFTER, LIMIT, UPDATED_SINCE, STATUS, SEARCH],
+  parameters: [AFTER, LIMIT, UPDATED_SINCE, STATUS, REVIEW, SEARCH],
   answers: ["products"],
 }, async (context) => {
   const reader = new QueryReader(context.query);
@@ -91,6 +93,7 @@ async function readProducts(
 function readFilter(reader: QueryReader): ProductFilter {
   return {
     status: reader.read(STATUS),
+    review: reader.read(REVIEW),
     updatedSince: reader.read(UPDATED_SINCE),
     text: reader.read(SEARCH) || null,
   };
@@ -100,15 +103,17 @@ export const putAttribute = endpoint({
   operation: "putAttribute",
   title: "Change one attribute",
   about: "By the rules of the upload. A body is ignored.",
+  parameters: [EXPECTED_VALUE],
   answers: null,
-  errors: ["record_invalid"],
+  errors: ["record_invalid", "changed_since"],
 }, async (context) => {
-  const { params, seller, services } = context;
+  const { params, query, seller, services } = context;
   await updateAttribute(services, {
     seller,
     skuOrId: params.sku_or_id,
     attribute: params.attribute,
     value: params.value,
+    expected: query.get(EXPECTED_VALUE.name),
   });
   return { status: 204 };
 });

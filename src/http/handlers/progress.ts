@@ -10,6 +10,7 @@ import { pause } from "../../lib/waits.ts";
 const EVENT_INTERVAL_MS = 100;
 /** A stream sends at least this often, well within the limits of proxies. */
 const QUIET_MS = 10_000;
+const EVENTS = "text/event-stream";
 const COMMENT = ": still here\n\n";
 
 /** What is waited for. */
@@ -20,15 +21,16 @@ export interface Watched<T> {
   find: () => Promise<T>;
   isFinal: (now: T) => boolean;
   hasMoved: (shown: T, now: T) => boolean;
-  /** In XML. */
+  /** In the form of the answer. */
   write: (now: T) => string;
 }
 
 /** Whether the client asks for a stream of events. */
-export function wantsEvents({ request }: Exchange): boolean {
+export function wantsEvents({ request, form }: Exchange): boolean {
+  const [atOnce] = form.type.split(";");
   return request.method === "GET" &&
-    (request.headers.get("accept") ?? "").includes("text/event-stream") &&
-    accepts(request, "text/xml", "text/event-stream") === "text/event-stream";
+    (request.headers.get("accept") ?? "").includes(EVENTS) &&
+    accepts(request, atOnce, EVENTS) === EVENTS;
 }
 
 /**
@@ -81,7 +83,7 @@ export async function streamProgress<T>(
   return {
     body,
     headers: {
-      "Content-Type": "text/event-stream; charset=utf-8",
+      "Content-Type": `${EVENTS}; charset=utf-8`,
     },
   };
 }

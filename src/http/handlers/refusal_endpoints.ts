@@ -74,7 +74,7 @@ async function pageOfRefusals(
   };
   const place = reader.idPlace();
   await context.services.refusals.flush();
-  const { list, next } = await readPage(
+  const { list, next, partial } = await readPage(
     context,
     "refusal",
     place,
@@ -91,7 +91,7 @@ async function pageOfRefusals(
     },
     sellerNo,
   );
-  return { xml: { refusals: { refusal: list }, next } };
+  return { xml: { refusals: { refusal: list }, next, partial } };
 }
 
 function refusalNode(refusal: ListedRefusal): RefusalNode {

@@ -7,21 +7,18 @@ import {
   revokeSellerKey,
   rotateSellerSecret as rotateSecret,
 } from "../../sellers/administration.ts";
+import { listKeys } from "../../sellers/key_rows.ts";
+import { readKey } from "../../sellers/wanted_key.ts";
 import {
-  listKeys,
   pageOfSellers,
   readSellerRow,
   sellerByName,
   type SellerRow,
 } from "../../sellers/seller_rows.ts";
-import {
-  readFields,
-  readText,
-  SMALL_DOCUMENT_BYTES,
-} from "../../xml/small_document.ts";
-import { parseTree } from "../../xml/decode.ts";
-import { notFound, recordInvalid } from "../../lib/errors.ts";
+import { readText, SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
+import { notFound } from "../../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
+import { keyNode, newKeyXml } from "./key_endpoints.ts";
 import { readRows } from "../server/list.ts";
 import type { SellerNode } from "../../contracts/answers.ts";
 import { AFTER, LIMIT } from "../server/parameters.ts";
@@ -34,9 +31,9 @@ export const addSeller = endpoint({
   about: "With a first key and a webhook secret, which are shown once.",
   sends: { root: "seller", example: SELLER_EXAMPLE },
   answers: ["new_seller"],
-}, async ({ services, who, body }) => {
-  const document = parseTree(await body(SMALL_DOCUMENT_BYTES));
-  const name = readText(document, "seller", "name");
+}, async ({ services, who, document }) => {
+  const root = await document(SMALL_DOCUMENT_BYTES);
+  const name = readText(root, "seller", "name");
   const added = await createSeller(services, { who, name });
   return {
     xml: {
@@ -55,7 +52,8 @@ export const putSellerAttribute = endpoint({
   operation: "putSellerAttribute",
   title: "Change a seller",
   about: "A limit is a whole number; an empty one is the default of the " +
-    "settings. A body is ignored.",
+    "settings. `email` is where the seller is told of trouble; empty: nowhere. " +
+    "A body is ignored.",
   answers: null,
   errors: ["record_invalid"],
 }, async ({ services, who, params }) => {
@@ -88,14 +86,7 @@ export const listSellerKeys = endpoint({
   return {
     xml: {
       keys: {
-        key: keys.map((key) => ({
-          key_id: key.id,
-          label: key.label,
-          prefix: key.prefix,
-          created_at: isoTime(key.createdAt),
-          last_used_at: isoTimeOrNone(key.lastUsedAt),
-          revoked_at: isoTimeOrNone(key.revokedAt),
-        })),
+        key: keys.map(keyNode),
       },
     },
   };
@@ -104,20 +95,15 @@ export const listSellerKeys = endpoint({
 export const addSellerKey = endpoint({
   operation: "addSellerKey",
   title: "Give a seller one more key",
-  about: "The key is shown once.",
+  about: "The key is shown once. It has all scopes, no end and may come from " +
+    "everywhere unless the document says otherwise.",
   sends: { root: "key", example: KEY_EXAMPLE },
   answers: ["new_key"],
-}, async ({ services, who, params, body }) => {
-  const document = parseTree(await body(SMALL_DOCUMENT_BYTES));
-  const { fields, details } = readFields(document, {
-    root: "key",
-    texts: ["label"],
-  });
-  if (details.length > 0) throw recordInvalid(details);
-  const label = fields.get("label")?.text.trim() ?? "";
+}, async ({ services, who, params, document }) => {
+  const root = await document(SMALL_DOCUMENT_BYTES);
+  const key = readKey(root, services.deps.clock.now());
   const { seller } = params;
-  const key = await createKey(services, { who, seller, label });
-  return { xml: { key: { key_id: key.keyId, label, api_key: key.apiKey } } };
+  return newKeyXml(await createKey(services, { who, seller, key }));
 });
 
 export const revokeKey = endpoint({
@@ -151,25 +137,33 @@ export const listSellers = endpoint({
   parameters: [AFTER, LIMIT],
   answers: ["sellers"],
 }, async (context) => {
-  const { page, next } = await readRows(
+  const { page, next, partial } = await readRows(
     context,
-    (sql, after, limit) => pageOfSellers(sql, after ?? "", limit),
+    (sql, after, limit) =>
+      pageOfSellers(sql, context.services.deps.clock.now(), after ?? "", limit),
     null,
   );
-  return { xml: { sellers: { seller: page.map(sellerNode) }, next } };
+  const sellers = { seller: page.map(sellerNode) };
+  return { xml: { sellers, next, partial } };
 });
 
 export const getAccount = endpoint({
   operation: "getAccount",
   title: "Your account",
-  about: "Your name, your limits and what counts against them.",
+  about:
+    "Your name, your limits and what counts against them, and from where " +
+    "our requests to you come.",
   answers: ["account"],
 }, async ({ services, seller }) => {
-  const row = await services.db.read((sql) => readSellerRow(sql, seller.no), {
-    seller: seller.no,
-  });
+  const { db, deps: { clock } } = services;
+  const row = await db.read(
+    (sql) => readSellerRow(sql, clock.now(), seller.no),
+    { seller: seller.no },
+  );
   if (row === undefined) throw notFound("seller");
-  return { xml: { account: sellerNode(row) } };
+  const { sourceAddresses } = services.config;
+  const source_addresses = { source_address: [...sourceAddresses] };
+  return { xml: { account: { ...sellerNode(row), source_addresses } } };
 });
 
 function sellerNode(seller: SellerRow): SellerNode {
@@ -181,6 +175,9 @@ function sellerNode(seller: SellerRow): SellerNode {
     rate_limit: seller.rateLimit,
     product_limit: seller.productLimit,
     image_quota: seller.imageQuota,
+    email: seller.email,
+    unsubscribed_at: isoTimeOrNone(seller.unsubscribedAt),
+    review: seller.review,
     products: seller.products,
     image_bytes: seller.imageBytes,
     keys: seller.keys,

@@ -6,8 +6,10 @@ import type {
   ResultNode,
   UnsettledImageNode,
 } from "../../contracts/answers.ts";
+import { errorForm } from "../../contracts/answer_form.ts";
 import { ServiceError } from "../../lib/errors.ts";
-import { element, encodedDocument } from "../../xml/encode.ts";
+import { formOf } from "../../catalogue/refused_products.ts";
+import { inOneBlock } from "../../xml/encode.ts";
 import type {
   Transaction,
   TransactionResult,
@@ -78,15 +80,18 @@ export const getTransaction = endpoint({
 });
 
 function watchedTransaction(
-  { services, seller, params }: Exchange,
+  { services, seller, params, form }: Exchange,
 ): Watched<Transaction> {
   const id = params.transaction_id;
   return {
     key: id,
-    find: () => services.db.read((sql) => readTransaction(sql, seller.no, id)),
+    find: () =>
+      services.db.read((sql) => readTransaction(sql, seller.no, id), {
+        seller: seller.no,
+      }),
     isFinal: ({ finished_at }) => finished_at !== null,
     hasMoved: (shown, { images }) => images.pending !== shown.images.pending,
-    write: (now) => element("transaction", progressRecord(now)),
+    write: (now) => form.element("transaction", progressRecord(now)),
   };
 }
 
@@ -100,19 +105,19 @@ function parsePosition(text: string): number | null {
  * but for `undone_by`, so its answer is kept as it was encoded.
  */
 async function fullRecord(
-  { services, seller, params, heavyRead, finalRecords }: Exchange,
+  { services, seller, params, heavyRead, finalRecords, form }: Exchange,
   after: number,
 ): Promise<Reply<"transaction">> {
   const { db } = services;
   const query = { sellerNo: seller.no, id: params.transaction_id, after };
-  const key = `${seller.no} ${query.id} ${after}`;
+  const key = `${seller.no} ${query.id} ${after} ${form.name}`;
   const kept = finalRecords.get(key);
   if (kept !== undefined) {
     const find = (sql: Sql) => findUndoneBy(sql, query);
     const undoneBy = await db.read(find, { single: true, seller: seller.no });
     if (undoneBy === kept.undoneBy) return { body: kept.document };
   }
-  const list = boundedList<ResultNode>("product");
+  const list = boundedList<ResultNode>(form, "product");
   let record: ResultsRecord | null = null;
   let mayBeLong = false;
   let next = 0;
@@ -141,7 +146,7 @@ async function fullRecord(
   };
   const xml = { transaction: { ...progressRecord(transaction), results } };
   if (!isFinal) return { xml };
-  const document = encodedDocument(xml);
+  const document = inOneBlock(form.document(xml));
   const undoneBy = transaction.undone_by;
   finalRecords.set(key, { document, undoneBy }, document.length);
   return { body: document };
@@ -261,11 +266,11 @@ export const getRefusedProducts = endpoint({
 }, async ({ services: { db }, seller, params }) => {
   const id = params.transaction_id;
   const key = { sellerNo: seller.no, transactionId: id };
-  const bytes = await db.read(async (sql) => {
+  const { bytes, first } = await db.read(async (sql) => {
     const transaction = await readTransaction(sql, seller.no, id);
     const kept = await refusedProductsBytes(sql, key);
     if (kept === null) throw noRefusedProducts(transaction);
-    return kept;
+    return { bytes: kept, first: await refusedProductsPiece(sql, key, 0) };
   }, { seller: seller.no });
   let piece = 0;
   const body = new ReadableStream<Uint8Array>({
@@ -279,7 +284,11 @@ export const getRefusedProducts = endpoint({
       else controller.enqueue(read);
     },
   }, { highWaterMark: 0 });
-  return { body, headers: { "Content-Length": `${bytes}` } };
+  const headers = {
+    "Content-Type": errorForm(formOf(first![0])).type,
+    "Content-Length": `${bytes}`,
+  };
+  return { body, headers };
 });
 
 function noRefusedProducts({ products }: Transaction): ServiceError {

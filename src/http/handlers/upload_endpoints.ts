@@ -1,5 +1,6 @@
 /** Uploads and their undo. */
 import { uploadProducts as upload } from "../../catalogue/upload.ts";
+import type { Complete } from "../../catalogue/complete.ts";
 import type { WrittenTransaction } from "../../catalogue/transaction_write.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { readTransaction } from "../../catalogue/transaction_rows.ts";
@@ -10,15 +11,21 @@ import { detailList } from "../server/error_answers.ts";
 import {
   ACCEPT,
   API_VERSION,
+  AT_MOST,
+  AT_MOST_DEFAULT,
   CHANGED,
+  COMPLETE,
   DRY_RUN,
   IDEMPOTENCY_KEY,
   IDEMPOTENCY_KEY_LENGTH,
   VERSION,
 } from "../server/parameters.ts";
 import { readOption } from "../server/query.ts";
-import { PRODUCTS_EXAMPLE } from "../../contracts/examples.ts";
-import { endpoint } from "../server/route.ts";
+import {
+  ATTRIBUTES_EXAMPLE,
+  PRODUCTS_EXAMPLE,
+} from "../../contracts/examples.ts";
+import { endpoint, type Reply } from "../server/route.ts";
 import { productCountsNode } from "./transaction_xml.ts";
 
 export const uploadProducts = endpoint({
@@ -32,23 +39,64 @@ export const uploadProducts = endpoint({
   answers: ["upload", "dry_run"],
   errors: ["unsupported_version", "conflict", "too_many_products"],
   upload: true,
-}, async (context) => {
+}, (context) => uploadDocument(context, { attributesOnly: false }));
+
+export const uploadAttributes = endpoint({
+  operation: "uploadAttributes",
+  title: "Update attributes of many products",
+  about: "Sets any attributes, such as price and quantity, of up to 10,000 " +
+    "stored products, all or none (with accept=valid: those without a " +
+    "problem). It creates no product. The answer names a transaction, with " +
+    "the status, the refused products and the undo of an upload.",
+  sends: {
+    root: "products",
+    document: "attributes",
+    example: ATTRIBUTES_EXAMPLE,
+  },
+  parameters: [
+    VERSION,
+    DRY_RUN,
+    ACCEPT,
+    COMPLETE,
+    AT_MOST,
+    IDEMPOTENCY_KEY,
+  ],
+  answers: ["upload", "dry_run"],
+  errors: ["unsupported_version", "conflict", "too_many_products"],
+  upload: true,
+}, (context) => uploadDocument(context, { attributesOnly: true }));
+
+async function uploadDocument(
+  context: Exchange,
+  { attributesOnly }: { attributesOnly: boolean },
+): Promise<Reply<"upload" | "dry_run">> {
   const { request, query, seller, services } = context;
   const body = await context.blocks();
+  if (attributesOnly) takeRoomForRows(context);
   checkVersion(query);
+  const complete = readComplete(query);
+  if (complete !== null) context.takeRoom(ROWS_BYTES);
   const dryRun = readOption(query, DRY_RUN) ?? false;
   const acceptValid = readOption(query, ACCEPT) !== null;
   const outcome = await upload(services, {
     seller,
     body,
+    form: context.sentForm,
     dryRun,
     acceptValid,
+    attributesOnly,
+    complete,
     idempotency: readIdempotencyKey(request),
   });
   if ("counts" in outcome) logDone(context, "upload_accepted", outcome);
   if ("dryRun" in outcome) {
     return {
-      xml: { dry_run: { products: productCountsNode(outcome.dryRun) } },
+      xml: {
+        dry_run: {
+          products: productCountsNode(outcome.dryRun),
+          missing: missingNode(outcome.emptied),
+        },
+      },
     };
   }
   const { refused } = "counts" in outcome ? outcome.counts : outcome;
@@ -58,7 +106,41 @@ export const uploadProducts = endpoint({
       refused: refused || undefined,
     },
   };
-});
+}
+
+function readComplete(query: URLSearchParams): Complete | null {
+  const isComplete = readOption(query, COMPLETE) !== null;
+  const atMost = readOption(query, AT_MOST);
+  if (isComplete) return { atMost: atMost ?? AT_MOST_DEFAULT };
+  if (atMost === null) return null;
+  throw new ServiceError(
+    "malformed_request",
+    "at_most belongs to complete=quantity; send both, or leave it out.",
+  );
+}
+
+/** SKUs that a dry run names. */
+const NAMED = 1_000;
+
+/** What `complete` would set to 0. */
+function missingNode(skus: readonly string[]) {
+  if (skus.length === 0) return undefined;
+  const more = Math.max(0, skus.length - NAMED);
+  return {
+    total: skus.length,
+    sku: skus.slice(0, NAMED),
+    more: more || undefined,
+  };
+}
+
+/** What short products become takes many times their bytes. */
+const ROWS_COST = 10;
+/** What 10,000 of them become, as bytes of a body. */
+const ROWS_BYTES = 4 * 1_024 * 1_024;
+
+function takeRoomForRows({ received = 0, takeRoom }: Exchange): void {
+  takeRoom(Math.min(ROWS_COST * received, ROWS_BYTES));
+}
 
 function logDone(
   { services, requestId, seller }: Exchange,
@@ -108,6 +190,8 @@ function targetOf(url: string): string {
  * stores as much as an upload.
  */
 const UNDONE_A_REQUEST = 25;
+/** It counts as no more, so that the undo of many prices locks nobody out. */
+const UNDO_REQUESTS = 40;
 
 export const undoUpload = endpoint({
   operation: "undoUpload",
@@ -135,7 +219,9 @@ export const undoUpload = endpoint({
     return { xml: { transaction_id: outcome.transactionId } };
   }
   const products = productCountsNode(outcome.dryRun);
-  return { xml: { dry_run: { products, details: detailList(outcome) } } };
+  return {
+    xml: { dry_run: { products, details: detailList(outcome, context.form) } },
+  };
 });
 
 async function countProducts(
@@ -146,5 +232,6 @@ async function countProducts(
     { seller: seller.no },
   );
   const { created, updated, deleted } = products;
-  countMore(Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST));
+  const undone = Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST);
+  countMore(Math.min(undone, UNDO_REQUESTS));
 }

@@ -54,8 +54,8 @@ export const createWebhook = endpoint({
   about: "One for each trigger; another URL takes the place of the first.",
   sends: { root: "webhook", example: WEBHOOK_EXAMPLE },
   answers: ["success"],
-}, async ({ services, seller, body }) => {
-  await registerWebhook(services, seller, await body(SMALL_DOCUMENT_BYTES));
+}, async ({ services, seller, document }) => {
+  await registerWebhook(services, seller, await document(SMALL_DOCUMENT_BYTES));
   return { xml: { success: true } };
 });
 

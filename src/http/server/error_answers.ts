@@ -4,7 +4,8 @@ import { StoreError } from "../../lib/store_error.ts";
 import { DbError, type DbErrorKind } from "../../database/db.ts";
 import { OutboundError } from "../../net/errors.ts";
 import { boundedList } from "./list.ts";
-import { type EncodedBlocks, serviceDocument } from "../../xml/encode.ts";
+import type { EncodedBlocks } from "../../xml/encode.ts";
+import type { AnswerForm } from "../../contracts/answer_form.ts";
 import type {
   Answer,
   DetailNode,
@@ -69,21 +70,23 @@ const UNAVAILABLE: ReadonlySet<DbErrorKind> = new Set([
 export function errorDocument(
   error: ServiceError,
   requestId: string,
+  form: AnswerForm,
 ): string | EncodedBlocks {
   const { code, message } = error;
-  const details = detailList(error);
+  const details = detailList(error, form);
   const answer: Answer<"error"> = {
     error: { code, message, request_id: requestId, details },
   };
-  return serviceDocument(answer);
+  return form.document(answer);
 }
 
 /** `<details>`, or nothing without details; `more` were left out. */
 export function detailList(
   { details, more = 0 }: { details: readonly Detail[]; more?: number },
+  form: AnswerForm,
 ): DetailsNode | undefined {
   if (details.length === 0) return undefined;
-  const list = boundedList<DetailNode>("detail");
+  const list = boundedList<DetailNode>(form, "detail");
   for (const detail of details) {
     if (list.count === DETAIL_LIMIT || !list.add(detailNode(detail))) break;
   }
@@ -93,6 +96,6 @@ export function detailList(
 
 /** A detail as answers show it. */
 export function detailNode(detail: Detail): DetailNode {
-  const { product, sku, line, column, field, code, message } = detail;
-  return { product, sku, line, column, field, code, message };
+  const { product, sku, line, column, field, pointer, code, message } = detail;
+  return { product, sku, line, column, field, pointer, code, message };
 }

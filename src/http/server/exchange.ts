@@ -2,13 +2,14 @@
 import type { Caller } from "../../sellers/seller.ts";
 import { checkActive } from "../../sellers/access.ts";
 import type { Operator } from "../../sellers/operator_keys.ts";
-import type { KeyOwner } from "../../sellers/seller_rows.ts";
+import type { KeyOwner } from "../../sellers/key_rows.ts";
 import type { Services } from "../../services.ts";
 import { free, joined, sizeOf } from "../../lib/blocks.ts";
 import {
   LONG_BODY_TIMEOUT_MS,
-  readXmlBody,
-  readXmlChunks,
+  readBody,
+  readChunks,
+  sentForm,
 } from "../admission/body.ts";
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
@@ -16,7 +17,13 @@ import type { Admission } from "../admission/admission.ts";
 import { KEY_HEADER } from "../admission/authentication.ts";
 import type { TakeStep } from "../admission/read_quota.ts";
 import type { Quota } from "../admission/rate_limit.ts";
-import type { Address } from "../../contracts/endpoint.ts";
+import { DOCUMENTS } from "../../contracts/documents.ts";
+import { parseJson } from "../../json/tree.ts";
+import { parseTree, type XmlElement } from "../../xml/decode.ts";
+import { XML_LIMITS } from "../../xml/handlers.ts";
+import { type AnswerForm, errorForm } from "../../contracts/answer_form.ts";
+import type { Address, Documentation } from "../../contracts/endpoint.ts";
+import { prefersJson } from "./negotiation.ts";
 import type { BodySender, EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
 
@@ -70,7 +77,10 @@ export class Exchange implements Disposable {
   query = NO_QUERY;
   /** Named path segments, percent-decoded. */
   params: Readonly<Record<string, string>> = {};
-  route: Address & Needs | null = null;
+  route: Address & Needs & { documentation: Documentation | null } | null =
+    null;
+  /** The form of the answer, which the client chooses. */
+  form: AnswerForm;
   /** The owner of the key; null until that is known, and on other routes. */
   owner: KeyOwner | null = null;
   /** The operator of the key; null if it is none's. */
@@ -99,6 +109,8 @@ export class Exchange implements Disposable {
     this.startedAt = services.deps.clock.monotonic();
     this.#server = server;
     this.#origin = origin;
+    const accept = request.headers.get("accept");
+    this.form = errorForm(prefersJson(accept) ? "json" : "xml");
   }
 
   /**
@@ -106,6 +118,25 @@ export class Exchange implements Disposable {
    * (408), memory (503), gzip. `limit` in bytes, by default from the settings.
    */
   readonly body = async (limit?: number) => joined(await this.blocks(limit));
+
+  /** The form of the body; throws 415 if there is none. */
+  get sentForm(): "xml" | "json" {
+    return sentForm(this.request);
+  }
+
+  /** The body as the small document that the route takes; see `parse`. */
+  readonly document = async (limit: number): Promise<XmlElement> =>
+    this.parse(await this.body(limit));
+
+  /**
+   * The small document of a body. Throws 400 if it is malformed, and 422 for
+   * values in JSON of another type than the document has.
+   */
+  readonly parse = (bytes: Uint8Array, limits = XML_LIMITS): XmlElement => {
+    if (this.sentForm === "xml") return parseTree(bytes, limits);
+    const { root } = this.route!.documentation!.sends!;
+    return parseJson(bytes, { name: root, shape: DOCUMENTS[root] }, limits);
+  };
 
   /** As `body`, for a large one: in the blocks in which it arrived. */
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
@@ -116,7 +147,7 @@ export class Exchange implements Disposable {
     const { owner, held: { untilMade } } = this;
     if (owner !== null) reading.use(bodies.take(owner.id));
     const startedAt = clock.monotonic();
-    const blocks = await readXmlBody(this.request, {
+    const blocks = await readBody(this.request, {
       limit,
       deps,
       stopping,
@@ -145,6 +176,18 @@ export class Exchange implements Disposable {
   };
 
   /**
+   * Takes memory for what such a document becomes, up to all that the seller
+   * may have; throws 503 without room. In bytes, as those of a body.
+   */
+  readonly takeRoom = (bytes: number): void => {
+    const { budget } = this.#server.admission;
+    const share = this.services.config.bodyBudget * SELLER_BODY_SHARE;
+    const most = Math.floor(share / BODY_COST) - (this.received ?? 0);
+    const room = Math.max(0, Math.min(bytes, most));
+    budget.takeFor(this.held.untilMade, this.seller.id, room);
+  };
+
+  /**
    * As `body`, for one that is not kept in memory, of a seller: each chunk is
    * valid until the next one is requested.
    */
@@ -158,7 +201,7 @@ export class Exchange implements Disposable {
     const share = this.services.config.bodyBudget * SELLER_BODY_SHARE;
     const bytes = Math.min(limit, ARRIVING_BYTES, share) / BODY_COST;
     budget.takeFor(untilMade, seller.id, Math.floor(bytes));
-    const chunks = readXmlChunks(this.request, {
+    const chunks = readChunks(this.request, {
       limit,
       deps,
       stopping,
@@ -185,7 +228,8 @@ export class Exchange implements Disposable {
   /** Authenticates again; throws 401 or 403 within a second of a revocation. */
   readonly checkKey = async (): Promise<void> => {
     const key = this.request.headers.get(KEY_HEADER);
-    checkActive(await this.#server.admission.keys.authenticate(key));
+    const { keys } = this.#server.admission;
+    checkActive(await keys.authenticate(key, this));
   };
 
   get finalRecords(): RecentValues<FinalRecord> {

@@ -4,10 +4,11 @@
  * between and a page never lies in memory as rows.
  */
 import type { Sql } from "../../database/db.ts";
-import {
+import type { AnswerForm } from "../../contracts/answer_form.ts";
+import type {
   ElementList,
-  type EncodedElement,
-  type XmlValue,
+  EncodedElement,
+  XmlValue,
 } from "../../xml/encode.ts";
 import type { Exchange } from "./exchange.ts";
 import { QueryReader } from "./query.ts";
@@ -24,8 +25,11 @@ export const STEP_BYTES = 128 * 1_024;
 const FIRST_STEP = 8;
 
 /** A list that leaves room for the rest of its answer. */
-export function boundedList<V extends XmlValue>(name: string): ElementList<V> {
-  return new ElementList<V>(name, ANSWER_LIMIT - FRAME_BYTES);
+export function boundedList<V extends XmlValue>(
+  form: AnswerForm,
+  name: string,
+): ElementList<V> {
+  return form.list<V>(name, ANSWER_LIMIT - FRAME_BYTES);
 }
 
 /** The result of one step. */
@@ -43,6 +47,18 @@ export interface Page<Cursor, V extends XmlValue> {
   after: Cursor;
   /** The same if the list may continue there. */
   next: NonNullable<Cursor> | undefined;
+  /** Undefined: of several servers none is away. */
+  partial: PartialNode | undefined;
+}
+
+/** The servers that are away, whose sellers an answer lacks. */
+export interface PartialNode {
+  server: string[];
+}
+
+/** What an answer says of the servers that what it was read from lacks. */
+export function partialNode({ missing = [] }: Sql): PartialNode | undefined {
+  return missing.length === 0 ? undefined : { server: [...missing] };
 }
 
 /**
@@ -51,20 +67,27 @@ export interface Page<Cursor, V extends XmlValue> {
  * null: of several.
  */
 export async function readPage<Cursor, V extends XmlValue>(
-  { heavyRead, services }: Pick<Exchange, "heavyRead" | "services">,
+  { heavyRead, services, form }: Pick<
+    Exchange,
+    "heavyRead" | "services" | "form"
+  >,
   name: string,
   { after, limit }: { after: Cursor; limit: number },
   read: (sql: Sql, after: Cursor, count: number) => Promise<Step<Cursor, V>>,
   seller: number | null,
 ): Promise<Page<Cursor, V>> {
-  const list = boundedList<V>(name);
+  const list = boundedList<V>(form, name);
   const page = { after, more: true };
   let scanned = 0;
+  let partial: PartialNode | undefined;
   /** Returns whether the page continues after this step. */
   const step = async (): Promise<boolean> => {
     const count = Math.min(stepSize(list), limit - list.count);
     const found = await services.db.read(
-      (sql) => read(sql, page.after, count),
+      (sql) => {
+        partial ??= partialNode(sql);
+        return read(sql, page.after, count);
+      },
       { seller },
     );
     for (const { node, cursor } of found.entries) {
@@ -80,7 +103,7 @@ export async function readPage<Cursor, V extends XmlValue>(
     while (await takeStep(step, list.bytes >= STEP_BYTES)) continue;
   });
   const next = page.more ? page.after ?? undefined : undefined;
-  return { list, after: page.after, next };
+  return { list, after: page.after, next, partial };
 }
 
 /** Entries of the next step, estimated from the size of earlier ones. */
@@ -94,12 +117,18 @@ export async function readRows<R extends { id: string }>(
   { services, query }: Pick<Exchange, "services" | "query">,
   read: (sql: Sql, after: string | null, limit: number) => Promise<R[]>,
   seller: number | null,
-): Promise<{ page: R[]; next: string | undefined }> {
+): Promise<
+  { page: R[]; next: string | undefined; partial: PartialNode | undefined }
+> {
   const { after, limit } = new QueryReader(query).idPlace();
-  const found = await services.db.read(
-    (sql) => read(sql, after, limit + 1),
+  const { found, partial } = await services.db.read(
+    async (sql) => ({
+      found: await read(sql, after, limit + 1),
+      partial: partialNode(sql),
+    }),
     { seller },
   );
   const page = found.slice(0, limit);
-  return { page, next: found.length > limit ? page[limit - 1].id : undefined };
+  const next = found.length > limit ? page[limit - 1].id : undefined;
+  return { page, next, partial };
 }

@@ -2,11 +2,12 @@
  * The parameters of queries and headers: what each is called, means, and may
  * be. Routes list those that they accept, handlers read them.
  */
-import { STATUSES } from "../../catalogue/fields.ts";
+import { EXPECTED, STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
 import { type DetailCode, type ErrorCode, ERRORS } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
 import { fits, parseTime } from "../../lib/values.ts";
+import { REVIEW_STATES } from "../../reviews/review.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
 
@@ -88,6 +89,16 @@ export const STATUS = word(
   STATUSES,
   "only products with this status",
 );
+export const REVIEW = word(
+  "review",
+  REVIEW_STATES,
+  "only products whose review has this state",
+);
+export const REVIEW_STATE = word(
+  "state",
+  REVIEW_STATES,
+  "only those in this state; pending when left out",
+);
 export const UPDATED_SINCE = time(
   "updated_since",
   "only what changed then or later; ISO 8601",
@@ -136,6 +147,12 @@ export const SELLER: Parameter = {
   about: "only those of this seller, by name or id",
 };
 
+/** Of the database: where the rows of a seller are. */
+export const SELLER_PLACE: Parameter = {
+  name: "seller",
+  about: "only the server of this seller, by name or id",
+};
+
 /** The longest wait, in seconds. */
 const WAIT_LIMIT_S = 30;
 
@@ -176,12 +193,49 @@ export const ACCEPT = word(
   "valid stores the products without a problem, also when others have one; " +
     "all or none when left out",
 );
+export const COMPLETE = word(
+  "complete",
+  ["quantity"],
+  "quantity: your products that the document does not name go to quantity 0",
+);
+/** Percent of the products on sale that go to 0 at most, unless told. */
+export const AT_MOST_DEFAULT = 10;
+export const AT_MOST: QueryParameter<number> = {
+  name: "at_most",
+  about: "with complete=quantity: the request is refused if more percent of " +
+    `the products on sale would go to 0; ${AT_MOST_DEFAULT} when left out`,
+  schema: {
+    type: "integer",
+    minimum: 0,
+    maximum: 100,
+    default: AT_MOST_DEFAULT,
+  },
+  parse: (text) =>
+    /^\d{1,3}$/.test(text) && Number(text) <= 100 ? Number(text) : null,
+  code: "out_of_range",
+  expected: "a whole number of percent, 0 to 100",
+};
 export const CHANGED = word(
   "changed",
   ["keep"],
   "keep: leaves fields that were changed since and undoes the rest; when left " +
     "out, the undo is refused if there are any",
 );
+
+export const HISTORY_ATTRIBUTE = word(
+  "attribute",
+  ["price"],
+  "whose changes; required",
+);
+
+export const EXPECTED_VALUE: QueryParameter<string> = {
+  name: EXPECTED,
+  about: "the value that the attribute must have now, so that nothing is " +
+    "overwritten; 412 changed_since with the present one if it has another",
+  parse: (text) => text,
+  code: "not_allowed",
+  expected: "a value of the attribute",
+};
 
 /** Length of an Idempotency-Key at most. */
 export const IDEMPOTENCY_KEY_LENGTH = 255;

@@ -2,7 +2,7 @@
 import { type Detail, recordInvalid, ServiceError } from "../../lib/errors.ts";
 import { readId } from "../../lib/ids.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
-import { nearestName } from "../../lib/nearest_name.ts";
+import { isNear, nearestName } from "../../lib/nearest_name.ts";
 import { quote } from "../../lib/values.ts";
 import { AFTER, LIMIT, PAGE_LIMIT, type QueryParameter } from "./parameters.ts";
 import type { Route } from "./route.ts";
@@ -50,11 +50,12 @@ function unknownParameter(
   name: string,
   known: readonly string[],
 ): ServiceError {
-  const about = known.length === 0
-    ? "this request takes none."
-    : `did you mean "${
-      nearestName(name.toLowerCase(), known)
-    }"? This request takes ${known.join(", ")}.`;
+  const written = name.toLowerCase();
+  const near = known.length === 0 ? null : nearestName(written, known);
+  const question = near !== null && isNear(written, near)
+    ? `did you mean "${near}"? This`
+    : "this";
+  const about = `${question} request takes ${known.join(", ") || "none"}.`;
   return new ServiceError(
     "malformed_request",
     `The query parameter ${quote(name)} is unknown; ${about}`,

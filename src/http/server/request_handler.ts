@@ -3,7 +3,7 @@
  * headers, the log line.
  *
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
- * rate (429) → path and query (400) → media type (415) → size (413) → the body.
+ * rate (429) → scope (403) → path and query (400) → media type (415) → size (413) → the body.
  */
 import { Buffer } from "node:buffer";
 import { sizeOf } from "../../lib/blocks.ts";
@@ -12,11 +12,16 @@ import type { LogFields } from "../../deps.ts";
 import { describeRequest, failRequest } from "../../lib/tracing.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
-import { checkActive } from "../../sellers/access.ts";
+import { checkActive, KeyRefused } from "../../sellers/access.ts";
+import { checkScope } from "../../sellers/key_rights.ts";
 import type { Operator } from "../../sellers/operator_keys.ts";
-import type { KeyOwner } from "../../sellers/seller_rows.ts";
+import type { KeyOwner } from "../../sellers/key_rows.ts";
 import type { Services } from "../../services.ts";
-import { type EncodedBlocks, serviceDocument } from "../../xml/encode.ts";
+import type { EncodedBlocks } from "../../xml/encode.ts";
+import { DOCUMENTS } from "../../contracts/documents.ts";
+import { withPointers } from "../../json/pointer.ts";
+import { listedIn } from "../../xml/shapes.ts";
+import { errorForm, jsonForm } from "../../contracts/answer_form.ts";
 import {
   Exchange,
   type FinalRecord,
@@ -49,7 +54,6 @@ const PRIVATE = new Set(["seller_api", "operator_api", "metrics"]);
 const METHODS = new Set(
   ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"],
 );
-const XML_TYPE = "text/xml; charset=utf-8";
 
 export class RequestHandler {
   readonly #services: Services;
@@ -124,11 +128,15 @@ export class RequestHandler {
       const throttled = this.#isKnown(exchange)
         ? null
         : this.#admission.authFailures.tooMany(exchange.client);
-      const answer = failure.code === "unauthorized"
-        ? throttled ?? failure
-        : failure;
+      const answer = located(
+        failure.code === "unauthorized" ? throttled ?? failure : failure,
+        exchange,
+      );
       const response = this.#errorResponse(answer, exchange);
-      this.#log(exchange, response.status, answer, throttled !== null);
+      this.#log(exchange, response.status, answer, {
+        throttled: throttled !== null,
+        refused: failure instanceof KeyRefused ? failure : null,
+      });
       this.#noteRefusal(exchange, answer);
       return response;
     }
@@ -136,7 +144,9 @@ export class RequestHandler {
 
   /** Records refusals for sellers and operators, but not our own failures. */
   #noteRefusal(exchange: Exchange, error: ServiceError): void {
-    const { owner, route } = exchange;
+    const { route } = exchange;
+    const refused = error instanceof KeyRefused ? error : null;
+    const owner = refused?.owner ?? exchange.owner;
     if (owner === null || error.status >= 500) return;
     const { refusals, deps } = this.#services;
     refusals.note({
@@ -146,7 +156,7 @@ export class RequestHandler {
       route: route && `${route.method} ${route.path}`,
       status: error.status,
       code: error.code,
-      message: error.message,
+      message: refused?.reason ?? error.message,
       size: exchange.received ?? null,
       details: error.details,
       more: error.more,
@@ -165,11 +175,21 @@ export class RequestHandler {
     if (match === null) throw this.#nothingThere(exchange, target);
     const { route, params } = found(match, request.method);
     exchange.route = route;
+    const answers = route.documentation?.answers;
+    if (exchange.form.name === "json" && Array.isArray(answers)) {
+      exchange.form = jsonForm(answers);
+    }
     describeRequest(request.method, route.path);
     if (exchange.reader !== null && route.method === "GET") {
       this.#sender.checkRoom(exchange.reader);
     }
-    if (exchange.owner !== null) this.#countRequest(exchange, exchange.owner);
+    const { owner } = exchange;
+    if (owner !== null) {
+      this.#countRequest(exchange, owner);
+      if (route.scope !== undefined) {
+        checkScope(owner, route.scope, route.method);
+      }
+    }
     exchange.params = params();
     if (target.query !== "") {
       exchange.query = parseQuery(target.query);
@@ -194,7 +214,7 @@ export class RequestHandler {
     exchange.isPrivate = PRIVATE.has(api);
     if (api === "seller_api") {
       const key = exchange.request.headers.get(KEY_HEADER);
-      exchange.owner = await keys.authenticate(key);
+      exchange.owner = await keys.authenticate(key, exchange);
       checkActive(exchange.owner);
     } else if (api === "operator_api") {
       const key = exchange.request.headers.get(KEY_HEADER);
@@ -237,12 +257,13 @@ export class RequestHandler {
     if (status === 204 || reply.body === null) {
       return new Response(null, { status, headers });
     }
-    const body = reply.body ?? serviceDocument(reply.xml ?? {});
+    const body = reply.body ?? exchange.form.document(reply.xml ?? {});
     return this.#send(body, exchange, { status, headers });
   }
 
   #errorResponse(error: ServiceError, exchange: Exchange): Response {
-    const body = errorDocument(error, exchange.requestId);
+    exchange.form = errorForm(exchange.form.name);
+    const body = errorDocument(error, exchange.requestId, exchange.form);
     const headers = { ...this.#headers(exchange), ...error.headers };
     return this.#send(body, exchange, { status: error.status, headers });
   }
@@ -252,7 +273,7 @@ export class RequestHandler {
     exchange: Exchange,
     { status, headers }: { status: number; headers: Record<string, string> },
   ): Response {
-    headers["Content-Type"] ??= XML_TYPE;
+    headers["Content-Type"] ??= exchange.form.type;
     if (body instanceof ReadableStream) {
       const paced = exchange.reader === null
         ? this.#sender.sendPublic(body, exchange.client)
@@ -289,7 +310,10 @@ export class RequestHandler {
     exchange: Exchange,
     status: number,
     failure: ServiceError | null = null,
-    throttled = false,
+    { throttled = false, refused = null }: {
+      throttled?: boolean;
+      refused?: KeyRefused | null;
+    } = {},
   ): void {
     const { log, clock } = this.#services.deps;
     const { request, route, owner } = exchange;
@@ -306,11 +330,12 @@ export class RequestHandler {
       request_id: exchange.requestId,
       client_request_id: request.headers.get("x-request-id")?.slice(0, 100),
       client: exchange.client,
-      seller: owner?.name,
+      seller: (refused?.owner ?? owner)?.name,
       method: request.method.slice(0, 20),
       route: route?.path,
       status,
       code: failure?.code,
+      reason: refused?.reason,
       ...(failure !== null && detailCounts(failure)),
       ms: Math.round(ms * 10) / 10,
       bytes_in: exchange.received,
@@ -318,6 +343,18 @@ export class RequestHandler {
       ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }
+}
+
+/** The error with the places of its details in a document in JSON. */
+function located(error: ServiceError, exchange: Exchange): ServiceError {
+  const sends = exchange.route?.documentation?.sends;
+  const isOfDocument = error.details.length > 0 && sends !== undefined &&
+    exchange.received !== undefined && exchange.sentForm === "json";
+  if (!isOfDocument) return error;
+  const isList = listedIn(DOCUMENTS[sends.document ?? sends.root]) !== null;
+  const { code, message, more, headers } = error;
+  const details = withPointers(error.details, isList ? sends.root : null);
+  return new ServiceError(code, message, { details, more, headers });
 }
 
 /** Throws 403 if a read-only key is used to change something. */

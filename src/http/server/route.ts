@@ -1,6 +1,7 @@
 /** The rows of the table of endpoints. */
 import type { Answer, AnswerName } from "../../contracts/answers.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
+import type { Scope } from "../../sellers/scopes.ts";
 import type { Exchange, Needs } from "./exchange.ts";
 
 /** `A`: the kinds of answer in XML; none by default. */
@@ -43,14 +44,31 @@ export function endpoint<A extends AnswerName = never>(
   return { upload, waits, handler, documentation };
 }
 
+/** A method and a path. */
+type Request = `${Address["method"]} /${string}`;
+
 /** The routes of a table, whose keys are methods and paths below `base`. */
 export function routes(
-  access: Address["access"],
+  access: Exclude<Address["access"], "seller">,
   base: string,
-  table: Readonly<Record<`${Address["method"]} /${string}`, Endpoint>>,
+  table: Readonly<Record<Request, Endpoint>>,
 ): Route[] {
-  return Object.entries(table).map(([key, endpoint]) => {
-    const [method, path] = key.split(" ") as [Address["method"], string];
-    return { method, path: base + path, access, ...endpoint };
-  });
+  return Object.entries(table).map(([request, endpoint]) => (
+    { ...addressOf(base, request), access, ...endpoint }
+  ));
+}
+
+/** The same for sellers, each with the scope that a key needs. */
+export function sellerRoutes(
+  base: string,
+  table: Readonly<Record<Request, readonly [Scope, Endpoint]>>,
+): Route[] {
+  return Object.entries(table).map(([request, [scope, endpoint]]) => (
+    { ...addressOf(base, request), access: "seller", scope, ...endpoint }
+  ));
+}
+
+function addressOf(base: string, request: string) {
+  const [method, path] = request.split(" ") as [Address["method"], string];
+  return { method, path: base + path };
 }

@@ -16,7 +16,7 @@ import {
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
-import { DbError, outageOf, type Tx } from "../../database/db.ts";
+import { DbError, inReach, type Tx, wholeOutageOf } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
@@ -206,7 +206,7 @@ export class ImageRole implements BackgroundRole {
 
   trouble(): string | null {
     return this.#thread.trouble ?? this.#store.trouble ??
-      outageOf(this.#loop.failure);
+      wholeOutageOf(this.#services.db, this.#loop.failure);
   }
 
   get progress(): number {
@@ -231,14 +231,15 @@ export class ImageRole implements BackgroundRole {
     const now = clock.now();
     // Before the read: after a stall our own leases have expired.
     const leasedUntil = this.#renewAt - RENEW_MS + LEASE_MS;
-    if (this.#held.size > 0 && mustRenew(leasedUntil, now)) {
-      await this.#renew(now);
+    const held = this.#inReach();
+    if (held.length > 0 && mustRenew(leasedUntil, now)) {
+      await this.#renew(now, held);
     }
     const unsure = [...this.#unsure];
     const { expired, picked } = await this.#look(now, unsure);
     await this.#services.deps.maybe?.("images picked");
     this.#next = picked.round;
-    const ended = [...this.#held.values()].filter(({ end }) => end !== null);
+    const ended = this.#inReach().filter(({ end }) => end !== null);
     let moved = picked.shares.length === 0 && this.#isNothingDue();
     const places = picked.shares.reduce((sum, { limit }) => sum + limit, 0);
     let claimed = 0;
@@ -256,7 +257,7 @@ export class ImageRole implements BackgroundRole {
     if (again) return 0;
     const nextAt = Math.min(
       picked.nextDue,
-      this.#held.size > 0 ? this.#renewAt : Infinity,
+      this.#inReach().length > 0 ? this.#renewAt : Infinity,
       // Counted from the end of the round, however long it took, so that other
       // work runs in between.
       picked.more ? clock.now() + NEXT_LOOK_MS : Infinity,
@@ -270,17 +271,21 @@ export class ImageRole implements BackgroundRole {
    */
   #isNothingDue(): boolean {
     const { downloading = 0, storing = 0 } = this.#thread.phases;
-    return this.#held.size === 0 || downloading + storing > 0;
+    return this.#inReach().length === 0 || downloading + storing > 0;
+  }
+
+  #inReach(): HeldImage[] {
+    return inReach(this.#services.db, this.#held.values());
   }
 
   /**
    * A write of its own: the settling write has locked rows of images already,
    * and an upload that waits for one of these may hold what renewing needs.
    */
-  async #renew(now: number): Promise<void> {
+  async #renew(now: number, held: readonly HeldImage[]): Promise<void> {
     const { db } = this.#services;
     await eachSeller(
-      this.#held.values(),
+      held,
       (seller, jobs) => db.write((tx) => renew(tx, IMAGES, jobs), { seller }),
     );
     this.#renewAt = now + RENEW_MS;

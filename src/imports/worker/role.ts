@@ -3,7 +3,7 @@
  * parts, and gives it back, so that the imports of a seller take turns. Several
  * processes may do so.
  */
-import { outageOf } from "../../database/db.ts";
+import { inReach, outageOf, wholeOutageOf } from "../../database/db.ts";
 import { LEASE_MS, mustRenew } from "../../jobs/lease.ts";
 import {
   eachSeller,
@@ -61,8 +61,6 @@ interface InHand {
   leased: Leased;
   /** Unix milliseconds. */
   leaseUntil: number;
-  /** Monotonic milliseconds. */
-  since: number;
 }
 
 export class ImportRole implements BackgroundRole {
@@ -109,7 +107,7 @@ export class ImportRole implements BackgroundRole {
   }
 
   trouble(): string | null {
-    return outageOf(this.#loop.failure);
+    return wholeOutageOf(this.#services.db, this.#loop.failure);
   }
 
   get progress(): number {
@@ -139,8 +137,10 @@ export class ImportRole implements BackgroundRole {
     if (dead.length > 0) {
       await eachSeller(
         dead,
-        (_, own) =>
-          db.write((tx) => release(tx, IMPORTS, own, deps.clock.now())),
+        (sellerNo, own) =>
+          db.write((tx) => release(tx, IMPORTS, own, deps.clock.now()), {
+            seller: sellerNo,
+          }),
       );
       deps.log.warn("imports_released", { count: dead.length });
       this.#progress++;
@@ -152,21 +152,27 @@ export class ImportRole implements BackgroundRole {
       dueSellers(sql, now, AT_ONCE + this.#inHand.size)
     );
     const free = due.filter(({ no }) => !this.#inHand.has(no)).slice(0, room);
-    for (const seller of free) await this.#claim(seller);
-    if (this.#inHand.size === 0) this.#progress++;
+    await eachSeller(
+      free.map((seller) => ({ sellerNo: seller.no, seller })),
+      (_, [{ seller }]) => this.#claim(seller),
+    );
+    const held = Array.from(this.#inHand.keys(), (sellerNo) => ({ sellerNo }));
+    if (inReach(db, held).length === 0) this.#progress++;
     return LOOK_MS;
   }
 
   async #renew(now: number): Promise<void> {
     const { db } = this.#services;
-    const held = [...this.#inHand.values()].filter(({ leaseUntil }) =>
-      mustRenew(leaseUntil, now)
-    );
-    for (const each of held) {
-      each.leaseUntil = await db.write((tx) =>
-        renew(tx, IMPORTS, [each.leased])
+    const held = Array.from(
+      this.#inHand,
+      ([sellerNo, hand]) => ({ sellerNo, hand }),
+    ).filter(({ hand }) => mustRenew(hand.leaseUntil, now));
+    await eachSeller(inReach(db, held), async (seller, [{ hand }]) => {
+      hand.leaseUntil = await db.write(
+        (tx) => renew(tx, IMPORTS, [hand.leased]),
+        { seller },
       );
-    }
+    });
   }
 
   async #claim(seller: DueSeller): Promise<void> {
@@ -176,10 +182,13 @@ export class ImportRole implements BackgroundRole {
       const now = tx.now();
       const leased = await claimImport(tx, seller.no, { lease, now });
       return leased && { leased, leaseUntil: now + LEASE_MS };
-    }, { owner: seller.id, order: `imports ${seller.id}` });
+    }, {
+      seller: seller.no,
+      owner: seller.id,
+      order: `imports ${seller.id}`,
+    });
     if (claimed === null) return;
-    const since = deps.clock.monotonic();
-    this.#inHand.set(seller.no, { ...claimed, since });
+    this.#inHand.set(seller.no, claimed);
     const working = this.#takeTurn(seller, claimed.leased)
       .catch((error) =>
         // Its lease expires by itself; the import goes on then.
@@ -212,7 +221,9 @@ export class ImportRole implements BackgroundRole {
         if (isTurnOver || this.#aborting.signal.aborted) break;
       }
       const settlement = { ...leased, dueAt: deps.clock.now() };
-      await db.write((tx) => releaseImport(tx, settlement, false));
+      await db.write((tx) => releaseImport(tx, settlement, false), {
+        seller: seller.no,
+      });
     } catch (error) {
       if (error instanceof LeaseLost) return;
       await this.#failed(seller, leased, error);
@@ -230,7 +241,7 @@ export class ImportRole implements BackgroundRole {
         ? row.parts_checked
         : row.parts_stored;
       return { row, part: await findPart(sql, key, next) };
-    });
+    }, { seller: sellerNo });
     const { row, part } = found;
     if (part === null) {
       if (row !== null) this.#ended(seller, row);
@@ -288,7 +299,7 @@ export class ImportRole implements BackgroundRole {
       const key = { sellerNo: leased.sellerNo, importId: leased.id };
       await endImport(tx, key, "failed", [problem ?? INTERNAL]);
       tx.onCommit(() => this.#ended(seller, { ...row, state: "failed" }));
-    });
+    }, { seller: seller.no });
     this.#services.signals.progress.announce(leased.id);
   }
 }

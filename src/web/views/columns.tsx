@@ -5,7 +5,7 @@ import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "../csv.ts";
 import { valuesIn } from "../guesses.ts";
 import { presetOf, type Target, TARGETS } from "../headers.ts";
-import { dropAll, type Spreadsheet, takeBook, takeColumns } from "../intake.ts";
+import { dropAll, type Spreadsheet, takeBook } from "../intake.ts";
 import { type Chosen, chosenFor, keepChosen } from "../mappings.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../numbers.ts";
 import { count, plural } from "../parts.tsx";
@@ -27,6 +27,7 @@ import {
   repeated,
   type RowProblems,
 } from "../table_checks.ts";
+import { takeSheet } from "../upload.ts";
 import { readable, wordsOf } from "../words.ts";
 
 /** Rows of the preview, and examples of a column. */
@@ -65,7 +66,6 @@ function Columns({ client, spreadsheet, chosen }: {
   const { rounded, thousands, bareWeight, path, html = 0 } = problems ?? {};
   const preset = presetOf(table.header);
   const examples = useMemo(() => examplesOf(table), [table]);
-  const [isPreparing, setPreparing] = useState(false);
   const twice = repeated(mapping);
   const { targets, values } = mapping;
   const hasNoCurrency = targets.includes("price") &&
@@ -74,8 +74,7 @@ function Columns({ client, spreadsheet, chosen }: {
     keepChosen(client, table.header, chosenIn(table, mapping))
       // Without it, the same is chosen anew.
       .catch(() => {});
-    setPreparing(true);
-    takeColumns(client, { name, table, book }, mapping);
+    takeSheet(client, { name, table, mapping, book });
   };
   const setTarget = (column: number, target: Target) =>
     setMapping({
@@ -110,12 +109,10 @@ function Columns({ client, spreadsheet, chosen }: {
           class="main"
           disabled={!targets.includes("sku") || hasNoCurrency ||
             table.flaw !== null || twice.length > 0 || problems === null ||
-            problems.bareWeight !== null || isPreparing}
+            problems.bareWeight !== null}
           onClick={check}
         >
-          {isPreparing
-            ? "Preparing…"
-            : `Check ${plural(table.rows.length, "product")}`}
+          Check {plural(table.rows.length, "product")}
         </button>
       </div>
       <p class={lacking.length === 0 ? "note good" : "note warn"}>

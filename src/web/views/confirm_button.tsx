@@ -1,19 +1,22 @@
-/** Lets a product be replaced that was held back. */
+/** Lets products be replaced that were held back. */
 import type { Client } from "../../client/mod.ts";
-import { confirmSku } from "../upload.ts";
+import { plural } from "../parts.tsx";
+import { confirmSkus } from "../upload.ts";
 
-export function ConfirmButton({ client, sku, disabled = false }: {
+export function ConfirmButton({ client, skus, disabled = false }: {
   client: Client;
-  sku: string;
+  skus: readonly string[];
   disabled?: boolean;
 }) {
   return (
     <button
       type="button"
       disabled={disabled}
-      onClick={() => confirmSku(client, sku)}
+      onClick={() => confirmSkus(client, skus)}
     >
-      It is meant: change {sku}
+      {skus.length === 1
+        ? `It is meant: change ${skus[0]}`
+        : `All are meant: change ${plural(skus.length, "product")}`}
     </button>
   );
 }

@@ -9,7 +9,6 @@ import { count, ErrorFacts, Form, plural } from "../parts.tsx";
 import { ConfirmButton } from "./confirm_button.tsx";
 import {
   commonValue,
-  type Found,
   isEditable,
   problemsIn,
   replaceValues,
@@ -24,7 +23,7 @@ interface Group {
   /** Code and field. */
   key: string;
   title: string;
-  found: Found[];
+  found: Detail[];
 }
 
 export function Problems({ client, current, place, onFind }: {
@@ -32,23 +31,26 @@ export function Problems({ client, current, place, onFind }: {
   current: Upload;
   /** The problem whose text is selected. */
   place: Detail | null;
-  onFind: (found: Found) => void;
+  onFind: (found: Detail) => void;
 }) {
-  const all = useMemo(() => problemsIn(current), [current.parts]);
+  const all = useMemo(() => problemsIn(current), [current.step]);
   const [wanted, setWanted] = useState("");
   const groups = useMemo(() => grouped(matching(all, wanted)), [all, wanted]);
   const shown = groups.reduce((sum, { found }) => sum + found.length, 0);
-  const { more, message } = summary(current);
+  const { step } = current;
+  const { more, error } = step.name === "refused"
+    ? step.refusal
+    : { more: 0, error: null };
   return (
     <section class="problems" aria-label="Problems">
       <div class="note bad" role="alert">
         <p>
           <strong>
-            {all.length === 0 ? message : headline(all, more)}
+            {all.length === 0 ? error?.title : headline(all, more)}
           </strong>
           {all.length > 0 && " Nothing of these products was stored."}
         </p>
-        <Facts current={current} />
+        {error && <ErrorFacts error={error} />}
       </div>
       {all.length > FEW && (
         <div class="row">
@@ -93,30 +95,11 @@ export function Problems({ client, current, place, onFind }: {
   );
 }
 
-function Facts({ current }: { current: Upload }) {
-  const step = current.parts[current.shown].step;
-  return step.name === "refused" && step.refusal.error !== null
-    ? <ErrorFacts error={step.refusal.error} />
-    : null;
-}
-
-/** Problems that were only counted, and the message of the first refusal. */
-function summary({ parts }: Upload): { more: number; message: string } {
-  let more = 0;
-  let message = "";
-  for (const { step } of parts) {
-    if (step.name !== "refused") continue;
-    more += step.refusal.more;
-    message ||= step.refusal.error?.title ?? "";
-  }
-  return { more, message };
-}
-
-function headline(all: readonly Found[], more: number): string {
+function headline(all: readonly Detail[], more: number): string {
   const problems = plural(all.length + more, "problem");
   const products = new Set(
-    all.filter(({ problem }) => problem.product !== undefined)
-      .map(({ part, problem }) => `${part} ${problem.product}`),
+    all.map(({ product }) => product)
+      .filter((product) => product !== undefined),
   ).size;
   // The products of further problems are unknown.
   return products === 0 || more > 0
@@ -124,21 +107,21 @@ function headline(all: readonly Found[], more: number): string {
     : `${problems} in ${plural(products, "product")}.`;
 }
 
-function matching(all: readonly Found[], wanted: string): readonly Found[] {
+function matching(all: readonly Detail[], wanted: string): readonly Detail[] {
   const text = wanted.trim().toLowerCase();
   return text === ""
     ? all
-    : all.filter(({ problem }) =>
-      [problem.sku, problem.field, problem.message, problem.code]
+    : all.filter(({ sku, field, message, code }) =>
+      [sku, field, message, code]
         .some((part) => part?.toLowerCase().includes(text))
     );
 }
 
 /** The largest group first. */
-function grouped(all: readonly Found[]): Group[] {
+function grouped(all: readonly Detail[]): Group[] {
   const groups = new Map<string, Group>();
   for (const found of all) {
-    const { code, field } = found.problem;
+    const { code, field } = found;
     const path = field?.replace(/\[\d+\]/g, "") ?? "";
     const key = `${code} ${path}`;
     const group = groups.get(key);
@@ -153,8 +136,7 @@ function grouped(all: readonly Found[]): Group[] {
 }
 
 /** Whether the page alone holds the product back, for its SKU. */
-function isHeld({ parts }: Upload, { part, problem }: Found): boolean {
-  const { step } = parts[part];
+function isHeld({ step }: Upload, problem: Detail): boolean {
   return step.name === "refused" && problem.sku !== undefined &&
     problem.product !== undefined &&
     step.refusal.held.includes(problem.product) &&
@@ -167,7 +149,7 @@ function GroupView({ client, group, current, isOpen, place, onFind }: {
   current: Upload;
   isOpen: boolean;
   place: Detail | null;
-  onFind: (found: Found) => void;
+  onFind: (found: Detail) => void;
 }) {
   const [open, setOpen] = useState(isOpen);
   return (
@@ -184,7 +166,7 @@ function GroupView({ client, group, current, isOpen, place, onFind }: {
       </summary>
       {open && (
         <p class="quiet remedy">
-          {remedyOf(group.found[0].problem.code, group.found[0].problem.field)}
+          {remedyOf(group.found[0].code, group.found[0].field)}
         </p>
       )}
       {open && group.found.length > 1 && (
@@ -195,12 +177,12 @@ function GroupView({ client, group, current, isOpen, place, onFind }: {
           {group.found.map((found, i) => (
             <li key={i}>
               <ProblemRow
-                problem={found.problem}
-                current={found.problem === place}
+                problem={found}
+                current={found === place}
                 onFind={() => onFind(found)}
               />
               {isHeld(current, found) && (
-                <ConfirmButton client={client} sku={found.problem.sku!} />
+                <ConfirmButton client={client} skus={[found.sku!]} />
               )}
             </li>
           ))}
@@ -230,11 +212,11 @@ function ReplaceForm({ group: { found }, current }: {
 }) {
   const [value, setValue] = useState("");
   const [isDone, setDone] = useState(false);
-  const { code, field } = found[0].problem;
+  const { code, field } = found[0];
   const common = useMemo(
     () => OF_VALUES.includes(code) ? commonValue(current, found) : null,
     // Not after each edit: where it was is where it is replaced.
-    [found[0].problem],
+    [found[0]],
   );
   if (isDone) {
     return (
@@ -243,7 +225,7 @@ function ReplaceForm({ group: { found }, current }: {
       </p>
     );
   }
-  if (common === null || !current.parts.every(isEditable)) return null;
+  if (common === null || !isEditable(current)) return null;
   const words = wordsOf(field ?? "");
   const given = {
     value,
@@ -312,12 +294,13 @@ function ProblemRow({ problem, current, onFind }: {
   );
 }
 
-function saveProblems(current: Upload, all: readonly Found[]): void {
-  const { fileName, parts } = current;
+function saveProblems(
+  { fileName }: Upload,
+  all: readonly Detail[],
+): void {
   const text = csvOf([
-    ["document", "product", "SKU", "line", "field", "problem", "code"],
-    ...all.map(({ part, problem }) => [
-      parts[part].name,
+    ["product", "SKU", "line", "field", "problem", "code"],
+    ...all.map((problem) => [
       problem.product ?? null,
       problem.sku ?? null,
       problem.line ?? null,

@@ -13,8 +13,10 @@ import {
   useLoaded,
 } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
+import { labelOf } from "../words.ts";
 import { loadProduct, Thumbnail } from "../thumbnails.tsx";
 import { dropUnsaved } from "../unsaved.ts";
+import { PriceHistory } from "./price_history.tsx";
 import { ProductForm } from "./product_form.tsx";
 
 export function ProductView({ client, id }: { client: Client; id: string }) {
@@ -32,6 +34,7 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
         <Title>{loaded.data?.title ?? "Product"}</Title>
         {loaded.data && <Deletion client={client} product={loaded.data} />}
       </div>
+      {loaded.data?.review && <ReviewNote {...loaded.data.review} />}
       <Announcer text={saved === null ? "" : "The product is saved."} />
       {saved !== null && (
         <p class="note good">
@@ -52,10 +55,29 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
               }}
             />
             <Images product={product} />
+            <PriceHistory client={client} product={product} />
           </div>
         )}
       </Await>
     </>
+  );
+}
+
+/** What the operator decided about the product. */
+function ReviewNote(
+  { state, code, field, message }: NonNullable<Product["review"]>,
+) {
+  if (state === "approved") return null;
+  const reason = [message, field && labelOf(field), code].filter(Boolean);
+  const about = reason.length === 0 ? "" : `: ${reason.join(", ")}`;
+  return (
+    <p class={`note ${state === "rejected" ? "bad" : "warn"}`}>
+      {state === "rejected"
+        ? `The marketplace rejected this product${about}. Correct and save it: it is looked at again.`
+        : `The marketplace has not yet looked at this product. ${
+          reason.length === 0 ? "" : `It was rejected before${about}.`
+        }`}
+    </p>
   );
 }
 

@@ -1,10 +1,11 @@
 /** The seller's products: search, filter and order are in the address. */
 import { useLayoutEffect, useState } from "preact/hooks";
 import { STATUSES } from "../../catalogue/fields.ts";
+import { REVIEW_STATES } from "../../reviews/review.ts";
 import { saveFile } from "../browser.ts";
 import { type FileKind, fileOf, productsOf } from "../catalogue_file.ts";
 import type { Client, Product } from "../../client/mod.ts";
-import { readable } from "../words.ts";
+import { readable, stateWord } from "../words.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
   Await,
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column<Product>[] = [
   {
     label: "Price",
     right: true,
-    cell: ({ price }) => price ? money(price.value, price.currency) : "–",
+    cell: ({ price }) => price ? money(price.amount, price.currency) : "–",
   },
   {
     label: "Quantity",
@@ -48,7 +49,15 @@ const COLUMNS: readonly Column<Product>[] = [
     label: "Availability",
     cell: ({ availability }) => <State of={availability ?? ""} />,
   },
-  { label: "Status", cell: ({ status }) => <State of={status ?? ""} /> },
+  {
+    label: "Status",
+    cell: ({ status, review }) => (
+      <>
+        <State of={status ?? ""} />
+        {review && <State of={review.state} />}
+      </>
+    ),
+  },
   { label: "Changed", cell: ({ updated_at }) => <Moment iso={updated_at} /> },
 ];
 
@@ -85,7 +94,7 @@ const ORDERS: readonly Order[] = [
   {
     name: "price",
     label: "lowest price",
-    compare: byNumber(({ price }) => price?.value),
+    compare: byNumber(({ price }) => price?.amount),
   },
   {
     name: "quantity",
@@ -103,6 +112,7 @@ const ORDERS: readonly Order[] = [
 interface Search {
   q: string;
   status: string;
+  review: string;
   sort: string;
   /** A cursor, or in another order than the service's the number of the page. */
   after: string;
@@ -113,6 +123,7 @@ function searchOf(query: URLSearchParams): Search {
   return {
     q: text("q"),
     status: text("status"),
+    review: text("review"),
     sort: text("sort"),
     after: text("after"),
   };
@@ -211,10 +222,10 @@ function InOrder({ client, search, order }: {
   search: Search;
   order: Order;
 }) {
-  const { q, status, after } = search;
+  const { q, status, review, after } = search;
   const loaded = useLoaded(
     (signal) => firstOf(client, queryOf(search, 250), signal),
-    [client, q, status],
+    [client, q, status, review],
   );
   const page = Number(after) || 0;
   return (
@@ -256,8 +267,8 @@ function ProductTable({ rows }: { rows: readonly Product[] }) {
   );
 }
 
-function Empty({ search: { q, status } }: { search: Search }) {
-  return q || status
+function Empty({ search: { q, status, review } }: { search: Search }) {
+  return q || status || review
     ? (
       <p class="quiet">
         No product is like that.{" "}
@@ -306,11 +317,12 @@ function Pages({ previous, isFirst, next, onNext }: {
 
 type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
 
-function queryOf({ q, status }: Search, limit: number): Query {
+function queryOf({ q, status, review }: Search, limit: number): Query {
   return {
     limit,
     q: q || undefined,
     status: STATUSES.find((word) => word === status),
+    review: REVIEW_STATES.find((word) => word === review),
   };
 }
 
@@ -358,6 +370,19 @@ function SearchForm({ search }: { search: Search }) {
           <option value="">any</option>
           {STATUSES.map((word) => (
             <option key={word} value={word}>{readable(word)}</option>
+          ))}
+        </select>
+      </span>
+      <span class="field">
+        <label for="review">Review</label>
+        <select
+          id="review"
+          value={search.review}
+          onChange={(event) => show({ review: event.currentTarget.value })}
+        >
+          <option value="">any</option>
+          {REVIEW_STATES.map((word) => (
+            <option key={word} value={word}>{readable(stateWord(word))}</option>
           ))}
         </select>
       </span>

@@ -1,7 +1,9 @@
 /** Refused requests with their problems. */
-import type { Client, Details, Refusal } from "../../client/mod.ts";
-import { count, Moment, plural, Title } from "../parts.tsx";
+import type { Client, Details, ErrorCode, Refusal } from "../../client/mod.ts";
+import { count, Form, Moment, plural, Title } from "../parts.tsx";
 import { ListFoot, useRows } from "../paging.tsx";
+import { goTo, route } from "../route.ts";
+import { useStore } from "../store.ts";
 import { type Column, Table } from "../table.tsx";
 
 const COLUMNS: readonly Column<Refusal>[] = [
@@ -65,24 +67,27 @@ export function ProblemList(
   );
 }
 
+/** Which refusals are shown; what is missing does not matter. */
+type Filter = NonNullable<Parameters<Client["listAllRefusals"]>[0]>;
+
 /** For the operator: the refusals of one seller, or of all. */
-export function Refusals({ client, seller }: {
+export function Refusals({ client, filter }: {
   client: Client;
-  /** An id. */
-  seller?: string;
+  filter: Filter;
 }) {
   const list = useRows(async (after, signal) => {
     const { refusals: rows, next } = await client
-      .listAllRefusals({ seller, after }, { signal });
+      .listAllRefusals({ ...filter, after }, { signal });
     return { rows, next };
-  }, [client, seller]);
+  }, [client, JSON.stringify(filter)]);
   const [when, ...rest] = COLUMNS;
+  const isOfOne = filter.seller !== undefined;
   return (
     <>
       {list.rows !== null && list.rows.length > 0 && (
         <Table
           label="Refused requests"
-          columns={seller === undefined ? [when, OF_WHOM, ...rest] : COLUMNS}
+          columns={isOfOne ? COLUMNS : [when, OF_WHOM, ...rest]}
           rows={list.rows}
           keyOf={({ request_id }) => request_id}
         />
@@ -92,11 +97,66 @@ export function Refusals({ client, seller }: {
   );
 }
 
+/** The fields of the filter, as the address has them. */
+const FIELDS = [
+  { name: "seller", label: "Seller" },
+  { name: "since", label: "Since", type: "datetime-local" },
+  { name: "until", label: "Until", type: "datetime-local" },
+  { name: "code", label: "Code" },
+  { name: "route", label: "Request" },
+  { name: "q", label: "SKU or request id" },
+] as const;
+
+/** Times are those of the browser's zone, as its fields show them. */
+function filterOf(query: URLSearchParams): Filter {
+  const text = (name: string) => query.get(name) || undefined;
+  const time = (name: string) => {
+    const at = new Date(text(name) ?? NaN);
+    return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+  };
+  return {
+    seller: text("seller"),
+    since: time("since"),
+    until: time("until"),
+    code: text("code") as ErrorCode | undefined,
+    route: text("route"),
+    q: text("q"),
+  };
+}
+
 export function RefusalsView({ client }: { client: Client }) {
+  const { query } = useStore(route);
+  const find = (form: HTMLFormElement) => {
+    const entries = [...new FormData(form)].map(([name, value]) =>
+      [name, `${value}`.trim()] as const
+    );
+    goTo("refusals", undefined, Object.fromEntries(entries));
+  };
   return (
     <>
       <Title>Refused requests</Title>
-      <Refusals client={client} />
+      <Form
+        key={`${query}`}
+        class="card"
+        onSubmit={() => find(document.forms.namedItem("refusals")!)}
+        name="refusals"
+      >
+        <div class="row">
+          {FIELDS.map(({ name, label, ...rest }) => (
+            <span key={name} class="field">
+              <label for={`refusals-${name}`}>{label}</label>
+              <input
+                id={`refusals-${name}`}
+                name={name}
+                defaultValue={query.get(name) ?? ""}
+                {...rest}
+              />
+            </span>
+          ))}
+          <button type="submit" class="main">Find</button>
+        </div>
+      </Form>
+      <Refusals client={client} filter={filterOf(query)} />
     </>
   );
 }

@@ -13,24 +13,23 @@ import {
   flawsIn,
   gridColumns,
   mayConfirm,
-  openRows,
   remediesOf,
   sentenceOf,
 } from "../repair.ts";
-import { type CellChange, correctedFile, type Sheet } from "../sheet.ts";
-import { addColumn, editCells, undoStep, type Upload } from "../upload.ts";
+import { type CellChange, correctedFile } from "../sheet.ts";
+import { addColumn, editCells, type TableUpload, undoStep } from "../upload.ts";
 import { remedyOf } from "../words.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
 
 export function Repair({ client, current, busy }: {
   client: Client;
-  current: Upload & { sheet: Sheet };
+  current: TableUpload;
   /** It is being checked: nothing can be changed. */
   busy: boolean;
 }) {
   const { sheet, changed, steps } = current;
   const { table } = sheet;
-  const flaws = useMemo(() => flawsIn(current), [current.parts, sheet]);
+  const flaws = useMemo(() => flawsIn(current), [current.step, sheet]);
   const [kind, setKind] = useState("");
   const titles = useMemo(
     () => Map.groupBy(flaws, ({ title }) => title),
@@ -81,10 +80,14 @@ export function Repair({ client, current, busy }: {
       `${sheet.name.replace(/\.\w+$/, "")}-corrected.${ending}`,
     );
   };
-  const more = current.parts.reduce(
-    (all, { step }) => step.name === "refused" ? all + step.refusal.more : all,
-    0,
-  );
+  const confirmable = useMemo(() => [
+    ...new Set(
+      wanted.filter((flaw) => mayConfirm(sheet, flaw))
+        .map(({ problem }) => problem.sku!),
+    ),
+  ], [wanted, sheet]);
+  const { step } = current;
+  const more = step.name === "refused" ? step.refusal.more : 0;
   const inRows = new Set(flaws.map(({ row }) => row)).size;
   return (
     <section class="repair" aria-label="Problems" aria-busy={busy}>
@@ -119,6 +122,9 @@ export function Repair({ client, current, busy }: {
         >
           Undo{steps.length > 0 && ` (${count(steps.length)})`}
         </button>
+        {confirmable.length > 1 && (
+          <ConfirmButton client={client} skus={confirmable} disabled={busy} />
+        )}
         <button type="button" onClick={save}>
           Download the corrected file
         </button>
@@ -187,7 +193,7 @@ function below(
 function CellPanel(
   { client, current, place, label, flaws, below, busy, write }: {
     client: Client;
-    current: Upload & { sheet: Sheet };
+    current: TableUpload;
     place: Place;
     label: string;
     flaws: readonly Flaw[];
@@ -205,7 +211,7 @@ function CellPanel(
     : null;
   const same = useMemo(
     () =>
-      openRows(current).filter((one) =>
+      current.rows.filter((one) =>
         (typeof column === "number" ? sheet.table.rows[one][column] : "") ===
           text
       ),
@@ -248,7 +254,7 @@ function CellPanel(
         {!isChanged && confirmable !== undefined && (
           <ConfirmButton
             client={client}
-            sku={confirmable.problem.sku!}
+            skus={[confirmable.problem.sku!]}
             disabled={busy}
           />
         )}

@@ -1,6 +1,6 @@
 /** For the operator: one seller with its limits, keys, deliveries and refusals. */
 import { useState } from "preact/hooks";
-import type { Client, Seller, SellerKey } from "../../client/mod.ts";
+import type { Client, Seller } from "../../client/mod.ts";
 import {
   Await,
   bytes,
@@ -9,15 +9,13 @@ import {
   Figure,
   Form,
   Moment,
-  NewSecrets,
   State,
-  SureButton,
   Title,
   useAction,
   useLoaded,
 } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
-import { type Column, Table } from "../table.tsx";
+import { KeyList } from "./keys.tsx";
 import { Refusals } from "./refusals.tsx";
 import { SellerDeliveries } from "./seller_deliveries.tsx";
 import { OneField, StatusButton } from "./sellers.tsx";
@@ -54,7 +52,14 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
             <SellerDeliveries client={client} seller={seller} />
             <section>
               <h2>Refused requests</h2>
-              <Refusals client={client} seller={seller.id} />
+              <p>
+                <a
+                  href={linkTo("refusals", undefined, { seller: seller.name })}
+                >
+                  Find by time, code or SKU
+                </a>
+              </p>
+              <Refusals client={client} filter={{ seller: seller.id }} />
             </section>
             <Removal client={client} seller={seller} />
           </>
@@ -148,98 +153,22 @@ function Limits({ client, seller, onChanged }: {
   );
 }
 
-const KEYS: readonly Column<SellerKey>[] = [
-  { label: "Label", look: "break", cell: ({ label }) => label || "–" },
-  {
-    label: "Begins with",
-    look: "mono",
-    cell: ({ prefix }) => prefix || "–",
-  },
-  { label: "Made", cell: ({ created_at }) => <Moment iso={created_at} /> },
-  {
-    label: "Last used",
-    cell: ({ last_used_at }) => <Moment iso={last_used_at} />,
-  },
-  {
-    label: "State",
-    cell: ({ revoked_at }) => (
-      <State of={revoked_at === null ? "active" : "revoked"} />
-    ),
-  },
-];
-
 function Keys({ client, seller: { id: seller } }: {
   client: Client;
   seller: Seller;
 }) {
-  const [added, setAdded] = useState<string | null>(null);
-  const loaded = useLoaded(
-    async (signal) =>
-      (await client.listSellerKeys({ seller }, { signal })).keys,
-    [client, seller],
-  );
-  const add = async (label: string) => {
-    const { key } = await client.addSellerKey({ seller, key: { label } });
-    setAdded(key.api_key);
-    loaded.reload();
-  };
-  const columns: readonly Column<SellerKey>[] = [...KEYS, {
-    label: "Change",
-    cell: (key) => (
-      <RevokeButton client={client} apiKey={key} onRevoked={loaded.reload} />
-    ),
-  }];
   return (
     <section>
       <h2>Keys</h2>
-      <Await loaded={loaded}>
-        {(keys) => (
-          <Table
-            label="Keys"
-            columns={columns}
-            rows={keys}
-            keyOf={({ key_id }) => key_id}
-          />
-        )}
-      </Await>
-      <OneField
-        id="key-label"
-        label="Label of a new key"
-        button="Add a key"
-        onSend={add}
+      <KeyList
+        of={seller}
+        actions={{
+          list: (signal) => client.listSellerKeys({ seller }, { signal }),
+          add: (key) => client.addSellerKey({ seller, key }),
+          revoke: (key_id) => client.revokeKey({ key_id }),
+        }}
       />
-      {added !== null && (
-        <NewSecrets
-          title="The new key."
-          secrets={{ "API key": added }}
-          onSeen={() => setAdded(null)}
-        />
-      )}
     </section>
-  );
-}
-
-function RevokeButton({ client, apiKey, onRevoked }: {
-  client: Client;
-  apiKey: SellerKey;
-  onRevoked: () => void;
-}) {
-  const { busy, error, run } = useAction();
-  const revoke = async () => {
-    await client.revokeKey({ key_id: apiKey.key_id });
-    onRevoked();
-  };
-  if (apiKey.revoked_at !== null) return null;
-  return (
-    <>
-      <SureButton
-        label="Revoke"
-        question="Refuse this key from now on?"
-        disabled={busy}
-        onSure={() => run(revoke)}
-      />
-      {error && <ErrorNote error={error} />}
-    </>
   );
 }
 

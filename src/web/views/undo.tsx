@@ -1,63 +1,101 @@
-/** The undo of an upload: first a preview, then the undo. */
+/** The undo of an upload or an import: first a preview, then the undo. */
 import { useState } from "preact/hooks";
-import type {
-  Client,
-  DryRun,
-  ProductCounts,
-  Transaction,
-} from "../../client/mod.ts";
+import type { Watched } from "../background.ts";
+import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
+import { isImport, placeOf } from "../names.ts";
 import { ErrorNote, plural, useAction } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
 
 /** The most problems that the preview lists. */
 const SHOWN = 20;
 
-export function UndoBar({ client, transaction }: {
+export function UndoBar({ client, watched }: {
   client: Client;
-  transaction: Transaction;
+  watched: Watched;
 }) {
-  const { transaction_id, undoes, undone_by } = transaction;
-  const { created, updated, deleted = 0 } = transaction.products;
+  const { undoes, undone_by, status } = watched;
+  const { created, updated, deleted = 0 } = watched.products;
+  const { view, id } = placeOf(watched);
+  const what = isImport(watched) ? "import" : "upload";
+  const isOpen = status === "checking" || status === "storing";
   return (
     <>
       {undoes !== undefined && (
         <p class="note">
-          This is the undo of <a href={linkTo("uploads", undoes)}>an upload</a>.
+          This is the undo of <a href={linkTo(view, undoes)}>an {what}</a>.
         </p>
       )}
       {undone_by !== undefined && (
         <p class="note">
-          This upload was undone.{" "}
-          <a href={linkTo("uploads", undone_by)}>See its undo</a>
+          This {what} was undone.{" "}
+          <a href={linkTo(view, undone_by)}>See its undo</a>
         </p>
       )}
-      {undone_by === undefined && created + updated + deleted > 0 && (
-        <Undo key={transaction_id} client={client} id={transaction_id} />
-      )}
+      {undone_by === undefined && !isOpen && created + updated + deleted > 0 &&
+        (
+          <Undo
+            key={id}
+            what={what}
+            undoing={isImport(watched)
+              ? ofImport(client, id)
+              : ofUpload(client, id)}
+            onBegun={(undo) => goTo(view, undo)}
+          />
+        )}
     </>
   );
 }
 
-function Undo({ client, id }: { client: Client; id: string }) {
+/** What an undo asks of the service. */
+interface Undoing {
+  preview(): Promise<DryRun>;
+  /** Returns the id of the undo. */
+  begin(changed?: "keep"): Promise<string>;
+}
+
+function ofUpload(client: Client, transaction_id: string): Undoing {
+  return {
+    preview: async () =>
+      (await client.undoUpload({ transaction_id, dry_run: true })).dry_run,
+    begin: async (changed) =>
+      (await client.undoUpload({ transaction_id, changed })).transaction_id,
+  };
+}
+
+function ofImport(client: Client, import_id: string): Undoing {
+  const undo = async (more: { changed?: "keep"; dry_run?: boolean }) =>
+    (await client.undoImport({ import_id, ...more })).import_id;
+  return {
+    preview: async () => {
+      const id = await undo({ changed: "keep", dry_run: true });
+      const { products, problems: details } = await client
+        .waitFor({ import_id: id });
+      await client.cancelImport({ import_id: id });
+      return { products, details };
+    },
+    begin: (changed) => undo({ changed }),
+  };
+}
+
+function Undo({ what, undoing, onBegun }: {
+  what: string;
+  undoing: Undoing;
+  onBegun: (id: string) => void;
+}) {
   const { busy, error, run } = useAction();
   const [preview, setPreview] = useState<DryRun | null>(null);
-  const tryOut = async () => {
-    const { dry_run } = await client
-      .undoUpload({ transaction_id: id, dry_run: true });
-    setPreview(dry_run);
-  };
-  const undo = async (changed?: "keep") => {
-    const { transaction_id } = await client
-      .undoUpload({ transaction_id: id, changed });
-    goTo("uploads", transaction_id);
-  };
   return (
     <>
       {preview === null
         ? (
           <p>
-            <button type="button" disabled={busy} onClick={() => run(tryOut)}>
-              Undo this upload…
+            <button
+              type="button"
+              disabled={busy}
+              onClick={() =>
+                run(async () => setPreview(await undoing.preview()))}
+            >
+              {busy ? "Looking…" : `Undo this ${what}…`}
             </button>
           </p>
         )
@@ -65,7 +103,8 @@ function Undo({ client, id }: { client: Client; id: string }) {
           <PreviewNote
             preview={preview}
             busy={busy}
-            onUndo={(changed) => run(() => undo(changed))}
+            onUndo={(changed) =>
+              run(async () => onBegun(await undoing.begin(changed)))}
             onCancel={() => setPreview(null)}
           />
         )}

@@ -1,7 +1,7 @@
 /** The upload view: drop a file, repair it where it is shown, upload it. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { pickFile, saveFile } from "../browser.ts";
-import type { Client, Detail } from "../../client/mod.ts";
+import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
 import { Editor, type Selection } from "../editor.tsx";
 import { dropAll, intake, mapAgain, takeAny, takeText } from "../intake.ts";
 import type { Refused } from "../kinds.ts";
@@ -20,28 +20,22 @@ import {
 import { goTo, linkTo, route } from "../route.ts";
 import { sandbox } from "../sandbox.ts";
 import { type Place, Source } from "../source.tsx";
-import type { Sheet } from "../sheet.ts";
 import { templateCsv } from "../spreadsheet.ts";
 import { useStore } from "../store.ts";
 import {
   checkUpload,
-  countsOf,
   editText,
-  type Found,
   isEditable,
   isOfTable,
   isShown,
-  type Part,
   problemsIn,
   readAgain,
   type Refusal,
   sendUpload,
-  shownPart,
-  showPart,
-  type Step,
+  showLeft,
+  type TableUpload,
   type Upload,
   upload,
-  type Work,
 } from "../upload.ts";
 import { ColumnsView } from "./columns.tsx";
 import { Problems } from "./problems.tsx";
@@ -52,9 +46,7 @@ export function UploadView({ client }: { client: Client }) {
   const taken = useStore(intake);
   usePaste(client);
   useEffect(() => {
-    if (upload.value !== null && overall(upload.value).name === "kept") {
-      checkUpload(client);
-    }
+    if (upload.value?.step.name === "kept") checkUpload(client);
   }, [client]);
   return (
     <>
@@ -98,64 +90,25 @@ function usePaste(client: Client): void {
   }, [client]);
 }
 
-/** What all parts together have come to; the first of these that one has. */
-const ORDER: readonly Step["name"][] = [
-  "kept",
-  "checking",
-  "sending",
-  "failed",
-  "waiting",
-  "refused",
-  "ready",
-  "sent",
-];
-
-/** The step that stands for all parts. */
-function overall({ parts }: Upload): Step {
-  const steps = parts.map(({ step }) => step);
-  for (const name of ORDER) {
-    const step = steps.find((one) => one.name === name);
-    if (step !== undefined) return step;
-  }
-  throw new Error("an upload has parts");
-}
-
-function announcement(current: Upload): string {
-  const step = overall(current);
+function announcement({ fileName, step }: Upload): string {
   switch (step.name) {
     case "checking":
-      return `${current.fileName} is being checked.`;
-    case "refused":
-      return `${plural(problemCount(current), "problem")} found.`;
+      return `${fileName} is being checked.`;
+    case "refused": {
+      const { problems, more } = step.refusal;
+      return `${plural(problems.length + more, "problem")} found.`;
+    }
     case "ready":
-      return `${plural(totalOf(current), "product")} can be uploaded.`;
+      return `${plural(step.counts.total, "product")} can be stored.`;
     case "sending":
       return step.interruption === null
-        ? "The upload is on its way."
+        ? "The file is on its way."
         : "The upload was interrupted and is tried again.";
     case "sent":
-      return "The upload is stored.";
-    case "waiting":
     case "failed":
     case "kept":
       return "";
   }
-}
-
-/** Including those that are only counted. */
-function problemCount(current: Upload): number {
-  return current.parts.reduce(
-    (all, { step }) => step.name === "refused" ? all + step.refusal.more : all,
-    problemsIn(current).length,
-  );
-}
-
-/** Products of the parts that are ready. */
-function totalOf({ parts }: Upload): number {
-  return parts.reduce(
-    (all, { step }) => step.name === "ready" ? all + step.counts.total : all,
-    0,
-  );
 }
 
 function DropZone({ client, refused }: {
@@ -275,25 +228,22 @@ function PasteForm({ client }: { client: Client }) {
 }
 
 function FileView({ client, current }: { client: Client; current: Upload }) {
-  const part = shownPart(current);
   const [place, setPlace] = useState<Detail | null>(null);
   const [selection, setSelection] = useState<Selection | null>(null);
-  const find = ({ part: index, problem }: Found) => {
-    if (index !== current.shown) showPart(index);
+  const find = (problem: Detail) => {
     setPlace(problem);
-    const found = new Finder(current.parts[index].text).find(problem);
+    const found = new Finder(current.text).find(problem);
     if (found === null) return;
     setSelection((last) => ({ ...found, wish: (last?.wish ?? 0) + 1 }));
   };
   const repaired = useRepaired(current);
   useResultFocus(current);
-  const isBegun = current.parts.some(({ step }) => step.name === "sent");
+  const view = (
+    <StepView client={client} current={current} place={place} onFind={find} />
+  );
   return (
     <>
       <FileBar client={client} current={current} />
-      {current.parts.length > 1 && (repaired === null || isBegun) && (
-        <Parts current={current} />
-      )}
       {repaired !== null && (
         <Repair
           client={client}
@@ -301,30 +251,11 @@ function FileView({ client, current }: { client: Client; current: Upload }) {
           busy={repaired !== current}
         />
       )}
-      {repaired === null && isOfTable(current) && (
-        <StepView
-          client={client}
-          current={current}
-          place={place}
-          onFind={find}
-        />
-      )}
+      {repaired === null && isOfTable(current) && view}
       {!isOfTable(current) && (
         <div class="beside">
-          <div class="side">
-            <StepView
-              client={client}
-              current={current}
-              place={place}
-              onFind={find}
-            />
-          </div>
-          <SourceOf
-            key={current.shown}
-            part={part}
-            place={place}
-            selection={selection}
-          />
+          <div class="side">{view}</div>
+          <SourceOf current={current} place={place} selection={selection} />
         </div>
       )}
     </>
@@ -335,18 +266,17 @@ function FileView({ client, current }: { client: Client; current: Upload }) {
  * The table to repair, also while it is checked anew; null if there is none, or
  * if its problems are not those of rows.
  */
-function useRepaired(current: Upload): (Upload & { sheet: Sheet }) | null {
-  const last = useRef<Upload & { sheet: Sheet } | null>(null);
-  const { name } = overall(current);
-  const isOfRows = name === "refused" && mayStorePart(current);
+function useRepaired(current: Upload): TableUpload | null {
+  const last = useRef<TableUpload | null>(null);
+  const { step } = current;
+  const isOfRows = step.name === "refused" && isOfProducts(step.refusal);
   if (isOfTable(current) && isOfRows) last.current = current;
-  else if (name !== "checking") last.current = null;
+  else if (step.name !== "checking") last.current = null;
   return last.current;
 }
 
 /** After a check, the focus goes to its result unless it is somewhere. */
-function useResultFocus(current: Upload): void {
-  const { name } = overall(current);
+function useResultFocus({ step: { name } }: Upload): void {
   const before = useRef(name);
   useEffect(() => {
     const wasChecking = before.current === "checking";
@@ -359,23 +289,22 @@ function useResultFocus(current: Upload): void {
   }, [name]);
 }
 
-function SourceOf({ part, place, selection }: {
-  part: Part;
+function SourceOf({ current, place, selection }: {
+  current: Upload;
   place: Detail | null;
   selection: Selection | null;
 }) {
-  const { text, step } = part;
-  const problems = step.name === "refused" ? step.refusal.problems : [];
+  const { text } = current;
   const lines = useMemo(
-    () => isEditable(part) || !isShown(part) ? [] : text.split("\n"),
+    () => isEditable(current) || !isShown(current) ? [] : text.split("\n"),
     [text],
   );
-  const marked = useMarked(part, problems);
+  const marked = useMarked(current, problemsIn(current));
   const at = useMemo<Place | null>(
     () => place?.line ? { line: place.line, wish: selection?.wish ?? 0 } : null,
     [place, selection],
   );
-  if (isEditable(part)) {
+  if (isEditable(current)) {
     return (
       <Editor
         text={text}
@@ -385,14 +314,14 @@ function SourceOf({ part, place, selection }: {
       />
     );
   }
-  return isShown(part)
+  return isShown(current)
     ? <Source lines={lines} marked={marked} place={at} />
     : <p class="quiet">The source of this file is too long to show.</p>;
 }
 
 /** Lines with problems; after an edit, where the elements are now. */
 function useMarked(
-  { text, edited }: Part,
+  { text, edited }: Upload,
   problems: readonly Detail[],
 ): ReadonlySet<number> {
   return useMemo(() => {
@@ -405,105 +334,36 @@ function useMarked(
   }, [text, edited, problems]);
 }
 
-/** The parts of a large file, with what became of each. */
-function Parts({ current }: { current: Upload }) {
-  const { parts, shown } = current;
-  const done = parts.filter(({ step }) => step.name === "sent").length;
-  const isSending = parts.some(({ step }) =>
-    step.name === "sending" || step.name === "sent"
-  );
-  return (
-    <section class="card" aria-label="Documents">
-      {isSending && (
-        <div class="row">
-          <progress
-            class="grow"
-            max={parts.length}
-            value={done}
-            aria-label="Documents stored"
-          />
-          <strong>{count(done)} of {count(parts.length)} stored</strong>
-        </div>
-      )}
-      <ol class="chips">
-        {parts.map(({ name, step }, i) => (
-          <li key={i}>
-            <button
-              type="button"
-              class={`small state ${TONES[step.name]}`}
-              aria-pressed={i === shown}
-              onClick={() => showPart(i)}
-            >
-              {name}: {wordOf(step)}
-            </button>
-            {step.name === "sent" && (
-              <a href={linkTo("uploads", step.id)}>See it</a>
-            )}
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-const TONES: Readonly<Record<Step["name"], string>> = {
-  waiting: "plain",
-  checking: "busy",
-  refused: "bad",
-  ready: "good",
-  sending: "busy",
-  sent: "good",
-  failed: "bad",
-  kept: "warn",
-};
-
-function wordOf(step: Step): string {
-  switch (step.name) {
-    case "refused":
-      return plural(
-        step.refusal.problems.length + step.refusal.more,
-        "problem",
-      );
-    case "sent":
-      return step.refused === 0 ? "stored" : `stored, ${step.refused} refused`;
-    case "kept":
-      return "not stored";
-    default:
-      return step.name;
-  }
-}
-
 function FileBar({ client, current }: { client: Client; current: Upload }) {
-  const step = overall(current);
-  const part = shownPart(current);
-  const { valid, left } = countsOf(current);
-  const isEdited = current.parts.some(({ edited }) => edited);
+  const { step, edited, fileName, size, rows, handle, text } = current;
   const busy = step.name === "checking" || step.name === "sending";
-  const send = async (work: Exclude<Work, "check">) => {
-    const isStored = await sendUpload(client, work);
+  const send = async () => {
+    const id = await sendUpload(client);
     const stillHere = ["", "upload"].includes(route.value.view);
-    const parts = upload.value?.parts ?? [];
-    if (!isStored || parts.length !== 1) return;
-    const [{ step }] = parts;
-    dropAll();
-    if (step.name === "sent" && stillHere) goTo("uploads", step.id);
+    if (id === null) return;
+    const { step } = upload.value ?? {};
+    const isDone = step?.name === "sent" &&
+      (step.sent.left === 0 || !isOfTable(current));
+    if (isDone) dropAll();
+    if (stillHere) goTo("imports", id);
   };
   const check = async () => {
-    const isNew = !isEdited && await readAgain(client).catch(() => false);
+    const isNew = !edited && await readAgain(client).catch(() => false);
     if (!isNew) await checkUpload(client);
   };
   return (
     <div class="bar">
-      <strong class="cut grow">{current.fileName}</strong>
-      <span class="quiet">{bytes(current.size)}</span>
+      <strong class="cut grow">{fileName}</strong>
+      <span class="quiet">
+        {isOfTable(current) ? plural(rows.length, "row") : bytes(size)}
+      </span>
       {current.isLaidOut && <span class="quiet">line breaks added</span>}
-      {isEdited && <span class="state warn">edited</span>}
       <button type="button" onClick={dropAll}>Another file</button>
-      {isOfTable(current) && !busy &&
-        !current.parts.some(({ step }) => step.name === "sent") && (
+      {isOfTable(current) && !busy && step.name !== "sent" &&
+        rows.length === current.sheet.table.rows.length && (
         <button type="button" onClick={mapAgain}>Change the columns</button>
       )}
-      {isEdited && current.handle !== null && (
+      {edited && handle !== null && (
         <button
           type="button"
           onClick={() => readAgain(client)}
@@ -511,78 +371,55 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
           Read the file again
         </button>
       )}
-      {isEditable(part) && !isOfTable(current) && (
+      {isEditable(current) && (
         <button
           type="button"
-          onClick={() => saveFile(new Blob([part.text]), fileNameOf(part))}
+          onClick={() =>
+            saveFile(
+              new Blob([text]),
+              `${fileName.replace(/\.\w+$/, "")}.xml`,
+            )}
         >
           Save as a file
         </button>
       )}
-      {!busy && step.name !== "sent" &&
-        (step.name !== "ready" || isEdited) && (
-        <button
-          type="button"
-          class={isEdited ? "main" : ""}
-          onClick={check}
-        >
+      {!busy && step.name !== "sent" && (step.name !== "ready" || edited) && (
+        <button type="button" class={edited ? "main" : ""} onClick={check}>
           Check again
         </button>
       )}
-      {step.name === "ready" && !isEdited && (
-        <button
-          type="button"
-          class="main"
-          onClick={() => send("upload")}
-        >
-          Upload {plural(totalOf(current), "product")}
+      {step.name === "ready" && !edited && (
+        <button type="button" class="main" onClick={send}>
+          Upload {plural(step.counts.total, "product")}
         </button>
       )}
-      {step.name === "refused" && !isEdited && mayStorePart(current) &&
-        valid > 0 && keepsHeld(current) && (
-        <button
-          type="button"
-          class="main"
-          onClick={() => send("upload valid")}
-        >
-          Store {count(valid)}, leave {count(left)}
+      {step.name === "refused" && !edited && mayStoreValid(current) && (
+        <button type="button" class="main" onClick={send}>
+          Store {count(step.refusal.valid)}, leave {count(step.refusal.left)}
         </button>
       )}
-      {step.name === "failed" && step.during !== "check" && (
-        <button
-          type="button"
-          class="main"
-          onClick={() =>
-            send(step.during === "upload" ? "upload" : "upload valid")}
-        >
+      {step.name === "failed" && step.refusal !== null && (
+        <button type="button" class="main" onClick={send}>
           Upload again
         </button>
       )}
+      {/* At the end: a click that ends the edit of a cell moves no button. */}
+      {edited && <span class="state warn">edited</span>}
     </div>
   );
 }
 
-function fileNameOf({ name }: Part): string {
-  return `${name.replace(/\.\w+$/, "")}.xml`;
+/** Whether the others may be stored, and what is left stays here. */
+function mayStoreValid({ step, sheet }: Upload): boolean {
+  if (step.name !== "refused") return false;
+  const { refusal } = step;
+  return refusal.valid > 0 && isOfProducts(refusal) &&
+    (sheet !== null || refusal.held.length === 0);
 }
 
 /** Whether all problems belong to single products. */
-function mayStorePart({ parts }: Upload): boolean {
-  return parts.every(({ step }) =>
-    step.name !== "refused" || isOfProducts(step.refusal)
-  );
-}
-
-/** Whether what is held back would be left here: rows of a table are. */
-function keepsHeld(current: Upload): boolean {
-  return isOfTable(current) ||
-    current.parts.every(({ step }) =>
-      step.name !== "refused" || step.refusal.held.length === 0
-    );
-}
-
 function isOfProducts({ error, problems }: Refusal): boolean {
-  return (error === null || error.status === 422) && problems.length > 0 &&
+  return error === null && problems.length > 0 &&
     problems.every(({ product }) => product !== undefined);
 }
 
@@ -590,16 +427,15 @@ interface StepProps {
   client: Client;
   current: Upload;
   place: Detail | null;
-  onFind: (found: Found) => void;
+  onFind: (found: Detail) => void;
 }
 
 function StepView({ client, current, place, onFind }: StepProps) {
-  const step = overall(current);
+  const { step } = current;
   switch (step.name) {
-    case "waiting":
     case "checking":
       return (
-        <Working title="Checking">
+        <Working title="Checking" percent={step.percent}>
           Every product is validated and every image URL is asked for. Nothing
           is stored.
         </Working>
@@ -616,16 +452,16 @@ function StepView({ client, current, place, onFind }: StepProps) {
         />
       );
     case "ready":
-      return <Ready current={current} />;
+      return <Ready counts={step.counts} />;
     case "sent":
-      return <Sent current={current} />;
+      return <SentNote client={client} id={step.sent.import_id} />;
     case "failed":
       return (
         <>
           <ErrorNote error={step.error} />
-          {step.during !== "check" && (
+          {step.refusal !== null && (
             <p class="quiet">
-              Nobody knows whether the last try arrived. To upload again is
+              Nobody knows whether the last try arrived. To send it again is
               safe: the same file is never stored twice.
             </p>
           )}
@@ -649,43 +485,42 @@ function StepView({ client, current, place, onFind }: StepProps) {
   }
 }
 
-function Sent({ current: { parts } }: { current: Upload }) {
-  const refused = parts.reduce(
-    (all, { step }) => step.name === "sent" ? all + step.refused : all,
-    0,
-  );
+function SentNote({ client, id }: { client: Client; id: string }) {
   return (
-    <>
-      {refused > 0 && (
-        <div class="note warn">
-          <p>
-            <strong>{plural(refused, "product")} refused.</strong>{" "}
-            Open the document that says so: they can be corrected there.
-          </p>
-        </div>
-      )}
-      <div class="note good">
-        <p>
-          <strong>
-            All {refused > 0 ? "other products" : "documents"} are stored.
-          </strong>{" "}
-          Their images are fetched now; each document shows how far that is.
-        </p>
-        <p>
-          <a href={linkTo("uploads")}>All uploads</a>
-        </p>
-      </div>
-    </>
+    <div class="note good">
+      <p>
+        <a href={linkTo("imports", id)}>The rest</a>{" "}
+        is being stored, whether this page is open or not.
+      </p>
+      <p>
+        <button
+          type="button"
+          class="main"
+          onClick={() => showLeft(client, id)}
+        >
+          Correct what was left
+        </button>
+      </p>
+    </div>
   );
 }
 
-function Working({ title, children }: { title: string; children: string }) {
+function Working({ title, percent = null, children }: {
+  title: string;
+  percent?: number | null;
+  children: string;
+}) {
   return (
     <div class="note">
       <p>
         <strong>{title}</strong>
+        {percent !== null && ` ${percent} %`}
       </p>
-      <progress aria-label={title} />
+      <progress
+        aria-label={title}
+        max={100}
+        value={percent ?? undefined}
+      />
       <p class="quiet">{children}</p>
     </div>
   );
@@ -694,8 +529,9 @@ function Working({ title, children }: { title: string; children: string }) {
 function Sending({ interruption }: { interruption: Error | null }) {
   return (
     <>
-      <Working title="Uploading">
-        Everything is checked once more; what is stored is stored at once.
+      <Working title="Sending">
+        Once the file has arrived, it is stored whether this page is open or
+        not.
       </Working>
       {interruption && (
         <div class="note warn">
@@ -710,25 +546,17 @@ function Sending({ interruption }: { interruption: Error | null }) {
   );
 }
 
-function Ready({ current }: { current: Upload }) {
-  const sum = (name: "total" | "created" | "updated" | "unchanged") =>
-    count(
-      current.parts.reduce(
-        (all, { step }) =>
-          step.name === "ready" ? all + step.counts[name] : all,
-        0,
-      ),
-    );
+function Ready({ counts }: { counts: ProductCounts }) {
   return (
     <div class="note good">
       <p>
-        <strong>No problems.</strong> The upload would do this:
+        <strong>No problems.</strong> This would be done:
       </p>
       <dl class="figures">
-        <Figure label="products" value={sum("total")} />
-        <Figure label="new" value={sum("created")} />
-        <Figure label="changed" value={sum("updated")} />
-        <Figure label="unchanged" value={sum("unchanged")} />
+        <Figure label="products" value={count(counts.total)} />
+        <Figure label="new" value={count(counts.created)} />
+        <Figure label="changed" value={count(counts.updated)} />
+        <Figure label="unchanged" value={count(counts.unchanged)} />
       </dl>
     </div>
   );

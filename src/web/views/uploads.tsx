@@ -1,8 +1,9 @@
-/** Recent uploads, refused ones included, the newest first. */
+/** Recent uploads and imports, refused ones included, the newest first. */
 import { useEffect } from "preact/hooks";
 import { every } from "../browser.ts";
-import type { Client, Refusal, Transaction } from "../../client/mod.ts";
-import { titleOf } from "../names.ts";
+import type { Watched } from "../background.ts";
+import type { Client, Refusal } from "../../client/mod.ts";
+import { placeOf, titleOf } from "../names.ts";
 import {
   count,
   ErrorNote,
@@ -11,7 +12,7 @@ import {
   Title,
   useLoaded,
 } from "../parts.tsx";
-import { ListFoot, useRows } from "../paging.tsx";
+import { ListFoot, type Rows, useRows } from "../paging.tsx";
 import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { Reasons } from "./refusals.tsx";
@@ -19,22 +20,26 @@ import { Reasons } from "./refusals.tsx";
 /** How often the list is reloaded while images are being fetched. */
 const LOOK_AGAIN_MS = 3_000;
 
-/** An accepted or a refused upload. */
+/** What was accepted, or refused at once. */
 type Entry =
-  | { transaction: Transaction; at: string }
+  | { watched: Watched; at: string }
   | { refusal: Refusal; at: string };
 
 /** A column of counts, which only accepted uploads have. */
 function figures(
   label: string,
-  read: (transaction: Transaction) => number,
+  read: (watched: Watched) => number,
 ): Column<Entry> {
   return {
     label,
     right: true,
-    cell: (entry) =>
-      "transaction" in entry ? count(read(entry.transaction)) : null,
+    cell: (entry) => "watched" in entry ? count(read(entry.watched)) : null,
   };
+}
+
+function LinkTo({ watched }: { watched: Watched }) {
+  const { view, id } = placeOf(watched);
+  return <a href={linkTo(view, id)}>{titleOf(watched)}</a>;
 }
 
 const COLUMNS: readonly Column<Entry>[] = [
@@ -42,19 +47,15 @@ const COLUMNS: readonly Column<Entry>[] = [
     label: "Upload",
     look: "break",
     cell: (entry) =>
-      "transaction" in entry
-        ? (
-          <a href={linkTo("uploads", entry.transaction.transaction_id)}>
-            {titleOf(entry.transaction)}
-          </a>
-        )
-        : "Refused check or upload",
+      "watched" in entry
+        ? <LinkTo watched={entry.watched} />
+        : "Refused at once",
   },
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   {
     label: "State",
     cell: (entry) =>
-      "transaction" in entry ? <State of={entry.transaction.status} /> : (
+      "watched" in entry ? <State of={entry.watched.status} /> : (
         <>
           <State of="refused" /> <Reasons refusal={entry.refusal} />
         </>
@@ -67,48 +68,53 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     ...figures("Failed", ({ images }) => images.failed),
     look: (entry) =>
-      "transaction" in entry && entry.transaction.images.failed > 0
-        ? "bad"
-        : "",
+      "watched" in entry && entry.watched.images.failed > 0 ? "bad" : "",
   },
 ];
 
-/** Whether the refused request was an upload. */
+/** Whether the refused request was an upload or an import. */
 function isUpload({ route }: Refusal): boolean {
-  return route === "POST /seller_api/bulk_products";
+  return route === "POST /seller_api/bulk_products" ||
+    route === "POST /seller_api/imports";
 }
 
 /**
- * Accepted and refused uploads by time. Refused ones are shown as far back as
- * accepted ones; `isWhole` means that the accepted ones are complete.
+ * All by time, as far back as each of the lists is loaded, since what is not
+ * loaded stands among what is older.
  */
 function merged(
-  transactions: readonly Transaction[],
+  lists: readonly Rows<Watched>[],
   refusals: readonly Refusal[],
-  isWhole: boolean,
 ): Entry[] {
-  const oldest = isWhole ? "" : transactions.at(-1)?.created_at ?? "";
+  const loadedTo = lists.filter(({ more }) => more !== null)
+    .map(({ rows }) => rows?.at(-1)?.created_at ?? "");
+  const oldest = loadedTo.reduce((a, b) => a > b ? a : b, "");
+  const watched = lists.flatMap(({ rows }) => rows ?? []);
   const entries: Entry[] = [
-    ...transactions.map((transaction) => ({
-      transaction,
-      at: transaction.created_at,
-    })),
-    ...refusals.filter(({ at }) => at >= oldest)
-      .map((refusal) => ({ refusal, at: refusal.at })),
+    ...watched.map((watched) => ({ watched, at: watched.created_at })),
+    ...refusals.map((refusal) => ({ refusal, at: refusal.at })),
   ];
-  return entries.sort((a, b) => a.at < b.at ? 1 : -1);
+  return entries.filter(({ at }) => at >= oldest)
+    .sort((a, b) => a.at < b.at ? 1 : -1);
 }
 
 export function UploadsView({ client }: { client: Client }) {
-  const list = useRows(async (after, signal) => {
+  const uploads = useRows<Watched>(async (after, signal) => {
     const { transactions: rows, next } = await client
       .listTransactions({ after }, { signal });
     return { rows, next };
+  }, [client]);
+  const imports = useRows<Watched>(async (after, signal) => {
+    const { imports, next } = await client.listImports({ after }, { signal });
+    // What was only checked is in no history.
+    return { rows: imports.filter(({ dry_run }) => !dry_run), next };
   }, [client]);
   const refusals = useLoaded(async (signal) => {
     const { refusals } = await client.listRefusals({ limit: 100 }, { signal });
     return refusals.filter(isUpload);
   }, [client]);
+  const lists = [imports, uploads];
+  const list = joined(lists);
   const reload = () => {
     list.reload();
     refusals.reload();
@@ -117,9 +123,7 @@ export function UploadsView({ client }: { client: Client }) {
   useEffect(() => {
     if (isRunning) return every(LOOK_AGAIN_MS, list.reload);
   }, [isRunning]);
-  const entries = list.rows === null
-    ? []
-    : merged(list.rows, refusals.data ?? [], list.more === null);
+  const entries = list.rows === null ? [] : merged(lists, refusals.data ?? []);
   return (
     <>
       <div class="bar">
@@ -134,8 +138,8 @@ export function UploadsView({ client }: { client: Client }) {
           columns={COLUMNS}
           rows={entries}
           keyOf={(entry) =>
-            "transaction" in entry
-              ? entry.transaction.transaction_id
+            "watched" in entry
+              ? placeOf(entry.watched).id
               : entry.refusal.request_id}
         />
       )}
@@ -150,4 +154,18 @@ export function UploadsView({ client }: { client: Client }) {
       />
     </>
   );
+}
+
+/** Several lists as one. */
+function joined<T>(lists: readonly Rows<T>[]): Rows<T> {
+  const isLoaded = lists.every(({ rows }) => rows !== null);
+  const further = lists.flatMap(({ more }) => more ?? []);
+  const rows = lists.flatMap(({ rows }) => rows ?? []);
+  return {
+    rows: isLoaded ? rows : null,
+    busy: lists.some(({ busy }) => busy),
+    error: lists.find(({ error }) => error !== null)?.error ?? null,
+    more: further.length === 0 ? null : () => further.forEach((more) => more()),
+    reload: () => lists.forEach(({ reload }) => reload()),
+  };
 }

@@ -67,6 +67,23 @@ function limitOf({ webhookId, url, failing }: Target): Limit {
   );
 }
 
+/** A delivery in flight, and its place within the limits. */
+export class Flying implements Disposable {
+  /** It may be given back before: what was sent and waits takes none. */
+  readonly place: Permit;
+  readonly #end: () => void;
+
+  constructor(place: Permit, end: () => void) {
+    this.place = place;
+    this.#end = end;
+  }
+
+  [Symbol.dispose](): void {
+    this.place[Symbol.dispose]();
+    this.#end();
+  }
+}
+
 export class InFlight {
   readonly #flights = new Set<Flight>();
   readonly #usage: Usage;
@@ -79,17 +96,21 @@ export class InFlight {
     return this.#flights.size;
   }
 
+  claims(): Claim[] {
+    return Array.from(this.#flights, ({ claim }) => claim);
+  }
+
   holds({ id, lease }: Leased): boolean {
     return this.#flights.keys().some(({ claim }) =>
       claim.id === id && claim.lease === lease
     );
   }
 
-  /** It is in flight until the permit is given back. */
-  begin(flight: Flight): Permit {
+  /** It is in flight until that is disposed of. */
+  begin(flight: Flight): Flying {
     this.#flights.add(flight);
-    return this.#usage.take(
-      askOf(flight),
+    return new Flying(
+      this.#usage.take(askOf(flight)),
       () => this.#flights.delete(flight),
     );
   }

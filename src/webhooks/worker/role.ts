@@ -6,7 +6,13 @@
 import { Outbound } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
 import { Signal } from "../../jobs/signals.ts";
-import { outageOf, type Sql, type Tx } from "../../database/db.ts";
+import {
+  inReach,
+  outageOf,
+  type Sql,
+  type Tx,
+  wholeOutageOf,
+} from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { Permit } from "../../lib/usage.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
@@ -31,7 +37,12 @@ import {
   type Settled,
   settleDelivery,
 } from "../rows/outcomes.ts";
-import { type ClaimShare, type Flight, InFlight } from "./in_flight.ts";
+import {
+  type ClaimShare,
+  type Flight,
+  type Flying,
+  InFlight,
+} from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
 import { LEASE_MS } from "../../jobs/lease.ts";
@@ -128,7 +139,7 @@ export class WebhookRole implements BackgroundRole {
   }
 
   trouble(): string | null {
-    return outageOf(this.#loop.failure);
+    return wholeOutageOf(this.#services.db, this.#loop.failure);
   }
 
   get progress(): number {
@@ -167,7 +178,8 @@ export class WebhookRole implements BackgroundRole {
     const shares = this.#inFlight.shares(due);
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
     const claimed = given > 0 ? await this.#claim(shares) : 0;
-    const isIdle = due.length === 0 && this.#inFlight.size === 0;
+    const isIdle = due.length === 0 &&
+      inReach(this.#services.db, this.#inFlight.claims()).length === 0;
     if (isIdle || claimed > 0) this.#progress++;
     // Another webhook may use the slots that one webhook did not need.
     if (claimed < given && shares.length < due.length) return 0;
@@ -203,13 +215,16 @@ export class WebhookRole implements BackgroundRole {
     const flights = this.#inFlight.toRenew(now);
     if (flights.length === 0) return;
     const claims = flights.map((flight) => ({ ...flight.claim, flight }));
-    await eachSeller(claims, async (seller, own) => {
-      const leaseUntil = await this.#services.db.write(
-        (tx) => renew(tx, DELIVERIES, own),
-        { seller },
-      );
-      for (const { flight } of own) flight.leaseUntil = leaseUntil;
-    });
+    await eachSeller(
+      inReach(this.#services.db, claims),
+      async (seller, own) => {
+        const leaseUntil = await this.#services.db.write(
+          (tx) => renew(tx, DELIVERIES, own),
+          { seller },
+        );
+        for (const { flight } of own) flight.leaseUntil = leaseUntil;
+      },
+    );
   }
 
   /** Claims and sends; returns how many deliveries. */
@@ -279,10 +294,10 @@ export class WebhookRole implements BackgroundRole {
   }
 
   async #deliver(flight: Flight, payload: Payload): Promise<void> {
-    using permit = this.#inFlight.begin(flight);
+    using flying = this.#inFlight.begin(flight);
     const { outcome, failures, endedAt } = await inSpan(
       "delivery.attempt",
-      () => this.#attempt(flight, payload, permit),
+      () => this.#attempt(flight, payload, flying),
       {
         root: true,
         attributes: ({ outcome }) => ({
@@ -301,7 +316,7 @@ export class WebhookRole implements BackgroundRole {
   async #attempt(
     flight: Flight,
     payload: Payload,
-    permit: Permit,
+    { place }: Flying,
   ): Promise<Attempted> {
     const { deps } = this.#services;
     const outcome = await sendPayload({
@@ -314,9 +329,9 @@ export class WebhookRole implements BackgroundRole {
     });
     const endedAt = deps.clock.monotonic();
     // The seller does not pay for the time after the answer.
-    permit.stopTime();
+    place.stopTime();
     await deps.maybe?.("delivery answered");
-    const settled = await this.#record(flight, outcome);
+    const settled = await this.#record(flight, outcome, place);
     await deps.maybe?.("delivery recorded");
     this.#progress++;
     this.#count(outcome, deps.clock.now() - payload.createdAt);
@@ -334,9 +349,13 @@ export class WebhookRole implements BackgroundRole {
   /**
    * Records an outcome, with retries until the database accepts it. Until then
    * the delivery stays in flight, so that its lease is renewed and it is not
-   * sent twice.
+   * sent twice; if the server of its seller alone is away, without a place.
    */
-  async #record(flight: Flight, outcome: Outcome): Promise<Settled | null> {
+  async #record(
+    flight: Flight,
+    outcome: Outcome,
+    place: Permit,
+  ): Promise<Settled | null> {
     const { db, deps } = this.#services;
     const abort = this.#aborting.signal;
     for (;;) {
@@ -354,6 +373,8 @@ export class WebhookRole implements BackgroundRole {
         );
       } catch (error) {
         if (outageOf(error) === null || abort.aborted) throw error;
+        const isAway = db.spread?.isAway(flight.claim.sellerNo);
+        if (isAway) place[Symbol.dispose]();
         await new Signal().wait(deps.clock, RECORD_AGAIN_MS, { abort });
       }
     }

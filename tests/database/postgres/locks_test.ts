@@ -396,7 +396,9 @@ Deno.test("processes take turns at deleting what a removed seller left", async (
   await using both = await Two.open();
   const { one, two, seller } = both;
   const created = [{ before: null, after: chair("A") }];
-  await one.write((tx) => writeProducts(tx, seller, created.map(rowChange)));
+  await one.write((tx) =>
+    writeProducts(tx, seller, created.map(rowChange), null)
+  );
   await one.write((tx) => markRemoved(tx, seller));
   let calls = 0;
   const write = async <T>(

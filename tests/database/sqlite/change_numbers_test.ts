@@ -49,7 +49,7 @@ class Catalogue implements AsyncDisposable {
           currency: "SEK",
         },
       }));
-      await writeProducts(tx, seller, created.map(rowChange));
+      await writeProducts(tx, seller, created.map(rowChange), null);
       Object.assign(this.seller, seller);
     });
   }

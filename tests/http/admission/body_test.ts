@@ -5,7 +5,7 @@ import {
   assertRejects,
 } from "@std/assert";
 import { gzipSync } from "node:zlib";
-import { readXmlBody } from "../../../src/http/admission/body.ts";
+import { readBody } from "../../../src/http/admission/body.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
 import { systemDeps } from "../../../src/deps.ts";
 import { TestClock } from "../../support/clock.ts";
@@ -20,7 +20,7 @@ function halfSent() {
   const headers = { "content-type": "text/xml" };
   const init = { method: "POST", headers, body };
   const clock = new TestClock();
-  const read = readXmlBody(new Request("http://x/", init), {
+  const read = readBody(new Request("http://x/", init), {
     limit: 1_000_000,
     deps: { ...systemDeps("error"), clock },
     stopping: new AbortController().signal,
@@ -92,7 +92,7 @@ for (
         headers: { "content-type": "text/xml", "content-encoding": encoding },
         body: bodyOf(),
       });
-      const read = readXmlBody(request, {
+      const read = readBody(request, {
         limit: 1_000_000,
         deps: systemDeps("error"),
         stopping: new AbortController().signal,
@@ -109,7 +109,7 @@ for (
 Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
   const size = 4 * 1_024 * 1_024;
   let turns = 0;
-  const blocks = await readXmlBody(
+  const blocks = await readBody(
     new Request("http://x/", {
       method: "POST",
       headers: { "content-type": "text/xml", "content-encoding": "gzip" },

@@ -12,6 +12,7 @@ import { inParallel } from "../../../src/lib/in_parallel.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
 import { bothEngines } from "../../support/engine.ts";
+import { bothForms, contract } from "../../support/forms.ts";
 
 const EVENTS = "/seller_api/events";
 const OPERATOR = "op";
@@ -51,7 +52,7 @@ function register(app: TestApp, url: string, trigger = "order_created") {
   });
 }
 
-bothEngines.test("every event is pulled in order, from any cursor", async () => {
+contract.test("every event is pulled in order, from any cursor", async () => {
   await using app = await boot({ config: CONFIG });
   const other = await app.addSeller("other");
   assertEquals((await pull(app)).next, "0");
@@ -103,7 +104,7 @@ bothEngines.test("an event is pulled byte for byte as it is delivered", async ()
   assertStringIncludes(text, `<events>${sink.received[0].text}</events>`);
 });
 
-Deno.test("a bad parameter of the events is refused, and the message says what is right", async () => {
+bothForms.test("a bad parameter of the events is refused, and the message says what is right", async () => {
   await using app = await boot({ config: CONFIG });
   await emit(app, "1");
   const wrong: [string, string, string][] = [
@@ -125,7 +126,7 @@ Deno.test("a bad parameter of the events is refused, and the message says what i
   assertEquals((await app.call(EVENTS, { key: "no" })).status, 401);
 });
 
-bothEngines.test("a wait ends with the first event behind the cursor, or with its time", async () => {
+contract.test("a wait ends with the first event behind the cursor, or with its time", async () => {
   const clock = new TestClock();
   await using app = await boot({ config: CONFIG, deps: { clock } });
   await emit(app, "1");
@@ -145,7 +146,7 @@ bothEngines.test("a wait ends with the first event behind the cursor, or with it
   assertEquals((await vain).ids, []);
 });
 
-bothEngines.test("an answer of events has at most 4 MiB and says where to go on", async () => {
+contract.test("an answer of events has at most 4 MiB and says where to go on", async () => {
   await using app = await boot({ config: CONFIG });
   const data = "x".repeat(250 * 1_024);
   for (let i = 0; i < 20; i++) await emit(app, `${i}`, { data });
@@ -167,7 +168,7 @@ function at(time: number): string {
   return new Date(time).toISOString();
 }
 
-bothEngines.test("recover delivers what was exhausted, cancelled or never delivered, once", async () => {
+contract.test("recover delivers what was exhausted, cancelled or never delivered, once", async () => {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   await using sink = new WebhookSink();
@@ -239,7 +240,7 @@ bothEngines.test("recover delivers what was exhausted, cancelled or never delive
   assertEquals(await recover(`since=${at(since - 120_000)}`), "1", "the early");
 });
 
-bothEngines.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
+contract.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
   await using app = await boot({ config: CONFIG });
   const count = 601;
   const references = Array.from({ length: count }, (_, i) => `${i}`);
@@ -265,7 +266,7 @@ bothEngines.test("recover counts what a disabled webhook holds, and goes through
   assertEquals(textAt(pending.xml, "recovery/queued"), "0");
 });
 
-bothEngines.test("what recover cannot do is refused", async () => {
+contract.test("what recover cannot do is refused", async () => {
   await using app = await boot({ config: CONFIG });
   await register(app, "http://127.0.0.1:9000/");
   const wrong: [string, string, string][] = [

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../../../src/deps.ts";
 import { type Answer, boot, child, textAt } from "../../support/app.ts";
 import { passing, TestClock, until } from "../../support/clock.ts";
 import { validateResponse } from "../../support/schemas.ts";
+import { bothForms } from "../../support/forms.ts";
 
 const OPERATOR = "operator-key";
 
@@ -12,7 +13,7 @@ function statusIn(answer: Answer): [number, string] {
   return [answer.status, textAt(answer.xml, "status")];
 }
 
-Deno.test("without a key only health and readiness are shown", async () => {
+bothForms.test("without a key only health and readiness are shown", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   for (
     const [path, status] of [["/healthz", "alive"], ["/readyz", "ready"]]
@@ -27,7 +28,7 @@ Deno.test("without a key only health and readiness are shown", async () => {
   }
 });
 
-Deno.test("the operator sees each check and the backlog", async () => {
+bothForms.test("the operator sees each check and the backlog", async () => {
   await using app = await boot({
     config: { operatorKey: OPERATOR, roles: ["api", "images", "webhooks"] },
   });
@@ -48,7 +49,7 @@ Deno.test("the operator sees each check and the backlog", async () => {
   assertEquals((await ask(app.key)).status, 401, "a seller is no operator");
 });
 
-Deno.test("a database that cannot be written makes the service unready, not dead", async () => {
+bothForms.test("a database that cannot be written makes the service unready, not dead", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({
@@ -85,7 +86,7 @@ Deno.test("a database that cannot be written makes the service unready, not dead
   ]]);
 });
 
-Deno.test("a locked database makes the service unready within a second", async () => {
+bothForms.test("a locked database makes the service unready within a second", async () => {
   const clock = new TestClock();
   await using app = await boot({
     config: { operatorKey: OPERATOR, databaseUrl: null },
@@ -126,7 +127,7 @@ Deno.test("a locked database makes the service unready within a second", async (
   );
 });
 
-Deno.test("readiness without a key is computed at most once a second", async () => {
+bothForms.test("readiness without a key is computed at most once a second", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, now: () => now, monotonic: () => now };
   await using app = await boot({ deps: { clock } });

@@ -40,6 +40,7 @@ const METRICS: Record<string, string[]> = {
   seller_events_total: ["outcome", "trigger"],
   seller_delivery_attempts_total: ["outcome"],
   seller_delivery_latency_seconds: [],
+  seller_notices_total: ["outcome", "recipient"],
   seller_webhooks: ["state"],
   seller_upkeep_total: ["outcome", "task"],
   seller_upkeep_done_timestamp_seconds: ["task"],
@@ -47,6 +48,7 @@ const METRICS: Record<string, string[]> = {
   seller_db_commit_writes: [],
   seller_db_wait_seconds: ["kind"],
   seller_db_retries_total: ["reason"],
+  seller_database_servers: ["state"],
   seller_db_bytes: ["file"],
   seller_event_loop_lag_seconds: [],
   seller_disk_free_bytes: [],
@@ -184,6 +186,8 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   const labels = labelsOf(text);
   // Nothing was begun again, so there is no reason yet.
   labels.seller_db_retries_total = METRICS.seller_db_retries_total;
+  // Nobody is told of anything.
+  labels.seller_notices_total = METRICS.seller_notices_total;
   assertEquals(labels, METRICS);
   for (const word of ["SKU-", "acme", app.sellerId, "127.0.0.1", "random"]) {
     assert(!text.includes(word), word);

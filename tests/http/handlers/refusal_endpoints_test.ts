@@ -16,7 +16,7 @@ import {
 } from "../../../src/sellers/refusals.ts";
 import { systemClock } from "../../../src/deps.ts";
 import { firstIdOf } from "../../../src/lib/ids.ts";
-import { bothEngines } from "../../support/engine.ts";
+import { contract } from "../../support/forms.ts";
 
 const OPERATOR = { config: { operatorKey: "op" } };
 
@@ -52,7 +52,7 @@ async function insert(
 const own = (app: TestApp, key = app.key) =>
   app.call("/seller_api/refusals?limit=250", { key });
 
-bothEngines.test("refusals: a seller sees its own with their details, an operator all", async () => {
+contract.test("refusals: a seller sees its own with their details, an operator all", async () => {
   await using app = await boot(OPERATOR);
   const other = await app.addSeller("other");
   await app.call("/seller_api/none", { key: other });
@@ -90,7 +90,7 @@ bothEngines.test("refusals: a seller sees its own with their details, an operato
   assertEquals(nobody.status, 404);
 });
 
-bothEngines.test("refusals: a thousand are kept, in one write a second, with few details", async () => {
+contract.test("refusals: a thousand are kept, in one write a second, with few details", async () => {
   const clock = new TestClock();
   let commits = 0;
   await using app = await boot({
@@ -148,7 +148,7 @@ bothEngines.test("refusals: a thousand are kept, in one write a second, with few
   assertLess(stored!.bytes, 32 * 1_024);
 });
 
-bothEngines.test("refusals: they are bounded in bytes, and go after a month", async () => {
+contract.test("refusals: they are bounded in bytes, and go after a month", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock }, app: { maintain: false } });
   const details = [{ code: "required", message: "x".repeat(30_000) }];
@@ -178,7 +178,7 @@ bothEngines.test("refusals: they are bounded in bytes, and go after a month", as
   assertEquals((await kept()).n, 1);
 });
 
-bothEngines.test("refusals: found by time, code, route, SKU and request", async () => {
+contract.test("refusals: found by time, code, route, SKU and request", async () => {
   await using app = await boot(OPERATOR);
   const began = Date.now();
   // Old ones are found behind all that a step looks at.

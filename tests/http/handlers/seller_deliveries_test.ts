@@ -9,8 +9,8 @@ import {
   textAt,
 } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
-import { bothEngines } from "../../support/engine.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
+import { contract } from "../../support/forms.ts";
 
 const PATH = "/operator_api/sellers/acme/deliveries";
 const key = "op";
@@ -38,7 +38,7 @@ async function emit(app: TestApp, trigger: string, reference: string) {
   assertEquals(status, 200);
 }
 
-bothEngines.test("an operator lists a seller's deliveries, by state and trigger, page by page", async () => {
+contract.test("an operator lists a seller's deliveries, by state and trigger, page by page", async () => {
   await using sink = new WebhookSink();
   await using app = await boot({
     config: { operatorKey: key, roles: ["api", "webhooks"] },

@@ -9,7 +9,7 @@ import {
   textAt,
 } from "../../support/app.ts";
 import { Host } from "../../support/host.ts";
-import { bothEngines } from "../../support/engine.ts";
+import { contract } from "../../support/forms.ts";
 
 /** The smallest PNG: one pixel. */
 const PNG = Uint8Array.from(
@@ -48,7 +48,7 @@ function pathOf(uploaded: Answer): string {
   return `/seller_api/bulk_products/${id}`;
 }
 
-bothEngines.test("a transaction goes from processing to completed; counters add up", async () => {
+contract.test("a transaction goes from processing to completed; counters add up", async () => {
   await using host = new Images();
   await using app = await bootWithImages();
   const uploaded = await app.upload(
@@ -83,7 +83,7 @@ bothEngines.test("a transaction goes from processing to completed; counters add 
   assertEquals(after.source.includes("<image>"), false);
 });
 
-bothEngines.test("a failed image makes it completed_with_errors and says why", async () => {
+contract.test("a failed image makes it completed_with_errors and says why", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using app = await bootWithImages();
@@ -98,7 +98,7 @@ bothEngines.test("a failed image makes it completed_with_errors and says why", a
   assert(textAt(image, "message") !== "");
 });
 
-bothEngines.test("?wait= answers when it is final, or when the time is up", async () => {
+contract.test("?wait= answers when it is final, or when the time is up", async () => {
   await using host = new Images();
   await using app = await bootWithImages();
   const uploaded = await app.upload(product("A", host.images("/1")));
@@ -113,7 +113,7 @@ bothEngines.test("?wait= answers when it is final, or when the time is up", asyn
   }
 });
 
-bothEngines.test("the event stream tells progress and ends with final", async () => {
+contract.test("the event stream tells progress and ends with final", async () => {
   await using host = new Images();
   await using app = await bootWithImages();
   const uploaded = await app.upload(product("A", host.images("/1", "/2")));
@@ -144,7 +144,7 @@ bothEngines.test("the event stream tells progress and ends with final", async ()
   assertStringIncludes(last, "<status>completed</status>");
 });
 
-bothEngines.test("the stream of a final transaction is its final event alone", async () => {
+contract.test("the stream of a final transaction is its final event alone", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"));
   const answer = await app.call(pathOf(uploaded), {
@@ -158,7 +158,7 @@ bothEngines.test("the stream of a final transaction is its final event alone", a
   assertEquals([missing.status, codeOf(missing)], [404, "not_found"]);
 });
 
-bothEngines.test("an update without <images> asks no image, one with them all", async () => {
+contract.test("an update without <images> asks no image, one with them all", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using app = await bootWithImages();
@@ -178,7 +178,7 @@ bothEngines.test("an update without <images> asks no image, one with them all", 
   assertEquals(textAt(again, "images/total"), "1");
 });
 
-bothEngines.test("images that were pending when the service stopped are fetched after it starts", async () => {
+contract.test("images that were pending when the service stopped are fetched after it starts", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using first = await boot({ config: { roles: ["api"] } });
@@ -193,7 +193,7 @@ bothEngines.test("images that were pending when the service stopped are fetched 
   assertEquals(textAt(record, "status"), "completed");
 });
 
-bothEngines.test("a transaction may be named in upper case", async () => {
+contract.test("a transaction may be named in upper case", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"));
   const { text } = await app.call(pathOf(uploaded));
@@ -206,7 +206,7 @@ bothEngines.test("a transaction may be named in upper case", async () => {
   assertEquals(undo.status, 200);
 });
 
-bothEngines.test("a final status that is asked for again shows what changed since, to its seller alone", async () => {
+contract.test("a final status that is asked for again shows what changed since, to its seller alone", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A") + product("B"));
   const first = await app.call(pathOf(uploaded));

@@ -1,6 +1,6 @@
 /** What waits or streams: keeps saying something, and ends with its key. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { revokeKey } from "../../../src/sellers/seller_rows.ts";
+import { revokeKey } from "../../../src/sellers/key_rows.ts";
 import {
   boot,
   codeOf,
@@ -10,7 +10,7 @@ import {
 } from "../../support/app.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { Host } from "../../support/host.ts";
-import { bothEngines } from "../../support/engine.ts";
+import { bothForms, contract } from "../../support/forms.ts";
 
 /** An upload that does not end: nobody fetches its image. */
 async function unfinished(app: TestApp, host: Host): Promise<string> {
@@ -50,7 +50,7 @@ async function revoke(app: TestApp, clock: TestClock): Promise<void> {
   });
 }
 
-bothEngines.test("a stream without progress says something every 15 seconds", async () => {
+contract.test("a stream without progress says something every 15 seconds", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ deps: { clock } });
@@ -68,7 +68,7 @@ bothEngines.test("a stream without progress says something every 15 seconds", as
   await stream.cancel();
 });
 
-bothEngines.test("a revoked key ends what waits with 401, and a stream without final", async () => {
+contract.test("a revoked key ends what waits with 401, and a stream without final", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ deps: { clock } });
@@ -94,7 +94,7 @@ bothEngines.test("a revoked key ends what waits with 401, and a stream without f
   assert(!stream.text.includes("event: final"));
 });
 
-Deno.test("an upload whose image host does not answer is 503 when the service stops", async () => {
+bothForms.test("an upload whose image host does not answer is 503 when the service stops", async () => {
   const clock = new TestClock();
   const asked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<Response>();

@@ -9,7 +9,7 @@ import {
 } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
-import { bothEngines } from "../../support/engine.ts";
+import { bothForms, contract } from "../../support/forms.ts";
 
 const WEBHOOKS = "/seller_api/webhooks";
 const OPERATOR = "the operator's key";
@@ -40,7 +40,7 @@ function codes(answer: Answer): string[][] {
   return detailsOf(answer).map(({ field, code }) => [field, code]);
 }
 
-bothEngines.test("a webhook is created, listed and deleted", async () => {
+contract.test("a webhook is created, listed and deleted", async () => {
   await using app = await boot();
   const created = await post(
     app,
@@ -68,7 +68,7 @@ bothEngines.test("a webhook is created, listed and deleted", async () => {
   assertEquals([again.status, codeOf(again)], [404, "not_found"]);
 });
 
-bothEngines.test("posting a trigger again replaces its URL", async () => {
+contract.test("posting a trigger again replaces its URL", async () => {
   await using app = await boot();
   await post(app, "order_created", "http://127.0.0.1:9000/old");
   await post(app, "order_created", "http://127.0.0.1:9000/new");
@@ -77,7 +77,7 @@ bothEngines.test("posting a trigger again replaces its URL", async () => {
   ]);
 });
 
-bothEngines.test("no seller sees or deletes another one's webhooks", async () => {
+contract.test("no seller sees or deletes another one's webhooks", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await post(app, "order_created", "http://127.0.0.1:9000/mine");
@@ -91,7 +91,7 @@ bothEngines.test("no seller sees or deletes another one's webhooks", async () =>
   assertEquals((await listed(app)).flat()[2], "url=http://127.0.0.1:9000/mine");
 });
 
-Deno.test("all problems of a webhook are listed with their lines", async () => {
+bothForms.test("all problems of a webhook are listed with their lines", async () => {
   await using app = await boot();
   const answer = await raw(
     app,
@@ -114,7 +114,7 @@ Deno.test("all problems of a webhook are listed with their lines", async () => {
   assertEquals(await listed(app), []);
 });
 
-Deno.test("missing and unknown elements of a webhook are refused", async () => {
+bothForms.test("missing and unknown elements of a webhook are refused", async () => {
   await using app = await boot();
   const url = "<url>http://127.0.0.1:9000/</url>";
   const trigger = "<trigger>order_paid</trigger>";
@@ -147,7 +147,7 @@ Deno.test("missing and unknown elements of a webhook are refused", async () => {
   assertEquals([malformed.status, codeOf(malformed)], [400, "malformed_xml"]);
 });
 
-Deno.test("a URL that must not be called is refused at registration", async () => {
+bothForms.test("a URL that must not be called is refused at registration", async () => {
   await using app = await boot({ config: { allowPrivate: [] } });
   const cases = {
     "http://127.0.0.1:9000/": "url_blocked",
@@ -180,7 +180,7 @@ async function emit(app: TestApp, reference: string): Promise<void> {
   assertEquals(answer.status, 200, answer.text);
 }
 
-bothEngines.test("a seller sees the recent deliveries of a webhook, in pages", async () => {
+contract.test("a seller sees the recent deliveries of a webhook, in pages", async () => {
   await using sink = new WebhookSink(() =>
     new Response("secret words", { status: 500 })
   );
@@ -218,7 +218,7 @@ bothEngines.test("a seller sees the recent deliveries of a webhook, in pages", a
   assertEquals((await app.call(path, { key: other })).status, 404);
 });
 
-bothEngines.test("a disabled webhook is listed as such until it is posted again", async () => {
+contract.test("a disabled webhook is listed as such until it is posted again", async () => {
   await using sink = new WebhookSink(() => new Response(null, { status: 410 }));
   await using app = await boot({
     config: { roles: ["api", "webhooks"], operatorKey: OPERATOR },
@@ -239,7 +239,7 @@ bothEngines.test("a disabled webhook is listed as such until it is posted again"
   await until(() => sink.received.length === 2);
 });
 
-bothEngines.test("a seller gives a webhook a secret of its own", async () => {
+contract.test("a seller gives a webhook a secret of its own", async () => {
   await using app = await boot();
   const path = `${WEBHOOKS}/order_created/rotate_secret`;
   const missing = await app.call(path, { method: "POST" });
@@ -267,7 +267,7 @@ bothEngines.test("a seller gives a webhook a secret of its own", async () => {
   assertEquals(unknown.status, 404);
 });
 
-bothEngines.test("the list shows since when a webhook fails, and why", async () => {
+contract.test("the list shows since when a webhook fails, and why", async () => {
   await using sink = new WebhookSink();
   sink.answering = () => new Response(null, { status: 503 });
   await using app = await boot({ config: { roles: ["api", "webhooks"] } });

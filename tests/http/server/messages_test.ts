@@ -101,7 +101,7 @@ Deno.test("a body that is not XML or not UTF-8 is refused, and the message says 
     );
   }
   const types: [string, string][] = [
-    ["application/json", '"application/json"; send XML, as text/xml or'],
+    ["text/json", '"text/json"; send XML, as text/xml or'],
     ["text/xml; charset=iso-8859-1", "save the document as UTF-8"],
     ["text/xml; charset = iso-8859-1", "save the document as UTF-8"],
   ];

@@ -2,10 +2,11 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { ENDPOINTS } from "../../../src/http/routes.ts";
 import { boot, codeOf, product, textAt } from "../../support/app.ts";
+import { bothForms } from "../../support/forms.ts";
 
 const UPLOAD = "/seller_api/bulk_products";
 
-Deno.test("an unknown query parameter is 400, and names the nearest known one", async () => {
+bothForms.test("an unknown query parameter is 400, and names the nearest known one", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(product("A"));
   const cases: readonly [string, string, string, RegExp][] = [
@@ -16,10 +17,15 @@ Deno.test("an unknown query parameter is 400, and names the nearest known one", 
     ["GET", "/seller_api/products?statuss=paused", "statuss", /"status"\?/],
     ["GET", `${UPLOAD}?dry_run=true`, "dry_run", /takes after, limit/],
     ["GET", "/seller_api/webhooks?limit=5", "limit", /takes none/],
-    ["PUT", "/seller_api/products/A/attribute/title/B?v=1.1", "v", /none/],
+    [
+      "PUT",
+      "/seller_api/products/A/attribute/title/B?v=1.1",
+      "v",
+      /takes expected/,
+    ],
     ["DELETE", "/seller_api/webhooks/order_created?force=1", "force", /none/],
     ["GET", "/operator_api/products?Limit=5", "Limit", /"limit"\?/],
-    ["GET", "/seller_api/products?=x", "", /did you mean/],
+    ["GET", "/seller_api/products?=x", "", /takes .*status/],
     ["HEAD", "/seller_api/products?x", "x", /^/],
   ];
   for (const [method, path, name, message] of cases) {
@@ -40,7 +46,7 @@ Deno.test("an unknown query parameter is 400, and names the nearest known one", 
   assertStringIncludes(stored.text, "<title>Title of A</title>");
 });
 
-Deno.test("a parameter given twice with two values is 400", async () => {
+bothForms.test("a parameter given twice with two values is 400", async () => {
   await using app = await boot();
   const once = await app.upload(
     product("A"),
@@ -65,7 +71,7 @@ Deno.test("a parameter given twice with two values is 400", async () => {
   assertEquals(stored.text.includes("<sku>"), false);
 });
 
-Deno.test("the key and the route are checked before the query", async () => {
+bothForms.test("the key and the route are checked before the query", async () => {
   await using app = await boot();
   const status = async (path: string, key?: string | null) =>
     (await app.call(path, { key })).status;
@@ -73,7 +79,7 @@ Deno.test("the key and the route are checked before the query", async () => {
   assertEquals(await status("/seller_api/nowhere?x=1"), 404);
 });
 
-Deno.test("a malformed id is 404 in a path and 422 as a cursor", async () => {
+bothForms.test("a malformed id is 404 in a path and 422 as a cursor", async () => {
   await using app = await boot();
   for (const id of ["x", "1", "%00", "a".repeat(2_000), "01a1f8b2-023a-7c4e"]) {
     const status = await app.call(`${UPLOAD}/${id}`);
@@ -89,7 +95,7 @@ Deno.test("a malformed id is 404 in a path and 422 as a cursor", async () => {
   }
 });
 
-Deno.test("a public route ignores unknown query parameters", async () => {
+bothForms.test("a public route ignores unknown query parameters", async () => {
   await using app = await boot();
   const open = ENDPOINTS.filter(({ access, path }) =>
     access === "public" && !path.includes(":")

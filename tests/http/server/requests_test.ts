@@ -140,7 +140,7 @@ Deno.test("a body must be XML by its Content-Type", async () => {
   for (
     const type of [
       "",
-      "application/json",
+      "text/json",
       "text/plain",
       "text/xml; charset=iso-8859-1",
       "application/x-www-form-urlencoded",

@@ -3,6 +3,7 @@
  * below an expectation is a mistake, and `deno check` says where one is not.
  */
 import { assertEquals } from "@std/assert";
+import { XML_FORM } from "../../../src/contracts/answer_form.ts";
 import type { Answer } from "../../../src/contracts/answers.ts";
 import { boundedList } from "../../../src/http/server/list.ts";
 import { endpoint } from "../../../src/http/server/route.ts";
@@ -23,7 +24,7 @@ const text: Answer<"recovery"> = {
 };
 const list: Answer<"audit"> = {
   // @ts-expect-error: a list of elements that lack some
-  audit: { entry: boundedList<{ id: string }>("entry") },
+  audit: { entry: boundedList<{ id: string }>(XML_FORM, "entry") },
 };
 
 const documented = endpoint({

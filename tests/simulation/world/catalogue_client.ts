@@ -8,14 +8,14 @@ import { productElement, toProduct } from "../../model/documents.ts";
 import {
   type Expected,
   FIELDS,
+  lowestPrice,
   Model,
   type Outcome,
   type Product,
 } from "../../model/model.ts";
-import { IDLE_MS } from "../../../src/net/pool.ts";
 import { DAY_MS } from "../../../src/lib/durations.ts";
 import { child, textAt } from "../../support/app.ts";
-import { nextOf } from "../../support/read_out.ts";
+import { nextOf, valueOf } from "../../support/read_out.ts";
 import type { Random } from "../../support/random.ts";
 import { sometimes } from "../../support/sometimes.ts";
 import type { Actor, Scene } from "./actor.ts";
@@ -23,12 +23,13 @@ import { detailsOf, type Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
 import type { Call, Sent } from "./caller.ts";
 import { chance, pick } from "./choice.ts";
-import { type DrawnRow, drawRows } from "./rows.ts";
+import { drawAttributes, type DrawnRow, drawRows } from "./rows.ts";
 import { CLOCK_MOVES } from "./trouble.ts";
 import type { Seller } from "./seller.ts";
 import { checkStatus, checkStream } from "./statuses.ts";
 
 export const BULK = "/seller_api/bulk_products";
+const ATTRIBUTES = "/seller_api/bulk_attributes";
 const PRODUCTS = "/seller_api/products";
 const IMPORTS = "/seller_api/imports";
 /** What no part of an import contains. */
@@ -52,6 +53,7 @@ export type CatalogueStep =
   | "upload sent twice"
   | "upload with a used key"
   | "attribute"
+  | "attributes"
   | "delete"
   | "undo"
   | "read"
@@ -67,6 +69,7 @@ export type CatalogueStep =
 
 /** An upload as it is going to be sent. */
 interface Upload {
+  path: string;
   rows: DrawnRow[];
   query: string;
   headers: Record<string, string>;
@@ -133,6 +136,8 @@ export class CatalogueClient implements Actor {
         return await this.#import(random);
       case "attribute":
         return await this.#put(random);
+      case "attributes":
+        return await this.#setMany(random);
       case "delete":
         return await this.#remove(random);
       case "undo":
@@ -175,6 +180,10 @@ export class CatalogueClient implements Actor {
     );
     const expected = byId(this.model.products);
     this.#compare(byId(shown.map(toProduct)), expected, "the list");
+    const priced = this.model.products.filter(({ former }) => former);
+    for (const product of priced.slice(-3)) {
+      await this.#readPrices(product, random);
+    }
   }
 
   #drawn(
@@ -184,7 +193,33 @@ export class CatalogueClient implements Actor {
     const headers: Record<string, string> = {};
     if (chance(random, 0.7)) headers["Idempotency-Key"] = this.#nextKey();
     const rows = drawRows(random, this.model, this.prefix, kind);
-    return { rows, query: "", headers };
+    return { path: BULK, rows, query: "", headers };
+  }
+
+  /** Attributes of many stored products in one request. */
+  async #setMany(random: Random): Promise<void> {
+    const { model, prefix } = this;
+    if (model.products.length === 0) return;
+    const partly = chance(random, 0.3);
+    const flawed = partly || chance(random, 0.2);
+    const kind = { flawed, apart: partly };
+    const rows = drawAttributes(random, model, prefix, kind);
+    const query = partly
+      ? "&accept=valid"
+      : chance(random, 0.2)
+      ? "&dry_run=true"
+      : "";
+    const headers = { "Idempotency-Key": this.#nextKey() };
+    await this.#upload(random, { path: ATTRIBUTES, rows, query, headers });
+    sometimes("attributes of many products set");
+  }
+
+  /** Whether nobody else sends requests of this seller. */
+  get #isAlone(): boolean {
+    const own = `${this.seller.plan.name}/`;
+    return this.#scene.world.steps.every(({ actor }) =>
+      actor === this.#name || !actor.startsWith(own)
+    );
   }
 
   #nextKey(): string {
@@ -198,21 +233,22 @@ export class CatalogueClient implements Actor {
       path,
       key: seller,
       limited: seller.limited,
-      alone: seller.plan.rateLimit !== null && seller.limited,
+      alone: seller.plan.rateLimit !== null && seller.limited &&
+        this.#isAlone,
       fairMs: method === "GET" ? READ_MS : undefined,
       ...more,
     };
   }
 
   #uploadCall(
-    { rows, query, headers }: Upload,
+    { path, rows, query, headers }: Upload,
     more: Partial<Call> = {},
   ): Call {
     const products = rows.map(({ row, flaw }) =>
       productElement(row, flaw?.xml ?? "")
     );
     const isSlow = rows.some(({ urls }) => urls.length > 0);
-    return this.#call("POST", `${BULK}?v=1.1${query}`, {
+    return this.#call("POST", `${path}?v=1.1${query}`, {
       body: `<products>${products.join("\n")}</products>`,
       headers,
       fairMs: more.pieces === undefined
@@ -223,11 +259,12 @@ export class CatalogueClient implements Actor {
   }
 
   #words(upload: Upload): string {
-    const { rows, query, headers } = upload;
+    const { path, rows, query, headers } = upload;
     const images = rows.flatMap(({ urls }) => urls);
     const hosts = new Set(images.map((url) => new URL(url).hostname));
     const keyed = "Idempotency-Key" in headers ? " with a key" : "";
-    return `${this.#name} uploads ${rows.length} products${keyed}${query}` +
+    const what = path === ATTRIBUTES ? "sets attributes of" : "uploads";
+    return `${this.#name} ${what} ${rows.length} products${keyed}${query}` +
       (images.length === 0
         ? ""
         : ` with ${images.length} images at ${[...hosts].join(", ")}`);
@@ -300,7 +337,7 @@ export class CatalogueClient implements Actor {
   #isExcused(reply: Reply, rows: readonly DrawnRow[], begun: number): boolean {
     const details = detailsOf(reply.xml);
     const { trouble, world } = this.#scene;
-    const ofNetwork = trouble.since("network", begun - IDLE_MS) &&
+    const ofNetwork = trouble.ofNetwork(begun) &&
       rows.some(({ urls }) => urls.length > 0);
     const limit = this.seller.plan.productLimit ?? world.settings.productLimit;
     return details.some(({ code, field }) =>
@@ -324,6 +361,7 @@ export class CatalogueClient implements Actor {
       `${this.#name} imports ${rows.length} products` +
       (partly ? ", those that are valid" : "")
     );
+    const isDry = chance(random, 0.15);
     // A part ends before a gap of two megabytes.
     const breaks = Math.min(rows.length - 1, random.below(3));
     const products = rows.map(({ row, flaw }, i) =>
@@ -331,7 +369,7 @@ export class CatalogueClient implements Actor {
     );
     const plain = this.#call(
       "POST",
-      `${IMPORTS}?v=1.1${partly ? "&accept=valid" : ""}`,
+      `${IMPORTS}?v=1.1${partly ? "&accept=valid" : ""}&dry_run=${isDry}`,
       {
         body: `<products>${products.join("\n")}</products>`,
         headers: { "Idempotency-Key": this.#nextKey() },
@@ -358,7 +396,64 @@ export class CatalogueClient implements Actor {
     const id = textAt(reply!.xml!, "import_id");
     const record = await this.#importOver(id, random);
     if (record === null) return void (this.#hasLostTrack = true);
+    if (isDry) return await this.#endImport(id, 200, random);
     await this.#followImport(random, id, record, { rows, partly, begun });
+    if (this.#hasLostTrack) return;
+    if (chance(random, 0.3)) await this.#endImport(id, 409, random);
+    if (chance(random, 0.5)) await this.#retryImport(id, random);
+  }
+
+  /** What is over is not cancelled, and a dry run is deleted. */
+  async #endImport(
+    id: string,
+    status: 200 | 409,
+    random: Random,
+  ): Promise<void> {
+    const path = `${IMPORTS}/${id}`;
+    const { reply, repeated } = await this.#send(
+      this.#call("DELETE", path),
+      random,
+      true,
+    );
+    if (this.seller.removed || this.#isTooOld(reply!)) return;
+    const isDone = repeated && reply!.status === 404 && status === 200;
+    hold(
+      reply!.status === status || isDone,
+      "true",
+      `DELETE of an import that is over is ${status}`,
+      reply!.text,
+    );
+    if (status !== 200) return;
+    sometimes("a dry run of an import deleted");
+    const { reply: gone } = await this.#send(
+      this.#call("GET", path),
+      random,
+      true,
+    );
+    if (this.seller.removed) return;
+    hold(gone!.status === 404, "true", "a deleted import is gone", gone!.text);
+  }
+
+  /** Each of its failed images is tried again. */
+  async #retryImport(id: string, random: Random): Promise<void> {
+    const { xml } = await this.#get(`${IMPORTS}/${id}`, random);
+    if (xml === null) return;
+    const failed = Number(textAt(xml, "import/images/failed"));
+    const { reply, repeated } = await this.#send(
+      this.#call("POST", `${IMPORTS}/${id}/images/retry`),
+      random,
+      true,
+    );
+    if (this.seller.removed || this.#isTooOld(reply!)) return;
+    hold(reply!.status === 200, "true", "a retry is answered", reply!.text);
+    const retried = Number(textAt(reply!.xml!, "retried"));
+    hold(
+      repeated || retried >= failed,
+      "true",
+      "all failed images of an import are tried again",
+      { failed, retried },
+    );
+    if (failed > 0) sometimes("images of an import tried again");
   }
 
   /** The status once nothing more is stored; null for one that is deleted. */
@@ -399,7 +494,7 @@ export class CatalogueClient implements Actor {
     const told = () => results.map(({ source }) => source).join("");
     hold(results.length === rows.length, "true", "all are told", told());
     const resultOf = (i: number) => textAt(results[i], "result");
-    const mayFail = this.#scene.trouble.since("network", begun - IDLE_MS);
+    const mayFail = this.#scene.trouble.ofNetwork(begun);
     for (const [i, { isBad, urls }] of rows.entries()) {
       const isBeyond = results[i].source.includes("quota_exceeded");
       hold(
@@ -503,7 +598,7 @@ export class CatalogueClient implements Actor {
     const isRefused = (i: number) =>
       partly && textAt(results[i], "result") === "refused";
     const stored = rows.filter((_, i) => !isRefused(i));
-    const mayFail = this.#scene.trouble.since("network", begun - IDLE_MS);
+    const mayFail = this.#scene.trouble.ofNetwork(begun);
     for (const [i, { isBad, urls }] of rows.entries()) {
       const isBeyond = results[i].source.includes("quota_exceeded");
       hold(
@@ -677,12 +772,23 @@ export class CatalogueClient implements Actor {
     );
     const address = chance(random, 0.5) ? product.id : product.fields.sku;
     const text = encodeURIComponent(`${value ?? ""}`);
+    const present = product.fields[attribute];
+    const wanted = pick(random, [undefined, undefined, present, value]);
+    const query = wanted === undefined
+      ? ""
+      : `?expected=${encodeURIComponent(`${wanted ?? ""}`)}`;
     const path = `${PRODUCTS}/${encodeURIComponent(address)}` +
-      `/attribute/${attribute}/${text}`;
+      `/attribute/${attribute}/${text}${query}`;
     this.#scene.stage.scheduler.trace(() =>
-      `${this.#name} sets ${attribute} of ${product.fields.sku} to ${value}`
+      `${this.#name} sets ${attribute} of ${product.fields.sku} to ${value}` +
+      (wanted === undefined ? "" : `, expecting ${wanted}`)
     );
-    const expected = this.model.put(product.id, { [attribute]: value });
+    const expected = this.model.put(
+      product.id,
+      { [attribute]: value },
+      wanted === undefined ? {} : { [attribute]: wanted },
+    );
+    if (expected.status === 412) sometimes("a value that is not as expected");
     await this.#single("PUT", path, expected, random);
   }
 
@@ -795,6 +901,45 @@ export class CatalogueClient implements Actor {
     const shown = await this.#find(pick(random, [id, fields.sku]), random);
     if (this.seller.removed) return;
     this.#compare(shown, product, "a product");
+    await this.#readPrices(product, random);
+  }
+
+  /** The former prices are those of the model, and the lowest one is told. */
+  async #readPrices(product: Product, random: Random): Promise<void> {
+    const { id, fields, former = [] } = product;
+    const path = `${PRODUCTS}/${id}`;
+    const history = await this.#get(`${path}/history?attribute=price`, random);
+    const read = await this.#get(path, random);
+    if (history.xml === null || read.xml === null) return;
+    // What is too old is neither shown nor counted.
+    if (this.#scene.world.jumps) return;
+    const changes = child(history.xml, "changes").children;
+    const told = changes.map((change) => Number(textAt(change, "from")));
+    const now = changes.map((change) => Number(textAt(change, "to")));
+    hold(
+      same(told.map(String), former.map(String)) &&
+        same(
+          now.map(String),
+          [fields.price, ...former].slice(0, -1).map(String),
+        ),
+      "true",
+      `${this.#name}: the former prices are the model's`,
+      { told: history.text, former, price: fields.price },
+    );
+    const times = changes.map((change) => textAt(change, "at"));
+    hold(
+      times.every((time, i) => i === 0 || times[i - 1] > time),
+      "true",
+      "no two prices of a product began at once",
+      times,
+    );
+    const shown = valueOf(child(read.xml, "product"), "lowest_price");
+    const isLowest = shown === lowestPrice(product);
+    hold(isLowest, "true", "the lowest former price is shown", {
+      shown,
+      former,
+    });
+    if (former.length > 0) sometimes("a former price read");
   }
 
   async #look(kind: CatalogueStep, random: Random): Promise<void> {

@@ -13,7 +13,9 @@ import { checkDeliveries } from "./deliveries.ts";
 import type { HookClient } from "./hook_client.ts";
 import { fateOf, retryAfterOf } from "./hosts.ts";
 import { Mirror, type Shown } from "./mirror.ts";
+import { checkNotices, untold } from "./notices.ts";
 import { Puller } from "./puller.ts";
+import { checkReviews } from "./reviewer.ts";
 import type { Seller } from "./seller.ts";
 
 /** Everybody who knows what should be there. */
@@ -48,6 +50,8 @@ const EMPTY_LOOKS = 80;
 const ARRIVED_MS = 1_000;
 /** So many images are read. */
 const READ_IMAGES = 4;
+/** A seller is told within this, or in an hour. */
+const SOON_TOLD_MS = 60_000;
 /** Deliveries beyond this many failures wait for minutes and hours. */
 const SOON = 1;
 
@@ -100,6 +104,8 @@ export class Ending {
     await this.#checkMirrors();
     await this.#checkEvents();
     checkDeliveries(this.#scene, this.#witnesses.sellers);
+    checkNotices(this.#scene, this.#witnesses.sellers);
+    checkReviews(this.#scene, this.#witnesses.sellers);
     checkCounters(this.#scene);
     // Reading may have left something behind, too.
     await this.#scene.caller.sleep(2_000);
@@ -134,6 +140,16 @@ export class Ending {
        WHERE over_at IS NULL AND state <> 'arriving'`,
     );
     if (imports.length > 0) return { what: "an import is open", seen: imports };
+    const notices = stage.rows(
+      `SELECT id, due_at, failures, message_id, lease_id FROM notices
+       WHERE due_at <= ? OR lease_id IS NOT NULL`,
+      stage.now() + SOON_TOLD_MS,
+    );
+    if (notices.length > 0) {
+      return { what: "a notice is pending", seen: notices };
+    }
+    const silent = untold(this.#scene);
+    if (silent.length > 0) return { what: "nobody is told", seen: silent };
     const removed = stage.rows(
       "SELECT id, name FROM sellers WHERE status = 'removed'",
     );
@@ -247,6 +263,7 @@ export class Ending {
     }
     const leases = stage.rows(
       `SELECT 'image' AS what, id FROM images WHERE lease_id IS NOT NULL
+       UNION ALL SELECT 'notice', id FROM notices WHERE lease_id IS NOT NULL
        UNION ALL SELECT 'import', id FROM imports WHERE lease_id IS NOT NULL
        UNION ALL SELECT 'delivery', id FROM deliveries
          WHERE lease_id IS NOT NULL AND failures <= ?`,

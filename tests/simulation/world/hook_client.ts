@@ -93,7 +93,7 @@ export class HookClient implements Actor {
       body: `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,
     });
     if (reply === null) return;
-    if (reply.status === 422 && this.#scene.trouble.since("network", begun)) {
+    if (reply.status === 422 && this.#scene.trouble.ofNetwork(begun)) {
       return written.refused();
     }
     hold(reply.status === 200, "true", "a webhook is registered", reply.text);

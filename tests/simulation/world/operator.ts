@@ -27,6 +27,7 @@ const LOOKS = [
   "/operator_api/audit?limit=5",
   "/operator_api/refusals?limit=5",
   "/operator_api/status",
+  "/operator_api/database",
   "/healthz",
   "/readyz",
 ];

@@ -37,7 +37,8 @@ const AFTERMATH_MS = 60_000;
 const NIGHT_MS = 25 * 3_600_000;
 
 const LEASES = `SELECT id FROM images WHERE lease_id IS NOT NULL
-  UNION ALL SELECT id FROM deliveries WHERE lease_id IS NOT NULL`;
+  UNION ALL SELECT id FROM deliveries WHERE lease_id IS NOT NULL
+  UNION ALL SELECT id FROM notices WHERE lease_id IS NOT NULL`;
 
 export class Outages implements Actor {
   readonly #scene: Scene;
@@ -141,7 +142,7 @@ export class Outages implements Actor {
       "a stop gives the leases of images back",
       left,
     );
-    if (!wasCalm || world.processes.length > 1) return;
+    if (!wasCalm || !isSound || world.processes.length > 1) return;
     const leases = stage.rows(LEASES);
     hold(leases.length === 0, "empty", "a stop gives leases back", leases);
   }

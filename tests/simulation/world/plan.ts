@@ -7,9 +7,11 @@ import { between, chance, pick, weighted } from "./choice.ts";
 import type { CrowdStep } from "./crowd.ts";
 import type { HookStep } from "./hook_client.ts";
 import type { HostileStep } from "./hostile.ts";
+import type { KeyStep } from "./key_client.ts";
 import type { OperatorStep } from "./operator.ts";
 import type { OutageStep } from "./outages.ts";
 import type { PullStep } from "./puller.ts";
+import type { ReviewStep } from "./reviewer.ts";
 import type { SellerPlan } from "./seller.ts";
 import type { ShopStep } from "./shop.ts";
 
@@ -60,6 +62,7 @@ const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
   "upload and leave": 1,
   "import": 1,
   "attribute": 5,
+  "attributes": 3,
   "delete": 2,
   "undo": 4,
   "read": 2,
@@ -99,6 +102,14 @@ const HOOKS: Readonly<Record<HookStep, number>> = {
   test: 1,
   replay: 1,
 };
+const KEYS: Readonly<Record<KeyStep, number>> = {
+  make: 3,
+  use: 6,
+  exceed: 1,
+  rotate: 2,
+  revoke: 1,
+  list: 2,
+};
 const SHOP: Readonly<Partial<Record<ShopStep, number>>> = {
   event: 5,
   burst: 1,
@@ -113,6 +124,10 @@ const OPERATOR: Readonly<Record<OperatorStep, number>> = {
   "limit": 1,
   "exchange a key": 1,
   "rotate a secret": 1,
+};
+const REVIEW: Readonly<Record<ReviewStep, number>> = {
+  "policy": 1,
+  "decide": 3,
 };
 /** What changes how events are delivered. */
 const STEERING: Readonly<Partial<Record<OperatorStep, number>>> = {
@@ -229,6 +244,10 @@ function drawEverything(
   if (chance(random, 0.2)) {
     add("outages2", between(random, 1, 3), OUTAGES, 8_000);
   }
+  for (const { name, hostile, rateLimit } of sellers) {
+    if (hostile || rateLimit !== null || !chance(random, 0.4)) continue;
+    add(`${name}/keys`, between(random, 6, 20), KEYS, 3_000);
+  }
 }
 
 function drawSeller(
@@ -294,6 +313,10 @@ function drawChanges(
   if (chance(random, 0.5)) {
     const lots = { kill: 1, stop: 1, fault: 3 };
     add("outages", between(random, 2, 4), lots, 3_000);
+  }
+  if (chance(random, 0.6)) {
+    add(`${name}/reviewer`, between(random, 4, 12), REVIEW, 500);
+    if (chance(random, 0.5)) add(`${name}/events`, 3, PULL, 3_000);
   }
 }
 

@@ -8,14 +8,17 @@ import { Caller } from "./caller.ts";
 import { CatalogueClient } from "./catalogue_client.ts";
 import { CrowdClient } from "./crowd.ts";
 import { Ending } from "./ending.ts";
+import { KeyClient } from "./key_client.ts";
 import { HookClient } from "./hook_client.ts";
 import { Hostile } from "./hostile.ts";
 import { Mirror } from "./mirror.ts";
+import { addressOf } from "./notices.ts";
 import { Operator } from "./operator.ts";
 import { Outages } from "./outages.ts";
 import type { Step } from "./plan.ts";
 import { Puller } from "./puller.ts";
 import { Seller, type SellerPlan } from "./seller.ts";
+import { Reviewer } from "./reviewer.ts";
 import { Shop } from "./shop.ts";
 import type { Stage } from "./stage.ts";
 import { Trouble } from "./trouble.ts";
@@ -142,6 +145,9 @@ class Troupe {
     seller.secrets.add(secret);
     seller.ownSecrets.push({ secret, madeAt: -Infinity });
     this.#sellers.push(seller);
+    if (!world.notices) return;
+    const email = encodeURIComponent(addressOf(seller));
+    await send("PUT", `${SELLERS}/${plan.name}/attribute/email/${email}`);
   }
 
   async #perform(name: string, steps: readonly Step[]): Promise<void> {
@@ -170,7 +176,9 @@ class Troupe {
     const seller = this.#sellers.find(({ plan }) => plan.name === owner)!;
     if (seller.plan.hostile) return new Hostile(scene, seller, name);
     if (part === "hooks") return new HookClient(scene, seller, name);
+    if (part === "keys") return new KeyClient(scene, seller, name);
     if (part === "events") return new Puller(scene, seller, name);
+    if (part === "reviewer") return new Reviewer(scene, seller, name);
     if (part === "crowd") return new CrowdClient(scene, seller, name);
     if (/^\d/.test(part)) return new CatalogueClient(scene, seller, name);
     const bundle = this.#bundles.get(owner) ?? new Bundle(seller, 4);

@@ -57,7 +57,10 @@ export class Puller implements Actor {
     if (key.removed) return false;
     hold(reply!.status === 200, "true", "events are answered", reply!.text);
     const { children } = child(reply!.xml!, "events");
-    this.pulled.push(...children.map((one) => textAt(one, "id")));
+    // Those of reviews nobody handed in; checkReviews counts them.
+    const handedIn = children
+      .filter((one) => !textAt(one, "trigger").startsWith("product_"));
+    this.pulled.push(...handedIn.map((one) => textAt(one, "id")));
     this.#cursor = nextOf(reply!.xml!) ?? "";
     hold(this.#cursor !== "", "contract", "there is a <next>", reply!.text);
     if (children.length < limit) this.#checkComplete(begun, wait);

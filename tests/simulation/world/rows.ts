@@ -27,6 +27,9 @@ const FLAWS: readonly Flaw[] = [
   { xml: `<parent_sku>${"x".repeat(65)}</parent_sku>`, code: "too_long" },
 ];
 
+/** A value that it does not have. */
+const CHANGED: Flaw = { xml: "", code: "changed_since" };
+
 const PRICES = [10, 20, 30];
 const LONG = "A text that is too long to be kept as it is. ".repeat(3);
 
@@ -67,7 +70,11 @@ export function drawRows(
   }
   if (!apart) addMoves(random, model, prefix, { add, addressed, named });
   return rows.map((row) => {
-    const flaw = flawed && chance(random, 0.4) ? pick(random, FLAWS) : null;
+    const flaw = expectSome(random, model, row, flawed)
+      ? CHANGED
+      : flawed && chance(random, 0.4)
+      ? pick(random, FLAWS)
+      : null;
     const urls = (row.patch.images ?? "").split(" ").filter((url) =>
       url !== ""
     );
@@ -76,6 +83,70 @@ export function drawRows(
     return { row, flaw, urls, isBad };
   });
 }
+
+/**
+ * Lets a row expect the value that it changes; returns whether it is, where
+ * `flawed`, one that is not stored.
+ */
+function expectSome(
+  random: Random,
+  model: Model,
+  row: Row,
+  flawed: boolean,
+): boolean {
+  const { id, patch } = row;
+  const current = id === null ? model.bySku(patch.sku!) : model.byId(id);
+  if (current === undefined || !chance(random, 0.2)) return false;
+  const name = pick(random, ["price", "quantity"] as const);
+  if (patch[name] === undefined) return false;
+  const present = current.fields[name];
+  const isWrong = flawed && chance(random, 0.5);
+  row.expected = { [name]: isWrong ? (present ?? 0) + 1 : present };
+  return isWrong;
+}
+
+/** Attributes of stored products; `flawed`: and of one that is not stored. */
+export function drawAttributes(
+  random: Random,
+  model: Model,
+  prefix: string,
+  { flawed, apart }: { flawed: boolean; apart: boolean },
+): DrawnRow[] {
+  const rows: Row[] = [];
+  for (const { id, fields: { sku } } of model.products) {
+    if (rows.length > 0 && !chance(random, 0.5)) continue;
+    const drawn = drawPatch(random, false, apart, []);
+    const { description: _d, categories: _c, images: _i, ...patch } = drawn;
+    rows.push(
+      chance(random, 0.3)
+        ? { id, patch }
+        : { id: null, patch: { ...patch, sku } },
+    );
+  }
+  const unknown: Row = {
+    id: null,
+    patch: { sku: `${prefix}unknown`, quantity: 1 },
+  };
+  if (flawed && chance(random, 0.5)) rows.push(unknown);
+  return rows
+    .map((row) => {
+      const flaw = row === unknown
+        ? UNKNOWN
+        : expectSome(random, model, row, flawed)
+        ? CHANGED
+        : flawed && chance(random, 0.3)
+        ? pick(random, ATTRIBUTE_FLAWS)
+        : null;
+      return { row, flaw, urls: [], isBad: flaw !== null };
+    });
+}
+
+const UNKNOWN: Flaw = { xml: "", code: "not_found" };
+const ATTRIBUTE_FLAWS: readonly Flaw[] = [
+  ...FLAWS.slice(0, 4),
+  { xml: "<description>x</description>", code: "not_allowed" },
+  { xml: "<images/>", code: "not_allowed" },
+];
 
 interface Adding {
   add: (id: string | null, patch: Partial<Fields>) => void;

@@ -1,6 +1,8 @@
 /** What a world is played on: processes, a network, faults, and the rows. */
 import type { Fault } from "../fault.ts";
 import type { ImageRequest } from "../image_hosts.ts";
+import type { TakenMail } from "../mail_server.ts";
+import type { ToOperator } from "../operator_endpoint.ts";
 import type { Receipt } from "../webhook_endpoints.ts";
 import type { Scheduler, SimulatedProcess } from "../scheduler.ts";
 
@@ -25,6 +27,10 @@ export interface Stage {
   imageRequests(): readonly ImageRequest[];
   /** What the endpoints of webhooks were sent, in order. */
   receipts(): readonly Receipt[];
+  /** Mails that the mail server took, in order. */
+  mails(): readonly TakenMail[];
+  /** What the operator was sent, in order. */
+  operatorRequests(): readonly ToOperator[];
   /** Reads the database with a connection of its own. */
   rows<T = Record<string, unknown>>(
     sql: string,

@@ -1,4 +1,5 @@
 /** What fails at the moment, or did while something was under way. */
+import { IDLE_MS } from "../../../src/net/pool.ts";
 import type { Fault } from "../fault.ts";
 import type { Stage } from "./stage.ts";
 
@@ -70,6 +71,14 @@ export class Trouble {
   /** Whether something of this kind failed at `time` or later. */
   since(of: Fault["of"], time: number): boolean {
     return this.#periods.some((one) => one.of === of && one.to >= time);
+  }
+
+  /**
+   * Whether the network may fail what begins at `time`: it did since, or so
+   * shortly before that an idle connection or a failed look-up is remembered.
+   */
+  ofNetwork(time: number): boolean {
+    return this.since("network", time - IDLE_MS);
   }
 
   /** Whether anything failed at `time` or later. */

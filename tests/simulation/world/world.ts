@@ -28,10 +28,15 @@ export interface World {
   soundNetwork: boolean;
   /** Nothing fails, and nothing takes longer than it has to. */
   isPrompt: boolean;
+  /** Sellers and the operator are told what they have to know. */
+  notices: boolean;
   /** Where sellers want their events delivered. */
   endpoints: EndpointLots;
   steps: readonly Step[];
 }
+
+/** The share of worlds with notices. */
+const NOTICES = 0.25;
 
 export const OPERATOR_KEY = "operator-key-of-the-simulation";
 
@@ -39,6 +44,7 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   const random = scheduler.random("world");
   const sellers = drawSellers(random);
   const { theme, steps } = drawSteps(scheduler, sellers);
+  const notices = drawNotices(scheduler.random("notices"), sellers);
   const processes = drawProcesses(random, theme);
   const isPrompt = theme === "prompt";
   return {
@@ -51,9 +57,28 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
     soundNetwork: theme === "catalogue" ||
       (["images", "deliveries"].includes(theme) && chance(random, 0.6)),
     isPrompt,
+    notices: notices !== null,
     endpoints: drawEndpoints(random, theme),
-    steps,
+    steps: [...steps, ...notices ?? []],
   };
+}
+
+/** Imports, of which sellers are told; null where nobody is told of anything. */
+function drawNotices(
+  random: Random,
+  sellers: readonly SellerPlan[],
+): Step[] | null {
+  if (!chance(random, NOTICES)) return null;
+  return sellers.filter(({ hostile, rateLimit }) =>
+    !hostile && rateLimit === null
+  ).flatMap(({ name }) =>
+    Array.from({ length: between(random, 0, 3) }, (_, n) => ({
+      id: `${name}/9 #${n}`,
+      actor: `${name}/9`,
+      afterMs: Math.floor(random.next() ** 2 * 30_000),
+      kind: "import",
+    }))
+  );
 }
 
 /** Most worlds have some of all kinds. */

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Permit } from "../../../src/lib/usage.ts";
 import type { QueueHead } from "../../../src/webhooks/rows/queue.ts";
 import {
   type Flight,
+  type Flying,
   IN_ALL,
   InFlight,
 } from "../../../src/webhooks/worker/in_flight.ts";
@@ -24,7 +24,7 @@ function headsOf(seller: string, urls: number): QueueHead[] {
 class Endpoints {
   readonly clock = new TestClock();
   readonly inFlight = new InFlight(this.clock);
-  readonly #permits = new Map<Flight, Permit>();
+  readonly #flying = new Map<Flight, Flying>();
 
   /** Sends what may be sent; answers that. */
   send(heads: readonly QueueHead[]): Flight[] {
@@ -36,7 +36,7 @@ class Endpoints {
       }))
     );
     for (const flight of flights) {
-      this.#permits.set(flight, this.inFlight.begin(flight));
+      this.#flying.set(flight, this.inFlight.begin(flight));
     }
     return flights;
   }
@@ -44,7 +44,7 @@ class Endpoints {
   /** Has these answered after so long. */
   answer(flights: readonly Flight[], ms: number): void {
     this.clock.advance(ms);
-    for (const flight of flights) this.#permits.get(flight)![Symbol.dispose]();
+    for (const flight of flights) this.#flying.get(flight)![Symbol.dispose]();
   }
 }
 
@@ -86,4 +86,25 @@ Deno.test("a lease is renewed in time, and at once if the clock has gone back", 
   }
   const renewed = inFlight.toRenew(now).map(({ webhookId }) => webhookId);
   assertEquals(renewed, ["seller-2", "seller-3"]);
+});
+
+Deno.test("what was sent and waits for its server leaves its place to others", () => {
+  const { inFlight } = new Endpoints();
+  const [head] = headsOf("acme", 1);
+  const [{ limit }] = inFlight.shares([head]);
+  const flying = Array.from(
+    { length: limit },
+    (_, n) =>
+      inFlight.begin({
+        ...head,
+        claim: { ...LEASED, id: `${n}` },
+        leaseUntil: 0,
+      }),
+  );
+  assertEquals(inFlight.shares([head]), []);
+  flying[0].place[Symbol.dispose]();
+  assertEquals(inFlight.shares([head]).map(({ limit }) => limit), [1]);
+  assertEquals(inFlight.size, limit);
+  flying[0][Symbol.dispose]();
+  assertEquals(inFlight.size, limit - 1);
 });

@@ -1,8 +1,13 @@
 /** XML examples as JSON instances. */
 import { assertEquals } from "@std/assert";
 import { ANSWERS } from "../../src/contracts/answers.ts";
-import { instanceOf } from "../../src/contracts/instance.ts";
+import { instanceOf as instanceOfBytes } from "../../src/json/instance.ts";
+import type { Shape } from "../../src/xml/shapes.ts";
 import { DOCUMENTS } from "../../src/contracts/documents.ts";
+
+function instanceOf(xml: string, shape: Shape) {
+  return instanceOfBytes(new TextEncoder().encode(xml), shape);
+}
 
 Deno.test("text, numbers, attributes and lists of an example", () => {
   assertEquals(
@@ -31,5 +36,15 @@ Deno.test("an element that may hold text instead of its elements", () => {
       { content: ANSWERS.event },
     ),
     { event_id: "1", delivery: "none" },
+  );
+});
+
+Deno.test("any content: texts, objects, arrays of what is repeated", () => {
+  assertEquals(
+    instanceOf(
+      "<event><data><a>1</a><b x='2'>t<c/></b><a/></data></event>",
+      DOCUMENTS.delivered_event,
+    ),
+    { data: { a: ["1", ""], b: { "@x": "2", "#text": "t", c: "" } } },
   );
 });

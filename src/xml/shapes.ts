@@ -4,7 +4,7 @@
  * answer does not compile.
  */
 import type { Form } from "../lib/values.ts";
-import type { ElementList, XmlNode, XmlValue } from "../xml/encode.ts";
+import type { ElementList, XmlNode, XmlValue } from "./encode.ts";
 
 declare const WRITTEN: unique symbol;
 
@@ -32,6 +32,8 @@ export interface Shape<V = unknown> {
    * The client's name for its text beside its attributes; `value` if missing.
    */
   textName?: string;
+  /** Without attributes, the client takes the text alone, too. */
+  plain?: true;
   /** Its elements may stand in any order. */
   anyOrder?: true;
   /** May hold text instead of its elements. */
@@ -50,6 +52,31 @@ export interface Child<E = unknown> {
 
 export function isText(content: Shape["content"]): content is TextForm {
   return !Array.isArray(content);
+}
+
+/** The elements of a list, and what may stand beside them. */
+export interface Listed {
+  items: Child;
+  beside: readonly Child[];
+}
+
+/**
+ * What an element lists whose first child, and no other, may be repeated: in
+ * JSON it is an array, and what stands beside the items stands beside it. Null
+ * for any other element.
+ */
+export function listedIn({ content, attributes }: Shape): Listed | null {
+  if (isText(content) || attributes !== undefined) return null;
+  const [items, ...beside] = content;
+  const isList = items?.max > 1 && beside.every(({ max }) => max === 1);
+  return isList ? { items, beside } : null;
+}
+
+/** The elements below a child, and itself, that may be repeated. */
+export function repeatedIn(child: Child): Child[] {
+  const { content } = child.shape;
+  const inside = isText(content) ? [] : content.flatMap(repeatedIn);
+  return child.max > 1 ? [child, ...inside] : inside;
 }
 
 /** An element that is always there. */

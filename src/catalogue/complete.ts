@@ -1,0 +1,119 @@
+/**
+ * `complete=quantity`: products on sale that a document does not name go to
+ * quantity 0. They are searched before the write, in pieces of the primary key
+ * between which others run; the write locks what was found and looks again. What
+ * is put on sale meanwhile stays, as if it had come after the request.
+ */
+import type { Services } from "../services.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { Detail } from "../lib/errors.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import type { ProductsDocument } from "./document.ts";
+import { ATTRIBUTES_LIMIT, type ProductFields } from "./fields.ts";
+import type { Loaded } from "./load.ts";
+import { applyPatch, type Product } from "./product.ts";
+
+export interface Complete {
+  /** Percent of the products on sale that may go to 0. */
+  atMost: number;
+}
+
+/** Products on sale, and those of them that a document does not name. */
+export interface Unnamed {
+  onSale: number;
+  missing: number;
+  /** Of the missing ones, as many as one request may set to 0. */
+  ids: string[];
+}
+
+export interface Emptied {
+  before: Product;
+  after: ProductFields;
+}
+
+/** Rows of one piece. */
+const READ_AT_ONCE = 2_000;
+
+export async function findUnnamed(
+  { db, heavy }: Services,
+  seller: Seller,
+  document: ProductsDocument,
+): Promise<Unnamed> {
+  const named = namesIn(document);
+  const found: Unnamed = { onSale: 0, missing: 0, ids: [] };
+  let after: string | null = BEFORE_ALL_IDS;
+  while (after !== null) {
+    const from: string = after;
+    const rows = await heavy.run(
+      { owner: seller.id },
+      () =>
+        db.read(
+          (sql) =>
+            sql.all<{ id: string; sku: string; quantity: number | null }>(
+              `SELECT id, sku, quantity FROM products
+               WHERE seller_no = ? AND id > ? ORDER BY id LIMIT ?`,
+              [seller.no, from, READ_AT_ONCE],
+            ),
+          { single: true, seller: seller.no },
+        ),
+    );
+    for (const { id, sku, quantity } of rows) {
+      if ((quantity ?? 0) === 0) continue;
+      found.onSale++;
+      if (named.has(id) || named.has(sku)) continue;
+      found.missing++;
+      if (found.ids.length < ATTRIBUTES_LIMIT) found.ids.push(id);
+    }
+    after = rows.length < READ_AT_ONCE ? null : rows[rows.length - 1].id;
+  }
+  return found;
+}
+
+/** Ids and SKUs in a document, also those of products that are refused. */
+function namesIn({ rows }: ProductsDocument): Set<string> {
+  const names = new Set<string>();
+  for (const { id, sku } of rows) {
+    if (id !== null) names.add(id);
+    if (sku !== null) names.add(sku);
+  }
+  return names;
+}
+
+/** Why so many may not go to 0; null: they may. */
+export function tooManyMissing(
+  { onSale, missing }: Unnamed,
+  { atMost }: Complete,
+): Detail | null {
+  const isWithin = missing * 100 <= atMost * onSale;
+  if (isWithin && missing <= ATTRIBUTES_LIMIT) return null;
+  const needed = Math.ceil(missing * 100 / onSale);
+  const remedy = missing > ATTRIBUTES_LIMIT
+    ? `one request sets at most ${ATTRIBUTES_LIMIT} to 0. Send the quantities ` +
+      "of the others first."
+    : `at_most=${atMost} allows fewer. Send the whole file; if these are ` +
+      `really to go to 0, send at_most=${needed}.`;
+  return {
+    field: "complete",
+    code: "too_many_missing",
+    message:
+      `complete would set ${missing} of the ${onSale} products on sale ` +
+      `to 0, which the document does not name; ${remedy}`,
+  };
+}
+
+/** What becomes of the products with these ids, unless they are named now. */
+export function planEmptied(
+  ids: readonly string[],
+  document: ProductsDocument,
+  { byId }: Pick<Loaded, "byId">,
+): Emptied[] {
+  if (ids.length === 0) return [];
+  const named = namesIn(document);
+  return ids.flatMap((id) => {
+    const before = byId.get(id);
+    if (before === undefined || (before.quantity ?? 0) === 0) return [];
+    if (named.has(before.sku)) return [];
+    const after = applyPatch(before, { quantity: 0 }).fields;
+    return { before, after };
+  });
+}

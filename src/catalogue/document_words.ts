@@ -1,0 +1,48 @@
+/** How messages about a document of products name its parts, in each form. */
+import { quote } from "../lib/values.ts";
+
+export type DocumentForm = "xml" | "json";
+
+export interface Words {
+  /** What an unknown element or XML attribute is called. */
+  element: (name: string) => string;
+  attribute: (name: string) => string;
+  /** A known name. */
+  show: (name: string) => string;
+  /** How a list is written, and a property of the product. */
+  list: (name: string, item: string) => string;
+  property: (name: string) => string;
+  /** How a unit is written. */
+  unit: (field: string, name: string, example: string) => string;
+  /** What stands in the root. */
+  inRoot: string;
+  noProduct: string;
+}
+
+const XML: Words = {
+  element: (name) => `The element <${name}>`,
+  attribute: (name) => `The XML attribute ${quote(name)}`,
+  show: (name) => `<${name}>`,
+  list: (name, item) => `<${name}><${item}>…</${item}></${name}>`,
+  property: (name) =>
+    `<attributes><attribute name="${name}">…</attribute></attributes>`,
+  unit: (field, name, example) => `<${field} ${name}="${example}">`,
+  inRoot: "product",
+  noProduct: "<products> holds no <product>; send at least one.",
+};
+
+const JSON: Words = {
+  element: (name) => `The name ${quote(name)}`,
+  attribute: (name) => `The name ${quote(name)}`,
+  show: (name) => `"${name}"`,
+  list: (name) => `"${name}": […]`,
+  property: (name) => `"attributes": [{"name": "${name}", "value": "…"}]`,
+  unit: (_, name, example) => `"${name}": "${example}" beside it`,
+  inRoot: "products",
+  noProduct: '"products" holds no product; send at least one.',
+};
+
+export const WORDS: Readonly<Record<DocumentForm, Words>> = {
+  xml: XML,
+  json: JSON,
+};

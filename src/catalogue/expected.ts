@@ -1,0 +1,51 @@
+/** Values that a seller expects a product to have before it is changed. */
+import type { FieldProblem } from "../lib/errors.ts";
+import { EXPECTED, SCALAR_RULES, type ScalarField } from "./fields.ts";
+import { type Product, readScalar } from "./product.ts";
+import type { Read } from "../lib/values.ts";
+
+/** What a field has to be so that the change is made. */
+export interface Expectation {
+  field: ScalarField;
+  /** As it is stored. */
+  value: string | number | null;
+  /** The unit that the document names, where it is stored; null: any. */
+  unit: string | null;
+}
+
+/** Reads an expected value as the value itself is read. */
+export function readExpected(
+  field: ScalarField,
+  text: string,
+): Read<string | number | null> {
+  const read = readScalar(field, text);
+  return "problem" in read
+    ? read
+    : { value: read.value ?? SCALAR_RULES[field].initial };
+}
+
+/**
+ * What is wrong if a product does not have the expected value; null if it has.
+ * `current` is null where there is no such product.
+ */
+export function changedSince(
+  current: Product | null,
+  { field, value, unit }: Expectation,
+): FieldProblem | null {
+  if (current === null) {
+    return problemOf(field, "has no present value: there is no such product");
+  }
+  const column = SCALAR_RULES[field].unit?.column;
+  const present = column === undefined ? null : current[column];
+  const isOfUnit = unit === null || unit === present;
+  if (current[field] === value && isOfUnit) return null;
+  const shown = [current[field] ?? "empty", present].filter((part) => part)
+    .join(" ");
+  return problemOf(field, `is ${shown} now`);
+}
+
+function problemOf(field: ScalarField, present: string): FieldProblem {
+  const message = `${present}, not as ${EXPECTED}; nothing was changed. ` +
+    "Decide again by the present value.";
+  return { field, code: "changed_since", message };
+}

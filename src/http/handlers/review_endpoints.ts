@@ -1,0 +1,252 @@
+/** The review of products: for operators, and what was rejected for sellers. */
+import { REASONS_EXAMPLE, REVIEWS_EXAMPLE } from "../../contracts/examples.ts";
+import {
+  type OwnedProduct,
+  shownImages,
+} from "../../catalogue/product_lists.ts";
+import {
+  imageNode,
+  listNode,
+  productNode,
+} from "../../catalogue/product_xml.ts";
+import {
+  DECLARATION,
+  END,
+  xmlComment,
+} from "../../catalogue/refused_products.ts";
+import type { Sql } from "../../database/db.ts";
+import type { ShownImage } from "../../images/image.ts";
+import { joined } from "../../lib/blocks.ts";
+import { type Detail, recordInvalid } from "../../lib/errors.ts";
+import { DECISIONS_BYTES, readDecisions } from "../../reviews/decision.ts";
+import { decideReviews as decide } from "../../reviews/decisions.ts";
+import {
+  FIRST_REVIEW,
+  listReviews as reviewsOf,
+  parsePlace,
+  placeOf,
+  placeText,
+  type ReviewPlace,
+} from "../../reviews/queue.ts";
+import {
+  listReasons as reasonsOf,
+  putReasons as storeReasons,
+  readReasons,
+  REASONS_LIMIT,
+} from "../../reviews/reasons.ts";
+import { changedFields, reviewOf } from "../../reviews/review.ts";
+import { sellerByName } from "../../sellers/seller_rows.ts";
+import {
+  element,
+  EncodedElement,
+  isoTime,
+  type XmlNode,
+} from "../../xml/encode.ts";
+import { readPage } from "../server/list.ts";
+import {
+  AFTER,
+  LIMIT,
+  PAGE_LIMIT,
+  REVIEW_STATE,
+  SELLER,
+} from "../server/parameters.ts";
+import { QueryReader } from "../server/query.ts";
+import { endpoint } from "../server/route.ts";
+
+export const listReviews = endpoint({
+  operation: "listReviews",
+  title: "List products to review",
+  about:
+    "Those that came to the state first, with what changed since the last " +
+    "approval. While products change, a page shows each as it is now.",
+  parameters: [REVIEW_STATE, SELLER, AFTER, LIMIT],
+  answers: ["reviews"],
+  errors: ["not_found"],
+}, async (context) => {
+  const { services, query } = context;
+  const reader = new QueryReader(query);
+  const state = reader.read(REVIEW_STATE) ?? "pending";
+  const place = {
+    after: reader.cursor(parsePlace) ?? FIRST_REVIEW,
+    limit: reader.limit(),
+  };
+  reader.finish();
+  const name = query.get(SELLER.name);
+  const sellerNo = name === null
+    ? null
+    : (await services.db.read((sql) => sellerByName(sql, name))).no;
+  const { list, next, partial } = await readPage(
+    context,
+    "product",
+    place,
+    async (sql, after, count) => {
+      const found = await reviewsOf(sql, { state, sellerNo }, after, count);
+      return await stepOf(sql, found, count, reviewNode);
+    },
+    sellerNo,
+  );
+  return {
+    xml: { reviews: { product: list }, next: next && placeText(next), partial },
+  };
+});
+
+/** A step of a list of reviewed products, each with the images of `urls`. */
+async function stepOf<V>(
+  sql: Sql,
+  found: readonly OwnedProduct[],
+  count: number,
+  nodeOf: (
+    found: OwnedProduct,
+    images: ReadonlyMap<string, ShownImage>,
+  ) => V,
+) {
+  const images = new Map<number, ReadonlyMap<string, ShownImage>>();
+  for (const [no, own] of Map.groupBy(found, ({ owner }) => owner.no)) {
+    const shown = own.flatMap(({ product }) => {
+      const former = reviewOf(product)?.former;
+      return former ? [product, former] : [product];
+    });
+    images.set(no, await shownImages(sql, no, shown));
+  }
+  const entries = found.map((each) => ({
+    node: nodeOf(each, images.get(each.owner.no)!),
+    cursor: placeOf(each.product),
+  }));
+  return {
+    entries,
+    next: found.length === count ? entries[count - 1].cursor : null,
+  };
+}
+
+function reviewNode(
+  { product, owner }: OwnedProduct,
+  images: ReadonlyMap<string, ShownImage>,
+): XmlNode {
+  const review = reviewOf(product)!;
+  const changed = changedFields(product, review);
+  const { former } = review;
+  const values: XmlNode = {};
+  for (const field of former === null ? [] : changed) {
+    switch (field) {
+      case "categories":
+        values[field] = listNode("category", former!.categories);
+        break;
+      case "images":
+        values[field] = listNode(
+          "image",
+          former!.images.map((image) =>
+            imageNode(image, images.get(image.url))
+          ),
+        );
+        break;
+      default:
+        values[field] = former![field] ?? undefined;
+    }
+  }
+  return {
+    ...productNode(product, images, owner),
+    changed_at: isoTime(review.changedAt),
+    changed: { field: changed },
+    former: former === null ? undefined : values,
+  };
+}
+
+export const decideReviews = endpoint({
+  operation: "decideReviews",
+  title: "Decide about products",
+  about: "Up to 250, all or none. Each decision is in the audit log and an " +
+    "event of the seller, product_approved or product_rejected; one that is " +
+    "so already changes nothing. A rejection has a code or a message.",
+  sends: { root: "reviews", example: REVIEWS_EXAMPLE },
+  answers: ["success"],
+  errors: ["too_many_products"],
+}, async ({ services, who, document }) => {
+  const details: Detail[] = [];
+  const root = await document(DECISIONS_BYTES);
+  const decisions = readDecisions(root, details);
+  if (details.length > 0) throw recordInvalid(details);
+  await decide(services, { who, decisions });
+  return { xml: { success: true } };
+});
+
+export const listReasons = endpoint({
+  operation: "listReasons",
+  title: "Reasons for rejections",
+  about: "Your own list, in its order; the page offers it to reviewers.",
+  answers: ["reasons"],
+}, async ({ services }) => {
+  const reasons = await services.db.read(reasonsOf);
+  return {
+    xml: {
+      reasons: {
+        reason: reasons.map(({ code, field, message }) => ({
+          code,
+          field: field ?? undefined,
+          message: message ?? undefined,
+        })),
+      },
+    },
+  };
+});
+
+export const putReasons = endpoint({
+  operation: "putReasons",
+  title: "Change the reasons for rejections",
+  about: `The whole list, up to ${REASONS_LIMIT}; it takes the place of the ` +
+    "former one. Decisions may have other codes, too.",
+  sends: { root: "reasons", example: REASONS_EXAMPLE },
+  answers: ["success"],
+}, async ({ services, who, document }) => {
+  const reasons = readReasons(await document(REASONS_BYTES));
+  await storeReasons(services, { who, reasons });
+  return { xml: { success: true } };
+});
+
+const REASONS_BYTES = 512 * 1_024;
+
+export const getRejectedProducts = endpoint({
+  operation: "getRejectedProducts",
+  title: "Rejected products",
+  about:
+    "As a document <products> to correct and upload: each product behind " +
+    `a comment with the reason, up to ${PAGE_LIMIT.maximum}, the first that ` +
+    "were rejected first. A header Link leads to further ones.",
+  parameters: [AFTER],
+  answers: { type: "text/xml" },
+}, async (context) => {
+  const reader = new QueryReader(context.query);
+  const after = reader.cursor(parsePlace) ?? FIRST_REVIEW;
+  reader.finish();
+  const { no } = context.seller;
+  const { list, next } = await readPage<ReviewPlace, XmlNode>(
+    context,
+    "product",
+    { after, limit: PAGE_LIMIT.maximum },
+    async (sql, after, count) => {
+      const filter = { state: "rejected", sellerNo: no } as const;
+      const found = await reviewsOf(sql, filter, after, count);
+      return await stepOf(sql, found, count, rejectedElement);
+    },
+    no,
+  );
+  const encoder = new TextEncoder();
+  const body = joined([
+    encoder.encode(`${DECLARATION}<products>\n`),
+    ...list.blocks,
+    encoder.encode(END),
+  ]);
+  const headers: Record<string, string> = {};
+  if (next) headers.Link = `<?after=${placeText(next)}>; rel="next"`;
+  return { body, headers };
+});
+
+function rejectedElement(
+  { product }: OwnedProduct,
+  images: ReadonlyMap<string, ShownImage>,
+): EncodedElement {
+  const { code, field, message } = reviewOf(product)!;
+  const reason = [code, field, message].filter((part) => part !== null);
+  const comment = xmlComment(`rejected: ${reason.join(", ")}`);
+  const text = element("product", productNode(product, images));
+  return new EncodedElement(`${comment}\n${text}\n`);
+}

@@ -1,0 +1,136 @@
+/**
+ * Writes JSON by the shapes that describe XML: names are those of elements and
+ * XML attributes, and an element that holds a list is an array, beside which
+ * stands what is beside the items.
+ */
+import {
+  ElementList,
+  type XmlNode,
+  xmlText,
+  type XmlValue,
+} from "../xml/encode.ts";
+import {
+  type Child,
+  isText,
+  listedIn,
+  type Shape,
+  type TextForm,
+} from "../xml/shapes.ts";
+
+/** Writes a value as JSON. */
+export type Write = (value: XmlValue) => string;
+
+/**
+ * Writes what a node has under a name as members, with a comma before each.
+ * `long` as for `element`.
+ */
+export type WriteMember = (
+  value: NonNullable<XmlNode[string]>,
+  long?: ElementList[],
+) => string;
+
+const WRITERS = new WeakMap<Shape, Write>();
+
+/** The writer of elements of a shape. */
+export function jsonWriter(shape: Shape): Write {
+  const write = WRITERS.get(shape) ?? writerOf(shape);
+  WRITERS.set(shape, write);
+  return write;
+}
+
+function writerOf(shape: Shape): Write {
+  const { content, attributes, textName = "value" } = shape;
+  if (isText(content) && attributes === undefined) return textWriter(content);
+  const members = isText(content)
+    ? new Map([["#text", textMember(textName, content)]])
+    : membersOf(content);
+  for (const [name, { form }] of Object.entries(attributes ?? {})) {
+    members.set(`@${name}`, textMember(name, form));
+  }
+  return (value) => {
+    if (value === null) return "null";
+    if (typeof value === "object") return object(members, value);
+    return isText(content)
+      ? object(members, { "#text": value })
+      : quoted(String(value));
+  };
+}
+
+/** Writers of these elements as members of an object, by name. */
+export function membersOf(
+  children: readonly Child[],
+): Map<string, WriteMember> {
+  return new Map(children.map((child) => [child.name, memberOf(child)]));
+}
+
+/** The members of a node, in its order. `long` as for `element`. */
+export function object(
+  members: ReadonlyMap<string, WriteMember>,
+  node: XmlNode,
+  long?: ElementList[],
+): string {
+  let written = "";
+  for (const name in node) {
+    const value = node[name];
+    if (value !== undefined) written += members.get(name)!(value!, long);
+  }
+  return `{${written.slice(1)}}`;
+}
+
+function textMember(name: string, form: TextForm): WriteMember {
+  const write = textWriter(form);
+  return (value) => `,"${name}":${write(value as XmlValue)}`;
+}
+
+function memberOf({ name, shape, max }: Child): WriteMember {
+  if (max > 1) return arrayMember(name, shape);
+  const listed = listedIn(shape);
+  if (listed === null) {
+    const write = jsonWriter(shape);
+    return (value) => `,"${name}":${write(value as XmlValue)}`;
+  }
+  const { items, beside } = listed;
+  const writeItems = arrayMember(name, items.shape);
+  const others = membersOf(beside);
+  return (value, long) => {
+    const { [items.name]: list, ...more } = value as XmlNode;
+    const written = object(others, more).slice(1, -1);
+    return writeItems(list ?? [], long) + (written && `,${written}`);
+  };
+}
+
+function arrayMember(name: string, shape: Shape): WriteMember {
+  // When it is needed: a shape may hold itself.
+  let write: Write | undefined;
+  return (value, long) => {
+    if (value instanceof ElementList) return `,"${name}":[${value.in(long)}]`;
+    write ??= jsonWriter(shape);
+    return `,"${name}":[${(value as XmlValue[]).map(write).join(",")}]`;
+  };
+}
+
+function textWriter(form: TextForm): Write {
+  const none = form.empty ? "null" : '""';
+  switch (form.kind) {
+    case "integer":
+      return (value) => {
+        if (typeof value === "number") return `${value}`;
+        return value === null || value === "" ? none : quoted(String(value));
+      };
+    case "boolean":
+      return String;
+    case "any":
+      return JSON.stringify;
+    default:
+      return (value) => value === null ? none : quoted(String(value));
+  }
+}
+
+/** Characters that are escaped, or that XML does not have. */
+const UNUSUAL =
+  // deno-lint-ignore no-control-regex
+  /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
+
+function quoted(text: string): string {
+  return UNUSUAL.test(text) ? JSON.stringify(xmlText(text)) : `"${text}"`;
+}

@@ -1,0 +1,43 @@
+/** Where a problem is in a JSON document (RFC 6901). */
+import type { Detail } from "../lib/errors.ts";
+
+/** A segment of a field's path that is an entry of a list. */
+const ENTRY = /^\w+\[(\d+)\]$/;
+
+/**
+ * The pointer of a problem, from the path of its field in XML. `list` is the
+ * name of the products, or of what else the document lists.
+ */
+export function pointerTo(
+  { product, field = "", code }: Detail,
+  list: string | null,
+): string {
+  const path = field === "" ? [] : field.split("/");
+  const isOfList = product === undefined && code !== "unknown_element";
+  if (list !== null && isOfList) return `/${list}`;
+  const tokens = path.map((segment) => {
+    const entry = ENTRY.exec(segment);
+    if (entry !== null) return Number(entry[1]) - 1;
+    return code === "unknown_element" ? segment : segment.replace(/^@/, "");
+  });
+  const place = product === undefined ? [] : [list, product - 1];
+  return [...place, ...tokens].map((token) => `/${token}`).join("");
+}
+
+/** The problems with their pointers. */
+export function withPointers(
+  details: readonly Detail[],
+  list: string | null,
+): Detail[] {
+  return details.map((detail) =>
+    // What is malformed has a line and a column.
+    detail.column !== undefined || detail.pointer !== undefined
+      ? detail
+      : { ...detail, pointer: pointerTo(detail, list) }
+  );
+}
+
+/** A name as part of a pointer. */
+export function pointerToken(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}

@@ -1,0 +1,100 @@
+/** Reads small documents in JSON. */
+import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { element } from "../xml/encode.ts";
+import type { XmlNode } from "../xml/encode.ts";
+import { parseTree, type XmlElement } from "../xml/decode.ts";
+import { type AnyValue, XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
+import { listedIn } from "../xml/shapes.ts";
+import { pointerToken } from "./pointer.ts";
+import { jsonOf, type Root } from "./reader.ts";
+
+/**
+ * The tree of the XML document that says the same. Throws 400 for what is
+ * malformed, and 422 for values of other types than the document has.
+ */
+export function parseJson(
+  bytes: Uint8Array,
+  root: Root,
+  limits: XmlLimits,
+): XmlElement {
+  const { depth } = XML_LIMITS;
+  const tree = parseTree(bytes, { ...limits, depth }, jsonOf(root));
+  const details: Detail[] = [];
+  const isList = listedIn(root.shape) !== null;
+  note(tree, isList ? `/${root.name}` : "", isList, details);
+  if (details.length > 0) throw recordInvalid(details);
+  return tree;
+}
+
+/** Adds the problems of an element's type; `isList`: it is an array. */
+function note(
+  { name, mistyped = [], children, any, line }: XmlElement,
+  pointer: string,
+  isList: boolean,
+  details: Detail[],
+): void {
+  for (const { member, found, expected, line } of mistyped) {
+    const field = member ?? name;
+    details.push({
+      line,
+      field,
+      pointer: member === null ? pointer : `${pointer}/${pointerToken(member)}`,
+      code: "wrong_type",
+      message: `${field} is ${found}; it must be ${expected}.`,
+    });
+  }
+  const problem = any === undefined ? null : anyProblem(any);
+  if (problem !== null) {
+    const message = `${name} ${problem}`;
+    details.push({ line, field: name, pointer, code: "not_allowed", message });
+  }
+  const isArray = isList || children.length > 1 &&
+      children.every((child) => child.name === children[0].name);
+  for (const [n, child] of children.entries()) {
+    note(child, `${pointer}/${isArray ? n : child.name}`, false, details);
+  }
+}
+
+const XML_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+
+/** Why a value cannot be XML; null if it can. */
+function anyProblem(value: AnyValue): string | null {
+  if (value === null || typeof value === "string") return null;
+  if (Array.isArray(value)) return "is an array; it must be an object.";
+  return Object.keys(value).some((name) => name.startsWith("@"))
+    ? "has an XML attribute; only the objects in it can have some."
+    : membersProblem(value);
+}
+
+function membersProblem(value: { [name: string]: AnyValue }): string | null {
+  for (const [name, member] of Object.entries(value)) {
+    const isText = name === "#text";
+    const isAttribute = name.startsWith("@");
+    if (!isText && !XML_NAME.test(isAttribute ? name.slice(1) : name)) {
+      return `has the name "${name.slice(0, 100)}", which no XML element can ` +
+        'have; begin with a letter, and use letters, digits, "_", "-" and ".".';
+    }
+    const isScalar = member === null || typeof member === "string";
+    if (isText || isAttribute) {
+      if (!isScalar) {
+        return `has an object or array as ${name}; write a string.`;
+      }
+      continue;
+    }
+    for (const item of Array.isArray(member) ? member : [member]) {
+      if (Array.isArray(item)) return `has an array in the array ${name}.`;
+      if (item === null || typeof item === "string") continue;
+      const problem = membersProblem(item);
+      if (problem !== null) return problem;
+    }
+  }
+  return null;
+}
+
+/** The XML of a value of any content that was read; see `parseJson`. */
+export function xmlOfAny(value: AnyValue): string {
+  const written = element("any", value as XmlNode | string | null);
+  return written === "<any/>"
+    ? ""
+    : written.slice("<any>".length, -"</any>".length);
+}

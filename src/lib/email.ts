@@ -1,0 +1,34 @@
+/** Mail: its servers, and addresses as far as servers agree about them. */
+
+/** A mail server that takes mail from us. */
+export interface MailServer {
+  host: string;
+  port: number;
+  /** TLS from the first byte; otherwise STARTTLS where the server has it. */
+  secure: boolean;
+  /** null: without a password. */
+  login: { user: string; password: string } | null;
+}
+
+/** Who mail is from; the name may be "". */
+export interface MailFrom {
+  name: string;
+  address: string;
+}
+
+const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}$/;
+const LABEL = /^[A-Za-z0-9-]{1,63}$/;
+const LONGEST = 254;
+
+/**
+ * Whether a text is an address such as `orders@example.com`: in ASCII, without a
+ * name, quotation marks or comments.
+ */
+export function isEmail(text: string): boolean {
+  const at = text.lastIndexOf("@");
+  if (at === -1 || text.length > LONGEST) return false;
+  const local = text.slice(0, at);
+  const labels = text.slice(at + 1).split(".");
+  return LOCAL.test(local) && !`.${local}.`.includes("..") &&
+    labels.every((label) => LABEL.test(label) && !/^-|-$/.test(label));
+}

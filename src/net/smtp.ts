@@ -1,0 +1,195 @@
+/**
+ * Sends mail through a mail server of the operator's choice (SMTP, RFC 5321), so
+ * neither its address nor its answers are guarded; its time and the length of
+ * its answers are limited.
+ */
+import { connect, isIPv4 } from "node:net";
+import { Readable } from "node:stream";
+import type { Clock } from "../deps.ts";
+import type { MailFrom, MailServer } from "../lib/email.ts";
+
+export interface Mail {
+  to: string;
+  subject: string;
+  text: string;
+  /** Of its Message-ID, before the `@`; the same for every try. */
+  id: string;
+  /** Unix milliseconds. */
+  date: number;
+  headers: Readonly<Record<string, string>>;
+}
+
+export type MailOutcome =
+  /** The server has taken it. */
+  | "sent"
+  /** The server will not take it for this address. */
+  | "refused"
+  /** It does not take it for this address now. */
+  | "later"
+  /** It cannot be reached, or takes nothing from us. */
+  | "away"
+  /** It broke off when it may have taken it. */
+  | "unsure";
+
+export interface MailResult {
+  outcome: MailOutcome;
+  /** For the log, without an address; "" of what was sent. */
+  reason: string;
+}
+
+export interface Mailer {
+  /** Sends a mail; every failure is an outcome, not an error. */
+  send(mail: Mail, signal: AbortSignal): Promise<MailResult>;
+}
+
+export interface SmtpOptions {
+  server: MailServer;
+  from: MailFrom;
+  clock: Clock;
+}
+
+/** From the connection to the last answer. */
+const MAIL_MS = 30_000;
+const ANSWER_MS = 20_000;
+const LONGEST_ANSWER = 64 * 1_024;
+/** Told to the server, which need not know the name of this machine. */
+const CLIENT_NAME = "seller-interface";
+
+export class SmtpMailer implements Mailer {
+  readonly #options: SmtpOptions;
+
+  constructor(options: SmtpOptions) {
+    this.#options = options;
+  }
+
+  async send(mail: Mail, signal: AbortSignal): Promise<MailResult> {
+    const { server, clock } = this.#options;
+    const { default: SMTPConnection } = await import(
+      "nodemailer/smtp-connection"
+    );
+    const message = await this.#compose(mail);
+    let isUnderWay = false;
+    // Read once the server has asked for the data.
+    const body = Readable.from((function* () {
+      isUnderWay = true;
+      yield message;
+    })());
+    const socket = connect({ host: server.host, port: server.port });
+    const late = Promise.withResolvers<never>();
+    const stop = () => late.reject(new Error("late"));
+    const cancel = clock.after(MAIL_MS, stop);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    const connection = new SMTPConnection({
+      ...tlsOptions(server),
+      connection: socket,
+      host: server.host,
+      name: CLIENT_NAME,
+      greetingTimeout: ANSWER_MS,
+      socketTimeout: ANSWER_MS,
+      maxResponseSize: LONGEST_ANSWER,
+      socketCloseTimeout: 0,
+    });
+    const failed = new Promise<never>((_, reject) => {
+      socket.on("error", reject);
+      connection.on("error", reject);
+    });
+    failed.catch(() => {});
+    const step = <T>(begin: (done: Done<T>) => void) =>
+      Promise.race([promiseOf(begin), failed, late.promise]);
+    try {
+      await step((done) => socket.once("connect", () => done(null)));
+      await step((done) => connection.connect((error) => done(error)));
+      await this.#logIn(connection, step);
+      const envelope = { from: this.#options.from.address, to: mail.to };
+      await step((done) => connection.send(envelope, body, done));
+      connection.quit();
+      return { outcome: "sent", reason: "" };
+    } catch (error) {
+      return resultOf(error, isUnderWay);
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", stop);
+      body.destroy();
+      connection.close();
+      socket.destroySoon();
+    }
+  }
+
+  async #compose(mail: Mail): Promise<Uint8Array> {
+    const { default: MailComposer } = await import("nodemailer/mail-composer");
+    const { from } = this.#options;
+    const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
+    return await new MailComposer({
+      from,
+      to: mail.to,
+      subject: mail.subject,
+      text: mail.text,
+      date: new Date(mail.date),
+      messageId: `<${mail.id}@${domain}>`,
+      headers: { "Auto-Submitted": "auto-generated", ...mail.headers },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    }).compile().build();
+  }
+
+  async #logIn(connection: Connection, step: Step): Promise<void> {
+    const { login } = this.#options.server;
+    if (login === null) return;
+    const credentials = { user: login.user, pass: login.password };
+    await step((done) => connection.login({ credentials }, done));
+  }
+}
+
+type Connection = InstanceType<
+  typeof import("nodemailer/smtp-connection").default
+>;
+type Done<T> = (error?: unknown, result?: T) => void;
+type Step = <T>(begin: (done: Done<T>) => void) => Promise<T>;
+
+function promiseOf<T>(begin: (done: Done<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) =>
+    begin((error, result) => {
+      if (error) reject(error);
+      else resolve(result as T);
+    })
+  );
+}
+
+/** A password goes over TLS alone, unless it stays on this machine. */
+export function tlsOptions({ host, secure, login }: MailServer) {
+  const isLocal = isLoopback(host);
+  return {
+    secure,
+    requireTLS: !secure && login !== null && !isLocal,
+    // A certificate says nothing of this machine.
+    tls: { rejectUnauthorized: !isLocal },
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" ||
+    (isIPv4(host) && host.startsWith("127."));
+}
+
+interface SmtpError {
+  code?: string;
+  /** Of the server's answer. */
+  responseCode?: number;
+  /** The command that it answered. */
+  command?: string;
+}
+
+/** The server's words are left out, as they may repeat the address. */
+function resultOf(error: unknown, isUnderWay: boolean): MailResult {
+  const { code, responseCode, command } = error as SmtpError;
+  const reason = responseCode === undefined
+    ? `${code ?? "timeout"}`
+    : `${responseCode} to ${command}`;
+  if (responseCode === undefined) {
+    return { outcome: isUnderWay ? "unsure" : "away", reason };
+  }
+  const isOfMail = command === "RCPT TO" || command === "DATA";
+  if (!isOfMail || responseCode === 421) return { outcome: "away", reason };
+  return { outcome: responseCode < 500 ? "later" : "refused", reason };
+}

@@ -1,0 +1,546 @@
+/**
+ * Everything that sellers and the operator are told, one entry each: how it is
+ * found, what the text is, and which page it leads to.
+ */
+import { ofPart, type Sql } from "../database/db.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
+import type { Config } from "../config.ts";
+import type { Reason } from "../reviews/review.ts";
+import { OWN, usedOf } from "../sellers/usage_rows.ts";
+import type { Detail, Recipient } from "./notice.ts";
+
+export interface Kind {
+  name: string;
+  recipient: Recipient;
+  text: (detail: Detail) => string;
+  /** The view of the page, as in `webhooks/order_created`. */
+  view: (detail: Detail) => string;
+  /** Instead of more than a few of them. */
+  many?: { text: (count: number) => string; view: string };
+}
+
+/** Something to tell, of a seller. */
+export interface Found {
+  sellerNo: number;
+  /** Which one, where a seller may have several. */
+  about: string;
+  detail: Detail;
+  /** It is no reason to tell it, but goes on where it was told. */
+  isFading?: boolean;
+  /** Something else tells it. */
+  isSilent?: boolean;
+}
+
+/** A kind that rows of sellers show. */
+export interface SoughtKind extends Kind {
+  /** It goes on, or it happened at a time. */
+  nature: "state" | "event";
+  find: (sql: Sql, look: Look) => Found[] | Promise<Found[]>;
+}
+
+export interface Look {
+  now: number;
+  /** Events of before are known. */
+  since: number;
+  config: Pick<Config, "productLimit" | "imageQuota">;
+  /** Of sellers that have used much. */
+  usages: readonly Usage[];
+}
+
+/** A look finds so many of a kind at most. */
+export const FOUND_AT_MOST = 2_000;
+
+/** A condition: the seller wants mail; a suspended one, later. */
+const WANTS_MAIL = `sellers.status <> 'removed' AND sellers.email IS NOT NULL
+  AND sellers.email_off_at IS NULL`;
+
+/** A webhook fails for five days before it is disabled. */
+const ENDING_MS = 4 * DAY_MS;
+
+interface FailingWebhook {
+  sellerNo: number;
+  id: string;
+  trigger: string;
+  failingSince: number;
+  lastError: string | null;
+}
+
+/** Webhooks that fail at least since a time. */
+async function webhooks(
+  sql: Sql,
+  condition: string,
+  since: number,
+  isSilent: (webhook: FailingWebhook) => boolean = () => false,
+): Promise<Found[]> {
+  const rows = await sql.all<FailingWebhook>(
+    `SELECT webhooks.seller_no AS "sellerNo", webhooks.id,
+       webhooks.trigger_name AS "trigger", webhooks.last_error AS "lastError",
+       webhooks.failing_since AS "failingSince"
+     FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
+     WHERE webhooks.failing_since IS NOT NULL AND webhooks.failing_since <= ?
+       AND ${condition} AND ${WANTS_MAIL} ${ofPart("webhooks.seller_no")}
+     ORDER BY webhooks.failing_since LIMIT ?`,
+    [since, FOUND_AT_MOST],
+  );
+  return rows.map((row) => {
+    const { sellerNo, id, trigger, failingSince, lastError } = row;
+    const detail = { trigger, since: failingSince, error: lastError };
+    return { sellerNo, about: id, detail, isSilent: isSilent(row) };
+  });
+}
+
+const webhookView = ({ trigger }: Detail) => `webhooks/${trigger}`;
+
+/** Imports that ended in one of some states. */
+async function imports(
+  sql: Sql,
+  { since }: Look,
+  states: string,
+): Promise<Found[]> {
+  const rows = await sql.all<
+    { sellerNo: number; id: string } & Record<string, number | string | null>
+  >(
+    `SELECT imports.seller_no AS "sellerNo", imports.id, imports.name,
+       imports.state, imports.dry_run AS "dryRun", imports.undoes,
+       products_total AS total, products_created AS created,
+       products_updated AS updated, products_refused AS refused,
+       products_deleted AS deleted, problems
+     FROM imports JOIN sellers ON sellers.seller_no = imports.seller_no
+     WHERE imports.over_at IS NOT NULL AND imports.over_at >= ?
+       AND imports.over_at >= sellers.email_since
+       AND imports.state IN (${states})
+       AND ${WANTS_MAIL} ${ofPart("imports.seller_no")}
+     ORDER BY imports.over_at LIMIT ?`,
+    [since, FOUND_AT_MOST],
+  );
+  return rows.map(({ sellerNo, ...detail }) => (
+    { sellerNo, about: detail.id, detail }
+  ));
+}
+
+/** "The import stock.xml", or what else it is. */
+function importName({ name, undoes, dryRun }: Detail): string {
+  const what = undoes !== null
+    ? "The undo of an import"
+    : dryRun === 1
+    ? "The trial run of the import"
+    : "The import";
+  return name === null ? what : `${what} ${name}`;
+}
+
+/** A seller is told so long before a key ends. */
+const KEY_ENDS_MS = 7 * DAY_MS;
+
+interface EndingKey {
+  sellerNo: number;
+  id: string;
+  label: string | null;
+  prefix: string | null;
+  endsAt: number;
+}
+
+/**
+ * Keys that end soon. One that was rotated has a day left, which its seller
+ * knows.
+ */
+async function endingKeys(sql: Sql, { now }: Look): Promise<Found[]> {
+  const rows = await sql.all<EndingKey>(
+    `SELECT own.seller_no AS "sellerNo", api_keys.id, label, prefix,
+       expires_at AS "endsAt"
+     FROM ${OWN} JOIN api_keys ON api_keys.seller_no = own.seller_no
+     WHERE expires_at IS NOT NULL AND expires_at > ? AND expires_at <= ?
+       AND revoked_at IS NULL AND ${WANTS_MAIL} ${ofPart("own.seller_no")}
+     ORDER BY expires_at LIMIT ?`,
+    [now, now + KEY_ENDS_MS, FOUND_AT_MOST],
+  );
+  return rows.map(({ sellerNo, id, label, prefix, endsAt }) => ({
+    sellerNo,
+    about: id,
+    detail: { label, prefix, ends: endsAt },
+    isFading: endsAt <= now + DAY_MS,
+  }));
+}
+
+interface RejectedProduct {
+  sellerNo: number;
+  id: string;
+  sku: string;
+  at: number;
+  review: string;
+}
+
+/** Products that reviewers rejected. */
+async function rejected(sql: Sql, { since }: Look): Promise<Found[]> {
+  const rows = await sql.all<RejectedProduct>(
+    `SELECT products.seller_no AS "sellerNo", products.id, products.sku,
+       review_at AS at, products.review
+     FROM products JOIN sellers ON sellers.seller_no = products.seller_no
+     WHERE review_state IS NOT NULL AND review_state = 'rejected'
+       AND review_at >= ? AND review_at >= sellers.email_since
+       AND ${WANTS_MAIL} ${ofPart("products.seller_no")}
+     ORDER BY review_at LIMIT ?`,
+    [since, FOUND_AT_MOST],
+  );
+  return rows.map(({ sellerNo, id, sku, at, review }) => {
+    const { message, code } = JSON.parse(review) as Reason;
+    const detail = { id, sku, reason: message ?? code };
+    return { sellerNo, about: `${id} ${at}`, detail };
+  });
+}
+
+const importView = ({ id }: Detail) => `imports/${id}`;
+
+interface FailedImages {
+  sellerNo: number;
+  id: string;
+  importId: string | null;
+  failed: number;
+}
+
+/** Uploads and imports that are through, but for images that failed. */
+async function failedImages(sql: Sql, { since }: Look): Promise<Found[]> {
+  const rows = await sql.all<FailedImages>(
+    `SELECT transactions.seller_no AS "sellerNo", transactions.id,
+       import_id AS "importId", images_failed AS failed
+     FROM transactions
+       JOIN sellers ON sellers.seller_no = transactions.seller_no
+     WHERE images_failed > 0 AND finished_at IS NOT NULL AND finished_at >= ?
+       AND finished_at >= sellers.email_since
+       AND ${WANTS_MAIL} ${ofPart("transactions.seller_no")}
+     ORDER BY finished_at LIMIT ?`,
+    [since, FOUND_AT_MOST],
+  );
+  return rows.map(({ sellerNo, id, importId, failed }) => {
+    const detail = { upload: id, import: importId, failed };
+    return { sellerNo, about: importId ?? id, detail };
+  });
+}
+
+/** What a seller uses, and its own limits. */
+export interface Usage {
+  sellerNo: number;
+  id: string;
+  name: string;
+  wantsMail: number;
+  products: number;
+  productLimit: number | null;
+  imageBytes: number;
+  imageQuota: number | null;
+}
+
+/** Some sellers, by their numbers. */
+export function pageOfUsages(
+  sql: Sql,
+  after: number,
+  limit: number,
+): Promise<Usage[]> {
+  return sql.all<Usage>(
+    `SELECT own.seller_no AS "sellerNo", sellers.id, sellers.name,
+       CASE WHEN ${WANTS_MAIL} THEN 1 ELSE 0 END AS "wantsMail",
+       ${usedOf("products", "own.seller_no")} AS products,
+       sellers.product_limit AS "productLimit",
+       ${usedOf("image_bytes", "own.seller_no")} +
+         ${usedOf("import_bytes", "own.seller_no")} AS "imageBytes",
+       sellers.image_quota AS "imageQuota"
+     FROM ${OWN} WHERE sellers.status <> 'removed' AND own.seller_no > ?
+       ${ofPart("own.seller_no")}
+     ORDER BY own.seller_no LIMIT ?`,
+    [after, limit],
+  );
+}
+
+/** Percent of a quota at which a seller is told; it grows. */
+const LEVELS = [80, 90, 100];
+/** A level is over when the use is so many percent below. */
+const FADES = 5;
+
+interface QuotaUse {
+  quota: "products" | "images";
+  used: number;
+  limit: number;
+}
+
+function usesOf(usage: Usage, config: Look["config"]): QuotaUse[] {
+  const { products, productLimit, imageBytes, imageQuota } = usage;
+  return [
+    {
+      quota: "products" as const,
+      used: products,
+      limit: productLimit ?? config.productLimit,
+    },
+    {
+      quota: "images" as const,
+      used: imageBytes,
+      limit: imageQuota ?? config.imageQuota,
+    },
+    // A seller that may have none has not used any up.
+  ].filter(({ limit }) => limit > 0);
+}
+
+const percentOf = ({ used, limit }: QuotaUse) => 100 * used / limit;
+
+/** Whether a seller is, or may have been, told of its use of a quota. */
+export function isMuch(usage: Usage, config: Look["config"]): boolean {
+  return usesOf(usage, config)
+    .some((use) => percentOf(use) >= LEVELS[0] - FADES);
+}
+
+/** Of the levels that are reached, the highest is told. */
+function quotas({ usages, config }: Look): Found[] {
+  return usages.filter(({ wantsMail }) => wantsMail === 1).flatMap((usage) =>
+    usesOf(usage, config).flatMap((use) => {
+      const percent = percentOf(use);
+      const reached = LEVELS.filter((level) => percent >= level);
+      return LEVELS.filter((level) => percent >= level - FADES)
+        .map((level) => ({
+          sellerNo: usage.sellerNo,
+          about: `${use.quota} ${level}`,
+          detail: { ...use, level },
+          isFading: !reached.includes(level),
+          isSilent: level !== reached.at(-1),
+        }));
+    })
+  );
+}
+
+function overQuota({ usages, config }: Look): Found[] {
+  return usages.flatMap((usage) =>
+    usesOf(usage, config).filter((use) => percentOf(use) >= 100 - FADES)
+      .map((use) => ({
+        sellerNo: usage.sellerNo,
+        about: use.quota,
+        detail: { seller: usage.name, seller_id: usage.id, ...use },
+        isFading: percentOf(use) < 100,
+      }))
+  );
+}
+
+/** Sellers of whom a delivery was exhausted in the last day. */
+async function exhausted(sql: Sql, { now }: Look): Promise<Found[]> {
+  const rows = await sql.all<
+    { sellerNo: number; id: string; name: string; n: number }
+  >(
+    `SELECT newest.seller_no AS "sellerNo", sellers.id, sellers.name,
+       COUNT(*) AS n FROM
+       (SELECT seller_no FROM deliveries
+        WHERE state = 'exhausted' AND settled_at IS NOT NULL AND settled_at > ?
+          ${ofPart()}
+        ORDER BY settled_at DESC LIMIT ?) AS newest
+       JOIN sellers ON sellers.seller_no = newest.seller_no
+     WHERE sellers.status <> 'removed'
+     GROUP BY newest.seller_no, sellers.id, sellers.name`,
+    [now - DAY_MS, 10 * FOUND_AT_MOST],
+  );
+  return rows.map(({ sellerNo, id, name, n }) => ({
+    sellerNo,
+    about: "",
+    detail: { seller: name, seller_id: id, deliveries: n },
+  }));
+}
+
+const sellerView = ({ seller_id }: Detail) => `sellers/${seller_id}`;
+
+/** Kinds that rows show. */
+export const SOUGHT: readonly SoughtKind[] = [
+  {
+    name: "webhook_failing",
+    recipient: "seller",
+    nature: "state",
+    find: (sql, { now }) =>
+      webhooks(
+        sql,
+        "webhooks.disabled_at IS NULL",
+        now - HOUR_MS,
+        ({ failingSince }) => failingSince <= now - ENDING_MS,
+      ),
+    text: ({ trigger, since, error }) =>
+      `Your webhook for ${trigger} has failed since ${timeOf(since)}` +
+      `${reasonOf(error)}. Its events are sent again later; if it goes on ` +
+      "failing for five days, we stop calling it.",
+    view: webhookView,
+  },
+  {
+    name: "webhook_ending",
+    recipient: "seller",
+    nature: "state",
+    find: (sql, { now }) =>
+      webhooks(sql, "webhooks.disabled_at IS NULL", now - ENDING_MS),
+    text: ({ trigger, since, error }) =>
+      `Your webhook for ${trigger} has failed since ${timeOf(since)}` +
+      `${
+        reasonOf(error)
+      }. If it does not work within a day, we stop calling it.`,
+    view: webhookView,
+  },
+  {
+    name: "webhook_disabled",
+    recipient: "seller",
+    nature: "state",
+    find: (sql, { now }) =>
+      webhooks(sql, "webhooks.disabled_at IS NOT NULL", now),
+    text: ({ trigger, error }) =>
+      `We no longer call your webhook for ${trigger}${reasonOf(error)}. Its ` +
+      "events are kept; register the webhook again to receive them.",
+    view: webhookView,
+  },
+  {
+    name: "import_through",
+    recipient: "seller",
+    nature: "event",
+    find: (sql, look) => imports(sql, look, "'completed'"),
+    text: (detail) =>
+      `${importName(detail)} is through: ${
+        countsOf(detail, ["created", "updated", "deleted", "refused"])
+      } of ${detail.total} products.`,
+    view: importView,
+    many: {
+      text: (count) => `${count} imports are through.`,
+      view: "imports",
+    },
+  },
+  {
+    name: "import_refused",
+    recipient: "seller",
+    nature: "event",
+    find: (sql, look) => imports(sql, look, "'refused', 'failed'"),
+    text: (detail) =>
+      detail.state === "failed"
+        ? `${importName(detail)} could not be processed to its end.`
+        : `${importName(detail)} was refused: nothing of it is stored. ` +
+          `Mistakes that were found: ${detail.problems}.`,
+    view: importView,
+  },
+  {
+    name: "images_failed",
+    recipient: "seller",
+    nature: "event",
+    find: failedImages,
+    text: ({ failed, import: importId }) =>
+      importId !== null
+        ? "Images of an import could not be fetched, and are not tried again."
+        : `${failed} ${failed === 1 ? "image" : "images"} of an upload could ` +
+          "not be fetched, and are not tried again.",
+    view: (detail) =>
+      detail.import === null
+        ? `uploads/${detail.upload}`
+        : importView({ id: detail.import }),
+    many: {
+      text: (count) =>
+        `Images of ${count} uploads could not be fetched, and are not tried again.`,
+      view: "uploads",
+    },
+  },
+  {
+    name: "key_ending",
+    recipient: "seller",
+    nature: "state",
+    find: endingKeys,
+    text: ({ label, prefix, ends }) =>
+      `Your key ${label ?? ""}${label === null ? "" : " "}(it begins with ` +
+      `${prefix}) ends at ${timeOf(ends)}. Rotate it before, so that your ` +
+      "programs go on.",
+    view: () => "keys",
+  },
+  {
+    name: "product_rejected",
+    recipient: "seller",
+    nature: "event",
+    find: rejected,
+    text: ({ sku, reason }) =>
+      `The product ${sku} was rejected${
+        reasonOf(reason)
+      }. Correct it, and it ` +
+      "is reviewed again.",
+    view: ({ id }) => `products/${id}`,
+    many: {
+      text: (count) =>
+        `${count} products were rejected. Correct them, and they are reviewed ` +
+        "again.",
+      view: "products?review=rejected",
+    },
+  },
+  {
+    name: "quota",
+    recipient: "seller",
+    nature: "state",
+    find: (_, look) => quotas(look),
+    text: ({ quota, level, used, limit }) => {
+      const what = quota === "products"
+        ? `${used} of ${limit} products`
+        : `${used} of ${limit} bytes for images`;
+      return level === 100
+        ? `Your quota is used up: ${what}. Changes are stored, new ` +
+          `${quota === "products" ? "products" : "images"} are not.`
+        : `${level} % of your quota is used: ${what}.`;
+    },
+    view: () => "products",
+  },
+  {
+    name: "deliveries_exhausted",
+    recipient: "operator",
+    nature: "state",
+    find: exhausted,
+    text: ({ seller, deliveries }) =>
+      `${deliveries} deliveries to ${seller} were given up: every try failed.`,
+    view: sellerView,
+  },
+  {
+    name: "seller_over_quota",
+    recipient: "operator",
+    nature: "state",
+    find: (_, look) => overQuota(look),
+    text: ({ seller, quota, used, limit }) =>
+      `${seller} has used up its quota of ${quota}: ${used} of ${limit}` +
+      `${quota === "images" ? " bytes" : ""}.`,
+    view: sellerView,
+  },
+];
+
+/** Kinds that a process sees. */
+export const SEEN = {
+  not_ready: {
+    name: "not_ready",
+    recipient: "operator",
+    text: ({ part, trouble }) =>
+      `The service is not ready (${part}): ${trouble}.`,
+    view: () => "overview",
+  },
+  backup_old: {
+    name: "backup_old",
+    recipient: "operator",
+    text: ({ at }) =>
+      `The last backup is older than a day: it is of ${timeOf(at)}.`,
+    view: () => "overview",
+  },
+  disk_low: {
+    name: "disk_low",
+    recipient: "operator",
+    text: ({ folder, percent }) =>
+      `Only ${percent} % of the disk of ${folder} are free.`,
+    view: () => "overview",
+  },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export type SeenKind = keyof typeof SEEN;
+
+/** By name. */
+export const KINDS: ReadonlyMap<string, Kind> = new Map(
+  [...SOUGHT, ...Object.values(SEEN)].map((kind) => [kind.name, kind]),
+);
+
+/** `2026-11-24 09:30 UTC`. */
+function timeOf(at: string | number | null): string {
+  const iso = new Date(Number(at)).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+}
+
+function reasonOf(error: string | number | null): string {
+  return error === null ? "" : ` (${error})`.replace(/\.\)$/, ")");
+}
+
+/** `3 created, 1 refused`; `nothing changed` of none. */
+function countsOf(detail: Detail, names: readonly string[]): string {
+  const counts = names.filter((name) => Number(detail[name]) > 0)
+    .map((name) => `${detail[name]} ${name}`);
+  return counts.length === 0 ? "nothing changed" : counts.join(", ");
+}

@@ -1,0 +1,157 @@
+/** Looks for what sellers and the operator have to be told, and what is over. */
+import { MAINTENANCE, type Part } from "../database/db.ts";
+import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
+import type { Services } from "../services.ts";
+import {
+  type Found,
+  FOUND_AT_MOST,
+  isMuch,
+  type Look,
+  pageOfUsages,
+  SOUGHT,
+  type SoughtKind,
+  type Usage,
+} from "./kinds.ts";
+import type { NoticeKey } from "./notice.ts";
+import { endNotices, insertNotices, type NewNotice, storedOf } from "./rows.ts";
+
+type LookServices = Pick<
+  Services,
+  "config" | "db" | "deps" | "mailer" | "signals"
+>;
+
+/** Rows of one read or write. */
+const ROWS = 1_000;
+const WRITTEN = 100;
+/** An event may be committed so long after its time. */
+const LATE_MS = 10 * MINUTE_MS;
+
+/** What a process has found, so that it does not write it again. */
+export class NoticeLooks {
+  readonly #services: LookServices;
+  /** Of each kind of events, those of the last look. */
+  readonly #known = new Map<string, ReadonlySet<string>>();
+  /** Unix milliseconds of the last complete look. */
+  #lastAt = 0;
+
+  constructor(services: LookServices) {
+    this.#services = services;
+  }
+
+  /** Yields after each read or write how many notices it began or ended. */
+  async *run(): AsyncGenerator<number, void> {
+    const { config, db, deps, mailer } = this.#services;
+    const now = deps.clock.now();
+    const since = Math.max(
+      now - DAY_MS,
+      Math.min(now, this.#lastAt) - LATE_MS,
+    );
+    const kinds = SOUGHT.filter(({ recipient }) =>
+      (recipient === "seller" ? mailer : config.noticesUrl) !== null
+    );
+    if (kinds.length === 0) return;
+    for (const [n, part] of db.parts().entries()) {
+      const usages: Usage[] = [];
+      for await (const page of this.#usages(part)) {
+        for (const usage of page) {
+          if (isMuch(usage, config)) usages.push(usage);
+        }
+        yield 0;
+      }
+      const look = { now, since, config, usages };
+      for (const kind of kinds) {
+        const name = `${kind.name} ${n}`;
+        yield* kind.nature === "state"
+          ? this.#compare(part, kind, look)
+          : this.#add(part, kind, look, name);
+      }
+    }
+    this.#lastAt = now;
+  }
+
+  async *#usages(part: Part): AsyncGenerator<Usage[]> {
+    for (let after = 0;;) {
+      const page = await part.read((sql) => pageOfUsages(sql, after, ROWS), {
+        single: true,
+      });
+      yield page;
+      if (page.length < ROWS) return;
+      after = page[page.length - 1].sellerNo;
+    }
+  }
+
+  /** Of what goes on: tells what is new, and forgets what is over. */
+  async *#compare(
+    part: Part,
+    kind: SoughtKind,
+    look: Look,
+  ): AsyncGenerator<number, void> {
+    const { found, stored } = await part.read(async (sql) => ({
+      found: await kind.find(sql, look),
+      stored: await storedOf(sql, kind.name),
+    }));
+    const known = new Set(stored.map(nameOf));
+    const present = new Set(found.map((each) => nameOf(keyOf(kind, each))));
+    const begun = found.filter((each) =>
+      !each.isFading && !known.has(nameOf(keyOf(kind, each)))
+    );
+    yield* this.#insert(part, kind, begun);
+    // Beyond what one look finds nothing is known.
+    if (found.length >= FOUND_AT_MOST) return;
+    const over = stored.filter((key) => !present.has(nameOf(key)));
+    for (const some of pages(over)) {
+      await part.write((tx) => endNotices(tx, some), MAINTENANCE);
+      yield some.length;
+    }
+  }
+
+  /** Of what happened: tells what is new. */
+  async *#add(
+    part: Part,
+    kind: SoughtKind,
+    look: Look,
+    name: string,
+  ): AsyncGenerator<number, void> {
+    const found = await part.read(async (sql) => await kind.find(sql, look));
+    const known = this.#known.get(name) ?? new Set();
+    const key = (each: Found) => nameOf(keyOf(kind, each));
+    yield* this.#insert(
+      part,
+      kind,
+      found.filter((each) => !known.has(key(each))),
+    );
+    this.#known.set(name, new Set(found.map(key)));
+  }
+
+  async *#insert(
+    part: Part,
+    kind: SoughtKind,
+    found: readonly Found[],
+  ): AsyncGenerator<number, void> {
+    const { signals } = this.#services;
+    const notices = found.map((each): NewNotice => ({
+      ...keyOf(kind, each),
+      kind: kind.name,
+      recipient: kind.recipient,
+      detail: each.detail,
+      isSilent: each.isSilent ?? false,
+    }));
+    for (const some of pages(notices)) {
+      await part.write(async (tx) => {
+        await insertNotices(tx, some);
+        tx.onCommit(() => signals.notices.announce());
+      }, MAINTENANCE);
+      yield some.length;
+    }
+  }
+}
+
+function keyOf({ name }: SoughtKind, { sellerNo, about }: Found): NoticeKey {
+  return { sellerNo, id: `${name} ${about}` };
+}
+
+const nameOf = ({ sellerNo, id }: NoticeKey) => `${sellerNo} ${id}`;
+
+function* pages<T>(all: readonly T[]): Generator<T[]> {
+  for (let i = 0; i < all.length; i += WRITTEN) yield all.slice(i, i + WRITTEN);
+}

@@ -1,0 +1,21 @@
+/** Deletes old notices: a job of `operations/maintenance.ts`. */
+import { MAINTENANCE } from "../database/db.ts";
+import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
+import type { Services } from "../services.ts";
+import { SOUGHT } from "./kinds.ts";
+import { deletePast } from "./rows.ts";
+
+const ROWS = 500;
+
+/** Deletes notices of what happened too long ago to be found again. */
+export async function* sweepNotices(
+  { db }: Pick<Services, "db">,
+): AsyncGenerator<number, void> {
+  for (const { name, nature } of SOUGHT) {
+    if (nature === "state") continue;
+    yield* untilNoneOnAny(
+      db,
+      (part) => part.write((tx) => deletePast(tx, name, ROWS), MAINTENANCE),
+    );
+  }
+}

@@ -1,0 +1,361 @@
+/** Rows of `notices`; see `notice.ts`. */
+import {
+  insertInto,
+  ofPart,
+  query,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
+import { SECOND_MS } from "../lib/durations.ts";
+import { deleteOld } from "../database/old_rows.ts";
+import { claim, type Leased } from "../jobs/lease_queue.ts";
+import {
+  type Detail,
+  FIRST_MAIL_MS,
+  GIVE_UP_MS,
+  KEPT_MS,
+  MOST,
+  NEXT_MAIL_MS,
+  type Notice,
+  type NoticeKey,
+  NOTICES,
+  type Recipient,
+  retryDelay,
+} from "./notice.ts";
+
+export interface NewNotice extends NoticeKey {
+  kind: string;
+  recipient: Recipient;
+  detail: Detail;
+  /** It is not told. */
+  isSilent: boolean;
+}
+
+/** Notices of a kind that are stored, of which there are few. */
+export async function storedOf(
+  sql: Sql,
+  kind: string,
+): Promise<NoticeKey[]> {
+  return await sql.all<NoticeKey>(
+    `SELECT seller_no AS "sellerNo", id FROM notices
+     WHERE kind = ? ${ofPart()}`,
+    [kind],
+  );
+}
+
+const keyOf = ({ sellerNo, id }: NoticeKey) => `${sellerNo} ${id}`;
+
+/** In the order of their keys, in which every process writes them. */
+function inOrder<T extends NoticeKey>(notices: readonly T[]): T[] {
+  return notices.toSorted((a, b) => keyOf(a) < keyOf(b) ? -1 : 1);
+}
+
+/**
+ * Stores notices of sellers that are not stored yet, so that each is told when
+ * its time has come; of a seller that has too many, none.
+ */
+export async function insertNotices(
+  tx: Tx,
+  notices: readonly NewNotice[],
+): Promise<void> {
+  const now = tx.now();
+  await tx.runMany(
+    `INSERT INTO notices (seller_no, id, kind, recipient, created_at, seen_at,
+       due_at, told_at, detail)
+     SELECT seller_no, ?, ?, ?, ?, ?,
+       CASE WHEN ? = 1 THEN NULL WHEN ? = 0 THEN ?
+         WHEN mailed_at + ? > ? THEN mailed_at + ? ELSE ? END,
+       ?, ?
+     FROM seller_counters WHERE seller_no = ? AND removed = 0
+       AND (SELECT COUNT(*) FROM notices
+            WHERE seller_no = ? AND recipient = ?) < ?
+     ON CONFLICT DO NOTHING`,
+    inOrder(notices).map((notice) => {
+      const { sellerNo, id, kind, recipient, detail, isSilent } = notice;
+      const isMail = recipient === "seller";
+      return [
+        ...[id, kind, recipient, now, now],
+        ...[Number(isSilent), Number(isMail), now],
+        ...[NEXT_MAIL_MS, now + FIRST_MAIL_MS, NEXT_MAIL_MS],
+        ...[now + FIRST_MAIL_MS, isSilent ? now : null],
+        ...[JSON.stringify(detail), sellerNo, sellerNo, recipient, MOST],
+      ];
+    }),
+  );
+}
+
+/** What is sent, or may have been, stays until that is known. */
+const MAY_GO =
+  "lease_id IS NULL AND (told_at IS NOT NULL OR message_id IS NULL)";
+
+/** Deletes what is over. */
+export async function endNotices(
+  tx: Tx,
+  keys: readonly NoticeKey[],
+): Promise<void> {
+  await tx.runMany(
+    `DELETE FROM notices WHERE seller_no = ? AND id = ? AND ${MAY_GO}`,
+    inOrder(keys).map(({ sellerNo, id }) => [sellerNo, id]),
+  );
+}
+
+/** Deletes some of what happened too long ago to be found again. */
+export function deletePast(
+  tx: Tx,
+  kind: string,
+  limit: number,
+): Promise<number> {
+  return deleteOld(tx, {
+    table: "notices",
+    key: "id",
+    condition: `kind = ? AND created_at <= ? AND lease_id IS NULL`,
+    params: [kind, tx.now() - KEPT_MS],
+    order: "created_at",
+    limit,
+  });
+}
+
+/** Something that a process sees. */
+export type SeenNotice = Pick<NewNotice, "id" | "kind" | "detail">;
+
+const INSERT_SEEN = insertInto(
+  "notices",
+  [
+    ...["seller_no", "id", "kind", "recipient", "created_at", "seen_at"],
+    ...["due_at", "told_at", "detail"],
+  ],
+  "ON CONFLICT (seller_no, id) DO UPDATE SET seen_at = excluded.seen_at",
+);
+
+/** Stores what a process sees, as told or to be told; or that it sees it still. */
+export async function noteSeen(
+  tx: Tx,
+  seen: readonly (SeenNotice & { isTold: boolean })[],
+): Promise<void> {
+  const now = tx.now();
+  const order = seen.toSorted((a, b) => a.id < b.id ? -1 : 1);
+  await tx.runMany(
+    INSERT_SEEN,
+    order.map(({ id, kind, detail, isTold }) => [
+      ...[tx.beside, id, kind, "operator", now, now],
+      ...[isTold ? null : now, isTold ? now : null, JSON.stringify(detail)],
+    ]),
+  );
+}
+
+/** What no process has seen since a time is over. */
+export async function endUnseen(tx: Tx, before: number): Promise<void> {
+  await tx.run(
+    `DELETE FROM notices WHERE seller_no = ? AND seen_at < ? AND ${MAY_GO}`,
+    [tx.beside, before],
+  );
+}
+
+/** Those about whom somebody has to be told now, the longest due first. */
+export async function dueFor(
+  sql: Sql,
+  recipient: Recipient,
+  now: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await sql.all<{ sellerNo: number }>(
+    `SELECT seller_no AS "sellerNo" FROM notices
+     WHERE recipient = ? AND due_at IS NOT NULL AND due_at <= ? ${ofPart()}
+     ORDER BY due_at LIMIT ?`,
+    [recipient, now, limit],
+  );
+  return [...new Set(rows.map(({ sellerNo }) => sellerNo))];
+}
+
+/** Notices under one lease. */
+export interface Claimed {
+  leased: Leased[];
+  notices: Notice[];
+  /** Of the mail. */
+  messageId: string;
+  /** A former try may have told them, so it stays that mail. */
+  mayBeTold: boolean;
+}
+
+const COLUMNS = `id, kind, created_at AS "createdAt", failures, detail`;
+type ClaimedRow = Omit<Notice, "sellerNo" | "detail"> & { detail: string };
+
+function claimed(
+  sellerNo: number,
+  lease: string,
+  mail: Pick<Claimed, "messageId" | "mayBeTold">,
+  rows: readonly ClaimedRow[],
+): Claimed | null {
+  if (rows.length === 0) return null;
+  const notices = rows.map(({ detail, ...row }) => (
+    { ...row, sellerNo, detail: JSON.parse(detail) as Detail }
+  )).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  const leased = notices.map(({ id }) => ({ sellerNo, id, lease }));
+  return { leased, notices, ...mail };
+}
+
+/** Claims a notice to the operator. */
+export async function claimForOperator(
+  tx: Tx,
+  sellerNo: number,
+  lease: string,
+): Promise<Claimed | null> {
+  const rows = await claim<ClaimedRow>(tx, NOTICES, {
+    sellerNo,
+    lease,
+    of: "recipient = 'operator' AND due_at <= ?",
+    params: [tx.now()],
+    limit: 1,
+  }, { returning: COLUMNS });
+  const mail = { messageId: "", mayBeTold: false };
+  return claimed(sellerNo, lease, mail, rows);
+}
+
+/**
+ * Claims all that a mail to a seller tells: those of a mail that may have been
+ * taken alone, otherwise all that wait, under `messageId`. None while a former
+ * mail is under way, or too young.
+ */
+export async function claimForSeller(
+  tx: Tx,
+  sellerNo: number,
+  lease: string,
+  messageId: string,
+): Promise<Claimed | null> {
+  const own = await tx.get<{ mailedAt: number }>(
+    query(({ lock }) =>
+      `SELECT mailed_at AS "mailedAt" FROM seller_counters
+       WHERE seller_no = ? ${lock("FOR UPDATE")}`
+    ),
+    [sellerNo],
+  );
+  if (own === undefined) return null;
+  const now = tx.now();
+  if (await isSuspended(tx, sellerNo)) {
+    await putOff(tx, sellerNo, now + HELD_UP_MS);
+    return null;
+  }
+  const unsure = await tx.get<{ messageId: string; dueAt: number | null }>(
+    `SELECT message_id AS "messageId", MIN(due_at) AS "dueAt" FROM notices
+     WHERE seller_no = ? AND message_id IS NOT NULL AND told_at IS NULL
+     GROUP BY message_id`,
+    [sellerNo],
+  );
+  if (unsure !== undefined && (unsure.dueAt ?? Infinity) > now) {
+    await putOff(tx, sellerNo, unsure.dueAt ?? now + HELD_UP_MS);
+    return null;
+  }
+  const nextAt = own.mailedAt + NEXT_MAIL_MS;
+  if (unsure === undefined && own.mailedAt <= now && now < nextAt) {
+    await putOff(tx, sellerNo, nextAt);
+    return null;
+  }
+  const mail = {
+    messageId: unsure?.messageId ?? messageId,
+    mayBeTold: unsure !== undefined,
+  };
+  const rows = await claim<ClaimedRow>(tx, NOTICES, {
+    sellerNo,
+    lease,
+    of: unsure === undefined
+      ? "recipient = 'seller'"
+      : "recipient = 'seller' AND message_id = ?",
+    params: unsure === undefined ? [] : [mail.messageId],
+    limit: MOST,
+  }, { returning: COLUMNS });
+  await tx.runMany(
+    "UPDATE notices SET message_id = ? WHERE seller_no = ? AND id = ?",
+    rows.map(({ id }) => [mail.messageId, sellerNo, id]),
+  );
+  return claimed(sellerNo, lease, mail, rows);
+}
+
+/** How often it looks at what waits for the end of something else. */
+const HELD_UP_MS = 30 * SECOND_MS;
+
+async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
+  const row = await tx.get<{ status: string }>(
+    "SELECT status FROM sellers WHERE seller_no = ?",
+    [sellerNo],
+  );
+  return row?.status === "suspended";
+}
+
+/** What waits for a mail waits until then at least. */
+async function putOff(tx: Tx, sellerNo: number, until: number): Promise<void> {
+  await tx.run(
+    `UPDATE notices SET due_at = ?
+     WHERE seller_no = ? AND recipient = 'seller' AND due_at < ?`,
+    [until, sellerNo, until],
+  );
+}
+
+/** How an attempt to tell ended. */
+export type Outcome =
+  | "told"
+  /** It will never be. */
+  | "refused"
+  /** It was not, and is tried again. */
+  | "failed"
+  /** As this, and it was no fault of what is told. */
+  | "released"
+  /** It may have been. */
+  | "unsure";
+
+/** Ends leases that are still held. */
+export async function settleNotices(
+  tx: Tx,
+  { leased: [{ lease }], notices, mayBeTold }: Claimed,
+  outcome: Outcome,
+): Promise<void> {
+  const now = tx.now();
+  const isEnd = outcome === "told" || outcome === "refused";
+  const keepsId = mayBeTold || outcome === "told" || outcome === "unsure";
+  await tx.runMany(
+    `UPDATE notices SET lease_id = NULL, lease_until = NULL, due_at = ?,
+       told_at = ?, failures = ?,
+       message_id = CASE WHEN ? = 1 THEN message_id ELSE NULL END
+     WHERE seller_no = ? AND id = ? AND lease_id = ?`,
+    inOrder(notices).map(({ sellerNo, id, createdAt, failures }) => {
+      const failed = outcome === "released" ? failures : failures + 1;
+      const isOver = isEnd || now - createdAt >= GIVE_UP_MS;
+      const dueAt = outcome === "released"
+        ? now
+        : now + retryDelay(failed, outcome === "unsure");
+      return [
+        ...[isOver ? null : dueAt, isOver ? now : null, failed],
+        ...[Number(keepsId), sellerNo, id, lease],
+      ];
+    }),
+  );
+}
+
+/** A mail to a seller was taken now. */
+export async function noteMailed(tx: Tx, sellerNo: number): Promise<void> {
+  await tx.runMany(
+    "UPDATE seller_counters SET mailed_at = ? WHERE seller_no = ?",
+    [[tx.now(), sellerNo]],
+  );
+}
+
+/** Where a seller is told of notices. */
+export interface Addressee {
+  id: string;
+  name: string;
+  email: string;
+  emailKey: string;
+}
+
+/** Null for a seller that wants no mail. */
+export async function addresseeOf(
+  sql: Sql,
+  sellerNo: number,
+): Promise<Addressee | null> {
+  const row = await sql.get<Addressee>(
+    `SELECT id, name, email, email_key AS "emailKey" FROM sellers
+     WHERE seller_no = ? AND status <> 'removed' AND email IS NOT NULL
+       AND email_off_at IS NULL`,
+    [sellerNo],
+  );
+  return row ?? null;
+}

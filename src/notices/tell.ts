@@ -1,0 +1,111 @@
+/** What a mail to a seller says, and a request to the operator. */
+import { createHash } from "node:crypto";
+import type { Mail } from "../net/smtp.ts";
+import { linkSignature } from "../sellers/email.ts";
+import { KINDS } from "./kinds.ts";
+import type { Detail, Notice } from "./notice.ts";
+import type { Addressee } from "./rows.ts";
+
+/** A mail lists so many; the rest is counted. */
+const LISTED = 30;
+
+/** A notice in words, with the link to its page. */
+export interface Told {
+  kind: string;
+  text: string;
+  link: string;
+}
+
+/** Null for a kind that a later version made. */
+export function told(
+  { kind, detail }: { kind: string; detail: Detail },
+  publicUrl: string,
+): Told | null {
+  const known = KINDS.get(kind);
+  if (known === undefined) return null;
+  const link = `${publicUrl}/#/${known.view(detail)}`;
+  return { kind, text: known.text(detail), link };
+}
+
+/** The path at which a seller ends its mail, or begins it again. */
+export function subscriptionPath({ id, emailKey }: Addressee): string {
+  return `/notices/${id}/${linkSignature(emailKey, { id })}`;
+}
+
+/** One mail of all notices, always the same for the same ones. */
+export function digest(
+  notices: readonly Notice[],
+  to: Addressee,
+  { id, publicUrl }: { id: string; publicUrl: string },
+): Mail {
+  const all = inWords(notices, publicUrl);
+  const listed = all.slice(0, LISTED);
+  const more = all.length - listed.length;
+  const link = publicUrl + subscriptionPath(to);
+  const text = [
+    ...listed.map(({ text, link }) => `${text}\n${link}`),
+    ...(more > 0 ? [`And ${more} more, at ${publicUrl}/`] : []),
+    `--\nYou get this because this address is the one of ${to.name}; at most ` +
+    `one mail an hour. To end these mails:\n${link}`,
+  ].join("\n\n") + "\n";
+  return {
+    to: to.email,
+    subject: all.length === 1
+      ? `${to.name}: ${firstSentence(all[0].text)}`
+      : `${to.name}: ${all.length} things to know`,
+    text,
+    id,
+    // They are in the order of their times.
+    date: notices[notices.length - 1].createdAt,
+    headers: {
+      "List-Unsubscribe": `<${link}>`,
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    },
+  };
+}
+
+/** Of one kind so many are told one by one. */
+const ONE_BY_ONE = 5;
+
+/** In the order of the notices, with many of one kind in one. */
+function inWords(notices: readonly Notice[], publicUrl: string): Told[] {
+  const byKind = Map.groupBy(notices, ({ kind }) => kind);
+  return [...byKind].flatMap(([kind, own]) => {
+    const many = KINDS.get(kind)?.many;
+    if (many === undefined || own.length <= ONE_BY_ONE) {
+      return own.flatMap((notice) => told(notice, publicUrl) ?? []);
+    }
+    const link = `${publicUrl}/#/${many.view}`;
+    return [{ kind, text: many.text(own.length), link }];
+  });
+}
+
+const SUBJECT_LENGTH = 100;
+
+function firstSentence(text: string): string {
+  const [first] = text.split(/[.:] /, 1);
+  return first.length <= SUBJECT_LENGTH
+    ? first.replace(/\.$/, "")
+    : `${first.slice(0, SUBJECT_LENGTH)}…`;
+}
+
+/** A notice to the operator, as Standard Webhooks writes a payload. */
+export function operatorPayload(
+  { kind, detail, createdAt }: Pick<Notice, "kind" | "detail" | "createdAt">,
+  publicUrl: string,
+): string | null {
+  const notice = told({ kind, detail }, publicUrl);
+  if (notice === null) return null;
+  const { text, link } = notice;
+  return JSON.stringify({
+    type: kind,
+    timestamp: new Date(createdAt).toISOString(),
+    data: { text, link, ...detail },
+  });
+}
+
+/** The `webhook-id` of a notice; another one when it is told again later. */
+export function payloadId({ id, sellerNo, createdAt }: Notice): string {
+  const hash = createHash("sha256").update(`${sellerNo} ${id} ${createdAt}`);
+  return `notice_${hash.digest("hex").slice(0, 32)}`;
+}

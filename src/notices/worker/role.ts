@@ -1,0 +1,410 @@
+/**
+ * Tells sellers by mail and the operator by signed requests what they have to
+ * know. Every process does: it claims what is due under a lease in a short write,
+ * sends it, and records the outcome. A mail server or an endpoint that is away is
+ * left alone for a while, and costs nothing else.
+ */
+import { outageOf, type Part, type Tx } from "../../database/db.ts";
+import { LEASE_MS, mustRenew } from "../../jobs/lease.ts";
+import { eachSeller, expired, release, renew } from "../../jobs/lease_queue.ts";
+import { Loop } from "../../jobs/loop.ts";
+import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
+import { PeriodicJobs } from "../../jobs/periodic_jobs.ts";
+import type { BackgroundRole } from "../../jobs/role_keeper.ts";
+import { Signal } from "../../jobs/signals.ts";
+import { SECOND_MS } from "../../lib/durations.ts";
+import type { Held } from "../../lib/holders.ts";
+import { retryAfter } from "../../lib/retry_after.ts";
+import { within } from "../../lib/waits.ts";
+import { Outbound, OutboundError } from "../../net/outbound.ts";
+import type { Services } from "../../services.ts";
+import { USER_AGENT } from "../../version.ts";
+import { webhookSignature } from "../../webhooks/webhook.ts";
+import { NoticeLooks } from "../look.ts";
+import { type Notice, NOTICES, type Recipient } from "../notice.ts";
+import {
+  addresseeOf,
+  type Claimed,
+  claimForOperator,
+  claimForSeller,
+  dueFor,
+  noteMailed,
+  type Outcome,
+  settleNotices,
+} from "../rows.ts";
+import { digest, operatorPayload, payloadId } from "../tell.ts";
+import { Seen } from "./seen.ts";
+
+/** How often it looks for rows that other processes wrote. */
+const STEP_MS = SECOND_MS;
+/** How often it looks for what there is to tell. */
+const LOOK_MS = 5 * SECOND_MS;
+const SEE_MS = 4 * SECOND_MS;
+/** Mails, or requests, in flight of one process. */
+const AT_ONCE = 4;
+/** The most expired leases that one look reads. */
+const EXPIRED = 256;
+/** How long those in flight may take to end after a stop. */
+const STOP_MS = 2_000;
+const ANSWER_MS = 15_000;
+const ANSWER_BYTES = 16 * 1_024;
+/** Pauses of a mail server or an endpoint that is away. */
+const FIRST_PAUSE_MS = 2 * SECOND_MS;
+const LONGEST_PAUSE_MS = 8 * SECOND_MS;
+const LONGEST_RETRY_AFTER_MS = 60 * SECOND_MS;
+/** Pause before an outcome that the database refused is recorded again. */
+const RECORD_AGAIN_MS = 1_000;
+/** The operator chose the address. */
+const EVERYWHERE = ["0.0.0.0/0", "::/0"];
+
+export interface NoticeRoleOptions {
+  /** Whether this process looks for what there is to tell. */
+  isLooking: () => boolean;
+}
+
+interface Flight {
+  claimed: Claimed;
+  /** Unix milliseconds. */
+  leaseUntil: number;
+}
+
+/** How something was told, or why not. */
+interface Result {
+  outcome: Outcome;
+  /** The other side takes nothing for now; for how long at least. */
+  awayMs?: number;
+  /** For the log; without an address. */
+  reason?: string;
+}
+
+/** One way to tell, and how it is. */
+interface Channel {
+  recipient: Recipient;
+  inFlight: number;
+  /** Failures in a row of the other side. */
+  failures: number;
+  trouble: OngoingFailure;
+  /** Monotonic milliseconds. */
+  pausedUntil: number;
+  claim: (part: Part, sellerNo: number) => Promise<Claimed | null>;
+  tell: (claimed: Claimed) => Promise<Result>;
+}
+
+export class NoticeRole implements BackgroundRole {
+  readonly #services: Services;
+  readonly #loop: Loop;
+  readonly #looks: PeriodicJobs;
+  readonly #seen: Seen;
+  readonly #outbound: Outbound;
+  readonly #channels: Channel[];
+  readonly #flights = new Set<Flight>();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #aborting = new AbortController();
+  /** Monotonic milliseconds. */
+  #seeAt = 0;
+  #progress = 0;
+
+  constructor(services: Services, { isLooking }: NoticeRoleOptions) {
+    const { config, deps, signals, network, mailer } = services;
+    this.#services = services;
+    this.#outbound = new Outbound({
+      allowPrivate: EVERYWHERE,
+      userAgent: USER_AGENT,
+      clock: deps.clock,
+      ...network,
+    });
+    const channel = (
+      recipient: Recipient,
+      ways: Pick<Channel, "claim" | "tell">,
+    ): Channel => ({
+      recipient,
+      inFlight: 0,
+      failures: 0,
+      trouble: new OngoingFailure(deps.clock),
+      pausedUntil: 0,
+      ...ways,
+    });
+    this.#channels = [
+      ...(config.noticesUrl === null ? [] : [channel("operator", {
+        claim: (part, no) => this.#claimForOperator(part, no),
+        tell: ({ notices: [notice] }) => this.#tellOperator(notice),
+      })]),
+      ...(mailer === null ? [] : [channel("seller", {
+        claim: (part, no) => this.#claimForSeller(part, no),
+        tell: (claimed) => this.#tellSeller(claimed),
+      })]),
+    ];
+    this.#seen = new Seen(services, (notice) => this.#tellNow(notice));
+    const looks = new NoticeLooks(services);
+    this.#looks = new PeriodicJobs("notice_looks", [{
+      name: "notice_looks",
+      everyMs: LOOK_MS,
+      isOurs: isLooking,
+      run: () => looks.run(),
+    }], deps);
+    this.#loop = new Loop({
+      name: "notices",
+      deps,
+      signal: signals.notices,
+      idleMs: STEP_MS,
+      step: () => this.#step(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+    this.#looks.start();
+  }
+
+  /** Waits a while for what is in flight; the rest is told again. */
+  async stop(): Promise<void> {
+    const { clock } = this.#services.deps;
+    await Promise.all([this.#loop.stop(), this.#looks.stop()]);
+    await within(clock, STOP_MS, Promise.all(this.#sending));
+    this.#aborting.abort();
+    await within(clock, STOP_MS, Promise.all(this.#sending));
+    this.#outbound.close();
+  }
+
+  /** What it holds is told again when its leases have ended. */
+  abandon(): Promise<void> {
+    this.#aborting.abort();
+    void this.#loop.stop();
+    void this.#looks.stop();
+    this.#outbound.close();
+    return Promise.resolve();
+  }
+
+  trouble(): string | null {
+    return outageOf(this.#loop.failure);
+  }
+
+  get progress(): number {
+    return this.#progress;
+  }
+
+  held(): Held & { in_flight: number } {
+    return {
+      in_flight: this.#flights.size,
+      sending: this.#sending.size,
+      ...this.#outbound.held(),
+    };
+  }
+
+  oldestWaitMs(): number {
+    return this.#outbound.oldestWaitMs();
+  }
+
+  async #step(): Promise<number> {
+    const { config, deps: { clock } } = this.#services;
+    if (config.noticesUrl !== null && clock.monotonic() >= this.#seeAt) {
+      this.#seeAt = clock.monotonic() + SEE_MS;
+      await this.#seen.look();
+    }
+    await this.#renew();
+    await this.#releaseExpired();
+    for (const channel of this.#channels) await this.#send(channel);
+    this.#progress++;
+    return STEP_MS;
+  }
+
+  async #renew(): Promise<void> {
+    const { db, deps } = this.#services;
+    const now = deps.clock.now();
+    for (const flight of this.#flights) {
+      if (!mustRenew(flight.leaseUntil, now)) continue;
+      const { leased } = flight.claimed;
+      flight.leaseUntil = await db.partOf(leased[0].sellerNo)
+        .write((tx) => renew(tx, NOTICES, leased));
+    }
+  }
+
+  async #releaseExpired(): Promise<void> {
+    const { db, deps } = this.#services;
+    const held = new Set(
+      Array.from(this.#flights, ({ claimed }) => claimed.leased[0].lease),
+    );
+    for (const part of db.parts()) {
+      const now = deps.clock.now();
+      const ended = await part.read(
+        (sql) => expired(sql, NOTICES, now, EXPIRED),
+        { single: true },
+      );
+      const dead = ended.filter(({ lease }) => !held.has(lease));
+      await eachSeller(
+        dead,
+        (_, own) => part.write((tx) => release(tx, NOTICES, own, now)),
+      );
+    }
+  }
+
+  /** Begins to tell what is due, as far as there is room. */
+  async #send(channel: Channel): Promise<void> {
+    const { db, deps: { clock } } = this.#services;
+    if (clock.monotonic() < channel.pausedUntil) return;
+    // One that was away is tried with one.
+    const most = channel.failures > 0 ? 1 : AT_ONCE;
+    for (const part of db.parts()) {
+      const room = most - channel.inFlight;
+      if (room <= 0) return;
+      const due = await part.read(
+        (sql) => dueFor(sql, channel.recipient, clock.now(), room),
+        { single: true },
+      );
+      for (const sellerNo of due) {
+        const claimed = await channel.claim(part, sellerNo);
+        if (claimed !== null) this.#launch(part, channel, claimed);
+      }
+    }
+  }
+
+  #claimForOperator(part: Part, sellerNo: number): Promise<Claimed | null> {
+    const lease = this.#services.deps.ids.uuid();
+    return part.write((tx) => claimForOperator(tx, sellerNo, lease));
+  }
+
+  #claimForSeller(part: Part, sellerNo: number): Promise<Claimed | null> {
+    const { ids } = this.#services.deps;
+    const [lease, mail] = [ids.uuid(), ids.uuid()];
+    return part.write((tx) => claimForSeller(tx, sellerNo, lease, mail));
+  }
+
+  #launch(part: Part, channel: Channel, claimed: Claimed): void {
+    const { deps, signals } = this.#services;
+    const flight = { claimed, leaseUntil: deps.clock.now() + LEASE_MS };
+    this.#flights.add(flight);
+    channel.inFlight++;
+    const sending = this.#tell(part, channel, claimed)
+      .catch((error) =>
+        // The lease expires by itself; it is told again then.
+        deps.log.error("notice_not_recorded", { error: String(error) })
+      )
+      .finally(() => {
+        channel.inFlight--;
+        this.#flights.delete(flight);
+        this.#sending.delete(sending);
+        signals.notices.notify();
+      });
+    this.#sending.add(sending);
+  }
+
+  async #tell(part: Part, channel: Channel, claimed: Claimed): Promise<void> {
+    const { deps, metrics } = this.#services;
+    await deps.maybe?.("notices claimed");
+    const result = await channel.tell(claimed);
+    this.#note(channel, result);
+    await deps.maybe?.("notices told");
+    const { recipient } = channel;
+    metrics.notices.add(1, recipient, result.outcome);
+    const isMailed = recipient === "seller" && result.outcome === "told";
+    await this.#record(part, async (tx) => {
+      if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
+      await settleNotices(tx, claimed, result.outcome);
+    });
+  }
+
+  /**
+   * Records an outcome, with retries until the database accepts it: until then
+   * the lease is renewed, so that nobody is told again.
+   */
+  async #record(part: Part, write: (tx: Tx) => Promise<void>): Promise<void> {
+    const { deps: { clock } } = this.#services;
+    const abort = this.#aborting.signal;
+    for (;;) {
+      try {
+        return await part.write(write);
+      } catch (error) {
+        if (outageOf(error) === null || abort.aborted) throw error;
+        await new Signal().wait(clock, RECORD_AGAIN_MS, { abort });
+      }
+    }
+  }
+
+  /** Notes whether the other side takes what it is sent. */
+  #note(channel: Channel, { outcome, awayMs, reason }: Result): void {
+    const { clock, log } = this.#services.deps;
+    const { recipient } = channel;
+    const isNews = awayMs === undefined ||
+      channel.trouble.isNews(reason ?? "");
+    if (awayMs === undefined) {
+      channel.failures = 0;
+      channel.trouble.ended();
+    } else {
+      const pause = FIRST_PAUSE_MS * 2 ** channel.failures++;
+      channel.pausedUntil = clock.monotonic() +
+        Math.max(awayMs, Math.min(pause, LONGEST_PAUSE_MS));
+    }
+    if (outcome === "told") log.debug("notice_told", { recipient });
+    else if (isNews) {
+      log.warn("notice_not_told", { recipient, outcome, reason });
+    }
+  }
+
+  /** Tells the operator what has no row; whether that succeeded. */
+  async #tellNow(notice: Notice): Promise<boolean> {
+    const [channel] = this.#channels;
+    const { clock } = this.#services.deps;
+    if (clock.monotonic() < channel.pausedUntil) return false;
+    const result = await this.#tellOperator(notice);
+    this.#note(channel, result);
+    return result.outcome === "told";
+  }
+
+  async #tellOperator(notice: Notice): Promise<Result> {
+    const { config, deps: { clock }, publicUrl } = this.#services;
+    const payload = operatorPayload(notice, publicUrl());
+    if (payload === null) return { outcome: "refused", reason: "unknown" };
+    const body = new TextEncoder().encode(payload);
+    const id = payloadId(notice);
+    const timestamp = Math.floor(clock.now() / 1_000);
+    const secrets = [config.noticesSecret!];
+    try {
+      const { status, headers } = await this.#outbound.post(
+        config.noticesUrl!,
+        {
+          headers: {
+            "content-type": "application/json",
+            "webhook-id": id,
+            "webhook-timestamp": `${timestamp}`,
+            "webhook-signature": webhookSignature(secrets, id, timestamp, body),
+          },
+          body,
+          timeoutMs: ANSWER_MS,
+          maxAnswerBytes: ANSWER_BYTES,
+          signal: this.#aborting.signal,
+        },
+      );
+      if (status >= 200 && status < 300) return { outcome: "told" };
+      const wanted = retryAfter(headers("retry-after"), clock.now());
+      const awayMs = Math.min(wanted, LONGEST_RETRY_AFTER_MS);
+      return { outcome: "released", awayMs, reason: `${status}` };
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      return { outcome: "released", awayMs: 0, reason: error.kind };
+    }
+  }
+
+  async #tellSeller({ notices, messageId: id }: Claimed): Promise<Result> {
+    const { db, mailer, publicUrl } = this.#services;
+    const [{ sellerNo }] = notices;
+    const to = await db.read((sql) => addresseeOf(sql, sellerNo), {
+      single: true,
+    });
+    if (to === null) return { outcome: "refused", reason: "unsubscribed" };
+    const mail = digest(notices, to, { id, publicUrl: publicUrl() });
+    const { signal } = this.#aborting;
+    const { outcome, reason } = await mailer!.send(mail, signal);
+    switch (outcome) {
+      case "sent":
+        return { outcome: "told" };
+      case "refused":
+        return { outcome: "refused", reason };
+      case "later":
+        return { outcome: "failed", reason };
+      case "unsure":
+        return { outcome: "unsure", awayMs: 0, reason };
+      case "away":
+        return { outcome: "released", awayMs: 0, reason };
+    }
+  }
+}

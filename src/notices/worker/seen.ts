@@ -1,0 +1,141 @@
+/** What this process sees of itself, and the operator has to know. */
+import { outageOf } from "../../database/db.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/durations.ts";
+import { within } from "../../lib/waits.ts";
+import type { Services } from "../../services.ts";
+import { lastBackup } from "../backup_time.ts";
+import { SEEN, type SeenKind } from "../kinds.ts";
+import type { Detail, Notice } from "../notice.ts";
+import { endUnseen, noteSeen, type SeenNotice } from "../rows.ts";
+
+/** What no process has seen for so long is over. */
+const OVER_MS = 30 * SECOND_MS;
+/** Percent of a disk; it is over beyond the second. */
+const DISK_LOW = 10;
+const DISK_ENOUGH = 12;
+/** Writes of one order run one after the other, in every process. */
+const ORDER = { order: "notices" };
+
+/** What several processes tell within this time is the same. */
+const SAME_MS = 5 * MINUTE_MS;
+/** A disk that does not answer for so long is left out. */
+const DISK_MS = 1_000;
+
+type SeenServices = Pick<
+  Services,
+  "config" | "db" | "deps" | "health" | "signals"
+>;
+
+export class Seen {
+  readonly #services: SeenServices;
+  /** Tells what could not be stored. */
+  readonly #tellNow: (notice: Notice) => Promise<boolean>;
+  /** What was not ready at the last look. */
+  #failed: ReadonlySet<string> = new Set();
+  readonly #low = new Set<string>();
+  /** What goes on, and is stored or was told without that. */
+  readonly #known = new Map<string, { isStored: boolean; seenAt: number }>();
+
+  constructor(
+    services: SeenServices,
+    tellNow: (notice: Notice) => Promise<boolean>,
+  ) {
+    this.#services = services;
+    this.#tellNow = tellNow;
+  }
+
+  /** Stores what there is; tells it where the database does not store it. */
+  async look(): Promise<void> {
+    const { db, deps, signals } = this.#services;
+    const seen = [
+      ...await this.#notReady(),
+      ...await this.#disks(),
+      ...await this.#backup(),
+    ];
+    const now = deps.clock.monotonic();
+    for (const { id } of seen) {
+      const known = this.#known.get(id);
+      if (known !== undefined) known.seenAt = now;
+    }
+    for (const [id, { seenAt }] of this.#known) {
+      if (seenAt < now - OVER_MS) this.#known.delete(id);
+    }
+    const rows = seen.map((one) => (
+      { ...one, isTold: this.#known.get(one.id)?.isStored === false }
+    ));
+    try {
+      await db.write(async (tx) => {
+        await noteSeen(tx, rows);
+        await endUnseen(tx, tx.now() - OVER_MS);
+        tx.onCommit(() => signals.notices.announce());
+      }, ORDER);
+      for (const { id } of seen) {
+        this.#known.set(id, { isStored: true, seenAt: now });
+      }
+    } catch (error) {
+      if (outageOf(error) === null) throw error;
+      const unknown = seen.filter(({ id }) => !this.#known.has(id));
+      for (const one of unknown) await this.#tell(one, now);
+    }
+  }
+
+  async #tell(
+    { id, kind, detail }: SeenNotice,
+    seenAt: number,
+  ): Promise<void> {
+    // Other processes that tell it, too, are likely to give it the same id.
+    const now = this.#services.deps.clock.now();
+    const createdAt = now - now % SAME_MS;
+    const notice = { sellerNo: 0, id, kind, detail, createdAt, failures: 0 };
+    const isTold = await this.#tellNow(notice);
+    if (isTold) this.#known.set(id, { isStored: false, seenAt });
+  }
+
+  /** What failed at two looks, as a moment is no reason. */
+  async #notReady(): Promise<SeenNotice[]> {
+    const checks = await this.#services.health.look();
+    const failed = new Map(
+      [...checks].filter(([, trouble]) => trouble !== null),
+    );
+    const before = this.#failed;
+    this.#failed = new Set(failed.keys());
+    return [...failed].filter(([part]) => before.has(part))
+      .map(([part, trouble]) =>
+        seenOf("not_ready", part, { part, trouble: trouble ?? "" })
+      );
+  }
+
+  async #disks(): Promise<SeenNotice[]> {
+    const { config: { dataDir, imageStore }, deps } = this.#services;
+    const folders = imageStore?.kind === "folder"
+      ? { data: dataDir, images: imageStore.folder }
+      : { data: dataDir };
+    const seen: SeenNotice[] = [];
+    for (const [which, folder] of Object.entries(folders)) {
+      let share = 1;
+      const read = deps.disk.freeShare(folder).then((read) => share = read);
+      await within(deps.clock, DISK_MS, read).catch(() => {});
+      const percent = Math.floor(100 * share);
+      const isLow = percent < (this.#low.has(which) ? DISK_ENOUGH : DISK_LOW);
+      if (!isLow) {
+        this.#low.delete(which);
+        continue;
+      }
+      this.#low.add(which);
+      seen.push(seenOf("disk_low", which, { folder: which, percent }));
+    }
+    return seen;
+  }
+
+  /** Of an operator who makes backups by the command. */
+  async #backup(): Promise<SeenNotice[]> {
+    const { db, deps } = this.#services;
+    const at = await db.read(lastBackup, { single: true }).catch(() => null);
+    if (at === null || deps.clock.now() - at <= DAY_MS) return [];
+    return [seenOf("backup_old", "", { at })];
+  }
+}
+
+function seenOf(kind: SeenKind, about: string, detail: Detail): SeenNotice {
+  return { id: `${SEEN[kind].name} ${about}`, kind, detail };
+}

@@ -1,0 +1,159 @@
+/** What an operator decides about products, as it is sent. */
+import { type Detail, fieldDetail, ServiceError } from "../lib/errors.ts";
+import { readId } from "../lib/ids.ts";
+import {
+  bad,
+  lineReader,
+  ok,
+  parseTime,
+  quote,
+  type Read,
+  trimSpace,
+  wordReader,
+} from "../lib/values.ts";
+import type { XmlElement } from "../xml/decode.ts";
+import { readFields } from "../xml/small_document.ts";
+import { type Decision, DECISIONS, type Reason } from "./review.ts";
+
+/** Decisions of one document at most. */
+export const DECISIONS_LIMIT = 250;
+/** Bytes of such a document at most. */
+export const DECISIONS_BYTES = 1_024 * 1_024;
+
+/** Characters of the parts of a reason. */
+export const REASON_LENGTHS = { code: 64, field: 200, message: 1_000 } as const;
+
+/** A decision about one product. */
+export interface ProductDecision extends Reason {
+  decision: Decision;
+  productId: string;
+  /** The version that was judged: its `changed_at`; null: whichever it is. */
+  changedAt: number | null;
+  /** Its position in the document, from 1, and its line. */
+  product?: number;
+  line?: number;
+}
+
+/** The texts of a decision, by the names of its elements. */
+export type DecisionTexts = Partial<
+  Record<
+    "product" | "decision" | "code" | "field" | "message" | "changed_at",
+    { text: string; line?: number }
+  >
+>;
+
+const readers = {
+  product: (text: string) => {
+    const id = readId(text);
+    return id === null
+      ? bad<string>("not_allowed", `is ${quote(text)}, which is no id.`)
+      : ok(id);
+  },
+  decision: wordReader(DECISIONS),
+  code: lineReader(REASON_LENGTHS.code),
+  field: lineReader(REASON_LENGTHS.field),
+  message: lineReader(REASON_LENGTHS.message),
+  changed_at: (text: string) => {
+    const time = parseTime(text);
+    return time === null
+      ? bad<number>(
+        "not_a_date",
+        `is ${quote(text)}; write the product's <changed_at> as it was read.`,
+      )
+      : ok(time);
+  },
+};
+const NAMES = Object.keys(readers) as (keyof typeof readers)[];
+
+/**
+ * Reads `<reviews>`; adds what is wrong to `details`. Throws 422 for another
+ * document, 413 for too many decisions.
+ */
+export function readDecisions(
+  root: XmlElement,
+  details: Detail[],
+): ProductDecision[] {
+  // Throws for another root.
+  readFields({ ...root, children: [] }, { root: "reviews", texts: [] });
+  if (root.children.length > DECISIONS_LIMIT) {
+    throw new ServiceError(
+      "too_many_products",
+      `The document holds more than ${DECISIONS_LIMIT} reviews; split it.`,
+    );
+  }
+  if (root.children.length === 0) {
+    details.push({
+      line: root.line,
+      field: "review",
+      code: "required",
+      message: "<reviews> holds no <review>; send at least one.",
+    });
+  }
+  const seen = new Map<string, number>();
+  return root.children.flatMap((element, index) => {
+    const place = { product: index + 1, line: element.line };
+    const { fields, details: others } = readFields(element, {
+      root: "review",
+      texts: NAMES,
+    });
+    for (const detail of others) details.push({ ...place, ...detail });
+    const decision = readDecision(Object.fromEntries(fields), place, details);
+    if (decision === null) return [];
+    const first = seen.get(decision.productId);
+    seen.set(decision.productId, first ?? place.product);
+    if (first !== undefined) {
+      details.push({
+        ...place,
+        field: "product",
+        code: "repeated_value",
+        message: `product is that of review ${first}; decide once.`,
+      });
+    }
+    return [decision];
+  });
+}
+
+/** Reads one decision; null after a problem, which is added to `details`. */
+export function readDecision(
+  texts: DecisionTexts,
+  place: Pick<Detail, "product" | "line">,
+  details: Detail[],
+): ProductDecision | null {
+  const found = details.length;
+  const value = <T>(
+    field: keyof typeof readers,
+    read: (text: string) => Read<T>,
+    required = false,
+  ): T | null => {
+    const sent = texts[field];
+    const text = trimSpace(sent?.text ?? "");
+    if (text === "" && !required) return null;
+    const result: Read<T> = text === ""
+      ? bad("required", "is missing; it must be given.")
+      : read(text);
+    if ("value" in result) return result.value;
+    const line = sent?.line ?? place.line;
+    details.push(
+      fieldDetail({ field, ...result.problem }, { ...place, line }),
+    );
+    return null;
+  };
+  const productId = value("product", readers.product, true);
+  const decision = value("decision", readers.decision, true);
+  const read = {
+    code: value("code", readers.code),
+    field: value("field", readers.field),
+    message: value("message", readers.message),
+    changedAt: value("changed_at", readers.changed_at),
+  };
+  if (decision === "rejected" && read.code === null && read.message === null) {
+    details.push({
+      ...place,
+      field: "code",
+      code: "required",
+      message: "code is missing; a rejection needs a <code> or a <message>.",
+    });
+  }
+  if (details.length > found) return null;
+  return { productId: productId!, decision: decision!, ...read, ...place };
+}

@@ -1,0 +1,185 @@
+/**
+ * Carries decisions about products out: all of them or none. The state of each
+ * product, its event and its entry in the audit log are one write, so that they
+ * happen once, also if a process is killed. The rejected products of a seller,
+ * with their times and reasons, are those of `listReviews` in that state.
+ */
+import { findProducts } from "../catalogue/product_rows.ts";
+import type { Product } from "../catalogue/product.ts";
+import { inLists, marks, ofPart, type Sql, type Tx } from "../database/db.ts";
+import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { quote } from "../lib/values.ts";
+import { recordChanges } from "../operations/audit.ts";
+import { holdSeller } from "../sellers/access.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import { emitWithin } from "../webhooks/ingest.ts";
+import { element, isoTime } from "../xml/encode.ts";
+import type { ProductDecision } from "./decision.ts";
+import { columnValues, decided, type Review, reviewOf } from "./review.ts";
+
+/** A service has signals; a command has none. */
+type Deciding = Pick<Services, "db" | "deps"> & Partial<Services>;
+
+/**
+ * Decides about up to 250 products. What is decided so already stays as it is.
+ * Throws 422 for a product that is not reviewed, or that was changed after the
+ * version that was judged.
+ */
+export async function decideReviews(
+  services: Deciding,
+  { who, decisions }: { who: string; decisions: readonly ProductDecision[] },
+): Promise<void> {
+  await services.db.write(async (tx) => {
+    const { judged, details } = await judge(tx, decisions);
+    if (details.length > 0) throw recordInvalid(details);
+    for (const [seller, own] of Map.groupBy(judged, ({ seller }) => seller)) {
+      await store(tx, seller, own);
+      for (const each of own) await emit(tx, services, each);
+    }
+    await recordChanges(tx, services.deps, judged.map(auditEntry(who)));
+  }, { changes: true });
+}
+
+/** A decision that changes something. */
+interface Judged {
+  seller: Seller;
+  product: Product;
+  review: Review;
+}
+
+/** Locks the products, and finds what becomes of them. */
+async function judge(
+  tx: Tx,
+  decisions: readonly ProductDecision[],
+): Promise<{ judged: Judged[]; details: Detail[] }> {
+  const ids = decisions.map(({ productId }) => productId);
+  const found = new Map<string, Omit<Judged, "review">>();
+  for (const seller of await sellersOf(tx, ids)) {
+    await holdSeller(tx, seller.no);
+    for (const product of await findProducts(tx, seller.no, { ids })) {
+      found.set(product.id, { seller, product });
+    }
+  }
+  const judged: Judged[] = [];
+  const details: Detail[] = [];
+  for (const decision of decisions) {
+    const known = found.get(decision.productId);
+    const review = known === undefined ? null : reviewOf(known.product);
+    if (known === undefined || review === null) {
+      details.push(notReviewed(decision));
+      continue;
+    }
+    const { changedAt } = decision;
+    if (changedAt !== null && changedAt !== review.changedAt) {
+      details.push(changedSince(decision, known.product, review));
+      continue;
+    }
+    const next = decided(known.product, review, decision, tx.now());
+    if (next !== null) judged.push({ ...known, review: next });
+  }
+  return { judged, details };
+}
+
+/** The sellers of reviewed products, in the order in which they are locked. */
+async function sellersOf(sql: Sql, ids: readonly string[]): Promise<Seller[]> {
+  const numbers = new Set<number>();
+  for (const list of inLists(ids)) {
+    const rows = await sql.all<{ no: number }>(
+      `SELECT DISTINCT seller_no AS no FROM products
+       WHERE review_state IS NOT NULL AND id IN (${marks(list.length)})
+         ${ofPart()}`,
+      list,
+    );
+    for (const { no } of rows) numbers.add(no);
+  }
+  const sellers: Seller[] = [];
+  for (const list of inLists([...numbers])) {
+    const rows = await sql.all<Seller>(
+      `SELECT seller_no AS no, id, name FROM sellers
+       WHERE seller_no IN (${marks(list.length)}) AND status <> 'removed'
+       ORDER BY seller_no`,
+      list,
+    );
+    for (const row of rows) sellers.push(row);
+  }
+  return sellers;
+}
+
+function notReviewed({ product, line, productId }: ProductDecision): Detail {
+  return {
+    product,
+    line,
+    field: "product",
+    code: "unknown_id",
+    message:
+      `product is ${quote(productId)}, and no product under review has ` +
+      "this id.",
+  };
+}
+
+function changedSince(
+  { product, line }: ProductDecision,
+  { sku }: Product,
+  { changedAt }: Review,
+): Detail {
+  return {
+    product,
+    sku,
+    line,
+    field: "changed_at",
+    code: "changed_since",
+    message:
+      "changed_at is that of a former version; the product was changed " +
+      `at ${isoTime(changedAt)}. Read it again and judge it as it is now.`,
+  };
+}
+
+async function store(
+  tx: Tx,
+  seller: Seller,
+  judged: readonly Judged[],
+): Promise<void> {
+  const { number } = await tx.takeChanges(judged.length, seller.no);
+  await tx.runMany(
+    `UPDATE products
+     SET change_no = ?, review_state = ?, review_at = ?, review = ?
+     WHERE seller_no = ? AND id = ?`,
+    judged.map(({ product: { id }, review }, place) => [
+      number + place,
+      ...columnValues(review),
+      seller.no,
+      id,
+    ]),
+  );
+}
+
+/** The event of a decision, `product_approved` or `product_rejected`. */
+async function emit(
+  tx: Tx,
+  services: Deciding,
+  { seller, product: { id, sku }, review }: Judged,
+): Promise<void> {
+  const { state, code, field, message } = review;
+  await emitWithin(tx, services, {
+    seller,
+    trigger: state === "approved" ? "product_approved" : "product_rejected",
+    reference: `review-${services.deps.ids.uuid()}`,
+    data: element("review", { product: id, sku, code, field, message }),
+  });
+}
+
+function auditEntry(who: string) {
+  return ({ seller, product: { id, sku }, review }: Judged) => ({
+    who,
+    action: review.state === "approved" ? "review approve" : "review reject",
+    seller: seller.name,
+    detail: [
+      `product ${id}`,
+      `SKU ${sku}`,
+      ...[review.code, review.field, review.message].filter((part) =>
+        part !== null
+      ),
+    ].join(", "),
+  });
+}

@@ -1,0 +1,78 @@
+/**
+ * The policy of a seller, and its end: under `none` no product has a review. It
+ * is `ending` until a job of `operations/maintenance.ts` has removed them all, so
+ * the job goes on after a crash.
+ */
+import { setChange } from "../catalogue/change_feed.ts";
+import type { Db, Tx } from "../database/db.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
+import { holdSeller, outlastHolds } from "../sellers/access.ts";
+import type { ReviewPolicy } from "./review.ts";
+
+/** Products of which one write removes the review. */
+const PORTION = 100;
+
+/**
+ * Sets the policy. Writes that decided by the former one have ended, and later
+ * ones see it.
+ */
+export async function setPolicy(
+  tx: Tx,
+  sellerNo: number,
+  policy: ReviewPolicy,
+): Promise<void> {
+  await outlastHolds(tx, sellerNo);
+  await tx.run(
+    policy === "none"
+      ? `UPDATE sellers SET review = 'ending'
+         WHERE seller_no = ? AND review <> 'none'`
+      : `UPDATE sellers SET review = '${policy}' WHERE seller_no = ?`,
+    [sellerNo],
+  );
+}
+
+/** Removes the reviews of sellers whose products are reviewed no more. */
+export async function* sweepEndedReviews(
+  { db }: { db: Pick<Db, "read" | "write"> },
+): AsyncGenerator<number, void> {
+  for (;;) {
+    const seller = await db.read((sql) =>
+      sql.get<{ no: number }>(
+        `SELECT seller_no AS no FROM sellers WHERE review = 'ending'
+         ORDER BY id LIMIT 1`,
+      ), { single: true });
+    if (seller === undefined) return;
+    const { no } = seller;
+    const order = `reviews ${no}`;
+    const options = { seller: no, order, heavy: true, changes: true };
+    yield* untilNone(() => db.write((tx) => removeSome(tx, no), options));
+    await db.write((tx) =>
+      tx.run(
+        `UPDATE sellers SET review = 'none'
+         WHERE seller_no = ? AND review = 'ending'`,
+        [no],
+      )
+    );
+  }
+}
+
+/** Returns how many products lost their review; 0 at the end. */
+async function removeSome(tx: Tx, sellerNo: number): Promise<number> {
+  await holdSeller(tx, sellerNo);
+  const products = await tx.all<{ id: string }>(
+    `SELECT id FROM products
+     WHERE seller_no = ? AND review_state IS NOT NULL AND EXISTS
+       (SELECT 1 FROM sellers WHERE seller_no = ? AND review = 'ending')
+     LIMIT ${PORTION}`,
+    [sellerNo, sellerNo],
+  );
+  if (products.length === 0) return 0;
+  const { number } = await tx.takeChanges(1, sellerNo);
+  await setChange(tx, sellerNo, number, products);
+  await tx.runMany(
+    `UPDATE products SET review_state = NULL, review_at = NULL, review = NULL
+     WHERE seller_no = ? AND id = ?`,
+    products.map(({ id }) => [sellerNo, id]),
+  );
+  return products.length;
+}

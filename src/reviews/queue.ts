@@ -1,0 +1,75 @@
+/** Lists of reviewed products: the operator's queue, and a seller's. */
+import {
+  type OwnedProduct,
+  type OwnedRow,
+  ownerOf,
+} from "../catalogue/product_lists.ts";
+import {
+  COLUMNS,
+  type ProductRow,
+  toProduct,
+} from "../catalogue/product_values.ts";
+import { ofPart, type Sql } from "../database/db.ts";
+import { where } from "../database/where.ts";
+import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
+import { OWNER_NAME } from "../sellers/seller_rows.ts";
+import type { ReviewState } from "./review.ts";
+
+/** A place in the order of a queue. */
+export interface ReviewPlace {
+  /** `review_at`. */
+  at: number;
+  productId: string;
+}
+
+export const FIRST_REVIEW: ReviewPlace = { at: -1, productId: BEFORE_ALL_IDS };
+
+export interface ReviewFilter {
+  state: ReviewState;
+  /** null: of all sellers. */
+  sellerNo: number | null;
+}
+
+/**
+ * Products that came to a state, the oldest first, behind a place; products of
+ * removed sellers are left out.
+ */
+export async function listReviews(
+  sql: Sql,
+  { state, sellerNo }: ReviewFilter,
+  after: ReviewPlace,
+  limit: number,
+): Promise<OwnedProduct[]> {
+  const wanted = where({
+    "p.review_state = ?": state,
+    "p.seller_no = ?": sellerNo,
+  });
+  const part = sellerNo === null ? ofPart("p.seller_no") : "";
+  const rows = await sql.all<ProductRow & OwnedRow>(
+    `SELECT sellers.seller_no AS "ownerNo", sellers.id AS "ownerId",
+       ${OWNER_NAME} AS "ownerName", ${
+      COLUMNS.map((column) => `p.${column}`).join(", ")
+    } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
+     ${wanted.where} AND (p.review_at, p.id) > (?, ?)
+       AND sellers.status <> 'removed' ${part}
+     ORDER BY p.review_at, p.id LIMIT ?`,
+    [...wanted.params, after.at, after.productId, limit],
+  );
+  return rows.map((row) => ({ product: toProduct(row), owner: ownerOf(row) }));
+}
+
+export function placeOf(
+  { review_at, id }: OwnedProduct["product"],
+): ReviewPlace {
+  return { at: review_at!, productId: id };
+}
+
+export function placeText({ at, productId }: ReviewPlace): string {
+  return `${at}-${productId}`;
+}
+
+export function parsePlace(text: string): ReviewPlace | null {
+  const match = /^(\d{1,15})-([0-9a-f-]{36})$/.exec(text);
+  const productId = match === null ? null : readId(match[2]);
+  return productId === null ? null : { at: Number(match![1]), productId };
+}

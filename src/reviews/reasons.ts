@@ -1,0 +1,97 @@
+/** The operator's own list of reasons, which the page offers to reviewers. */
+import type { Services } from "../services.ts";
+import { insertInto, type Sql } from "../database/db.ts";
+import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { lineReader, trimSpace } from "../lib/values.ts";
+import { recorded } from "../operations/audit.ts";
+import type { XmlElement } from "../xml/decode.ts";
+import { readField, readFields } from "../xml/small_document.ts";
+import { REASON_LENGTHS } from "./decision.ts";
+import type { Reason } from "./review.ts";
+
+/** Reasons of the list at most. */
+export const REASONS_LIMIT = 100;
+
+/** A reason of the list. */
+export interface ListedReason extends Reason {
+  code: string;
+}
+
+export function listReasons(sql: Sql): Promise<ListedReason[]> {
+  return sql.all<ListedReason>(
+    "SELECT code, field, message FROM review_reasons ORDER BY place",
+  );
+}
+
+/** Replaces the whole list. */
+export function putReasons(
+  services: Pick<Services, "db" | "deps">,
+  { who, reasons }: { who: string; reasons: readonly ListedReason[] },
+): Promise<void> {
+  return recorded(services, who, "review reasons", async (tx) => {
+    await tx.run("DELETE FROM review_reasons");
+    await tx.runMany(
+      insertInto("review_reasons", ["code", "place", "field", "message"]),
+      reasons.map(({ code, field, message }, place) => [
+        code,
+        place,
+        field,
+        message,
+      ]),
+    );
+    const codes = reasons.map(({ code }) => code).join(", ");
+    return [undefined, { seller: null, detail: codes || "none" }];
+  });
+}
+
+/** Reads `<reasons>`. Throws 422 with every problem. */
+export function readReasons(root: XmlElement): ListedReason[] {
+  const { details } = readFields({ ...root, children: [] }, {
+    root: "reasons",
+    texts: [],
+  });
+  if (root.children.length > REASONS_LIMIT) {
+    details.push({
+      line: root.line,
+      field: "reasons",
+      code: "too_many",
+      message: `<reasons> holds more than the ${REASONS_LIMIT} allowed.`,
+    });
+    throw recordInvalid(details);
+  }
+  const seen = new Set<string>();
+  const reasons = root.children.map((element) =>
+    readReason(element, seen, details)
+  );
+  if (details.length > 0) throw recordInvalid(details);
+  return reasons;
+}
+
+function readReason(
+  element: XmlElement,
+  seen: Set<string>,
+  details: Detail[],
+): ListedReason {
+  const { fields, details: others } = readFields(element, {
+    root: "reason",
+    texts: Object.keys(REASON_LENGTHS),
+  });
+  for (const detail of others) details.push(detail);
+  const read = (name: keyof Reason, required = false) => {
+    const sent = fields.get(name);
+    if (!required && trimSpace(sent?.text ?? "") === "") return null;
+    const reader = lineReader(REASON_LENGTHS[name]);
+    return readField(name, sent, reader, details) ?? null;
+  };
+  const code = read("code", true) ?? "";
+  if (seen.has(code)) {
+    details.push({
+      line: element.line,
+      field: "code",
+      code: "repeated_value",
+      message: `code repeats ${code}; each code stands in the list once.`,
+    });
+  }
+  seen.add(code);
+  return { code, field: read("field"), message: read("message") };
+}

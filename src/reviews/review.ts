@@ -1,0 +1,256 @@
+/**
+ * The operator's review of products. A seller's policy says which of its
+ * products wait for a decision; price and stock never do.
+ *
+ *                 created, or changed under `changes`
+ *                                 │
+ *      ┌──────────────────────────▼──────────────────────────┐
+ *      │                       pending                       │
+ *      └─┬────────────▲──────────────────┬────────────▲──────┘
+ *        │ decision   │ changed under    │ decision   │ corrected
+ *        ▼            │ `changes`        ▼            │
+ *      ┌──────────────┴──────┐  decision  ┌────────────┴───────┐
+ *      │      approved       ├───────────▶│      rejected      │
+ *      └─────────────────────┘◀───────────┴────────────────────┘
+ *
+ * A product that was there before the policy has no state until it is changed.
+ */
+import {
+  LIST_NAMES,
+  type ProductFields,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+} from "../catalogue/fields.ts";
+import type { Param } from "../database/db.ts";
+
+/** Which products are reviewed: none, new ones, or also changed ones. */
+export const REVIEW_POLICIES = ["none", "new", "changes"] as const;
+export type ReviewPolicy = typeof REVIEW_POLICIES[number];
+
+/** As it is stored: `ending` while the reviews of the seller's products go. */
+export type StoredPolicy = ReviewPolicy | "ending";
+
+/** The policy of a seller whose row has this. */
+export function policyOf(stored: StoredPolicy): ReviewPolicy {
+  return stored === "ending" ? "none" : stored;
+}
+
+export const REVIEW_STATES = ["pending", "approved", "rejected"] as const;
+export type ReviewState = typeof REVIEW_STATES[number];
+
+/** What an operator decides; the state that follows. */
+export const DECISIONS = ["approved", "rejected"] as const;
+export type Decision = typeof DECISIONS[number];
+
+/** Fields whose change makes a product wait under the policy `changes`. */
+export const REVIEWED_FIELDS = [
+  "title",
+  "description",
+  "categories",
+  "brand",
+  "gtin",
+  "images",
+] as const satisfies (keyof ProductFields)[];
+export type ReviewedFields = Pick<
+  ProductFields,
+  typeof REVIEWED_FIELDS[number]
+>;
+
+/** Fields that are judged while a product waits or is rejected. */
+const JUDGED_FIELDS: (keyof ProductFields)[] = [
+  ...SCALAR_NAMES.filter((field) =>
+    field !== "status" &&
+    ["master data", "texts"].includes(SCALAR_RULES[field].group)
+  ),
+  ...LIST_NAMES,
+];
+
+/** Why it was decided so; each may be missing. */
+export interface Reason {
+  code: string | null;
+  /** A field of the product, or a path in it as in details. */
+  field: string | null;
+  message: string | null;
+}
+
+export const NO_REASON: Reason = { code: null, field: null, message: null };
+
+export interface Review extends Reason {
+  state: ReviewState;
+  /** Since when; Unix milliseconds. */
+  at: number;
+  /** The version that is judged: when it was made. */
+  changedAt: number;
+  /** As they were approved, or before the policy; null: as they are now. */
+  former: ReviewedFields | null;
+}
+
+/** The columns of a product that hold its review; null: it has none. */
+export interface ReviewColumns {
+  review_state: ReviewState | null;
+  review_at: number | null;
+  /** JSON of the rest. */
+  review: string | null;
+}
+
+export const NO_REVIEW: ReviewColumns = {
+  review_state: null,
+  review_at: null,
+  review: null,
+};
+
+export function reviewOf(
+  { review_state: state, review_at: at, review }: ReviewColumns,
+): Review | null {
+  return state === null ? null : {
+    state,
+    at: at!,
+    ...JSON.parse(review!) as Omit<Review, "state" | "at">,
+  };
+}
+
+/** The values of `review_state`, `review_at` and `review`. */
+export function columnValues({ state, at, ...rest }: Review): Param[] {
+  return [state, at, JSON.stringify(rest)];
+}
+
+/** A stored product, as far as a review depends on it. */
+type Reviewed = ProductFields & ReviewColumns;
+
+/**
+ * The review of a product that was created (`before` is null) or changed, under
+ * a policy of review; null: it stays as it is.
+ */
+export function reviewAfter(
+  policy: ReviewPolicy,
+  before: Reviewed | null,
+  after: ProductFields,
+  now: number,
+): Review | null {
+  if (policy === "none") return null;
+  if (before === null) return waiting(null, now);
+  const review = reviewOf(before);
+  switch (review?.state) {
+    case "pending":
+      return isCorrected(before, after, review)
+        ? { ...review, changedAt: changedAfter(review, now) }
+        : null;
+    case "rejected":
+      return isCorrected(before, after, review)
+        ? {
+          ...waiting(review, now),
+          ...reasonOf(review),
+          former: review.former,
+        }
+        : null;
+    default:
+      return policy === "changes" &&
+          differs(REVIEWED_FIELDS, before, after)
+        ? { ...waiting(review, now), former: reviewedFields(before) }
+        : null;
+  }
+}
+
+/** Whether a reviewer judges an attribute of a product. */
+export function isJudged(attribute: string): boolean {
+  return (JUDGED_FIELDS as string[]).includes(attribute);
+}
+
+/** Whether a change of this field alone may change the review of a product. */
+export function mayConcern(
+  field: keyof ProductFields,
+  columns: ReviewColumns,
+): boolean {
+  if (isJudged(field)) return true;
+  return columns.review_state === "rejected" &&
+    namedField(reviewOf(columns)!) === field;
+}
+
+function waiting(former: Review | null | undefined, now: number): Review {
+  const changedAt = former ? changedAfter(former, now) : now;
+  return { state: "pending", at: now, changedAt, ...NO_REASON, former: null };
+}
+
+/** Later than the former version, whatever the clock says. */
+function changedAfter({ changedAt }: Review, now: number): number {
+  return Math.max(now, changedAt + 1);
+}
+
+/**
+ * Whether a change is one that a reviewer looks at: not of price and stock,
+ * unless the rejection was about that field.
+ */
+function isCorrected(
+  before: ProductFields,
+  after: ProductFields,
+  review: Review,
+): boolean {
+  if (differs(JUDGED_FIELDS, before, after)) return true;
+  const named = namedField(review) as keyof ProductFields;
+  return review.state === "rejected" && named in after &&
+    differs([named], before, after);
+}
+
+/** The field that a path such as `images/image[2]` begins with. */
+function namedField({ field }: Reason): string {
+  return field?.split(/[/[@]/)[0] ?? "";
+}
+
+export function reasonOf({ code, field, message }: Reason): Reason {
+  return { code, field, message };
+}
+
+function reviewedFields(product: ProductFields): ReviewedFields {
+  const { title, description, categories, brand, gtin, images } = product;
+  return { title, description, categories, brand, gtin, images };
+}
+
+/** The review of a product after a decision; null: it is decided so already. */
+export function decided(
+  product: ProductFields,
+  review: Review,
+  { decision, ...reason }: Reason & { decision: Decision },
+  now: number,
+): Review | null {
+  const isSame = review.state === decision && review.code === reason.code &&
+    review.field === reason.field && review.message === reason.message;
+  if (isSame) return null;
+  const former = decision === "approved"
+    ? null
+    : review.state === "approved"
+    ? reviewedFields(product)
+    : review.former;
+  return {
+    state: decision,
+    at: now,
+    changedAt: review.changedAt,
+    ...reasonOf(reason),
+    former,
+  };
+}
+
+/** The reviewed fields that changed since the last approval. */
+export function changedFields(
+  product: ProductFields,
+  { former }: Review,
+): (keyof ReviewedFields)[] {
+  if (former === null) return [];
+  return REVIEWED_FIELDS.filter((field) =>
+    isOther(former[field], product[field])
+  );
+}
+
+function differs<F extends keyof ProductFields>(
+  fields: readonly F[],
+  one: Pick<ProductFields, F>,
+  other: Pick<ProductFields, F>,
+): boolean {
+  return fields.some((field) => isOther(one[field], other[field]));
+}
+
+/** Values of one field; lists are compared entry by entry. */
+function isOther(one: unknown, other: unknown): boolean {
+  if (one === other) return false;
+  return typeof one !== "object" || one === null ||
+    JSON.stringify(one) !== JSON.stringify(other);
+}

@@ -1,0 +1,111 @@
+/** Where a seller is told of trouble, and whether it wants to be. */
+import { createHmac } from "node:crypto";
+import { Buffer } from "node:buffer";
+import type { Tx } from "../database/db.ts";
+import type { Deps } from "../deps.ts";
+import { isEmail } from "../lib/email.ts";
+import { fieldDetail, recordInvalid } from "../lib/errors.ts";
+import { sameHash } from "./api_key.ts";
+import type { Seller } from "./seller.ts";
+
+/**
+ * Sets where notices to a seller go; "" is nowhere. A seller that unsubscribed
+ * stays so until the address is another one. Throws 422 for what is no address.
+ */
+export async function setEmail(
+  tx: Tx,
+  { clock, ids }: Pick<Deps, "clock" | "ids">,
+  seller: Seller,
+  value: string,
+): Promise<void> {
+  if (value !== "" && !isEmail(value)) throw notAnAddress();
+  const former = await tx.get<{ email: string | null }>(
+    "SELECT email FROM sellers WHERE id = ?",
+    [seller.id],
+  );
+  if ((former?.email ?? "") === value) return;
+  const key = Buffer.from(ids.random(32)).toString("base64url");
+  await tx.run(
+    `UPDATE sellers SET email = ?, email_since = ?, email_key = ?,
+       email_off_at = NULL
+     WHERE id = ?`,
+    value === ""
+      ? [null, null, null, seller.id]
+      : [value, clock.now(), key, seller.id],
+  );
+  await forgetNotices(tx, seller);
+}
+
+/** The message does not repeat the value, as it may reach a log. */
+function notAnAddress() {
+  const problem = {
+    field: "email",
+    code: "not_allowed" as const,
+    message: "is not an address such as orders@example.com, in ASCII and " +
+      "without a name.",
+  };
+  return recordInvalid([fieldDetail(problem, {})]);
+}
+
+/** What goes on is told again, wherever it goes then. */
+async function forgetNotices(tx: Tx, { no }: Seller): Promise<void> {
+  await tx.run(
+    `DELETE FROM notices WHERE seller_no = ? AND recipient = 'seller'
+       AND lease_id IS NULL`,
+    [no],
+  );
+}
+
+/** Proves that a link was made for the mail of this seller to this address. */
+export function linkSignature(emailKey: string, seller: Pick<Seller, "id">) {
+  return createHmac("sha256", emailKey)
+    .update(`notices ${seller.id}`)
+    .digest("hex");
+}
+
+/** A seller as its link finds it. */
+export interface Subscription {
+  seller: Seller;
+  /** Whether notices go to its address. */
+  isOn: boolean;
+}
+
+/** Null for a link that was not made for the present address of a seller. */
+export async function findSubscription(
+  tx: Pick<Tx, "get">,
+  sellerId: string,
+  signature: string,
+): Promise<Subscription | null> {
+  const row = await tx.get<
+    Seller & { emailKey: string | null; offAt: number | null }
+  >(
+    `SELECT id, seller_no AS no, name, email_key AS "emailKey",
+       email_off_at AS "offAt"
+     FROM sellers WHERE id = ? AND status <> 'removed'`,
+    [sellerId],
+  );
+  if (row === undefined || row.emailKey === null) return null;
+  const { emailKey, offAt, ...seller } = row;
+  const isSigned = /^[0-9a-f]{64}$/.test(signature) &&
+    sameHash(linkSignature(emailKey, seller), signature);
+  if (!isSigned) return null;
+  return { seller, isOn: offAt === null };
+}
+
+/** Ends the mail to a seller, or begins it again. */
+export async function subscribe(
+  tx: Tx,
+  { clock }: Pick<Deps, "clock">,
+  { seller, isOn: wasOn }: Subscription,
+  isOn: boolean,
+): Promise<void> {
+  if (wasOn === isOn) return;
+  const now = clock.now();
+  await tx.run(
+    `UPDATE sellers SET email_off_at = ?,
+       email_since = CASE WHEN ? = 1 THEN ? ELSE email_since END
+     WHERE id = ?`,
+    [isOn ? null : now, isOn ? 1 : 0, now, seller.id],
+  );
+  await forgetNotices(tx, seller);
+}

@@ -1,0 +1,139 @@
+/** What a key of a seller may do: its scopes, its end and its networks. */
+import { parseCidr, Ranges } from "../lib/cidr.ts";
+import { type Detail, ServiceError } from "../lib/errors.ts";
+import { isoTime } from "../xml/encode.ts";
+import { type Scope, SCOPES, scopesOf } from "./scopes.ts";
+
+export interface KeyRights {
+  /** At least one, in the order of `SCOPES`. */
+  scopes: readonly Scope[];
+  /** Unix milliseconds; null: none. */
+  expiresAt: number | null;
+  /** CIDRs; none: it may come from everywhere. */
+  networks: readonly string[];
+}
+
+/** Rights that a document or a command names. */
+export type WantedRights = Partial<KeyRights>;
+
+export const ALL_RIGHTS: KeyRights = {
+  scopes: SCOPES,
+  expiresAt: null,
+  networks: [],
+};
+
+/** The rights of a key as its row has them. */
+export interface RightsRow {
+  scopes: string;
+  expiresAt: number | null;
+  networks: string;
+}
+
+export function rightsOf(
+  { scopes, expiresAt, networks }: RightsRow,
+): KeyRights {
+  return {
+    scopes: scopes.split(" ") as Scope[],
+    expiresAt,
+    networks: networks === "" ? [] : networks.split(" "),
+  };
+}
+
+/** The values of the columns scopes, expires_at and networks. */
+export function rightsColumns({ scopes, expiresAt, networks }: KeyRights) {
+  return [scopes.join(" "), expiresAt, networks.join(" ")];
+}
+
+/** Rights in words, for the audit log; "" where nothing is restricted. */
+export function rightsWords(
+  { scopes, expiresAt, networks }: KeyRights,
+): string {
+  return [
+    ...(scopes.length === SCOPES.length ? [] : [`scopes ${scopes.join(" ")}`]),
+    ...(expiresAt === null ? [] : [`until ${isoTime(expiresAt)}`]),
+    ...(networks.length === 0 ? [] : [`from ${networks.join(" ")}`]),
+  ].join(", ");
+}
+
+/** Throws 403 unless the key may do what needs this scope. */
+export function checkScope(
+  { scopes }: Pick<KeyRights, "scopes">,
+  scope: Scope,
+  method: string,
+): void {
+  if (scopes.includes(scope)) return;
+  const wanted = scopesOf(scope, method);
+  if (wanted.some((one) => scopes.includes(one))) return;
+  throw new ServiceError(
+    "forbidden",
+    `Your key lacks the scope ${wanted.join(" or ")}; it has ` +
+      `${scopes.join(", ")}. Use another key, or make one.`,
+  );
+}
+
+/** The networks of a key, to look up addresses in; null: everywhere. */
+export function rangesOf({ networks }: KeyRights): Ranges | null {
+  return networks.length === 0 ? null : new Ranges(networks);
+}
+
+/**
+ * Rights for a key that another one makes: what is not named is as that one's.
+ * Throws 403 with a detail for each that is more.
+ */
+export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
+  const rights: KeyRights = {
+    scopes: wanted.scopes ?? own.scopes,
+    expiresAt: wanted.expiresAt ?? own.expiresAt,
+    networks: wanted.networks?.length ? wanted.networks : own.networks,
+  };
+  const details = excess(own, rights);
+  if (details.length === 0) return rights;
+  throw new ServiceError(
+    "forbidden",
+    "A key cannot make one that may do more than itself: " +
+      details.map(({ message }) => message).join(" "),
+    { details },
+  );
+}
+
+/** What goes beyond `own`. */
+function excess(own: KeyRights, rights: KeyRights): Detail[] {
+  const scopes = rights.scopes.filter((scope) => !own.scopes.includes(scope));
+  const isLonger = own.expiresAt !== null &&
+    (rights.expiresAt === null || rights.expiresAt > own.expiresAt);
+  const networks = own.networks.length === 0
+    ? []
+    : rights.networks.filter((network) => !isWithin(network, own.networks));
+  return [
+    ...scopes.map((scope) =>
+      tooMuch("scopes/scope", `Your key lacks the scope "${scope}".`)
+    ),
+    ...(isLonger
+      ? [tooMuch(
+        "expires_at",
+        `Your key ends at ${isoTime(own.expiresAt!)}; name no later end.`,
+      )]
+      : []),
+    ...(own.networks.length > 0 && rights.networks.length === 0
+      ? [tooMuch("networks", `Your key is for ${own.networks.join(", ")}.`)]
+      : []),
+    ...networks.map((network) =>
+      tooMuch(
+        "networks/network",
+        `${network} is not within the networks of your key, ` +
+          `${own.networks.join(", ")}.`,
+      )
+    ),
+  ];
+}
+
+function tooMuch(field: string, message: string): Detail {
+  return { field, code: "not_allowed", message };
+}
+
+function isWithin(network: string, outer: readonly string[]): boolean {
+  const { address, prefix } = parseCidr(network)!;
+  return outer.some((one) =>
+    parseCidr(one)!.prefix <= prefix && new Ranges([one]).has(address)
+  );
+}

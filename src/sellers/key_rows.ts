@@ -1,0 +1,182 @@
+/** API keys of sellers. Only the SHA-256 of a key is stored. */
+import type { Sql, Tx } from "../database/db.ts";
+import type { Deps } from "../deps.ts";
+import type { Place } from "./access.ts";
+import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
+import {
+  ALL_RIGHTS,
+  type KeyRights,
+  rangesOf,
+  rightsColumns,
+  rightsOf,
+  type RightsRow,
+} from "./key_rights.ts";
+import type { Scope } from "./scopes.ts";
+import type { Caller, SellerStatus } from "./seller.ts";
+
+const KEY_KIND = "sk_";
+
+export interface ListedKey {
+  id: string;
+  /** The operator's name for the key; null if there is none. */
+  label: string | null;
+  /** How the key starts; null for a key older than this column. */
+  prefix: string | null;
+  createdAt: number;
+  /** Unix time in milliseconds, to the minute; null: never. */
+  lastUsedAt: number | null;
+  /** null: the key is in force unless it has ended. */
+  revokedAt: number | null;
+  rights: KeyRights;
+}
+
+export interface NewKey {
+  keyId: string;
+  /** In the clear; not shown again. */
+  apiKey: string;
+  label: string | null;
+  rights: KeyRights;
+}
+
+/** Creates another key of a seller, which is random unless given. */
+export async function addKey(
+  tx: Tx,
+  { clock, ids }: Pick<Deps, "clock" | "ids">,
+  sellerNo: number,
+  { apiKey = newKey(ids, KEY_KIND), label = null, rights = ALL_RIGHTS }: {
+    apiKey?: string;
+    label?: string | null;
+    rights?: KeyRights;
+  } = {},
+): Promise<NewKey> {
+  const keyId = ids.uuid();
+  await tx.run(
+    `INSERT INTO api_keys (id, seller_no, hash, label, prefix, created_at,
+       scopes, expires_at, networks)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[keyId, sellerNo, hashOf(apiKey), label, prefixOf(apiKey)],
+      clock.now(),
+      ...rightsColumns(rights),
+    ],
+  );
+  return { keyId, apiKey, label, rights };
+}
+
+/**
+ * The seller's name of a key id, and whether the key is revoked; null for an
+ * unknown id.
+ */
+export async function findKey(
+  sql: Sql,
+  keyId: string,
+): Promise<{ seller: string; revoked: boolean } | null> {
+  const row = await sql.get<{ seller: string; revokedAt: number | null }>(
+    `SELECT sellers.name AS seller, api_keys.revoked_at AS "revokedAt"
+     FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
+     WHERE api_keys.id = ? AND sellers.status <> 'removed'`,
+    [keyId],
+  );
+  if (row === undefined) return null;
+  return { seller: row.seller, revoked: row.revokedAt !== null };
+}
+
+/** Revokes a key; false if there is none with this id. */
+export async function revokeKey(
+  tx: Tx,
+  { clock }: Pick<Deps, "clock">,
+  keyId: string,
+): Promise<boolean> {
+  const changed = await tx.run(
+    "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?",
+    [clock.now(), keyId],
+  );
+  return changed > 0;
+}
+
+/** Sets the end of a key. */
+export async function endKey(
+  tx: Tx,
+  keyId: string,
+  expiresAt: number,
+): Promise<void> {
+  await tx.run("UPDATE api_keys SET expires_at = ? WHERE id = ?", [
+    expiresAt,
+    keyId,
+  ]);
+}
+
+/** Deletes keys of a seller. */
+export async function forgetKeys(
+  tx: Tx,
+  sellerNo: number,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.runMany(
+    "DELETE FROM key_uses WHERE seller_no = ? AND key_id = ?",
+    ids.map((id) => [sellerNo, id]),
+  );
+  await tx.runMany(
+    "DELETE FROM api_keys WHERE seller_no = ? AND id = ?",
+    ids.map((id) => [sellerNo, id]),
+  );
+}
+
+/** The columns of a key that `rightsOf` reads. */
+const RIGHTS = `api_keys.scopes, api_keys.expires_at AS "expiresAt",
+       api_keys.networks`;
+
+/** The owner of a key and the limits of its requests. */
+export interface KeyOwner extends Caller, Place {
+  scopes: readonly Scope[];
+  status: SellerStatus;
+  /** Requests a minute, 0: unlimited; null: the default of the settings. */
+  rateLimit: number | null;
+}
+
+/**
+ * The owner of a key; null if it is unknown or revoked, or the owner removed.
+ * The key may have ended.
+ */
+export async function findSellerByKey(
+  sql: Sql,
+  apiKey: string,
+): Promise<KeyOwner | null> {
+  const wanted = hashOf(apiKey);
+  const row = await sql.get<
+    Omit<KeyOwner, keyof KeyRights> & RightsRow & { hash: string }
+  >(
+    `SELECT sellers.id, sellers.seller_no AS no, sellers.name, sellers.status,
+       sellers.rate_limit AS "rateLimit", api_keys.id AS "keyId", api_keys.hash,
+       ${RIGHTS}
+     FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
+     WHERE api_keys.hash = ? AND api_keys.revoked_at IS NULL
+       AND sellers.status <> 'removed'`,
+    [wanted],
+  );
+  if (row === undefined) return null;
+  const { hash, ...owner } = row;
+  // The index compares byte by byte; this comparison takes constant time.
+  if (!sameHash(wanted, hash)) return null;
+  const rights = rightsOf(owner);
+  return { ...owner, ...rights, networks: rangesOf(rights) };
+}
+
+/** A seller's keys, the oldest first. */
+export async function listKeys(
+  sql: Sql,
+  sellerNo: number,
+): Promise<ListedKey[]> {
+  const rows = await sql.all<Omit<ListedKey, "rights"> & RightsRow>(
+    `SELECT id, label, prefix, created_at AS "createdAt", ${RIGHTS},
+       last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
+     FROM api_keys LEFT JOIN key_uses
+       ON key_uses.seller_no = api_keys.seller_no AND key_id = id
+     WHERE api_keys.seller_no = ? ORDER BY id`,
+    [sellerNo],
+  );
+  return rows.map(({ scopes, expiresAt, networks, ...key }) => ({
+    ...key,
+    rights: rightsOf({ scopes, expiresAt, networks }),
+  }));
+}

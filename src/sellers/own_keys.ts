@@ -1,0 +1,171 @@
+/**
+ * Keys that sellers make, rotate and revoke by themselves. No key makes one that
+ * may do more than itself. Each change and its audit entry are one write.
+ */
+import type { Services } from "../services.ts";
+import type { Tx } from "../database/db.ts";
+import { notFound, recordInvalid, ServiceError } from "../lib/errors.ts";
+import { DAY_MS } from "../lib/durations.ts";
+import { isoTime } from "../xml/encode.ts";
+import { recorded, SELLER } from "../operations/audit.ts";
+import { lockKeys, requireActive } from "./access.ts";
+import { keyWords } from "./administration.ts";
+import { rightsWithin } from "./key_rights.ts";
+import {
+  addKey,
+  endKey,
+  forgetKeys,
+  type ListedKey,
+  listKeys,
+  type NewKey,
+  revokeKey,
+} from "./key_rows.ts";
+import type { Caller } from "./seller.ts";
+import type { WantedKey } from "./wanted_key.ts";
+
+/**
+ * Keys of a seller that are in force or were made in the last day, at most; and
+ * former ones that are kept.
+ */
+export const KEYS_LIMIT = 100;
+/** How long a key that was rotated lives on. */
+export const ROTATED_MS = DAY_MS;
+
+type Changing = Pick<Services, "db" | "deps">;
+
+/** All keys of the seller, and the one that asks. */
+interface Keys {
+  tx: Tx;
+  all: readonly ListedKey[];
+  own: ListedKey;
+}
+
+/** Changes keys of a seller: one write after the other, the asking key in force. */
+function changed<T>(
+  services: Changing,
+  caller: Caller,
+  action: string,
+  change: (keys: Keys) => Promise<readonly [T, detail: string | null]>,
+): Promise<T> {
+  return recorded(services, SELLER, action, async (tx) => {
+    await lockKeys(tx, caller.no);
+    await requireActive(tx, caller);
+    const all = await listKeys(tx, caller.no);
+    const own = all.find(({ id }) => id === caller.keyId)!;
+    const [result, detail] = await change({ tx, all, own });
+    return [
+      result,
+      detail === null
+        ? null
+        : { seller: caller.name, detail: `${detail}, by ${own.id}` },
+    ];
+  });
+}
+
+/**
+ * Makes a key; what is not named is as that of the asking key. Throws 403 for
+ * more than that, 422 for one too many.
+ */
+export function makeOwnKey(
+  services: Changing,
+  caller: Caller,
+  { label, rights: wanted }: WantedKey,
+): Promise<NewKey> {
+  return changed(services, caller, "key add", async (keys) => {
+    const rights = rightsWithin(keys.own.rights, wanted);
+    const key = await add(services, caller, keys, { label, rights });
+    return [key, keyWords(key)];
+  });
+}
+
+/**
+ * Makes a key of the same kind as one of the seller's, which ends in a day.
+ * Throws 404 for an unknown key, 409 for one that is not in force, 403 for one
+ * that may do more than the asking key.
+ */
+export function rotateOwnKey(
+  services: Changing,
+  caller: Caller,
+  keyId: string,
+): Promise<NewKey> {
+  const now = services.deps.clock.now();
+  return changed(services, caller, "key rotate", async (keys) => {
+    const former = found(keys, keyId);
+    if (!isInForce(former, now)) {
+      throw new ServiceError(
+        "conflict",
+        "This key is not in force; make a new one.",
+      );
+    }
+    const { label } = former;
+    const rights = { ...former.rights };
+    rightsWithin(keys.own.rights, rights);
+    const key = await add(services, caller, keys, { label, rights });
+    const end = Math.min(rights.expiresAt ?? Infinity, now + ROTATED_MS);
+    await endKey(keys.tx, keyId, end);
+    return [key, `key ${keyId} until ${isoTime(end)}, now ${keyWords(key)}`];
+  });
+}
+
+/**
+ * Revokes a key of the seller, unless it is revoked already. Throws 404 for an
+ * unknown key, 409 for the last one in force that may change keys.
+ */
+export function revokeOwnKey(
+  services: Changing,
+  caller: Caller,
+  keyId: string,
+): Promise<void> {
+  const { deps } = services;
+  return changed(services, caller, "key revoke", async (keys) => {
+    const key = found(keys, keyId);
+    if (key.revokedAt !== null) return [undefined, null];
+    const others = keys.all.filter((one) =>
+      one !== key && isInForce(one, deps.clock.now()) &&
+      one.rights.scopes.includes("keys")
+    );
+    if (others.length === 0) {
+      throw new ServiceError(
+        "conflict",
+        'This is your last key with the scope "keys": make another one first.',
+      );
+    }
+    await revokeKey(keys.tx, deps, keyId);
+    return [undefined, `key ${keyId}`];
+  });
+}
+
+function found({ all }: Keys, keyId: string): ListedKey {
+  const key = all.find(({ id }) => id === keyId);
+  if (key === undefined) throw notFound("key");
+  return key;
+}
+
+function isInForce({ revokedAt, rights }: ListedKey, now: number): boolean {
+  return revokedAt === null && (rights.expiresAt ?? Infinity) > now;
+}
+
+async function add(
+  { deps }: Changing,
+  { no }: Caller,
+  { tx, all }: Keys,
+  key: { label: string | null; rights: NewKey["rights"] },
+): Promise<NewKey> {
+  const now = deps.clock.now();
+  const counted = all.filter((one) =>
+    isInForce(one, now) || one.createdAt > now - DAY_MS
+  );
+  if (counted.length >= KEYS_LIMIT) {
+    throw recordInvalid([{
+      field: "key",
+      code: "quota_exceeded",
+      message:
+        `You have ${KEYS_LIMIT} keys that are in force or were made in the ` +
+        "last 24 hours: revoke some, or wait a day.",
+    }]);
+  }
+  const former = all.filter((one) => !counted.includes(one));
+  await forgetKeys(tx, no, former.slice(0, -KEYS_LIMIT).map(({ id }) => id));
+  const { label, rights } = key;
+  return await addKey(tx, deps, no, { label: label || null, rights });
+}

@@ -1,0 +1,137 @@
+/** Reads what a document or a command says of a new key. */
+import { parseCidr } from "../lib/cidr.ts";
+import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
+import {
+  bad,
+  lineReader,
+  ok,
+  parseTime,
+  quote,
+  type Read,
+  trimSpace,
+} from "../lib/values.ts";
+import type { XmlElement } from "../xml/decode.ts";
+import { isoTime } from "../xml/encode.ts";
+import { listOf, readFields } from "../xml/small_document.ts";
+import type { WantedRights } from "./key_rights.ts";
+import { type Scope, SCOPES } from "./scopes.ts";
+
+export const LABEL_LENGTH = 64;
+/** Networks of a key at most. */
+export const NETWORKS_LIMIT = 32;
+
+export interface WantedKey {
+  /** "": none. */
+  label: string;
+  rights: WantedRights;
+}
+
+/** The parts of a key as texts; a list that is missing is not restricted. */
+export interface KeyTexts {
+  label?: string;
+  scopes?: readonly string[];
+  expiresAt?: string;
+  networks?: readonly string[];
+}
+
+const readLabel = lineReader(LABEL_LENGTH);
+
+/** Throws 422 with everything that is wrong; `now` in Unix milliseconds. */
+export function readKeyTexts(
+  { label = "", scopes, expiresAt, networks = [] }: KeyTexts,
+  now: number,
+  details: Detail[] = [],
+): WantedKey {
+  const read = <T>(field: string, result: Read<T>): T | undefined => {
+    if ("value" in result) return result.value;
+    details.push(fieldDetail({ field, ...result.problem }, {}));
+  };
+  const each = <T>(
+    field: string,
+    texts: readonly string[],
+    readOne: (text: string) => Read<T>,
+  ): T[] =>
+    texts.flatMap((text, i) => {
+      const at = `${field}[${i + 1}]`;
+      const result = texts.indexOf(text) < i
+        ? bad<T>("repeated_value", `is ${quote(text)} again; name it once.`)
+        : readOne(text);
+      return read(at, result) ?? [];
+    });
+  const key: WantedKey = { label, rights: {} };
+  read("label", readLabel(label));
+  if (scopes !== undefined) {
+    const named = each("scopes/scope", scopes, readScope);
+    if (scopes.length === 0) read("scopes", NO_SCOPE);
+    key.rights.scopes = SCOPES.filter((scope) => named.includes(scope));
+  }
+  if (networks.length > NETWORKS_LIMIT) {
+    const message = `has ${networks.length} entries; at most ` +
+      `${NETWORKS_LIMIT} are allowed.`;
+    read("networks", bad("too_many", message));
+  } else if (networks.length > 0) {
+    key.rights.networks = each("networks/network", networks, readNetwork);
+  }
+  if (expiresAt) {
+    key.rights.expiresAt = read("expires_at", readEnd(expiresAt, now));
+  }
+  if (details.length > 0) throw recordInvalid(details);
+  return key;
+}
+
+const KNOWN = SCOPES.join(", ");
+const NO_SCOPE = bad<never>(
+  "required",
+  `names none; name some of ${KNOWN}, or leave it out.`,
+);
+
+function readScope(text: string): Read<Scope> {
+  const found = SCOPES.find((scope) => scope === text);
+  if (found !== undefined) return ok(found);
+  return bad("not_in_list", `is ${quote(text)}; scopes are ${KNOWN}.`);
+}
+
+function readNetwork(text: string): Read<string> {
+  if (parseCidr(text) !== null) return ok(text);
+  return bad(
+    "not_allowed",
+    `is ${quote(text)}; write a network as in 192.0.2.0/28, 192.0.2.7/32 or ` +
+      "2001:db8::/32.",
+  );
+}
+
+function readEnd(text: string, now: number): Read<number> {
+  const time = parseTime(text);
+  if (time === null) {
+    return bad(
+      "not_a_date",
+      `is ${quote(text)}; write a time in ISO 8601 with its zone, as in ` +
+        '"2027-12-01T08:00:00Z".',
+    );
+  }
+  if (time > now) return ok(time);
+  return bad(
+    "out_of_range",
+    `is ${quote(text)}, which is over; it must be later than ${isoTime(now)}.`,
+  );
+}
+
+/** Reads `<key>`. Throws 422 with everything that is wrong. */
+export function readKey(root: XmlElement, now: number): WantedKey {
+  const { fields, details } = readFields(root, {
+    root: "key",
+    texts: ["label", "expires_at"],
+    fragments: ["scopes", "networks"],
+  });
+  const textOf = (name: string) => {
+    const field = fields.get(name);
+    return field && trimSpace(field.text);
+  };
+  const texts = {
+    label: textOf("label"),
+    scopes: listOf(fields.get("scopes"), "scope", details),
+    expiresAt: textOf("expires_at"),
+    networks: listOf(fields.get("networks"), "network", details),
+  };
+  return readKeyTexts(texts, now, details);
+}

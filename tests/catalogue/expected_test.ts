@@ -1,0 +1,177 @@
+/** Changes that are made only where a value is the expected one. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { ApiError } from "../../src/client/mod.ts";
+import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
+import {
+  boot,
+  codeOf,
+  detailsOf,
+  product,
+  type TestApp,
+} from "../support/app.ts";
+import { bothEngines } from "../support/engine.ts";
+
+function put(app: TestApp, change: string) {
+  return app.call(`/seller_api/products/A/attribute/${change}`, {
+    method: "PUT",
+  });
+}
+
+async function stored(app: TestApp, sku = "A") {
+  const found = await app.app.db.read((sql) =>
+    findBySkuOrId(sql, app.sellerNo, sku)
+  );
+  return found!;
+}
+
+bothEngines.test("an attribute changes only where it has the expected value", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  for (
+    const [change, status, said] of [
+      ["quantity/12?expected=5", 204, ""],
+      ["quantity/13?expected=5", 412, "quantity is 12 now"],
+      ["quantity/13?expected=", 412, "quantity is 12 now"],
+      ["quantity/12?expected=5", 412, "quantity is 12 now"],
+      ["quantity/?expected=12", 204, ""],
+      ["quantity/7?expected=0", 412, "quantity is empty now"],
+      ["quantity/7?expected=", 204, ""],
+      ["price/150?expected=199.00000", 422, "at most"],
+      ["price/150?expected=199.00", 204, ""],
+      ["price/151?expected=199", 412, "price is 150 SEK now"],
+      ["condition/used?expected=new", 204, ""],
+      ["condition/new?expected=", 412, "condition is used now"],
+      ["brand/b?expected=", 204, ""],
+      ["sku/B?expected=C", 412, "sku is A now"],
+      ["quantity/8?expected=many", 422, "expected"],
+      ["price/8?expected=", 422, "expected is empty"],
+      ["colour/8?expected=1", 422, "colour is not an attribute"],
+    ] as const
+  ) {
+    const before = await stored(app);
+    const answer = await put(app, change);
+    assertEquals(answer.status, status, `${change}: ${answer.text}`);
+    if (status === 204) continue;
+    assertEquals(await stored(app), before, change);
+    const [detail] = detailsOf(answer);
+    assert(detail.message.includes(said), `${change}: ${answer.text}`);
+    if (status !== 412) continue;
+    assertEquals(codeOf(answer), "changed_since");
+    assertEquals([detail.code, detail.sku], ["changed_since", "A"]);
+    assertEquals(detail.field, change.split("/")[0]);
+  }
+  const missing = "/seller_api/products/Z/attribute/quantity/1?expected=1";
+  assertEquals((await app.call(missing, { method: "PUT" })).status, 404);
+});
+
+bothEngines.test("a document changes nothing unless all values are the expected ones", async () => {
+  await using app = await boot();
+  await app.upload(product("A") + product("B"));
+  const change = (sku: string, fields: string) =>
+    `<product><sku>${sku}</sku>${fields}</product>`;
+  const quantity = (expected: string, to = "6") =>
+    `<quantity expected="${expected}">${to}</quantity>`;
+  const price = (expected: string, currency = "SEK") =>
+    `<price currency="${currency}" expected="${expected}">150</price>`;
+  const before = [await stored(app), await stored(app, "B")];
+  for (
+    const [fields, field, message] of [
+      [quantity("4"), "quantity", "is 5 now"],
+      [quantity(""), "quantity", "is 5 now"],
+      [price("198"), "price", "is 199 SEK now"],
+      [price("199", "EUR"), "price", "is 199 SEK now"],
+    ]
+  ) {
+    const document = `${change("B", quantity("5"))}\n${change("A", fields)}`;
+    for (const query of ["", "&dry_run=true"]) {
+      const answer = await app.upload(document, query);
+      assertEquals(answer.status, 422, answer.text);
+      const [detail, ...others] = detailsOf(answer);
+      assertEquals(others, []);
+      const { product, sku, line, code } = detail;
+      assertEquals([product, sku, line], ["2", "A", "2"]);
+      assertEquals([detail.field, code], [field, "changed_since"]);
+      assertMatch(detail.message, new RegExp(`^${field} ${message}`));
+    }
+  }
+  assertEquals([await stored(app), await stored(app, "B")], before);
+
+  const unknown = await app.upload(
+    product("N").replace("<quantity>", '<quantity expected="1">'),
+  );
+  assertEquals(detailsOf(unknown)[0].code, "changed_since");
+
+  const valid = change("B", quantity("5")) + change("A", quantity("4"));
+  const some = await app.upload(valid, "&accept=valid");
+  assertEquals(some.status, 200, some.text);
+  assertEquals((await stored(app, "B")).quantity, 6);
+  assertEquals((await stored(app)).quantity, 5);
+
+  const right = await app.upload(
+    change("A", quantity(" 5 ", "") + price("199.0")),
+  );
+  assertEquals(right.status, 200, right.text);
+  const after = await stored(app);
+  assertEquals([after.quantity, after.price], [null, "150"]);
+});
+
+Deno.test("an expected value is read as the value is, and stands only where it is known", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  for (
+    const [fields, field, code] of [
+      [
+        '<quantity expected="many">1</quantity>',
+        "quantity/@expected",
+        "not_a_number",
+      ],
+      [
+        '<price currency="SEK" expected="">1</price>',
+        "price/@expected",
+        "required",
+      ],
+      ['<title expected="T">U</title>', "title/@expected", "unknown_attribute"],
+    ]
+  ) {
+    const answer = await app.upload(
+      `<product><sku>A</sku>${fields}</product>`,
+    );
+    const [detail, ...others] = detailsOf(answer);
+    assertEquals([detail.field, detail.code], [field, code], answer.text);
+    assertEquals(others, []);
+  }
+});
+
+/** Each adds one, by an attribute update or a document in turn. */
+bothEngines.test("of a hundred writers that read, add one and write, the sum is right", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  const client = app.client();
+  const addOne = async (nth: number): Promise<number> => {
+    for (let tries = 1;; tries++) {
+      const { product } = await client.getProduct({ sku_or_id: "A" });
+      const expected = product.quantity!;
+      const value = expected + 1;
+      try {
+        if ((nth + tries) % 2 === 0) {
+          await client.putAttribute({
+            ...{ sku_or_id: "A", attribute: "quantity" },
+            ...{ value: `${value}`, expected: `${expected}` },
+          });
+        } else {
+          const products = [{ sku: "A", quantity: { value, expected } }];
+          await client.uploadProducts({ products });
+        }
+        return tries;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        assertEquals(error.details[0]?.code, "changed_since", error.message);
+      }
+    }
+  };
+  const tries = await Promise.all(
+    Array.from({ length: 100 }, (_, nth) => addOne(nth)),
+  );
+  assertEquals((await stored(app)).quantity, 105);
+  assert(Math.max(...tries) > 1, "no two writers met");
+});

@@ -1,0 +1,309 @@
+/** The history of prices, and the lowest price before the present one. */
+import { assert, assertEquals } from "@std/assert";
+import { deletePriceChangesBefore } from "../../src/catalogue/price_changes.ts";
+import { type Clock, systemClock } from "../../src/deps.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
+import { textAt } from "../support/app.ts";
+import { boot, detailsOf, product, type TestApp } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
+import { Random } from "../support/random.ts";
+import { readAll, valueOf } from "../support/read_out.ts";
+
+/** The night in which clocks in Europe are put forward. */
+const START = Date.UTC(2026, 2, 28, 22, 30);
+
+async function bootAt(time: { now: number }): Promise<TestApp> {
+  const clock: Clock = { ...systemClock, now: () => time.now };
+  return await boot({
+    deps: { clock },
+    config: { operatorKey: "operator", keepPricesDays: 90 },
+  });
+}
+
+/** A price that a product had, from this time on. */
+interface Span {
+  from: number;
+  price: number;
+  currency: string;
+  by: string;
+}
+
+/** All prices that the products had, by id: nothing is derived or deleted. */
+type Naive = Map<string, Span[]>;
+
+interface Shown {
+  id: string;
+  sku: string;
+  updatedAt: number;
+  price: number;
+  currency: string;
+  lowest: string | null;
+}
+
+async function shown(app: TestApp): Promise<Shown[]> {
+  const { entries } = await readAll(app, "/seller_api/products", "products");
+  return entries.map((element) => {
+    const find = (name: string) =>
+      element.children.find((one) => one.name === name);
+    const lowest = find("lowest_price");
+    const { days, currency } = lowest?.attributes ?? {};
+    return {
+      id: textAt(element, "id"),
+      sku: textAt(element, "sku"),
+      updatedAt: Date.parse(valueOf(element, "@updated_at")!),
+      price: Number(textAt(element, "price")),
+      currency: find("price")!.attributes.currency,
+      lowest: lowest === undefined
+        ? null
+        : `${lowest.text} ${days} ${currency}`,
+    };
+  });
+}
+
+/** Notes the prices that an operation made. */
+function note(naive: Naive, products: readonly Shown[], by: string): void {
+  for (const { id, updatedAt: from, price, currency } of products) {
+    const spans = naive.get(id) ?? [];
+    const last = spans.at(-1);
+    if (last?.price === price && last.currency === currency) continue;
+    spans.push({ from, price, currency, by });
+    naive.set(id, spans);
+  }
+}
+
+/** The lowest of all prices that a day of the 30 before the present one saw. */
+function naiveLowest(spans: readonly Span[]): string | null {
+  const present = spans.at(-1)!;
+  const since = present.from - 30 * DAY_MS;
+  const prices = spans.slice(0, -1)
+    .filter((_, i) => spans[i + 1].from > since)
+    .filter(({ currency }) => currency === present.currency)
+    .map(({ price }) => price);
+  if (prices.length === 0) return null;
+  return `${Math.min(...prices)} 30 ${present.currency}`;
+}
+
+function naiveHistory(spans: readonly Span[], since: number): string[] {
+  return spans.slice(1).map(({ from, price, currency, by }, i) => {
+    const former = spans[i];
+    const other = former.currency === currency ? "" : ` ${former.currency}`;
+    return from <= since
+      ? ""
+      : `${from} ${former.price}${other} ${price} ${currency} ${by}`;
+  }).filter((line) => line !== "").reverse();
+}
+
+async function history(app: TestApp, id: string): Promise<string[]> {
+  const path = `/seller_api/products/${id}/history?attribute=price`;
+  const { entries } = await readAll(app, path, "changes");
+  return entries.map((change) => {
+    const other = valueOf(change, "from_currency");
+    return [
+      Date.parse(textAt(change, "at")),
+      textAt(change, "from") + (other === null ? "" : ` ${other}`),
+      textAt(change, "to"),
+      textAt(change, "currency"),
+      textAt(change, "by"),
+    ].join(" ");
+  });
+}
+
+const SKUS = ["A", "B", "C"];
+const CURRENCIES = ["SEK", "SEK", "SEK", "EUR"];
+
+class Play {
+  readonly #app: TestApp;
+  readonly #random: Random;
+  readonly #transactions: string[] = [];
+
+  constructor(app: TestApp, random: Random) {
+    this.#app = app;
+    this.#random = random;
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[this.#random.below(list.length)];
+  }
+
+  /** Does something; returns by whom prices have changed. */
+  async step(): Promise<string> {
+    const sku = this.#pick(SKUS);
+    const price = this.#pick([80, 90, 100, 100.5, 120]);
+    const kind = this.#random.below(10);
+    if (kind < 4) {
+      const path = `/seller_api/products/${sku}/attribute/price/${price}`;
+      await this.#app.call(path, { method: "PUT" });
+      return "attribute";
+    }
+    if (kind === 4) {
+      await this.#app.call(`/seller_api/products/${sku}`, { method: "DELETE" });
+      return "";
+    }
+    if (kind === 5 && this.#transactions.length > 0) {
+      return await this.#undo(this.#pick(this.#transactions));
+    }
+    return await this.#upload(kind, sku, price);
+  }
+
+  async #undo(id: string): Promise<string> {
+    const path = `/seller_api/bulk_products/${id}/undo?changed=keep`;
+    const answer = await this.#app.call(path, { method: "POST" });
+    if (answer.status !== 200) return "";
+    const undo = textAt(answer.xml, "transaction_id");
+    this.#transactions.push(undo);
+    return `undo ${undo}`;
+  }
+
+  async #upload(kind: number, sku: string, price: number): Promise<string> {
+    const currency = this.#pick(CURRENCIES);
+    const priced = `<price currency="${currency}">${price}</price>`;
+    const path = kind === 6
+      ? "/seller_api/bulk_attributes"
+      : kind === 7
+      ? "/seller_api/imports"
+      : "/seller_api/bulk_products";
+    const fields = kind === 6 ? "" : "<title>T</title><quantity>1</quantity>";
+    const answer = await this.#app.call(`${path}?v=1.1`, {
+      method: "POST",
+      body: `<products><product><sku>${sku}</sku>${fields}${priced}` +
+        "</product></products>",
+    });
+    if (answer.status !== 200) return "";
+    if (kind === 7) {
+      const id = textAt(answer.xml, "import_id");
+      await until(async () => {
+        const { xml } = await this.#app.call(`/seller_api/imports/${id}`);
+        return textAt(xml, "import/finished_at") !== "";
+      }, "the end of an import");
+      return `import ${id}`;
+    }
+    const id = textAt(answer.xml, "transaction_id");
+    this.#transactions.push(id);
+    return `upload ${id}`;
+  }
+}
+
+const STEPS = 120;
+const PASSING = [0, 0, 1, 60_000, DAY_MS / 24, DAY_MS, 9 * DAY_MS, 31 * DAY_MS];
+
+for (const seed of [1, 2]) {
+  bothEngines.test(`history and lowest price are those of a naive model, seed ${seed}`, async () => {
+    const time = { now: START };
+    await using app = await bootAt(time);
+    const random = new Random(seed);
+    const play = new Play(app, random);
+    const naive: Naive = new Map();
+    let lowest = 0;
+    for (let step = 0; step < STEPS; step++) {
+      time.now += PASSING[random.below(PASSING.length)];
+      const by = await play.step();
+      const products = await shown(app);
+      note(naive, products, by);
+      const since = time.now - 90 * DAY_MS;
+      if (random.below(4) === 0) {
+        const { db } = app.app;
+        const sweep = deletePriceChangesBefore(db.parts(), since, time.now);
+        for await (const _ of sweep);
+      }
+      for (const { id, sku, lowest: told } of products) {
+        const spans = naive.get(id)!;
+        const where = `step ${step}, ${sku} by ${by}`;
+        assertEquals(told, naiveLowest(spans), where);
+        assertEquals(await history(app, id), naiveHistory(spans, since), where);
+        if (told !== null) lowest++;
+      }
+    }
+    assert(lowest > STEPS / 3, "few products had a former price");
+    time.now += 91 * DAY_MS;
+    const { db } = app.app;
+    const since = time.now - 90 * DAY_MS;
+    for await (
+      const _ of deletePriceChangesBefore(db.parts(), since, time.now)
+    );
+    const left = await db.read((sql) => sql.all("SELECT * FROM price_changes"));
+    assertEquals(left, []);
+    for (const { id, lowest } of await shown(app)) {
+      assertEquals(lowest, naiveLowest(naive.get(id)!), "it outlasts the rows");
+    }
+  });
+}
+
+bothEngines.test("a read-out and the feed show the lowest price, and it is read over when posted", async () => {
+  const time = { now: START };
+  await using app = await bootAt(time);
+  await app.upload(product("A") + product("B"));
+  const put = (price: string) =>
+    app.call(`/seller_api/products/A/attribute/price/${price}`, {
+      method: "PUT",
+    });
+  await put("249");
+  await put("149.00");
+  const LOWEST = '<lowest_price days="30" currency="SEK">199</lowest_price>';
+  const read = await app.call("/seller_api/products/A");
+  assert(read.text.includes(LOWEST), read.text);
+  const feed = await app.call("/operator_api/products", { key: "operator" });
+  assertEquals(feed.text.split(LOWEST).length, 2, feed.text);
+  const list = await app.call("/seller_api/products");
+  const [document] = /<products>.*<\/products>/s.exec(list.text)!;
+  const posted = await app.status(
+    await app.call("/seller_api/bulk_products", {
+      method: "POST",
+      body: document.replace(
+        LOWEST,
+        '<lowest_price any="1">x<y/></lowest_price>',
+      ),
+    }),
+  );
+  assertEquals(textAt(posted, "products/unchanged"), "2");
+});
+
+bothEngines.test("a history comes in pages, and asks for the price alone", async () => {
+  const time = { now: START };
+  await using app = await bootAt(time);
+  await app.upload(product("A"));
+  const path = "/seller_api/products/A/history";
+  for (
+    const [query, field, code] of [
+      ["", "attribute", "required"],
+      ["?attribute=quantity", "attribute", "not_in_list"],
+      ["?attribute=price&after=x", "after", "not_allowed"],
+    ]
+  ) {
+    const answer = await app.call(path + query);
+    assertEquals(answer.status, 422, answer.text);
+    const [detail] = detailsOf(answer);
+    assertEquals([detail.field, detail.code], [field, code]);
+  }
+  const none = await app.call("/seller_api/products/Z/history?attribute=price");
+  assertEquals(none.status, 404);
+  const empty = await app.call(`${path}?attribute=price`);
+  assert(empty.text.includes("<changes/>"), empty.text);
+  // All in one millisecond.
+  const prices = Array.from({ length: 1_010 }, (_, i) => `${i + 1}`);
+  for (const price of prices) {
+    await app.call(`/seller_api/products/A/attribute/price/${price}`, {
+      method: "PUT",
+    });
+  }
+  const all = await readAll(app, `${path}?attribute=price`, "changes");
+  assertEquals(all.pages, 2);
+  const told = all.entries.map((change) => textAt(change, "to"));
+  assertEquals(told, prices.toReversed());
+  const once = new Set(all.entries.map((change) => textAt(change, "at")));
+  assertEquals(once.size, prices.length);
+});
+
+bothEngines.test("the history of a seller who is removed goes", async () => {
+  await using app = await bootAt({ now: START });
+  await app.upload(product("A"));
+  await app.call("/seller_api/products/A/attribute/price/3", { method: "PUT" });
+  const rows = () =>
+    app.app.db.read((sql) => sql.all("SELECT 1 AS one FROM price_changes"));
+  assertEquals((await rows()).length, 1);
+  await app.call(`/operator_api/sellers/${app.sellerId}`, {
+    method: "DELETE",
+    key: "operator",
+  });
+  await until(async () => (await rows()).length === 0, "the end of the rows");
+});

@@ -1,0 +1,69 @@
+/** Every route of sellers, with every scope. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { ROUTES } from "../../src/http/routes.ts";
+import { type Scope, SCOPES } from "../../src/sellers/scopes.ts";
+import { addKey } from "../../src/sellers/key_rows.ts";
+import { systemDeps } from "../../src/deps.ts";
+import { boot, codeOf, textAt } from "../support/app.ts";
+
+/** What a route changes, or else reads, by the beginning of its path. */
+const SCOPE_OF: readonly [RegExp, Scope][] = [
+  [/^\/(bulk_|imports|products|mappings)/, "products"],
+  [/^\/(webhooks|events)/, "webhooks"],
+  [/^\/keys/, "keys"],
+  [/^\/(account|refusals)/, "read"],
+];
+
+const FOR_SELLERS = ROUTES.filter(({ access }) => access === "seller");
+const ALL_SETS = Array.from(
+  { length: 2 ** SCOPES.length - 1 },
+  (_, n) => SCOPES.filter((_, i) => (n + 1) & 1 << i),
+);
+
+function scopeOf(path: string): Scope {
+  const below = path.replace("/seller_api", "");
+  return SCOPE_OF.find(([paths]) => paths.test(below))![1];
+}
+
+Deno.test("each route for sellers says its scope", () => {
+  assertEquals(
+    FOR_SELLERS.map(({ method, path, scope }) => `${method} ${path} ${scope}`),
+    FOR_SELLERS.map(({ method, path }) => `${method} ${path} ${scopeOf(path)}`),
+  );
+  const others = ROUTES.filter(({ access }) => access !== "seller");
+  assertEquals(others.filter(({ scope }) => scope !== undefined), []);
+});
+
+Deno.test("each route opens to the scopes that it needs, and to no others", async () => {
+  await using app = await boot({ config: { rateLimit: 0, operatorKey: "op" } });
+  for (const scopes of ALL_SETS) {
+    const { apiKey: key } = await app.app.db.write((tx) =>
+      addKey(tx, systemDeps("error"), 1, {
+        rights: { scopes, expiresAt: null, networks: [] },
+      })
+    );
+    for (const { method, path } of FOR_SELLERS) {
+      const needed = scopeOf(path);
+      const isOpen = scopes.includes(needed) ||
+        (method === "GET" && scopes.includes("read"));
+      const target = path.replace(/:\w*id\b/g, crypto.randomUUID())
+        .replace(/:\w+/g, "x");
+      const answer = await app.call(target, { method, key });
+      const what = `${method} ${path} with ${scopes}: ${answer.text}`;
+      assertEquals(answer.status === 403, !isOpen, what);
+      if (method === "GET") {
+        const { status, body } = await fetch(app.url + target, {
+          method: "HEAD",
+          headers: { "X-Service-Auth": key },
+        });
+        await body?.cancel();
+        assertEquals(status, answer.status, `HEAD ${path}`);
+      }
+      if (isOpen) continue;
+      assertEquals(codeOf(answer), "forbidden");
+      assertStringIncludes(textAt(answer.xml, "error/message"), needed);
+    }
+    const { status } = await app.call("/operator_api/sellers", { key });
+    assertEquals(status, 401);
+  }
+});

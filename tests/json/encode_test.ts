@@ -1,0 +1,109 @@
+/** JSON by the shapes that describe XML. */
+import { assertEquals } from "@std/assert";
+import { ANSWERS } from "../../src/contracts/answers.ts";
+import { jsonForm } from "../../src/contracts/answer_form.ts";
+import { ENDPOINTS } from "../../src/http/routes.ts";
+import { jsonWriter } from "../../src/json/encode.ts";
+import { joined } from "../../src/lib/blocks.ts";
+import type { EncodedBlocks } from "../../src/xml/encode.ts";
+import {
+  type Child,
+  COUNT,
+  elements,
+  isText,
+  listedIn,
+  many,
+  maybe,
+  one,
+  STRING,
+  TIME_OR_EMPTY,
+} from "../../src/xml/shapes.ts";
+
+Deno.test("a text is quoted, without what XML does not have", () => {
+  const write = jsonWriter(elements(one("a", STRING)));
+  for (
+    const [text, written] of [
+      ["", ""],
+      ['"\\/', '"\\/'],
+      ["\t\r\n\u2028é😀", "\t\r\n\u2028é😀"],
+      ["a\u0000b\ud800c\uffffd", "abcd"],
+      ["__proto__", "__proto__"],
+    ]
+  ) {
+    assertEquals(JSON.parse(write({ a: text })), { a: written });
+  }
+});
+
+Deno.test("what may be empty is null, any other text is empty", () => {
+  const write = jsonWriter(elements(one("a", STRING), one("b", TIME_OR_EMPTY)));
+  assertEquals(write({ a: null, b: null }), '{"a":"","b":null}');
+});
+
+Deno.test("what stands beside the items of a list stands beside the list", () => {
+  const list = elements(many("item", COUNT), maybe("more", COUNT));
+  const write = jsonWriter(elements(one("list", list)));
+  assertEquals(
+    write({ list: { item: [1, 2], more: 3 } }),
+    '{"list":[1,2],"more":3}',
+  );
+  assertEquals(write({ list: { item: [] } }), '{"list":[]}');
+});
+
+Deno.test("a long list is written in blocks", () => {
+  const form = jsonForm(["products"]);
+  const list = form.list<{ id: string; sku: string }>("product", Infinity);
+  const values = Array.from(
+    { length: 3_000 },
+    (_, n) => ({ id: "1", sku: `${n} é 😀 "` }),
+  );
+  for (const value of values) list.add(value);
+  const document = form.document({ products: { product: list }, next: "a" });
+  const text = new TextDecoder().decode(joined(document as EncodedBlocks));
+  assertEquals(JSON.parse(text), { products: values, next: "a" });
+  assertEquals(list.bytes, new TextEncoder().encode(text).length - 26);
+});
+
+/** Names of the members of an object with these elements. */
+function memberNames(children: readonly Child[]): string[] {
+  return children.flatMap(({ name, shape, max }) => {
+    const listed = max === 1 ? listedIn(shape) : null;
+    return [name, ...(listed === null ? [] : memberNames(listed.beside))];
+  });
+}
+
+function check(children: readonly Child[], place: string): void {
+  const names = memberNames(children);
+  assertEquals(new Set(names).size, names.length, `${place}: ${names}`);
+  for (const { name, shape } of children) {
+    const attributes = Object.keys(shape.attributes ?? {});
+    if (isText(shape.content)) {
+      const own = shape.textName ?? "value";
+      assertEquals(attributes.includes(own), false, `${place}/${name}`);
+      continue;
+    }
+    for (const attribute of attributes) {
+      assertEquals(
+        memberNames(shape.content).includes(attribute),
+        false,
+        `${place}/${name}/${attribute}`,
+      );
+    }
+    check(shape.content, `${place}/${name}`);
+  }
+}
+
+Deno.test("no two members of an answer have the same name", () => {
+  for (const [name, children] of Object.entries(ANSWERS)) check(children, name);
+  for (const { answers, operation } of ENDPOINTS) {
+    if (!Array.isArray(answers)) continue;
+    const byName = new Map<string, unknown>();
+    for (
+      const { name, shape } of answers.flatMap((one): readonly Child[] =>
+        ANSWERS[one as keyof typeof ANSWERS]
+      )
+    ) {
+      assertEquals(byName.get(name) ?? shape, shape, `${operation}: ${name}`);
+      byName.set(name, shape);
+    }
+  }
+});

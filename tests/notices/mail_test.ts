@@ -1,0 +1,228 @@
+/** What mail servers do costs a mail time, and nothing else anything. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
+import type { Mail, Mailer, MailOutcome } from "../../src/net/smtp.ts";
+import { boot, child, product, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
+import { MailServer } from "../support/mail_server.ts";
+import {
+  EMAIL,
+  OPERATOR_KEY,
+  tell,
+  type Telling,
+  tellingConfig,
+} from "./support.ts";
+
+/** Uses up a quota, which is something to tell. */
+async function useUp(telling: Telling, sku = "A"): Promise<void> {
+  assertEquals((await telling.app.upload(product(sku))).status, 200);
+  await telling.set("product_limit", "1");
+}
+
+/** Answers as the list says, then with `sent`. */
+class ListedMailer implements Mailer {
+  readonly tried: Mail[] = [];
+  readonly #outcomes: MailOutcome[];
+
+  constructor(...outcomes: MailOutcome[]) {
+    this.#outcomes = outcomes;
+  }
+
+  send(mail: Mail) {
+    this.tried.push(mail);
+    const outcome = this.#outcomes.shift() ?? "sent";
+    return Promise.resolve({ outcome, reason: `${outcome} on purpose` });
+  }
+}
+
+bothEngines.test("a mail waits for a server that is away, and all goes in one", async () => {
+  await using telling = await tell();
+  const { app, mail, clock } = telling;
+  const { port } = mail;
+  await mail[Symbol.asyncDispose]();
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  const failed = () =>
+    app.log.filter(({ event }) => event === "notice_not_told").length;
+  await until(() => failed() > 0, "a try");
+  clock.setForward(4 * HOUR_MS);
+  const { text } = await app.call("/seller_api/imports?v=1.1&name=late.xml", {
+    method: "POST",
+    body:
+      `<products><product><sku>A</sku><title>B</title></product></products>`,
+  });
+  assertStringIncludes(text, "import_id");
+  assertEquals((await fetch(`${app.url}/readyz`)).status, 200);
+  await until(async () => {
+    const rows = await app.app.db.read((sql) =>
+      sql.all("SELECT 1 FROM notices WHERE recipient = 'seller'")
+    );
+    // At 80, 90 and 100 %, and the import.
+    return rows.length === 4;
+  }, "the notices");
+  await using again = await MailServer.start({ port });
+  await until(() => again.received.length === 1, "the mail");
+  const [{ text: told }] = again.received;
+  assertStringIncludes(told, "Your quota is used up: 1 of 1 products.");
+  assertStringIncludes(told, "The import late.xml");
+  assert(!JSON.stringify(app.log).includes("acme.example"));
+});
+
+bothEngines.test("a mail that the server wants later is sent later", async () => {
+  await using telling = await tell({
+    mail: {
+      onRecipient: (_, count) => count < 3 ? [451, "greylisted"] : null,
+    },
+  });
+  const { clock, mail } = telling;
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  const log = () =>
+    telling.app.log.filter(({ event }) => event === "notice_not_told");
+  for (let n = 1; n <= 2; n++) {
+    await until(() => log().length === n, `try ${n}`);
+    clock.setForward(5 * 60_000);
+  }
+  await telling.mailed(1);
+  assertEquals(log().map(({ reason }) => reason), [
+    "451 to RCPT TO",
+    "451 to RCPT TO",
+  ]);
+  assertStringIncludes(mail.received[0].text, "used up");
+});
+
+bothEngines.test("a mail that an address never takes is dropped, and what follows is sent", async () => {
+  const mailer = new ListedMailer("refused");
+  await using telling = await tell({ app: { mailer } });
+  const { app, clock } = telling;
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  await until(() => mailer.tried.length === 1, "a try");
+  clock.setForward(2 * HOUR_MS);
+  const refused = "<products><product/></products>";
+  await app.call("/seller_api/imports?v=1.1", {
+    method: "POST",
+    body: refused,
+  });
+  await until(() => mailer.tried.length === 2, "another mail");
+  assertStringIncludes(mailer.tried[1].text, "was refused");
+  assert(!mailer.tried[1].text.includes("used up"));
+});
+
+bothEngines.test("a mail that may have been taken is the same when it is sent again", async () => {
+  const mailer = new ListedMailer("unsure", "away", "unsure");
+  await using telling = await tell({ app: { mailer } });
+  const { app, clock } = telling;
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  for (let n = 1; n <= 4; n++) {
+    await until(() => mailer.tried.length >= n, `try ${n}`);
+    if (n === 1) {
+      const refused = "<products><product/></products>";
+      const call = { method: "POST", body: refused };
+      await app.call("/seller_api/imports?v=1.1", call);
+    }
+    clock.setForward(10 * 60_000);
+  }
+  const [first, second, ...others] = mailer.tried;
+  assertEquals(second, first);
+  // The second try was known to have failed, but not the first.
+  assertEquals(others[0], first);
+  await until(async () => {
+    clock.setForward(HOUR_MS);
+    return await Promise.resolve(
+      mailer.tried.at(-1)!.text.includes("was refused"),
+    );
+  }, "the next mail");
+  assert(!mailer.tried.at(-1)!.text.includes("used up"));
+});
+
+bothEngines.test("a mail is given up after a day", async () => {
+  const mailer = new ListedMailer(...Array(9).fill("away"));
+  await using telling = await tell({ app: { mailer } });
+  const { app, clock } = telling;
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  await until(() => mailer.tried.length === 2, "two tries");
+  clock.setForward(DAY_MS + HOUR_MS);
+  const waiting = async () => {
+    const rows = await app.app.db.read((sql) =>
+      sql.all(
+        "SELECT 1 FROM notices WHERE due_at IS NOT NULL OR lease_id IS NOT NULL",
+      )
+    );
+    return rows.length;
+  };
+  await until(async () => await waiting() === 0, "no mail");
+  assert(mailer.tried.length <= 4, `${mailer.tried.length}`);
+});
+
+bothEngines.test("several processes tell each seller once", async () => {
+  await using telling = await tell();
+  const { app, mail, operator, clock } = telling;
+  await using other = await boot({
+    config: {
+      ...tellingConfig({ mail, operator }),
+      operatorKey: OPERATOR_KEY,
+      dataDir: app.config.dataDir,
+      databaseUrl: app.config.databaseUrl,
+    },
+    deps: { clock },
+    seller: { id: app.sellerId, key: app.key },
+  });
+  const sellers = "bcdefgh".split("");
+  for (const name of sellers) {
+    const key = await app.addSeller(name);
+    const set = (path: string) =>
+      app.call(`/operator_api/sellers/${name}/attribute/${path}`, {
+        method: "PUT",
+        key: OPERATOR_KEY,
+      });
+    await set(`email/${name}%40x.example`);
+    await set("product_limit/1");
+    const body = `<products>${product("A")}</products>`;
+    const through = name < "e" ? app : other;
+    const path = "/seller_api/bulk_products?v=1.1";
+    const { status } = await through.call(path, { method: "POST", key, body });
+    assertEquals(status, 200);
+  }
+  const told = () => telling.told("seller_over_quota");
+  await until(() => mail.received.length >= sellers.length, "all mails");
+  await until(() => told().length >= sellers.length, "all requests");
+  const end = clock.monotonic() + 60_000;
+  await until(() => clock.monotonic() >= end, "a minute");
+  assertEquals(
+    mail.received.map(({ to }) => to).sort(),
+    sellers.map((name) => `${name}@x.example`),
+  );
+  assertEquals(
+    told().map(({ payload }) => payload.data.seller).sort(),
+    sellers,
+  );
+  const { xml } = await app.call("/operator_api/sellers", {
+    key: OPERATOR_KEY,
+  });
+  const [, second] = child(xml, "sellers").children;
+  assertEquals(textAt(second, "email"), "b@x.example");
+});
+
+bothEngines.test("a suspended seller is told when it is active again", async () => {
+  const mailer = new ListedMailer();
+  await using telling = await tell({ app: { mailer } });
+  const { clock } = telling;
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  await telling.set("status", "suspended");
+  const end = clock.monotonic() + 60_000;
+  await until(() => clock.monotonic() >= end, "a minute");
+  assertEquals(mailer.tried, []);
+  await telling.set("status", "active");
+  await until(() => mailer.tried.length === 1, "the mail");
+  await telling.set("status", "suspended");
+  clock.setForward(HOUR_MS);
+  await telling.set("status", "active");
+  const later = clock.monotonic() + 60_000;
+  await until(() => clock.monotonic() >= later, "a minute");
+  assertEquals(mailer.tried.length, 1);
+});

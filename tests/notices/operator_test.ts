@@ -1,0 +1,177 @@
+/** The operator is told of each trouble at once, and once. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { DbError } from "../../src/database/db.ts";
+import { systemDisk } from "../../src/lib/disk.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
+import { noteBackup } from "../../src/notices/backup_time.ts";
+import { product } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { Problem, S3Server } from "../support/s3_server.ts";
+import { tell, type Telling } from "./support.ts";
+
+const AT_ONCE_MS = 15_000;
+
+/** Resolves when `count` of a type were told; nothing more may follow. */
+async function toldOnce(telling: Telling, type: string, count = 1) {
+  await until(() => telling.told(type).length === count, `${type} ${count}`);
+  return telling.told(type)[count - 1];
+}
+
+/** Lets the clock go on by so much. */
+async function pass({ clock }: Telling, ms: number): Promise<void> {
+  const end = clock.monotonic() + ms;
+  await until(() => clock.monotonic() >= end, `${ms} ms later`);
+}
+
+/** Resolves when no process sees anything any more. */
+async function over({ app }: Telling): Promise<void> {
+  await until(async () => {
+    const rows = await app.app.db.read((sql) =>
+      sql.all("SELECT 1 FROM notices WHERE seller_no <= 0")
+    );
+    return rows.length === 0;
+  }, "the end of the trouble");
+}
+
+Deno.test("a role that is not ready is told within 15 s, once until it is over", async () => {
+  await using store = new S3Server();
+  store.skewMs = Infinity;
+  await using host = new ImageHost();
+  await using telling = await tell({
+    config: { ...store.config(), roles: ["api", "images"] },
+  });
+  const { app, clock } = telling;
+  const ready = async () => (await fetch(`${app.url}/readyz`)).status === 200;
+  store.meddle = ({ method }) => new Problem(503, "SlowDown").response(method);
+  const image = `<images><image>${host.url}/good/a.png</image></images>`;
+  assertEquals((await app.upload(product("A", image))).status, 200);
+  await until(async () => !await ready(), "a service that is not ready");
+  const began = clock.now();
+  const { payload } = await toldOnce(telling, "not_ready");
+  assert(clock.now() - began <= AT_ONCE_MS, `${clock.now() - began}`);
+  assertEquals(payload.data.part, "images");
+  assertMatch(String(payload.data.text), /not ready \(images\)/);
+  assertEquals(payload.data.link, "https://sell.example/#/overview");
+  await pass(telling, 60_000);
+  assertEquals(telling.told("not_ready").length, 1);
+  store.meddle = () => null;
+  await over(telling);
+  assertEquals(telling.told("not_ready").length, 1);
+});
+
+Deno.test("a database that takes no writes is told, and not again afterwards", async () => {
+  let isFull = false;
+  const beforeCommit = () => {
+    if (isFull) throw new DbError("full", "full on purpose");
+  };
+  await using telling = await tell({
+    config: { databaseUrl: null },
+    deps: { beforeCommit },
+  });
+  isFull = true;
+  const began = telling.clock.now();
+  const { payload } = await toldOnce(telling, "not_ready");
+  assert(telling.clock.now() - began <= AT_ONCE_MS);
+  assertEquals(payload.data.part, "database");
+  await pass(telling, 60_000);
+  isFull = false;
+  await pass(telling, 60_000);
+  const parts = telling.told("not_ready").map(({ payload }) =>
+    payload.data.part
+  );
+  assertEquals(parts, ["database"]);
+  isFull = true;
+  await toldOnce(telling, "not_ready", 2);
+});
+
+bothEngines.test("a disk below 10 % is told once, until 12 % are free", async () => {
+  let share = 0.5;
+  const freeShare = () => Promise.resolve(share);
+  await using telling = await tell({
+    deps: { disk: { ...systemDisk, freeShare } },
+  });
+  share = 0.097;
+  const { payload } = await toldOnce(telling, "disk_low");
+  assertEquals([payload.data.folder, payload.data.percent], ["data", 9]);
+  share = 0.11;
+  await pass(telling, 60_000);
+  share = 0.09;
+  await pass(telling, 20_000);
+  assertEquals(telling.told("disk_low").length, 1);
+  share = 0.12;
+  await over(telling);
+  share = 0.01;
+  await toldOnce(telling, "disk_low", 2);
+});
+
+bothEngines.test("a backup that is older than a day is told until there is another", async () => {
+  await using telling = await tell();
+  const { app, clock } = telling;
+  await app.app.db.write(noteBackup);
+  await pass(telling, 20_000);
+  assertEquals(telling.told("backup_old"), []);
+  clock.setForward(DAY_MS);
+  const { payload } = await toldOnce(telling, "backup_old");
+  assertMatch(
+    String(payload.data.text),
+    /it is of 20\d\d-\d\d-\d\d \d\d:\d\d UTC/,
+  );
+  await app.app.db.write(noteBackup);
+  await over(telling);
+  clock.setForward(DAY_MS);
+  await toldOnce(telling, "backup_old", 2);
+});
+
+bothEngines.test("deliveries that were given up are told once, for a day after the last", async () => {
+  await using telling = await tell();
+  const { app, clock } = telling;
+  const exhaust = (id: string) =>
+    app.app.db.write((tx) =>
+      tx.run(
+        `INSERT INTO deliveries (seller_no, id, event_id, trigger_name,
+           webhook_id, state, attempts, failures, created_at, settled_at)
+         VALUES (?, ?, ?, 'order_created', ?, 'exhausted', 10, 10, ?, ?)`,
+        [app.sellerNo, id, id, id, clock.now(), clock.now()],
+      )
+    );
+  await exhaust("01930000-0000-7000-8000-000000000001");
+  const { payload } = await toldOnce(telling, "deliveries_exhausted");
+  assertEquals(payload.data.seller, "acme");
+  assertEquals(payload.data.deliveries, 1);
+  clock.setForward(DAY_MS / 2);
+  await exhaust("01930000-0000-7000-8000-000000000002");
+  clock.setForward(DAY_MS / 2 + HOUR_MS);
+  await pass(telling, 20_000);
+  assertEquals(telling.told("deliveries_exhausted").length, 1);
+  clock.setForward(DAY_MS / 2);
+  await until(async () => {
+    const rows = await app.app.db.read((sql) =>
+      sql.all("SELECT 1 FROM notices")
+    );
+    return rows.length === 0;
+  }, "the end of it");
+  await exhaust("01930000-0000-7000-8000-000000000003");
+  await toldOnce(telling, "deliveries_exhausted", 2);
+});
+
+bothEngines.test("an endpoint that refuses is asked again under the same id, and nothing is lost", async () => {
+  let share = 0.01;
+  const freeShare = () => Promise.resolve(share);
+  await using telling = await tell({
+    deps: { disk: { ...systemDisk, freeShare } },
+  });
+  const { operator } = telling;
+  operator.answering = (_, count) =>
+    new Response(null, { status: count < 3 ? 500 : 204 });
+  await until(() => telling.told("disk_low").length === 3, "three tries");
+  await pass(telling, 120_000);
+  const ids = telling.told("disk_low").map(({ headers }) =>
+    headers.get("webhook-id")
+  );
+  assertEquals(ids.length, 3);
+  assertEquals(new Set(ids).size, 1);
+  share = 0.5;
+  await over(telling);
+});

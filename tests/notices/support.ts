@@ -1,0 +1,131 @@
+/** A service that tells sellers and its operator, with both of them. */
+import { type Clock, systemClock } from "../../src/deps.ts";
+import type { Config } from "../../src/config.ts";
+import { boot, type BootOptions, type TestApp } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { MailServer, type MailServerOptions } from "../support/mail_server.ts";
+import { type Received, WebhookSink } from "../support/webhook_sink.ts";
+
+export const SECRET = `whsec_${btoa("thirty-two bytes of no entropy..")}`;
+export const OPERATOR_KEY = "op";
+export const EMAIL = "orders@acme.example";
+
+/** A clock that goes faster, and whose wall clock can be set forward. */
+export class FastClock implements Clock {
+  readonly #factor: number;
+  readonly #began = systemClock.now();
+  #aheadMs = 0;
+
+  constructor(factor: number) {
+    this.#factor = factor;
+  }
+
+  now(): number {
+    return Math.floor(this.#began + this.#aheadMs + this.monotonic());
+  }
+
+  monotonic(): number {
+    return (systemClock.now() - this.#began) * this.#factor;
+  }
+
+  after(ms: number, fn: () => void): () => void {
+    return systemClock.after(ms / this.#factor, fn);
+  }
+
+  setForward(ms: number): void {
+    this.#aheadMs += ms;
+  }
+}
+
+/** What the operator was sent. */
+export interface ToOperator extends Received {
+  payload: { type: string; timestamp: string; data: Record<string, unknown> };
+}
+
+export interface TellingOptions extends BootOptions {
+  mail?: MailServerOptions;
+  /** No mail server listens there. */
+  isMailAway?: boolean;
+  factor?: number;
+}
+
+export class Telling implements AsyncDisposable {
+  readonly app: TestApp;
+  readonly mail: MailServer;
+  readonly operator: WebhookSink;
+  readonly clock: FastClock;
+
+  constructor(
+    parts: Pick<Telling, "app" | "mail" | "operator" | "clock">,
+  ) {
+    this.app = parts.app;
+    this.mail = parts.mail;
+    this.operator = parts.operator;
+    this.clock = parts.clock;
+  }
+
+  /** What the operator was told, by type. */
+  told(type: string): ToOperator[] {
+    return this.operator.received
+      .map((one) => ({ ...one, payload: JSON.parse(one.text) }))
+      .filter(({ payload }) => payload.type === type);
+  }
+
+  /** Resolves when so many mails have arrived, and are known to have. */
+  async mailed(count: number): Promise<void> {
+    await until(async () => {
+      if (this.mail.received.length !== count) return false;
+      const leased = await this.app.app.db.read((sql) =>
+        sql.all("SELECT 1 FROM notices WHERE lease_id IS NOT NULL")
+      );
+      return leased.length === 0;
+    }, `mail ${count}`);
+  }
+
+  /** Sets an attribute of the seller. */
+  async set(attribute: string, value: string): Promise<void> {
+    const path = `/operator_api/sellers/${this.app.sellerId}/attribute/` +
+      `${attribute}/${encodeURIComponent(value)}`;
+    const call = { method: "PUT", key: OPERATOR_KEY };
+    const { status, text } = await this.app.call(path, call);
+    if (status !== 204) throw new Error(text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.app[Symbol.asyncDispose]();
+    await this.mail[Symbol.asyncDispose]();
+    await this.operator[Symbol.asyncDispose]();
+  }
+}
+
+/** The settings of a service that tells. */
+export function tellingConfig(
+  { mail, operator }: Pick<Telling, "mail" | "operator">,
+): Partial<Config> {
+  return {
+    noticesUrl: operator.url("/notices"),
+    noticesSecret: SECRET,
+    smtpUrl: { host: "127.0.0.1", port: mail.port, secure: false, login: null },
+    mailFrom: { name: "", address: "notices@shop.example" },
+    publicUrl: "https://sell.example",
+  };
+}
+
+/** Time passes `factor` times as fast. */
+export async function tell(
+  { mail: options, factor = 20, ...more }: TellingOptions = {},
+): Promise<Telling> {
+  const mail = await MailServer.start(options);
+  const operator = new WebhookSink();
+  const clock = new FastClock(factor);
+  const app = await boot({
+    ...more,
+    config: {
+      operatorKey: OPERATOR_KEY,
+      ...tellingConfig({ mail, operator }),
+      ...more.config,
+    },
+    deps: { clock, ...more.deps },
+  });
+  return new Telling({ app, mail, operator, clock });
+}

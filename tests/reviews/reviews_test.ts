@@ -1,0 +1,417 @@
+/** The review of products, over HTTP. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  type Answer,
+  boot,
+  child,
+  codeOf,
+  detailsOf,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+import type { XmlElement } from "../../src/xml/decode.ts";
+
+const OPERATOR = "operator-key-of-this-test";
+
+async function start(policy: string): Promise<TestApp> {
+  const app = await boot({
+    config: { operatorKey: OPERATOR, roles: ["api", "webhooks"] },
+  });
+  assertEquals((await setPolicy(app, policy)).status, 204);
+  return app;
+}
+
+function setPolicy(app: TestApp, policy: string): Promise<Answer> {
+  return app.call(`/operator_api/sellers/acme/attribute/review/${policy}`, {
+    method: "PUT",
+    key: OPERATOR,
+  });
+}
+
+/** The entries of the operator's list. */
+async function reviews(app: TestApp, query = ""): Promise<XmlElement[]> {
+  const path = `/operator_api/reviews${query}`;
+  const answer = await app.call(path, { key: OPERATOR });
+  assertEquals(answer.status, 200, answer.text);
+  return child(answer.xml, "reviews").children;
+}
+
+function decide(app: TestApp, ...decisions: string[]): Promise<Answer> {
+  const reviews = decisions.map((each) => `<review>${each}</review>`).join("");
+  return app.call("/operator_api/reviews", {
+    method: "POST",
+    key: OPERATOR,
+    body: `<reviews>${reviews}</reviews>`,
+  });
+}
+
+function decision(id: string, word: string, more = ""): string {
+  return `<product>${id}</product><decision>${word}</decision>${more}`;
+}
+
+/** `state code field message` of the seller's product; "" where it has none. */
+async function reviewOf(app: TestApp, sku: string): Promise<string> {
+  const { xml } = await app.call(`/seller_api/products/${sku}`);
+  const review = child(xml, "product").children
+    .find(({ name }) => name === "review");
+  return (review?.children ?? []).filter(({ name }) => name !== "at")
+    .map(({ text }) => text).join(" ");
+}
+
+async function idOf(app: TestApp, sku: string): Promise<string> {
+  const { xml } = await app.call(`/seller_api/products/${sku}`);
+  return textAt(xml, "product/id");
+}
+
+function put(app: TestApp, path: string): Promise<Answer> {
+  return app.call(`/seller_api/products/${path}`, { method: "PUT" });
+}
+
+async function events(app: TestApp): Promise<string[]> {
+  const { xml } = await app.call("/seller_api/events");
+  return child(xml, "events").children.map((event) =>
+    `${textAt(event, "trigger")} ${child(event, "data").source}`
+  );
+}
+
+async function audit(app: TestApp): Promise<string[]> {
+  const { xml } = await app.call("/operator_api/audit", { key: OPERATOR });
+  return child(xml, "audit").children.map((entry) =>
+    `${textAt(entry, "action")}: ${textAt(entry, "detail")}`
+  ).filter((entry) => entry.startsWith("review "));
+}
+
+bothEngines.test("review: without a policy no product has a review", async () => {
+  await using app = await boot({ config: { operatorKey: OPERATOR } });
+  await app.upload(product("A"));
+  assertEquals(await reviewOf(app, "A"), "");
+  assertEquals(await reviews(app), []);
+  const answer = await decide(app, decision(await idOf(app, "A"), "approved"));
+  assertEquals(answer.status, 422);
+  assertEquals(detailsOf(answer)[0].code, "unknown_id");
+  const refused = await setPolicy(app, "all");
+  assertEquals(detailsOf(refused)[0].code, "not_in_list");
+});
+
+bothEngines.test("review new: new products wait; once approved they may change", async () => {
+  await using app = await boot({ config: { operatorKey: OPERATOR } });
+  await app.upload(product("OLD"));
+  await setPolicy(app, "new");
+  await app.upload(product("A") + product("B"));
+  await put(app, "OLD/attribute/title/Other");
+  assertEquals(await reviewOf(app, "OLD"), "", "it was there before");
+  assertEquals(await reviewOf(app, "A"), "pending");
+  const waiting = await reviews(app);
+  assertEquals(waiting.map((each) => textAt(each, "sku")), ["A", "B"]);
+  assertEquals(waiting[0].attributes.seller, "acme");
+  assertEquals(child(waiting[0], "changed").children, []);
+  const id = await idOf(app, "A");
+  assertEquals((await decide(app, decision(id, "approved"))).status, 200);
+  assertEquals(await reviewOf(app, "A"), "approved");
+  await put(app, "A/attribute/title/Other");
+  assertEquals(await reviewOf(app, "A"), "approved");
+  assertEquals((await reviews(app)).map((each) => textAt(each, "sku")), ["B"]);
+});
+
+bothEngines.test("review changes: title, description, categories, brand, gtin and images wait, price and stock never", async () => {
+  await using app = await boot({ config: { operatorKey: OPERATOR } });
+  await app.upload(product("A", "<brand>B</brand>") + product("B"));
+  await setPolicy(app, "changes");
+  for (
+    const change of [
+      "price/3",
+      "quantity/0",
+      "availability/in_stock",
+      "status/paused",
+      "condition/used",
+    ]
+  ) {
+    assertEquals((await put(app, `A/attribute/${change}`)).status, 204);
+    assertEquals(await reviewOf(app, "A"), "", change);
+  }
+  await put(app, "A/attribute/title/New%20title");
+  assertEquals(await reviewOf(app, "A"), "pending");
+  const sent = "<product><sku>B</sku><description>D</description>" +
+    "<categories><category>C</category></categories>" +
+    "<gtin>4006381333931</gtin></product>";
+  assertEquals((await app.upload(sent)).status, 200);
+  const [a, b] = await reviews(app);
+  const changed = (each: XmlElement) =>
+    child(each, "changed").children.map(({ text }) => text);
+  assertEquals(changed(a), ["title"]);
+  assertEquals(child(a, "former").source, "<title>Title of A</title>");
+  assertEquals(changed(b), ["description", "categories", "gtin"]);
+  assertEquals(child(b, "former").source, "", "they were empty");
+  await decide(
+    app,
+    ...[a, b].map((each) => decision(textAt(each, "id"), "approved")),
+  );
+  await put(app, "A/attribute/brand/C");
+  const [again] = await reviews(app);
+  assertEquals(changed(again), ["brand"], "since the last approval");
+});
+
+bothEngines.test("a decision is stored, in the audit log, and an event, once", async () => {
+  await using sink = new WebhookSink();
+  await using app = await start("new");
+  await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body:
+      `<webhook><trigger>product_rejected</trigger><url>${sink.url()}</url></webhook>`,
+  });
+  await app.upload(product("A") + product("B"));
+  const [a, b] = [await idOf(app, "A"), await idOf(app, "B")];
+  const both = [
+    decision(a, "approved"),
+    decision(
+      b,
+      "rejected",
+      "<code>blurry</code><field>images/image[1]</field><message>Sharper &amp; larger.</message>",
+    ),
+  ];
+  const before = await app.call("/operator_api/products?limit=250", {
+    key: OPERATOR,
+  });
+  for (let n = 0; n < 3; n++) {
+    assertEquals((await decide(app, ...both)).status, 200);
+  }
+  assertEquals(await events(app), [
+    `product_approved <review><product>${a}</product><sku>A</sku><code/><field/><message/></review>`,
+    `product_rejected <review><product>${b}</product><sku>B</sku><code>blurry</code>` +
+    "<field>images/image[1]</field><message>Sharper &amp; larger.</message></review>",
+  ]);
+  assertEquals((await audit(app)).toSorted(), [
+    `review approve: product ${a}, SKU A`,
+    `review reject: product ${b}, SKU B, blurry, images/image[1], Sharper & larger.`,
+  ]);
+  await until(() => sink.received.length === 1, "the delivery");
+  const rejected = "rejected blurry images/image[1] Sharper & larger.";
+  assertEquals(await reviewOf(app, "B"), rejected);
+  const next = textAt(before.xml, "next");
+  const feed = await app.call(`/operator_api/products?after=${next}`, {
+    key: OPERATOR,
+  });
+  const states = child(feed.xml, "products").children
+    .map((each) => textAt(each, "review/state"));
+  assertEquals(states.toSorted(), ["approved", "rejected"], feed.text);
+  const found = await app.call("/seller_api/products?review=rejected");
+  const skus = child(found.xml, "products").children
+    .map((each) => textAt(each, "sku"));
+  assertEquals(skus, ["B"]);
+});
+
+bothEngines.test("decisions are all or none, and none is about a former version", async () => {
+  await using app = await start("changes");
+  await app.upload(product("A") + product("B"));
+  const [a, b] = await reviews(app);
+  const version = (each: XmlElement) =>
+    `<changed_at>${textAt(each, "changed_at")}</changed_at>`;
+  await put(app, "B/attribute/quantity/1");
+  const approve = (each: XmlElement) =>
+    decision(textAt(each, "id"), "approved", version(each));
+  await put(app, "A/attribute/title/Other");
+  const refused = await decide(app, approve(b), approve(a));
+  assertEquals(refused.status, 422, refused.text);
+  const [detail, ...others] = detailsOf(refused);
+  assertEquals(others, []);
+  assertEquals([detail.product, detail.sku, detail.code], [
+    "2",
+    "A",
+    "changed_since",
+  ]);
+  assertEquals(await reviewOf(app, "B"), "pending");
+  assertEquals([await events(app), await audit(app)], [[], []]);
+  const [same, now] = await reviews(app);
+  assertEquals(textAt(same, "sku"), "A", "it keeps its place");
+  assertEquals((await decide(app, approve(same), approve(now))).status, 200);
+});
+
+bothEngines.test("a rejected product is corrected with its document, waits again, and the reason is seen", async () => {
+  await using app = await start("new");
+  const empty = await app.call("/seller_api/products/rejected");
+  assertEquals([empty.status, empty.xml.name, empty.xml.children], [
+    200,
+    "products",
+    [],
+  ]);
+  await app.upload(product("A") + product("B") + product("C"));
+  const reason =
+    "<code>title</code><field>title</field><message>No -- capitals</message>";
+  for (const sku of ["B", "A"]) {
+    await decide(app, decision(await idOf(app, sku), "rejected", reason));
+  }
+  const document = await app.call("/seller_api/products/rejected");
+  assertMatch(document.headers.get("Content-Type")!, /^text\/xml/);
+  const skus = document.xml.children.map((each) => textAt(each, "sku"));
+  assertEquals(skus, ["B", "A"], "the first that was rejected first");
+  assertMatch(
+    document.text,
+    /<!-- rejected: title, title, No - - capitals -->\n<product /,
+  );
+  const corrected = document.text.replace("Title of A", "A, corrected");
+  const answer = await app.call("/seller_api/bulk_products", {
+    method: "POST",
+    body: corrected,
+  });
+  assertEquals(answer.status, 200, answer.text);
+  assertEquals(await reviewOf(app, "A"), "pending title title No -- capitals");
+  assertEquals(await reviewOf(app, "B"), "rejected title title No -- capitals");
+  const waiting = await reviews(app);
+  assertEquals(waiting.map((each) => textAt(each, "sku")), ["C", "A"]);
+  assertEquals(textAt(waiting[1], "review/code"), "title");
+  await put(app, "B/attribute/price/4");
+  assertMatch(await reviewOf(app, "B"), /^rejected/);
+  await put(app, "B/attribute/mpn/4");
+  assertMatch(await reviewOf(app, "B"), /^pending/);
+  await decide(app, decision(await idOf(app, "A"), "approved"));
+  assertEquals(await reviewOf(app, "A"), "approved");
+});
+
+bothEngines.test("a rejection for its price waits again with another price", async () => {
+  await using app = await start("new");
+  await app.upload(product("A"));
+  const reason = "<code>price</code><field>price/@currency</field>";
+  await decide(app, decision(await idOf(app, "A"), "rejected", reason));
+  await put(app, "A/attribute/quantity/4");
+  assertMatch(await reviewOf(app, "A"), /^rejected/);
+  await put(app, "A/attribute/price/4");
+  assertMatch(await reviewOf(app, "A"), /^pending/);
+});
+
+bothEngines.test("an approved product may be rejected; its correction shows what was approved", async () => {
+  await using app = await start("changes");
+  await app.upload(product("A"));
+  const id = await idOf(app, "A");
+  await decide(app, decision(id, "approved"));
+  await decide(app, decision(id, "rejected", "<code>brand</code>"));
+  await app.upload(`<product><sku>A</sku><title>Good</title></product>`);
+  const [entry] = await reviews(app);
+  assertEquals(child(entry, "former").source, "<title>Title of A</title>");
+});
+
+bothEngines.test("the end of the policy ends every review, and the feed tells", async () => {
+  await using app = await start("changes");
+  await app.upload(
+    Array.from({ length: 120 }, (_, n) => product(`A-${n}`)).join(""),
+  );
+  const feed = async (after: string) => {
+    const query = after === "" ? "" : `&after=${after}`;
+    return await app.call(`/operator_api/products?limit=250${query}`, {
+      key: OPERATOR,
+    });
+  };
+  const next = textAt((await feed("")).xml, "next");
+  await setPolicy(app, "none");
+  await until(async () => {
+    const { text } = await app.call("/seller_api/products?limit=250");
+    return !text.includes("<review>");
+  }, "the end of the reviews");
+  const changed = child((await feed(next)).xml, "products").children;
+  assertEquals(changed.length, 120);
+  assert(!changed.some(({ source }) => source.includes("<review>")));
+  assertEquals(await reviews(app), []);
+  await put(app, "A-1/attribute/title/Other");
+  assertEquals(await reviewOf(app, "A-1"), "");
+});
+
+bothEngines.test("the list has pages, states and sellers", async () => {
+  await using app = await start("new");
+  await app.addSeller("other");
+  await app.upload(product("A") + product("B") + product("C"));
+  const first = await app.call("/operator_api/reviews?limit=2&seller=acme", {
+    key: OPERATOR,
+  });
+  const next = textAt(first.xml, "next");
+  const rest = await reviews(app, `?limit=2&seller=acme&after=${next}`);
+  assertEquals(rest.map((each) => textAt(each, "sku")), ["C"]);
+  assertEquals(await reviews(app, "?seller=other"), []);
+  assertEquals(await reviews(app, "?state=rejected"), []);
+  for (const query of ["?state=gone", "?after=1-2", "?limit=251"]) {
+    const answer = await app.call(`/operator_api/reviews${query}`, {
+      key: OPERATOR,
+    });
+    assertEquals(answer.status, 422, query);
+  }
+  const unknown = await app.call("/operator_api/reviews?seller=nobody", {
+    key: OPERATOR,
+  });
+  assertEquals(unknown.status, 404);
+});
+
+bothEngines.test("the operator's reasons are kept in their order", async () => {
+  await using app = await boot({ config: { operatorKey: OPERATOR } });
+  const path = "/operator_api/review_reasons";
+  const document =
+    "<reasons><reason><code>z</code><message>M</message></reason>" +
+    "<reason><code>a</code><field>title</field></reason></reasons>";
+  const put = (body: string) =>
+    app.call(path, { method: "PUT", key: OPERATOR, body });
+  assertEquals((await put(document)).status, 200);
+  assertEquals((await put(document)).status, 200);
+  const { xml } = await app.call(path, { key: OPERATOR });
+  assertEquals(child(xml, "reasons").source, document.slice(9, -10));
+  const wrong = await put(
+    "<reasons><reason><code>a</code></reason><reason><code>a</code></reason><reason/></reasons>",
+  );
+  assertEquals(detailsOf(wrong).map(({ code }) => code), [
+    "repeated_value",
+    "required",
+  ]);
+  assertEquals((await put("<reasons/>")).status, 200);
+});
+
+Deno.test("a document of decisions is checked, problem by problem", async () => {
+  await using app = await start("new");
+  const refused = async (document: string) => {
+    const answer = await app.call("/operator_api/reviews", {
+      method: "POST",
+      key: OPERATOR,
+      body: document,
+    });
+    return [
+      `${answer.status} ${codeOf(answer)}`,
+      ...answer.status === 422
+        ? detailsOf(answer).map(({ product, field, code }) =>
+          `${product} ${field} ${code}`
+        )
+        : [],
+    ];
+  };
+  await app.upload(product("A"));
+  const id = await idOf(app, "A");
+  const review = (content: string) => `<review>${content}</review>`;
+  assertEquals(await refused("<reviews/>"), [
+    "422 record_invalid",
+    "undefined review required",
+  ]);
+  assertEquals(
+    await refused(
+      `<reviews>${
+        review("<product>x</product><decision>yes</decision>") +
+        review(decision(id, "rejected")) +
+        review(decision(id, "approved", "<changed_at>now</changed_at><why/>")) +
+        review(decision(id, "approved", `<code>${"x".repeat(65)}</code>`)) +
+        review(decision(id, "approved")) + review(decision(id, "approved"))
+      }</reviews>`,
+    ),
+    [
+      "422 record_invalid",
+      "1 product not_allowed",
+      "1 decision not_in_list",
+      "2 code required",
+      "3 why unknown_element",
+      "3 changed_at not_a_date",
+      "4 code too_long",
+      "6 product repeated_value",
+    ],
+  );
+  const many = review(decision(id, "approved")).repeat(251);
+  assertEquals(await refused(`<reviews>${many}</reviews>`), [
+    "413 too_many_products",
+  ]);
+  assertEquals(await reviewOf(app, "A"), "pending");
+});

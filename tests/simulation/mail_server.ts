@@ -1,0 +1,113 @@
+/** A mail server, as a mailer of the service meets it, with what it took. */
+import type { Mail, Mailer, MailResult } from "../../src/net/smtp.ts";
+import type { Random } from "../support/random.ts";
+import type { Fault } from "./fault.ts";
+import type { Enter } from "./gate.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** A mail that it has taken. */
+export interface TakenMail extends Mail {
+  /** Virtual milliseconds. */
+  at: number;
+  /** It did not say so. */
+  isForgotten: boolean;
+  /** Whether a mail to the same address was refused before. */
+  isLate: boolean;
+}
+
+/** What may be wrong with it for a while. */
+const TROUBLES = {
+  away: "the mail server is away",
+  later: "the mail server wants mails later",
+  forgetful: "the mail server forgets to answer",
+} as const;
+type Trouble = keyof typeof TROUBLES;
+/** How often each happens to one mail, as long as something may fail. */
+const SHARE = 0.1;
+
+const LATENCY_MS = 400;
+/** As long as a client waits for an answer. */
+const ANSWER_MS = 20_000;
+
+export class SimulatedMailServer {
+  readonly taken: TakenMail[] = [];
+  readonly faults: readonly Fault[];
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #troubles = new Set<Trouble>();
+  /** Addresses to which a mail was refused. */
+  readonly #refused = new Set<string>();
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+    this.#random = scheduler.random("mail server");
+    this.faults = Object.entries(TROUBLES).map(([trouble, name]) => ({
+      name,
+      of: "network",
+      begin: () => {
+        this.#troubles.add(trouble as Trouble);
+        return () => void this.#troubles.delete(trouble as Trouble);
+      },
+    }));
+  }
+
+  /** The mailer of a process, which `enter` enters. */
+  mailer(enter: Enter): Mailer {
+    return {
+      send: (mail, signal) =>
+        new Promise((resolve) => {
+          let isTaken = false;
+          let isOver = false;
+          const end = (outcome: MailResult["outcome"]) => {
+            if (isOver) return;
+            isOver = true;
+            enter(() => resolve({ outcome, reason: outcome }));
+          };
+          signal.addEventListener(
+            "abort",
+            () => end(isTaken ? "unsure" : "away"),
+          );
+          this.#scheduler.after(this.#latency(), () => {
+            for (const refusal of ["away", "later"] as const) {
+              if (!this.#has(refusal)) continue;
+              this.#refused.add(mail.to);
+              return void this.#after(end, refusal);
+            }
+            isTaken = true;
+            const isForgotten = this.#has("forgetful");
+            this.#take(mail, isForgotten);
+            if (isForgotten) {
+              const giveUp = () => end("unsure");
+              return void this.#scheduler.after(ANSWER_MS, giveUp);
+            }
+            this.#after(end, "sent");
+          });
+        }),
+    };
+  }
+
+  #has(trouble: Trouble): boolean {
+    return this.#troubles.has(trouble) ||
+      (this.#scheduler.faulty && this.#random.next() < SHARE);
+  }
+
+  #latency(): number {
+    return this.#random.next() * LATENCY_MS;
+  }
+
+  #after(
+    end: (outcome: MailResult["outcome"]) => void,
+    outcome: MailResult["outcome"],
+  ): void {
+    this.#scheduler.after(this.#latency(), () => end(outcome));
+  }
+
+  #take(mail: Mail, isForgotten: boolean): void {
+    const at = this.#scheduler.time;
+    const isLate = this.#refused.has(mail.to);
+    this.taken.push({ ...mail, at, isForgotten, isLate });
+    this.#scheduler.trace(() =>
+      `the mail server takes ${mail.id}: ${mail.subject}`
+    );
+  }
+}

@@ -1,0 +1,158 @@
+/** What sellers and the operator were told. */
+import { sometimes } from "../../support/sometimes.ts";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
+import type { TakenMail } from "../mail_server.ts";
+import { NOTICES_SECRET } from "../operator_endpoint.ts";
+import { isSigned } from "../webhook_endpoints.ts";
+import type { Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import type { Seller } from "./seller.ts";
+
+/** From the end of an import to its mail, where nothing takes long. */
+const PROMPT_MS = 32_000;
+
+/** Where a seller is told. */
+export function addressOf({ plan: { name } }: Seller): string {
+  return `${name}@mail.example`;
+}
+
+/** Imports that nobody was told of, and nobody is to be told of soon. */
+export function untold({ stage, world }: Scene): unknown[] {
+  if (!world.notices || world.jumps) return [];
+  return stage.rows(
+    `SELECT imports.id, imports.state FROM imports
+       JOIN sellers ON sellers.seller_no = imports.seller_no
+     WHERE over_at IS NOT NULL AND state IN ('completed', 'refused', 'failed')
+       AND over_at >= email_since AND sellers.status = 'active'
+       AND NOT EXISTS (SELECT 1 FROM notices
+         WHERE notices.seller_no = imports.seller_no
+           AND notices.id LIKE 'import_% ' || imports.id)`,
+  );
+}
+
+/** Each thing is told once, to whom it concerns, and not too often. */
+export function checkNotices(scene: Scene, sellers: readonly Seller[]): void {
+  const { stage, world } = scene;
+  const mails = Map.groupBy(stage.mails(), ({ to }) => to);
+  for (const seller of sellers) {
+    checkMails(scene, mails.get(addressOf(seller)) ?? []);
+  }
+  if (!world.jumps) checkImports(scene, sellers);
+  checkRequests(scene);
+  const stranded = stage.rows(
+    `SELECT seller_no, id FROM notices
+     WHERE due_at IS NULL AND lease_id IS NULL AND told_at IS NULL`,
+  );
+  hold(stranded.length === 0, "true", "each is told or waits", stranded);
+  const orphans = stage.rows(
+    `SELECT seller_no, id FROM notices
+     WHERE seller_no > 0 AND seller_no NOT IN (SELECT seller_no FROM sellers)`,
+  );
+  hold(orphans.length === 0, "empty", "no notice is of nobody", orphans);
+}
+
+/** The same mail may come again; another one may not tell the same. */
+function checkMails(
+  { world, trouble }: Scene,
+  mails: readonly TakenMail[],
+): void {
+  const byId = Map.groupBy(mails, ({ id }) => id);
+  sometimes("a mail is sent again", mails.length - byId.size);
+  const told = new Map<string, string>();
+  let lastAt = -Infinity;
+  for (const [id, [first, ...again]] of byId) {
+    hold(
+      again.every(({ text }) => text === first.text),
+      "true",
+      "a mail that is sent again is the same",
+      [first, ...again],
+    );
+    const known = again.find(({ at }, n) => {
+      const former = [first, ...again][n];
+      return !former.isForgotten && !trouble.anyWithin(former.at - 1_000, at);
+    });
+    hold(known === undefined, "true", "a mail is sent once", [first, ...again]);
+    const ended = /^The [^\n]*\n\S*#\/imports\/(\S+)$/gm;
+    for (const [, link] of first.text.matchAll(ended)) {
+      hold(!told.has(link), "true", "an import is told once", { link, mails });
+      told.set(link, id);
+    }
+    hold(
+      world.jumps || first.at - lastAt >= HOUR_MS,
+      "true",
+      "a seller gets one mail an hour",
+      mails,
+    );
+    lastAt = first.at;
+  }
+}
+
+interface ImportNotice {
+  seller: string;
+  id: string;
+  over_at: number;
+  told_at: number | null;
+}
+
+/** What is known to be told was told; and soon, where nothing fails. */
+function checkImports({ stage, world }: Scene, sellers: readonly Seller[]) {
+  const rows = stage.rows<ImportNotice>(
+    `SELECT sellers.id AS seller, imports.id, imports.over_at, notices.told_at
+     FROM notices JOIN sellers ON sellers.seller_no = notices.seller_no
+       JOIN imports ON imports.seller_no = notices.seller_no
+         AND notices.id IN ('import_through ' || imports.id,
+           'import_refused ' || imports.id)`,
+  );
+  const startedAt = stage.now() - stage.scheduler.time;
+  for (const { seller: sellerId, id, over_at, told_at } of rows) {
+    if (told_at === null) continue;
+    const seller = sellers.find((one) => one.id === sellerId)!;
+    const mail = stage.mails().find(({ to, text }) =>
+      to === addressOf(seller) && text.includes(`#/imports/${id}`)
+    );
+    hold(mail !== undefined, "true", "what was told is in a mail", id);
+    if (!world.isPrompt || mail.isLate) continue;
+    const isFirst = stage.mails().find(({ to }) => to === mail.to) === mail;
+    hold(
+      !isFirst || startedAt + mail.at - over_at <= PROMPT_MS,
+      "alive",
+      "a seller is told soon",
+      { over_at, mail },
+    );
+  }
+  sometimes("an import is told", rows.length);
+}
+
+/** Each request is signed, and says the same when it is sent again. */
+function checkRequests({ stage, world }: Scene): void {
+  const requests = stage.operatorRequests();
+  const texts = new Map<string, string>();
+  for (const request of requests) {
+    hold(
+      isSigned(request, NOTICES_SECRET),
+      "true",
+      "a request to the operator is signed",
+      request.headers,
+    );
+    const id = request.headers["webhook-id"];
+    const text = new TextDecoder().decode(request.body);
+    const former = texts.get(id) ?? text;
+    hold(former === text, "true", "a request is the same again", [
+      former,
+      text,
+    ]);
+    texts.set(id, text);
+  }
+  sometimes("the operator is told", requests.length);
+  if (world.jumps) return;
+  const taken = requests.filter(({ isTaken }) => isTaken)
+    .map(({ body }) => new TextDecoder().decode(body)).join("\n");
+  const told = stage.rows<{ id: string; detail: string }>(
+    `SELECT id, detail FROM notices WHERE recipient = 'operator'
+       AND told_at IS NOT NULL`,
+  );
+  for (const { detail } of told) {
+    const fields = detail.slice(1, -1);
+    hold(taken.includes(fields), "true", "the operator took it", detail);
+  }
+}

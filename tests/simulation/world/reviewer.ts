@@ -1,0 +1,126 @@
+/** Whoever reviews the products of a seller for the operator. */
+import { child, textAt } from "../../support/app.ts";
+import type { Random } from "../../support/random.ts";
+import { sometimes } from "../../support/sometimes.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import { between, chance, pick } from "./choice.ts";
+import type { Seller } from "./seller.ts";
+
+export type ReviewStep = "policy" | "decide";
+
+const POLICIES = ["new", "changes", "changes", "none"];
+
+export class Reviewer implements Actor {
+  readonly #scene: Scene;
+  readonly #seller: Seller;
+  readonly #name: string;
+
+  constructor(scene: Scene, seller: Seller, name: string) {
+    this.#scene = scene;
+    this.#seller = seller;
+    this.#name = name;
+  }
+
+  async do(kind: ReviewStep, random: Random): Promise<void> {
+    if (this.#seller.removed) return;
+    if (kind === "decide") return await this.#decide(random);
+    const path = `/operator_api/sellers/${this.#seller.id}/attribute/review/` +
+      pick(random, POLICIES);
+    const { status, text } = await this.#send("PUT", path, random);
+    if (this.#seller.removed) return;
+    hold(status === 204, "true", `PUT ${path}: 204 is expected`, text);
+  }
+
+  /** Decides about what it read a moment ago. */
+  async #decide(random: Random): Promise<void> {
+    const { caller } = this.#scene;
+    const path = `/operator_api/reviews?limit=5&seller=${this.#seller.id}`;
+    const { status, text, xml } = await this.#send("GET", path, random);
+    if (this.#seller.removed) return;
+    hold(status === 200, "true", "reviews are listed", text);
+    const products = child(xml!, "reviews").children;
+    if (products.length === 0) return;
+    await caller.sleep(between(random, 0, 500));
+    const decisions = products.map((product) =>
+      `<review><product>${textAt(product, "id")}</product>` +
+      (chance(random, 0.5)
+        ? "<decision>approved</decision>"
+        : "<decision>rejected</decision><code>c</code><field>title</field>") +
+      `<changed_at>${textAt(product, "changed_at")}</changed_at></review>`
+    );
+    const body = `<reviews>${decisions.join("")}</reviews>`;
+    const answer = await this.#send(
+      "POST",
+      "/operator_api/reviews",
+      random,
+      body,
+    );
+    if (this.#seller.removed) return;
+    hold(
+      answer.status === 200 ||
+        // It was changed or deleted, or the policy ended.
+        (answer.status === 422 &&
+          /<code>(changed_since|unknown_id)</.test(answer.text)),
+      "true",
+      `${this.#name}: decisions are taken`,
+      answer.text,
+    );
+    if (answer.status === 200) sometimes("products reviewed", decisions.length);
+  }
+
+  async #send(method: string, path: string, random: Random, body?: string) {
+    const { caller, world: { operatorKey: key } } = this.#scene;
+    const call = { method, path, key, body };
+    const { reply } = await caller.send(this.#name, call, random, true);
+    return reply!;
+  }
+}
+
+/** Each decision in the audit log has its event, and each event its decision. */
+export function checkReviews(
+  { stage, world }: Scene,
+  sellers: readonly Seller[],
+): void {
+  // What is old is deleted.
+  if (world.jumps) return;
+  const removed = sellers.filter((seller) => seller.removed)
+    .map(({ id }) => id);
+  const states = stage.rows<{ id: string; state: string; seller: string }>(
+    `SELECT p.id, p.review_state AS state, s.id AS seller
+     FROM products p JOIN sellers s ON s.seller_no = p.seller_no
+     WHERE p.review_state IN ('approved', 'rejected')`,
+  );
+  const events = stage.rows<{ text: string; trigger: string }>(
+    `SELECT CAST(body AS TEXT) AS text, trigger_name AS "trigger" FROM events
+     WHERE reference LIKE 'review-%' AND body IS NOT NULL ORDER BY created_at`,
+  ).map(({ text, trigger }) => ({
+    id: /<product>([^<]*)</.exec(text)![1],
+    did: trigger.replace("product_", ""),
+  }));
+  const entries = stage.rows<{ action: string; detail: string }>(
+    `SELECT action, detail FROM audit_log
+     WHERE action IN ('review approve', 'review reject')`,
+  ).map(({ action, detail }) => ({
+    id: /^product ([^,]*)/.exec(detail)![1],
+    did: action === "review approve" ? "approved" : "rejected",
+  }));
+  const line = ({ id, did }: { id: string; did: string }) => `${id} ${did}`;
+  if (removed.length === 0) {
+    hold(
+      events.map(line).sort().join() === entries.map(line).sort().join(),
+      "true",
+      "each decision is an event, once",
+      { events, entries },
+    );
+  }
+  for (const { id, state, seller } of states) {
+    if (removed.includes(seller)) continue;
+    hold(
+      events.some((event) => event.id === id && event.did === state),
+      "true",
+      "a product has the state that an event told",
+      { id, state },
+    );
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * A server that is killed, that is paused, and whose answers take 200 ms more,
+ * beneath four processes: the sellers of others see no error, their images and
+ * deliveries go on, and everything of its own goes on when it is back. Nothing
+ * acknowledged is lost, and nothing is done twice.
+ *
+ * `SELLER_SPREAD_SECONDS` is how long each takes; 10 unless told.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { Cluster } from "./cluster.ts";
+import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";
+
+const SECONDS = Number(Deno.env.get("SELLER_SPREAD_SECONDS") ?? 10);
+const cluster = Cluster.given();
+
+interface Trouble {
+  begin(node: number, stage: Stage): Promise<void> | void;
+  end(node: number, stage: Stage): Promise<void> | void;
+  /** Its sellers are refused. */
+  refuses: boolean;
+}
+
+const troubles = ({ run }: { run: Cluster["run"] }): Record<
+  string,
+  Trouble
+> => ({
+  none: { begin: () => {}, end: () => {}, refuses: false },
+  killed: {
+    begin: async (node) => void await run("kill", `${node}`),
+    end: async (node) => void await run("up", `${node}`),
+    refuses: true,
+  },
+  paused: {
+    begin: async (node) => void await run("pause", `${node}`),
+    end: async (node) => void await run("resume", `${node}`),
+    refuses: true,
+  },
+  slow: {
+    begin: (node, { proxies }) => void (proxies.get(node)!.delayMs = 100),
+    end: (node, { proxies }) => void (proxies.get(node)!.delayMs = 0),
+    refuses: false,
+  },
+});
+
+if (cluster !== null) {
+  Deno.test("one server in trouble holds up its own sellers alone (spread)", async () => {
+    await using stack = new AsyncDisposableStack();
+    const stage = await makeStage(cluster, stack, `isolation${Date.now()}`);
+    const { traffic } = stage;
+    const sellers = await stage.sellersOf();
+    const [node, ...rest] = [...sellers.keys()];
+    const lost = sellers.get(node)!;
+    const others = rest.flatMap((other) => sellers.get(other)!);
+    assert(others.length > 0, "all sellers are on one server");
+    const run = cluster.run.bind(cluster);
+    await traffic.during(async () => {
+      await traffic.wentOn();
+      for (const [name, trouble] of Object.entries(troubles({ run }))) {
+        traffic.forget();
+        const before = traffic.told(others);
+        const refusedBefore = traffic.told(lost).refused;
+        const arrivedBefore = traffic.arrived(others);
+        await trouble.begin(node, stage);
+        try {
+          await new Promise((done) => setTimeout(done, SECONDS * 1_000));
+          await traffic.wentOn(others);
+        } finally {
+          await trouble.end(node, stage);
+        }
+        const after = traffic.told(others);
+        const own = traffic.told(lost);
+        console.log(name, {
+          answered: after.acknowledged - before.acknowledged,
+          slowestMs: after.slowestMs,
+          arrived: traffic.arrived(others) - arrivedBefore,
+          refusedOfItsOwn: own.refused - refusedBefore,
+        });
+        assertEquals(
+          [after.refused, after.unanswered],
+          [before.refused, before.unanswered],
+          `${name}: sellers of other servers see errors`,
+        );
+        assert(traffic.arrived(others) > arrivedBefore, `${name}: deliveries`);
+        assertEquals(own.refused > refusedBefore, trouble.refuses, name);
+        await traffic.wentOn();
+      }
+    }, SETTLE_MS);
+    console.log(await traffic.figures());
+  });
+}

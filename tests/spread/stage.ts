@@ -1,0 +1,70 @@
+/**
+ * Four processes and twelve sellers on a cluster whose servers can be slowed
+ * down: each worker is behind a proxy, under whose address the others know it.
+ */
+import type { Role } from "../../src/config.ts";
+import { Cluster as Processes } from "../crash/cluster.ts";
+import { Traffic } from "../crash/traffic.ts";
+import { Proxy } from "../support/proxy.ts";
+import type { Cluster } from "./cluster.ts";
+
+const ROLES: readonly Role[] = ["api", "api", "images", "webhooks"];
+const SELLERS = Array.from({ length: 12 }, (_, n) => `s${n + 1}`);
+/** Between an answer and the next request of a client. */
+const REST_MS = 2_000;
+export const SETTLE_MS = 300_000;
+/** More would take the processor time of as many servers. */
+const SHARDS = 8;
+
+export interface Stage {
+  database: string;
+  processes: Processes;
+  traffic: Traffic;
+  /** By the number of the worker. */
+  proxies: ReadonlyMap<number, Proxy>;
+  /** The sellers of each worker. */
+  sellersOf(): Promise<Map<number, string[]>>;
+}
+
+/** Everything is ready; ends with `stack`. */
+export async function makeStage(
+  cluster: Cluster,
+  stack: AsyncDisposableStack,
+  database: string,
+): Promise<Stage> {
+  const url = await cluster.database(database);
+  const proxies = new Map<number, Proxy>();
+  for (const node of await cluster.workers()) {
+    const port = Number(new URL(await cluster.url(node, database)).port);
+    const proxy = stack.use(new Proxy(port));
+    proxies.set(node, proxy);
+    await cluster.sql(
+      0,
+      `SELECT citus_update_node(nodeid, '127.0.0.1', ${proxy.port})
+       FROM pg_dist_node WHERE nodeport = ${port}`,
+      database,
+    );
+  }
+  await cluster.sql(0, "SELECT start_metadata_sync_to_all_nodes()", database);
+  const processes = stack.use(
+    await Processes.start(url, ROLES, SELLERS, SHARDS),
+  );
+  const traffic = stack.use(new Traffic(processes, REST_MS, ["good"]));
+  const sellersOf = async () => {
+    const rows = await processes.db.read((sql) =>
+      sql.all<{ no: number; name: string }>(
+        "SELECT seller_no AS no, name FROM sellers",
+      )
+    );
+    const found = new Map<number, string[]>();
+    for (const { no, name } of rows) {
+      const server = await processes.db.spread!.locate(no);
+      const [node] = [...proxies].find(([, { port }]) =>
+        server!.name.endsWith(`:${port}`)
+      ) ?? [0];
+      found.set(node, [...found.get(node) ?? [], name]);
+    }
+    return found;
+  };
+  return { database, processes, traffic, proxies, sellersOf };
+}

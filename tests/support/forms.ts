@@ -1,0 +1,184 @@
+/**
+ * Tests of what is alike in XML and in JSON: written for XML, they are run
+ * again with answers in JSON, which are turned into the XML that says the same.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type AnswerName, ANSWERS } from "../../src/contracts/answers.ts";
+import { DOCUMENTS } from "../../src/contracts/documents.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { parseTarget, Router } from "../../src/http/server/router.ts";
+import { serviceDocument, type XmlNode } from "../../src/xml/encode.ts";
+import { jsonWriter } from "../../src/json/encode.ts";
+import { instanceOf } from "../../src/json/instance.ts";
+import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
+import {
+  type Child,
+  elements,
+  isText,
+  listedIn,
+  one,
+  type Shape,
+} from "../../src/xml/shapes.ts";
+import { bothEngines } from "./engine.ts";
+
+const inJson = new AsyncLocalStorage<true>();
+
+type Test = (t: Deno.TestContext) => void | Promise<void>;
+
+function again(name: string, fn: Test): void {
+  Deno.test(`${name} (JSON)`, (t) => inJson.run(true, () => fn(t)));
+}
+
+/** Registers a test once for each form. */
+export const bothForms = {
+  test(name: string, fn: Test): void {
+    Deno.test(name, fn);
+    again(name, fn);
+  },
+};
+
+/** Registers a test once for each engine, and once in JSON. */
+export const contract = {
+  test(name: string, fn: Test): void {
+    bothEngines.test(name, fn);
+    again(name, fn);
+  },
+};
+
+/** Whether the test that calls is run in JSON. */
+export function isInJson(): boolean {
+  return inJson.getStore() ?? false;
+}
+
+const router = new Router(ROUTES);
+
+/** The shape of what a request is answered. */
+function answerShape(method: string, url: string, status: number): Shape {
+  const match = router.match(method, parseTarget(url).segments);
+  const answers = match !== null && "route" in match
+    ? match.route.documentation?.answers
+    : null;
+  const names = status < 400 || status === 503 && Array.isArray(answers)
+    ? answers as readonly AnswerName[]
+    : [];
+  const content = [...names, "error" as const]
+    .flatMap((name): readonly Child[] => ANSWERS[name]);
+  return { content };
+}
+
+type Json = null | string | number | boolean | Json[] | {
+  [name: string]: Json;
+};
+
+/** An answer in JSON as the XML that says the same. */
+export function asXml(
+  json: string,
+  { method, url, status }: { method: string; url: string; status: number },
+): string {
+  const shape = answerShape(method, url, status);
+  const document = serviceDocument(
+    nodeOf(JSON.parse(json), shape) as XmlNode,
+  );
+  return typeof document === "string"
+    ? document
+    : document.map((block) => new TextDecoder().decode(block)).join("");
+}
+
+/**
+ * The JSON of a document that a route takes; null where there is none that says
+ * the same.
+ */
+export function asJson(
+  xml: string,
+  { method, url }: { method: string; url: string },
+): string | null {
+  const match = router.match(method, parseTarget(url).segments);
+  if (match === null || !("route" in match)) return null;
+  const sends = match.route.documentation?.sends;
+  if (sends === undefined) return null;
+  const shape = DOCUMENTS[sends.document ?? sends.root];
+  const bytes = new TextEncoder().encode(xml);
+  let tree: XmlElement;
+  try {
+    tree = parseTree(bytes);
+  } catch {
+    return null;
+  }
+  if (tree.name !== sends.root || !isOfShape(tree, shape)) return null;
+  const instance = instanceOf(bytes, shape) as XmlNode;
+  return listedIn(shape) === null
+    ? jsonWriter(shape)(instance)
+    : jsonWriter(elements(one(sends.root, shape)))({ [sends.root]: instance });
+}
+
+/** Whether it has nothing that its shape does not have. */
+function isOfShape(element: XmlElement, shape: Shape): boolean {
+  const { content, attributes = {}, plain } = shape;
+  const names = Object.keys(element.attributes);
+  if (!names.every((name) => name in attributes)) return false;
+  if (isText(content)) {
+    if (content.kind === "any") return true;
+    const isPlain = shape.attributes === undefined || plain || names.length > 0;
+    return element.children.length === 0 && isPlain;
+  }
+  // In JSON, what only the service sets is nothing.
+  if (names.length > 0 || element.text.trim() !== "") return false;
+  const seen = new Set<string>();
+  return element.children.every((child) => {
+    const known = content.find(({ name }) => name === child.name);
+    if (known === undefined || (seen.has(child.name) && known.max === 1)) {
+      return false;
+    }
+    seen.add(child.name);
+    return isOfShape(child, known.shape);
+  });
+}
+
+/** A value as a node of its shape; throws if it is not one. */
+function nodeOf(value: Json, shape: Shape): XmlNode[string] {
+  const { content, attributes = {}, textName = "value" } = shape;
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) throw new Error("an array is not in its shape");
+  const node: XmlNode = {};
+  const left = new Map(Object.entries(value));
+  const take = (name: string): Json | undefined => {
+    const taken = left.get(name);
+    left.delete(name);
+    return taken;
+  };
+  for (const name of Object.keys(attributes)) {
+    node[`@${name}`] = take(name) as string | undefined;
+  }
+  if (isText(content)) {
+    if (shape.attributes === undefined) return anyNode(value);
+    node["#text"] = take(textName) as string | undefined;
+  } else {
+    for (const child of content) node[child.name] = childNode(child, take);
+  }
+  if (left.size > 0) throw new Error(`${[...left.keys()]} is not in the shape`);
+  return node;
+}
+
+function childNode(
+  { name, shape, max }: Child,
+  take: (name: string) => Json | undefined,
+): XmlNode[string] {
+  const value = take(name);
+  const items = (items: Json | undefined, shape: Shape) =>
+    (items as Json[]).map((item) => nodeOf(item, shape) as XmlNode);
+  if (value === undefined) return undefined;
+  if (max > 1) return items(value, shape);
+  const listed = listedIn(shape);
+  if (listed === null) return nodeOf(value, shape);
+  const beside = listed.beside.map((child) =>
+    [child.name, childNode(child, take)] as const
+  );
+  return {
+    [listed.items.name]: items(value, listed.items.shape),
+    ...Object.fromEntries(beside),
+  };
+}
+
+function anyNode(value: Json): XmlNode {
+  return value as XmlNode;
+}

@@ -1,0 +1,141 @@
+/** The review of products in a real browser. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { boot, product, type TestApp } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { browserTest } from "./browser.ts";
+import { pictured, signIn } from "./page.ts";
+
+/** More than three pages of the queue. */
+const PRODUCTS = 160;
+
+const KEY = "operator";
+
+async function start(): Promise<TestApp> {
+  const app = await boot({
+    config: { roles: ["api", "images", "webhooks"], operatorKey: KEY },
+  });
+  await app.client({ key: KEY }).putSellerAttribute({
+    seller: "acme",
+    seller_attribute: "review",
+    value: "changes",
+  });
+  return app;
+}
+
+/** SKUs in a state. */
+async function skusIn(
+  app: TestApp,
+  state: "approved" | "rejected" | "pending",
+): Promise<string[]> {
+  const skus: string[] = [];
+  for await (
+    const { sku } of app.client().all.listProducts({ review: state })
+  ) {
+    skus.push(sku!);
+  }
+  return skus;
+}
+
+browserTest(
+  "the page: an operator reviews with J, K, A and R, what changed side by side",
+  async (openTab) => {
+    await using host = new ImageHost();
+    await using app = await start();
+    const operator = app.client({ key: KEY });
+    await operator.putReasons({
+      reasons: [
+        { code: "logo", field: "images", message: "An image shows a logo." },
+        { code: "title", field: "title" },
+      ],
+    });
+    const uploaded = await app.upload(
+      pictured("A", `${host.url}/good/a.png`) + product("B") + product("C"),
+    );
+    await app.status(uploaded, "?wait=10");
+    const { reviews: [first] } = await operator.listReviews();
+    await operator.decideReviews({
+      reviews: [{ product: first.id, decision: "approved" }],
+    });
+    await app.call("/seller_api/products/A/attribute/title/Other", {
+      method: "PUT",
+    });
+    await using tab = await openTab();
+    const { page } = tab;
+    await signIn(tab, app.url, KEY);
+    await page.getByRole("link", { name: "Review", exact: true }).click();
+    const card = page.getByRole("article");
+    await page.getByRole("article", { name: "B" }).waitFor();
+    await page.keyboard.press("j");
+    await page.getByRole("article", { name: "C" }).waitFor();
+    await page.keyboard.press("j");
+    const changed = page.getByRole("article", { name: "A" })
+      .getByRole("region", { name: "Title, changed" });
+    assertMatch(await changed.innerText(), /before\s+Title of A\s+now\s+Other/);
+    await card.locator('img[src^="/images/"]').waitFor();
+    await page.keyboard.press("k");
+    await page.getByRole("article", { name: "C" }).waitFor();
+    await page.keyboard.press("r");
+    await page.getByLabel("Reason").selectOption("title");
+    await page.getByLabel("Message to the seller").fill("Say what it is");
+    await page.getByLabel("Message to the seller").press("Enter");
+    await page.getByRole("article", { name: "A" }).waitFor();
+    await page.keyboard.press("a");
+    await page.getByText("2 decided of 3.").waitFor();
+    await until(async () => (await skusIn(app, "rejected")).length === 1);
+    await until(async () => (await skusIn(app, "approved")).length === 1);
+    assertEquals(await skusIn(app, "rejected"), ["C"]);
+    assertEquals(await skusIn(app, "approved"), ["A"]);
+
+    // A decision about a former version is not taken, and says so.
+    await page.keyboard.press("k");
+    await page.keyboard.press("k");
+    await page.getByRole("article", { name: "B" }).waitFor();
+    await app.call("/seller_api/products/B/attribute/title/Changed", {
+      method: "PUT",
+    });
+    await page.keyboard.press("a");
+    await page.getByText("1 decision was not taken: B.").waitFor();
+    assertEquals(await skusIn(app, "pending"), ["B"]);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("heading", { name: "Changed", exact: true }).waitFor();
+    await page.keyboard.press("a");
+    await until(async () => (await skusIn(app, "pending")).length === 0);
+
+    // The seller finds what was rejected, and why.
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signIn(tab, app.url, app.key);
+    await page.getByRole("link", { name: "Products" }).click();
+    await page.getByLabel("Review").selectOption("rejected");
+    await page.getByRole("link", { name: "C", exact: true }).click();
+    await page.getByText("Say what it is, Title, title").waitFor();
+    // The browser notes the refused decision.
+    assertEquals(tab.faults.filter((fault) => !fault.includes("422")), []);
+  },
+);
+
+browserTest(
+  "the page: an operator works through a long queue without a reload",
+  async (openTab) => {
+    await using app = await start();
+    await app.upload(
+      Array.from({ length: PRODUCTS }, (_, n) => product(`P-${n}`)).join(""),
+    );
+    await using tab = await openTab({ width: 360 });
+    const { page } = tab;
+    await signIn(tab, app.url, KEY);
+    await page.goto(`${app.url}/#/reviews`);
+    await page.getByRole("article").waitFor();
+    const loads = await page.evaluate<number>("performance.timeOrigin");
+    for (let n = 0; n < PRODUCTS; n++) {
+      await page.getByRole("article", { name: `P-${n}`, exact: true })
+        .waitFor();
+      await page.keyboard.press("a");
+    }
+    await page.getByText(`${PRODUCTS} decided of ${PRODUCTS}.`).waitFor();
+    await until(async () => (await skusIn(app, "pending")).length === 0);
+    assertEquals((await skusIn(app, "approved")).length, PRODUCTS);
+    assert(loads === await page.evaluate<number>("performance.timeOrigin"));
+    assertEquals(tab.faults, []);
+  },
+);
