@@ -230,9 +230,9 @@ export const DETAIL_CODES = {
   },
   changed_since: {
     meaning:
-      "The field was changed after the transaction to be undone, or does not have the value that `expected` names.",
+      "The field was changed after the transaction to be undone, or does not have the value that `expected` names; or the product was changed after the `<changed_at>` of a review.",
     remedy:
-      "Undo with `changed=keep`, which leaves this field as it is; or decide again by the present value, which the message tells.",
+      "Undo with `changed=keep`, which leaves this field as it is; or decide again by the present value, which the message tells; or read the product again and judge it as it is now.",
   },
   too_old: {
     meaning:

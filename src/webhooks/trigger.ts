@@ -1,8 +1,13 @@
 /** Which triggers there are. The page imports this file. */
 
+const REVIEWED =
+  "<review><product>01a1f8a9-48dd-7dda-af68-77c9d5d897a7</product>" +
+  "<sku>MUG-1</sku>";
+
 /**
  * When the marketplace sends a trigger, and what may be in `<data>` then: the
- * marketplace decides that, the service passes it on.
+ * marketplace decides that, the service passes it on. Decisions of a review are
+ * the service's own events.
  */
 export const TRIGGER_EXAMPLES = {
   order_created: {
@@ -59,12 +64,12 @@ export const TRIGGER_EXAMPLES = {
   },
   product_approved: {
     when: "the marketplace shows the product",
-    data: "<product><sku>MUG-1</sku></product>",
+    data: REVIEWED + "<code/><field/><message/></review>",
   },
   product_rejected: {
     when: "the marketplace does not show the product",
-    data: "<product><sku>MUG-1</sku><reason>The image shows a logo.</reason>" +
-      "</product>",
+    data: REVIEWED + "<code>logo_in_image</code><field>images</field>" +
+      "<message>An image shows a logo.</message></review>",
   },
 } as const satisfies Record<string, { when: string; data: string }>;
 
