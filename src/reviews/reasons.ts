@@ -1,6 +1,6 @@
 /** The operator's own list of reasons, which the page offers to reviewers. */
 import type { Services } from "../services.ts";
-import { insertInto, type Sql } from "../database/db.ts";
+import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { lineReader, trimSpace } from "../lib/values.ts";
 import { recorded } from "../operations/audit.ts";
@@ -29,19 +29,26 @@ export function putReasons(
   { who, reasons }: { who: string; reasons: readonly ListedReason[] },
 ): Promise<void> {
   return recorded(services, who, "review reasons", async (tx) => {
-    await tx.run("DELETE FROM review_reasons");
-    await tx.runMany(
-      insertInto("review_reasons", ["code", "place", "field", "message"]),
-      reasons.map(({ code, field, message }, place) => [
-        code,
-        place,
-        field,
-        message,
-      ]),
-    );
+    await writeReasons(tx, reasons);
     const codes = reasons.map(({ code }) => code).join(", ");
     return [undefined, { seller: null, detail: codes || "none" }];
   });
+}
+
+export async function writeReasons(
+  tx: Tx,
+  reasons: readonly ListedReason[],
+): Promise<void> {
+  await tx.run("DELETE FROM review_reasons");
+  await tx.runMany(
+    insertInto("review_reasons", ["code", "place", "field", "message"]),
+    reasons.map(({ code, field, message }, place) => [
+      code,
+      place,
+      field,
+      message,
+    ]),
+  );
 }
 
 /** Reads `<reasons>`. Throws 422 with every problem. */

@@ -15,6 +15,7 @@ export interface GuideOptions {
 export function guide(options: GuideOptions): string[] {
   const { service, loopback, secret, sellerKey, operatorKey } = options;
   const key = `-H 'X-Service-Auth: ${sellerKey}'`;
+  const operator = `-H 'X-Service-Auth: ${operatorKey}'`;
   const xml = "-H 'Content-Type: text/xml'";
   const bulk = `${service}/seller_api/bulk_products`;
   const post = (file: string) =>
@@ -42,7 +43,12 @@ export function guide(options: GuideOptions): string[] {
     "# A webhook, and an event for it, which arrives in this terminal; it is verified",
     `# with the demo seller's webhook secret, ${secret}:`,
     `curl -s ${service}/seller_api/webhooks ${key} ${xml} -d '${webhook}'; echo`,
-    `curl -s ${service}/operator_api/events -H 'X-Service-Auth: ${operatorKey}' ${xml} -d '${event}'; echo`,
+    `curl -s ${service}/operator_api/events ${operator} ${xml} -d '${event}'; echo`,
+    "# Let changed products wait for the operator's review, change one, and read",
+    "# what waits; decide on the page, with the operator's key:",
+    `curl -s -X PUT ${operator} ${service}/operator_api/sellers/demo/attribute/review/changes`,
+    `curl -s -X PUT ${key} ${service}/seller_api/products/TEA-2/attribute/title/Samovar`,
+    `curl -s ${service}/operator_api/reviews ${operator}; echo`,
     "# The mails to the demo seller so far; the first comes 20 s after an import",
     "# is through or images failed, the next one an hour later:",
     `curl -s ${loopback}/mail`,

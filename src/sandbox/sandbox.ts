@@ -8,6 +8,7 @@ import type { Mailer } from "../net/smtp.ts";
 import type { SandboxPage } from "../services.ts";
 import type { Db, Sql } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
+import { type ListedReason, writeReasons } from "../reviews/reasons.ts";
 import { setEmail } from "../sellers/email.ts";
 import { addSeller, listSellers } from "../sellers/seller_rows.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
@@ -22,6 +23,15 @@ const SELLER_KEY = "demo";
 const OPERATOR_KEY = "operator";
 /** Nobody's: mail goes to the sandbox. */
 const EMAIL = "demo@seller.example";
+/** For whoever tries the review. */
+const REASONS: readonly ListedReason[] = [
+  {
+    code: "logo_in_image",
+    field: "images",
+    message: "An image shows a logo; send one without.",
+  },
+  { code: "wrong_category", field: "categories", message: null },
+];
 
 /** The data folder holds real sellers, and the sandbox's keys are public. */
 export class SandboxFolderError extends Error {
@@ -176,6 +186,7 @@ async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
     if ((await listSellers(tx, deps.clock.now())).length > 0) return;
     const { seller } = await addSeller(tx, deps, SELLER, SELLER_KEY);
     await setEmail(tx, deps, seller, EMAIL);
+    await writeReasons(tx, REASONS);
   }, { order: "sandbox" });
 }
 

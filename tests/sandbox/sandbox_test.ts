@@ -5,9 +5,14 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { createHmac } from "node:crypto";
-import { systemClock } from "../../src/deps.ts";
+import { openApp } from "../../src/app.ts";
+import { createClient } from "../../src/client/mod.ts";
+import { systemClock, systemDeps } from "../../src/deps.ts";
 import { imageHost } from "../../src/sandbox/image_host.ts";
+import { openSandbox } from "../../src/sandbox/sandbox.ts";
 import { webhookSink } from "../../src/sandbox/webhook_sink.ts";
+import { RunningClock, until } from "../support/clock.ts";
+import { testConfig } from "../support/config.ts";
 import {
   runProgram,
   startProgram,
@@ -27,7 +32,9 @@ Deno.test("the printed lines do what they say", async () => {
   await program.line(/^curl .*\/hook$/);
   const lines = program.lines.slice(1).filter((line) => !line.startsWith("#"));
   assertMatch(program.lines.join(), /webhook secret, whsec_[\w+/=]+:/);
-  const [upload, status, refused, attribute, many, webhook, event] = lines;
+  const [upload, status, refused, attribute, many, webhook, event, ...others] =
+    lines;
+  const [policy, change, reviews, mails] = others;
 
   assertMatch(upload, /^id=\$\(curl /);
   // Both in one shell, as the second line uses what the first one kept.
@@ -56,14 +63,11 @@ Deno.test("the printed lines do what they say", async () => {
   const received = await program.line(/^webhook order_created/);
   assertStringIncludes(received, `${id}: signature right`);
 
-  // Some images of the upload fail, of which the seller is told.
-  await program.line(
-    /^mail to demo@seller\.example: demo: \d images of an upload/,
-  );
-  const mails = await shell(
-    program.lines.find((line) => /\/mail$/.test(line))!,
-  );
-  assertStringIncludes(mails, "could not be fetched");
+  await shell(`${policy}\n${change}`);
+  const waiting = await shell(reviews);
+  assertStringIncludes(waiting, "<field>title</field>");
+  assertStringIncludes(waiting, "<former><title>Teapot</title></former>");
+  assertEquals(await shell(mails), "\n", "none yet");
 
   const [sink] = /http:\/\/\S+\/hook$/.exec(
     program.lines.find((line) => /^curl .*\/hook$/.test(line))!,
@@ -79,6 +83,52 @@ Deno.test("the printed lines do what they say", async () => {
 
   const { code, stderr } = await program.stop();
   assertEquals(code, 0, stderr);
+});
+
+Deno.test("a sandbox shows its mails, and offers reasons to reviewers", async () => {
+  const lines: string[] = [];
+  using clock = new RunningClock();
+  clock.speed = 20;
+  const deps = { ...systemDeps("error"), clock };
+  const sandbox = await openSandbox({
+    config: testConfig({ dataDir: "" }),
+    deps,
+    dataDir: null,
+    host: null,
+    print: (line) => lines.push(line),
+  });
+  const { config, page, mailer } = sandbox;
+  const app = await openApp({ ...config, roles: ["api"] }, deps, {
+    sandbox: page,
+    mailer,
+  });
+  const url = app.url!;
+  await sandbox.begin({ url, db: app.db });
+  const operator = createClient({ url, key: page.operatorKey });
+  const { reasons } = await operator.listReasons();
+  assertEquals(reasons.map(({ code }) => code), [
+    "logo_in_image",
+    "wrong_category",
+  ]);
+  await createClient({ url, key: page.sellerKey }).uploadProducts({
+    products: [{
+      sku: "A",
+      title: "A",
+      price: { amount: "1", currency: "SEK" },
+      quantity: 1,
+    }],
+  });
+  await operator.putSellerAttribute({
+    seller: "demo",
+    seller_attribute: "product_limit",
+    value: "1",
+  });
+  const told = "mail to demo@seller.example: demo: Your quota is used up";
+  await until(() => lines.some((line) => line.startsWith(told)), "the mail");
+  const mails = await (await fetch(page.mailUrl)).text();
+  assertStringIncludes(mails, "Your quota is used up: 1 of 1 products.");
+  await app.close();
+  await sandbox.close();
 });
 
 Deno.test("a sandbox leaves nothing behind", async () => {
