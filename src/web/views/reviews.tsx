@@ -145,7 +145,7 @@ export function ReviewsView({ client }: { client: Client }) {
       )}
       <ListFoot
         list={{ ...list, more: null }}
-        empty="Nothing waits for a review."
+        empty="Nothing waits for a review. The settings of a seller say what does."
       />
     </>
   );

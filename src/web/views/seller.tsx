@@ -15,6 +15,7 @@ import {
   useLoaded,
 } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
+import { REVIEW_POLICIES, type ReviewPolicy } from "../../reviews/review.ts";
 import { KeyList } from "./keys.tsx";
 import { Refusals } from "./refusals.tsx";
 import { SellerDeliveries } from "./seller_deliveries.tsx";
@@ -43,7 +44,7 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
               />
             </div>
             <Figures seller={seller} />
-            <Limits
+            <Settings
               client={client}
               seller={seller}
               onChanged={loaded.reload}
@@ -98,27 +99,36 @@ function Figures({ seller }: { seller: Seller }) {
   );
 }
 
-const LIMITS = ["rate_limit", "product_limit", "image_quota"] as const;
-type SellerLimit = typeof LIMITS[number];
+type Setting =
+  | "rate_limit"
+  | "product_limit"
+  | "image_quota"
+  | "email"
+  | "review";
 
-const LIMIT_LABELS: Readonly<Record<SellerLimit, string>> = {
+const LIMITS = {
   rate_limit: "Requests a minute",
   product_limit: "Products",
   image_quota: "Bytes of images",
 };
 
-function Limits({ client, seller, onChanged }: {
+function Settings({ client, seller, onChanged }: {
   client: Client;
   seller: Seller;
   onChanged: () => void;
 }) {
   const { busy, error, run } = useAction();
-  const [texts, setTexts] = useState<Partial<Record<SellerLimit, string>>>({});
-  const shown = (name: SellerLimit) => texts[name] ?? `${seller[name] ?? ""}`;
+  const [texts, setTexts] = useState<Partial<Record<Setting, string>>>({});
+  const field = (name: Setting) => ({
+    id: name,
+    value: texts[name] ?? `${seller[name] ?? ""}`,
+    onInput: (
+      { currentTarget: { value } }: { currentTarget: { value: string } },
+    ) => setTexts({ ...texts, [name]: value }),
+  });
   const save = async () => {
-    for (const seller_attribute of LIMITS) {
-      const value = texts[seller_attribute]?.trim();
-      if (value === undefined) continue;
+    for (const seller_attribute of Object.keys(texts) as Setting[]) {
+      const value = texts[seller_attribute]!.trim();
       const change = { seller: seller.id, seller_attribute, value };
       await client.putSellerAttribute(change);
     }
@@ -130,28 +140,51 @@ function Limits({ client, seller, onChanged }: {
       class="card"
       onSubmit={() => run(save)}
     >
-      <h2>Limits</h2>
+      <h2>Settings</h2>
       <div class="row">
-        {LIMITS.map((name) => (
+        {Object.entries(LIMITS).map(([name, label]) => (
           <span key={name} class="field">
-            <label for={name}>{LIMIT_LABELS[name]}</label>
+            <label for={name}>{label}</label>
             <input
-              id={name}
+              {...field(name as keyof typeof LIMITS)}
               inputMode="numeric"
               placeholder="default"
-              value={shown(name)}
-              onInput={(event) =>
-                setTexts({ ...texts, [name]: event.currentTarget.value })}
             />
           </span>
         ))}
+        <span class="field">
+          <label for="review">Review</label>
+          <select {...field("review")}>
+            {REVIEW_POLICIES.map((policy) => (
+              <option key={policy} value={policy}>{POLICIES[policy]}</option>
+            ))}
+          </select>
+        </span>
+        <span class="field grow">
+          <label for="email">Mail for notices</label>
+          <input {...field("email")} placeholder="none" />
+        </span>
         <button type="submit" class="main" disabled={busy}>Save</button>
       </div>
-      <p class="quiet">An empty limit is the default of the settings.</p>
+      <p class="quiet">
+        An empty limit is the default of the settings.
+        {seller.unsubscribed_at && (
+          <>
+            {" "}The seller has ended its mails{" "}
+            <Moment iso={seller.unsubscribed_at} />.
+          </>
+        )}
+      </p>
       {error && <ErrorNote error={error} />}
     </Form>
   );
 }
+
+const POLICIES: Readonly<Record<ReviewPolicy, string>> = {
+  none: "none",
+  new: "new products",
+  changes: "new and changed products",
+};
 
 function Keys({ client, seller: { id: seller } }: {
   client: Client;
