@@ -5,6 +5,8 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ImageHost } from "../support/image_host.ts";
+import { MailServer } from "../support/mail_server.ts";
+import { until } from "../support/clock.ts";
 import {
   compileArguments,
   type RunOptions,
@@ -105,6 +107,38 @@ Deno.test("the binary takes an upload with images, shows the page, backs up and 
 
   const { code } = await program.stop();
   assertEquals(code, 0);
+});
+
+Deno.test("the binary sends mail over STARTTLS", async () => {
+  await using mail = await MailServer.start({ password: "hush" });
+  const env = {
+    SELLER_DATA_DIR: `${folder.path}/mailing`,
+    SELLER_PORT: "0",
+    SELLER_SMTP_URL: `smtp://mailer:hush@127.0.0.1:${mail.port}`,
+    SELLER_MAIL_FROM: "notices@shop.example",
+  };
+  const options: RunOptions = { executable, env };
+  const added = await runProgram(["seller", "add", "acme"], options);
+  const key = /^api_key: (.+)$/m.exec(added.stdout)![1];
+  for (const words of [["email", "a@acme.example"], ["product_limit", "1"]]) {
+    await runProgram(["seller", "set", "acme", ...words], options);
+  }
+  await using program = await startProgram(["serve"], options);
+  const uploaded = await fetch(
+    `${program.url}/seller_api/bulk_products?v=1.1`,
+    {
+      method: "POST",
+      headers: { "X-Service-Auth": key, "Content-Type": "text/xml" },
+      body: "<products><product><sku>A</sku><title>A mug</title>" +
+        '<price currency="SEK">1.00</price></product></products>',
+    },
+  );
+  assertEquals(uploaded.status, 200, await uploaded.text());
+  await until(() => mail.received.length > 0, "the mail");
+  const [{ secure, user, text }] = mail.received;
+  assertEquals([secure, user], [true, "mailer"]);
+  assertStringIncludes(text, "Your quota is used up");
+  assertEquals((await program.stop()).code, 0);
 });
 
 /** The user of the container image in the handbook. */
