@@ -22,7 +22,13 @@ const worker = new ImageWorker({
   post: (message) => parentPort?.postMessage(message),
 });
 
-parentPort?.on("message", (message: ToImageWorker) => worker.receive(message));
+parentPort?.on("message", (message: ToImageWorker) => {
+  // Out of memory, what runs here stops without an error, and no other message
+  // is heard; timers run on.
+  const cancel = systemClock.after(0, () => worker.breakDown("out of memory"));
+  worker.receive(message);
+  cancel();
+});
 
 giveWay();
 

@@ -159,7 +159,7 @@ Deno.test("image worker: an error at an image is logged, and ends nothing", asyn
 async function blamesNobody(fault: string, why: RegExp): Promise<void> {
   await using host = new ImageHost();
   await using bench = new ImageBench({
-    role: { module: FAULTY, beatMs: BEAT_MS },
+    role: { module: FAULTY, beatMs: BEAT_MS, heapMb: 48 },
   });
   bench.startRole();
   const urls = [...good(host, 20), `${host.url}/good/${fault}.png`];
@@ -184,6 +184,9 @@ Deno.test("image worker: an unhandled rejection", () =>
 
 Deno.test("image worker: Deno.exit", () =>
   blamesNobody("fault-exit", /ended with code 7|no sign of life/));
+
+Deno.test("image worker: out of memory at a message is noticed at once", () =>
+  blamesNobody("fault-memory", /out of memory/));
 
 Deno.test("image worker: an image that it died of twice is given up, also by the next process", async () => {
   const clock = new TestClock(Date.now());

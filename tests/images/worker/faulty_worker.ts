@@ -5,6 +5,7 @@
  * Only tests start it.
  */
 import { parentPort } from "node:worker_threads";
+import { ImageWorker } from "../../../src/images/worker/image_worker.ts";
 import type {
   FromImageWorker,
   ToImageWorker,
@@ -52,6 +53,7 @@ const FAULTS: Record<string, () => void> = {
     Promise.reject(new Error("rejected on purpose"));
   },
   "fault-exit": () => Deno.exit(7),
+  "fault-memory": POISONED.memory,
 };
 
 /** What goes wrong whatever it is sent, while there is a file of this name. */
@@ -137,14 +139,10 @@ function failAt(message: ToImageWorker): void {
   }
 }
 
-if (parentPort !== null) {
-  const on = parentPort.on.bind(parentPort);
-  const listenLater = (event: string, listen: (message: unknown) => void) =>
-    on(event, (message) => {
-      fallIll(message as ToImageWorker);
-      listen(message);
-      failAt(message as ToImageWorker);
-    });
-  Object.assign(parentPort, { on: listenLater });
-}
+const { receive } = ImageWorker.prototype;
+ImageWorker.prototype.receive = function (message: ToImageWorker): void {
+  fallIll(message);
+  receive.call(this, message);
+  failAt(message);
+};
 await import("../../../src/images/worker/worker.ts");
