@@ -157,3 +157,43 @@ Deno.test("seller remove lists what it would delete, and deletes with --yes", as
   const [change] = (await run(app, "audit", "list")).map(plain);
   assertEquals(change, "TIME  command line  seller remove  acme  id ID");
 });
+
+Deno.test("review list, approve and reject steer the queue", async () => {
+  await using app = await boot();
+  const list = (...words: string[]) => run(app, "review", "list", ...words);
+  await run(app, "seller", "set", "acme", "review", "new");
+  await app.upload(product("A") + product("B"));
+  const waiting = await list("--seller", "acme");
+  assertEquals(waiting.map(plain), [
+    "TIME  ID  acme  A  Title of A",
+    "TIME  ID  acme  B  Title of B",
+  ]);
+  const [a, b] = waiting.map((line) => line.split("  ")[1]);
+  assertMatch(await refusal(run(app, "review", "reject", a)), /needs a <code>/);
+  const why = [
+    "--code",
+    "blurry",
+    "--field",
+    "images",
+    "--message",
+    "Sharper.",
+  ];
+  assertEquals(await run(app, "review", "reject", a, ...why), [
+    `rejected: ${a}`,
+  ]);
+  assertEquals(await run(app, "review", "approve", b), [`approved: ${b}`]);
+  assertEquals(await list(), []);
+  assertEquals((await list("--state", "rejected")).map(plain), [
+    "TIME  ID  acme  A  Title of A  blurry  images  Sharper.",
+  ]);
+  await assertRejects(() => list("--state", "gone"), UsageError);
+  assertMatch(await refusal(list("--seller", "nobody")), /nobody/);
+  assertMatch(
+    await refusal(run(app, "review", "approve", app.sellerId)),
+    /no product under review/,
+  );
+  assertEquals((await run(app, "audit", "list")).map(plain).slice(0, 2), [
+    "TIME  command line  review approve  acme  product ID, SKU B",
+    "TIME  command line  review reject  acme  product ID, SKU A, blurry, images, Sharper.",
+  ]);
+});

@@ -25,12 +25,15 @@ class Statements implements Disposable {
   }
 
   /** The steps of those without a bound, each with its statement. */
-  steps(dataDir: string): [detail: string, sql: string][] {
+  steps(
+    dataDir: string,
+    // What has a bound reads no more rows than that.
+    which = (sql: string) => !/ LIMIT /.test(sql),
+  ): [detail: string, sql: string][] {
     using db = new DatabaseSync(`${dataDir}/seller.db`);
     return [...this.seen]
       .filter((sql) => /^\s*(SELECT|UPDATE|DELETE)/.test(sql))
-      // What has a bound reads no more rows than that.
-      .filter((sql) => !/ LIMIT /.test(sql))
+      .filter(which)
       .flatMap((sql) =>
         this.#prepare.call(db, `EXPLAIN QUERY PLAN ${sql}`).all()
           .map(({ detail }): [string, string] => [
@@ -89,4 +92,32 @@ Deno.test("no statement of an image's job reads all images of its seller", async
   assertNotEquals(steps, []);
   const reads = steps.filter(([detail]) => detail.endsWith(" (seller_no=?)"));
   assertEquals(reads, []);
+});
+
+Deno.test("reviews are found by their state, place or id", async () => {
+  using statements = new Statements();
+  await using app = await boot({
+    config: { databaseUrl: null, operatorKey: "op" },
+  });
+  const operator = app.client({ key: "op" });
+  await operator.listReviews();
+  await operator.listReviews({ seller: "acme" });
+  await app.client().getRejectedProducts();
+  await operator.decideReviews({
+    reviews: [{ product: app.sellerId, decision: "approved" }],
+  }).catch(() => {});
+  const set = { seller: "acme", seller_attribute: "review" } as const;
+  await operator.putSellerAttribute({ ...set, value: "new" });
+  await operator.putSellerAttribute({ ...set, value: "none" });
+  const isSought = (sql: string) => /\bWHERE\b.*\breview_state\b/s.test(sql);
+  await until(() => [...statements.seen].filter(isSought).length >= 4);
+  const steps = statements.steps(app.config.dataDir, isSought)
+    .flatMap(([detail]) => detail.match(/ INDEX (products_.*)$/)?.[1] ?? []);
+  const behind = "review_state=? AND (review_at,id)>(?,?)";
+  assertEquals(steps, [
+    `products_review_queue (${behind})`,
+    `products_reviewed (seller_no=? AND ${behind})`,
+    "products_review_ids (id=?)",
+    "products_reviewed (seller_no=? AND review_state>?)",
+  ]);
 });
