@@ -404,7 +404,7 @@ export interface Operations {
   }>;
 
   /**
-   * Rejected products. As a document <products> to correct and upload: each product behind a comment with the reason, up to 250, the first that were rejected first. A header Link leads to further ones.
+   * Rejected products. As a document <products> to correct and upload: each product behind a comment with the reason, up to 250, the first that were rejected first. A header Link leads to further ones. In JSON the reason is the review of the product alone.
    *
    * `GET /seller_api/products/rejected`
    */

@@ -12,6 +12,7 @@ import {
 } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
 
@@ -155,7 +156,7 @@ bothEngines.test("review changes: title, description, categories, brand, gtin an
   assertEquals(changed(again), ["brand"], "since the last approval");
 });
 
-bothEngines.test("a decision is stored, in the audit log, and an event, once", async () => {
+contract.test("a decision is stored, in the audit log, and an event, once", async () => {
   await using sink = new WebhookSink();
   await using app = await start("new");
   await app.call("/seller_api/webhooks", {
@@ -265,7 +266,23 @@ bothEngines.test("a rejected product is corrected with its document, waits again
   assertEquals(textAt(waiting[1], "review/code"), "title");
   await put(app, "B/attribute/price/4");
   assertMatch(await reviewOf(app, "B"), /^rejected/);
-  await put(app, "B/attribute/mpn/4");
+  const inJson = { headers: { Accept: "application/json" } };
+  const { headers, text } = await app.call(
+    "/seller_api/products/rejected",
+    inJson,
+  );
+  assertEquals(headers.get("Content-Type"), "application/json");
+  const { products } = JSON.parse(text);
+  assertEquals([products.length, products[0].review.code], [1, "title"]);
+  const again = await fetch(`${app.url}/seller_api/bulk_products`, {
+    method: "POST",
+    headers: {
+      "X-Service-Auth": app.key,
+      "Content-Type": "application/json",
+    },
+    body: text.replace("Title of B", "B, corrected"),
+  });
+  assertEquals(again.status, 200, await again.text());
   assertMatch(await reviewOf(app, "B"), /^pending/);
   await decide(app, decision(await idOf(app, "A"), "approved"));
   assertEquals(await reviewOf(app, "A"), "approved");
@@ -342,7 +359,7 @@ bothEngines.test("the list has pages, states and sellers", async () => {
   assertEquals(unknown.status, 404);
 });
 
-bothEngines.test("the operator's reasons are kept in their order", async () => {
+contract.test("the operator's reasons are kept in their order", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   const path = "/operator_api/review_reasons";
   const document =
@@ -364,7 +381,7 @@ bothEngines.test("the operator's reasons are kept in their order", async () => {
   assertEquals((await put("<reasons/>")).status, 200);
 });
 
-Deno.test("a document of decisions is checked, problem by problem", async () => {
+bothForms.test("a document of decisions is checked, problem by problem", async () => {
   await using app = await start("new");
   const refused = async (document: string) => {
     const answer = await app.call("/operator_api/reviews", {

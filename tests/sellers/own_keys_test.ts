@@ -15,6 +15,7 @@ import {
 } from "../support/app.ts";
 import { TestClock } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 const KEYS = "/seller_api/keys";
 const OPERATOR = { config: { operatorKey: "op", rateLimit: 0 } };
@@ -92,7 +93,7 @@ async function audit(app: TestApp): Promise<string[]> {
   );
 }
 
-bothEngines.test("keys: a seller makes one with less, which is listed and audited", async () => {
+contract.test("keys: a seller makes one with less, which is listed and audited", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const end = clock.now() + DAY_MS;
@@ -116,7 +117,7 @@ bothEngines.test("keys: a seller makes one with less, which is listed and audite
   assertEquals(await statusOf(app, made.key), 200);
 });
 
-bothEngines.test("keys: operators make them with the same document", async () => {
+contract.test("keys: operators make them with the same document", async () => {
   await using app = await boot(OPERATOR);
   const made = await app.call("/operator_api/sellers/acme/keys", {
     method: "POST",
@@ -131,7 +132,7 @@ bothEngines.test("keys: operators make them with the same document", async () =>
   assertEquals(await statusOf(app, key), 401, "it is sent from elsewhere");
 });
 
-bothEngines.test("keys: a document with mistakes is told all of them", async () => {
+contract.test("keys: a document with mistakes is told all of them", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   for (
@@ -212,7 +213,7 @@ bothEngines.test("keys: none makes one that may do more than itself", async () =
   assertEquals([rotated.status, codeOf(rotated)], [403, "forbidden"]);
 });
 
-bothEngines.test("keys: a rotated one lives a day, beside one of the same kind", async () => {
+contract.test("keys: a rotated one lives a day, beside one of the same kind", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const former = await make(

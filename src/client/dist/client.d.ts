@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 6d271f57b646a7edab0901c1a1e4aa62.
+// Built by `deno task client` from sources with the hash 6b822451114499f59475b2ef4a733f12.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -412,7 +412,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         next?: string;
     }>;
     /**
-     * Rejected products. As a document <products> to correct and upload: each product behind a comment with the reason, up to 250, the first that were rejected first. A header Link leads to further ones.
+     * Rejected products. As a document <products> to correct and upload: each product behind a comment with the reason, up to 250, the first that were rejected first. A header Link leads to further ones. In JSON the reason is the review of the product alone.
      *
      * `GET /seller_api/products/rejected`
      */

@@ -1,4 +1,9 @@
 /** The review of products: for operators, and what was rejected for sellers. */
+import {
+  type AnswerForm,
+  jsonForm,
+  XML_FORM,
+} from "../../contracts/answer_form.ts";
 import { REASONS_EXAMPLE, REVIEWS_EXAMPLE } from "../../contracts/examples.ts";
 import {
   type OwnedProduct,
@@ -210,35 +215,62 @@ export const getRejectedProducts = endpoint({
   about:
     "As a document <products> to correct and upload: each product behind " +
     `a comment with the reason, up to ${PAGE_LIMIT.maximum}, the first that ` +
-    "were rejected first. A header Link leads to further ones.",
+    "were rejected first. A header Link leads to further ones. In JSON the " +
+    "reason is the review of the product alone.",
   parameters: [AFTER],
   answers: { type: "text/xml" },
-}, async (context) => {
-  const reader = new QueryReader(context.query);
+}, async ({ form: { name }, heavyRead, services, query, seller: { no } }) => {
+  const reader = new QueryReader(query);
   const after = reader.cursor(parsePlace) ?? FIRST_REVIEW;
   reader.finish();
-  const { no } = context.seller;
+  const { form, head, nodeOf, end } = REJECTED[name];
   const { list, next } = await readPage<ReviewPlace, XmlNode>(
-    context,
+    { form, heavyRead, services },
     "product",
     { after, limit: PAGE_LIMIT.maximum },
     async (sql, after, count) => {
       const filter = { state: "rejected", sellerNo: no } as const;
       const found = await reviewsOf(sql, filter, after, count);
-      return await stepOf(sql, found, count, rejectedElement);
+      return await stepOf(sql, found, count, nodeOf);
     },
     no,
   );
   const encoder = new TextEncoder();
   const body = joined([
-    encoder.encode(`${DECLARATION}<products>\n`),
+    encoder.encode(head),
     ...list.blocks,
-    encoder.encode(END),
+    encoder.encode(end),
   ]);
   const headers: Record<string, string> = {};
   if (next) headers.Link = `<?after=${placeText(next)}>; rel="next"`;
   return { body, headers };
 });
+
+/** The document of rejected products in each form. */
+const REJECTED: Readonly<
+  Record<AnswerForm["name"], {
+    form: AnswerForm;
+    head: string;
+    nodeOf: (
+      found: OwnedProduct,
+      images: ReadonlyMap<string, ShownImage>,
+    ) => XmlNode | EncodedElement;
+    end: string;
+  }>
+> = {
+  xml: {
+    form: XML_FORM,
+    head: `${DECLARATION}<products>\n`,
+    nodeOf: rejectedElement,
+    end: END,
+  },
+  json: {
+    form: jsonForm(["products"]),
+    head: '{"products":[',
+    nodeOf: ({ product }, images) => productNode(product, images),
+    end: "]}\n",
+  },
+};
 
 function rejectedElement(
   { product }: OwnedProduct,
