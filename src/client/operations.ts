@@ -466,6 +466,8 @@ export interface Operations {
     webhook: {
       trigger: Trigger;
       url: string;
+      /** of deliveries; xml without it */
+      format?: "xml" | "json";
     } | Encoded;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 

@@ -747,6 +747,8 @@ export const PRICE_CHANGE: Shape = {
 export interface Webhook {
   trigger: Trigger;
   url: string;
+  /** only json */
+  format?: "xml" | "json";
   /** only where it is disabled */
   disabled_at?: string;
   /** the first failed try since the last success */
@@ -759,6 +761,7 @@ export const WEBHOOK: Shape = {
   elements: {
     trigger: TEXT,
     url: TEXT,
+    format: TEXT,
     disabled_at: TEXT,
     failing_since: TEXT,
     last_error: TEXT,
@@ -1320,7 +1323,7 @@ export const SERVICE_ERROR: Shape = {
 /** Documents that are sent, by root. */
 export const DOCUMENTS: Readonly<Record<string, Shape>> = {
   products: { list: "product", of: SENT_PRODUCT },
-  webhook: { elements: { trigger: TEXT, url: TEXT } },
+  webhook: { elements: { trigger: TEXT, url: TEXT, format: TEXT } },
   seller: { elements: { name: TEXT } },
   key: {
     elements: {

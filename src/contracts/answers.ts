@@ -8,7 +8,11 @@ import {
 import { IMPORT_STATUSES } from "../imports/import.ts";
 import { IMPORT_RESULTS } from "../imports/results.ts";
 import { IMAGE_CODES } from "../images/image.ts";
-import { DELIVERY_STATES, type DeliveryState } from "../webhooks/webhook.ts";
+import {
+  DELIVERY_STATES,
+  type DeliveryState,
+  WEBHOOK_FORMATS,
+} from "../webhooks/webhook.ts";
 import { REVIEW_POLICIES } from "../reviews/review.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
@@ -226,6 +230,7 @@ const WEBHOOK = named(
   "webhook",
   one("trigger", word(TRIGGERS)),
   one("url", STRING),
+  maybe("format", word(WEBHOOK_FORMATS), "only json"),
   maybe("disabled_at", TIME, "only where it is disabled"),
   maybe("failing_since", TIME, "the first failed try since the last success"),
   maybe("last_error", STRING, "why the last try failed"),

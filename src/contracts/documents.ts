@@ -1,6 +1,7 @@
 /** The documents that are sent to the service. */
 import { DELIVERED_EVENT } from "../webhooks/event.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
+import { WEBHOOK_FORMATS } from "../webhooks/webhook.ts";
 import {
   ATTRIBUTE_NAMES,
   ATTRIBUTES_LIMIT,
@@ -301,7 +302,11 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   ),
   webhook: {
     anyOrder: true,
-    content: [one("trigger", word(TRIGGERS)), one("url", STRING)],
+    content: [
+      one("trigger", word(TRIGGERS)),
+      one("url", STRING),
+      maybe("format", word(WEBHOOK_FORMATS), "of deliveries; xml without it"),
+    ],
   },
   seller: elements(
     one("name", STRING, `1 to ${NAME_LENGTH} visible characters`),

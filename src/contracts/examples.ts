@@ -49,6 +49,7 @@ export function deliveredExample(trigger: Trigger): string {
 export const WEBHOOK_EXAMPLE = `<webhook>
   <trigger>order_created</trigger>
   <url>https://seller.example/hooks/orders</url>
+  <format>json</format>
 </webhook>`;
 
 export const EVENT_EXAMPLE = `<event>
@@ -325,6 +326,7 @@ ${indented(importRecord(""))}
   webhooks: service(`<webhook>
   <trigger>order_created</trigger>
   <url>https://seller.example/hooks/orders</url>
+  <format>json</format>
   <failing_since>${AT}</failing_since>
   <last_error>The answer was 500; only 2xx is a success.</last_error>
 </webhook>`),

@@ -101,6 +101,10 @@ CREATE INDEX sellers_review_ending ON sellers (id) WHERE review = 'ending';`,
       lowest_price_until: "integer?",
     }),
   },
+  {
+    name: "webhooks that are sent JSON",
+    sql: addColumns("webhooks", { format: "text DEFAULT 'xml'" }),
+  },
 ];
 
 /** The SQL of a migration for an engine. */

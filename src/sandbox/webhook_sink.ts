@@ -29,7 +29,8 @@ export function webhookSink(
     const delivery = { headers: request.headers, body };
     const verdict = await verify(delivery, await secrets(), clock);
     const id = request.headers.get("webhook-id");
-    const trigger = /<trigger>([^<]*)</.exec(body)?.[1] ?? "(no trigger)";
+    const trigger = /(?:<trigger>|"trigger":")([^<"]*)/.exec(body)?.[1] ??
+      "(no trigger)";
     const line = `webhook ${trigger} ${id}: ${verdict}, ${body.length} bytes`;
     print(line);
     kept.push(`${line}\n${body}`);

@@ -40,7 +40,10 @@ export const DATA_DEPTH = 64;
 export const readReference = lineReader(255);
 export const readTrigger = wordReader(TRIGGERS);
 
-/** The body of a delivery, encoded once: it is stored and signed unchanged. */
+/**
+ * The body of a delivery, encoded once: it is stored, and signed unchanged
+ * unless the webhook takes JSON.
+ */
 export function eventBody(event: Event): Uint8Array {
   const { id, trigger, createdAt, data, test } = event;
   const open = test ? `<event test="true">` : "<event>";

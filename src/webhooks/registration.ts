@@ -4,8 +4,8 @@ import { readTrigger } from "./event.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import { parseSellerUrl } from "../lib/url.ts";
-import { quote, type Read } from "../lib/values.ts";
-import type { Trigger } from "./trigger.ts";
+import { quote, type Read, wordReader } from "../lib/values.ts";
+import { WEBHOOK_FORMATS, type WebhookRegistration } from "./webhook.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import { putWebhook } from "./webhook_rows.ts";
@@ -22,13 +22,13 @@ export async function registerWebhook(
   seller: Caller,
   document: XmlElement,
 ): Promise<void> {
-  const { trigger, url } = await readWebhook(
+  const webhook = await readWebhook(
     document,
     (url) => outbound.check(url, seller.id),
   );
   await db.write(async (tx) => {
     await requireActive(tx, seller);
-    await putWebhook(tx, deps, seller.no, trigger, url);
+    await putWebhook(tx, deps, seller.no, webhook);
     tx.onCommit(() => signals.deliveries.announce());
   }, { seller: seller.no });
 }
@@ -36,12 +36,13 @@ export async function registerWebhook(
 async function readWebhook(
   root: XmlElement,
   check: Outbound["check"],
-): Promise<{ trigger: Trigger; url: string }> {
+): Promise<WebhookRegistration> {
   const { fields, details } = readFields(root, {
     root: "webhook",
-    texts: ["trigger", "url"],
+    texts: ["trigger", "url", "format"],
   });
   const sent = fields.get("url");
+  const sentFormat = fields.get("format");
   const trigger = readField(
     "trigger",
     fields.get("trigger"),
@@ -49,6 +50,9 @@ async function readWebhook(
     details,
   );
   const url = readField("url", sent, readUrl, details);
+  const format = sentFormat === undefined
+    ? "xml"
+    : readField("format", sentFormat, readFormat, details);
   const problem = url === undefined ? null : await unreachable(url, check);
   if (problem !== null) {
     const { line } = sent!;
@@ -59,8 +63,10 @@ async function readWebhook(
       details.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     );
   }
-  return { trigger: trigger!, url: url! };
+  return { trigger: trigger!, url: url!, format: format! };
 }
+
+const readFormat = wordReader(WEBHOOK_FORMATS);
 
 function readUrl(text: string): Read<string> {
   const parsed = parseSellerUrl(text);

@@ -8,12 +8,21 @@ import { ServiceError } from "../lib/errors.ts";
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** The URL that is called for one trigger of one seller. */
-export interface Webhook {
-  /** UUID; a webhook that is deleted and registered again gets another. */
-  id: string;
+/** What deliveries to a webhook are written in. */
+export const WEBHOOK_FORMATS = ["xml", "json"] as const;
+export type WebhookFormat = typeof WEBHOOK_FORMATS[number];
+
+/** What a seller registers. */
+export interface WebhookRegistration {
   trigger: Trigger;
   url: string;
+  format: WebhookFormat;
+}
+
+/** The URL that is called for one trigger of one seller. */
+export interface Webhook extends WebhookRegistration {
+  /** UUID; a webhook that is deleted and registered again gets another. */
+  id: string;
   /** Unix milliseconds; null while it is called. */
   disabledAt: number | null;
   /** Unix milliseconds of the first failed try since the last success. */

@@ -1,7 +1,6 @@
 /** Webhooks of sellers. */
 import type { Deps } from "../deps.ts";
-import type { Webhook, WebhookState } from "./webhook.ts";
-import type { Trigger } from "./trigger.ts";
+import type { Webhook, WebhookRegistration, WebhookState } from "./webhook.ts";
 import { type Db, query, type Sql, type Tx } from "../database/db.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
@@ -11,12 +10,12 @@ import {
   hastenDeliveries,
 } from "./rows/queue.ts";
 
-const COLUMNS = `id, trigger_name AS "trigger", url,
+const COLUMNS = `id, trigger_name AS "trigger", url, format,
   disabled_at AS "disabledAt", failing_since AS "failingSince",
   last_error AS "lastError"`;
 
 /**
- * Registers a URL for a trigger; it replaces another one. A disabled webhook is
+ * Registers a webhook for its trigger; it replaces another one. A disabled webhook is
  * enabled and its held deliveries are released; deliveries that wait for a
  * former URL are due at once.
  */
@@ -24,27 +23,27 @@ export async function putWebhook(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
   sellerNo: number,
-  trigger: Trigger,
-  url: string,
+  { trigger, url, format }: WebhookRegistration,
 ): Promise<void> {
   const now = clock.now();
   const former = await findWebhook(tx, sellerNo, trigger);
   if (former === undefined) {
     await tx.run(
-      `INSERT INTO webhooks (id, seller_no, trigger_name, url, failures,
-         created_at, updated_at) VALUES (?, ?, ?, ?, 0, ?, ?)`,
-      [ids.uuid(), sellerNo, trigger, url, now, now],
+      `INSERT INTO webhooks (id, seller_no, trigger_name, url, format,
+         failures, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?)`,
+      [ids.uuid(), sellerNo, trigger, url, format, now, now],
     );
     return;
   }
-  // Registering the same URL again must not reset the record of a dead
-  // endpoint.
-  if (former.url === url && former.disabledAt === null) return;
+  // Registering the same again must not reset the record of a dead endpoint.
+  const isSame = former.url === url && former.format === format;
+  if (isSame && former.disabledAt === null) return;
   await tx.run(
-    `UPDATE webhooks SET url = ?, failures = 0, failing_since = NULL,
-       last_error = NULL, disabled_at = NULL, updated_at = ?
+    `UPDATE webhooks SET url = ?, format = ?,
+       failures = 0, failing_since = NULL, last_error = NULL,
+       disabled_at = NULL, updated_at = ?
      WHERE seller_no = ? AND id = ?`,
-    [url, now, sellerNo, former.id],
+    [url, format, now, sellerNo, former.id],
   );
   const key = { sellerNo, id: former.id };
   await hastenDeliveries(tx, key, now);

@@ -123,7 +123,9 @@ async function registerAll(dataDir: string): Promise<Targets> {
       const { seller } = await addSeller(tx, deps, name);
       for (const trigger of TRIGGERS) {
         const index = targets.push({ seller: name, trigger }) - 1;
-        await putWebhook(tx, deps, seller.no, trigger, urlOf(index));
+        const url = urlOf(index);
+        const webhook = { trigger, url, format: "xml" } as const;
+        await putWebhook(tx, deps, seller.no, webhook);
       }
     });
   }

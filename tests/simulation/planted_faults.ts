@@ -567,10 +567,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "deliveries: a webhook's new URL is used at the next start alone",
     file: "webhooks/webhook_rows.ts",
-    from:
-      "    `UPDATE webhooks SET url = ?, failures = 0, failing_since = NULL,",
-    to:
-      "    `UPDATE webhooks SET url = COALESCE(url, ?), failures = 0, failing_since = NULL,",
+    from: "    `UPDATE webhooks SET url = ?, format = ?,",
+    to: "    `UPDATE webhooks SET url = COALESCE(url, ?), format = ?,",
   },
   {
     name: "deliveries: a suspended seller's are sent",

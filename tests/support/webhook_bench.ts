@@ -17,7 +17,10 @@ import {
   type LoggedAttempt,
   type LoggedDelivery,
 } from "../../src/webhooks/delivery_log.ts";
-import { KEPT_ATTEMPTS } from "../../src/webhooks/webhook.ts";
+import {
+  KEPT_ATTEMPTS,
+  type WebhookFormat,
+} from "../../src/webhooks/webhook.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { listWebhooks, putWebhook } from "../../src/webhooks/webhook_rows.ts";
 import { WebhookRole } from "../../src/webhooks/worker/role.ts";
@@ -91,9 +94,10 @@ export class WebhookBench implements AsyncDisposable {
     url = this.sink.url(),
     trigger: Trigger = "order_created",
     sellerNo = this.seller.no,
+    format: WebhookFormat = "xml",
   ): Promise<void> {
     await this.db.write((tx) =>
-      putWebhook(tx, this.deps, sellerNo, trigger, url)
+      putWebhook(tx, this.deps, sellerNo, { trigger, url, format })
     );
     this.signals.deliveries.notify();
   }

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 6b822451114499f59475b2ef4a733f12.
+// Built by `deno task client` from sources with the hash 08e23a4f87d846dc5700fd510328ef96.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -469,6 +469,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         webhook: {
             trigger: Trigger;
             url: string;
+            /** of deliveries; xml without it */
+            format?: "xml" | "json";
         } | Encoded;
     }, options?: CallOptions): Promise<{
         success: boolean;
@@ -1439,6 +1441,8 @@ export interface PriceChange { at: string;
 }
 export interface Webhook { trigger: Trigger;
     url: string;
+    /** only json */
+    format?: "xml" | "json";
     /** only where it is disabled */
     disabled_at?: string;
     /** the first failed try since the last success */

@@ -73,10 +73,11 @@ export const listWebhooks = endpoint({
 });
 
 function webhookXml(webhook: Webhook): WebhookNode {
-  const { trigger, url, disabledAt, failingSince, lastError } = webhook;
+  const { trigger, url, format, disabledAt, failingSince, lastError } = webhook;
   return {
     trigger,
     url,
+    format: format === "xml" ? undefined : format,
     disabled_at: optionalTime(disabledAt),
     failing_since: optionalTime(failingSince),
     last_error: lastError === null ? undefined : inWords(lastError),

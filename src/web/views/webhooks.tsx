@@ -82,7 +82,11 @@ function WebhookTable({ client, webhooks, onChanged }: Changing & {
             <a href={linkTo("webhooks", trigger)}>{trigger}</a>
           ),
         },
-        { label: "Address", look: "mono break", cell: ({ url }) => url },
+        {
+          label: "Address",
+          look: "mono break",
+          cell: ({ url, format }) => format === "json" ? `${url} (JSON)` : url,
+        },
         {
           label: "State",
           cell: (webhook) => <WebhookState webhook={webhook} />,
@@ -178,9 +182,12 @@ function WebhookForm({ client, taken, onChanged }: Changing & {
 }) {
   const [trigger, setTrigger] = useState<Trigger>(TRIGGERS[0]);
   const [url, setUrl] = useState("");
+  const [format, setFormat] = useState<"xml" | "json">("xml");
   const { busy, error, run } = useAction();
   const add = async () => {
-    await client.createWebhook({ webhook: { trigger, url: url.trim() } });
+    await client.createWebhook({
+      webhook: { trigger, url: url.trim(), format },
+    });
     setUrl("");
     onChanged(`The webhook ${trigger} is registered.`);
   };
@@ -216,13 +223,25 @@ function WebhookForm({ client, taken, onChanged }: Changing & {
             onInput={(event) => setUrl(event.currentTarget.value)}
           />
         </span>
+        <span class="field">
+          <label for="format">Format</label>
+          <select
+            id="format"
+            value={format}
+            onChange={(event) =>
+              setFormat(event.currentTarget.value as "xml" | "json")}
+          >
+            <option value="xml">XML</option>
+            <option value="json">JSON</option>
+          </select>
+        </span>
         <button type="submit" class="main" disabled={busy}>
           {taken.includes(trigger) ? "Replace" : "Register"}
         </button>
       </div>
       {taken.includes(trigger) && (
         <p class="quiet">
-          {trigger} has a webhook already; its address would be replaced.
+          {trigger} has a webhook already; it would be replaced.
         </p>
       )}
       <details class="facts">

@@ -9,6 +9,7 @@ import {
   type Secrets,
   type Transition,
   TRANSITIONS,
+  type WebhookFormat,
   type WebhookState,
 } from "../webhook.ts";
 import {
@@ -269,7 +270,10 @@ export async function claimDeliveries(
 export interface Payload {
   id: string;
   eventId: string;
+  /** As it is stored, in XML. */
   body: Uint8Array;
+  /** What it is sent in. */
+  format: WebhookFormat;
   /** Unix milliseconds of the event. */
   createdAt: number;
   secrets: Secrets;
@@ -287,7 +291,8 @@ export async function loadPayloads(
   for (const list of inLists(ids)) {
     const rows = await sql.all<PayloadRow>(
       `SELECT deliveries.id, events.id AS "eventId", events.body,
-         events.created_at AS "createdAt", ${SECRETS}
+         events.created_at AS "createdAt",
+         COALESCE(webhooks.format, 'xml') AS format, ${SECRETS}
        FROM deliveries
        JOIN events ON events.seller_no = deliveries.seller_no
          AND events.id = deliveries.event_id

@@ -1,6 +1,7 @@
 /** One attempt to deliver: signs, sends, and reports the outcome. */
 import type { Clock } from "../../deps.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
+import { eventJson } from "../event.ts";
 import { signingSecrets, webhookSignature } from "../webhook.ts";
 import { type Outbound, OutboundError } from "../../net/outbound.ts";
 import type { Payload } from "../rows/queue.ts";
@@ -24,12 +25,16 @@ export interface Sending {
 /** Makes one attempt; every failure is an outcome, not an error. */
 export async function sendPayload(sending: Sending): Promise<Outcome> {
   const { payload, url, owner, outbound, clock, signal } = sending;
+  const { type, body } = bodyOf(payload);
   const startedAt = clock.monotonic();
   const durationMs = () => Math.round(clock.monotonic() - startedAt);
   try {
     const answer = await outbound.post(url, {
-      headers: signedHeaders(payload, clock.now()),
-      body: payload.body,
+      headers: {
+        "content-type": type,
+        ...signature(payload, body, clock.now()),
+      },
+      body,
       timeoutMs: ANSWER_TIMEOUT_MS,
       owner,
       maxAnswerBytes: ANSWER_READ_BYTES,
@@ -54,15 +59,23 @@ export async function sendPayload(sending: Sending): Promise<Outcome> {
   }
 }
 
-function signedHeaders(
+function bodyOf({ format, body }: Payload) {
+  return format === "xml" ? { type: "text/xml; charset=utf-8", body } : {
+    type: "application/json",
+    body: new TextEncoder().encode(eventJson(body)),
+  };
+}
+
+/** The headers that sign a body. */
+function signature(
   payload: Payload,
+  body: Uint8Array,
   now: number,
 ): Record<string, string> {
-  const { eventId, body } = payload;
+  const { eventId } = payload;
   const timestamp = Math.floor(now / 1000);
   const secrets = signingSecrets(payload.secrets, now);
   return {
-    "content-type": "text/xml; charset=utf-8",
     "webhook-id": eventId,
     "webhook-timestamp": String(timestamp),
     "webhook-signature": webhookSignature(secrets, eventId, timestamp, body),

@@ -65,8 +65,12 @@ const server = await ownServer();
 
 const deps = { clock: systemClock, ids: systemIds };
 const URL_A = "https://images.example/a.png";
-const HOOK = "https://hooks.example/";
 const TRIGGER = "order_created";
+const HOOK = {
+  trigger: TRIGGER,
+  url: "https://hooks.example/",
+  format: "xml",
+} as const;
 
 /** Two processes on one new database, with one seller. */
 class Two implements AsyncDisposable {
@@ -453,7 +457,7 @@ const STATES = "SELECT state FROM deliveries ORDER BY state";
 Deno.test("no event waits for a webhook that is deleted meanwhile", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
-  await one.write((tx) => putWebhook(tx, deps, seller.no, TRIGGER, HOOK));
+  await one.write((tx) => putWebhook(tx, deps, seller.no, HOOK));
   await both.interleave(
     (tx) => ingest(tx, seller),
     (sql) => sql.includes("INSERT INTO events"),
@@ -513,7 +517,7 @@ async function claimOne(db: Db, limit = 1) {
     return await claimDeliveries(tx, {
       sellerNo: no,
       webhookId: id,
-      url: HOOK,
+      url: HOOK.url,
       limit,
       lease: deps.ids.uuid(),
       now: 2,
@@ -524,7 +528,7 @@ async function claimOne(db: Db, limit = 1) {
 Deno.test("a retry does not wait for a webhook that is deleted meanwhile", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
-  await one.write((tx) => putWebhook(tx, deps, seller.no, TRIGGER, HOOK));
+  await one.write((tx) => putWebhook(tx, deps, seller.no, HOOK));
   await one.write((tx) => ingest(tx, seller));
   const [claim] = await claimOne(one);
   const failed = {
@@ -546,7 +550,7 @@ Deno.test("a retry does not wait for a webhook that is deleted meanwhile", async
 Deno.test("a claim skips rows that another one is claiming, and does not wait", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
-  await one.write((tx) => putWebhook(tx, deps, seller.no, TRIGGER, HOOK));
+  await one.write((tx) => putWebhook(tx, deps, seller.no, HOOK));
   for (let i = 0; i < 4; i++) await one.write((tx) => ingest(tx, seller));
   const { id } =
     (await one.read((sql) =>
@@ -558,7 +562,7 @@ Deno.test("a claim skips rows that another one is claiming, and does not wait", 
       const claims = await claimDeliveries(tx, {
         sellerNo: seller.no,
         webhookId: id,
-        url: HOOK,
+        url: HOOK.url,
         limit: 2,
         lease: deps.ids.uuid(),
         now: 2,

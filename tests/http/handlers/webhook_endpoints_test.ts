@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Webhook } from "standardwebhooks";
+import type { DeliveredEvent } from "../../../src/client/mod.ts";
 import {
   type Answer,
   boot,
@@ -75,6 +77,53 @@ contract.test("posting a trigger again replaces its URL", async () => {
   assertEquals(await listed(app), [
     ["webhook", "trigger=order_created", "url=http://127.0.0.1:9000/new"],
   ]);
+});
+
+bothForms.test("a webhook of the format json is sent JSON, signed as it is sent", async () => {
+  await using sink = new WebhookSink();
+  await using app = await boot({
+    config: { roles: ["api", "webhooks"], operatorKey: OPERATOR },
+  });
+  const webhook = (format: string) =>
+    raw(
+      app,
+      `<webhook><trigger>order_created</trigger><url>${sink.url()}</url>` +
+        `<format>${format}</format></webhook>`,
+    );
+  assertEquals(codes(await webhook("yaml")), [["format", "not_in_list"]]);
+  assertEquals((await webhook("json")).status, 200);
+  assertEquals((await listed(app))[0].at(-1), "format=json");
+  await emit(app, "1");
+  await until(() => sink.received.length === 1);
+  const [{ headers, text }] = sink.received;
+  assertEquals(headers.get("content-type"), "application/json");
+  const rotated = await app.call(`${WEBHOOKS}/order_created/rotate_secret`, {
+    method: "POST",
+  });
+  const secret = textAt(rotated.xml, "webhook_secret");
+  await app.call(`${WEBHOOKS}/order_created/test`, { method: "POST" });
+  await until(() => sink.received.length === 2);
+  const [, test] = sink.received;
+  const { created_at, ...event } = new Webhook(secret)
+    .verify(test.text, Object.fromEntries(test.headers)) as DeliveredEvent;
+  assertEquals(event, {
+    test: true,
+    id: test.headers.get("webhook-id")!,
+    trigger: "order_created",
+    data: "",
+  });
+  assertEquals(
+    text,
+    JSON.stringify({
+      id: headers.get("webhook-id"),
+      trigger: "order_created",
+      created_at: JSON.parse(text).created_at,
+      data: { total: "149.00" },
+    }),
+  );
+  assert(Date.parse(created_at) > 0);
+  await post(app, "order_created", sink.url());
+  assertEquals((await listed(app))[0].length, 3);
 });
 
 contract.test("no seller sees or deletes another one's webhooks", async () => {
@@ -175,7 +224,8 @@ async function emit(app: TestApp, reference: string): Promise<void> {
     method: "POST",
     key: OPERATOR,
     body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
-      `<reference>${reference}</reference></event>`,
+      `<reference>${reference}</reference>` +
+      "<data><total>149.00</total></data></event>",
   });
   assertEquals(answer.status, 200, answer.text);
 }

@@ -96,14 +96,17 @@ function checkReceipt(receipt: Receipt, sellers: readonly Seller[]): void {
   if (seller === undefined) return;
   const secrets = [...seller.secrets];
   const id = headers["webhook-id"];
-  rule(text.startsWith(`<event`), "a delivery is an event");
-  rule(text.includes(`<id>${id}</id>`), "a delivery names its event");
-  rule(text.includes(`<trigger>${trigger}</trigger>`), "it is of this trigger");
+  const isJson = headers["content-type"] === "application/json";
+  const member = (name: string, value: string) =>
+    isJson ? `"${name}":"${value}"` : `<${name}>${value}</${name}>`;
+  rule(text.startsWith(isJson ? "{" : "<event"), "a delivery is an event");
+  rule(text.includes(member("id", id)), "a delivery names its event");
+  rule(text.includes(member("trigger", trigger)), "it is of this trigger");
   rule(
     secrets.some((secret) => isSigned(receipt, secret)),
     "a delivery is signed",
   );
-  if (text.startsWith('<event test="true">')) return;
+  if (/^(<event test="true">|{"test":true,)/.test(text)) return;
   const event = seller.events.find((event) => event.id === id);
   rule(event !== undefined || seller.removed, "the event was handed in");
   if (event !== undefined) checkData(event, text, rule);
@@ -114,7 +117,18 @@ function checkData(
   text: string,
   rule: (holds: boolean, words: string) => void,
 ): void {
-  rule(text.includes(`<data>${data}</data>`), "its data are as handed in");
+  rule(
+    text.includes(`<data>${data}</data>`) || text.includes(inJson(data)),
+    "its data are as handed in",
+  );
+}
+
+/** The data that `shop.ts` makes, in JSON. */
+function inJson(data: string): string {
+  return data.replace(
+    /<n a="1">(.*)<\/n><t>(.*)<\/t>/,
+    '"data":{"n":{"@a":"1","#text":"$1"},"t":"$2"}',
+  );
 }
 
 function isSuccess(status: number): boolean {

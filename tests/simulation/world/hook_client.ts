@@ -85,12 +85,14 @@ export class HookClient implements Actor {
   async #register(trigger: string, random: Random): Promise<void> {
     const endpoint = weighted<Endpoint>(random, this.#scene.world.endpoints);
     const { name } = this.#seller.plan;
+    const format = this.#urls % 2 === 0 ? "xml" : "json";
     const url = hookUrl(endpoint, `${name}/${trigger}/${this.#urls++}`);
-    const written = this.#seller.webhooks.get(trigger)!.write({ url });
+    const written = this.#seller.webhooks.get(trigger)!.write({ url, format });
     if (mannerOf(url) !== "takes") this.#seller.unreliable.add(trigger);
     const begun = this.#scene.stage.scheduler.time;
     const reply = await this.#send("POST", WEBHOOKS, random, {
-      body: `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,
+      body: `<webhook><trigger>${trigger}</trigger><url>${url}</url>` +
+        `<format>${format}</format></webhook>`,
     });
     if (reply === null) return;
     if (reply.status === 422 && this.#scene.trouble.ofNetwork(begun)) {
@@ -130,11 +132,17 @@ export class HookClient implements Actor {
     const reply = await this.#send("GET", WEBHOOKS, random);
     if (reply === null) return;
     const shown = reply.xml!.children.map((one) =>
-      `${textAt(one, "trigger")} ${textAt(one, "url")}`
+      [
+        textAt(one, "trigger"),
+        textAt(one, "url"),
+        valueOf(one, "format") ?? "xml",
+      ].join(" ")
     );
     const expected = USED_TRIGGERS.flatMap((trigger) => {
       const current = this.#current(trigger);
-      return current === null ? [] : [`${trigger} ${current.url}`];
+      return current === null
+        ? []
+        : [`${trigger} ${current.url} ${current.format}`];
     });
     hold(
       shown.sort().join() === expected.sort().join(),

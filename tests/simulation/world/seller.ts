@@ -15,7 +15,7 @@ export interface SellerPlan {
 }
 
 /** A webhook that was registered, or null for none. */
-export type Registration = { url: string } | null;
+export type Registration = { url: string; format: string } | null;
 
 /** An event that the operator was told is recorded. */
 export interface KnownEvent {
