@@ -3,7 +3,6 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Mail, Mailer, MailOutcome } from "../../src/net/smtp.ts";
 import { boot, child, product, textAt } from "../support/app.ts";
-import { until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
 import { MailServer } from "../support/mail_server.ts";
 import {
@@ -45,7 +44,7 @@ bothEngines.test("a mail waits for a server that is away, and all goes in one", 
   await useUp(telling);
   const failed = () =>
     app.log.filter(({ event }) => event === "notice_not_told").length;
-  await until(() => failed() > 0, "a try");
+  await telling.until(() => failed() > 0, "a try");
   clock.setForward(4 * HOUR_MS);
   const { text } = await app.call("/seller_api/imports?v=1.1&name=late.xml", {
     method: "POST",
@@ -54,7 +53,7 @@ bothEngines.test("a mail waits for a server that is away, and all goes in one", 
   });
   assertStringIncludes(text, "import_id");
   assertEquals((await fetch(`${app.url}/readyz`)).status, 200);
-  await until(async () => {
+  await telling.until(async () => {
     const rows = await app.app.db.read((sql) =>
       sql.all("SELECT 1 FROM notices WHERE recipient = 'seller'")
     );
@@ -62,7 +61,8 @@ bothEngines.test("a mail waits for a server that is away, and all goes in one", 
     return rows.length === 4;
   }, "the notices");
   await using again = await MailServer.start({ port });
-  await until(() => again.received.length === 1, "the mail");
+  await telling.until(() => again.received.length > 0, "the mail");
+  assertEquals(again.received.length, 1);
   const [{ text: told }] = again.received;
   assertStringIncludes(told, "Your quota is used up: 1 of 1 products.");
   assertStringIncludes(told, "The import late.xml");
@@ -81,7 +81,7 @@ bothEngines.test("a mail that the server wants later is sent later", async () =>
   const log = () =>
     telling.app.log.filter(({ event }) => event === "notice_not_told");
   for (let n = 1; n <= 2; n++) {
-    await until(() => log().length === n, `try ${n}`);
+    await telling.until(() => log().length >= n, `try ${n}`);
     clock.setForward(5 * 60_000);
   }
   await telling.mailed(1);
@@ -98,14 +98,14 @@ bothEngines.test("a mail that an address never takes is dropped, and what follow
   const { app, clock } = telling;
   await telling.set("email", EMAIL);
   await useUp(telling);
-  await until(() => mailer.tried.length === 1, "a try");
+  await telling.until(() => mailer.tried.length > 0, "a try");
   clock.setForward(2 * HOUR_MS);
   const refused = "<products><product/></products>";
   await app.call("/seller_api/imports?v=1.1", {
     method: "POST",
     body: refused,
   });
-  await until(() => mailer.tried.length === 2, "another mail");
+  await telling.until(() => mailer.tried.length >= 2, "another mail");
   assertStringIncludes(mailer.tried[1].text, "was refused");
   assert(!mailer.tried[1].text.includes("used up"));
 });
@@ -117,7 +117,7 @@ bothEngines.test("a mail that may have been taken is the same when it is sent ag
   await telling.set("email", EMAIL);
   await useUp(telling);
   for (let n = 1; n <= 4; n++) {
-    await until(() => mailer.tried.length >= n, `try ${n}`);
+    await telling.until(() => mailer.tried.length >= n, `try ${n}`);
     if (n === 1) {
       const refused = "<products><product/></products>";
       const call = { method: "POST", body: refused };
@@ -129,7 +129,7 @@ bothEngines.test("a mail that may have been taken is the same when it is sent ag
   assertEquals(second, first);
   // The second try was known to have failed, but not the first.
   assertEquals(others[0], first);
-  await until(async () => {
+  await telling.until(async () => {
     clock.setForward(HOUR_MS);
     return await Promise.resolve(
       mailer.tried.at(-1)!.text.includes("was refused"),
@@ -144,7 +144,7 @@ bothEngines.test("a mail is given up after a day", async () => {
   const { app, clock } = telling;
   await telling.set("email", EMAIL);
   await useUp(telling);
-  await until(() => mailer.tried.length === 2, "two tries");
+  await telling.until(() => mailer.tried.length >= 2, "two tries");
   clock.setForward(DAY_MS + HOUR_MS);
   const waiting = async () => {
     const rows = await app.app.db.read((sql) =>
@@ -154,7 +154,7 @@ bothEngines.test("a mail is given up after a day", async () => {
     );
     return rows.length;
   };
-  await until(async () => await waiting() === 0, "no mail");
+  await telling.until(async () => await waiting() === 0, "no mail");
   assert(mailer.tried.length <= 4, `${mailer.tried.length}`);
 });
 
@@ -171,6 +171,7 @@ bothEngines.test("several processes tell each seller once", async () => {
     deps: { clock },
     seller: { id: app.sellerId, key: app.key },
   });
+  telling.others.push(other);
   const sellers = "bcdefgh".split("");
   for (const name of sellers) {
     const key = await app.addSeller(name);
@@ -188,10 +189,12 @@ bothEngines.test("several processes tell each seller once", async () => {
     assertEquals(status, 200);
   }
   const told = () => telling.told("seller_over_quota");
-  await until(() => mail.received.length >= sellers.length, "all mails");
-  await until(() => told().length >= sellers.length, "all requests");
-  const end = clock.monotonic() + 60_000;
-  await until(() => clock.monotonic() >= end, "a minute");
+  await telling.until(
+    () => mail.received.length >= sellers.length,
+    "all mails",
+  );
+  await telling.until(() => told().length >= sellers.length, "all requests");
+  await telling.pass(60_000);
   assertEquals(
     mail.received.map(({ to }) => to).sort(),
     sellers.map((name) => `${name}@x.example`),
@@ -214,15 +217,13 @@ bothEngines.test("a suspended seller is told when it is active again", async () 
   await telling.set("email", EMAIL);
   await useUp(telling);
   await telling.set("status", "suspended");
-  const end = clock.monotonic() + 60_000;
-  await until(() => clock.monotonic() >= end, "a minute");
+  await telling.pass(60_000);
   assertEquals(mailer.tried, []);
   await telling.set("status", "active");
-  await until(() => mailer.tried.length === 1, "the mail");
+  await telling.until(() => mailer.tried.length > 0, "the mail");
   await telling.set("status", "suspended");
   clock.setForward(HOUR_MS);
   await telling.set("status", "active");
-  const later = clock.monotonic() + 60_000;
-  await until(() => clock.monotonic() >= later, "a minute");
+  await telling.pass(60_000);
   assertEquals(mailer.tried.length, 1);
 });

@@ -8,7 +8,6 @@ import {
 } from "@std/assert";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { child, product, textAt } from "../support/app.ts";
-import { until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
 import { EMAIL, OPERATOR_KEY, SECRET, tell, type Telling } from "./support.ts";
 
@@ -50,7 +49,7 @@ bothEngines.test("a seller gets one mail of all that happened, then none for an 
     );
     return row!.due ?? 0;
   };
-  await until(async () => await dueAt() > 0, "the next notice");
+  await telling.until(async () => await dueAt() > 0, "the next notice");
   assert(await dueAt() > clock.now() + HOUR_MS * 0.9);
   clock.setForward(HOUR_MS);
   await telling.mailed(2);
@@ -167,7 +166,7 @@ bothEngines.test("a webhook that fails is told at each of its stages, once", asy
   await app.app.db.write((tx) =>
     tx.run("UPDATE webhooks SET failing_since = NULL, disabled_at = NULL")
   );
-  await until(async () => await kinds() === "", "no notice");
+  await telling.until(async () => await kinds() === "", "no notice");
   clock.setForward(HOUR_MS);
   await stage(2 * HOUR_MS, false);
   await telling.mailed(4);
@@ -196,8 +195,8 @@ bothEngines.test("a seller is told at 80, 90 and 100 % of a quota, the operator 
   clock.setForward(HOUR_MS);
   const began = clock.now();
   await upload(8, 10);
-  await until(
-    () => telling.told("seller_over_quota").length === 1,
+  await telling.until(
+    () => telling.told("seller_over_quota").length > 0,
     "the operator is told",
   );
   assert(clock.now() - began <= 15_000, `${clock.now() - began}`);
@@ -224,14 +223,17 @@ bothEngines.test("a seller is told at 80, 90 and 100 % of a quota, the operator 
   await upload(10, 11);
   clock.setForward(HOUR_MS);
   await telling.set("product_limit", "100");
-  await until(async () => {
+  await telling.until(async () => {
     const rows = await app.app.db.read((sql) =>
       sql.all("SELECT 1 FROM notices WHERE kind <> 'import_through'")
     );
     return rows.length === 0;
   }, "everything is over");
   await telling.set("product_limit", "10");
-  await until(() => telling.told("seller_over_quota").length === 2, "again");
+  await telling.until(
+    () => telling.told("seller_over_quota").length >= 2,
+    "again",
+  );
   await telling.mailed(3);
 });
 
@@ -303,6 +305,6 @@ bothEngines.test("a seller is told of a key that ends in seven days, not of one 
     return rows.length;
   };
   clock.setForward(2 * DAY_MS);
-  await until(async () => await kept() === 0, "the end of it");
+  await telling.until(async () => await kept() === 0, "the end of it");
   assertEquals(mail.received.length, 1);
 });

@@ -1,8 +1,8 @@
 /** A service that tells sellers and its operator, with both of them. */
-import { type Clock, systemClock } from "../../src/deps.ts";
 import type { Config } from "../../src/config.ts";
 import { boot, type BootOptions, type TestApp } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { assertEquals } from "@std/assert";
+import { RunningClock, until } from "../support/clock.ts";
 import { MailServer, type MailServerOptions } from "../support/mail_server.ts";
 import { type Received, WebhookSink } from "../support/webhook_sink.ts";
 
@@ -10,26 +10,15 @@ export const SECRET = `whsec_${btoa("thirty-two bytes of no entropy..")}`;
 export const OPERATOR_KEY = "op";
 export const EMAIL = "orders@acme.example";
 
-/** A clock that goes faster, and whose wall clock can be set forward. */
-export class FastClock implements Clock {
-  readonly #factor: number;
-  readonly #began = systemClock.now();
+/** Far below every time limit of the service. */
+const STEP_MS = 500;
+
+/** A clock that runs on by itself, and whose wall clock can be set forward. */
+class SettableClock extends RunningClock {
   #aheadMs = 0;
 
-  constructor(factor: number) {
-    this.#factor = factor;
-  }
-
-  now(): number {
-    return Math.floor(this.#began + this.#aheadMs + this.monotonic());
-  }
-
-  monotonic(): number {
-    return (systemClock.now() - this.#began) * this.#factor;
-  }
-
-  after(ms: number, fn: () => void): () => void {
-    return systemClock.after(ms / this.#factor, fn);
+  override now(): number {
+    return super.now() + this.#aheadMs;
   }
 
   setForward(ms: number): void {
@@ -44,16 +33,15 @@ export interface ToOperator extends Received {
 
 export interface TellingOptions extends BootOptions {
   mail?: MailServerOptions;
-  /** No mail server listens there. */
-  isMailAway?: boolean;
-  factor?: number;
 }
 
 export class Telling implements AsyncDisposable {
   readonly app: TestApp;
   readonly mail: MailServer;
   readonly operator: WebhookSink;
-  readonly clock: FastClock;
+  readonly clock: SettableClock;
+  /** Other processes of the same service. */
+  readonly others: TestApp[] = [];
 
   constructor(
     parts: Pick<Telling, "app" | "mail" | "operator" | "clock">,
@@ -71,15 +59,44 @@ export class Telling implements AsyncDisposable {
       .filter(({ payload }) => payload.type === type);
   }
 
+  /**
+   * Resolves as soon as `condition` holds. Whenever nothing is under way, time
+   * passes at once; otherwise it passes as it does, so that a machine that
+   * stalls exceeds no time limit of the service.
+   */
+  async until(
+    condition: () => boolean | Promise<boolean>,
+    what: string,
+  ): Promise<void> {
+    await until(async () => {
+      if (await condition()) return true;
+      if (this.#isAtRest()) this.clock.advance(STEP_MS);
+      return false;
+    }, what);
+  }
+
+  /** Lets so much time pass. */
+  async pass(ms: number): Promise<void> {
+    const end = this.clock.monotonic() + ms;
+    await this.until(() => this.clock.monotonic() >= end, `${ms} ms later`);
+  }
+
+  #isAtRest(): boolean {
+    return [this.app, ...this.others].every(({ app }) =>
+      Object.keys(app.holders.held()).every((name) => name.endsWith(".idle"))
+    );
+  }
+
   /** Resolves when so many mails have arrived, and are known to have. */
   async mailed(count: number): Promise<void> {
-    await until(async () => {
-      if (this.mail.received.length !== count) return false;
+    await this.until(async () => {
+      if (this.mail.received.length < count) return false;
       const leased = await this.app.app.db.read((sql) =>
         sql.all("SELECT 1 FROM notices WHERE lease_id IS NOT NULL")
       );
       return leased.length === 0;
     }, `mail ${count}`);
+    assertEquals(this.mail.received.length, count);
   }
 
   /** Sets an attribute of the seller. */
@@ -95,6 +112,7 @@ export class Telling implements AsyncDisposable {
     await this.app[Symbol.asyncDispose]();
     await this.mail[Symbol.asyncDispose]();
     await this.operator[Symbol.asyncDispose]();
+    this.clock[Symbol.dispose]();
   }
 }
 
@@ -111,13 +129,12 @@ export function tellingConfig(
   };
 }
 
-/** Time passes `factor` times as fast. */
 export async function tell(
-  { mail: options, factor = 20, ...more }: TellingOptions = {},
+  { mail: options, ...more }: TellingOptions = {},
 ): Promise<Telling> {
   const mail = await MailServer.start(options);
   const operator = new WebhookSink();
-  const clock = new FastClock(factor);
+  const clock = new SettableClock();
   const app = await boot({
     ...more,
     config: {
