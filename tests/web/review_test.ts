@@ -6,8 +6,8 @@ import { ImageHost } from "../support/image_host.ts";
 import { browserTest } from "./browser.ts";
 import { pictured, signIn } from "./page.ts";
 
-/** More than three pages of the queue. */
-const PRODUCTS = 160;
+/** More than a page of the queue. */
+const PRODUCTS = 60;
 
 const KEY = "operator";
 
@@ -76,6 +76,8 @@ browserTest(
     await page.keyboard.press("k");
     await page.getByRole("article", { name: "C" }).waitFor();
     await page.keyboard.press("r");
+    await page.getByLabel("Reason").press("Escape");
+    await page.keyboard.press("r");
     await page.getByLabel("Reason").selectOption("title");
     await page.getByLabel("Message to the seller").fill("Say what it is");
     await page.getByLabel("Message to the seller").press("Enter");
@@ -99,7 +101,8 @@ browserTest(
     assertEquals(await skusIn(app, "pending"), ["B"]);
     await page.getByRole("button", { name: "Refresh" }).click();
     await page.getByRole("heading", { name: "Changed", exact: true }).waitFor();
-    await page.keyboard.press("a");
+    await page.keyboard.press("r");
+    await page.getByLabel("Reason").press("Enter");
     await until(async () => (await skusIn(app, "pending")).length === 0);
 
     // The seller finds what was rejected, and why.
@@ -107,6 +110,7 @@ browserTest(
     await signIn(tab, app.url, app.key);
     await page.getByRole("link", { name: "Products" }).click();
     await page.getByLabel("Review").selectOption("rejected");
+    await page.getByRole("link", { name: "B", exact: true }).waitFor();
     await page.getByRole("link", { name: "C", exact: true }).click();
     await page.getByText("Say what it is, Title, title").waitFor();
     // The browser notes the refused decision.

@@ -2,6 +2,7 @@
  * For the operator: products that wait for a decision, one at a time. A decision
  * is sent while the next product is shown already.
  */
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type {
   Client,
@@ -128,20 +129,21 @@ export function ReviewsView({ client }: { client: Client }) {
           onStep={step}
           onApprove={() => decide("approved")}
           onReject={() => setRejecting(true)}
-        />
-      )}
-      {product && isRejecting && !isDone(outcomeOf(product)) && (
-        <Await loaded={reasons}>
-          {(known) => (
-            <Rejection
-              key={product.id}
-              known={known}
-              onReject={(reason) => decide("rejected", reason)}
-              onCancel={() =>
-                setRejecting(false)}
-            />
+        >
+          {isRejecting && !isDone(outcomeOf(product)) && (
+            <Await loaded={reasons}>
+              {(known) => (
+                <Rejection
+                  key={product.id}
+                  known={known}
+                  onReject={(reason) => decide("rejected", reason)}
+                  onCancel={() =>
+                    setRejecting(false)}
+                />
+              )}
+            </Await>
           )}
-        </Await>
+        </Reviewed>
       )}
       <ListFoot
         list={{ ...list, more: null }}
@@ -179,7 +181,16 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
 }
 
 function Reviewed(
-  { product, outcome, isFirst, isLast, onStep, onApprove, onReject }: {
+  {
+    product,
+    outcome,
+    isFirst,
+    isLast,
+    onStep,
+    onApprove,
+    onReject,
+    children,
+  }: {
     product: ReviewedProduct;
     outcome: Outcome | undefined;
     isFirst: boolean;
@@ -187,10 +198,14 @@ function Reviewed(
     onStep: (by: number) => void;
     onApprove: () => void;
     onReject: () => void;
+    /** Below the buttons. */
+    children: ComponentChildren;
   },
 ) {
   const { sku, title, seller, price, changed, review } = product;
   const done = isDone(outcome);
+  const same = FIELDS.filter((field) => !changed.includes(field));
+  const none = same.filter((field) => isNone(product[field])).map(labelOf);
   return (
     <article class="card" aria-label={sku}>
       <div class="bar">
@@ -227,6 +242,7 @@ function Reviewed(
           Next
         </button>
       </p>
+      {children}
       {changed.map((field) => (
         <section key={field} aria-label={`${labelOf(field)}, changed`}>
           <h3>{labelOf(field)} changed</h3>
@@ -242,12 +258,13 @@ function Reviewed(
           </div>
         </section>
       ))}
-      {FIELDS.filter((field) => !changed.includes(field)).map((field) => (
+      {same.filter((field) => !isNone(product[field])).map((field) => (
         <section key={field}>
           <h3>{labelOf(field)}</h3>
           <Value value={product[field]} />
         </section>
       ))}
+      {none.length > 0 && <p class="quiet">Not given: {none.join(", ")}</p>}
     </article>
   );
 }
@@ -265,12 +282,18 @@ const FIELDS = [
   "gtin",
 ] as const;
 
-function Value({ value }: {
-  value: string | null | undefined | readonly (string | ProductImage)[];
-}) {
-  if (value === null || value === undefined || value.length === 0) {
-    return <p class="quiet">none</p>;
-  }
+type FieldValue =
+  | string
+  | null
+  | undefined
+  | readonly (string | ProductImage)[];
+
+function isNone(value: FieldValue): value is null | undefined {
+  return value === null || value === undefined || value.length === 0;
+}
+
+function Value({ value }: { value: FieldValue }) {
+  if (isNone(value)) return <p class="quiet">none</p>;
   if (typeof value === "string") return <p class="break">{value}</p>;
   return (
     <ul class="gallery">
@@ -310,11 +333,17 @@ function Rejection({ known, onReject, onCancel }: {
     () => first.current?.querySelector<HTMLElement>("select, input")?.focus(),
     [],
   );
-  const input = (name: keyof Reason, label: string, value: string) => (
-    <span class="field">
+  const input = (
+    name: keyof Reason,
+    label: string,
+    value: string,
+    look = "",
+  ) => (
+    <span class={`field ${look}`}>
       <label for={`reason-${name}`}>{label}</label>
       <input
         id={`reason-${name}`}
+        class={look}
         value={value}
         onInput={({ currentTarget }) =>
           setReason({ code, field, message, [name]: currentTarget.value })}
@@ -325,6 +354,9 @@ function Rejection({ known, onReject, onCancel }: {
     <Form
       class="card"
       aria-label="Reject"
+      onKeyDown={({ key }) => {
+        if (key === "Escape") onCancel();
+      }}
       onSubmit={() =>
         onReject({
           code: code.trim() || undefined,
@@ -339,6 +371,11 @@ function Rejection({ known, onReject, onCancel }: {
             <select
               id="reason"
               value={code}
+              onKeyDown={({ key, currentTarget }) => {
+                if (key === "Enter" && code !== "") {
+                  currentTarget.form!.requestSubmit();
+                }
+              }}
               onChange={({ currentTarget }) =>
                 setReason(
                   known.find(({ code }) => code === currentTarget.value) ?? {},
@@ -353,10 +390,14 @@ function Rejection({ known, onReject, onCancel }: {
         )}
         {input("code", "Code", code)}
         {input("field", "Field", field)}
-        {input("message", "Message to the seller", message)}
+        {input("message", "Message to the seller", message, "grow")}
       </div>
       <p class="row">
-        <button type="submit" disabled={!code.trim() && !message.trim()}>
+        <button
+          type="submit"
+          class="main"
+          disabled={!code.trim() && !message.trim()}
+        >
           Reject
         </button>
         <button type="button" onClick={onCancel}>Cancel</button>
