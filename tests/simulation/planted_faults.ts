@@ -643,6 +643,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       "      for (const each of [...own, ...own]) await emit(tx, services, each);",
   },
   {
+    name: "reviews: a decision is not in the operator's feed",
+    file: "reviews/decisions.ts",
+    from: "SET change_no = ?, review_state",
+    to: "SET change_no = CASE WHEN ? > 0 THEN change_no END, review_state",
+  },
+  {
     name: "metrics: those of the disk fail",
     file: "operations/snapshot.ts",
     from: "    metrics.diskFree.set(await deps.disk.free(config.dataDir));\n",
