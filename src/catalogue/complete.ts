@@ -20,6 +20,8 @@ export interface Complete {
 
 /** Products on sale, and those of them that a document does not name. */
 export interface Unnamed {
+  /** The ids and SKUs in the document. */
+  names: ReadonlySet<string>;
   onSale: number;
   missing: number;
   /** Of the missing ones, as many as one request may set to 0. */
@@ -39,8 +41,8 @@ export async function findUnnamed(
   seller: Seller,
   document: ProductsDocument,
 ): Promise<Unnamed> {
-  const named = namesIn(document);
-  const found: Unnamed = { onSale: 0, missing: 0, ids: [] };
+  const names = namesIn(document);
+  const found: Unnamed = { names, onSale: 0, missing: 0, ids: [] };
   let after: string | null = BEFORE_ALL_IDS;
   while (after !== null) {
     const from: string = after;
@@ -60,7 +62,7 @@ export async function findUnnamed(
     for (const { id, sku, quantity } of rows) {
       if ((quantity ?? 0) === 0) continue;
       found.onSale++;
-      if (named.has(id) || named.has(sku)) continue;
+      if (names.has(id) || names.has(sku)) continue;
       found.missing++;
       if (found.ids.length < ATTRIBUTES_LIMIT) found.ids.push(id);
     }
@@ -101,18 +103,15 @@ export function tooManyMissing(
   };
 }
 
-/** What becomes of the products with these ids, unless they are named now. */
+/** What becomes of the products that were found, unless they are named now. */
 export function planEmptied(
-  ids: readonly string[],
-  document: ProductsDocument,
+  { names, ids }: Unnamed,
   { byId }: Pick<Loaded, "byId">,
 ): Emptied[] {
-  if (ids.length === 0) return [];
-  const named = namesIn(document);
   return ids.flatMap((id) => {
     const before = byId.get(id);
     if (before === undefined || (before.quantity ?? 0) === 0) return [];
-    if (named.has(before.sku)) return [];
+    if (names.has(before.sku)) return [];
     const after = applyPatch(before, { quantity: 0 }).fields;
     return { before, after };
   });

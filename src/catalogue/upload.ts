@@ -139,7 +139,7 @@ async function carryThrough(
   const hopeless = isHopeless(draft);
   if (!hopeless) requireAllProbed(draft.probed);
   if (upload.dryRun || hopeless) {
-    const wanted = { seller, ...namedBy(draft.document, draft.missing) };
+    const wanted = { seller, ...namedBy(draft.document, draft.unnamed) };
     const plan = await db.read((sql) =>
       inSpan(
         "upload.plan",
@@ -202,7 +202,7 @@ async function readAndProbe(
   const unnamed = await findUnnamed(services, seller, document);
   const problem = tooManyMissing(unnamed, complete);
   return problem === null
-    ? { ...draft, missing: unnamed.ids }
+    ? { ...draft, unnamed }
     : { ...draft, known: [...known, problem] };
 }
 
@@ -248,8 +248,8 @@ async function store(
   draft: ProbedDraft,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { document, missing, source, probed } = draft;
-  const named = namedBy(document, missing);
+  const { document, unnamed, source, probed } = draft;
+  const named = namedBy(document, unnamed);
   const wanted = { seller, ...named, images: probed.keys(), use };
   const { config } = services;
   const loaded = await loadLocked(tx, services, wanted);

@@ -4,7 +4,7 @@
  * but its arguments.
  */
 import type { Detail } from "../lib/errors.ts";
-import { type Emptied, planEmptied } from "./complete.ts";
+import { type Emptied, planEmptied, type Unnamed } from "./complete.ts";
 import type { ProductsDocument } from "./document.ts";
 import type { Loaded } from "./load.ts";
 import type { ProductFields } from "./fields.ts";
@@ -24,8 +24,8 @@ export interface Draft {
   acceptValid: boolean;
   /** What earlier parts of the document use; nothing where it is the whole. */
   before?: UsedBefore;
-  /** Ids of products to be set to quantity 0; see `complete.ts`. */
-  missing?: readonly string[];
+  /** Products to be set to quantity 0. */
+  unnamed?: Unnamed;
 }
 
 export interface UploadPlan {
@@ -37,7 +37,7 @@ export interface UploadPlan {
 }
 
 export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
-  const { document, known, acceptValid, before, missing = [] } = draft;
+  const { document, known, acceptValid, before, unnamed } = draft;
   const plan = planRows(document, loaded, before);
   const found = [...known, ...plan.problems];
   const valid = acceptValid
@@ -56,7 +56,7 @@ export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
   return {
     problems,
     products: withRefused(document, plan.products, problems),
-    emptied: planEmptied(missing, document, loaded),
+    emptied: unnamed === undefined ? [] : planEmptied(unnamed, loaded),
   };
 }
 
@@ -97,7 +97,7 @@ export function isHopeless({ document, known, acceptValid }: Draft): boolean {
 
 export function namedBy(
   { rows, attributesOnly }: ProductsDocument,
-  missing: readonly string[] = [],
+  { ids: missing }: Pick<Unnamed, "ids"> = { ids: [] },
 ) {
   const fields = attributesOnly ? fieldsOf(rows) : null;
   if (missing.length > 0) fields?.add("quantity");
