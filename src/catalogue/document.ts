@@ -93,7 +93,7 @@ export interface DecodedProduct {
   /** What its fields have to be so that the product is changed. */
   expected: readonly Expectation[];
   /** Fields that were sent but could not be read. */
-  unread: Set<string>;
+  unread: ReadonlySet<string>;
   /** Line of each field by its `place`; 0: it was not sent. */
   lines: number[];
   images: ImageUse[];
@@ -145,6 +145,7 @@ const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
 const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
 
 const NOTHING_EXPECTED: readonly Expectation[] = [];
+const NOTHING_UNREAD: ReadonlySet<string> = new Set();
 
 /** The line of a field; of a field that was not sent, that of its product. */
 export function lineOf(row: DecodedProduct, field: string): number {
@@ -407,7 +408,7 @@ export class Decoder {
     const path = this.#path();
     const field = member === null ? path : `${path}/@${member}`;
     const isOfProduct = this.#level >= Level.Field;
-    if (isOfProduct) this.#row.unread.add(this.#field.name);
+    if (isOfProduct) this.#leaveUnread(this.#field.name);
     this.#problem(
       "wrong_type",
       `${field} is ${found}; it must be ${expected}.`,
@@ -473,7 +474,7 @@ export class Decoder {
       sku: null,
       patch: {},
       expected: NOTHING_EXPECTED,
-      unread: new Set(),
+      unread: NOTHING_UNREAD,
       lines: NO_LINES.slice(),
       images: [],
       problems: { listed: 0, unlisted: 0 },
@@ -795,13 +796,19 @@ export class Decoder {
 
   #itemProblem(problem: Problem, attribute = ""): void {
     const field = this.#itemPath() + attribute;
-    this.#row.unread.add(this.#field.name);
+    this.#leaveUnread(this.#field.name);
     this.#fieldProblem(field, this.#itemLine, problem);
   }
 
   #fieldProblem(field: string, line: number, problem: Problem): void {
-    this.#row.unread.add(field);
+    this.#leaveUnread(field);
     this.#problem(problem.code, `${field} ${problem.message}`, { line, field });
+  }
+
+  #leaveUnread(field: string): void {
+    const row = this.#row;
+    if (row.unread === NOTHING_UNREAD) row.unread = new Set();
+    (row.unread as Set<string>).add(field);
   }
 
   /** Whether the list of problems is full; further ones are only counted. */

@@ -13,6 +13,7 @@ import {
   insertInto,
   MAINTENANCE,
   ofPart,
+  type Param,
   type Part,
   type Sql,
   type Tx,
@@ -78,10 +79,11 @@ export async function recordPriceChanges(
   }
   await tx.runMany(
     INSERT,
-    changes.map(({ before, after, at }) => [
-      ...[sellerNo, at, before.id, before.price_since, before.price],
-      ...[before.currency, after.price, after.currency, by],
-    ]),
+    changes.map(({ before, after, at }) => {
+      const { id, price_since, price, currency } = before;
+      const former: Param[] = [sellerNo, at, id, price_since, price, currency];
+      return former.concat(after.price, after.currency, by);
+    }),
   );
   return kept;
 }

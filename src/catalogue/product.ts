@@ -175,7 +175,8 @@ export function fieldConflicts(
   fields: ProductFields,
   unsure: ReadonlySet<string> = NONE,
 ): FieldProblem[] {
-  const sure = (...names: string[]) => !names.some((name) => unsure.has(name));
+  const sure = (...names: string[]) =>
+    unsure.size === 0 || !names.some((name) => unsure.has(name));
   const problems: FieldProblem[] = [];
   if (sure("price", "price/@currency", "compare_at_price")) {
     // bounded: two at most

@@ -16,6 +16,7 @@ import {
 import {
   type FormerPrices,
   isPriceChange,
+  type PriceChange,
   recordPriceChanges,
 } from "./price_changes.ts";
 import {
@@ -160,8 +161,11 @@ async function findMany(
   }
   const rows: ProductRow[] = [];
   const find = async (column: "sku" | "id", names: readonly string[]) => {
+    let select = lookupOf(columns, column, 0);
+    let n = 0;
     for (const list of inLists(names)) {
-      const select = lookupOf(columns, column, list.length);
+      if (list.length !== n) select = lookupOf(columns, column, list.length);
+      n = list.length;
       const found = await sql.all<ProductRow>(select, [sellerNo, ...list]);
       for (const row of found) {
         missing.delete(row.id);
@@ -341,6 +345,10 @@ function bySku({ after: one }: Created, { after: other }: Created): number {
   return one.sku < other.sku ? -1 : one.sku > other.sku ? 1 : 0;
 }
 
+function byId({ before: one }: Updated, { before: other }: Updated): number {
+  return one.id < other.id ? -1 : 1;
+}
+
 /** Its number among those of its write, from 0; later changes have no lower. */
 interface Placed {
   place: number;
@@ -408,7 +416,8 @@ async function updateProducts(
 ): Promise<void> {
   await freeSkus(tx, no, updated);
   // Products that change the same columns share a statement.
-  const alike = Map.groupBy(updated, updateOf);
+  // In the order of the ids, products that lie together are written together.
+  const alike = Map.groupBy(updated.toSorted(byId), updateOf);
   for (const [update, rows] of alike) {
     await updateAlike(tx, no, update, rows, first, by);
   }
@@ -431,7 +440,7 @@ async function updateAlike(
     rows.map((row, i) => {
       const values: Param[] = [first.number + row.place, times[i]];
       for (const column of update.places) values.push(row.is[column]);
-      const kept = former?.get(row) ?? row.before;
+      const kept = former?.[i] ?? row.before;
       if (update.priced) {
         for (const column of PRICE_COLUMNS) values.push(kept[column]);
       }
@@ -450,24 +459,28 @@ function timeOf({ before, after }: Updated, { at }: Change): number {
   return Math.max(at, least);
 }
 
-/** Records the prices that change; returns what their products keep then. */
+/**
+ * Records the prices that change; returns what their products keep then, null
+ * for those whose price does not change.
+ */
 async function recordPrices(
   tx: Tx,
   sellerNo: number,
   rows: readonly Updated[],
   times: readonly number[],
   by: string | null,
-): Promise<Map<Updated, FormerPrices>> {
-  const changed: Updated[] = [];
-  const changes = rows.flatMap((row, i) => {
-    const { before, after } = row;
-    if (!isPriceChange(before, after)) return [];
+): Promise<(FormerPrices | null)[]> {
+  const changes: PriceChange[] = [];
+  for (const [i, { before, after }] of rows.entries()) {
+    if (!isPriceChange(before, after)) continue;
     // bounded: the rows
-    changed.push(row);
-    return { before, after, at: times[i] };
-  });
+    changes.push({ before, after, at: times[i] });
+  }
   const kept = await recordPriceChanges(tx, sellerNo, changes, by);
-  return new Map(changed.map((row, i) => [row, kept[i]]));
+  let next = 0;
+  return rows.map(({ before }) =>
+    changes[next]?.before === before ? kept[next++] : null
+  );
 }
 
 /**

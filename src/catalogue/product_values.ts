@@ -85,20 +85,19 @@ export function toProduct(row: ProductRow): Product {
 }
 
 export function valuesOf(product: ProductFields): Param[] {
-  const values: Param[] = [];
-  for (const column of SINGLE) values.push(product[column]);
-  for (const list of LIST_NAMES) values.push(listJson(product[list]));
-  return values;
+  const values: Param[] = SINGLE.map((column) => product[column]);
+  return values.concat(LIST_NAMES.map((list) => listJson(product[list])));
 }
 
 /** The values of a product of which nothing was sent. */
 export const NO_VALUES: Values = valuesOf(INITIAL);
 
-const NO_ROW = Object.fromEntries(
-  CONTENT.map((column, place) => [column, NO_VALUES[place]]),
-);
-
 /** The product of a row that has only some of the columns. */
 export function toPartialProduct(row: Partial<ProductRow>): Product {
-  return toProduct({ ...NO_ROW, ...row } as ProductRow);
+  const product: Record<string, unknown> = { ...INITIAL };
+  for (const column in row) {
+    const value = row[column as Column] as Param;
+    product[column] = fieldOf(column as Column, value);
+  }
+  return product as unknown as Product;
 }

@@ -16,7 +16,7 @@ import {
 import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductFields } from "./fields.ts";
-import type { Product } from "./product.ts";
+import type { Product, ProductContent } from "./product.ts";
 import { type RowChange, rowChange, writeProducts } from "./product_rows.ts";
 import type { RefusedProducts } from "./refused_products.ts";
 import { insertRefusedProducts } from "./refused_product_rows.ts";
@@ -88,8 +88,12 @@ export async function writeTransaction(
   const changes = new Map<number, RowChange>();
   for (const [index, { id, change }] of products.entries()) {
     if (change === null) continue;
-    const after = change.after && { ...change.after, id: id! };
-    changes.set(index, rowChange({ before: change.before, after }));
+    const { before } = change;
+    // The fields of a stored product are a copy of it, with its id.
+    const after = before === null
+      ? { ...change.after!, id: id! }
+      : change.after as ProductContent | null;
+    changes.set(index, rowChange({ before, after }));
   }
   const counts = countsOf(products);
   const { distinct, results } = collectImages({ ...write, products });
@@ -137,6 +141,7 @@ function withOnly(
 ): TransactionResult[] {
   const ordinals = new Set(waiting.map(({ ordinal }) => ordinal));
   return results.map((result) => {
+    if (result.images.length === 0) return result;
     const images = result.images.filter((ordinal) => ordinals.has(ordinal));
     return { ...result, images };
   });

@@ -322,10 +322,24 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "reported.length > 0 ? [...reported, ...unexpected] : []",
   },
   {
+    name: "complete: what a file names by its id is left out of it",
+    file: "catalogue/complete.ts",
+    from: "if (names.has(id) || names.has(sku)) continue;",
+    to: "if (names.has(sku)) continue;",
+  },
+  {
+    name: "complete: the brake counts products that are not on sale",
+    file: "catalogue/complete.ts",
+    from: `      if ((quantity ?? 0) === 0) continue;
+      found.onSale++;`,
+    to: `      found.onSale++;
+      if ((quantity ?? 0) === 0) continue;`,
+  },
+  {
     name: "prices: a change does not name the one before it",
     file: "catalogue/price_changes.ts",
-    from: "before.id, before.price_since, before.price],",
-    to: "before.id, null, before.price],",
+    from: "[sellerNo, at, id, price_since, price, currency]",
+    to: "[sellerNo, at, id, null, price, currency]",
   },
   {
     name: "prices: a product keeps its former price, not the lowest",

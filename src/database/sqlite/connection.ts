@@ -272,7 +272,8 @@ function execute(
  * everywhere.
  */
 function bindable(params: readonly Param[]): Param[] {
-  for (const param of params) {
+  for (let i = 0; i < params.length; i++) {
+    const param = params[i];
     if (
       typeof param === "object" && param !== null &&
       !(param instanceof Uint8Array)
