@@ -115,6 +115,24 @@ export class Model {
       : { status: 200, outcomes };
   }
 
+  /**
+   * Products on sale that these rows do not name, which go to quantity 0; null:
+   * they are more than so many percent.
+   */
+  emptied(rows: readonly Row[], atMost: number): Outcome[] | null {
+    const onSale = this.products.filter(({ fields }) => fields.quantity);
+    const missing = onSale.filter((product) =>
+      !rows.some(({ id, patch: { sku } }) =>
+        id === product.id || sku === product.fields.sku
+      )
+    ).sort((a, b) => a.id < b.id ? -1 : 1);
+    if (missing.length * 100 > atMost * onSale.length) return null;
+    return missing.map(({ id, fields: before }) => {
+      const after = patched(before, { quantity: 0 });
+      return { result: "updated", id, sku: before.sku, before, after };
+    });
+  }
+
   /** Whether what a row expects is stored. */
   isAsExpected({ id, patch, expected = {} }: Row): boolean {
     const current = id === null ? this.bySku(patch.sku!) : this.byId(id);

@@ -49,6 +49,7 @@ const SKUS = Array.from({ length: 8 }, (_, i) => `S ${i}`);
 const PRICES = [10, 20, 30];
 const LONG = "A text that is too long to be kept as it is. ".repeat(3);
 const BULK = "/seller_api/bulk_products";
+const ATTRIBUTES = "/seller_api/bulk_attributes";
 
 /** A follower of the feed that began at some time. */
 interface Follower {
@@ -132,7 +133,8 @@ export class Run {
   #choose(): Step {
     const roll = this.#random.below(20);
     const { products, transactions } = this.model;
-    if (roll < 8 || products.length === 0) return this.#upload();
+    if (roll < 7 || products.length === 0) return this.#upload();
+    if (roll < 8) return this.#complete();
     if (roll < 12) return this.#put();
     if (roll < 14) {
       const { id } = this.#pick(products);
@@ -189,6 +191,35 @@ export class Run {
     return {
       request: { method: "POST", path: BULK, body: documentOf(rows) },
       expected: this.model.upload(rows),
+      isTransaction: true,
+      undoes: null,
+    };
+  }
+
+  /** A file of the whole stock, which may lack some products. */
+  #complete(): Step {
+    const atMost = this.#pick([0, 50, 100]);
+    const rows = this.model.products
+      .filter((_, i) => i === 0 || this.#random.below(3) > 0)
+      .map(({ id, fields: { sku } }): Row => {
+        const quantity = this.#pick([0, 5, 9]);
+        return this.#random.below(3) === 0
+          ? { id, patch: { quantity } }
+          : { id: null, patch: { sku, quantity } };
+      });
+    const emptied = this.model.emptied(rows, atMost);
+    if (emptied === null) sometimes("a file that would empty too much");
+    else if (emptied.length > 0) sometimes("products that a file leaves out");
+    const expected = this.model.upload(rows);
+    return {
+      request: {
+        method: "POST",
+        path: `${ATTRIBUTES}?complete=quantity&at_most=${atMost}`,
+        body: documentOf(rows),
+      },
+      expected: emptied === null || expected.status !== 200
+        ? { status: 422, conflicts: [] }
+        : { ...expected, outcomes: [...expected.outcomes, ...emptied] },
       isTransaction: true,
       undoes: null,
     };

@@ -69,6 +69,8 @@ const RUNS = {
       "a part of an undo refused",
       "an undo undone",
       "an upload undone twice",
+      "products that a file leaves out",
+      "a file that would empty too much",
     ],
   },
   soak: {
@@ -96,6 +98,8 @@ const RUNS = {
       "a value that is not as expected",
       "a former price read",
       "attributes of many products set",
+      "products that a file leaves out",
+      "a file that would empty too much",
       "an import is told",
       "a mail is sent again",
       "the operator is told",

@@ -73,12 +73,15 @@ interface Upload {
   rows: DrawnRow[];
   query: string;
   headers: Record<string, string>;
+  /** Percent of the products on sale that it may set to 0. */
+  completes?: number;
 }
 
 /** A transaction whose results are compared with the model. */
 interface Followed {
   /** What was uploaded; nothing of an undo. */
   rows: readonly DrawnRow[];
+  completes?: number;
   /** Some may have been refused. */
   partly: boolean;
   /** When it was sent. */
@@ -210,8 +213,18 @@ export class CatalogueClient implements Actor {
       ? "&dry_run=true"
       : "";
     const headers = { "Idempotency-Key": this.#nextKey() };
-    await this.#upload(random, { path: ATTRIBUTES, rows, query, headers });
+    const upload = { path: ATTRIBUTES, rows, query, headers };
     sometimes("attributes of many products set");
+    if (!this.#isAlone || chance(random, 0.6)) {
+      return await this.#upload(random, upload);
+    }
+    const completes = pick(random, [0, 50, 100]);
+    const complete = `&complete=quantity&at_most=${completes}`;
+    await this.#upload(random, {
+      ...upload,
+      query: query + complete,
+      completes,
+    });
   }
 
   /** Whether nobody else sends requests of this seller. */
@@ -288,13 +301,13 @@ export class CatalogueClient implements Actor {
     { reply, repeated }: Sent,
     begun: number,
   ): Promise<void> {
-    const { rows, query } = upload;
+    const { rows, query, completes } = upload;
     const partly = query.includes("accept=valid");
     if (this.seller.removed) return;
     // Days may have passed between the tries, and the key was forgotten.
     const mayBeTwice = repeated && this.#scene.world.jumps;
     if (mayBeTwice) return void (this.#hasLostTrack = true);
-    const expected = this.#expect(rows, partly);
+    const expected = this.#expect(upload, partly);
     if (reply === null) {
       if (expected.status === 200) await this.#resolve(random, expected);
       return;
@@ -310,7 +323,8 @@ export class CatalogueClient implements Actor {
     if (reply.status !== 200) return this.#checkFlaws(reply, rows);
     this.#checkKey(reply, upload);
     if (query.includes("dry_run")) return this.#checkCounts(reply, expected);
-    await this.#follow(random, reply, { rows, partly, begun, undo: null });
+    const followed = { rows, completes, partly, begun, undo: null };
+    await this.#follow(random, reply, followed);
   }
 
   /** Whoever has an answer could send the same again. */
@@ -326,11 +340,25 @@ export class CatalogueClient implements Actor {
     hold(used.length === 1, "true", "a key is kept with its upload", key);
   }
 
-  #expect(rows: readonly DrawnRow[], partly: boolean): Expected {
+  #expect(
+    { rows, completes }: Pick<Upload, "rows" | "completes">,
+    partly: boolean,
+  ): Expected {
     const good = rows.filter(({ isBad }) => !isBad);
     const isRefused = partly ? good.length === 0 : good.length < rows.length;
-    if (isRefused) return { status: 422, conflicts: [] };
-    return this.model.upload(good.map(({ row }) => row));
+    const emptied = this.#emptied(rows, completes);
+    if (isRefused || emptied === null) return { status: 422, conflicts: [] };
+    const expected = this.model.upload(good.map(({ row }) => row));
+    if (expected.status !== 200) return expected;
+    return { ...expected, outcomes: [...expected.outcomes, ...emptied] };
+  }
+
+  #emptied(rows: readonly DrawnRow[], atMost?: number): Outcome[] | null {
+    if (atMost === undefined) return [];
+    const emptied = this.model.emptied(rows.map(({ row }) => row), atMost);
+    if (emptied === null) sometimes("a file that would empty too much");
+    else if (emptied.length > 0) sometimes("products that a file leaves out");
+    return emptied;
   }
 
   /** Refused for what the model does not know: the network, or a quota. */
@@ -585,7 +613,7 @@ export class CatalogueClient implements Actor {
   async #follow(
     random: Random,
     reply: Reply,
-    { rows, partly, begun, undo }: Followed,
+    { rows, completes, partly, begun, undo }: Followed,
   ): Promise<void> {
     const id = textAt(reply.xml!, "transaction_id");
     const status = await this.#get(`${BULK}/${id}`, random);
@@ -610,21 +638,23 @@ export class CatalogueClient implements Actor {
         status.text,
       );
     }
+    const emptied = this.#emptied(rows, completes) ?? [];
     const expected = undo === null
       ? this.model.upload(stored.map(({ row }) => row))
       : { status: 200 as const, outcomes: undo.outcomes };
     hold(expected.status === 200, "true", "it can be stored", status.text);
+    const outcomes = [...expected.outcomes, ...emptied];
     const done = results.filter((_, i) => !isRefused(i));
     const told = done.map((one) => [textAt(one, "sku"), textAt(one, "result")]);
-    const wanted = expected.outcomes.map(({ sku, result }) => [sku, result]);
+    const wanted = outcomes.map(({ sku, result }) => [sku, result]);
     hold(same(told, wanted), "true", "the results are the model's", {
       told,
       wanted,
     });
     const ids = done.map((one) => textAt(one, "id"));
-    this.model.apply(expected.outcomes, ids);
+    this.model.apply(outcomes, ids);
     const places = results.map((_, i) => i).filter((i) => !isRefused(i));
-    this.model.note(id, expected.outcomes, ids, undo?.id ?? null, places);
+    this.model.note(id, outcomes, ids, undo?.id ?? null, places);
     const refused = rows.filter((_, i) => isRefused(i));
     this.#uploads.push({
       id,
