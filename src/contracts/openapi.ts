@@ -388,7 +388,13 @@ export function openApi(
     servers: [{ url: "/" }],
     tags: [
       { name: "seller", description: "With a seller's key." },
-      { name: "operator", description: "With the operator's key." },
+      {
+        name: "operator",
+        description: "With the operator's key. Every GET of a seller is one " +
+          "of the operator, too, below /operator_api/sellers/{seller}, as in " +
+          "/operator_api/sellers/acme/seller_api/products: read only, and " +
+          "in the audit log.",
+      },
       {
         name: "metrics",
         description: "With the key of SELLER_METRICS_KEY, or the operator's.",

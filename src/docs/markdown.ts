@@ -1,4 +1,4 @@
-/** Renders a chapter as HTML; raw HTML in it is escaped. */
+/** Renders a chapter as HTML; raw HTML in it is escaped, comments are left out. */
 import { marked, Renderer, type Tokens } from "marked";
 import { escaped } from "../lib/markup.ts";
 
@@ -51,7 +51,8 @@ class ChapterRenderer extends Renderer {
   }
 
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
-    return escaped(text);
+    // Comments are for those who write the chapter.
+    return text.startsWith("<!--") ? "" : escaped(text);
   }
 }
 

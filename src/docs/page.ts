@@ -1,5 +1,5 @@
 /** Renders the pages of the handbook: plain HTML, but for the search. */
-import { type Chapter, PARTS } from "./chapters.ts";
+import { type Chapter, CHAPTERS, PARTS } from "./chapters.ts";
 import { headingsOf, render } from "./markdown.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 
@@ -33,7 +33,7 @@ export async function chapterPage(
   chapter: Chapter,
   generate?: () => Generated,
 ): Promise<string> {
-  const html = render(chapter.text);
+  const html = render(withVariables(chapter.text));
   await yieldToIo();
   const generated = generate?.();
   await yieldToIo();
@@ -55,6 +55,23 @@ export function generatedPage(
 ): string {
   const title = html.slice("<h1>".length, html.indexOf("</h1>"));
   return page(title, navigation({ chapter: parent, sections }), html);
+}
+
+/** The first example with variables that another chapter sets. */
+const EXAMPLE = /^```sh\n[^`]*?"\$(api|operator)\b/m;
+
+/** A chapter whose examples work when they are pasted. */
+export function withVariables(text: string): string {
+  const [, name] = EXAMPLE.exec(text) ?? [];
+  if (name === undefined || text.includes(`\n${name}=`)) return text;
+  const other = CHAPTERS.find(({ text }) => text.includes(`\n${name}=`))!;
+  const [variables] = /^```sh\n[^`]*```/m.exec(other.text)!;
+  return text.replace(
+    EXAMPLE,
+    (example) =>
+      `The examples need these variables of your shell:\n\n` +
+      `${variables}\n\n${example}`,
+  );
 }
 
 /** The first heading. HTML. */

@@ -102,7 +102,7 @@ import {
   testWebhook,
 } from "./handlers/webhook_endpoints.ts";
 import type { Endpoint } from "../contracts/endpoint.ts";
-import { type Route, routes, sellerRoutes } from "./server/route.ts";
+import { type Route, routes, sellerRoutes, viewsOf } from "./server/route.ts";
 
 const FOR_SELLERS = sellerRoutes("/seller_api", {
   "POST /bulk_products": ["products", uploadProducts],
@@ -202,15 +202,17 @@ const FOR_ALL = routes("public", "", {
   "GET /.well-known/security.txt": getSecurityContact,
 });
 
-export const ROUTES: readonly Route[] = [
+const OWN: readonly Route[] = [
   ...FOR_SELLERS,
   ...FOR_OPERATORS,
   ...MONITORING,
   ...FOR_ALL,
 ];
 
-/** The documented rows. */
-export const ENDPOINTS: readonly Endpoint[] = ROUTES.flatMap((
+export const ROUTES: readonly Route[] = [...OWN, ...viewsOf(FOR_SELLERS)];
+
+/** The documented rows; views are as what they show. */
+export const ENDPOINTS: readonly Endpoint[] = OWN.flatMap((
   { method, path, access, scope, documentation },
 ) =>
   documentation === null

@@ -1,5 +1,5 @@
 /** The frame around the views, and the choice of the view. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Client, Trigger } from "../client/mod.ts";
 import {
   ended,
@@ -12,7 +12,7 @@ import { droppedFile } from "./browser.ts";
 import { dropAll, takeAny } from "./intake.ts";
 import { placeOf, titleOf } from "./names.ts";
 import { useLoaded } from "./parts.tsx";
-import { goTo, linkTo, type Route, route } from "./route.ts";
+import { goTo, linkTo, type Route, route, viewedSeller } from "./route.ts";
 import { sandbox } from "./sandbox.ts";
 import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
@@ -134,7 +134,9 @@ export function App() {
   const place = useStore(route);
   const main = useRef<HTMLElement>(null);
   const signedIn = current.role !== null;
-  const view = signedIn ? viewAt(current.role, place) : null;
+  const views = signedIn ? viewsOf(current.role) : [];
+  const view = signedIn ? viewAt(views, place) : null;
+  const client = useClient(signedIn ? current : null);
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
   useTitle(view?.label ?? "Sign in");
@@ -153,10 +155,11 @@ export function App() {
       >
         Skip to the content
       </a>
-      <Header current={signedIn ? current : null} view={view} />
+      <Header current={signedIn ? current : null} views={views} view={view} />
       <main id="main" ref={main} tabIndex={-1}>
-        {signedIn && view !== null
-          ? view.draw(current.client, place.id)
+        {signedIn && <ViewedNote />}
+        {client !== null && view !== null
+          ? view.draw(client, place.id)
           : (
             <SignInView
               notice={current.role === null ? current.notice : null}
@@ -164,17 +167,48 @@ export function App() {
           )}
       </main>
       <EndNotice />
-      {signedIn && <Shortcuts role={current.role} />}
+      {signedIn && <Shortcuts views={views} />}
     </>
   );
 }
 
+/** What an operator may look at of a seller. */
+const VIEWED: readonly View[] = VIEWS.seller
+  .filter(({ name }) =>
+    ["uploads", "imports", "products", "webhooks"].includes(name)
+  );
+
+function viewsOf(role: Role): readonly View[] {
+  return viewedSeller() === null ? VIEWS[role] : VIEWED;
+}
+
+/** The client of the views: the user's own, or of the viewed seller. */
+function useClient(current: Session | null): Client | null {
+  const of = viewedSeller();
+  return useMemo(
+    () =>
+      of === null || !current ? current && current.client : current.viewOf(of),
+    [current, of],
+  );
+}
+
+/** Says whose view it is. */
+function ViewedNote() {
+  const of = viewedSeller();
+  return of === null ? null : (
+    <p class="note row">
+      <span class="grow">
+        You see what the seller <b class="break">{of}</b> sees, read only.
+      </span>
+      <a href={linkTo("sellers", undefined, {}, null)}>Back to the sellers</a>
+    </p>
+  );
+}
+
 /** Views by the letter that follows `g`. */
-function letterOf(name: string, role: Role): string {
-  const taken = VIEWS[role].slice(
-    0,
-    VIEWS[role].findIndex((view) => view.name === name),
-  ).map((view) => letterOf(view.name, role));
+function letterOf(name: string, views: readonly View[]): string {
+  const taken = views.slice(0, views.findIndex((view) => view.name === name))
+    .map((view) => letterOf(view.name, views));
   return [...LETTERS[name] ?? name].find((one) => !taken.includes(one)) ?? "";
 }
 
@@ -182,7 +216,7 @@ function letterOf(name: string, role: Role): string {
 const LETTERS: Readonly<Record<string, string>> = { uploads: "history" };
 
 /** Keys that work outside of fields; `?` lists them. */
-function Shortcuts({ role }: { role: Role }) {
+function Shortcuts({ views }: { views: readonly View[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     let isGoing = false;
@@ -191,8 +225,8 @@ function Shortcuts({ role }: { role: Role }) {
       const isField = event.target instanceof Element &&
         event.target.matches("input, textarea, select");
       if (isField) return;
-      const wanted = VIEWS[role].find(({ name }) =>
-        isGoing && letterOf(name, role) === event.key
+      const wanted = views.find(({ name }) =>
+        isGoing && letterOf(name, views) === event.key
       );
       isGoing = event.key === "g";
       if (event.key === "?") dialog.current?.showModal();
@@ -207,15 +241,15 @@ function Shortcuts({ role }: { role: Role }) {
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [role]);
+  }, [views]);
   return (
     <dialog ref={dialog} class="card" aria-label="Keyboard shortcuts">
       <h2>Keyboard shortcuts</h2>
       <dl class="keys">
-        {VIEWS[role].map(({ name, label }) => (
+        {views.map(({ name, label }) => (
           <div key={name}>
             <dt>
-              <kbd>g</kbd> <kbd>{letterOf(name, role)}</kbd>
+              <kbd>g</kbd> <kbd>{letterOf(name, views)}</kbd>
             </dt>
             <dd>{label}</dd>
           </div>
@@ -294,12 +328,13 @@ function EndNotice() {
   );
 }
 
-function viewAt(role: Role, { view }: Route): View {
-  return VIEWS[role].find(({ name }) => name === view) ?? VIEWS[role][0];
+function viewAt(views: readonly View[], { view }: Route): View {
+  return views.find(({ name }) => name === view) ?? views[0];
 }
 
-function Header({ current, view }: {
+function Header({ current, views, view }: {
   current: Session | null;
+  views: readonly View[];
   view: View | null;
 }) {
   return (
@@ -314,7 +349,7 @@ function Header({ current, view }: {
       </span>
       {current && (
         <nav aria-label="Views">
-          {VIEWS[current.role].filter(({ within }) => within === undefined)
+          {views.filter(({ within }) => within === undefined)
             .map(({ name, label }) => (
               <a
                 key={name}

@@ -1,10 +1,16 @@
 /** The current view: the part of the address after `#`. */
+import { session } from "./session.ts";
 import { Store } from "./store.ts";
 
-/** `#/products/0193…` is the view `products` with that id. */
+/**
+ * `#/products/0193…` is the view `products` with that id; for an operator
+ * `#/of/acme/products/0193…` what the seller acme sees there.
+ */
 export interface Route {
   view: string;
   id: string | null;
+  /** The seller behind `of`. */
+  of: string | null;
   /** What stands behind `?`. */
   query: URLSearchParams;
 }
@@ -13,14 +19,23 @@ export const route = new Store<Route>(readRoute());
 
 globalThis.addEventListener("hashchange", () => route.set(readRoute()));
 
-/** The link to a view. Empty parameters are left out. */
+/** The seller whose views an operator looks at, read only; null: nobody's. */
+export function viewedSeller(): string | null {
+  return session.value.role === "operator" ? route.value.of : null;
+}
+
+/** The link to a view of the same seller. Empty parameters are left out. */
 export function linkTo(
   view: string,
   id?: string,
   query: Readonly<Record<string, string>> = {},
+  of = viewedSeller(),
 ): string {
   const filled = Object.entries(query).filter(([, value]) => value !== "");
-  return `#/${view}${id === undefined ? "" : `/${encodeURIComponent(id)}`}` +
+  const whose = of === null ? "" : `of/${encodeURIComponent(of)}/`;
+  return `#/${whose}${view}${
+    id === undefined ? "" : `/${encodeURIComponent(id)}`
+  }` +
     (filled.length === 0 ? "" : `?${new URLSearchParams(filled)}`);
 }
 
@@ -35,8 +50,11 @@ export function goTo(
 
 function readRoute(): Route {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?", 2);
-  const [view = "", id] = path.split("/");
+  const segments = path.split("/");
+  const [, of = null] = segments[0] === "of" ? segments.splice(0, 2) : [];
+  const [view = "", id] = segments;
   return {
+    of: of === null ? null : decoded(of),
     view,
     id: id ? decoded(id) : null,
     query: new URLSearchParams(query),

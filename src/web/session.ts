@@ -1,5 +1,10 @@
 /** The session: one key, kept in this tab only. */
-import { ApiError, type Client, createClient } from "../client/mod.ts";
+import {
+  ApiError,
+  type Client,
+  type ClientOptions,
+  createClient,
+} from "../client/mod.ts";
 import { inTab } from "./browser.ts";
 import { Store } from "./store.ts";
 
@@ -8,6 +13,8 @@ export type Role = "seller" | "operator";
 export interface Session {
   role: Role;
   client: Client;
+  /** What a seller sees, for an operator, who may only read it. */
+  viewOf(seller: string): Client;
 }
 
 export interface SignedOut {
@@ -80,20 +87,29 @@ function restored(): Session | SignedOut {
 }
 
 function sessionOf(role: Role, key: string): Session {
+  return {
+    role,
+    client: createClient(optionsOf(key)),
+    viewOf: (seller) =>
+      createClient({
+        url: `/operator_api/sellers/${encodeURIComponent(seller)}`,
+        ...optionsOf(key),
+      }),
+  };
+}
+
+function optionsOf(key: string): ClientOptions {
   const fetchOrEnd = async (url: string, init: RequestInit) => {
     const response = await fetch(url, init);
     if (response.status === 401) end(key);
     return response;
   };
   return {
-    role,
-    client: createClient({
-      key,
-      retryFor: 0,
-      fetch: fetchOrEnd,
-      // A view may stay open for as long as its upload waits for images.
-      limits: { followFor: Infinity },
-    }),
+    key,
+    retryFor: 0,
+    fetch: fetchOrEnd,
+    // A view may stay open for as long as its upload waits for images.
+    limits: { followFor: Infinity },
   };
 }
 

@@ -4,13 +4,16 @@
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { CHAPTERS } from "../../src/docs/chapters.ts";
-import { blocks, chapter, readme } from "../support/handbook.ts";
+import { withVariables } from "../../src/docs/page.ts";
+import { blocks, readme } from "../support/handbook.ts";
 import { type Program, startProgram } from "../support/process.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 interface Example {
   where: string;
+  /** The variables that the page sets. */
+  variables: string;
   shell: string;
   /** As written; null where none follows. */
   output: string | null;
@@ -18,12 +21,15 @@ interface Example {
 
 /** The blocks that call the service, in order. */
 function examplesOf(where: string, text: string): Example[] {
-  const found = blocks(text);
+  const found = blocks(withVariables(text));
+  const variables = found.map(({ code }) => code)
+    .filter((code) => /^\w+=http/.test(code)).join("");
   return found.flatMap(({ language, code }, i) => {
     if (language !== "sh" || !/\bcurl -s/.test(code)) return [];
     const next = found[i + 1];
     const answered = next !== undefined && /^(xml|text)$/.test(next.language);
-    return [{ where, shell: code, output: answered ? next.code : null }];
+    const output = answered ? next.code : null;
+    return [{ where, variables, shell: code, output }];
   });
 }
 
@@ -79,15 +85,13 @@ Deno.test({
       addresses.reduce((text, [said, is]) => text.replaceAll(said, is), text);
     const said = (text: string) =>
       addresses.reduce((text, [said, is]) => text.replaceAll(is, said), text);
-    const variables = ["quick-start", "operator-api"]
-      .map((name) => blocks(chapter(name))[0].code).join("");
     const examples = [
       ...CHAPTERS.flatMap(({ name, text }) => examplesOf(name, text)),
       ...examplesOf("README", readme().text),
     ];
     assertGreater(examples.length, 15);
     const ids = new Map<string, string>();
-    for (const { where, shell, output } of examples) {
+    for (const { where, variables, shell, output } of examples) {
       const script = shell.replaceAll(UUID, (id) => ids.get(id) ?? id);
       const printed = said(await bash(real(variables + script)));
       const what = `${where}: ${shell}${printed}`;

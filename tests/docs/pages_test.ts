@@ -53,6 +53,7 @@ Deno.test("no page needs a key, a script, or anything from elsewhere", async () 
   for (const path of PATHS) {
     const { status, text, headers } = await app.call(path, { key: null });
     assertEquals(status, 200, path);
+    assert(!text.includes("deno task docs`"), `a comment of ${path}`);
     assertEquals(headers.get("content-type"), "text/html; charset=utf-8");
     const policy = headers.get("content-security-policy")!;
     assertStringIncludes(

@@ -127,9 +127,28 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     },
   },
   {
+    name: "viewed product",
+    async come({ page }) {
+      await page.getByRole("link", { name: "View as acme" }).click();
+      await page.getByText("what the seller acme sees").waitFor();
+      await page.getByRole("link", { name: "Products" }).click();
+      await page.getByRole("link", { name: "A-1" }).click();
+      await page.locator("#field-price").waitFor();
+    },
+  },
+  {
+    name: "viewed webhooks",
+    async come({ page }) {
+      await page.getByRole("link", { name: "Webhooks" }).click();
+      await page.getByRole("link", { name: "order_created" }).click();
+      await page.getByText("delivered").waitFor();
+      await page.getByRole("link", { name: "Back to the sellers" }).click();
+    },
+  },
+  {
     name: "seller",
     async come({ page }) {
-      await page.getByRole("link", { name: "acme" }).click();
+      await page.getByRole("link", { name: "acme", exact: true }).click();
       await page.getByLabel("Label of a new key").fill("ERP");
       await page.getByRole("button", { name: "Add a key" }).click();
       await page.getByRole("cell", { name: "ERP" }).waitFor();

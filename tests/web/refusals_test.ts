@@ -1,4 +1,4 @@
-/** "Why was acme refused yesterday at 14:00?", on the operator's page. */
+/** "Why was acme refused yesterday at 14:00?", and what it sees, on the operator's page. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -27,7 +27,7 @@ browserTest(
     await page.getByRole("link", { name: "Refusals" }).click();
     await rows(3);
     await page.getByRole("link", { name: "Sellers" }).click();
-    await page.getByRole("link", { name: "acme" }).click();
+    await page.getByRole("link", { name: "acme", exact: true }).click();
     await page.getByRole("link", { name: "Find by time, code or SKU" }).click();
     await rows(2);
     assertEquals(
@@ -54,6 +54,18 @@ browserTest(
     await rows(1);
     await find("Code", "not_found");
     await page.getByText("Nothing was refused.").waitFor();
+    await app.upload(product("B-2"));
+    await page.getByRole("link", { name: "Sellers" }).click();
+    await page.getByRole("link", { name: "View as acme" }).click();
+    await page.getByRole("cell", { name: "Refused at once" }).waitFor();
+    await page.getByRole("cell", { name: "complete" }).waitFor();
+    await page.getByRole("row").getByRole("link").click();
+    await page.getByRole("link", { name: "B-2" }).click();
+    assertEquals(await page.locator("#field-price").isDisabled(), true);
+    assertEquals(await page.locator("main button:enabled").count(), 0);
+    const { audit: [{ who, action, seller }] } = await app
+      .client({ key: "operator" }).listAudit();
+    assertEquals([who, action, seller], ["environment", "seller view", "acme"]);
     assertEquals(tab.faults, []);
   },
 );

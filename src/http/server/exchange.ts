@@ -1,7 +1,8 @@
 /** One request, from its arrival to its line in the log. */
 import type { Caller } from "../../sellers/seller.ts";
-import { checkActive } from "../../sellers/access.ts";
+import { checkActive, unauthorized } from "../../sellers/access.ts";
 import type { Operator } from "../../sellers/operator_keys.ts";
+import type { SellerViews } from "../../sellers/views.ts";
 import type { KeyOwner } from "../../sellers/key_rows.ts";
 import type { Services } from "../../services.ts";
 import { free, joined, sizeOf } from "../../lib/blocks.ts";
@@ -56,6 +57,7 @@ export interface ServerState {
   stopping: AbortSignal;
   admission: Admission;
   sender: BodySender;
+  views: SellerViews;
   /** By seller, transaction and cursor. */
   finalRecords: RecentValues<FinalRecord>;
 }
@@ -85,6 +87,8 @@ export class Exchange implements Disposable {
   owner: KeyOwner | null = null;
   /** The operator of the key; null if it is none's. */
   operator: Operator | null = null;
+  /** Whose view an operator has; null on other routes. */
+  viewed: Caller | null = null;
   /** Whether a key for the metrics was sent, on the route that needs one. */
   hasMetricsKey = false;
   /** It waits or streams, so its duration is not measured. */
@@ -220,7 +224,7 @@ export class Exchange implements Disposable {
    * of; throws 429 or 503 if there is none.
    */
   readonly startWaiting = (): Disposable => {
-    const slot = this.#server.admission.waits.take(this.seller.id);
+    const slot = this.#server.admission.waits.take(this.reader ?? "");
     this.isWaiting = true;
     return slot;
   };
@@ -228,8 +232,16 @@ export class Exchange implements Disposable {
   /** Authenticates again; throws 401 or 403 within a second of a revocation. */
   readonly checkKey = async (): Promise<void> => {
     const key = this.request.headers.get(KEY_HEADER);
-    const { keys } = this.#server.admission;
-    checkActive(await keys.authenticate(key, this));
+    const { keys, operatorKeys } = this.#server.admission;
+    if (this.operator === null) {
+      checkActive(await keys.authenticate(key, this));
+    } else if (await operatorKeys.find(key) === null) throw unauthorized();
+  };
+
+  /** Shows the operator what a seller sees; throws 404 for an unknown one. */
+  readonly view = async (seller: string): Promise<void> => {
+    const { who, services } = this;
+    this.viewed = await this.#server.views.open(services, { who, seller });
   };
 
   get finalRecords(): RecentValues<FinalRecord> {
@@ -288,9 +300,10 @@ export class Exchange implements Disposable {
     return clientAddress(this.request, hostname, trustProxy);
   }
 
-  /** The authenticated seller; throws on a route that is not for sellers. */
+  /** The authenticated or viewed seller; throws on a route without one. */
   get seller(): Caller {
-    if (this.owner !== null) return this.owner;
+    const seller = this.owner ?? this.viewed;
+    if (seller !== null) return seller;
     throw new Error("this route is not a seller's");
   }
 

@@ -16,6 +16,7 @@ import { checkActive, KeyRefused } from "../../sellers/access.ts";
 import { checkScope } from "../../sellers/key_rights.ts";
 import type { Operator } from "../../sellers/operator_keys.ts";
 import type { KeyOwner } from "../../sellers/key_rows.ts";
+import { SellerViews } from "../../sellers/views.ts";
 import type { Services } from "../../services.ts";
 import type { EncodedBlocks } from "../../xml/encode.ts";
 import { DOCUMENTS } from "../../contracts/documents.ts";
@@ -82,6 +83,7 @@ export class RequestHandler {
       stopping,
       admission: this.#admission,
       sender: this.#sender,
+      views: new SellerViews(),
       finalRecords: new RecentValues<FinalRecord>(FINAL_RECORDS_BYTES),
     };
   }
@@ -316,7 +318,7 @@ export class RequestHandler {
     } = {},
   ): void {
     const { log, clock } = this.#services.deps;
-    const { request, route, owner } = exchange;
+    const { request, route, owner, viewed } = exchange;
     const ms = clock.monotonic() - exchange.startedAt;
     this.#count(exchange, status, failure, ms);
     const slow = ms > SLOW_MS && !route?.waits;
@@ -330,7 +332,7 @@ export class RequestHandler {
       request_id: exchange.requestId,
       client_request_id: request.headers.get("x-request-id")?.slice(0, 100),
       client: exchange.client,
-      seller: (refused?.owner ?? owner)?.name,
+      seller: (refused?.owner ?? owner ?? viewed)?.name,
       method: request.method.slice(0, 20),
       route: route?.path,
       status,

@@ -68,6 +68,21 @@ export function sellerRoutes(
   ));
 }
 
+/** Routes by which operators read what a seller reads with these. */
+export function viewsOf(sellers: readonly Route[]): Route[] {
+  return sellers.filter(({ method }) => method === "GET").map((
+    { scope: _, path, handler, ...route },
+  ) => ({
+    ...route,
+    path: `/operator_api/sellers/:seller${path}`,
+    access: "operator",
+    handler: async (exchange) => {
+      await exchange.view(exchange.params.seller);
+      return await handler(exchange);
+    },
+  }));
+}
+
 function addressOf(base: string, request: string) {
   const [method, path] = request.split(" ") as [Address["method"], string];
   return { method, path: base + path };

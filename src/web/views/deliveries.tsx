@@ -9,6 +9,7 @@ import type {
 } from "../../client/mod.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
+  Changing,
   duration,
   ErrorNote,
   Form,
@@ -63,11 +64,13 @@ export function DeliveriesView({ client, trigger }: {
           Refresh
         </button>
       </div>
-      <RecoverForm
-        client={client}
-        trigger={trigger}
-        onRecovered={list.reload}
-      />
+      <Changing>
+        <RecoverForm
+          client={client}
+          trigger={trigger}
+          onRecovered={list.reload}
+        />
+      </Changing>
       <ul class="stack">
         {list.rows?.map((delivery) => (
           <DeliveryCard
@@ -173,15 +176,17 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
           </span>
         )}
         {REPLAYABLE.includes(state) && (
-          <button
-            type="button"
-            class="small"
-            disabled={busy}
-            aria-label={`Send again event ${event_id}`}
-            onClick={() => run(replay)}
-          >
-            Send again
-          </button>
+          <Changing>
+            <button
+              type="button"
+              class="small"
+              disabled={busy}
+              aria-label={`Send again event ${event_id}`}
+              onClick={() => run(replay)}
+            >
+              Send again
+            </button>
+          </Changing>
         )}
       </div>
       {error && <ErrorNote error={error} />}

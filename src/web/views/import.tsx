@@ -4,6 +4,7 @@ import type { Client, Import, ImportResult } from "../../client/mod.ts";
 import { titleOf } from "../names.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
+  Changing,
   count,
   ErrorNote,
   State,
@@ -35,7 +36,11 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
       <div class="bar">
         <Title>{watched === null ? "Import" : titleOf(watched)}</Title>
         {watched && <State of={watched.status} />}
-        {watched && isOpen && <CancelButton client={client} id={id} />}
+        {watched && isOpen && (
+          <Changing>
+            <CancelButton client={client} id={id} />
+          </Changing>
+        )}
       </div>
       {error && <ErrorNote error={error} onRetry={() => setTurn(turn + 1)} />}
       {watched && (

@@ -4,6 +4,7 @@ import type { Client, Product, ProductImage } from "../../client/mod.ts";
 import {
   Announcer,
   Await,
+  Changing,
   ErrorNote,
   Moment,
   State,
@@ -32,7 +33,11 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
       </p>
       <div class="bar">
         <Title>{loaded.data?.title ?? "Product"}</Title>
-        {loaded.data && <Deletion client={client} product={loaded.data} />}
+        {loaded.data && (
+          <Changing>
+            <Deletion client={client} product={loaded.data} />
+          </Changing>
+        )}
       </div>
       {loaded.data?.review && <ReviewNote {...loaded.data.review} />}
       <Announcer text={saved === null ? "" : "The product is saved."} />

@@ -27,7 +27,8 @@ import {
 } from "../draft.ts";
 import { labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
-import { ErrorNote, Form, useAction } from "../parts.tsx";
+import { Changing, ErrorNote, Form, useAction } from "../parts.tsx";
+import { viewedSeller } from "../route.ts";
 import { isTaken, loadProduct } from "../thumbnails.tsx";
 import { dropUnsaved, keepUnsaved, unsavedOf } from "../unsaved.ts";
 
@@ -129,32 +130,34 @@ export function ProductForm({ client, product, onSaved }: {
       noValidate
       onSubmit={() => run(save)}
     >
-      <div class="pairs">
-        {SCALAR_NAMES.map((name) => (
-          <FieldOf
+      <fieldset class="plain" disabled={viewedSeller() !== null}>
+        <div class="pairs">
+          {SCALAR_NAMES.map((name) => (
+            <FieldOf
+              key={name}
+              name={name}
+              draft={draft}
+              isNew={product === null}
+              problem={messageFor(name, refused) ??
+                (changed.includes(name)
+                  ? problemOf(name, draft.scalars[name])
+                  : null)}
+              onText={(text) => setScalar(name, text)}
+              onCurrency={(currency) =>
+                setDraft((latest) => ({ ...latest, currency }))}
+            />
+          ))}
+        </div>
+        {LIST_NAMES.map((name) => (
+          <ListOf
             key={name}
             name={name}
-            draft={draft}
-            isNew={product === null}
-            problem={messageFor(name, refused) ??
-              (changed.includes(name)
-                ? problemOf(name, draft.scalars[name])
-                : null)}
-            onText={(text) => setScalar(name, text)}
-            onCurrency={(currency) =>
-              setDraft((latest) => ({ ...latest, currency }))}
+            items={draft.lists[name]}
+            problem={messageFor(name, refused)}
+            onItems={(items) => setList(name, items)}
           />
         ))}
-      </div>
-      {LIST_NAMES.map((name) => (
-        <ListOf
-          key={name}
-          name={name}
-          items={draft.lists[name]}
-          problem={messageFor(name, refused)}
-          onItems={(items) => setList(name, items)}
-        />
-      ))}
+      </fieldset>
       {error && <ErrorNote error={error} />}
       {met.length > 0 && (
         <p class="note warn" role="alert">
@@ -164,32 +167,34 @@ export function ProductForm({ client, product, onSaved }: {
           here; “Discard the changes” shows what is stored.
         </p>
       )}
-      <p class="row">
-        <button
-          type="submit"
-          class="main"
-          disabled={busy || changed.length === 0 || wrong.length > 0}
-        >
-          {product === null ? "Create the product" : "Save"}
-        </button>
-        {changed.length > 0 && (
+      <Changing>
+        <p class="row">
           <button
-            type="button"
-            onClick={() => {
-              setDraft(from);
-              setRefused([]);
-              setMet([]);
-            }}
+            type="submit"
+            class="main"
+            disabled={busy || changed.length === 0 || wrong.length > 0}
           >
-            Discard the changes
+            {product === null ? "Create the product" : "Save"}
           </button>
-        )}
-        <span class="quiet" role="status">
-          {changed.length === 0
-            ? ""
-            : `Changed: ${changed.map(labelOf).join(", ")}`}
-        </span>
-      </p>
+          {changed.length > 0 && (
+            <button
+              type="button"
+              onClick={() => {
+                setDraft(from);
+                setRefused([]);
+                setMet([]);
+              }}
+            >
+              Discard the changes
+            </button>
+          )}
+          <span class="quiet" role="status">
+            {changed.length === 0
+              ? ""
+              : `Changed: ${changed.map(labelOf).join(", ")}`}
+          </span>
+        </p>
+      </Changing>
     </Form>
   );
 }

@@ -9,6 +9,7 @@ import { readable, stateWord } from "../words.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
   Await,
+  Changing,
   count,
   ErrorNote,
   Form,
@@ -143,7 +144,9 @@ export function ProductsView({ client }: { client: Client }) {
       <div class="bar">
         <Title>Products</Title>
         <ExportMenu client={client} search={search} />
-        <a class="button" href={linkTo("new")}>New product</a>
+        <Changing>
+          <a class="button" href={linkTo("new")}>New product</a>
+        </Changing>
       </div>
       <SearchForm search={search} />
       {order === undefined
@@ -277,9 +280,11 @@ function Empty({ search: { q, status, review } }: { search: Search }) {
     )
     : (
       <p class="quiet">
-        There are no products yet. <a href={linkTo("upload")}>Upload some</a> or
-        {" "}
-        <a href={linkTo("new")}>write one here</a>.
+        There are no products yet.{" "}
+        <Changing>
+          <a href={linkTo("upload")}>Upload some</a> or{" "}
+          <a href={linkTo("new")}>write one here</a>.
+        </Changing>
       </p>
     );
 }

@@ -3,7 +3,7 @@ import type { Watched } from "../background.ts";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../browser.ts";
 import { isImport, titleOf } from "../names.ts";
-import { ErrorNote, plural, useAction } from "../parts.tsx";
+import { Changing, ErrorNote, plural, useAction } from "../parts.tsx";
 import { goTo } from "../route.ts";
 import { sheetOf } from "../sheet.ts";
 import { showLeft, takeDocument, takeSheet } from "../upload.ts";
@@ -44,14 +44,16 @@ export function RefusedBar({ client, watched }: {
           refused. Correct them here, or in a file that names their problems in
           comments; then upload them.
         </span>
-        <button
-          type="button"
-          class="main"
-          disabled={busy}
-          onClick={() => run(correct)}
-        >
-          Correct them here
-        </button>
+        <Changing>
+          <button
+            type="button"
+            class="main"
+            disabled={busy}
+            onClick={() => run(correct)}
+          >
+            Correct them here
+          </button>
+        </Changing>
         <button type="button" disabled={busy} onClick={() => run(download)}>
           Download the refused products
         </button>

@@ -19,7 +19,7 @@ import { REVIEW_POLICIES, type ReviewPolicy } from "../../reviews/review.ts";
 import { KeyList } from "./keys.tsx";
 import { Refusals } from "./refusals.tsx";
 import { SellerDeliveries } from "./seller_deliveries.tsx";
-import { OneField, StatusButton } from "./sellers.tsx";
+import { OneField, StatusButton, ViewLink } from "./sellers.tsx";
 
 export function SellerView({ client, id }: { client: Client; id: string }) {
   const loaded = useLoaded(
@@ -37,6 +37,7 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
             <div class="bar">
               <Title>{seller.name}</Title>
               <State of={seller.status} />
+              <ViewLink name={seller.name} />
               <StatusButton
                 client={client}
                 seller={seller}

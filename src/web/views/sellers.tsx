@@ -46,6 +46,9 @@ export function SellersView({ client }: { client: Client }) {
     return { rows, next };
   }, [client]);
   const columns: readonly Column<Seller>[] = [...COLUMNS, {
+    label: "View",
+    cell: ({ name }) => <ViewLink name={name} />,
+  }, {
     label: "Change",
     cell: (seller) => (
       <StatusButton client={client} seller={seller} onChanged={list.reload} />
@@ -66,6 +69,11 @@ export function SellersView({ client }: { client: Client }) {
       <SellerForm client={client} onAdded={list.reload} />
     </>
   );
+}
+
+/** Opens what the seller sees. */
+export function ViewLink({ name }: { name: string }) {
+  return <a href={linkTo("uploads", undefined, {}, name)}>View as {name}</a>;
 }
 
 /** Suspends an active seller, or reactivates it. */

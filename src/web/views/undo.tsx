@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Watched } from "../background.ts";
 import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
 import { isImport, placeOf } from "../names.ts";
-import { ErrorNote, plural, useAction } from "../parts.tsx";
+import { Changing, ErrorNote, plural, useAction } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
 
 /** The most problems that the preview lists. */
@@ -33,14 +33,16 @@ export function UndoBar({ client, watched }: {
       )}
       {undone_by === undefined && !isOpen && created + updated + deleted > 0 &&
         (
-          <Undo
-            key={id}
-            what={what}
-            undoing={isImport(watched)
-              ? ofImport(client, id)
-              : ofUpload(client, id)}
-            onBegun={(undo) => goTo(view, undo)}
-          />
+          <Changing>
+            <Undo
+              key={id}
+              what={what}
+              undoing={isImport(watched)
+                ? ofImport(client, id)
+                : ofUpload(client, id)}
+              onBegun={(undo) => goTo(view, undo)}
+            />
+          </Changing>
         )}
     </>
   );

@@ -5,6 +5,7 @@ import type { Watched } from "../background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
 import { placeOf, titleOf } from "../names.ts";
 import {
+  Changing,
   count,
   ErrorNote,
   Moment,
@@ -148,7 +149,10 @@ export function UploadsView({ client }: { client: Client }) {
         list={list}
         empty={entries.length > 0 ? "None was accepted." : (
           <>
-            Nothing was uploaded yet. <a href={linkTo("upload")}>Upload some</a>
+            Nothing was uploaded yet.{" "}
+            <Changing>
+              <a href={linkTo("upload")}>Upload some</a>
+            </Changing>
           </>
         )}
       />

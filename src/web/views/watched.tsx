@@ -20,6 +20,7 @@ import type {
 import { isImport, placeOf } from "../names.ts";
 import {
   Announcer,
+  Changing,
   count,
   duration,
   ErrorNote,
@@ -29,7 +30,7 @@ import {
   State,
   useAction,
 } from "../parts.tsx";
-import { linkTo } from "../route.ts";
+import { linkTo, viewedSeller } from "../route.ts";
 import { Speed } from "../speed.ts";
 import type { Column } from "../table.tsx";
 import { TitleOf } from "../thumbnails.tsx";
@@ -60,6 +61,7 @@ export function useLive<T extends Watched>(
   const key = JSON.stringify(which);
   useEffect(() => {
     const gone = new AbortController();
+    const isViewed = viewedSeller() !== null;
     let isOver = true;
     setLive(BEGUN);
     stopFollowing();
@@ -82,7 +84,8 @@ export function useLive<T extends Watched>(
     });
     return () => {
       gone.abort();
-      if (!isOver) followInBackground(client, which);
+      // The notice at the end leads to the user's own views.
+      if (!isOver && !isViewed) followInBackground(client, which);
     };
   }, [client, key, turn]);
   return live;
@@ -250,9 +253,11 @@ export function RetryBar({ client, watched, onRetried }: {
           {plural(failed, "image")}{" "}
           could not be fetched. The products are stored without.
         </span>
-        <button type="button" disabled={busy} onClick={() => run(retry)}>
-          {busy ? "Asking…" : `Retry ${plural(failed, "failed image")}`}
-        </button>
+        <Changing>
+          <button type="button" disabled={busy} onClick={() => run(retry)}>
+            {busy ? "Asking…" : `Retry ${plural(failed, "failed image")}`}
+          </button>
+        </Changing>
       </p>
       {error && <ErrorNote error={error} />}
     </div>

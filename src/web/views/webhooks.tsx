@@ -5,6 +5,7 @@ import { TRIGGERS } from "../../webhooks/trigger.ts";
 import {
   Announcer,
   Await,
+  Changing,
   ErrorNote,
   Form,
   Moment,
@@ -41,11 +42,13 @@ export function WebhooksView({ client }: { client: Client }) {
               webhooks={webhooks}
               onChanged={changed}
             />
-            <WebhookForm
-              client={client}
-              taken={webhooks.map(({ trigger }) => trigger)}
-              onChanged={changed}
-            />
+            <Changing>
+              <WebhookForm
+                client={client}
+                taken={webhooks.map(({ trigger }) => trigger)}
+                onChanged={changed}
+              />
+            </Changing>
           </>
         )}
       </Await>
@@ -53,19 +56,19 @@ export function WebhooksView({ client }: { client: Client }) {
   );
 }
 
-interface Changing {
+interface Given {
   client: Client;
   onChanged: (what: string) => void;
 }
 
-function WebhookTable({ client, webhooks, onChanged }: Changing & {
+function WebhookTable({ client, webhooks, onChanged }: Given & {
   webhooks: readonly Webhook[];
 }) {
   if (webhooks.length === 0) {
     return (
       <p class="quiet">
         There are none yet. A webhook has the marketplace call an address of
-        yours when something happens. Register the first one below.
+        yours when something happens.
       </p>
     );
   }
@@ -96,11 +99,13 @@ function WebhookTable({ client, webhooks, onChanged }: Changing & {
           look: "bare",
           right: true,
           cell: (webhook) => (
-            <WebhookActions
-              client={client}
-              webhook={webhook}
-              onChanged={onChanged}
-            />
+            <Changing>
+              <WebhookActions
+                client={client}
+                webhook={webhook}
+                onChanged={onChanged}
+              />
+            </Changing>
           ),
         },
       ]}
@@ -123,7 +128,7 @@ function WebhookState({ webhook }: { webhook: Webhook }) {
   );
 }
 
-function WebhookActions({ client, webhook, onChanged }: Changing & {
+function WebhookActions({ client, webhook, onChanged }: Given & {
   webhook: Webhook;
 }) {
   const { trigger } = webhook;
@@ -177,7 +182,7 @@ function WebhookActions({ client, webhook, onChanged }: Changing & {
   );
 }
 
-function WebhookForm({ client, taken, onChanged }: Changing & {
+function WebhookForm({ client, taken, onChanged }: Given & {
   taken: readonly string[];
 }) {
   const [trigger, setTrigger] = useState<Trigger>(TRIGGERS[0]);

@@ -1,0 +1,49 @@
+/** Operators look at what a seller sees; the audit log tells when and whom. */
+import { recorded } from "../operations/audit.ts";
+import type { Services } from "../services.ts";
+import { RecentValues } from "../lib/recent_values.ts";
+import type { Caller } from "./seller.ts";
+import { sellerByName } from "./seller_rows.ts";
+
+/** A look that goes on makes another entry after this long. */
+export const LOOK_MS = 15 * 60_000;
+/** Looks that are remembered; one that is forgotten makes an entry too many. */
+const LOOKS = 1_000;
+
+interface Look {
+  until: number;
+  recorded: Promise<void>;
+}
+
+export class SellerViews {
+  /** By seller and operator. */
+  readonly #looks = new RecentValues<Look>(LOOKS);
+
+  /**
+   * Returns the seller once the look is in the audit log; throws 404. A page
+   * that reads much at once makes one entry.
+   */
+  async open(
+    services: Pick<Services, "db" | "deps">,
+    { who, seller: nameOrId }: { who: string; seller: string },
+  ): Promise<Caller> {
+    const seller = await services.db.read((sql) => sellerByName(sql, nameOrId));
+    const now = services.deps.clock.now();
+    const key = `${seller.id} ${who}`;
+    let look = this.#looks.get(key);
+    if (look === undefined || look.until <= now) {
+      const entry = { seller: seller.name, detail: "read only" };
+      const write = recorded(
+        services,
+        who,
+        "seller view",
+        () => Promise.resolve([undefined, entry] as const),
+      );
+      look = { until: now + LOOK_MS, recorded: write };
+      this.#looks.set(key, look);
+      write.catch(() => this.#looks.delete(key));
+    }
+    await look.recorded;
+    return { ...seller, keyId: "" };
+  }
+}
