@@ -57,21 +57,16 @@ export function generatedPage(
   return page(title, navigation({ chapter: parent, sections }), html);
 }
 
-/** The first example with variables that another chapter sets. */
-const EXAMPLE = /^```sh\n[^`]*?"\$(api|operator)\b/m;
-
-/** A chapter whose examples work when they are pasted. */
+/** The chapter with the variables of its examples, which another one sets. */
 export function withVariables(text: string): string {
-  const [, name] = EXAMPLE.exec(text) ?? [];
+  const name = ["api", "operator"].find((name) => text.includes(`"$${name}`));
   if (name === undefined || text.includes(`\n${name}=`)) return text;
-  const other = CHAPTERS.find(({ text }) => text.includes(`\n${name}=`))!;
-  const [variables] = /^```sh\n[^`]*```/m.exec(other.text)!;
-  return text.replace(
-    EXAMPLE,
-    (example) =>
-      `The examples need these variables of your shell:\n\n` +
-      `${variables}\n\n${example}`,
-  );
+  const other = CHAPTERS.find(({ text }) => text.includes(`\n${name}=`))!.text;
+  const from = other.indexOf("```sh\n");
+  const variables = other.slice(from, other.indexOf("\n```\n", from));
+  const place = text.lastIndexOf("```sh\n", text.indexOf(`"$${name}`));
+  return `${text.slice(0, place)}The examples need these variables of your ` +
+    `shell:\n\n${variables}\n\`\`\`\n\n${text.slice(place)}`;
 }
 
 /** The first heading. HTML. */
