@@ -61,14 +61,13 @@ const INSERT = insertInto("price_changes", [
 ]);
 
 /**
- * Records changes, at most one of each product, made by `by`; returns what the
- * products keep from then on, in the order of the changes.
+ * What products keep from these changes on, at most one of each, in their
+ * order.
  */
-export async function recordPriceChanges(
+export async function formerPrices(
   tx: Tx,
   sellerNo: number,
   changes: readonly PriceChange[],
-  by: string | null,
 ): Promise<FormerPrices[]> {
   const kept: FormerPrices[] = [];
   for (const change of changes) {
@@ -77,15 +76,25 @@ export async function recordPriceChanges(
     // bounded: one for each change
     kept.push({ price_since: change.at, ...lowest });
   }
-  await tx.runMany(
+  return kept;
+}
+
+/** Records changes that were made by `by`. */
+export function recordPriceChanges(
+  tx: Tx,
+  sellerNo: number,
+  changes: readonly PriceChange[],
+  by: string | null,
+): Promise<void> {
+  return tx.runMany(
     INSERT,
     changes.map(({ before, after, at }) => {
       const { id, price_since, price, currency } = before;
-      const former: Param[] = [sellerNo, at, id, price_since, price, currency];
-      return former.concat(after.price, after.currency, by);
+      const values: Param[] = [sellerNo, at, id, price_since, price, currency];
+      values.push(after.price, after.currency, by);
+      return values;
     }),
   );
-  return kept;
 }
 
 type Lowest = Omit<FormerPrices, "price_since">;

@@ -15,6 +15,7 @@ import {
 } from "./product.ts";
 import {
   type FormerPrices,
+  formerPrices,
   isPriceChange,
   type PriceChange,
   recordPriceChanges,
@@ -334,10 +335,8 @@ export async function writeProduct(
   by: string | null,
 ): Promise<void> {
   const change = await tx.takeChanges(1, no);
-  const updated = {
-    ...{ place: 0, before, after },
-    ...{ was: valuesOf(before), is: valuesOf(after) },
-  };
+  const was = valuesOf(before);
+  const updated = { place: 0, before, after, was, is: valuesOf(after) };
   await updateAlike(tx, no, updateOf(updated), [updated], change, by);
 }
 
@@ -431,23 +430,24 @@ async function updateAlike(
   first: Change,
   by: string | null,
 ): Promise<void> {
-  const times = rows.map((row) => timeOf(row, first));
-  const former = update.priced
-    ? await recordPrices(tx, sellerNo, rows, times, by)
+  const priced = update.priced
+    ? await changePrices(tx, sellerNo, rows, first, by)
     : null;
-  await tx.runMany(
+  const updated = tx.runMany(
     update.sql,
     rows.map((row, i) => {
-      const values: Param[] = [first.number + row.place, times[i]];
-      for (const column of update.places) values.push(row.is[column]);
-      const kept = former?.[i] ?? row.before;
-      if (update.priced) {
-        for (const column of PRICE_COLUMNS) values.push(kept[column]);
+      const { place, before, is } = row;
+      const values: Param[] = [first.number + place, timeOf(row, first)];
+      for (const column of update.places) values.push(is[column]);
+      if (priced !== null) {
+        const former = priced.former[i];
+        for (const column of PRICE_COLUMNS) values.push(former[column]);
       }
-      values.push(sellerNo, row.before.id);
+      values.push(sellerNo, before.id);
       return values;
     }),
   );
+  await Promise.all([priced?.recorded, updated]);
 }
 
 /**
@@ -459,28 +459,27 @@ function timeOf({ before, after }: Updated, { at }: Change): number {
   return Math.max(at, least);
 }
 
-/**
- * Records the prices that change; returns what their products keep then, null
- * for those whose price does not change.
- */
-async function recordPrices(
+/** Records the prices that change; `former` is what each product keeps. */
+async function changePrices(
   tx: Tx,
   sellerNo: number,
   rows: readonly Updated[],
-  times: readonly number[],
+  first: Change,
   by: string | null,
-): Promise<(FormerPrices | null)[]> {
+): Promise<{ former: FormerPrices[]; recorded: Promise<void> }> {
   const changes: PriceChange[] = [];
-  for (const [i, { before, after }] of rows.entries()) {
+  for (const row of rows) {
+    const { before, after } = row;
     if (!isPriceChange(before, after)) continue;
     // bounded: the rows
-    changes.push({ before, after, at: times[i] });
+    changes.push({ before, after, at: timeOf(row, first) });
   }
-  const kept = await recordPriceChanges(tx, sellerNo, changes, by);
-  let next = 0;
-  return rows.map(({ before }) =>
-    changes[next]?.before === before ? kept[next++] : null
+  const kept = (await formerPrices(tx, sellerNo, changes)).values();
+  const former = rows.map(({ before, after }) =>
+    isPriceChange(before, after) ? kept.next().value! : before
   );
+  const recorded = recordPriceChanges(tx, sellerNo, changes, by);
+  return { former, recorded };
 }
 
 /**

@@ -232,14 +232,14 @@ function canonicalDecimal(whole: string, fraction: string): string {
  * positive one.
  */
 export function compareDecimals(a: string, b: string): number {
-  const [wholeA, fractionA = ""] = a.split(".");
-  const [wholeB, fractionB = ""] = b.split(".");
-  if (wholeA.length !== wholeB.length) return wholeA.length - wholeB.length;
-  if (wholeA !== wholeB) return wholeA < wholeB ? -1 : 1;
-  const width = Math.max(fractionA.length, fractionB.length);
-  const padA = fractionA.padEnd(width, "0");
-  const padB = fractionB.padEnd(width, "0");
-  return padA === padB ? 0 : padA < padB ? -1 : 1;
+  const digits = digitsBeforePoint(a) - digitsBeforePoint(b);
+  if (digits !== 0) return digits;
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function digitsBeforePoint(decimal: string): number {
+  const point = decimal.indexOf(".");
+  return point < 0 ? decimal.length : point;
 }
 
 /** Digits before and after the point at most. */
