@@ -22,7 +22,11 @@ import { DOCUMENTS } from "../../contracts/documents.ts";
 import { parseJson } from "../../json/tree.ts";
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import { XML_LIMITS } from "../../xml/handlers.ts";
-import { type AnswerForm, errorForm } from "../../contracts/answer_form.ts";
+import {
+  type AnswerForm,
+  errorForm,
+  jsonForm,
+} from "../../contracts/answer_form.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
 import { prefersJson } from "./negotiation.ts";
 import type { BodySender, EncodedBody } from "./sending.ts";
@@ -71,6 +75,7 @@ export class Exchange implements Disposable {
   readonly startedAt: number;
   readonly #origin: Origin;
   readonly #server: ServerState;
+  #form: AnswerForm | undefined;
   /** Released when the answer is created, and when it is sent. */
   readonly held = {
     untilMade: new DisposableStack(),
@@ -81,8 +86,6 @@ export class Exchange implements Disposable {
   params: Readonly<Record<string, string>> = {};
   route: Address & Needs & { documentation: Documentation | null } | null =
     null;
-  /** The form of the answer, which the client chooses. */
-  form: AnswerForm;
   /** The owner of the key; null until that is known, and on other routes. */
   owner: KeyOwner | null = null;
   /** The operator of the key; null if it is none's. */
@@ -113,8 +116,22 @@ export class Exchange implements Disposable {
     this.startedAt = services.deps.clock.monotonic();
     this.#server = server;
     this.#origin = origin;
-    const accept = request.headers.get("accept");
-    this.form = errorForm(prefersJson(accept) ? "json" : "xml");
+  }
+
+  /**
+   * The form of the answer, which the client chooses. Only looked up for an
+   * answer with a body: reading a header takes longer than most of a request.
+   */
+  get form(): AnswerForm {
+    return this.#form ??= this.#preferredForm();
+  }
+
+  #preferredForm(): AnswerForm {
+    const isJson = prefersJson(this.request.headers.get("accept"));
+    const answers = this.route?.documentation?.answers;
+    return isJson && Array.isArray(answers)
+      ? jsonForm(answers)
+      : errorForm(isJson ? "json" : "xml");
   }
 
   /**

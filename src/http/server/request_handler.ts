@@ -22,7 +22,7 @@ import type { EncodedBlocks } from "../../xml/encode.ts";
 import { DOCUMENTS } from "../../contracts/documents.ts";
 import { withPointers } from "../../json/pointer.ts";
 import { listedIn } from "../../xml/shapes.ts";
-import { errorForm, jsonForm } from "../../contracts/answer_form.ts";
+import { errorForm } from "../../contracts/answer_form.ts";
 import {
   Exchange,
   type FinalRecord,
@@ -177,10 +177,6 @@ export class RequestHandler {
     if (match === null) throw this.#nothingThere(exchange, target);
     const { route, params } = found(match, request.method);
     exchange.route = route;
-    const answers = route.documentation?.answers;
-    if (exchange.form.name === "json" && Array.isArray(answers)) {
-      exchange.form = jsonForm(answers);
-    }
     describeRequest(request.method, route.path);
     if (exchange.reader !== null && route.method === "GET") {
       this.#sender.checkRoom(exchange.reader);
@@ -264,8 +260,8 @@ export class RequestHandler {
   }
 
   #errorResponse(error: ServiceError, exchange: Exchange): Response {
-    exchange.form = errorForm(exchange.form.name);
-    const body = errorDocument(error, exchange.requestId, exchange.form);
+    const form = errorForm(exchange.form.name);
+    const body = errorDocument(error, exchange.requestId, form);
     const headers = { ...this.#headers(exchange), ...error.headers };
     return this.#send(body, exchange, { status: error.status, headers });
   }
