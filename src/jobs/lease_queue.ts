@@ -106,14 +106,20 @@ export function claim<T>(
 ): Promise<T[]> {
   const leaseId = ofEach ? "CAST(? AS TEXT) || CAST(id AS TEXT)" : "?";
   return tx.all<T>(
-    query(({ lock }) =>
-      `UPDATE ${table} SET due_at = NULL, lease_id = ${leaseId}, lease_until = ?${set}
-       WHERE seller_no = ? AND id IN (
-         SELECT id FROM ${table}
+    query(({ engine, lock }) => {
+      const waiting = `SELECT id FROM ${table}
          WHERE seller_no = ? AND ${WAITING} AND ${of}
-         ORDER BY due_at, id LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})
-       RETURNING ${returning}`
-    ),
+         ORDER BY due_at, id LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")}`;
+      // PostgreSQL may run the subquery of an IN again for each row, and each
+      // run finds the next rows, beyond the limit.
+      const next = engine === "postgres"
+        ? `= ANY (ARRAY(${waiting}))`
+        : `IN (${waiting})`;
+      return `UPDATE ${table}
+       SET due_at = NULL, lease_id = ${leaseId}, lease_until = ?${set}
+       WHERE seller_no = ? AND id ${next}
+       RETURNING ${returning}`;
+    }),
     [lease, leasedUntil(tx), sellerNo, sellerNo, ...params, limit],
   );
 }

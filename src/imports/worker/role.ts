@@ -210,15 +210,17 @@ export class ImportRole implements BackgroundRole {
     const { db, deps, signals } = this.#services;
     const until = deps.clock.monotonic() + TURN_MS;
     try {
-      for (;;) {
+      for (let isOver = false;;) {
+        // Also after the last part, which it tells of.
         const job = await this.#next(seller, leased);
         if (job === null) return;
+        if (isOver) break;
         await inSpan("import.part", () => this.#do(job), { root: true });
         this.#progress++;
         signals.progress.announce(leased.id);
         await deps.maybe?.("import part done");
-        const isTurnOver = deps.clock.monotonic() >= until;
-        if (isTurnOver || this.#aborting.signal.aborted) break;
+        isOver = deps.clock.monotonic() >= until ||
+          this.#aborting.signal.aborted;
       }
       const settlement = { ...leased, dueAt: deps.clock.now() };
       await db.write((tx) => releaseImport(tx, settlement, false), {

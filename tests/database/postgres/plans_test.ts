@@ -1,6 +1,7 @@
 /** How PostgreSQL carries out the statements of the service. */
 import { assert, assertEquals } from "@std/assert";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
+import { claim } from "../../../src/jobs/lease_queue.ts";
 import { sharedServer } from "../../support/postgres.ts";
 
 const server = await sharedServer();
@@ -25,6 +26,35 @@ Deno.test("no statement with an index reads a whole table because it was small o
       sql.get<{ jit: string }>("SELECT current_setting('jit') AS jit")
     );
     assertEquals(compiled, { jit: "off" });
+  } finally {
+    await db.close();
+  }
+});
+
+Deno.test("no plan claims more rows of a queue than its limit", async () => {
+  const db = await openPostgres({ url: await server.database() });
+  const queue = { longestPauseMs: 0, order: "id", neverPutOff: "TRUE" };
+  try {
+    const claimed = await db.write(async (tx) => {
+      await tx.run(
+        `CREATE TEMP TABLE waiting ON COMMIT DROP AS
+         SELECT CAST(1 AS BIGINT) AS seller_no, id, CAST(id AS BIGINT) AS due_at,
+           CAST(NULL AS TEXT) AS lease_id, CAST(NULL AS BIGINT) AS lease_until
+         FROM generate_series(1, 9) AS id`,
+      );
+      // A plan that it prefers where it knows of hardly any rows.
+      for (const way of ["hashjoin", "hashagg", "sort", "material"]) {
+        await tx.run(`SET LOCAL enable_${way} = off`);
+      }
+      return await claim(tx, { table: "waiting", ...queue }, {
+        sellerNo: 1,
+        lease: "lease",
+        of: "due_at < ?",
+        params: [8],
+        limit: 2,
+      }, { returning: "id" });
+    });
+    assertEquals(claimed, [{ id: 1 }, { id: 2 }]);
   } finally {
     await db.close();
   }
