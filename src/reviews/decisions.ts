@@ -6,7 +6,14 @@
  */
 import { findProducts } from "../catalogue/product_rows.ts";
 import type { Product } from "../catalogue/product.ts";
-import { inLists, marks, ofPart, type Sql, type Tx } from "../database/db.ts";
+import {
+  DbError,
+  inLists,
+  marks,
+  ofPart,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { recordChanges } from "../operations/audit.ts";
@@ -66,6 +73,9 @@ async function judge(
   for (const decision of decisions) {
     const known = found.get(decision.productId);
     const review = known === undefined ? null : reviewOf(known.product);
+    if (known === undefined && (tx.missing?.length ?? 0) > 0) {
+      throw new DbError("away", "A product may be on a server that is away.");
+    }
     if (known === undefined || review === null) {
       details.push(notReviewed(decision));
       continue;

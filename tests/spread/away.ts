@@ -52,7 +52,7 @@ function operate(
 
 /** The number of a node by its port. */
 async function nodeAt(cluster: Cluster, port: string): Promise<number> {
-  for (const node of [1, 2]) {
+  for (const node of await cluster.workers()) {
     if (new URL(await cluster.url(node, "seller")).port === port) return node;
   }
   throw new Error(`no worker at ${port}`);
@@ -144,6 +144,12 @@ if (cluster !== null) {
         const [path, body] of [
           ["/sellers", "<seller><name>late</name></seller>"],
           [`/sellers/${others[0].name}/keys`, "<key><label>x</label></key>"],
+          // The product may be there.
+          [
+            "/reviews",
+            `<reviews><review><product>${crypto.randomUUID()}</product>` +
+            "<decision>approved</decision></review></reviews>",
+          ],
         ]
       ) {
         const refused = await operate(app, path, { method: "POST", body });

@@ -19,6 +19,9 @@ const TESTS = [
   "tests/spread/away.ts",
   "tests/spread/isolation.ts",
   "tests/spread/copy.ts",
+  "tests/spread/restore.ts",
+  // Adds a server.
+  "tests/spread/moves.ts",
 ];
 
 /** Databases that a test may use at once. */

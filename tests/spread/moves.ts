@@ -1,10 +1,11 @@
 /**
- * Sellers move beneath four processes: a server is added and shards are
- * rebalanced onto it, under uploads, updates, images, events and a follower of
- * the feed. Nothing is lost, and the follower's copy is what the sellers read
- * out.
+ * Sellers move beneath four processes: one gets a shard of its own, which moves
+ * to another server, then a server is added and shards are rebalanced onto it,
+ * under uploads, updates, images, events and a follower of the feed. Nothing is
+ * lost, and the follower's copy is what the sellers read out.
  */
 import { assert, assertEquals } from "@std/assert";
+import type pg from "pg";
 import type { XmlElement } from "../../src/xml/decode.ts";
 import { parseTree } from "../../src/xml/decode.ts";
 import { OPERATOR } from "../crash/cluster.ts";
@@ -16,7 +17,10 @@ import { Cluster } from "./cluster.ts";
 import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";
 
 const cluster = Cluster.given();
+const SELLERS = 6;
 const PAGE = 250;
+/** How long the traffic goes on while nothing moves. */
+const REST_MS = 5_000;
 /** Before the feed is asked again at its end. */
 const AGAIN_MS = 200;
 
@@ -85,11 +89,66 @@ async function readOut(stage: Stage): Promise<Map<string, string>> {
   return found;
 }
 
+/** The number of the large seller. */
+const LARGE = 1;
+
+interface Place {
+  host: string;
+  port: number;
+  shard: number;
+}
+
+async function ask<T>(client: pg.Client, text: string): Promise<T[]> {
+  return (await client.query(text)).rows as T[];
+}
+
+/** Where the large seller is. */
+async function placeOf(client: pg.Client): Promise<Place> {
+  const [place] = await ask<Place>(
+    client,
+    `SELECT nodename AS host, nodeport AS port, shardid AS shard
+     FROM citus_shards WHERE table_name = 'seller_counters'::regclass
+       AND shardid = get_shard_id_for_distribution_column(
+         'seller_counters', ${LARGE})`,
+  );
+  return place;
+}
+
+/** Gives the large seller a shard of its own. */
+async function isolate(client: pg.Client): Promise<void> {
+  const before = await placeOf(client);
+  await client.query(
+    `SELECT isolate_tenant_to_new_shard('seller_counters', ${LARGE}, 'CASCADE')`,
+  );
+  assert((await placeOf(client)).shard !== before.shard);
+}
+
+/** Moves it to another server. */
+async function move(client: pg.Client): Promise<void> {
+  const { host, port, shard } = await placeOf(client);
+  const [to] = await ask<Omit<Place, "shard">>(
+    client,
+    `SELECT nodename AS host, nodeport AS port FROM pg_dist_node
+     WHERE shouldhaveshards AND nodeport <> ${port} LIMIT 1`,
+  );
+  await client.query(
+    `SELECT citus_move_shard_placement(${shard},
+       '${host}', ${port}, '${to.host}', ${to.port})`,
+  );
+  assertEquals((await placeOf(client)).port, to.port);
+}
+
 if (cluster !== null) {
   Deno.test("sellers move to another server, and nothing is lost (spread)", async () => {
     await using stack = new AsyncDisposableStack();
-    const stage = await makeStage(cluster, stack, `moves${Date.now()}`);
+    const stage = await makeStage(
+      cluster,
+      stack,
+      `moves${Date.now()}`,
+      SELLERS,
+    );
     const { traffic, database, processes } = stage;
+    const all = [...processes.keys.keys()];
     // As the service's own user.
     const client = await connectTo(await cluster.url(0, database));
     stack.defer(() => client.end());
@@ -103,24 +162,44 @@ if (cluster !== null) {
     })();
     const shards = async (node: number) => {
       const port = Number(new URL(await cluster.url(node, database)).port);
-      const { rows } = await client.query(
+      const [{ n }] = await ask<{ n: number }>(
+        client,
         `SELECT count(*)::int AS n FROM citus_shards
          WHERE table_name = 'seller_counters'::regclass
            AND nodeport = ${port}`,
       );
-      return (rows as { n: number }[])[0].n;
+      return n;
     };
     try {
+      const steps = {
+        none: () => new Promise<void>((done) => setTimeout(done, REST_MS)),
+        isolated: () => isolate(client),
+        moved: () => move(client),
+        rebalanced: async () => {
+          const added = Number(await cluster.run("add"));
+          assertEquals(await shards(added), 0);
+          await client.query("SELECT citus_rebalance_start()");
+          await client.query("SELECT citus_rebalance_wait()");
+          assert(await shards(added) > 0, "no shard has moved");
+        },
+      };
       await traffic.during(async () => {
         await traffic.wentOn();
-        traffic.forget();
-        const added = Number(await cluster.run("add"));
-        assertEquals(await shards(added), 0);
-        await client.query("SELECT citus_rebalance_start()");
-        await client.query("SELECT citus_rebalance_wait()");
-        assert(await shards(added) > 0, "no shard has moved");
-        await traffic.wentOn();
-        console.log("rebalanced", traffic.told([...processes.keys.keys()]));
+        for (const [name, make] of Object.entries(steps)) {
+          const before = traffic.told(all);
+          traffic.forget();
+          await make();
+          await traffic.wentOn();
+          const { acknowledged, refused, unanswered, slowestMs } = traffic.told(
+            all,
+          );
+          console.log(name, {
+            answered: acknowledged - before.acknowledged,
+            refused: refused - before.refused,
+            slowestMs,
+          });
+          assertEquals(unanswered, before.unanswered, name);
+        }
       }, SETTLE_MS);
       console.log(await traffic.figures());
       const expected = await readOut(stage);

@@ -74,6 +74,9 @@ interface Sent {
   port: number;
 }
 
+/** Not the settings of a transaction. */
+const OF_TABLES = /^\s*(SELECT (?!set_config)|INSERT|UPDATE|DELETE|WITH)/;
+
 /** What all connections of this process send, once a text and server. */
 class Statements implements Disposable {
   readonly sent = new Map<string, Sent>();
@@ -85,7 +88,7 @@ class Statements implements Disposable {
     Connection.prototype.send = function (statement, params = []) {
       const { port } = this.client as unknown as { port: number };
       const { text } = statement;
-      if (/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text)) {
+      if (OF_TABLES.test(text)) {
         sent.set(`${port} ${text}`, { text, values: params, port });
       }
       return send.call(this, statement, params);

@@ -1,5 +1,5 @@
 /**
- * Four processes and twelve sellers on a cluster whose servers can be slowed
+ * Four processes and their sellers on a cluster whose servers can be slowed
  * down: each worker is behind a proxy, under whose address the others know it.
  */
 import type { Role } from "../../src/config.ts";
@@ -9,7 +9,6 @@ import { Proxy } from "../support/proxy.ts";
 import type { Cluster } from "./cluster.ts";
 
 const ROLES: readonly Role[] = ["api", "api", "images", "webhooks"];
-const SELLERS = Array.from({ length: 12 }, (_, n) => `s${n + 1}`);
 /** Between an answer and the next request of a client. */
 const REST_MS = 2_000;
 export const SETTLE_MS = 300_000;
@@ -31,7 +30,9 @@ export async function makeStage(
   cluster: Cluster,
   stack: AsyncDisposableStack,
   database: string,
+  size: number,
 ): Promise<Stage> {
+  const sellers = Array.from({ length: size }, (_, n) => `s${n + 1}`);
   const url = await cluster.database(database);
   const proxies = new Map<number, Proxy>();
   for (const node of await cluster.workers()) {
@@ -47,7 +48,7 @@ export async function makeStage(
   }
   await cluster.sql(0, "SELECT start_metadata_sync_to_all_nodes()", database);
   const processes = stack.use(
-    await Processes.start(url, ROLES, SELLERS, SHARDS),
+    await Processes.start(url, ROLES, sellers, SHARDS),
   );
   const traffic = stack.use(new Traffic(processes, REST_MS, ["good"]));
   const sellersOf = async () => {

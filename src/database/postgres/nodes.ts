@@ -1,12 +1,16 @@
 /**
  * The servers of a cluster: which answer, and which sellers each has.
  *
- * A server is away as soon as it refuses a connection, or leaves two questions
- * unanswered; then nothing waits for it any more, until it answers again.
+ * A server that does not answer at once is silent: what is about all sellers
+ * goes on without it. It is away as soon as it refuses a connection, or leaves two
+ * questions unanswered; then its own sellers do not wait for it any more, either,
+ * until it answers again.
  */
 import pg from "pg";
-import type { Deps } from "../../deps.ts";
+import { type Deps, systemClock } from "../../deps.ts";
 import { type Db, DbError, type Part } from "../db.ts";
+import { pause } from "../../lib/waits.ts";
+import { yieldToIo } from "../../lib/yield_to_io.ts";
 import {
   BESIDE,
   type Node,
@@ -19,10 +23,20 @@ import type { Server, Servers } from "./servers.ts";
 
 /** How often each server is asked whether it answers. */
 const LOOK_MS = 500;
+/** What answers later is silent. */
+const PROMPT_MS = 400;
+/**
+ * Nothing is silent that was so a moment ago: the connections that are given up
+ * would be made anew all the time where everything is slow.
+ */
+const STEADY_MS = 10_000;
 const ANSWER_MS = 1_000;
 const CONNECT_MS = 1_500;
 /** How often it is looked whether sellers or shards were added or moved. */
 const REFRESH_MS = 2_000;
+/** Each server learns of moved shards by itself, a moment later. */
+const SETTLE_MS = 100;
+const SETTLE_LOOKS = 5;
 
 /** The sellers that a statement is about, as `OF PART` has it. */
 export interface SellersInReach {
@@ -34,11 +48,15 @@ export interface SellersInReach {
   readonly missing: readonly string[];
 }
 
+type State = "prompt" | "silent" | "away";
+
 /** A server, with connections of its own. */
 export interface PlacedNode extends Node, SellersInReach {
   /** `host:port`. */
   name: string;
   db: Db;
+  state: State;
+  /** It is not away. */
   isUp: boolean;
   /** How many sellers it has. */
   sellers: number;
@@ -55,6 +73,8 @@ export interface Opened {
 interface Kept extends PlacedNode {
   opened: Opened;
   numbers: string;
+  /** In monotonic time. */
+  promptSince: number;
   probe: Probe;
   cancel: () => void;
 }
@@ -114,6 +134,11 @@ export class Nodes implements SellersInReach {
     return this.#nodes.filter(({ holds }) => holds);
   }
 
+  /** Those of them that answer at once. */
+  get prompt(): readonly PlacedNode[] {
+    return this.holding.filter(isPrompt);
+  }
+
   /** Of what belongs to no seller, or to several. */
   get entry(): Db {
     return this.#entry.db;
@@ -129,8 +154,7 @@ export class Nodes implements SellersInReach {
   }
 
   get beside(): number {
-    const up = this.holding.find(({ isUp }) => isUp) ?? this.holding[0];
-    return up?.beside ?? 0;
+    return (this.prompt[0] ?? this.holding[0])?.beside ?? 0;
   }
 
   /** Calls `fn` with the server to meet on, now and when it is another one. */
@@ -145,7 +169,8 @@ export class Nodes implements SellersInReach {
   }
 
   isAway(sellerNo: number): boolean {
-    return this.known(sellerNo)?.isUp === false;
+    const node = this.known(sellerNo);
+    return node !== null && !isPrompt(node);
   }
 
   /** The server of a seller; looks again for an unknown one. */
@@ -168,6 +193,19 @@ export class Nodes implements SellersInReach {
   async isStill(version: string): Promise<boolean> {
     if (version === await this.#readVersion()) return true;
     await this.#refreshOnce();
+    return false;
+  }
+
+  /**
+   * Whether servers or shards are others than in this version, as a statement
+   * that failed just now may have met. In real time, as all that is about whether
+   * servers answer.
+   */
+  async hasChangedSince(version: string): Promise<boolean> {
+    for (let looks = 0; looks < SETTLE_LOOKS; looks++) {
+      if (!await this.isStill(version)) return true;
+      await pause(systemClock, SETTLE_MS);
+    }
     return false;
   }
 
@@ -255,6 +293,7 @@ export class Nodes implements SellersInReach {
     const former = this.#entry;
     this.#entered = node;
     this.#entry = this.#options.open(this.#serverOf(node));
+    former.servers.isAway = true;
     former.servers.abandon();
     void former.db.close();
   }
@@ -271,7 +310,9 @@ export class Nodes implements SellersInReach {
       name: `${node.host}:${node.port}`,
       db: opened.db,
       opened,
+      state: "prompt",
       isUp: true,
+      promptSince: systemClock.monotonic(),
       probe: new Probe(this.#serverOf(node)),
       cancel: () => {},
     };
@@ -286,49 +327,65 @@ export class Nodes implements SellersInReach {
   #lookLater(node: Kept): void {
     const { clock } = this.#options.deps;
     node.cancel = clock.after(LOOK_MS, async () => {
+      const turn = (state: State) => {
+        const isGone = this.#isClosed || !this.#nodes.includes(node);
+        if (!isGone && state !== node.state) this.#turn(node, state);
+        return !isGone;
+      };
+      let hasAnswered = false;
+      const cancel = systemClock.after(PROMPT_MS, async () => {
+        // The answer may be here, and this process was busy.
+        await yieldToIo();
+        const isSteady = systemClock.monotonic() - node.promptSince > STEADY_MS;
+        if (!hasAnswered && node.isUp && isSteady) turn("silent");
+      });
       const answers = await node.probe.answers();
-      if (this.#isClosed || !this.#nodes.includes(node)) return;
-      if (answers !== node.isUp) this.#turn(node, answers);
-      this.#lookLater(node);
+      hasAnswered = true;
+      cancel();
+      if (turn(answers ? "prompt" : "away")) this.#lookLater(node);
     });
   }
 
-  /** A server went away, or is back. */
-  #turn(node: Kept, isUp: boolean): void {
+  /** A server went away, fell silent, or is back. */
+  #turn(node: Kept, state: State): void {
     const { log } = this.#options.deps;
+    node.state = state;
+    if (state === "prompt") node.promptSince = systemClock.monotonic();
+    const isUp = state !== "away";
+    if (isUp !== node.isUp) {
+      log.warn(isUp ? "database_server_back" : "database_server_away", {
+        server: node.name,
+      });
+    }
     node.isUp = isUp;
-    log.warn(isUp ? "database_server_back" : "database_server_away", {
-      server: node.name,
-    });
     node.opened.servers.isAway = !isUp;
-    if (!isUp) {
-      node.opened.servers.abandon();
-      // What entered elsewhere may wait for it, too.
-      if (this.#entered !== node) this.#entry.servers.abandon();
+    if (!isUp) node.opened.servers.abandon();
+    // What entered elsewhere may wait for it, too.
+    if (state !== "prompt" && this.#entered !== node) {
+      this.#entry.servers.abandon();
     }
     this.#choose();
   }
 
-  /** Chooses what follows from which servers are up. */
+  /** Chooses what follows from which servers answer. */
   #choose(): void {
-    const up = this.#nodes.filter(({ isUp }) => isUp);
     const held = this.#nodes.filter(({ holds }) => holds);
-    this.missing = held.filter(({ isUp }) => !isUp).map(({ name }) => name);
-    this.numbers = this.missing.length === 0
-      ? null
-      : `{${
-        held.filter(({ isUp }) => isUp)
-          .map(({ numbers }) => numbers.slice(1, -1))
-          .filter((text) => text !== "")
-          .join(",")
-      }}`;
-    const meeting = up[0] ?? this.#meeting ?? this.#nodes[0];
+    const silent = held.filter((node) => !isPrompt(node));
+    this.missing = silent.map(({ name }) => name);
+    this.numbers = silent.length === 0 ? null : `{${
+      held.filter(isPrompt)
+        .map(({ numbers }) => numbers.slice(1, -1))
+        .filter((text) => text !== "")
+        .join(",")
+    }}`;
+    const prompt = this.#nodes.filter(isPrompt);
+    const meeting = prompt[0] ?? this.#meeting ?? this.#nodes[0];
     if (meeting !== this.#meeting) {
       this.#meeting = meeting;
       for (const fn of this.#onMeeting) fn(meeting);
     }
-    if (this.#entered?.isUp || up.length === 0) return;
-    this.#enter(up[up.length - 1]);
+    if (this.#entered?.state === "prompt" || prompt.length === 0) return;
+    this.#enter(prompt[prompt.length - 1]);
   }
 
   async #end(node: Kept): Promise<void> {
@@ -394,6 +451,10 @@ class Probe {
     this.#client = null;
     client?.connection.stream.destroy();
   }
+}
+
+function isPrompt({ state }: PlacedNode): boolean {
+  return state === "prompt";
 }
 
 function away({ name }: PlacedNode): DbError {

@@ -27,11 +27,12 @@ import {
   type WriteOptions,
 } from "../db.ts";
 import type { Held } from "../../lib/holders.ts";
+import { isLost, PostgresError } from "./connection.ts";
 import { CLOCK, IN_PROGRESS, TAKE_CHANGE } from "./citus.ts";
 import type { Nodes, PlacedNode, SellersInReach } from "./nodes.ts";
 
-/** How often a read is made again that servers or shards changed beneath. */
-const READ_TRIES = 3;
+/** How often a call is made that servers or shards change beneath. */
+const TRIES = 3;
 
 export class SpreadDb implements Db {
   readonly #nodes: Nodes;
@@ -42,15 +43,16 @@ export class SpreadDb implements Db {
     this.wakeUps = new MeetingWakeUps(nodes);
   }
 
-  async read<T>(
+  read<T>(
     fn: (sql: Sql) => Promise<T>,
     { seller = null, ...options }: ReadOptions = {},
   ): Promise<T> {
-    if (seller !== null) {
-      const node = await this.#nodes.find(seller);
-      if (node !== null) return await node.db.read(fn, options);
-    }
-    return await this.#readAll(fn, options);
+    return this.#again(async () => {
+      const node = seller === null ? null : await this.#nodes.find(seller);
+      return node === null
+        ? await this.#readAll(fn, options)
+        : await node.db.read(fn, options);
+    });
   }
 
   /** What is read may be on all servers. */
@@ -58,33 +60,60 @@ export class SpreadDb implements Db {
     fn: (sql: Sql) => Promise<T>,
     options: ReadOptions,
   ): Promise<T> {
-    for (let tries = 1;; tries++) {
-      const { version } = this.#nodes;
-      let sql: SpreadSql | null = null;
-      const value = await this.#nodes.entry.read((inner) => {
-        sql = new SpreadSql(inner, this.#nodes);
-        return fn(sql);
-      }, options);
-      // A server that was added meanwhile has no part in the horizon.
-      if (!sql!.hasHorizon || await this.#nodes.isStill(version)) return value;
-      if (tries === READ_TRIES) throw new DbError("away", "Shards are moving.");
+    const { version } = this.#nodes;
+    let sql: SpreadSql | null = null;
+    const value = await this.#nodes.entry.read((inner) => {
+      sql = new SpreadSql(inner, this.#nodes);
+      return fn(sql);
+    }, options);
+    // A server that was added meanwhile has no part in the horizon.
+    if (sql!.hasHorizon && !await this.#nodes.isStill(version)) {
+      throw new DbError("other", "Shards have moved.");
     }
+    return value;
   }
 
-  async write<T>(
+  write<T>(
     fn: (tx: Tx) => Promise<T>,
     { seller = null, ...options }: WriteOptions = {},
   ): Promise<T> {
-    const node = seller === null ? null : await this.#nodes.find(seller);
-    if (node !== null) return await writeOn(node, fn, seller, options);
-    const db = options.order === undefined
-      ? this.#nodes.entry
-      : this.#nodes.meeting.db;
-    return await db.write((tx) => fn(new SpreadTx(tx, this.#nodes)), options);
+    return this.#again(async () => {
+      const node = seller === null ? null : await this.#nodes.find(seller);
+      if (node !== null) return await writeOn(node, fn, seller, options);
+      const db = options.order === undefined
+        ? this.#nodes.entry
+        : this.#nodes.meeting.db;
+      return await db.write(
+        (tx) => fn(new SpreadTx(tx, this.#nodes)),
+        options,
+      );
+    });
+  }
+
+  /**
+   * Makes a call again that servers or shards changed beneath: the server where
+   * it entered is left for another one, or a statement failed whose rows moved.
+   * Such errors have no code in common, so any that nothing else explains is
+   * taken for one, if anything did move. Nothing of a failed call was committed.
+   */
+  async #again<T>(call: () => Promise<T>): Promise<T> {
+    for (let tries = 1;; tries++) {
+      const { version, entry } = this.#nodes;
+      try {
+        return await call();
+      } catch (error) {
+        const isLeft = isLost(error) && entry !== this.#nodes.entry;
+        const hasMoved = !isLeft && isUnexplained(error) &&
+          await this.#nodes.hasChangedSince(version);
+        if (!isLeft && !hasMoved) throw error;
+        if (tries < TRIES) continue;
+        throw isLeft ? error : new DbError("busy", "Shards move.", error);
+      }
+    }
   }
 
   parts(): readonly Part[] {
-    return this.#nodes.holding.filter(({ isUp }) => isUp).map(partOn);
+    return this.#nodes.prompt.map(partOn);
   }
 
   partOf(sellerNo: number): Part {
@@ -97,8 +126,9 @@ export class SpreadDb implements Db {
   }
 
   async sizes(): Promise<Record<string, number>> {
-    const up = this.#nodes.holding.filter(({ isUp }) => isUp);
-    const all = await Promise.all(up.map(({ db }) => db.sizes()));
+    const all = await Promise.all(
+      this.#nodes.prompt.map(({ db }) => db.sizes()),
+    );
     return {
       database: all.reduce((sum, { database }) => sum + database, 0),
     };
@@ -130,6 +160,12 @@ export class SpreadDb implements Db {
   close(): Promise<void> {
     return this.#nodes.close();
   }
+}
+
+/** Whether the statement may have failed because its rows moved. */
+function isUnexplained(error: unknown): boolean {
+  return error instanceof DbError && error.kind === "other" ||
+    error instanceof PostgresError && error.again;
 }
 
 /** Writes what belongs to one seller, or with null to several of one server. */
@@ -224,17 +260,17 @@ class SpreadSql implements Sql {
       throw new DbError("other", "A horizon of a part.");
     }
     this.hasHorizon = true;
-    const { holding } = this.#nodes;
-    const up = holding.filter(({ isUp }) => isUp);
-    if (up.length === 0) throw new DbError("away", "All servers are away.");
-    const horizons = await Promise.all(up.map(({ db }) => horizonOf(db)));
+    const { holding, prompt } = this.#nodes;
+    if (prompt.length === 0) throw new DbError("away", "All servers are away.");
+    const horizons = await Promise.all(prompt.map(({ db }) => horizonOf(db)));
     return {
       below: horizons.reduce(
         (least, { below }) => Math.min(least, below),
         Infinity,
       ),
       next: horizons.reduce((most, { next }) => Math.max(most, next), 0),
-      missing: holding.filter(({ isUp }) => !isUp).map(({ id }) => id),
+      missing: holding.filter((node) => !prompt.includes(node))
+        .map(({ id }) => id),
     };
   }
 }
