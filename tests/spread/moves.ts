@@ -17,7 +17,7 @@ import { Cluster } from "./cluster.ts";
 import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";
 
 const cluster = Cluster.given();
-const SELLERS = 6;
+const SELLERS = 4;
 const PAGE = 250;
 /** How long the traffic goes on while nothing moves. */
 const REST_MS = 5_000;
