@@ -8,7 +8,7 @@ import { openPostgres } from "../../../src/database/postgres/engine.ts";
 
 /** Enough for connections, statements and compiled code to be there. */
 const BEFORE = 1_000;
-const MEASURED = 4_000;
+const MEASURED = 2_000;
 const AT_ONCE = 50;
 
 declare global {

@@ -19,8 +19,8 @@ import { temporaryFolder } from "../../support/process.ts";
 import { S3Server } from "../../support/s3_server.ts";
 
 /** Enough for buffers, connections and compiled code to be there. */
-const BEFORE = 500;
-const MEASURED = 1_500;
+const BEFORE = 400;
+const MEASURED = 800;
 const AT_ONCE = 16;
 
 declare global {
