@@ -7,7 +7,10 @@
 
 const TESTS = new URL("../", import.meta.url);
 
-/** The folders of each shard; those of `web` share a browser. */
+/**
+ * The folders, or files, of each shard; the first that fits has a file. Those of
+ * `web`, and those of `tables`, share a browser.
+ */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   catalogue: ["catalogue"],
   cli: ["cli", "binary", "sandbox"],
@@ -19,6 +22,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   imports: ["imports", "json", "docs"],
   notices: ["notices", "reviews"],
   simulation: ["simulation"],
+  tables: ["web/exports_test.ts", "web/table_test.ts", "web/workbook_test.ts"],
   web: ["web"],
   webhooks: ["webhooks", "sellers", "operations"],
 };
@@ -31,11 +35,12 @@ export function filesOf(shard: string): string[] {
   return testFiles().filter((path) => shardOf(path) === shard);
 }
 
-/** Follows from the folder alone, so a new file moves no other one. */
+/** Follows from the path alone, so a new file moves no other one. */
 function shardOf(path: string): string {
   const [folder] = path.split("/");
-  return Object.keys(FOLDERS).find((name) => FOLDERS[name].includes(folder)) ??
-    OTHERS;
+  return Object.keys(FOLDERS).find((name) =>
+    FOLDERS[name].some((one) => one === folder || one === path)
+  ) ?? OTHERS;
 }
 
 /** All test files, as paths from `tests/`. */
