@@ -72,10 +72,12 @@ async function uploadDocument(
 ): Promise<Reply<"upload" | "dry_run">> {
   const { request, query, seller, services } = context;
   const body = await context.blocks();
-  if (attributesOnly) takeRoomForRows(context);
   checkVersion(query);
   const complete = readComplete(query);
-  if (complete !== null) context.takeRoom(ROWS_BYTES);
+  // Taken at once, it is limited to what the seller may have.
+  const room = (attributesOnly ? rowsOf(context) : 0) +
+    (complete === null ? 0 : ROWS_BYTES);
+  if (room > 0) context.takeRoom(room);
   const dryRun = readOption(query, DRY_RUN) ?? false;
   const acceptValid = readOption(query, ACCEPT) !== null;
   const outcome = await upload(services, {
@@ -138,8 +140,8 @@ const ROWS_COST = 10;
 /** What 10,000 of them become, as bytes of a body. */
 const ROWS_BYTES = 4 * 1_024 * 1_024;
 
-function takeRoomForRows({ received = 0, takeRoom }: Exchange): void {
-  takeRoom(Math.min(ROWS_COST * received, ROWS_BYTES));
+function rowsOf({ received = 0 }: Exchange): number {
+  return Math.min(ROWS_COST * received, ROWS_BYTES);
 }
 
 function logDone(
