@@ -328,12 +328,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "if (names.has(sku)) continue;",
   },
   {
-    name: "complete: the brake counts products that are not on sale",
+    name: "complete: nothing stops a file that was cut",
     file: "catalogue/complete.ts",
-    from: `      if ((quantity ?? 0) === 0) continue;
-      found.onSale++;`,
-    to: `      found.onSale++;
-      if ((quantity ?? 0) === 0) continue;`,
+    from: "const isWithin = missing * 100 <= atMost * onSale;",
+    to: "const isWithin = missing <= onSale;",
   },
   {
     name: "prices: a change does not name the one before it",
