@@ -15,6 +15,8 @@ import { BenchHost, BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";
 
 const ROUNDS = Number(Deno.args[0] ?? 5);
+/** Products of which prices and quantities are sent. */
+const STOCK = 10_000;
 const table = new Table();
 
 function saxPass(bytes: Uint8Array): number {
@@ -109,6 +111,48 @@ async function updatesBesideUploads(round: number): Promise<void> {
   noteLoad("PUT attribute beside four uploads", besides);
 }
 
+/**
+ * Prices and quantities of 10,000 products in each request, and updates of
+ * another seller beside them.
+ */
+async function attributes(round: number): Promise<void> {
+  const name = "attributes of 10,000 products";
+  const requests = Array.from({ length: 5 }, (_, i) => {
+    const body = stockDocument(10 * round + i);
+    return service.request("stock", "POST", "bulk_attributes?v=1.1", body);
+  });
+  const send = () =>
+    load({
+      url: service.url,
+      connections: 1,
+      count: requests.length,
+      request: (n) => requests[n],
+      expect: 200,
+    });
+  const before = await service.cpuSeconds();
+  const { p50 } = await send();
+  const used = await service.cpuSeconds() - before;
+  table.note(`${name}: each`, "ms", p50);
+  table.note(`${name}: processor`, "ms", used * 1_000 / requests.length);
+  const [beside] = await Promise.all([updates(4, 1_000), send()]);
+  noteLoad("PUT attribute beside them", beside);
+}
+
+function stockDocument(version: number): Uint8Array {
+  const products = Array.from({ length: STOCK }, (_, i) => {
+    const n = i + version;
+    return `<product><sku>${stockPrefix(i)}-${i % 250}</sku>` +
+      `<price currency="SEK">${100 + n % 900}.50</price>` +
+      `<quantity>${n % 1_000}</quantity></product>`;
+  });
+  return new TextEncoder().encode(`<products>${products.join("")}</products>`);
+}
+
+/** Of the document with the product of this number. */
+function stockPrefix(n: number): string {
+  return `s${Math.floor(n / 250)}`;
+}
+
 async function round(n: number): Promise<void> {
   const fresh = documents(`r${n}`, 8);
   limits(n, fresh[0]);
@@ -119,6 +163,7 @@ async function round(n: number): Promise<void> {
   const changed = fresh.map((_, i) => document(`r${n}-${i}`, { version: "2" }));
   await bulk("bulk, the same, most fields changed", changed);
   await bulk("bulk, four at once", documents(`f${n}`, 12), 4);
+  await attributes(n);
   const { rate } = await updates(1, 1_000, parts);
   table.note("bare service: one-row commits, 1 connection", "/s", rate);
   for (const connections of [1, 16, 64]) {
@@ -146,7 +191,7 @@ function documents(prefix: string, count: number): Uint8Array[] {
 // Downloads have a benchmark of their own, images.ts.
 await using service = await BenchService.start({
   roles: "api",
-  sellers: ["bench", "beside"],
+  sellers: ["bench", "beside", "stock"],
 });
 table.note("start to `listening on`", "ms", service.startMs);
 const bare = Deno.serve(
@@ -167,6 +212,9 @@ const final = await service.transactionOf("bench", document("final"));
 const status = service.request("bench", "GET", `bulk_products/${final}`);
 const list = service.request("bench", "GET", "webhooks");
 const page = service.request("bench", "GET", "products?limit=20");
+for (let n = 0; n < STOCK; n += 250) {
+  await service.transactionOf("stock", document(stockPrefix(n)));
+}
 for (let n = 0; n < ROUNDS; n++) await round(n);
 table.note("memory after all of it", "MiB", await service.memoryMiB());
 table.forget("warm-up");
