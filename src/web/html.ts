@@ -1,7 +1,7 @@
 /** HTML as text. The service stores text: tags would be shown to customers. */
 
 const TAG =
-  /<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|table|td|th|tr|u|ul)\b[^<>]*>/i;
+  /<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|table|td|th|tr|u|ul)[\s\/>]/i;
 const ENTITY = /&(?:nbsp|amp|lt|gt|quot|#\d{1,7}|[a-z]{4,8});/i;
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",

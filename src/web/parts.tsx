@@ -3,7 +3,6 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../client/mod.ts";
 import { now } from "./browser.ts";
-import { viewedSeller } from "./route.ts";
 import { stateWord } from "./words.ts";
 
 /** Data that a view loads. `data` stays while it is reloaded. */
@@ -64,11 +63,6 @@ export function useAction(): Action {
     }
   };
   return { busy, error, run };
-}
-
-/** What changes something: not for an operator who looks at a seller's view. */
-export function Changing({ children }: { children: ComponentChildren }) {
-  return viewedSeller() === null ? <>{children}</> : null;
 }
 
 /** A form that `onSubmit` sends, not the browser. */

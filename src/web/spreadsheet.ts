@@ -350,8 +350,8 @@ function split(list: ListField, text: string, commas: boolean): string[] {
   const ends = list === "images"
     ? /[|;\s]|,\s|,(?=https?:)/
     : commas
-    ? /[|;\n]+|(?<!\\),\s*/
-    : /[|;\n]+/;
+    ? /[|;\n]|(?<!\\),/
+    : /[|;\n]/;
   return text.split(ends)
     .map((entry) => entry.replaceAll("\\,", ",").trim()).filter(Boolean);
 }

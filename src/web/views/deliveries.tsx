@@ -1,5 +1,6 @@
 /** The deliveries of one webhook with their attempts. */
 import { useEffect, useState } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import { every } from "../browser.ts";
 import type {
   Attempt,
@@ -9,7 +10,6 @@ import type {
 } from "../../client/mod.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
-  Changing,
   duration,
   ErrorNote,
   Form,

@@ -1,10 +1,10 @@
 /** One import: its progress, its problems, its results, and its undo. */
 import { useState } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import type { Client, Import, ImportResult } from "../../client/mod.ts";
 import { titleOf } from "../names.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
-  Changing,
   count,
   ErrorNote,
   State,

@@ -1,10 +1,10 @@
 /** One product: a form for all its fields, its images, and its deletion. */
 import { useState } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import type { Client, Product, ProductImage } from "../../client/mod.ts";
 import {
   Announcer,
   Await,
-  Changing,
   ErrorNote,
   Moment,
   State,

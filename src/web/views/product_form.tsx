@@ -1,6 +1,7 @@
 /** One form for all fields of a product, from the table of fields. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import {
   LIST_NAMES,
   type ListField,
@@ -27,7 +28,7 @@ import {
 } from "../draft.ts";
 import { labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
-import { Changing, ErrorNote, Form, useAction } from "../parts.tsx";
+import { ErrorNote, Form, useAction } from "../parts.tsx";
 import { viewedSeller } from "../route.ts";
 import { isTaken, loadProduct } from "../thumbnails.tsx";
 import { dropUnsaved, keepUnsaved, unsavedOf } from "../unsaved.ts";

@@ -1,5 +1,6 @@
 /** The seller's products: search, filter and order are in the address. */
 import { useLayoutEffect, useState } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import { STATUSES } from "../../catalogue/fields.ts";
 import { REVIEW_STATES } from "../../reviews/review.ts";
 import { saveFile } from "../browser.ts";
@@ -9,7 +10,6 @@ import { readable, stateWord } from "../words.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
   Await,
-  Changing,
   count,
   ErrorNote,
   Form,

@@ -1,9 +1,10 @@
 /** Offers what an upload or an import has refused for correction. */
+import { Changing } from "../changing.tsx";
 import type { Watched } from "../background.ts";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../browser.ts";
 import { isImport, titleOf } from "../names.ts";
-import { Changing, ErrorNote, plural, useAction } from "../parts.tsx";
+import { ErrorNote, plural, useAction } from "../parts.tsx";
 import { goTo } from "../route.ts";
 import { sheetOf } from "../sheet.ts";
 import { showLeft, takeDocument, takeSheet } from "../upload.ts";

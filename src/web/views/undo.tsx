@@ -1,9 +1,10 @@
 /** The undo of an upload or an import: first a preview, then the undo. */
 import { useState } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import type { Watched } from "../background.ts";
 import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
 import { isImport, placeOf } from "../names.ts";
-import { Changing, ErrorNote, plural, useAction } from "../parts.tsx";
+import { ErrorNote, plural, useAction } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
 
 /** The most problems that the preview lists. */

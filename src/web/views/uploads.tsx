@@ -1,11 +1,11 @@
 /** Recent uploads and imports, refused ones included, the newest first. */
 import { useEffect } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import { every } from "../browser.ts";
 import type { Watched } from "../background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
 import { placeOf, titleOf } from "../names.ts";
 import {
-  Changing,
   count,
   ErrorNote,
   Moment,

@@ -1,5 +1,6 @@
 /** The progress of an upload or an import, and what its results share. */
 import { useEffect, useState } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import {
   endOf,
   follow,
@@ -20,7 +21,6 @@ import type {
 import { isImport, placeOf } from "../names.ts";
 import {
   Announcer,
-  Changing,
   count,
   duration,
   ErrorNote,

@@ -1,11 +1,11 @@
 /** The seller's webhooks: add, test and remove them, and see their state. */
 import { useState } from "preact/hooks";
+import { Changing } from "../changing.tsx";
 import type { Client, Trigger, Webhook } from "../../client/mod.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import {
   Announcer,
   Await,
-  Changing,
   ErrorNote,
   Form,
   Moment,
