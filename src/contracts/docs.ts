@@ -10,7 +10,7 @@ import type { TextForm } from "../xml/shapes.ts";
 
 /** The pages of the reference; an endpoint is on the first one that fits. */
 const PAGES = [
-  page("api-uploads", "Uploads", /^\/seller_api\/bulk_/),
+  page("api-uploads", "Uploads and imports", /^\/seller_api\/(bulk_|imports)/),
   page("api-products", "Products", /^\/seller_api\/products/),
   page(
     "api-webhooks",
@@ -32,6 +32,7 @@ const PAGES = [
     "Operator: sellers and keys",
     /^\/operator_api\/(sellers|keys)/,
   ),
+  page("api-reviews", "Operator: review", /^\/operator_api\/review/),
   page(
     "api-operations",
     "Operator: status, refusals, audit log",
