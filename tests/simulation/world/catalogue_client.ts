@@ -235,6 +235,14 @@ export class CatalogueClient implements Actor {
     );
   }
 
+  /** Whether answers of this seller that nobody reads hold up the others. */
+  get #stalls(): boolean {
+    const crowd = `${this.seller.plan.name}/crowd`;
+    return this.#scene.world.steps.some(({ actor, kind }) =>
+      actor === crowd && kind === "stopped readers"
+    );
+  }
+
   #nextKey(): string {
     return `${this.#name} ${this.#requests++}`;
   }
@@ -250,6 +258,7 @@ export class CatalogueClient implements Actor {
         this.#isAlone,
       fairMs: method === "GET" ? READ_MS : undefined,
       ...more,
+      ...(this.#stalls && { fairMs: undefined }),
     };
   }
 
@@ -1031,7 +1040,7 @@ export class CatalogueClient implements Actor {
   #checkPrompt(transaction: XmlElement, begun: number): void {
     const { stage, trouble, world } = this.#scene;
     const finishedAt = Date.parse(textAt(transaction, "finished_at"));
-    if (Number.isNaN(finishedAt) || world.jumps) return;
+    if (Number.isNaN(finishedAt) || world.jumps || this.#stalls) return;
     // A request that is refused for its rate is sent again much later.
     const { plan: { rateLimit } } = this.seller;
     const rate = rateLimit ?? world.settings.rateLimit;
