@@ -38,12 +38,17 @@ export const DURATIONS: Readonly<
 > = {
   "1 s": (stage) => stage.pass(500, SHORT_SPEED),
   "20 s": (stage, _, speed) => stage.pass(LONG_HALF_MS, speed),
+  "1 h": forHours(1),
   // The last of all retries, that of a delivery, comes after 77 hours.
-  "80 h": async (stage, half, speed) => {
-    await stage.pass(LONG_HALF_MS, speed);
-    if (half === "second") await passHours(stage, 80, speed);
-  },
+  "80 h": forHours(80),
 };
+
+function forHours(hours: number): typeof DURATIONS[string] {
+  return async (stage, half, speed) => {
+    await stage.pass(LONG_HALF_MS, speed);
+    if (half === "second") await passHours(stage, hours, speed);
+  };
+}
 
 async function passHours(
   { clock, watch }: Stage,
@@ -51,8 +56,8 @@ async function passHours(
   speed: number,
 ): Promise<void> {
   clock.speed = speed;
-  for (let passed = 0; passed < hours; passed += LEAP_HOURS) {
-    clock.leap(LEAP_HOURS * HOUR_MS);
+  for (let left = hours; left > 0; left -= LEAP_HOURS) {
+    clock.leap(Math.min(left, LEAP_HOURS) * HOUR_MS);
     // Until everything has had its turn.
     const { count } = watch;
     while (watch.count === count) await pause(2);
