@@ -130,7 +130,8 @@ Deno.test("the binary sends mail over STARTTLS", async () => {
       method: "POST",
       headers: { "X-Service-Auth": key, "Content-Type": "text/xml" },
       body: "<products><product><sku>A</sku><title>A mug</title>" +
-        '<price currency="SEK">1.00</price></product></products>',
+        '<price currency="SEK">1.00</price><quantity>1</quantity>' +
+        "</product></products>",
     },
   );
   assertEquals(uploaded.status, 200, await uploaded.text());
