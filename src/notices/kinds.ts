@@ -25,6 +25,8 @@ export interface Found {
   /** Which one, where a seller may have several. */
   about: string;
   detail: Detail;
+  /** When an event happened. */
+  at?: number;
   /** It is no reason to tell it, but goes on where it was told. */
   isFading?: boolean;
   /** Something else tells it. */
@@ -98,9 +100,11 @@ async function imports(
   states: string,
 ): Promise<Found[]> {
   const rows = await sql.all<
-    { sellerNo: number; id: string } & Record<string, number | string | null>
+    & { sellerNo: number; id: string; at: number }
+    & Record<string, number | string | null>
   >(
-    `SELECT imports.seller_no AS "sellerNo", imports.id, imports.name,
+    `SELECT imports.seller_no AS "sellerNo", imports.id, over_at AS at,
+       imports.name,
        imports.state, imports.dry_run AS "dryRun", imports.undoes,
        products_total AS total, products_created AS created,
        products_updated AS updated, products_refused AS refused,
@@ -113,8 +117,8 @@ async function imports(
      ORDER BY imports.over_at LIMIT ?`,
     [since, FOUND_AT_MOST],
   );
-  return rows.map(({ sellerNo, ...detail }) => (
-    { sellerNo, about: detail.id, detail }
+  return rows.map(({ sellerNo, at, ...detail }) => (
+    { sellerNo, about: detail.id, detail, at }
   ));
 }
 
@@ -184,7 +188,7 @@ async function rejected(sql: Sql, { since }: Look): Promise<Found[]> {
   return rows.map(({ sellerNo, id, sku, at, review }) => {
     const { message, code } = JSON.parse(review) as Reason;
     const detail = { id, sku, reason: message ?? code };
-    return { sellerNo, about: `${id} ${at}`, detail };
+    return { sellerNo, about: `${id} ${at}`, detail, at };
   });
 }
 
@@ -195,13 +199,14 @@ interface FailedImages {
   id: string;
   importId: string | null;
   failed: number;
+  at: number;
 }
 
 /** Uploads and imports that are through, but for images that failed. */
 async function failedImages(sql: Sql, { since }: Look): Promise<Found[]> {
   const rows = await sql.all<FailedImages>(
     `SELECT transactions.seller_no AS "sellerNo", transactions.id,
-       import_id AS "importId", images_failed AS failed
+       import_id AS "importId", images_failed AS failed, finished_at AS at
      FROM transactions
        JOIN sellers ON sellers.seller_no = transactions.seller_no
      WHERE images_failed > 0 AND finished_at IS NOT NULL AND finished_at >= ?
@@ -210,9 +215,9 @@ async function failedImages(sql: Sql, { since }: Look): Promise<Found[]> {
      ORDER BY finished_at LIMIT ?`,
     [since, FOUND_AT_MOST],
   );
-  return rows.map(({ sellerNo, id, importId, failed }) => {
+  return rows.map(({ sellerNo, id, importId, failed, at }) => {
     const detail = { upload: id, import: importId, failed };
-    return { sellerNo, about: importId ?? id, detail };
+    return { sellerNo, about: importId ?? id, detail, at };
   });
 }
 

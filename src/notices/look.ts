@@ -112,15 +112,24 @@ export class NoticeLooks {
     look: Look,
     name: string,
   ): AsyncGenerator<number, void> {
-    const found = await part.read(async (sql) => await kind.find(sql, look));
     const known = this.#known.get(name) ?? new Set();
-    const key = (each: Found) => nameOf(keyOf(kind, each));
-    yield* this.#insert(
-      part,
-      kind,
-      found.filter((each) => !known.has(key(each))),
-    );
-    this.#known.set(name, new Set(found.map(key)));
+    const names = new Set<string>();
+    for (let { since } = look;;) {
+      const found = await part.read(async (sql) =>
+        await kind.find(sql, { ...look, since })
+      );
+      const told = found.map((each) => nameOf(keyOf(kind, each)));
+      yield* this.#insert(
+        part,
+        kind,
+        found.filter((_, n) => !known.has(told[n])),
+      );
+      for (const each of told) names.add(each);
+      if (found.length < FOUND_AT_MOST) break;
+      // Of one time there are fewer than that.
+      since = Math.max(since + 1, found[found.length - 1].at!);
+    }
+    this.#known.set(name, names);
   }
 
   async *#insert(

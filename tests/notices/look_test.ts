@@ -1,0 +1,49 @@
+/** What there is to tell is found, however much happens at once. */
+import { assertEquals } from "@std/assert";
+import { insertInto, type Param } from "../../src/database/db.ts";
+import { systemDeps } from "../../src/deps.ts";
+import { newSignals } from "../../src/jobs/signals.ts";
+import { FOUND_AT_MOST } from "../../src/notices/kinds.ts";
+import { NoticeLooks } from "../../src/notices/look.ts";
+import { boot, product } from "../support/app.ts";
+import { bothEngines } from "../support/engine.ts";
+
+bothEngines.test("what happens behind all that one read finds is told", async () => {
+  await using app = await boot();
+  const { db } = app.app;
+  await app.upload(product("A"));
+  await app.addSeller("globex");
+  const deps = systemDeps("error");
+  await db.write(async (tx) => {
+    await tx.run(
+      "UPDATE sellers SET email = 'a@acme.example', email_since = 0",
+    );
+    const row = await tx.get<Record<string, Param>>("SELECT * FROM products");
+    const rejected = Array.from({ length: FOUND_AT_MOST + 2 }, (_, n) => ({
+      ...row,
+      id: deps.ids.uuid(),
+      sku: `B-${n}`,
+      // The last is another seller's.
+      seller_no: n > FOUND_AT_MOST ? 2 : 1,
+      review_state: "rejected",
+      review_at: n + deps.clock.now() - 2 * FOUND_AT_MOST,
+      review: "{}",
+    }));
+    await tx.runMany(
+      insertInto("products", Object.keys(rejected[0])),
+      rejected.map((each) => Object.values(each)),
+    );
+  });
+  const looks = new NoticeLooks({
+    config: app.config,
+    db,
+    deps,
+    mailer: { send: () => Promise.reject(new Error("not by a look")) },
+    signals: newSignals(),
+  });
+  for (let n = 0; n < 2; n++) await Array.fromAsync(looks.run());
+  const found = await db.read((sql) =>
+    sql.all("SELECT id FROM notices WHERE seller_no = 2")
+  );
+  assertEquals(found.length, 1);
+});
