@@ -895,7 +895,8 @@ test("the operator sees sellers, backlog and the last day", async (openTab) => {
     page.getByRole("region", { name: "Queues" }),
   ).first().waitFor();
   await page.getByRole("link", { name: "Sellers" }).click();
-  await page.getByRole("cell", { name: "<i>globex</i>" }).waitFor();
+  await page.getByRole("cell", { name: "<i>globex</i>", exact: true })
+    .waitFor();
   const row = page.getByRole("row", { name: "<i>globex</i>" });
   await row.getByRole("button", { name: "Suspend" }).click();
   await row.getByRole("button", { name: "Suspend" }).click();
@@ -948,7 +949,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   const shown = await note.locator("dd code").first().innerText();
   const list = (key: string) => app.call("/seller_api/products", { key });
   assertEquals((await list(shown)).status, 200);
-  await page.getByRole("link", { name: "initech" }).click();
+  await page.getByRole("link", { name: "initech", exact: true }).click();
 
   await page.getByRole("heading", { name: "initech" }).waitFor();
   await page.getByLabel("Products", { exact: true }).fill("3");
