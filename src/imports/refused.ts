@@ -29,8 +29,9 @@ export async function sentForm(
   key: ImportKey,
   { root_start }: Import,
 ): Promise<DocumentForm> {
-  const [[first]] = await db.read((sql) =>
-    readBytes(sql, key, root_start, root_start + 1)
+  const [[first]] = await db.read(
+    (sql) => readBytes(sql, key, root_start, root_start + 1),
+    { seller: key.sellerNo },
   );
   return formOf(first);
 }

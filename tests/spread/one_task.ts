@@ -53,6 +53,7 @@ const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
   ["changes left", /FROM changed_images WHERE seller_no > 0/, "each minute"],
   ["due times ahead", /ORDER BY (due_at|lease_until) LIMIT/, "each start"],
   ["old refusals", /AS oldest/, "each hour, of one server"],
+  ["old prices", /^SELECT owner\.seller_no /, "each hour, of one server"],
   ["old counts", /^DELETE FROM hourly_counts/, "each day, of one server"],
   ["former secrets", /<> '\[\]'/, "each hour, of one server"],
   ["servers and sellers", /pg_dist_/, "every 2 s"],
