@@ -12,6 +12,7 @@ import type { AnswerName } from "./answers.ts";
 export interface Parameter {
   name: string;
   about: string;
+  required?: true;
   in?: "query" | "header";
   schema?: Readonly<Record<string, unknown>>;
 }
@@ -55,6 +56,8 @@ export interface Documentation {
   answers: readonly AnswerName[] | { type: string } | null;
   /** The events of a stream, if the answer can be one. */
   streams?: string;
+  /** Says more with the operator's key, and answers 503, too. */
+  isProbe?: true;
   /** Instead of the examples of the kinds. */
   example?: string;
   /** Errors that do not follow from the rest; see `errorsOf`. */

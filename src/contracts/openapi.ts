@@ -11,10 +11,14 @@ import {
 import { scopesOf } from "../sellers/scopes.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { ANSWER_EXAMPLES, deliveredExample } from "./examples.ts";
+import { jsonWriter } from "../json/encode.ts";
 import { instanceOf } from "../json/instance.ts";
+import type { XmlNode, XmlValue } from "../xml/encode.ts";
 import {
   type Child,
   isText,
+  listedIn,
+  one,
   type Shape,
   type TextForm,
 } from "../xml/shapes.ts";
@@ -22,6 +26,7 @@ import {
 type Json = Record<string, unknown>;
 
 const XML = "text/xml";
+const JSON_TYPE = "application/json";
 const encoder = new TextEncoder();
 
 function textSchema(form: TextForm): Json {
@@ -58,12 +63,18 @@ function textSchema(form: TextForm): Json {
   }
 }
 
-/** An element that may be empty, as a JSON schema. */
+/** A text that may be none. */
 function contentSchema(form: TextForm): Json {
   const schema = textSchema(form);
-  return form.empty ? { anyOf: [schema, { const: "" }] } : schema;
+  if (!form.empty) return schema;
+  return {
+    ...schema,
+    type: [schema.type, "null"],
+    ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
+  };
 }
 
+/** Schemas of JSON; those of XML are in the XSD. */
 class Components {
   readonly schemas: Record<string, Json> = {};
 
@@ -78,62 +89,94 @@ class Components {
   }
 
   #written(shape: Shape): Json {
-    const { content } = shape;
+    const { content, textName = "value", orText, plain } = shape;
     const properties: Json = {};
     const required: string[] = [];
-    for (const [name, attribute] of Object.entries(shape.attributes ?? {})) {
-      properties[`@${name}`] = {
-        ...textSchema(attribute.form),
-        ...(attribute.about && { description: attribute.about }),
-        xml: { name, attribute: true },
-      };
-      if (attribute.required) required.push(`@${name}`);
-    }
     if (isText(content)) {
       if (shape.attributes === undefined) return contentSchema(content);
-      // OpenAPI 3.1 cannot express that this is the element's own text.
-      properties["#text"] = contentSchema(content);
-      required.push("#text");
-      return { type: "object", properties, required };
+      properties[textName] = contentSchema(content);
+      required.push(textName);
+    } else {
+      this.#members(content, properties, required);
     }
-    for (const child of content) {
-      properties[child.name] = this.#child(child);
-      if (child.min > 0) required.push(child.name);
+    for (const [name, attribute] of Object.entries(shape.attributes ?? {})) {
+      properties[name] = {
+        ...textSchema(attribute.form),
+        ...(attribute.about && { description: attribute.about }),
+      };
+      if (attribute.required) required.push(name);
     }
-    const elements = {
+    const object = {
       type: "object",
       properties,
       ...(required.length > 0 && { required }),
+      ...(plain && { description: "its value alone is taken, too" }),
     };
-    return shape.orText ? { anyOf: [elements, { type: "string" }] } : elements;
+    return orText ? { anyOf: [object, { type: "string" }] } : object;
   }
 
-  #child(child: Child): Json {
-    const schema = this.shape(child.shape);
-    const description = child.about && { description: child.about };
-    if (child.max === 1) return { ...schema, ...description };
+  /** Adds elements as members; what is beside the items of a list, too. */
+  #members(
+    children: readonly Child[],
+    properties: Json,
+    required: string[],
+  ): void {
+    for (const { name, shape, min, max, about } of children) {
+      const description = about && { description: about };
+      const listed = max > 1 ? null : listedIn(shape);
+      if (listed !== null) {
+        properties[name] = { ...this.#array(listed.items), ...description };
+        this.#members(listed.beside, properties, min > 0 ? required : []);
+      } else if (max > 1) {
+        properties[name] = this.#array({ name, shape, min, max, about });
+      } else {
+        properties[name] = { ...this.shape(shape), ...description };
+      }
+      if (min > 0 || max > 1) required.push(name);
+    }
+  }
+
+  #array({ shape, min, max, about }: Child): Json {
     return {
       type: "array",
-      items: schema,
-      ...(child.min > 0 && { minItems: child.min }),
-      ...(child.max !== Infinity && { maxItems: child.max }),
-      ...description,
-    };
-  }
-
-  service(name: AnswerName): Json {
-    return {
-      ...this.shape({ content: ANSWERS[name] }),
-      xml: { name: "service" },
+      items: this.shape(shape),
+      ...(min > 0 && { minItems: min }),
+      ...(max !== Infinity && { maxItems: max }),
+      ...(about && { description: about }),
     };
   }
 }
 
-function parameter({ name, about, schema, ...place }: Parameter): Json {
+/**
+ * A document in both forms. JSON is the first, because generators take that;
+ * the schema of XML is the XSD.
+ */
+function both(schema: Json, json: Json, xml: Json): Json {
+  return {
+    [JSON_TYPE]: { schema, examples: json },
+    [XML]: { schema: { type: "string", contentMediaType: XML }, examples: xml },
+  };
+}
+
+/** The shape of a document that is sent, without its root's name. */
+function sentShape(root: string, shape: Shape): Shape {
+  return listedIn(shape) === null ? shape : { content: [one(root, shape)] };
+}
+
+/** An XML document of a shape as JSON. */
+function asJson(xml: string, shape: Shape): unknown {
+  const instance = instanceOf(encoder.encode(xml), shape);
+  return JSON.parse(jsonWriter(shape)(instance as XmlValue));
+}
+
+function parameter(
+  { name, about, schema, required, ...place }: Parameter,
+): Json {
   return {
     name,
     in: place.in ?? "query",
     description: about,
+    ...(required && { required }),
     schema: schema ?? { type: "string" },
   };
 }
@@ -155,14 +198,6 @@ function pathParameter(name: string): Json {
       ...(words && { enum: words }),
       ...(idOf && { format: "uuid" }),
     },
-  };
-}
-
-/** An example: the instance of its schema, and the document itself. */
-function example(xml: string, shape: Shape): Json {
-  return {
-    description: `As XML:\n\n\`\`\`xml\n${xml}\n\`\`\``,
-    value: instanceOf(encoder.encode(xml), shape),
   };
 }
 
@@ -212,20 +247,20 @@ function answer(endpoint: Endpoint, components: Components): Json {
       "200": { description: title, headers: headers(endpoint), content },
     };
   }
-  const schemas = answers.map((name) => components.service(name));
-  const examples = Object.fromEntries(
-    answers.map((name) => [
-      name,
-      example(own ?? ANSWER_EXAMPLES[name], { content: ANSWERS[name] }),
-    ]),
-  );
-  const schema = schemas.length === 1 ? schemas[0] : { oneOf: schemas };
+  const exampleOf = (name: AnswerName) => own ?? ANSWER_EXAMPLES[name];
   return {
     "200": {
       description: title,
       headers: headers(endpoint),
       content: {
-        [XML]: { schema, examples },
+        ...both(
+          anyOf(answers, components),
+          examples(
+            answers,
+            (name) => asJson(exampleOf(name), { content: ANSWERS[name] }),
+          ),
+          examples(answers, exampleOf),
+        ),
         ...(streams && {
           "text/event-stream": {
             schema: { type: "string", description: streams },
@@ -236,7 +271,23 @@ function answer(endpoint: Endpoint, components: Components): Json {
   };
 }
 
-function failures(endpoint: Endpoint): Json {
+function anyOf(answers: readonly AnswerName[], components: Components): Json {
+  const schemas = answers.map((name) =>
+    components.shape({ type: `${name}_answer`, content: ANSWERS[name] })
+  );
+  return schemas.length === 1 ? schemas[0] : { anyOf: schemas };
+}
+
+function examples<N extends string>(
+  names: readonly N[],
+  valueOf: (name: N) => unknown,
+): Json {
+  return Object.fromEntries(
+    names.map((name) => [name, { value: valueOf(name) }]),
+  );
+}
+
+function failures(endpoint: Endpoint, components: Components): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(endpoint)) {
     const status = ERRORS[code].status;
@@ -249,7 +300,16 @@ function failures(endpoint: Endpoint): Json {
         endpoint,
         ...(WAITING.includes(status) ? ["Retry-After"] : []),
       ),
-      content: { [XML]: { schema: { $ref: "#/components/schemas/error" } } },
+      content: both(
+        status === 503 && endpoint.isProbe
+          ? anyOf(["health", "error"], components)
+          : anyOf(["error"], components),
+        examples(
+          ["error"],
+          () => asJson(ANSWER_EXAMPLES.error, { content: ANSWERS.error }),
+        ),
+        examples(["error"], () => ANSWER_EXAMPLES.error),
+      ),
     }]),
   );
 }
@@ -277,12 +337,11 @@ function webhooks(components: Components): Json {
         })),
       requestBody: {
         required: true,
-        content: {
-          [XML]: {
-            schema: { ...components.shape(shape), xml: { name: "event" } },
-            examples: { example: example(deliveredExample(trigger), shape) },
-          },
-        },
+        content: both(
+          components.shape(shape),
+          examples(["example"], () => asJson(deliveredExample(trigger), shape)),
+          examples(["example"], () => deliveredExample(trigger)),
+        ),
       },
       responses: { "2XX": { description: "Delivered." } },
     },
@@ -313,25 +372,36 @@ function operation(endpoint: Endpoint, components: Components): Json {
     ...(sends && sent && {
       requestBody: {
         required: true,
-        content: {
-          [XML]: {
-            schema: {
-              ...components.shape(sent),
-              xml: { name: sends.root },
-            },
-            examples: {
-              example: example(sends.example, sent),
-            },
-          },
-        },
+        content: sentContent(sends, sent, components),
       },
     }),
-    responses: { ...answer(endpoint, components), ...failures(endpoint) },
+    responses: {
+      ...answer(endpoint, components),
+      ...failures(endpoint, components),
+    },
   };
 }
 
+function sentContent(
+  { root, example }: NonNullable<Endpoint["sends"]>,
+  shape: Shape,
+  components: Components,
+): Json {
+  const written = jsonWriter({ content: [one(root, shape)] });
+  const instance = instanceOf(encoder.encode(example), shape);
+  const json = JSON.parse(written({ [root]: instance } as XmlNode));
+  return both(
+    components.shape(sentShape(root, shape)),
+    examples(["example"], () => listedIn(shape) === null ? json[root] : json),
+    examples(["example"], () => example),
+  );
+}
+
 /** The keys that an endpoint accepts, those of sellers with a scope. */
-function securityOf({ access, scope, method }: Endpoint): readonly Json[] {
+function securityOf(
+  { access, scope, method, isProbe }: Endpoint,
+): readonly Json[] {
+  if (isProbe) return [{}, ...SECURITY.operator];
   if (scope === undefined) return SECURITY[access];
   return scopesOf(scope, method).map((one) => ({ seller: [one] }));
 }
@@ -357,14 +427,6 @@ export function openApi(
   version: string,
 ): string {
   const components = new Components();
-  components.schemas.error = {
-    ...components.service("error"),
-    examples: [
-      instanceOf(encoder.encode(ANSWER_EXAMPLES.error), {
-        content: ANSWERS.error,
-      }),
-    ],
-  };
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/:(\w+)/g, "{$1}");
@@ -380,10 +442,10 @@ export function openApi(
       title: "Seller interface",
       version,
       contact: { name: "The operator of the marketplace" },
-      description: "Documents and answers are XML: see the schemas at " +
-        "/seller_api/schemas/products-1.1.xsd and " +
-        "/seller_api/schemas/responses-1.1.xsd. Properties that begin with @ " +
-        "are XML attributes, #text is an element's own text.",
+      description: "Schemas describe JSON. XML is what is sent and answered " +
+        "without Content-Type and Accept: application/json; its schemas are " +
+        "at /seller_api/schemas/products-1.1.xsd, attributes-1.1.xsd and " +
+        "responses-1.1.xsd.",
     },
     servers: [{ url: "/" }],
     tags: [

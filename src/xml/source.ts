@@ -63,8 +63,8 @@ export class XmlSource {
     const forbidden = text.search(FORBIDDEN);
     if (forbidden === -1) return text;
     const code = text.charCodeAt(forbidden).toString(16).toUpperCase();
-    this.#fault = `The character U+${code.padStart(4, "0")} is disallowed in ` +
-      "XML; leave it out.";
+    this.#fault = `The character U+${code.padStart(4, "0")} is not allowed; ` +
+      "leave it out.";
     return text.slice(0, forbidden);
   }
 

@@ -53,7 +53,7 @@ Deno.test("a typed client is generated, and compiles", async () => {
     `${folder.path}/client.ts`,
     'import type { operations } from "./types.ts";\n' +
       'type Answers = operations["getTransaction"]["responses"];\n' +
-      'type Final = Answers[200]["content"]["text/xml"];\n' +
+      'type Final = Answers[200]["content"]["application/json"];\n' +
       "export const status = (answer: Final): string =>\n" +
       "  answer.transaction.status;\n",
   );

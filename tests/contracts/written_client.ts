@@ -286,7 +286,7 @@ function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
   const inQuery = parameters
     .filter((one) => one.in !== "header" && !hasOwnAnswer(one, endpoint))
     .map((one) =>
-      property(one.name, one.about, parameterType(one), isRequired(one))
+      property(one.name, one.about, parameterType(one), one.required ?? false)
     );
   return [...inPath, ...document, ...inQuery];
 }
@@ -304,10 +304,6 @@ function property(
 /** Whether it is a dry run with an answer of its own: another signature. */
 function hasOwnAnswer({ name }: Parameter, { answers }: Endpoint): boolean {
   return name === "dry_run" && Array.isArray(answers) && answers.length > 1;
-}
-
-function isRequired({ about }: Parameter): boolean {
-  return about.endsWith("; required");
 }
 
 function method(endpoint: Endpoint, declarations: Declarations): string {

@@ -24,6 +24,7 @@ export const getReadiness = endpoint({
   about: "200 when the service can do its work, else 503. With the " +
     "operator's key it says what it looked at.",
   answers: ["health"],
+  isProbe: true,
 }, async ({ services, isOperator }) => {
   const detailed = await isOperator();
   const { db, deps, health } = services;

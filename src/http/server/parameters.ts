@@ -69,6 +69,7 @@ export const LIMIT: QueryParameter<number> = {
 export const AFTER = {
   name: "after",
   about: "continues after an earlier page: its <next>",
+  schema: { type: "string", minLength: 1 },
   code: "not_allowed",
   expected: "what the <next> of this list held",
 } satisfies Omit<QueryParameter<unknown>, "parse">;
@@ -106,10 +107,10 @@ export const UPDATED_SINCE = time(
 
 export const TRIGGER = word("trigger", TRIGGERS, "only those of this trigger");
 export const STATE = word("state", DELIVERY_STATES, "only those in this state");
-export const SINCE = time(
-  "since",
-  "events of this time and later; ISO 8601; required",
-);
+export const SINCE = {
+  ...time("since", "events of this time and later; ISO 8601; required"),
+  required: true,
+} as const;
 export const UNTIL = time(
   "until",
   "events of this time and earlier; now when left out",
@@ -222,11 +223,10 @@ export const CHANGED = word(
     "out, the undo is refused if there are any",
 );
 
-export const HISTORY_ATTRIBUTE = word(
-  "attribute",
-  ["price"],
-  "whose changes; required",
-);
+export const HISTORY_ATTRIBUTE = {
+  ...word("attribute", ["price"], "whose changes; required"),
+  required: true,
+} as const;
 
 export const EXPECTED_VALUE: QueryParameter<string> = {
   name: EXPECTED,

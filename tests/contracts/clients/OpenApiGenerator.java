@@ -1,0 +1,63 @@
+// The client that openapi-generator generates for Java, on a running service.
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.openapitools.client.ApiClient;
+import org.openapitools.client.ApiException;
+import org.openapitools.client.api.SellerApi;
+import org.openapitools.client.model.ErrorAnswer;
+import org.openapitools.client.model.Product;
+import org.openapitools.client.model.ProductPrice;
+import org.openapitools.client.model.ProductQuantity;
+import org.openapitools.client.model.UploadAnswer;
+import org.openapitools.client.model.UploadProductsRequest;
+
+final class OpenApiGenerator {
+  static Product product(String sku) {
+    return new Product()
+        .sku(sku)
+        .title("Mug")
+        .price(new ProductPrice().amount("149.00").currency("SEK"))
+        .quantity(new ProductQuantity().value(12L));
+  }
+
+  static UploadProductsRequest request(Stream<String> skus) {
+    List<Product> products = skus.map(OpenApiGenerator::product).toList();
+    return new UploadProductsRequest().products(products);
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    ApiClient client = new ApiClient();
+    client.updateBaseUri(arguments[0]);
+    client.setRequestInterceptor(request -> request
+        .setHeader("X-Service-Auth", arguments[1])
+        // It accepts JSON and XML alike, which asks for XML.
+        .setHeader("Accept", "application/json"));
+    SellerApi seller = new SellerApi(client);
+    var skus = IntStream.range(0, 250).mapToObj(n -> "SKU-%03d".formatted(n));
+    var uploaded = (UploadAnswer) seller
+        .uploadProducts(request(skus), null, null, null, null)
+        .getActualInstance();
+    var status = seller.getTransaction(uploaded.getTransactionId(), 20, null)
+        .getTransaction();
+    System.out.println(
+        status.getStatus() + " " + status.getProducts().getCreated());
+    int listed = 0;
+    String next = null;
+    do {
+      var page = seller.listProducts(next, 100, null, null, null, null);
+      listed += page.getProducts().size();
+      next = page.getNext();
+    } while (next != null);
+    System.out.println(listed);
+    try {
+      seller.uploadProducts(request(Stream.of("A", "A")), null, null, null, null);
+    } catch (ApiException refused) {
+      var error = client.getObjectMapper()
+          .readValue(refused.getResponseBody(), ErrorAnswer.class).getError();
+      var detail = error.getDetails().get(0);
+      System.out.println(
+          error.getCode() + " " + detail.getPointer() + " " + detail.getCode());
+    }
+  }
+}

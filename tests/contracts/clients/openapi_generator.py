@@ -1,0 +1,41 @@
+"""The client that openapi-generator generates for Python, on a running service."""
+
+import sys
+
+import openapi_client as api
+
+url, key = sys.argv[1:]
+configuration = api.Configuration(host=url, api_key={"seller": key})
+seller = api.SellerApi(api.ApiClient(configuration))
+
+
+def product(sku):
+    return api.Product(
+        sku=sku,
+        title="Mug",
+        price=api.ProductPrice(amount="149.00", currency="SEK"),
+        quantity=api.ProductQuantity(value=12),
+    )
+
+
+def upload(skus):
+    products = [product(sku) for sku in skus]
+    request = api.UploadProductsRequest(products=products)
+    return seller.upload_products(request).actual_instance
+
+
+uploaded = upload(f"SKU-{n:03}" for n in range(250))
+status = seller.get_transaction(uploaded.transaction_id, wait=20).transaction
+print(status.status, status.products.created)
+listed, page = 0, seller.list_products(limit=100)
+while True:
+    listed += len(page.products)
+    if not page.next:
+        break
+    page = seller.list_products(limit=100, after=page.next)
+print(listed)
+try:
+    upload(["A", "A"])
+except api.exceptions.UnprocessableEntityException as refused:
+    [detail, *_] = refused.data.error.details
+    print(refused.data.error.code, detail.pointer, detail.code)

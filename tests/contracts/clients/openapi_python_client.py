@@ -1,0 +1,55 @@
+"""The client that openapi-python-client generates, on a running service."""
+
+import sys
+
+from seller_interface_client import AuthenticatedClient
+from seller_interface_client.api.seller import (
+    get_transaction,
+    list_products,
+    upload_products,
+)
+from seller_interface_client.models import (
+    Product,
+    ProductPrice,
+    ProductQuantity,
+    UploadProductsJsonBody,
+)
+
+url, key = sys.argv[1:]
+client = AuthenticatedClient(
+    base_url=url,
+    token=key,
+    prefix="",
+    auth_header_name="X-Service-Auth",
+    # It sends none by itself, which asks for XML.
+    headers={"Accept": "application/json"},
+    timeout=60,
+)
+
+
+def product(sku):
+    return Product(
+        sku=sku,
+        title="Mug",
+        price=ProductPrice(amount="149.00", currency="SEK"),
+        quantity=ProductQuantity(value=12),
+    )
+
+
+def upload(skus):
+    body = UploadProductsJsonBody(products=[product(sku) for sku in skus])
+    return upload_products.sync(client=client, body=body)
+
+
+uploaded = upload(f"SKU-{n:03}" for n in range(250))
+status = get_transaction.sync(uploaded.transaction_id, client=client, wait=20)
+print(status.transaction.status, status.transaction.products.created)
+listed, page = 0, list_products.sync(client=client, limit=100)
+while True:
+    listed += len(page.products)
+    if not page.next_:
+        break
+    page = list_products.sync(client=client, limit=100, after=page.next_)
+print(listed)
+refused = upload(["A", "A"]).error
+print(refused.code, refused.details[0].pointer, refused.details[0].code)

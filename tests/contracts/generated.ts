@@ -1,0 +1,130 @@
+/**
+ * Clients that generators of others make from the OpenAPI description: each
+ * uploads 250 products, waits for the status, pages the list and reads a 422.
+ * Outside `deno task check`, because they come from PyPI, Maven Central and
+ * Packagist: `deno task contracts`.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { openApi } from "../../src/contracts/openapi.ts";
+import { ENDPOINTS } from "../../src/http/routes.ts";
+import { boot } from "../support/app.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { run } from "../support/foreign.ts";
+
+const PYTHON_CLIENT = "openapi-python-client==0.29.1";
+const GENERATOR = "7.25.0";
+const JAR = "https://repo1.maven.org/maven2/org/openapitools/" +
+  `openapi-generator-cli/${GENERATOR}/openapi-generator-cli-${GENERATOR}.jar`;
+const CLIENTS = new URL("clients", import.meta.url).pathname;
+
+type Step = [program: string, ...args: string[]];
+
+interface Generated {
+  /** What generates it. */
+  name: string;
+  /** Needs programs and networks that may be missing. */
+  gets: Step[];
+  /** In a folder with openapi.json and venv/. */
+  makes: Step[];
+  program: Step;
+}
+
+const GET_JAR: Step = ["curl", "-sfO", JAR];
+
+const generate = (language: string, ...more: string[]): Step => [
+  "java",
+  "-jar",
+  `openapi-generator-cli-${GENERATOR}.jar`,
+  "generate",
+  "-iopenapi.json",
+  `-g${language}`,
+  "-oclient",
+  ...more,
+];
+
+const ALL: Generated[] = [
+  {
+    name: "openapi-python-client",
+    gets: [["venv/bin/pip", "install", "-q", PYTHON_CLIENT]],
+    makes: [
+      [
+        "venv/bin/openapi-python-client",
+        "generate",
+        "--path=openapi.json",
+        "--output-path=client",
+      ],
+      ["venv/bin/pip", "install", "-q", "./client"],
+    ],
+    program: ["venv/bin/python", `${CLIENTS}/openapi_python_client.py`],
+  },
+  {
+    name: "openapi-generator for Python",
+    gets: [GET_JAR],
+    makes: [
+      generate("python"),
+      ["venv/bin/pip", "install", "-q", "./client"],
+    ],
+    program: ["venv/bin/python", `${CLIENTS}/openapi_generator.py`],
+  },
+  {
+    name: "openapi-generator for PHP",
+    gets: [["php", "--version"], ["composer", "--version"], GET_JAR],
+    makes: [
+      generate("php"),
+      ["composer", "install", "-q", "--no-dev", "-dclient"],
+      ["cp", `${CLIENTS}/openapi_generator.php`, "client"],
+    ],
+    program: ["php", "client/openapi_generator.php"],
+  },
+  {
+    name: "openapi-generator for Java",
+    gets: [["mvn", "--version"], GET_JAR],
+    makes: [
+      generate("java", "--library=native"),
+      ["mvn", "-q", "-fclient", "package", "-Dmaven.test.skip"],
+      [
+        "mvn",
+        "-q",
+        "-fclient",
+        "dependency:copy-dependencies",
+        "-DoutputDirectory=../lib",
+      ],
+      ["sh", "-c", "cp client/target/*.jar lib"],
+    ],
+    program: ["java", "-cp", "lib/*", `${CLIENTS}/OpenApiGenerator.java`],
+  },
+];
+
+for (const { name, gets, makes, program } of ALL) {
+  Deno.test(`a client of ${name} uploads, follows, pages, reads a 422`, async () => {
+    await using folder = await temporaryFolder();
+    const cwd = folder.path;
+    await Deno.writeTextFile(
+      `${cwd}/openapi.json`,
+      openApi(ENDPOINTS, "1.0.0"),
+    );
+    await run("python3", ["-m", "venv", "venv"], { cwd });
+    for (const [command, ...args] of gets) {
+      const { success, text } = await run(command, args, { cwd });
+      if (success) continue;
+      console.log(`not tried: ${name}, as ${command} ${args[0]} says: ${text}`);
+      return;
+    }
+    for (const [command, ...args] of makes) {
+      const { success, text } = await run(command, args, { cwd });
+      assert(success, text);
+    }
+    await using app = await boot();
+    const [command, ...args] = program;
+    const { text } = await run(command, [...args, app.url, app.key], { cwd });
+    assertEquals(
+      text.trim().split("\n"),
+      [
+        "completed 250",
+        "250",
+        "record_invalid /products/1/sku duplicate_sku",
+      ],
+      text,
+    );
+  });
+}
