@@ -25,6 +25,19 @@ export function contentsPage(): string {
   return page("handbook", navigation(), main);
 }
 
+/** `GET /llms.txt`: where every chapter is in Markdown. */
+export function contentsText(): string {
+  const parts = PARTS.map(({ title, chapters }) => {
+    const items = chapters.map((chapter) =>
+      `- [${titleOf(chapter)}](/docs/${chapter.name}.md)`
+    );
+    return `\n## ${title}\n\n${items.join("\n")}\n`;
+  });
+  return "# Seller interface\n\n> Sellers of a marketplace upload products by " +
+    "XML or JSON over HTTP, and are told of orders by webhooks. The interface " +
+    `is described in [OpenAPI 3.1](/openapi.json).\n${parts.join("")}`;
+}
+
 /**
  * `GET /docs/:chapter`. Yields between parts, each of which can take 20 ms the
  * first time.

@@ -36,6 +36,7 @@ Deno.test("every route is documented but those for browsers and people alone", (
     undocumented.map(({ path }) => path),
     [
       "/docs/files/:file",
+      "/llms.txt",
       "/",
       "/assets/:name",
       "/docs.css",

@@ -46,6 +46,21 @@ Deno.test("the README lists the chapters in the order of /docs, with their title
   assertEquals(listed, lines);
 });
 
+Deno.test("every chapter is served as Markdown, where llms.txt says", async () => {
+  await using app = await boot();
+  const get = (path: string) => app.call(path, { key: null });
+  const { text } = await get("/llms.txt");
+  const paths = [...text.matchAll(/\]\((\S+\.md)\)/g)].map(([, path]) => path);
+  assertEquals(paths, CHAPTERS.map(({ name }) => `/docs/${name}.md`));
+  const markdown = await Promise.all(paths.map(get));
+  assertEquals(
+    markdown.map(({ text }) => text),
+    CHAPTERS.map(({ text }) => text),
+  );
+  const [{ headers }] = markdown;
+  assertEquals(headers.get("content-type"), "text/markdown; charset=utf-8");
+});
+
 const SEARCH = '<script src="/docs/search.js" defer></script>';
 
 Deno.test("no page needs a key, a script, or anything from elsewhere", async () => {

@@ -19,7 +19,12 @@ import clientTypes from "../../client/dist/client.d.ts" with { type: "text" };
 import style from "../../docs/docs.css" with { type: "text" };
 import search from "../../docs/search.js" with { type: "text" };
 import { OPERATOR_FILES } from "../../docs/files.ts";
-import { chapterPage, contentsPage, generatedPage } from "../../docs/page.ts";
+import {
+  chapterPage,
+  contentsPage,
+  contentsText,
+  generatedPage,
+} from "../../docs/page.ts";
 import { searchEntries } from "../../docs/search_index.ts";
 import { notFound } from "../../lib/errors.ts";
 import { endpoint, type Handler } from "../server/route.ts";
@@ -74,6 +79,8 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
       ? () => apiReference(endpoints())
       : undefined;
     add(chapter.name, () => chapterPage(chapter, generate));
+    const markdown = published("text/markdown", () => chapter.text);
+    pages.set(`${chapter.name}.md`, markdown);
   }
   pages.set(
     "search.json",
@@ -93,6 +100,12 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
     return page(context);
   };
 }
+
+/** The handbook for language models (llmstxt.org). */
+export const getLlmsText = endpoint(
+  null,
+  published("text/plain", contentsText),
+);
 
 const TO_TAKE = new Map(
   OPERATOR_FILES.map(({ name, type, text }) => [
