@@ -1,6 +1,11 @@
 <?php
 // The client that openapi-generator generates for PHP, on a running service.
-require 'vendor/autoload.php';
+require 'GuzzleHttp/autoload.php';
+spl_autoload_register(function (string $class) {
+    $path = str_replace(['OpenAPI\\Client\\', '\\'], ['', '/'], $class);
+    $file = "client/lib/$path.php";
+    if (is_file($file)) require $file;
+});
 
 use OpenAPI\Client\Api\SellerApi;
 use OpenAPI\Client\ApiException;
@@ -13,6 +18,10 @@ use OpenAPI\Client\Model\UploadProductsRequest;
 [, $url, $key] = $argv;
 $configuration = (new Configuration())->setHost($url)
     ->setApiKey('X-Service-Auth', $key);
+// Otherwise it writes 0 and 1 for booleans.
+Configuration::getDefaultConfiguration()->setBooleanFormatForQueryString(
+    Configuration::BOOLEAN_FORMAT_STRING
+);
 $seller = new SellerApi(null, $configuration);
 
 function product(string $sku): Product
