@@ -359,10 +359,8 @@ export class JsonReader implements TagPosition {
     const window = this.#window;
     const quote = window.indexOf('"', start);
     if (quote === -1) return -1;
-    if (window.charCodeAt(quote - 1) !== BACKSLASH) {
-      const escape = window.lastIndexOf("\\", quote - 1);
-      if (escape < start) return quote;
-    }
+    // Not lastIndexOf: without an escape it would look through the window.
+    if (!window.slice(start, quote).includes("\\")) return quote;
     REST_OF_STRING.lastIndex = start;
     return REST_OF_STRING.test(window) ? REST_OF_STRING.lastIndex - 1 : -1;
   }
