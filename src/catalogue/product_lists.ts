@@ -4,7 +4,7 @@
  */
 import { type ImageState, type ShownImage, urlKey } from "../images/image.ts";
 import type { ImageType } from "../images/image_types.ts";
-import type { Status } from "./fields.ts";
+import type { ProductImage, Status } from "./fields.ts";
 import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ReviewState } from "../reviews/review.ts";
@@ -18,7 +18,12 @@ import {
 } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { findProducts } from "./product_rows.ts";
-import { COLUMNS, type ProductRow, toProduct } from "./product_values.ts";
+import {
+  COLUMNS,
+  parseList,
+  type ProductRow,
+  toProduct,
+} from "./product_values.ts";
 
 /** Rows that one read examines: a few milliseconds if rows are long. */
 const SCAN_STEP = 500;
@@ -30,6 +35,8 @@ export interface ProductFilter {
   updatedSince: number | null;
   /** Part of the SKU or the title, whatever the case. */
   text: string | null;
+  /** The state of at least one image. */
+  images: ShownImage["status"] | null;
 }
 
 export interface ProductPage {
@@ -92,7 +99,7 @@ interface Scan {
 async function passingIds(
   sql: Sql,
   sellerNo: number,
-  { status, review, updatedSince, text }: ProductFilter,
+  { status, review, updatedSince, text, images }: ProductFilter,
   { after, end, limit }: Scan,
 ): Promise<string[]> {
   const wanted = where({
@@ -104,14 +111,42 @@ async function passingIds(
     "updated_at >= ?": updatedSince,
   });
   // The engines differ in which letters they consider equal.
-  const columns = text === null ? "id" : "id, sku, title";
-  const limitation = text === null ? "LIMIT ?" : "";
-  const rows = await sql.all<{ id: string; sku: string; title: string }>(
-    `SELECT ${columns} FROM products ${wanted.where} ORDER BY id ${limitation}`,
-    text === null ? [...wanted.params, limit] : wanted.params,
+  const columns = [
+    "id",
+    ...text === null ? [] : ["sku", "title"],
+    ...images === null ? [] : ["images"],
+  ];
+  const isWhole = columns.length === 1;
+  const rows = await sql.all<NamedRow>(
+    `SELECT ${columns.join(", ")} FROM products ${wanted.where} ORDER BY id ${
+      isWhole ? "LIMIT ?" : ""
+    }`,
+    isWhole ? [...wanted.params, limit] : wanted.params,
   );
-  const passing = text === null ? rows : rows.filter(holds(text));
+  const named = text === null ? rows : rows.filter(holds(text));
+  const passing = images === null
+    ? named
+    : await withImages(sql, sellerNo, named, images);
   return passing.slice(0, limit).map(({ id }) => id);
+}
+
+type NamedRow = Pick<ProductRow, "id" | "sku" | "title" | "images">;
+
+/** Those with an image in this state. */
+async function withImages(
+  sql: Sql,
+  sellerNo: number,
+  rows: readonly NamedRow[],
+  status: ShownImage["status"],
+): Promise<NamedRow[]> {
+  const products = rows.map((row) => ({
+    row,
+    images: parseList(row.images) as ProductImage[],
+  }));
+  const shown = await shownImages(sql, sellerNo, products);
+  return products.filter(({ images }) =>
+    images.some(({ url }) => shown.get(url)?.status === status)
+  ).map(({ row }) => row);
 }
 
 function holds(text: string) {

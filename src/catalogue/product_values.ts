@@ -65,7 +65,7 @@ export function isList(column: Column): column is ListField {
 }
 
 /** Most lists of most products are empty: this saves a parse. */
-function parseList(json: string): unknown[] {
+export function parseList(json: string): unknown[] {
   return json === "[]" ? [] : JSON.parse(json);
 }
 

@@ -393,6 +393,8 @@ export interface Operations {
       status?: "active" | "paused";
       /** only products whose review has this state */
       review?: "pending" | "approved" | "rejected";
+      /** only products with an image in this state */
+      images?: "pending" | "stored" | "failed";
       /** only products whose SKU or title holds this, in any case */
       q?: string;
     },

@@ -1238,6 +1238,8 @@ export interface Backlog {
   /** to be fetched; counts stop at 100,000 */
   images: number;
   deliveries: number;
+  /** being checked or stored, or waiting for that */
+  imports: number;
   /** their webhooks are disabled */
   held_deliveries?: number;
   /** their schedule has run out */
@@ -1249,6 +1251,7 @@ export const BACKLOG: Shape = {
   elements: {
     images: NUMBER,
     deliveries: NUMBER,
+    imports: NUMBER,
     held_deliveries: NUMBER,
     exhausted_deliveries: NUMBER,
     oldest_due_seconds: NUMBER,

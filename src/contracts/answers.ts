@@ -357,6 +357,7 @@ const BACKLOG = named(
   "backlog",
   one("images", COUNT, "to be fetched; counts stop at 100,000"),
   one("deliveries", COUNT),
+  one("imports", COUNT, "being checked or stored, or waiting for that"),
   maybe("held_deliveries", COUNT, "their webhooks are disabled"),
   maybe("exhausted_deliveries", COUNT, "their schedule has run out"),
   maybe("oldest_due_seconds", COUNT),

@@ -455,6 +455,7 @@ ${indented(indented(RIGHTS))}
     `<backlog>
   <images>40</images>
   <deliveries>2</deliveries>
+  <imports>1</imports>
   <held_deliveries>0</held_deliveries>
   <exhausted_deliveries>1</exhausted_deliveries>
 </backlog>`,

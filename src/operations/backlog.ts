@@ -12,6 +12,9 @@ export interface Backlog {
   /** Deliveries that wait or are being sent. */
   deliveries: number;
   deliveriesInFlight: number;
+  /** Imports that are checked or stored, or wait for their turn. */
+  imports: number;
+  importsInFlight: number;
   /** Deliveries of disabled webhooks. */
   held: number;
   /** Exhausted deliveries that are not deleted yet. */
@@ -29,9 +32,10 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
     );
     return row!.n;
   };
-  const [imagesInFlight, deliveriesInFlight] = [
+  const [imagesInFlight, deliveriesInFlight, importsInFlight] = [
     await count("images", "lease_id IS NOT NULL"),
     await count("deliveries", "lease_id IS NOT NULL"),
+    await count("imports", "lease_id IS NOT NULL"),
   ];
   return {
     images: await count("images", "due_at IS NOT NULL") + imagesInFlight,
@@ -39,6 +43,8 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
     deliveries: await count("deliveries", "due_at IS NOT NULL") +
       deliveriesInFlight,
     deliveriesInFlight,
+    imports: await count("imports", "due_at IS NOT NULL") + importsInFlight,
+    importsInFlight,
     held: await count("deliveries", "state = 'held'"),
     exhausted: await count(
       "deliveries",

@@ -94,6 +94,9 @@ export class Snapshot {
     const { images, imagesInFlight } = backlog;
     queue.set(Math.max(0, images - imagesInFlight), "images", "waiting");
     queue.set(imagesInFlight, "images", "in_flight");
+    const { imports, importsInFlight } = backlog;
+    queue.set(imports - importsInFlight, "imports", "waiting");
+    queue.set(importsInFlight, "imports", "in_flight");
     const { deliveries, deliveriesInFlight, held, exhausted } = backlog;
     queue.set(deliveries - deliveriesInFlight, "deliveries", "waiting");
     queue.set(deliveriesInFlight, "deliveries", "in_flight");

@@ -7,22 +7,23 @@ import { indented } from "./markup.ts";
 import { labelOf } from "./words.ts";
 import { writeBook } from "./workbook/ask.ts";
 
-type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
+export type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
 
 export type FileKind = "csv" | "xlsx" | "xml";
 
 /** The most products in a file. */
 export const EXPORTED = 50_000;
 
-/** The first products of a search, `EXPORTED` at most. */
+/** The first products of a search, `most` at most. */
 export async function productsOf(
   client: Client,
   query: Query,
-  signal: AbortSignal,
+  most: number,
+  signal?: AbortSignal,
 ): Promise<Product[]> {
   const found: Product[] = [];
   for await (const product of client.all.listProducts(query, { signal })) {
-    if (found.push(product) === EXPORTED) break;
+    if (found.push(product) === most) break;
   }
   return found;
 }

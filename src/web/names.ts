@@ -10,13 +10,13 @@ const REMEMBERED = 1_000;
 
 const kept = inBrowser("upload names");
 
-/** Remembers the name of an upload. */
+/** Remembers the name of an upload, or of a request that was refused at once. */
 export function nameUpload(id: string, name: string): void {
   const names = [...read().filter(([other]) => other !== id), [id, name]];
   kept.set(JSON.stringify(names.slice(-REMEMBERED)));
 }
 
-/** Null if another browser sent it. */
+/** Null if another browser sent it, or gave it no name. */
 export function nameOfUpload(id: string): string | null {
   return read().find(([other]) => other === id)?.[1] ?? null;
 }
@@ -36,6 +36,14 @@ export function titleOf(watched: Transaction | Import): string {
   return undoes === undefined
     ? nameOfUpload(watched.transaction_id) ?? "Upload"
     : `Undo of ${nameOfUpload(undoes) ?? "an upload"}`;
+}
+
+/** Its state in a few words; undefined: that of any other. */
+export function stateOf(
+  { status, images, products }: Transaction | Import,
+): string | undefined {
+  const isRefused = status === "completed_with_errors" && images.failed === 0;
+  return isRefused ? `complete, ${products.refused} refused` : undefined;
 }
 
 /** The view that shows it. */

@@ -249,12 +249,12 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 /** A state as a coloured word; the word alone is sufficient. */
-export function State({ of }: { of: string }) {
-  return (
-    <span class={`state ${TONES[of] ?? "plain"}`}>
-      {stateWord(of)}
-    </span>
-  );
+export function State({ of, word = stateWord(of) }: {
+  of: string;
+  /** Where the state has another one. */
+  word?: string;
+}) {
+  return <span class={`state ${TONES[of] ?? "plain"}`}>{word}</span>;
 }
 
 /** One number with its label. */

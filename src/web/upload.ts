@@ -15,6 +15,7 @@ import { escaped } from "../lib/markup.ts";
 import type { Target } from "./headers.ts";
 import { alreadyMeant, heldIn, replacedIn, rowName } from "./held.ts";
 import { Finder, laidOut, withoutProducts } from "./markup.ts";
+import { nameUpload } from "./names.ts";
 import {
   type CellChange,
   type Sheet,
@@ -617,16 +618,20 @@ async function run(
   const current = upload.value!;
   change({ step: first, edited: false });
   const step = await work(current, signal)
-    .catch((error) => stepAfter(error, first));
+    .catch((error) => stepAfter(error, first, current));
   if (!signal.aborted) change({ step });
 }
 
-function stepAfter(error: unknown, first: Step): Step {
+function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
   if (error instanceof ApiError && error.status === 401) {
     return { name: "kept" };
   }
   if (error instanceof ApiError && !error.passes) {
-    const { details: problems, more } = error;
+    const { details: problems, more, requestId } = error;
+    const isCheck = first.name === "checking";
+    if (requestId) {
+      nameUpload(requestId, isCheck ? `Check of ${fileName}` : fileName);
+    }
     return {
       name: "refused",
       refusal: { ...NO_REFUSAL, error, problems, more },

@@ -6,6 +6,8 @@ import { type Attacker, products, withImages } from "./attacker.ts";
 export interface Attack {
   /** How many sellers take part. */
   sellers: number;
+  /** Milliseconds that the honest seller's p99 may take more; else as for all. */
+  delayMs?: number;
   /** Without the rate limit: what it allows in minutes comes at once. */
   hurried?: boolean;
   /** What has to be there before. */
@@ -377,6 +379,22 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       });
       const own = `${path}/${transactionOf(answer)}/refused`;
       await attacker.sendAndHold(attacker.request("GET", own, key));
+    },
+  },
+  "imports of 50,000 products": {
+    sellers: 2,
+    delayMs: 100,
+    lanes: 2,
+    step: async (attacker, lane) => {
+      const key = attacker.key(lane);
+      const document = products(`i${attacker.fresh()}`, 50_000);
+      const answer = await attacker.send("POST", "/seller_api/imports", {
+        key,
+        body: text(document),
+      });
+      const [, id = "none"] = /<import_id>(.*?)</.exec(answer) ?? [];
+      const path = `/seller_api/imports/${id}?wait=30`;
+      await attacker.send("GET", path, { key });
     },
   },
   "results with problems": {

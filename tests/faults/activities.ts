@@ -40,6 +40,7 @@ export const ACTIVITIES: Readonly<Record<string, Begin>> = {
   "images waiting for a retry": imagesWaiting,
   "deliveries in flight": deliveries,
   "an event stream": eventStream,
+  "an import": importing,
   "a backup": backup,
 };
 
@@ -178,6 +179,36 @@ async function eventStream(stage: Stage): Promise<Activity> {
       await reading;
       assert(text.includes("event: final"), `no final event: ${text}`);
       assert(text.includes("<status>completed</status>"), text);
+    },
+  };
+}
+
+/** More than one part has. */
+const IMPORTED = 251;
+
+/** Its check or its parts meet the fault; each product is stored once. */
+async function importing(stage: Stage): Promise<Activity> {
+  const { app } = stage;
+  const prefix = stage.name("imported");
+  const products = Array.from(
+    { length: IMPORTED },
+    (_, n) => product(`${prefix}-${n}`),
+  );
+  const begun = await app.call("/seller_api/imports", {
+    method: "POST",
+    body: `<products>${products.join("")}</products>`,
+  });
+  assertEquals(begun.status, 200, begun.text);
+  const path = `/seller_api/imports/${textAt(begun.xml, "import_id")}`;
+  return {
+    pending: async () => {
+      const { text } = await app.call(path);
+      return text.includes("<finished_at>") ? "" : text;
+    },
+    verify: async () => {
+      const { xml, text } = await app.call(path);
+      assertEquals(textAt(xml, "import/status"), "completed", text);
+      assertEquals(textAt(xml, "import/products/created"), `${IMPORTED}`);
     },
   };
 }

@@ -138,6 +138,9 @@ test("a refused file is repaired where its problems are shown", async (openTab) 
   await choose(page, "<products>\n <product><title>Cups & saucers</title>");
   await page.getByRole("button", { name: /line 2/ }).click();
   assertEquals(await selected(page), "&");
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByRole("cell", { name: "Check of catalogue.xml" }).waitFor();
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
   await page.getByText("For a report").click();
   const facts = await page.getByRole("alert").innerText();
   assertMatch(facts, /malformed_xml · 400 · request [0-9a-f-]{36}/);
@@ -243,7 +246,7 @@ test("a spreadsheet gets its columns mapped and is one import", async (openTab) 
   await page.getByText("Row 253, Price").waitFor();
   await page.getByRole("button", { name: "Store 251, leave 1" }).click();
   await page.getByRole("heading", { name: "stock.csv" }).waitFor();
-  await page.getByText("complete, images missing").waitFor();
+  await page.getByText("complete, 1 refused").waitFor();
   const last = await app.call("/seller_api/products/S-250");
   assertStringIncludes(last.text, '<price currency="SEK">9.5</price>');
 

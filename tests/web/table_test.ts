@@ -148,7 +148,7 @@ test("the same SKU far apart in a long table is told before anything is stored",
   await page.getByText(/sku "S-0" is already used by product 1/).first()
     .waitFor();
   await click(page, "Store 251, leave 1");
-  await page.getByText("complete, images missing").waitFor();
+  await page.getByText("complete, 1 refused").waitFor();
   const { text } = await app.call("/seller_api/products/S-0");
   assertStringIncludes(text, "<title>Mug</title>");
   assertEquals((await app.call("/seller_api/products/S-250")).status, 200);
@@ -368,7 +368,7 @@ test("what is missing is typed into its cell, and the file is handed back correc
     await page.evaluate("document.activeElement.className") === "sheet"
   );
   await click(page, "Store 16, leave 1");
-  await page.getByText("complete, images missing").waitFor();
+  await page.getByText("complete, 1 refused").waitFor();
   await click(page, "Correct them here");
   await page.getByText("1 problem in 1 row.").waitFor();
   const { text } = await app.call("/seller_api/products/S-15");

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 08e23a4f87d846dc5700fd510328ef96.
+// Built by `deno task client` from sources with the hash 52bf13920002b135f7c575d36c06f005.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -404,6 +404,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         status?: "active" | "paused";
         /** only products whose review has this state */
         review?: "pending" | "approved" | "rejected";
+        /** only products with an image in this state */
+        images?: "pending" | "stored" | "failed";
         /** only products whose SKU or title holds this, in any case */
         q?: string;
     }, options?: CallOptions): Promise<{
@@ -1675,6 +1677,8 @@ export interface AuditEntry { id: string;
 export interface Backlog { /** to be fetched; counts stop at 100,000 */
     images: number;
     deliveries: number;
+    /** being checked or stored, or waiting for that */
+    imports: number;
     /** their webhooks are disabled */
     held_deliveries?: number;
     /** their schedule has run out */

@@ -88,9 +88,10 @@ const NOT_KEPT = { "Cache-Control": "no-store" };
 
 function backlogNode(db: Db, now: number): Promise<BacklogNode> {
   return db.read(async (sql) => {
-    const { images, deliveries } = await countBacklog(sql);
+    const { images, deliveries, imports } = await countBacklog(sql);
     const late = now - (await oldestDueDelivery(sql, now) ?? now);
-    return { images, deliveries, oldest_due_seconds: Math.floor(late / 1_000) };
+    const oldest_due_seconds = Math.floor(late / 1_000);
+    return { images, deliveries, imports, oldest_due_seconds };
   });
 }
 
@@ -119,7 +120,9 @@ export const getStatus = endpoint({
   answers: ["status"],
 }, ({ services }) =>
   services.db.read(async (sql) => {
-    const { images, deliveries, held, exhausted } = await countBacklog(sql);
+    const { images, deliveries, imports, held, exhausted } = await countBacklog(
+      sql,
+    );
     const failing = await failingWebhooks(sql, FAILING_LIMIT);
     const hours = await lastHours(sql, services.deps.clock.now(), HOURS);
     return {
@@ -127,6 +130,7 @@ export const getStatus = endpoint({
         backlog: {
           images,
           deliveries,
+          imports,
           held_deliveries: held,
           exhausted_deliveries: exhausted,
         },

@@ -16,6 +16,7 @@ import { readPage } from "../server/list.ts";
 import {
   AFTER,
   EXPECTED_VALUE,
+  IMAGES,
   LIMIT,
   REVIEW,
   SEARCH,
@@ -49,7 +50,7 @@ export const listProducts = endpoint({
     "twice and misses none while others are written. What stands in " +
     "<products> can be uploaded as it is. With a filter a page may be short, " +
     "or empty, before the end: go on while there is a <next>.",
-  parameters: [AFTER, LIMIT, UPDATED_SINCE, STATUS, REVIEW, SEARCH],
+  parameters: [AFTER, LIMIT, UPDATED_SINCE, STATUS, REVIEW, IMAGES, SEARCH],
   answers: ["products"],
 }, async (context) => {
   const reader = new QueryReader(context.query);
@@ -96,6 +97,7 @@ function readFilter(reader: QueryReader): ProductFilter {
     review: reader.read(REVIEW),
     updatedSince: reader.read(UPDATED_SINCE),
     text: reader.read(SEARCH) || null,
+    images: reader.read(IMAGES),
   };
 }
 

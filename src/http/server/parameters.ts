@@ -95,6 +95,11 @@ export const REVIEW = word(
   REVIEW_STATES,
   "only products whose review has this state",
 );
+export const IMAGES = word(
+  "images",
+  ["pending", "stored", "failed"],
+  "only products with an image in this state",
+);
 export const REVIEW_STATE = word(
   "state",
   REVIEW_STATES,

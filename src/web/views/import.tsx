@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Changing } from "../changing.tsx";
 import type { Client, Import, ImportResult } from "../../client/mod.ts";
-import { titleOf } from "../names.ts";
+import { stateOf, titleOf } from "../names.ts";
 import { ListFoot, useRows } from "../paging.tsx";
 import {
   count,
@@ -35,7 +35,7 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
       </p>
       <div class="bar">
         <Title>{watched === null ? "Import" : titleOf(watched)}</Title>
-        {watched && <State of={watched.status} />}
+        {watched && <State of={watched.status} word={stateOf(watched)} />}
         {watched && isOpen && (
           <Changing>
             <CancelButton client={client} id={id} />

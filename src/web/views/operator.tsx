@@ -53,6 +53,7 @@ function Waiting({ backlog, failing }: { backlog: Backlog; failing: number }) {
   return (
     <dl class="figures card">
       <Figure label="images waiting" value={of("images")} />
+      <Figure label="imports" value={of("imports")} />
       <Figure label="deliveries waiting" value={of("deliveries")} />
       <Figure label="deliveries held" value={of("held_deliveries")} />
       <Figure

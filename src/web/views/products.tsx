@@ -1,10 +1,17 @@
 /** The seller's products: search, filter and order are in the address. */
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Changing } from "../changing.tsx";
 import { STATUSES } from "../../catalogue/fields.ts";
 import { REVIEW_STATES } from "../../reviews/review.ts";
 import { saveFile } from "../browser.ts";
-import { type FileKind, fileOf, productsOf } from "../catalogue_file.ts";
+import { AT_ONCE } from "../bulk.ts";
+import {
+  EXPORTED,
+  type FileKind,
+  fileOf,
+  productsOf,
+  type Query,
+} from "../catalogue_file.ts";
 import type { Client, Product } from "../../client/mod.ts";
 import { readable, stateWord } from "../words.ts";
 import { ListFoot, useRows } from "../paging.tsx";
@@ -15,14 +22,17 @@ import {
   Form,
   Moment,
   money,
+  plural,
   State,
   Title,
+  useAction,
   useLoaded,
 } from "../parts.tsx";
 import { goTo, linkTo, route } from "../route.ts";
 import { useStore } from "../store.ts";
 import { type Column, Table } from "../table.tsx";
 import { Thumbnails } from "../thumbnails.tsx";
+import { BulkTools, type Done, DoneNote, failedImages } from "./bulk.tsx";
 
 const COLUMNS: readonly Column<Product>[] = [
   {
@@ -60,6 +70,28 @@ const COLUMNS: readonly Column<Product>[] = [
     ),
   },
   { label: "Changed", cell: ({ updated_at }) => <Moment iso={updated_at} /> },
+];
+
+/** Where failed images are searched. */
+const FAILED: readonly Column<Product>[] = [
+  ...COLUMNS.filter(({ label }) => label === "SKU"),
+  { label: "Title", look: "bare", cell: ({ title }) => title },
+  {
+    label: "Failed images",
+    look: "fill bare",
+    cell: (product) => (
+      <div class="pictured">
+        <ul>
+          {failedImages(product).map(({ url, message }) => (
+            <li key={url} class="failure">
+              <span class="mono break">{url}</span>
+              <span>{message}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    ),
+  },
 ];
 
 /** Products of one page. */
@@ -114,6 +146,7 @@ interface Search {
   q: string;
   status: string;
   review: string;
+  images: string;
   sort: string;
   /** A cursor, or in another order than the service's the number of the page. */
   after: string;
@@ -125,6 +158,7 @@ function searchOf(query: URLSearchParams): Search {
     q: text("q"),
     status: text("status"),
     review: text("review"),
+    images: text("images"),
     sort: text("sort"),
     after: text("after"),
   };
@@ -138,51 +172,106 @@ function show(search: Partial<Search>): void {
 
 export function ProductsView({ client }: { client: Client }) {
   const search = searchOf(useStore(route).query);
+  const { q, status, review, images } = search;
+  return (
+    <Catalogue
+      key={JSON.stringify([q, status, review, images])}
+      client={client}
+      search={search}
+    />
+  );
+}
+
+/** Products by their ids. */
+type Selection = ReadonlyMap<string, Product>;
+
+/** What one search finds, whatever the page and the order. */
+function Catalogue({ client, search }: { client: Client; search: Search }) {
+  const [selection, setSelection] = useState<Selection>(new Map());
+  const [done, setDone] = useState<Done | null>(null);
+  const [turn, setTurn] = useState(0);
   const order = ORDERS.find(({ name }) => name === search.sort);
+  const selected = useMemo(() => [...selection.values()], [selection]);
+  const select = (next: Selection) => {
+    setSelection(next);
+    setDone(null);
+  };
+  const View = order === undefined ? InSentOrder : InOrder;
   return (
     <>
       <div class="bar">
         <Title>Products</Title>
-        <ExportMenu client={client} search={search} />
+        <ExportMenu client={client} search={search} selected={selected} />
         <Changing>
           <a class="button" href={linkTo("new")}>New product</a>
         </Changing>
       </div>
       <SearchForm search={search} />
-      {order === undefined
-        ? <InSentOrder client={client} search={search} />
-        : <InOrder client={client} search={search} order={order} />}
+      {done && <DoneNote done={done} />}
+      {selected.length > 0 && (
+        <Changing>
+          <BulkTools
+            client={client}
+            products={selected}
+            onDone={(done) => {
+              select(new Map());
+              setDone(done);
+              setTurn(turn + 1);
+            }}
+          />
+        </Changing>
+      )}
+      <View
+        client={client}
+        search={search}
+        order={order!}
+        turn={turn}
+        selection={selection}
+        onSelect={select}
+      />
     </>
   );
 }
 
-/** Saves what the search finds as a file, which can be uploaded as it is. */
-function ExportMenu({ client, search }: { client: Client; search: Search }) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<Error | null>(null);
-  const save = async (kind: FileKind) => {
-    setBusy(true);
-    setError(null);
-    try {
-      const { signal } = new AbortController();
-      const products = await productsOf(client, queryOf(search, 250), signal);
+/** Saves products as a file, which can be uploaded as it is. */
+function ExportMenu({ client, search, selected }: {
+  client: Client;
+  search: Search;
+  /** What is saved; none: what the search finds. */
+  selected: readonly Product[];
+}) {
+  const { busy, error, run } = useAction();
+  const [isCut, setCut] = useState(false);
+  const save = (kind: FileKind) =>
+    run(async () => {
+      const products = selected.length > 0
+        ? selected
+        : await productsOf(client, queryOf(search, 250), EXPORTED);
+      setCut(products.length === EXPORTED);
       saveFile(await fileOf(products, kind), `products.${kind}`);
-    } catch (problem) {
-      setError(problem as Error);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <>
       {error && <ErrorNote error={error} />}
+      {isCut && (
+        <p class="note warn">
+          The file holds the first {count(EXPORTED)}{" "}
+          products, which is what one import takes. Search for fewer.
+        </p>
+      )}
       <select
         aria-label="Save the products as a file"
-        disabled={isBusy}
+        disabled={busy}
         value=""
         onChange={(event) => save(event.currentTarget.value as FileKind)}
       >
-        <option value="">{isBusy ? "Saving…" : "Save as a file…"}</option>
+        <option value="">
+          {busy
+            ? "Saving…"
+            : selected.length > 0
+            ? `Save ${count(selected.length)} as a file…`
+            : "Save as a file…"}
+        </option>
         <option value="csv">CSV</option>
         <option value="xlsx">Excel (.xlsx)</option>
         <option value="xml">XML</option>
@@ -191,21 +280,91 @@ function ExportMenu({ client, search }: { client: Client; search: Search }) {
   );
 }
 
+/** Chooses what is shown of the products that a search finds. */
+function SelectionBar({ client, search, rows, selection, onSelect }:
+  & ListProps
+  & { rows: readonly Product[] }) {
+  const { busy, error, run } = useAction();
+  const isWhole = rows.every(({ id }) => selection.has(id));
+  const isFull = selection.size === AT_ONCE;
+  const selectAll = () =>
+    run(async () => {
+      const found = await productsOf(client, queryOf(search, 250), AT_ONCE);
+      onSelect(byId(found));
+    });
+  return (
+    <div class="row">
+      <label class="row">
+        <input
+          type="checkbox"
+          checked={isWhole}
+          onChange={() => {
+            const next = new Map(selection);
+            for (const product of rows) {
+              if (isWhole) next.delete(product.id);
+              else if (next.size < AT_ONCE) next.set(product.id, product);
+            }
+            onSelect(next);
+          }}
+        />
+        Select these {count(rows.length)}
+      </label>
+      <button type="button" class="small" disabled={busy} onClick={selectAll}>
+        {busy ? "Selecting…" : "Select all that are found"}
+      </button>
+      {selection.size > 0 && (
+        <>
+          <strong role="status">
+            {plural(selection.size, "product")} selected
+            {isFull && ", the most at a time"}
+          </strong>
+          <button
+            type="button"
+            class="small"
+            onClick={() => onSelect(new Map())}
+          >
+            Select none
+          </button>
+        </>
+      )}
+      {error && <ErrorNote error={error} />}
+    </div>
+  );
+}
+
+function byId(products: readonly Product[]): Selection {
+  return new Map(products.map((product) => [product.id, product]));
+}
+
+interface ListProps {
+  client: Client;
+  search: Search;
+  selection: Selection;
+  onSelect: (next: Selection) => void;
+}
+
+interface ViewProps extends ListProps {
+  order: Order;
+  /** Changes when the products have. */
+  turn: number;
+}
+
 /** Cursors of pages that were left by "Next", by the cursor that came then. */
 const former = new Map<string, string>();
 
-function InSentOrder({ client, search }: { client: Client; search: Search }) {
+function InSentOrder(props: ViewProps) {
+  const { client, search, turn } = props;
   const { after } = search;
   const query = queryOf(search, PAGE);
   const list = useRows(async (cursor = after || undefined, signal) => {
     const { products: rows, next } = await client
       .listProducts({ ...query, after: cursor }, { signal });
     return { rows, next };
-  }, [client, JSON.stringify([query, after])]);
+  }, [client, JSON.stringify([query, after]), turn]);
   const previous = former.get(after);
   return (
     <>
-      <ProductTable rows={list.rows ?? []} />
+      <ProductTable {...props} rows={list.rows ?? []} />
       <ListFoot
         list={{ ...list, more: null }}
         empty={<Empty search={search} />}
@@ -220,31 +379,27 @@ function InSentOrder({ client, search }: { client: Client; search: Search }) {
   );
 }
 
-function InOrder({ client, search, order }: {
-  client: Client;
-  search: Search;
-  order: Order;
-}) {
-  const { q, status, review, after } = search;
+function InOrder(props: ViewProps) {
+  const { client, search, order, turn } = props;
   const loaded = useLoaded(
-    (signal) => firstOf(client, queryOf(search, 250), signal),
-    [client, q, status, review],
+    (signal) => productsOf(client, queryOf(search, 250), SORTED, signal),
+    [client, turn],
   );
-  const page = Number(after) || 0;
+  const page = Number(search.after) || 0;
   return (
     <Await loaded={loaded}>
-      {({ rows, isWhole }) => {
+      {(rows) => {
         const sorted = rows.toSorted(order.compare);
         const from = page * PAGE;
         return (
           <>
-            {!isWhole && (
+            {rows.length === SORTED && (
               <p class="note warn">
                 Only the first {count(rows.length)}{" "}
                 products are in this order. Search for fewer.
               </p>
             )}
-            <ProductTable rows={sorted.slice(from, from + PAGE)} />
+            <ProductTable {...props} rows={sorted.slice(from, from + PAGE)} />
             {rows.length === 0 && <Empty search={search} />}
             <Pages
               previous={page === 0 ? null : page === 1 ? "" : `${page - 1}`}
@@ -258,20 +413,42 @@ function InOrder({ client, search, order }: {
   );
 }
 
-function ProductTable({ rows }: { rows: readonly Product[] }) {
+function ProductTable(props: ListProps & { rows: readonly Product[] }) {
+  const { search, rows, selection, onSelect } = props;
   if (rows.length === 0) return null;
+  const chosen: Column<Product> = {
+    label: "Select",
+    cell: (product) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${product.sku}`}
+        checked={selection.has(product.id)}
+        disabled={selection.size === AT_ONCE && !selection.has(product.id)}
+        onChange={(event) => {
+          const next = new Map(selection);
+          if (event.currentTarget.checked) next.set(product.id, product);
+          else next.delete(product.id);
+          onSelect(next);
+        }}
+      />
+    ),
+  };
+  const columns = search.images === "failed" ? FAILED : COLUMNS;
   return (
-    <Table
-      label="Products"
-      columns={COLUMNS}
-      rows={rows}
-      keyOf={({ id }) => id}
-    />
+    <>
+      <SelectionBar {...props} />
+      <Table
+        label="Products"
+        columns={[chosen, ...columns]}
+        rows={rows}
+        keyOf={({ id }) => id}
+      />
+    </>
   );
 }
 
-function Empty({ search: { q, status, review } }: { search: Search }) {
-  return q || status || review
+function Empty({ search: { q, status, review, images } }: { search: Search }) {
+  return q || status || review || images
     ? (
       <p class="quiet">
         No product is like that.{" "}
@@ -320,30 +497,17 @@ function Pages({ previous, isFirst, next, onNext }: {
   );
 }
 
-type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
-
-function queryOf({ q, status, review }: Search, limit: number): Query {
+function queryOf({ q, status, review, images }: Search, limit: number): Query {
   return {
     limit,
     q: q || undefined,
     status: STATUSES.find((word) => word === status),
     review: REVIEW_STATES.find((word) => word === review),
+    images: IMAGE_STATES.find((word) => word === images),
   };
 }
 
-/** The first products: all of them, or `SORTED`. */
-async function firstOf(
-  client: Client,
-  query: Query,
-  signal: AbortSignal,
-): Promise<{ rows: Product[]; isWhole: boolean }> {
-  const rows: Product[] = [];
-  for await (const product of client.all.listProducts(query, { signal })) {
-    if (rows.length === SORTED) return { rows, isWhole: false };
-    rows.push(product);
-  }
-  return { rows, isWhole: true };
-}
+const IMAGE_STATES = ["failed", "pending", "stored"] as const;
 
 function SearchForm({ search }: { search: Search }) {
   const [q, setQ] = useState(search.q);
@@ -387,6 +551,19 @@ function SearchForm({ search }: { search: Search }) {
         >
           <option value="">any</option>
           {REVIEW_STATES.map((word) => (
+            <option key={word} value={word}>{readable(stateWord(word))}</option>
+          ))}
+        </select>
+      </span>
+      <span class="field">
+        <label for="images">Images</label>
+        <select
+          id="images"
+          value={search.images}
+          onChange={(event) => show({ images: event.currentTarget.value })}
+        >
+          <option value="">any</option>
+          {IMAGE_STATES.map((word) => (
             <option key={word} value={word}>{readable(stateWord(word))}</option>
           ))}
         </select>

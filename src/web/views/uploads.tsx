@@ -4,7 +4,7 @@ import { Changing } from "../changing.tsx";
 import { every } from "../browser.ts";
 import type { Watched } from "../background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
-import { placeOf, titleOf } from "../names.ts";
+import { nameOfUpload, placeOf, stateOf, titleOf } from "../names.ts";
 import {
   count,
   ErrorNote,
@@ -50,17 +50,19 @@ const COLUMNS: readonly Column<Entry>[] = [
     cell: (entry) =>
       "watched" in entry
         ? <LinkTo watched={entry.watched} />
-        : "Refused at once",
+        : nameOfUpload(entry.refusal.request_id) ?? "Refused at once",
   },
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   {
     label: "State",
     cell: (entry) =>
-      "watched" in entry ? <State of={entry.watched.status} /> : (
-        <>
-          <State of="refused" /> <Reasons refusal={entry.refusal} />
-        </>
-      ),
+      "watched" in entry
+        ? <State of={entry.watched.status} word={stateOf(entry.watched)} />
+        : (
+          <>
+            <State of="refused" /> <Reasons refusal={entry.refusal} />
+          </>
+        ),
   },
   figures("Products", ({ products }) => products.total),
   figures("New", ({ products }) => products.created),

@@ -146,7 +146,7 @@ Deno.test("lists of products find their rows in an index, in its order", async (
       listProducts(
         tx,
         1,
-        { status, review: null, updatedSince, text: null },
+        { status, review: null, updatedSince, text: null, images: null },
         place,
       ),
   );

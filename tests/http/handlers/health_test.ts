@@ -43,7 +43,12 @@ bothForms.test("the operator sees each check and the backlog", async () => {
   );
   assertEquals(
     child(xml, "backlog").children.map(({ name, text }) => [name, text]),
-    [["images", "0"], ["deliveries", "0"], ["oldest_due_seconds", "0"]],
+    [
+      ["images", "0"],
+      ["deliveries", "0"],
+      ["imports", "0"],
+      ["oldest_due_seconds", "0"],
+    ],
   );
   assertEquals((await ask("guessed")).status, 401);
   assertEquals((await ask(app.key)).status, 401, "a seller is no operator");

@@ -228,7 +228,9 @@ contract.test("products are filtered by status, time of change and text", async 
   });
   await app.upload(product("a-1", "<status>paused</status>") + product("B-2"));
   now += 60_000;
-  await app.upload(product("C-3") + product("ÄPPLE%_"));
+  await using host = new ImageHost();
+  const image = `<images><image>${host.url}/good/c.png</image></images>`;
+  await app.upload(product("C-3", image) + product("ÄPPLE%_"));
   const found = async (query: string) =>
     skus((await readAll(app, `${PRODUCTS}?${query}`, "products")).entries)
       .split(" ").sort().join(" ");
@@ -248,6 +250,14 @@ contract.test("products are filtered by status, time of change and text", async 
   assertEquals(await found("q=_-_"), "", "no pattern");
   assertEquals(await found("q="), "B-2 C-3 a-1 ÄPPLE%_");
   assertEquals(await found("q=-&status=active"), "B-2 C-3");
+  assertEquals(await found("images=pending"), "C-3");
+  assertEquals(await found("images=failed"), "");
+  await app.app.db.write((tx) =>
+    // bounded: that of one product
+    tx.run("UPDATE images SET state = 'failed', code = 'c', message = 'm'", [])
+  );
+  assertEquals(await found("images=failed&limit=1"), "C-3");
+  assertEquals(await found("images=failed&q=b"), "");
 });
 
 contract.test("a page looks at a bounded number of rows and still misses none", async () => {

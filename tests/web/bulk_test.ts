@@ -1,0 +1,122 @@
+/** Many products changed, deleted and fetched again at once. */
+import { assertEquals } from "@std/assert";
+import { type BulkChange, flawOf, stepsOf } from "../../src/web/bulk.ts";
+import { boot, product } from "../support/app.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { browserTest } from "./browser.ts";
+import { catalogue, pictured, signIn } from "./page.ts";
+
+Deno.test("prices change exactly, and to what their currency has", () => {
+  const priced = (amount: string, currency: string) => ({
+    id: "1",
+    sku: "A",
+    price: { amount, currency },
+    images: [],
+  });
+  const products = [
+    priced("159.50", "SEK"),
+    priced("0.1", "SEK"),
+    priced("1999", "JPY"),
+    { id: "2", sku: "B", images: [] },
+  ];
+  const to = (change: BulkChange) =>
+    stepsOf(products, change).map(({ to }) => to);
+  assertEquals(to({ field: "price", how: "percent", text: "−12,5 %" }), [
+    "139.56 SEK",
+    "0.09 SEK",
+    "1749.00 JPY",
+  ]);
+  assertEquals(to({ field: "price", how: "by", text: "-0.1" }), [
+    "159.40 SEK",
+    "0.00 SEK",
+    "1998.90 JPY",
+  ]);
+  assertEquals(to({ field: "quantity", how: "to", text: "7" }), [
+    ..."7777",
+  ]);
+  assertEquals(to({ field: "quantity", how: "by", text: "7" }), []);
+  const flawed: BulkChange[] = [
+    { field: "price", how: "by", text: "ten" },
+    { field: "price", how: "percent", text: "0" },
+    { field: "quantity", how: "by", text: "1.5" },
+  ];
+  assertEquals(flawed.map((one) => flawOf(one) === null), [
+    false,
+    false,
+    false,
+  ]);
+});
+
+browserTest(
+  "the page: many products are changed, fetched again and deleted",
+  async (openTab) => {
+    await using host = new ImageHost();
+    await using app = await boot({ config: { roles: ["api", "images"] } });
+    await using tab = await openTab();
+    const { page } = tab;
+    const skus = Array.from({ length: 55 }, (_, i) => `P-${i + 10}`);
+    await app.client().waitFor(
+      await app.client().uploadProducts({
+        products: catalogue(
+          ...skus.map((sku) => product(sku)),
+          pictured("G", `${host.url}/gone/g.png`),
+        ),
+      }),
+    );
+    await signIn(tab, app.url, app.key);
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    const click = (name: string | RegExp) =>
+      page.getByRole("button", { name }).click();
+
+    await page.getByLabel("Select P-11").check();
+    await page.getByLabel("Select these 50").check();
+    await page.getByText("50 products selected").waitFor();
+    await click("Select all that are found");
+    await page.getByText("56 products selected").waitFor();
+    await page.getByLabel("Select P-40").uncheck();
+    await page.getByLabel("Value").fill("-10,5 %");
+    await click("Preview for 55 products");
+    await page.getByText("P-10: 199 SEK → 178.11 SEK").waitFor();
+    await app.client().putAttribute({
+      sku_or_id: "P-12",
+      attribute: "price",
+      value: "1",
+    });
+    await page.getByRole("button", { name: "Change 55 products" }).click();
+    await page.getByText("54 products changed. 1 refused").waitFor();
+    const prices = async () =>
+      (await app.client().listProducts({ limit: 4 })).products
+        .map(({ price }) => price!.amount);
+    assertEquals(await prices(), ["178.11", "178.11", "1", "178.11"]);
+    await page.getByRole("link", { name: "See or undo the change" }).click();
+    await page.getByRole("heading", { name: "price by -10,5 %" }).waitFor();
+    await click("Undo this upload…");
+    await click("Undo");
+    await page.getByText("This is the undo of").waitFor();
+    assertEquals(await prices(), ["199", "199", "1", "199"]);
+
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    await page.getByLabel("SKU or title").fill("P-1");
+    await page.getByLabel("SKU or title").press("Enter");
+    await page.getByLabel("Select these 10").check();
+    await click("Delete 10 products");
+    await page.getByText("Delete P-10, P-11, P-12 and 7 more for good?")
+      .waitFor();
+    await click("Delete 10 products");
+    await page.getByText("10 products deleted.").waitFor();
+    const { products: left } = await app.client().listProducts({ limit: 250 });
+    assertEquals(left.length, 46);
+
+    await page.getByRole("link", { name: "Show all products" }).click();
+    await page.getByLabel("Images").selectOption("failed");
+    await page.getByText("/gone/g.png").waitFor();
+    host.answers.set("/gone/g.png", () => fetch(`${host.url}/good/g.png`));
+    await page.getByLabel("Select these 1").check();
+    await click("Retry 1 failed image");
+    await page.getByText("complete", { exact: true }).waitFor();
+    const { product: fetched } = await app.client()
+      .getProduct({ sku_or_id: "G" });
+    assertEquals(fetched.images?.map(({ status }) => status), ["stored"]);
+    assertEquals(tab.faults, []);
+  },
+);
