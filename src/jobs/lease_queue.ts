@@ -115,8 +115,8 @@ export function claim<T>(
       const next = engine === "postgres"
         ? `= ANY (ARRAY(${waiting}))`
         : `IN (${waiting})`;
-      return `UPDATE ${table}
-       SET due_at = NULL, lease_id = ${leaseId}, lease_until = ?${set}
+      return `UPDATE ${table} SET due_at = NULL, lease_id = ${leaseId},
+         lease_until = ?${set}
        WHERE seller_no = ? AND id ${next}
        RETURNING ${returning}`;
     }),

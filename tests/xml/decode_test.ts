@@ -39,7 +39,7 @@ const REFUSED:
     ["<a>\n<b>x", 2, 5, "<b> of line 2"],
     ["<a/><b/>", 1, 5, "one root"],
     ["<a x='1' x='2'/>", 1, 10, "Duplicate"],
-    ["<a>\u0001</a>", 1, 4, "isallowed"],
+    ["<a>\u0001</a>", 1, 4, "U+0001 is not allowed"],
     ["<a>x]]></a>", 1, 5, "]]>"],
     ["<a b=c/>", 1, 6, "nquoted"],
     ["<a b/>", 1, 5, "no value"],

@@ -72,6 +72,8 @@ export class ImportRole implements BackgroundRole {
   readonly #aborting = new AbortController();
   /** Leases of a former process may be left. */
   #leasesLeft: boolean;
+  /** Leases of turns that ended while the database could not be written. */
+  #unreleased: Leased[] = [];
   #progress = 0;
 
   constructor(services: Services, { shared = false }: ImportRoleOptions = {}) {
@@ -131,9 +133,10 @@ export class ImportRole implements BackgroundRole {
     const ended = await db.read((sql) =>
       expired(sql, IMPORTS, endedBy, EXPIRED)
     );
+    const unreleased = inReach(db, this.#unreleased);
     const dead = ended.filter(({ sellerNo, lease }) =>
       this.#inHand.get(sellerNo)?.leased.lease !== lease
-    );
+    ).concat(unreleased);
     if (dead.length > 0) {
       await eachSeller(
         dead,
@@ -142,6 +145,8 @@ export class ImportRole implements BackgroundRole {
             seller: sellerNo,
           }),
       );
+      const released = new Set(unreleased);
+      this.#unreleased = this.#unreleased.filter((one) => !released.has(one));
       deps.log.warn("imports_released", { count: dead.length });
       this.#progress++;
       return 0;
@@ -190,13 +195,13 @@ export class ImportRole implements BackgroundRole {
     if (claimed === null) return;
     this.#inHand.set(seller.no, claimed);
     const working = this.#takeTurn(seller, claimed.leased)
-      .catch((error) =>
-        // Its lease expires by itself; the import goes on then.
+      .catch((error) => {
+        this.#unreleased.push(claimed.leased);
         deps.log.error("import_not_recorded", {
           import: claimed.leased.id,
           error: String(error),
-        })
-      )
+        });
+      })
       .finally(() => {
         this.#inHand.delete(seller.no);
         this.#working.delete(working);
