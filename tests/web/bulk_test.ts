@@ -107,7 +107,9 @@ browserTest(
     const { products: left } = await app.client().listProducts({ limit: 250 });
     assertEquals(left.length, 46);
 
-    await page.getByRole("link", { name: "Show all products" }).click();
+    const showAll = page.getByRole("link", { name: "Show all products" });
+    await showAll.click();
+    await showAll.waitFor({ state: "hidden" });
     await page.getByLabel("Images").selectOption("failed");
     await page.getByText("/gone/g.png").waitFor();
     host.answers.set("/gone/g.png", () => fetch(`${host.url}/good/g.png`));
