@@ -254,7 +254,7 @@ function answer(endpoint: Endpoint, components: Components): Json {
       headers: headers(endpoint),
       content: {
         ...both(
-          anyOf(answers, components),
+          answerSchema(answers, components),
           examples(
             answers,
             (name) => asJson(exampleOf(name), { content: ANSWERS[name] }),
@@ -271,11 +271,20 @@ function answer(endpoint: Endpoint, components: Components): Json {
   };
 }
 
-function anyOf(answers: readonly AnswerName[], components: Components): Json {
-  const schemas = answers.map((name) =>
-    components.shape({ type: `${name}_answer`, content: ANSWERS[name] })
-  );
-  return schemas.length === 1 ? schemas[0] : { anyOf: schemas };
+/**
+ * Of several answers one object in which the elements of each may be missing:
+ * generators take `anyOf` for the first schema that does not contradict.
+ */
+function answerSchema(
+  names: readonly AnswerName[],
+  components: Components,
+): Json {
+  const min = names.length > 1 ? { min: 0 } : {};
+  return components.shape({
+    type: `${names.join("_or_")}_answer`,
+    content: names.flatMap((name): readonly Child[] => ANSWERS[name])
+      .map((child) => ({ ...child, ...min })),
+  });
 }
 
 function examples<N extends string>(
@@ -301,9 +310,10 @@ function failures(endpoint: Endpoint, components: Components): Json {
         ...(WAITING.includes(status) ? ["Retry-After"] : []),
       ),
       content: both(
-        status === 503 && endpoint.isProbe
-          ? anyOf(["health", "error"], components)
-          : anyOf(["error"], components),
+        answerSchema(
+          status === 503 && endpoint.isProbe ? ["health", "error"] : ["error"],
+          components,
+        ),
         examples(
           ["error"],
           () => asJson(ANSWER_EXAMPLES.error, { content: ANSWERS.error }),

@@ -1,4 +1,5 @@
 // The client that openapi-generator generates for Java, on a running service.
+import java.net.http.HttpClient;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -9,7 +10,6 @@ import org.openapitools.client.model.ErrorAnswer;
 import org.openapitools.client.model.Product;
 import org.openapitools.client.model.ProductPrice;
 import org.openapitools.client.model.ProductQuantity;
-import org.openapitools.client.model.UploadAnswer;
 import org.openapitools.client.model.UploadProductsRequest;
 
 final class OpenApiGenerator {
@@ -18,7 +18,7 @@ final class OpenApiGenerator {
         .sku(sku)
         .title("Mug")
         .price(new ProductPrice().amount("149.00").currency("SEK"))
-        .quantity(new ProductQuantity().value(12L));
+        .quantity(new ProductQuantity().value(12));
   }
 
   static UploadProductsRequest request(Stream<String> skus) {
@@ -28,6 +28,9 @@ final class OpenApiGenerator {
 
   public static void main(String[] arguments) throws Exception {
     ApiClient client = new ApiClient();
+    // Otherwise it asks for an upgrade to HTTP/2, which is 400 with a body.
+    client.setHttpClientBuilder(
+        HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1));
     client.updateBaseUri(arguments[0]);
     client.setRequestInterceptor(request -> request
         .setHeader("X-Service-Auth", arguments[1])
@@ -35,9 +38,8 @@ final class OpenApiGenerator {
         .setHeader("Accept", "application/json"));
     SellerApi seller = new SellerApi(client);
     var skus = IntStream.range(0, 250).mapToObj(n -> "SKU-%03d".formatted(n));
-    var uploaded = (UploadAnswer) seller
-        .uploadProducts(request(skus), null, null, null, null)
-        .getActualInstance();
+    var uploaded = seller
+        .uploadProducts(request(skus), null, null, null, null);
     var status = seller.getTransaction(uploaded.getTransactionId(), 20, null)
         .getTransaction();
     System.out.println(
@@ -45,7 +47,7 @@ final class OpenApiGenerator {
     int listed = 0;
     String next = null;
     do {
-      var page = seller.listProducts(next, 100, null, null, null, null);
+      var page = seller.listProducts(next, 100, null, null, null, null, null);
       listed += page.getProducts().size();
       next = page.getNext();
     } while (next != null);

@@ -21,7 +21,7 @@ def product(sku):
 def upload(skus):
     products = [product(sku) for sku in skus]
     request = api.UploadProductsRequest(products=products)
-    return seller.upload_products(request).actual_instance
+    return seller.upload_products(request)
 
 
 uploaded = upload(f"SKU-{n:03}" for n in range(250))
