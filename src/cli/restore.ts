@@ -27,7 +27,7 @@ export const restoreCommand: Command = {
       throw new UsageError(`There is no file ${source}.`);
     }
     const { dataDir } = config;
-    const [found] = await namesIn(dataDir);
+    const [found] = (await namesIn(dataDir)).sort();
     if (found !== undefined) {
       throw new UsageError(
         `${dataDir} holds ${found}; name an empty folder, or one that is not ` +

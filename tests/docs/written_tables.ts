@@ -10,7 +10,7 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "../../src/catalogue/fields.ts";
-import { SETTINGS } from "../../src/config.ts";
+import { type Setting, SETTINGS } from "../../src/config.ts";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { formWords } from "../../src/contracts/docs.ts";
@@ -125,10 +125,35 @@ function fileTable(): string {
   );
 }
 
-function settingTable(): string {
+/** The headings of the settings, each with the first that stands below it. */
+const SETTING_PARTS: Readonly<Record<string, keyof typeof SETTINGS>> = {
+  "Address and data": "host",
+  "Database": "databaseUrl",
+  "Storage of images": "imageStore",
+  "Operator and metrics": "operatorKey",
+  "Networks and rates": "allowPrivate",
+  "Limits": "bodyLimit",
+  "Retention": "keepUploadsDays",
+  "Notices and mail": "publicUrl",
+  "Process": "roles",
+};
+
+function settingTables(): string {
+  const names = Object.keys(SETTINGS);
+  const starts = [
+    ...Object.values(SETTING_PARTS).map((name) => names.indexOf(name)),
+    names.length,
+  ];
+  const settings = Object.values(SETTINGS);
+  return Object.keys(SETTING_PARTS).map((title, at) =>
+    `## ${title}\n\n${settingTable(settings.slice(starts[at], starts[at + 1]))}`
+  ).join("\n\n");
+}
+
+function settingTable(settings: readonly Setting<unknown>[]): string {
   return table(
     ["variable", "flag", "default", "meaning"],
-    Object.values(SETTINGS).map(({ variable, flag, fallback, meaning }) => [
+    settings.map(({ variable, flag, fallback, meaning }) => [
       `\`${variable}\``,
       flag === undefined ? "" : `\`--${flag}\``,
       fallback === "" ? "none" : `\`${fallback}\``,
@@ -167,7 +192,7 @@ const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "images.md": [() => codeTable(IMAGE_CODES)],
   "webhooks.md": [triggerTable],
   "deployment.md": [fileTable],
-  "settings.md": [settingTable],
+  "settings.md": [settingTables],
   "monitoring.md": [metricTable],
   "errors.md": [errorTable, () => codeTable(DETAIL_CODES)],
 };

@@ -68,6 +68,11 @@ export class ImportRole implements BackgroundRole {
   readonly #loop: Loop;
   /** By the number of the seller. */
   readonly #inHand = new Map<number, InHand>();
+  /**
+   * Sellers with due imports that a look found while there was room, and since
+   * when; in monotonic milliseconds.
+   */
+  #waiting = new Map<number, number>();
   readonly #working = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
   /** Leases of a former process may be left. */
@@ -121,7 +126,14 @@ export class ImportRole implements BackgroundRole {
   }
 
   oldestWaitMs(): number {
-    return 0;
+    const { db, deps } = this.#services;
+    const now = deps.clock.monotonic();
+    const waiting = Array.from(
+      this.#waiting,
+      ([sellerNo, since]) => ({ sellerNo, since }),
+    );
+    return inReach(db, waiting)
+      .reduce((oldest, { since }) => Math.max(oldest, now - since), 0);
   }
 
   async #step(): Promise<number> {
@@ -157,6 +169,10 @@ export class ImportRole implements BackgroundRole {
       dueSellers(sql, now, AT_ONCE + this.#inHand.size)
     );
     const free = due.filter(({ no }) => !this.#inHand.has(no)).slice(0, room);
+    const found = deps.clock.monotonic();
+    this.#waiting = new Map(
+      free.map(({ no }) => [no, this.#waiting.get(no) ?? found]),
+    );
     await eachSeller(
       free.map((seller) => ({ sellerNo: seller.no, seller })),
       (_, [{ seller }]) => this.#claim(seller),
@@ -192,6 +208,8 @@ export class ImportRole implements BackgroundRole {
       owner: seller.id,
       order: `imports ${seller.id}`,
     });
+    // Without one, it is in other hands or waits for those of its seller.
+    this.#waiting.delete(seller.no);
     if (claimed === null) return;
     this.#inHand.set(seller.no, claimed);
     const working = this.#takeTurn(seller, claimed.leased)
