@@ -9,13 +9,11 @@
  * tells neither lines nor duplicates.
  */
 import { ServiceError } from "../lib/errors.ts";
-import { codePoints } from "../lib/values.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 import { pointerToken } from "./pointer.ts";
 import type {
   AnyValue,
   Kind,
-  TagPosition,
   XmlAttributes,
   XmlHandlers,
   XmlLimits,
@@ -31,6 +29,7 @@ import {
 } from "../xml/shapes.ts";
 import type { XmlSource } from "../xml/source.ts";
 import { TextBuilder } from "../xml/text_builder.ts";
+import { INCOMPLETE, shown, WindowReader } from "../xml/window_reader.ts";
 
 /** The root element of a document, by its name in XML. */
 export interface Root {
@@ -63,9 +62,6 @@ const IN_NUMBER = /[-+.0-9eE]/;
 /** The longest escape, of a character that is two UTF-16 units. */
 const LONGEST_ESCAPE = "\\ud83d\\ude00".length;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-
-/** Thrown if a token continues after the window; caught in this file. */
-const INCOMPLETE = new Error("the token is not complete");
 
 const NO_ATTRIBUTES: XmlAttributes = Object.freeze(Object.create(null));
 
@@ -117,24 +113,22 @@ interface Attributed {
   mistyped: [member: string, found: Kind, expected: Kind, line: number][];
 }
 
-/** Reads a construct at an index of the window and returns its end. */
-export class JsonReader implements TagPosition {
-  readonly #source: XmlSource;
-  readonly #handlers: XmlHandlers;
-  readonly #limits: XmlLimits;
+class JsonReader extends WindowReader {
+  protected override readonly tooLong =
+    "A name's or number's characters are more than";
+  protected override readonly emptyBody =
+    "The body is empty; a JSON document is expected.";
+  protected override readonly errorAt = malformedJson;
   readonly #frames: Frame[] = [];
   #next = Next.Value;
   /** The element of the next value; null: it is not known. */
   #child: Child | null;
   /** The name of the next value. */
   #name: string;
+  /** A copy, as in the XML reader. */
   #window = "";
-  /** Characters before the window. */
-  #before = 0;
-  #isLast = false;
   /** Whether a text is read of which the window has only a part. */
   #inText = false;
-  #isBlank = true;
   #values = 0;
   /** Where texts go; null: nowhere. */
   #texts: ((piece: string) => void) | null = null;
@@ -142,96 +136,33 @@ export class JsonReader implements TagPosition {
   #endText: () => void = () => {};
   readonly #text = new TextBuilder();
   #textLength = 0;
-  /**
-   * The line that ends at index `#nextLineEnd` of the window, if there is one.
-   */
-  #line = 1;
-  #nextLineEnd = -1;
-  /** Code points of the window's first line that precede the window. */
-  #column = 0;
-  #markup = 0;
-  #markupEnd = 0;
-
   constructor(
     source: XmlSource,
     handlers: XmlHandlers,
     root: Root,
     limits: XmlLimits,
   ) {
-    this.#source = source;
-    this.#handlers = handlers;
-    this.#limits = limits;
+    super(source, handlers, limits);
     this.#name = root.name;
     this.#child = rootChild(root);
   }
 
-  get tagStart(): number {
-    return this.#before + this.#markup;
-  }
-
-  get tagEnd(): number {
-    return this.#before + this.#markupEnd;
-  }
-
-  /** Index in the document at which the window starts. */
-  get position(): number {
-    return this.#before;
-  }
-
-  /** Reads the document; the caller may pause between two windows. */
-  *read(): Generator<void, void> {
+  override *read(): Generator<void, void> {
     let from = 0;
-    while (this.#refill(from)) {
-      from = this.#readWindow();
+    while (this.refill(from)) {
+      this.#window = this.window;
+      from = this.readWindow(0);
       yield;
     }
-    if (this.#source.fault === null && this.#next === Next.Nothing) return;
-    throw this.#endsEarly();
+    if (this.source.fault === null && this.#next === Next.Nothing) return;
+    throw this.endsEarly();
   }
 
-  #refill(from: number): boolean {
-    if (this.#isLast) return false;
-    const rest = this.#window.slice(from);
-    if (rest.length > this.#limits.tag) {
-      throw this.#overLimit(
-        "A name's or number's characters are more than",
-        "tag",
-        from,
-      );
-    }
-    this.#lineOf(from);
-    this.#column = this.#columnAt(from);
-    this.#before += from;
-    let next = this.#source.next();
-    // Doubles each time, so that a long token is not scanned too often.
-    while (next !== null && next.length < rest.length) {
-      const more = this.#source.next();
-      if (more === null) break;
-      next += more;
-    }
-    this.#isLast = next === null;
-    this.#window = rest + (next ?? "");
-    this.#nextLineEnd = this.#window.indexOf("\n");
-    return true;
-  }
-
-  #readWindow(): number {
-    let at = 0;
-    try {
-      while (at < this.#window.length) {
-        at = this.#inText ? this.#partOfText(at) : this.#token(at);
-      }
-    } catch (error) {
-      if (error !== INCOMPLETE) throw error;
-      if (this.#isLast) throw this.#endsEarly();
-    }
-    return at;
-  }
-
-  #token(at: number): number {
+  protected override token(at: number): number {
+    if (this.#inText) return this.#partOfText(at);
     const code = this.#window.charCodeAt(at);
     if (code === SPACE || code === LINE_FEED || code === TAB) return at + 1;
-    this.#isBlank = false;
+    this.isBlank = false;
     switch (this.#next) {
       case Next.ValueOrEnd:
         if (code === CLOSE_BRACKET) return this.#end(at);
@@ -250,7 +181,7 @@ export class JsonReader implements TagPosition {
       case Next.CommaOrEnd:
         return this.#commaOrEnd(at, code);
       case Next.Nothing:
-        throw this.#malformed(
+        throw this.malformed(
           "Something stands behind the end of the document; leave it out.",
           at,
         );
@@ -278,7 +209,7 @@ export class JsonReader implements TagPosition {
     const name = this.#unescaped(at + 1, end);
     const frame = this.#frames.at(-1)!;
     if (frame.names!.has(name)) {
-      throw this.#malformed(
+      throw this.malformed(
         `Duplicate name ${shown(name)}; it may stand in an object once.`,
         at,
       );
@@ -305,7 +236,7 @@ export class JsonReader implements TagPosition {
       return this.#number(at);
     }
     for (const word of ["true", "false", "null"]) {
-      if (!this.#startsWith(word, at)) continue;
+      if (!this.startsWith(word, at)) continue;
       this.#scalar(word === "null" ? "null" : "a boolean", at);
       if (word !== "null") this.#texts?.(word);
       this.#endScalar();
@@ -318,19 +249,19 @@ export class JsonReader implements TagPosition {
     const window = this.#window;
     NUMBER.lastIndex = at;
     if (!NUMBER.test(window)) {
-      if (window.length - at < 2 && !this.#isLast) throw INCOMPLETE;
+      if (window.length - at < 2 && !this.isLast) throw INCOMPLETE;
       throw this.#unexpected(at + 1, "a digit");
     }
     const end = NUMBER.lastIndex;
-    if (end === window.length && !this.#isLast) throw INCOMPLETE;
+    if (end === window.length && !this.isLast) throw INCOMPLETE;
     if (end < window.length && IN_NUMBER.test(window[end])) {
-      const isCut = end + 2 >= window.length && !this.#isLast;
+      const isCut = end + 2 >= window.length && !this.isLast;
       if (isCut) throw INCOMPLETE;
-      throw this.#malformed("The number is not written as JSON has it.", at);
+      throw this.malformed("The number is not written as JSON has it.", at);
     }
     const text = window.slice(at, end);
     if (Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER) {
-      throw this.#malformed(
+      throw this.malformed(
         `The number ${shown(text)} is beyond 2^53; write it as a string.`,
         at,
       );
@@ -373,7 +304,7 @@ export class JsonReader implements TagPosition {
     const text = parsed(raw);
     if (text !== null) return text;
     for (let at = start; at < end;) at = this.#piece(at, () => {});
-    throw this.#malformed("The string is not written as JSON has it.", start);
+    throw this.malformed("The string is not written as JSON has it.", start);
   }
 
   /** A part of a text, of which the window has only a part. */
@@ -397,15 +328,15 @@ export class JsonReader implements TagPosition {
     }
     if (window.charCodeAt(at) !== BACKSLASH) {
       const code = window.charCodeAt(at).toString(16).padStart(4, "0");
-      throw this.#malformed(
+      throw this.malformed(
         `A control character stands in a string; write it as \\u${code}.`,
         at,
       );
     }
-    if (window.length - at < LONGEST_ESCAPE && !this.#isLast) throw INCOMPLETE;
+    if (window.length - at < LONGEST_ESCAPE && !this.isLast) throw INCOMPLETE;
     ESCAPE.lastIndex = at;
     if (!ESCAPE.test(window)) {
-      throw this.#malformed(
+      throw this.malformed(
         'A "\\" begins no escape of JSON; write "\\\\" for the character ' +
           "itself.",
         at,
@@ -418,7 +349,7 @@ export class JsonReader implements TagPosition {
       text = parsed(window.slice(at, end));
     }
     if (text === null) {
-      throw this.#malformed(
+      throw this.malformed(
         `The escape ${window.slice(at, at + 6)} is no character, or one that ` +
           "is not allowed; leave it out.",
         at,
@@ -432,7 +363,7 @@ export class JsonReader implements TagPosition {
   #scalar(kind: Kind, at: number): void {
     const frame = this.#frames.at(-1);
     this.#count(frame, at);
-    const line = this.#lineOf(at);
+    const line = this.lineOf(at);
     this.#texts = null;
     this.#endText = () => {};
     switch (frame?.mode ?? Mode.Elements) {
@@ -455,21 +386,21 @@ export class JsonReader implements TagPosition {
     const name = child?.name ?? pointerToken(this.#name);
     if (this.#isMistyped(child, kind, line)) return;
     this.#tag(at, at);
-    this.#handlers.open(name, NO_ATTRIBUTES, line);
+    this.handlers.open(name, NO_ATTRIBUTES, line);
     const expected = child === null ? null : expectedScalar(child.shape, kind);
     if (expected !== null) {
-      this.#handlers.mistyped?.(null, kind, expected, line);
+      this.handlers.mistyped?.(null, kind, expected, line);
     } else if (child !== null) {
       if (isAny(child.shape)) {
         this.#collect((text) =>
-          this.#handlers.any?.(kind === "null" ? null : text)
+          this.handlers.any?.(kind === "null" ? null : text)
         );
-      } else this.#texts = (piece) => this.#handlers.text(piece);
+      } else this.#texts = (piece) => this.handlers.text(piece);
     }
     const endText = this.#endText;
     this.#endText = () => {
       endText();
-      this.#handlers.close(name);
+      this.handlers.close(name);
     };
   }
 
@@ -478,7 +409,7 @@ export class JsonReader implements TagPosition {
     const isInArray = this.#frames.at(-1)?.isArray ?? false;
     if (child === null || child.max === 1 || isInArray) return false;
     if (kind === "an array") return false;
-    this.#handlers.mistyped?.(null, kind, "an array", line);
+    this.handlers.mistyped?.(null, kind, "an array", line);
     return true;
   }
 
@@ -502,8 +433,8 @@ export class JsonReader implements TagPosition {
     this.#textLength = 0;
     this.#texts = (piece) => {
       this.#textLength += piece.length;
-      if (this.#textLength > this.#limits.tag) {
-        throw this.#overLimit("A text's characters are more than", "tag", 0);
+      if (this.#textLength > this.limits.tag) {
+        throw this.overLimit("A text's characters are more than", "tag", 0);
       }
       this.#text.append(piece);
     };
@@ -533,8 +464,8 @@ export class JsonReader implements TagPosition {
 
   /** Begins an object or an array. */
   #begin(at: number, isArray: boolean): number {
-    if (this.#frames.length === this.#limits.depth) {
-      throw this.#overLimit("Values are nested deeper than", "depth", at);
+    if (this.#frames.length === this.limits.depth) {
+      throw this.overLimit("Values are nested deeper than", "depth", at);
     }
     this.#count(this.#frames.at(-1), at);
     this.#tag(at, at + 1);
@@ -558,7 +489,7 @@ export class JsonReader implements TagPosition {
   /** Says what the frame holds, and opens the element that it is. */
   #describe(frame: Frame, at: number): void {
     const parent = this.#frames.at(-1);
-    const line = this.#lineOf(at);
+    const line = this.lineOf(at);
     const kind = frame.isArray ? "an array" : "an object";
     switch (parent?.mode ?? Mode.Elements) {
       case Mode.Skipped:
@@ -602,7 +533,7 @@ export class JsonReader implements TagPosition {
       };
       return;
     }
-    this.#handlers.open(name, NO_ATTRIBUTES, line);
+    this.handlers.open(name, NO_ATTRIBUTES, line);
     frame.closes = name;
     if (shape === null) return;
     if (isAny(shape)) {
@@ -612,7 +543,7 @@ export class JsonReader implements TagPosition {
     }
     const expected = kindOf(shape);
     if (kind !== expected) {
-      this.#handlers.mistyped?.(null, kind, expected, line);
+      this.handlers.mistyped?.(null, kind, expected, line);
       return;
     }
     frame.mode = Mode.Elements;
@@ -626,8 +557,8 @@ export class JsonReader implements TagPosition {
     this.#tag(at, at + 1);
     if (attributed !== null) this.#endAttributed(attributed);
     if (closes !== null) {
-      if (mode === Mode.Any) this.#handlers.any?.(any!);
-      this.#handlers.close(closes);
+      if (mode === Mode.Any) this.handlers.any?.(any!);
+      this.handlers.close(closes);
     }
     const parent = this.#frames.at(-1);
     if (parent?.isArray) this.#child = parent.item;
@@ -638,77 +569,40 @@ export class JsonReader implements TagPosition {
   #endAttributed(
     { name, line, attributes, text, mistyped }: Attributed,
   ): void {
-    this.#handlers.open(name, attributes, line);
-    for (const one of mistyped) this.#handlers.mistyped?.(...one);
-    if (text !== "") this.#handlers.text(text);
-    this.#handlers.close(name);
+    this.handlers.open(name, attributes, line);
+    for (const one of mistyped) this.handlers.mistyped?.(...one);
+    if (text !== "") this.handlers.text(text);
+    this.handlers.close(name);
   }
 
   #tag(start: number, end: number): void {
-    this.#markup = start;
-    this.#markupEnd = end;
+    this.markup = start;
+    this.markupEnd = end;
   }
 
   /** As many elements are allowed as in XML, and as many attributes of each. */
   #count(parent: Frame | undefined, at: number): void {
     if (parent?.mode === Mode.Attributed) {
       // One of them is its text.
-      if (parent.names!.size <= this.#limits.attributes + 1) return;
-      throw this.#overLimit(
+      if (parent.names!.size <= this.limits.attributes + 1) return;
+      throw this.overLimit(
         "An object's names are more than",
         "attributes",
         at,
       );
     }
-    if (++this.#values <= this.#limits.elements) return;
-    throw this.#overLimit(
+    if (++this.#values <= this.limits.elements) return;
+    throw this.overLimit(
       "The document's values are more than",
       "elements",
       at,
     );
   }
 
-  #startsWith(what: string, at: number): boolean {
-    if (this.#window.startsWith(what, at)) return true;
-    const there = this.#window.slice(at, at + what.length);
-    if (!this.#isLast && what.startsWith(there)) throw INCOMPLETE;
-    return false;
-  }
-
-  /** The line of an index; indices must be asked for in ascending order. */
-  #lineOf(at: number): number {
-    while (this.#nextLineEnd !== -1 && this.#nextLineEnd < at) {
-      this.#line++;
-      this.#nextLineEnd = this.#window.indexOf("\n", this.#nextLineEnd + 1);
-    }
-    return this.#line;
-  }
-
-  /** Code points of the line before an index. */
-  #columnAt(at: number): number {
-    const window = this.#window;
-    const lineStart = at === 0 ? 0 : window.lastIndexOf("\n", at - 1) + 1;
-    const points = codePoints(window.slice(lineStart, at));
-    return lineStart === 0 ? this.#column + points : points;
-  }
-
-  /** The error of a document that ends, or becomes unreadable, too early. */
-  #endsEarly(): ServiceError {
-    const end = this.#window.length;
-    const { fault } = this.#source;
-    if (fault !== null) return this.#malformed(fault, end);
-    if (this.#isBlank) {
-      return malformedJson("The body is empty; a JSON document is expected.", {
-        line: 1,
-        column: 1,
-      });
-    }
-    return this.#malformed(
-      this.#inText
-        ? "The document ends inside a string."
-        : "The document ends before it is complete.",
-      end,
-    );
+  protected override unfinished(): string {
+    return this.#inText
+      ? "The document ends inside a string."
+      : "The document ends before it is complete.";
   }
 
   #unexpected(at: number, expected: string): ServiceError {
@@ -717,27 +611,10 @@ export class JsonReader implements TagPosition {
     const hint = this.#values === 0 && found === "<"
       ? " XML is sent with Content-Type: text/xml."
       : "";
-    return this.#malformed(
+    return this.malformed(
       `"${found}" stands where ${expected} has to stand.${hint}`,
       at,
     );
-  }
-
-  #overLimit(
-    message: string,
-    limit: keyof XmlLimits,
-    at: number,
-  ): ServiceError {
-    return this.#malformed(
-      `${message} the ${this.#limits[limit]} allowed (${limit}).`,
-      at,
-      "limit",
-    );
-  }
-
-  #malformed(message: string, at: number, code?: "limit"): ServiceError {
-    const column = this.#columnAt(at) + 1;
-    return malformedJson(message, { line: this.#lineOf(at), column }, code);
   }
 }
 
@@ -832,10 +709,6 @@ function expectedKind(form: TextForm, kind: Kind): Kind | null {
   const fits = kind === "null" || kind === expected ||
     (kind === "a string" && expected === "a number");
   return fits ? null : expected;
-}
-
-function shown(text: string): string {
-  return text.slice(0, 100);
 }
 
 /** Begins to read a document with this root. */
