@@ -33,8 +33,8 @@ export class Seen {
   /** What was not ready at the last look. */
   #failed: ReadonlySet<string> = new Set();
   readonly #low = new Set<string>();
-  /** What goes on, and is stored or was told without that. */
-  readonly #known = new Map<string, { isStored: boolean; seenAt: number }>();
+  /** What goes on, with what was told of it if it is not stored. */
+  readonly #known = new Map<string, { told: Detail | null; seenAt: number }>();
 
   constructor(
     services: SeenServices,
@@ -60,9 +60,10 @@ export class Seen {
     for (const [id, { seenAt }] of this.#known) {
       if (seenAt < now - OVER_MS) this.#known.delete(id);
     }
-    const rows = seen.map((one) => (
-      { ...one, isTold: this.#known.get(one.id)?.isStored === false }
-    ));
+    const rows = seen.map((one) => {
+      const told = this.#known.get(one.id)?.told ?? null;
+      return { ...one, detail: told ?? one.detail, isTold: told !== null };
+    });
     try {
       await db.write(async (tx) => {
         await noteSeen(tx, rows);
@@ -70,7 +71,7 @@ export class Seen {
         tx.onCommit(() => signals.notices.announce());
       }, ORDER);
       for (const { id } of seen) {
-        this.#known.set(id, { isStored: true, seenAt: now });
+        this.#known.set(id, { told: null, seenAt: now });
       }
     } catch (error) {
       if (outageOf(error) === null) throw error;
@@ -88,7 +89,7 @@ export class Seen {
     const createdAt = now - now % SAME_MS;
     const notice = { sellerNo: 0, id, kind, detail, createdAt, failures: 0 };
     const isTold = await this.#tellNow(notice);
-    if (isTold) this.#known.set(id, { isStored: false, seenAt });
+    if (isTold) this.#known.set(id, { told: detail, seenAt });
   }
 
   /** What failed at two looks, as a moment is no reason. */

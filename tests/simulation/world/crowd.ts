@@ -19,7 +19,9 @@ export type CrowdStep =
   /** Some uploads are refused beside others. */
   | "mistakes"
   /** Some do not read their lists, for which others wait. */
-  | "stopped readers";
+  | "stopped readers"
+  /** More read slowly, again and again, than may at once. */
+  | "slow readers";
 
 /** Makes an upload one that is decoded and stored as heavy work. */
 const DESCRIPTION = "A product with much to say about it. ".repeat(55);
@@ -30,6 +32,15 @@ const LIST = "/seller_api/products?limit=250";
 const NOBODY = "00000000-0000-7000-8000-000000000000";
 /** Products of an upload. */
 const MOST = 14;
+/** A short answer is sent at once, whoever reads it. */
+const LONG_BYTES = 64 * 1_024;
+/** What slow readers ask for: some chunks, with so long between two. */
+const PART = "/seller_api/products?limit=50";
+const SLOW_MS = 800;
+/** Twice as many as a process answers at the same time. */
+const READERS = 8;
+/** Whoever was passed by all the others would wait for longer than is fair. */
+const READINGS = 14;
 
 export class CrowdClient implements Actor {
   readonly #scene: Scene;
@@ -46,6 +57,7 @@ export class CrowdClient implements Actor {
 
   async do(kind: CrowdStep, random: Random): Promise<void> {
     if (kind === "stopped readers") return await this.#stall(random);
+    if (kind === "slow readers") return await this.#readSlowly(random);
     const count = between(random, 2, 8);
     const isUpload = () =>
       kind === "mixed" ? chance(random, 0.5) : kind !== "lists at once";
@@ -140,6 +152,32 @@ export class CrowdClient implements Actor {
       return caller.once(this.#name, { ...call, reader }, random);
     });
     await Promise.all([...stopped, ...waiting]);
+  }
+
+  /** Each has its turn. */
+  async #readSlowly(random: Random): Promise<void> {
+    const { caller, stage, world } = this.#scene;
+    const list = { method: "GET", path: PART, key: this.#seller };
+    let bytes = 0;
+    for (let uploads = 0; bytes <= LONG_BYTES; uploads++) {
+      if (uploads === 4) return;
+      this.#sent++;
+      await this.#upload(random);
+      const { reply } = await caller.send(this.#name, list, random, true);
+      bytes = reply!.body.length;
+    }
+    const reader = { slowMs: SLOW_MS };
+    const stalls = world.steps.some(({ actor, kind }) =>
+      actor === `${this.#seller.plan.name}/crowd` && kind === "stopped readers"
+    );
+    const call = { ...list, reader, ...(stalls && { fairMs: undefined }) };
+    const readers = Array.from({ length: READERS }, async (_, n) => {
+      const own = stage.scheduler.random(`${this.#name} reader ${n}`);
+      for (let readings = 0; readings < READINGS; readings++) {
+        if (await this.#send(call, own) === null) return;
+      }
+    });
+    await Promise.all(readers);
   }
 
   /** Null where the seller was removed meanwhile. */

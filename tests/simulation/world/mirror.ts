@@ -14,6 +14,8 @@ export interface Shown {
   source: string;
 }
 
+export type MirrorStep = "follow" | "catch up";
+
 export class Mirror implements Actor {
   readonly #scene: Scene;
   readonly #name: string;
@@ -28,7 +30,8 @@ export class Mirror implements Actor {
     this.#name = name;
   }
 
-  async do(_kind: "follow", random: Random): Promise<void> {
+  async do(kind: MirrorStep, random: Random): Promise<void> {
+    if (kind === "catch up") return await this.catchUp(random);
     // A page or two; the rest comes with a later step.
     for (let pages = 1 + random.below(2); pages > 0; pages--) {
       if (!await this.#page(random, pick(random, [1, 7, 250]))) return;

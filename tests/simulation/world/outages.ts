@@ -12,9 +12,11 @@ import type { Step } from "./plan.ts";
 export type OutageStep =
   | "kill"
   | "stop"
+  | "stop a delivery"
   | "fault"
   | "faults"
   | "clock"
+  | "clock back"
   | "backup"
   | "night";
 
@@ -35,6 +37,8 @@ const SWEPT_MS = 2_000;
 /** What failed up to so long ago may leave something behind. */
 const AFTERMATH_MS = 60_000;
 const NIGHT_MS = 25 * 3_600_000;
+/** How far a clock moves. */
+const HOURS = [-30, -1, -0.01, 0.01, 1, 25, 24 * 8];
 
 const LEASES = `SELECT id FROM images WHERE lease_id IS NOT NULL
   UNION ALL SELECT id FROM deliveries WHERE lease_id IS NOT NULL
@@ -53,7 +57,8 @@ export class Outages implements Actor {
     if (!stage.scheduler.faulty) return;
     const process = pick(random, stage.processes);
     if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
-    else if (kind !== "clock" && chance(random, 0.7)) {
+    else if (kind === "stop a delivery") await this.#slowDelivery();
+    else if (!kind.startsWith("clock") && chance(random, 0.7)) {
       await this.#opportunity(random);
     }
     switch (kind) {
@@ -64,11 +69,14 @@ export class Outages implements Actor {
         process.kill();
         return await this.#restart(process, random);
       case "stop":
+      case "stop a delivery":
         if (!process.running) return;
         await this.#stop(process);
         return await this.#restart(process, random);
       case "clock":
-        return await this.#moveClock(random);
+        return await this.#moveClock(random, HOURS);
+      case "clock back":
+        return await this.#moveClock(random, HOURS.filter((h) => h < 0));
       case "backup":
         return await this.#backUp(random);
       case "night":
@@ -89,6 +97,20 @@ export class Outages implements Actor {
       const names = Object.keys(stage.held());
       if (names.some((name) => name.endsWith(": reads.waiting"))) return;
       await caller.sleep(LOOK_FOR_READ_MS);
+    }
+  }
+
+  /** Waits for a moment at which a delivery takes long. */
+  async #slowDelivery(): Promise<void> {
+    const { stage, caller } = this.#scene;
+    const sql = "SELECT id FROM deliveries WHERE lease_id IS NOT NULL";
+    for (let looks = 0; looks < LOOKS; looks++) {
+      const begun = stage.rows<{ id: string }>(sql);
+      await caller.sleep(LOOK_MS);
+      if (begun.length === 0) continue;
+      await caller.sleep(LONG_MS);
+      const now = new Set(stage.rows<{ id: string }>(sql).map(({ id }) => id));
+      if (begun.some(({ id }) => now.has(id))) return;
     }
   }
 
@@ -179,10 +201,10 @@ export class Outages implements Actor {
     return new Set(rows.map(({ id }) => id));
   }
 
-  async #moveClock(random: Random): Promise<void> {
+  async #moveClock(random: Random, choice: readonly number[]) {
     const { stage, world, trouble, caller } = this.#scene;
     if (!world.jumps) return;
-    const hours = pick(random, [-30, -1, -0.01, 0.01, 1, 25, 24 * 8]);
+    const hours = pick(random, choice);
     stage.scheduler.trace(() => `the clock moves by ${hours} h`);
     stage.moveClock(hours * 3_600_000);
     trouble.shake(CLOCK_MOVES);

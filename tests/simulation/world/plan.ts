@@ -92,6 +92,7 @@ const CROWD: Readonly<Record<CrowdStep, number>> = {
   "mistakes": 2,
   // Other clients of the seller would wait, too.
   "stopped readers": 0,
+  "slow readers": 0,
 };
 const HOOKS: Readonly<Record<HookStep, number>> = {
   register: 6,
@@ -156,6 +157,8 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
   backup: 1,
   clock: 1,
   night: 1,
+  "stop a delivery": 0,
+  "clock back": 0,
 };
 
 /** Uploads whose images have to be fetched. */
@@ -288,6 +291,8 @@ function drawDeliveries(
   add(`${name}/events`, between(random, 0, 6), PULL, 3_000);
   add("operator", between(random, 0, 3), STEERING, 3_000);
   add("outages", between(random, 2, 5), CRASHES, 3_000);
+  if (!chance(random, 0.4)) return;
+  add("outages2", between(random, 2, 4), { "stop a delivery": 1 }, 2_000);
 }
 
 /** Images are fetched, and what that needs fails meanwhile. */
@@ -318,6 +323,10 @@ function drawChanges(
     add(`${name}/reviewer`, between(random, 4, 12), REVIEW, 500);
     if (chance(random, 0.5)) add(`${name}/events`, 3, PULL, 3_000);
   }
+  if (!chance(random, 0.4)) return;
+  // What is changed while a clock is behind comes after all that was read.
+  add("outages2", 1, { "clock back": 1 }, 1_000);
+  add("mirror2", between(random, 6, 16), { "catch up": 1 }, 800);
 }
 
 /** What wakes somebody does so at once. */
@@ -373,4 +382,7 @@ function drawCrowds(
     add(`${name}/crowd`, between(random, 4, 8), lots, 120_000);
   }
   if (chance(random, 0.3)) add("outages", 3, { stop: 1 }, 60_000);
+  const [{ name, rateLimit }] = sellers;
+  if (rateLimit !== null || !chance(random, 0.4)) return;
+  add(`${name}/crowd2`, 1, { "slow readers": 1 }, 120_000);
 }

@@ -167,7 +167,7 @@ class Troupe {
     if (name === "shop") return new Shop(scene, honest, name);
     if (name === "operator") return new Operator(scene, honest);
     if (name.startsWith("outages")) return this.#outages;
-    if (name === "mirror") {
+    if (name.startsWith("mirror")) {
       const mirror = new Mirror(scene, name);
       this.#mirrors.push(mirror);
       return mirror;
@@ -179,7 +179,7 @@ class Troupe {
     if (part === "keys") return new KeyClient(scene, seller, name);
     if (part === "events") return new Puller(scene, seller, name);
     if (part === "reviewer") return new Reviewer(scene, seller, name);
-    if (part === "crowd") return new CrowdClient(scene, seller, name);
+    if (part.startsWith("crowd")) return new CrowdClient(scene, seller, name);
     if (/^\d/.test(part)) return new CatalogueClient(scene, seller, name);
     const bundle = this.#bundles.get(owner) ?? new Bundle(seller, 4);
     this.#bundles.set(owner, bundle);

@@ -53,12 +53,15 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
     processes,
     sellers,
     jumps: theme === "days" ||
+      steps.some(({ kind }) => kind === "clock back") ||
       (theme === "everything" && chance(random, 0.1)),
     soundNetwork: theme === "catalogue" ||
       (["images", "deliveries"].includes(theme) && chance(random, 0.6)),
     isPrompt,
     notices: notices !== null,
-    endpoints: drawEndpoints(random, theme),
+    endpoints: steps.some(({ kind }) => kind === "stop a delivery")
+      ? { good: 1, slow: 3 }
+      : drawEndpoints(random, theme),
     steps: [...steps, ...notices ?? []],
   };
 }
