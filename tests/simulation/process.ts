@@ -278,6 +278,7 @@ export class Life implements Server {
   }
 
   sent(): void {
+    if (!this.#isAlive) return;
     this.#sending--;
     if (this.#sending === 0) this.#idle?.();
   }

@@ -3,6 +3,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
   [
     [95, "parts of a mail that may have been taken were sent again"],
     [277, "a seller that was suspended was never told"],
+    [1387, "a process that had ended went on with its stop"],
     [200970, "a notice was kept in other words than it was told in"],
     [780031, "the lease of a delivery began before its write waited"],
     [790086, "a lock of another program ended with a process of ours"],
