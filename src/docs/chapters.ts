@@ -9,6 +9,7 @@ import commands from "./commands.md" with { type: "text" };
 import dependencies from "./dependencies.md" with { type: "text" };
 import deployment from "./deployment.md" with { type: "text" };
 import errors from "./errors.md" with { type: "text" };
+import examples from "./examples.md" with { type: "text" };
 import figures from "./figures.md" with { type: "text" };
 import imageStorage from "./image-storage.md" with { type: "text" };
 import images from "./images.md" with { type: "text" };
@@ -59,6 +60,7 @@ export const PARTS: readonly Part[] = [
       { name: "webhooks", text: webhooks },
       { name: "keys", text: keys },
       { name: "client", text: client },
+      { name: "examples", text: examples },
       { name: "api", text: api },
     ],
   },

@@ -10,7 +10,7 @@ import {
   ATTRIBUTES_EXAMPLE,
   PRODUCTS_EXAMPLE,
 } from "../../src/contracts/examples.ts";
-import { QUICK_JAVA } from "../support/java.ts";
+import { QUICK_JAVA } from "../support/compiled.ts";
 import { temporaryFolder } from "../support/process.ts";
 
 const VALIDATE = new URL("Validate.java", import.meta.url).pathname;

@@ -1,0 +1,113 @@
+/** The chapter with examples in six languages, as a program in each. */
+import { assert, assertEquals } from "@std/assert";
+import { boot } from "../support/app.ts";
+import { run } from "../support/foreign.ts";
+import { blocks, chapter } from "../support/handbook.ts";
+import { CSHARP_PROJECT, QUICK_JAVA } from "../support/compiled.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+const BLOCKS = blocks(chapter("examples"));
+
+/** The blocks of a language, in order. */
+function codeOf(language: string): string[] {
+  return BLOCKS.filter((block) => block.language === language)
+    .map(({ code }) => code);
+}
+
+export interface Language {
+  name: string;
+  /** Says whether it is there. */
+  probe: [string, ...string[]];
+  /** Files of the program, by name. */
+  files: Record<string, string>;
+  run: [string, ...string[]];
+  /** How a problem is printed. */
+  problem?: string;
+}
+
+const [javaClass, ...javaStatements] = codeOf("java");
+
+/** Those that start at once. */
+export const QUICK: Language[] = [
+  {
+    name: "Python",
+    probe: ["python3", "--version"],
+    files: { "main.py": codeOf("python").join("") },
+    run: ["python3", "main.py"],
+  },
+  {
+    name: "PHP",
+    probe: ["php", "--version"],
+    files: { "main.php": `<?php\n${codeOf("php").join("")}` },
+    run: ["php", "main.php"],
+  },
+  {
+    name: "TypeScript",
+    probe: [Deno.execPath(), "--version"],
+    files: { "main.ts": codeOf("ts").join("") },
+    run: [Deno.execPath(), "run", "--no-check", "--allow-net", "main.ts"],
+    problem: "1 gtin bad_check_digit",
+  },
+];
+
+/** Those that are compiled. */
+export const SLOW: Language[] = [
+  {
+    name: "Java",
+    probe: ["java", "-version"],
+    files: {
+      // The first class of the file is the one that runs.
+      "Main.java": javaClass.replace("final class Seller", () =>
+        `class Main {
+  public static void main(String[] args) throws Exception {
+    ${javaStatements.join("")}
+  }
+}
+
+final class Seller`),
+    },
+    run: ["java", ...QUICK_JAVA, "Main.java"],
+  },
+  {
+    name: "C#",
+    probe: ["dotnet", "--version"],
+    files: {
+      "main.csproj": CSHARP_PROJECT,
+      "Program.cs": codeOf("csharp").join(""),
+    },
+    run: ["dotnet", "run"],
+  },
+];
+
+/** Runs the program on a service; where its language is missing, says so. */
+export async function checkExamples(language: Language): Promise<void> {
+  const { name, probe: [command, ...args], files, problem } = language;
+  const probed = await run(command, args);
+  if (!probed.success) {
+    console.log(`not tried: the examples in ${name}, as ${probed.text}`);
+    return;
+  }
+  await using folder = await temporaryFolder();
+  await using app = await boot();
+  const client = await app.call("/docs/client.js", { key: null });
+  for (
+    const [file, code] of Object.entries({ ...files, "client.js": client.text })
+  ) {
+    const text = code.replaceAll("http://127.0.0.1:8080", app.url)
+      .replaceAll(/(["' ])demo(["'])/g, `$1${app.key}$2`);
+    await Deno.writeTextFile(`${folder.path}/${file}`, text);
+  }
+  const [program, ...more] = language.run;
+  const { success, text } = await run(program, more, {
+    cwd: folder.path,
+    env: { NO_COLOR: "1" },
+  });
+  assert(success, text);
+  assertEquals(text.trim().split("\n"), [
+    "completed",
+    problem ?? "/products/0/gtin bad_check_digit",
+    "completed",
+  ]);
+  const { text: product } = await app.call("/seller_api/products/JUG-1");
+  assert(product.includes("<quantity>8</quantity>"), product);
+}
