@@ -41,6 +41,13 @@ export class Ranges {
   }
 }
 
+const MAPPED = new Ranges(["::ffff:0:0/96"]);
+
+/** Whether a range has nothing but IPv4 addresses that were mapped into IPv6. */
+export function isMapped({ address, prefix, family }: Cidr): boolean {
+  return family === "ipv6" && prefix >= 96 && MAPPED.has(address);
+}
+
 /** An IPv4 address that was mapped into IPv6, as IPv4; others as they are. */
 export function unmapped(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;

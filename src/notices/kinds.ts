@@ -16,7 +16,7 @@ export interface Kind {
   /** The view of the page, as in `webhooks/order_created`. */
   view: (detail: Detail) => string;
   /** Instead of more than a few of them. */
-  many?: { text: (count: number) => string; view: string };
+  many?: { text: (count: string) => string; view: string };
 }
 
 /** Something to tell, of a seller. */
@@ -442,8 +442,10 @@ export const SOUGHT: readonly SoughtKind[] = [
     find: endingKeys,
     text: ({ label, prefix, ends }) =>
       `Your key ${label ?? ""}${label === null ? "" : " "}(it begins with ` +
-      `${prefix}) ends at ${timeOf(ends)}. Rotate it before, so that your ` +
-      "programs go on.",
+      `${prefix}) ends at ${
+        timeOf(ends)
+      }, and a rotation keeps this end. Make ` +
+      "another key before, with one that lasts longer, or ask us for one.",
     view: () => "keys",
   },
   {

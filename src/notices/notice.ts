@@ -42,7 +42,7 @@ export const NEXT_MAIL_MS = HOUR_MS;
 export const GIVE_UP_MS = DAY_MS;
 /** How long what happened is known, and so not told again. */
 export const KEPT_MS = 2 * DAY_MS;
-/** Of a seller, or about a seller, at most. */
+/** Of a kind and a seller, so many wait at most; and a mail tells so many. */
 export const MOST = 200;
 
 /** A mail that may have been taken is sent again soon, once. */

@@ -52,7 +52,7 @@ function inOrder<T extends NoticeKey>(notices: readonly T[]): T[] {
 
 /**
  * Stores notices of sellers that are not stored yet, so that each is told when
- * its time has come; of a seller that has too many, none.
+ * its time has come; none of a kind of which too many wait.
  */
 export async function insertNotices(
   tx: Tx,
@@ -68,7 +68,7 @@ export async function insertNotices(
        ?, ?
      FROM seller_counters WHERE seller_no = ? AND removed = 0
        AND (SELECT COUNT(*) FROM notices
-            WHERE seller_no = ? AND recipient = ?) < ?
+            WHERE seller_no = ? AND kind = ? AND told_at IS NULL) < ?
      ON CONFLICT DO NOTHING`,
     inOrder(notices).map((notice) => {
       const { sellerNo, id, kind, recipient, detail, isSilent } = notice;
@@ -78,7 +78,7 @@ export async function insertNotices(
         ...[Number(isSilent), Number(isMail), now],
         ...[NEXT_MAIL_MS, now + FIRST_MAIL_MS, NEXT_MAIL_MS],
         ...[now + FIRST_MAIL_MS, isSilent ? now : null],
-        ...[JSON.stringify(detail), sellerNo, sellerNo, recipient, MOST],
+        ...[JSON.stringify(detail), sellerNo, sellerNo, kind, MOST],
       ];
     }),
   );

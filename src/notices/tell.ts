@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Mail } from "../net/smtp.ts";
 import { linkSignature } from "../sellers/email.ts";
 import { KINDS } from "./kinds.ts";
-import type { Detail, Notice } from "./notice.ts";
+import { type Detail, MOST, type Notice } from "./notice.ts";
 import type { Addressee } from "./rows.ts";
 
 /** A mail lists so many; the rest is counted. */
@@ -76,7 +76,9 @@ function inWords(notices: readonly Notice[], publicUrl: string): Told[] {
       return own.flatMap((notice) => told(notice, publicUrl) ?? []);
     }
     const link = `${publicUrl}/#/${many.view}`;
-    return [{ kind, text: many.text(own.length), link }];
+    // Beyond those that may wait they are not counted.
+    const count = `${own.length}${own.length < MOST ? "" : " or more"}`;
+    return [{ kind, text: many.text(count), link }];
   });
 }
 

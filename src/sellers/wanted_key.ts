@@ -1,5 +1,5 @@
 /** Reads what a document or a command says of a new key. */
-import { parseCidr } from "../lib/cidr.ts";
+import { isMapped, parseCidr } from "../lib/cidr.ts";
 import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
 import {
   bad,
@@ -92,7 +92,14 @@ function readScope(text: string): Read<Scope> {
 }
 
 function readNetwork(text: string): Read<string> {
-  if (parseCidr(text) !== null) return ok(text);
+  const cidr = parseCidr(text);
+  // It would have no address in it: clients are looked up as IPv4.
+  if (cidr !== null && isMapped(cidr)) {
+    const message = `is ${quote(text)}; write mapped addresses as IPv4, as ` +
+      "in 192.0.2.0/28.";
+    return bad("not_allowed", message);
+  }
+  if (cidr !== null) return ok(text);
   return bad(
     "not_allowed",
     `is ${quote(text)}; write a network as in 192.0.2.0/28, 192.0.2.7/32 or ` +

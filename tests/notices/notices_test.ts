@@ -7,6 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
+import { MOST } from "../../src/notices/notice.ts";
 import { child, product, textAt } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { EMAIL, OPERATOR_KEY, SECRET, tell, type Telling } from "./support.ts";
@@ -276,6 +277,33 @@ bothEngines.test("a seller is told of a product that was rejected, each time, of
   assertStringIncludes(mail.received[1].text, "/#/products?review=rejected");
 });
 
+Deno.test("a seller that was told of hundreds of things is told of others", async () => {
+  await using telling = await tell();
+  const { app, mail, clock } = telling;
+  await telling.set("email", EMAIL);
+  await telling.set("review", "new");
+  const all = Array.from({ length: MOST + 10 }, (_, n) => product(`P-${n}`));
+  assertEquals((await app.upload(all.join(""))).status, 200);
+  const operator = app.client({ key: OPERATOR_KEY });
+  const { reviews } = await operator.listReviews({ limit: all.length });
+  await operator.decideReviews({
+    reviews: reviews.map(({ id }) => ({
+      product: id,
+      decision: "rejected",
+      code: "title",
+    })),
+  });
+  await telling.mailed(1);
+  assertStringIncludes(
+    mail.received[0].text,
+    `${MOST} or more products were rejected`,
+  );
+  await telling.set("product_limit", "1");
+  clock.setForward(HOUR_MS);
+  await telling.mailed(2);
+  assertStringIncludes(mail.received[1].text, "Your quota is used up");
+});
+
 bothEngines.test("a seller is told of a key that ends in seven days, not of one that was rotated", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
@@ -296,6 +324,7 @@ bothEngines.test("a seller is told of a key that ends in seven days, not of one 
   await telling.mailed(1);
   const { text } = mail.received[0];
   assertMatch(text, /Your key soon \(it begins with sk_[\w-]+\) ends at 20/);
+  assertStringIncludes(text, "Make another key");
   assert(!/late|now/.test(text), text);
   clock.setForward(6 * DAY_MS);
   const kept = async () => {

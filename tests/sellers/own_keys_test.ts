@@ -145,6 +145,11 @@ contract.test("keys: a document with mistakes is told all of them", async () => 
       [networks("192.0.2.1"), "networks/network[1] not_allowed"],
       [networks("192.0.2.0/33"), "networks/network[1] not_allowed"],
       [
+        networks("::ffff:192.0.2.0/120", "::ffff:c000:200/120"),
+        "networks/network[1] not_allowed",
+        "networks/network[2] not_allowed",
+      ],
+      [
         networks(...Array.from({ length: 33 }, (_, i) => `10.0.${i}.0/24`)),
         "networks too_many",
       ],

@@ -43,12 +43,6 @@ browserTest(
     await using host = new ImageHost();
     await using app = await start();
     const operator = app.client({ key: KEY });
-    await operator.putReasons({
-      reasons: [
-        { code: "logo", field: "images", message: "An image shows a logo." },
-        { code: "title", field: "title" },
-      ],
-    });
     const uploaded = await app.upload(
       pictured("A", `${host.url}/good/a.png`) + product("B") + product("C"),
     );
@@ -65,6 +59,19 @@ browserTest(
     await signIn(tab, app.url, KEY);
     await page.getByRole("link", { name: "Review", exact: true }).click();
     const card = page.getByRole("article");
+    await page.getByText("Reasons at hand").click();
+    await page.getByLabel("A line each").fill(
+      "logo | images | A logo | or a name\n\n title | title\nother",
+    );
+    await page.getByRole("button", { name: "Save reasons" }).click();
+    const kept = async () => (await operator.listReasons()).reasons;
+    await until(async () => (await kept()).length === 3);
+    assertEquals(await kept(), [
+      { code: "logo", field: "images", message: "A logo | or a name" },
+      { code: "title", field: "title" },
+      { code: "other" },
+    ]);
+    await page.getByText("Reasons at hand").click();
     await page.getByRole("article", { name: "B" }).waitFor();
     await page.keyboard.press("j");
     await page.getByRole("article", { name: "C" }).waitFor();

@@ -18,6 +18,7 @@ import {
   money,
   plural,
   Title,
+  useAction,
   useLoaded,
 } from "../parts.tsx";
 import { ListFoot, useRows } from "../paging.tsx";
@@ -34,6 +35,8 @@ interface Reason {
   field?: string;
   message?: string;
 }
+
+type ListedReason = Reason & { code: string };
 
 type Outcome = "approved" | "rejected" | Error;
 
@@ -149,8 +152,64 @@ export function ReviewsView({ client }: { client: Client }) {
         list={{ ...list, more: null }}
         empty="Nothing waits for a review. The settings of a seller say what does."
       />
+      <details class="card">
+        <summary>Reasons at hand</summary>
+        <Await loaded={reasons}>
+          {(known) => (
+            <ReasonsForm
+              known={known}
+              onSave={async (list) => {
+                await client.putReasons({ reasons: list });
+                reasons.reload();
+              }}
+            />
+          )}
+        </Await>
+      </details>
     </>
   );
+}
+
+/** The operator's list, a line for each reason. */
+function ReasonsForm({ known, onSave }: {
+  known: readonly ListedReason[];
+  onSave: (list: ListedReason[]) => Promise<void>;
+}) {
+  const [text, setText] = useState(() => known.map(lineOf).join("\n"));
+  const { busy, error, run } = useAction();
+  return (
+    <Form onSubmit={() => run(() => onSave(reasonsIn(text)))}>
+      <p class="field">
+        <label for="reasons">
+          A line each: code | field | message
+        </label>
+        <textarea
+          id="reasons"
+          rows={8}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </p>
+      {error && <ErrorNote error={error} />}
+      <button type="submit" class="main" disabled={busy}>Save reasons</button>
+    </Form>
+  );
+}
+
+function lineOf({ code, field = "", message }: ListedReason): string {
+  const parts = message ? [code, field, message] : [code, field];
+  return parts.join(" | ");
+}
+
+function reasonsIn(text: string): ListedReason[] {
+  return text.split("\n").filter((line) => line.trim() !== "").map((line) => {
+    const [code, field, ...message] = line.split("|");
+    return {
+      code: code.trim(),
+      field: field?.trim() || undefined,
+      message: message.join("|").trim() || undefined,
+    };
+  });
 }
 
 function isDone(outcome: Outcome | undefined): boolean {
@@ -321,7 +380,7 @@ function Picture({ image }: { image: ProductImage }) {
 }
 
 function Rejection({ known, onReject, onCancel }: {
-  known: readonly (Reason & { code: string })[];
+  known: readonly ListedReason[];
   onReject: (reason: Reason) => void;
   onCancel: () => void;
 }) {
