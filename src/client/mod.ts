@@ -19,4 +19,4 @@ export {
   signWebhook,
   type Verification,
 } from "./signature.ts";
-export { verifyWebhook } from "./webhook.ts";
+export { type VerifiedEvent, verifyWebhook } from "./webhook.ts";

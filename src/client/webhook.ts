@@ -8,6 +8,9 @@ import {
   verifySignature,
 } from "./signature.ts";
 
+/** `data`: markup, or what JSON held, in the format of the webhook. */
+export type VerifiedEvent = Omit<DeliveredEvent, "data"> & { data: unknown };
+
 /**
  * The event of a delivery that the service signed. Throws `SignatureError`
  * otherwise.
@@ -15,8 +18,10 @@ import {
 export async function verifyWebhook(
   delivery: SignedDelivery,
   verification: Verification = {},
-): Promise<DeliveredEvent> {
-  const event = parseXml(await verifySignature(delivery, verification));
+): Promise<VerifiedEvent> {
+  const body = await verifySignature(delivery, verification);
+  if (body.startsWith("{")) return JSON.parse(body);
+  const event = parseXml(body);
   if (event === null) throw new SignatureError("The body is no XML.");
   return decode(event, DELIVERED_EVENT) as DeliveredEvent;
 }

@@ -210,6 +210,16 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
     "is not the time",
   );
 
+  await client.createWebhook({
+    webhook: { trigger, url: sink.url(), format: "json" },
+  });
+  await client.testWebhook({ trigger });
+  await until(() => sink.received.length === 5);
+  const json = sink.received[4];
+  const event = await verifyWebhook({ ...json, secret, body: json.text });
+  assertEquals([event.trigger, event.test], [trigger, true]);
+  assertMatch(json.text, /^{/);
+
   // The cursor behind the last page is kept, and good for what comes later.
   let cursor = "";
   let count = 0;
@@ -229,7 +239,7 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
   const deliveries = await Array.fromAsync(
     client.all.listDeliveries({ trigger }),
   );
-  assertEquals(deliveries.length, 5);
+  assertEquals(deliveries.length, 6);
 });
 
 Deno.test("an operator's program adds a seller, limits it and follows the catalogue", async () => {

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 52bf13920002b135f7c575d36c06f005.
+// Built by `deno task client` from sources with the hash 7da2b4dd2f3a2381370318923e1876ec.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1741,8 +1741,11 @@ export interface Verification { /** Seconds that the time of the signature may b
 }
 /** The headers of a delivery of `body`; `timestamp` in Unix seconds. */
 export declare function signWebhook(secret: string, id: string, timestamp: number, body: string): Promise<Record<string, string>>;
+/** `data`: markup, or what JSON held, in the format of the webhook. */
+export type VerifiedEvent = Omit<DeliveredEvent, "data"> & { data: unknown;
+};
 /**
  * The event of a delivery that the service signed. Throws `SignatureError`
  * otherwise.
  */
-export declare function verifyWebhook(delivery: SignedDelivery, verification?: Verification): Promise<DeliveredEvent>;
+export declare function verifyWebhook(delivery: SignedDelivery, verification?: Verification): Promise<VerifiedEvent>;
