@@ -178,14 +178,18 @@ const SHOWN = [
   ...["changed_at", "former_at", "from_price", "from_currency"],
   ...["price", "currency", "changed_by"],
 ];
+/**
+ * `CROSS JOIN` makes SQLite follow the chain: by a join it would read all changes
+ * of the seller for each one of the product.
+ */
 const CHAIN = `WITH RECURSIVE chain AS (
     SELECT ${SHOWN.join(", ")}, 1 AS place FROM price_changes
     WHERE seller_no = ? AND changed_at = ? AND product_id = ?
     UNION ALL
     SELECT ${SHOWN.map((name) => `p.${name}`).join(", ")}, chain.place + 1
-    FROM chain JOIN price_changes p ON p.seller_no = ?
-      AND p.changed_at = chain.former_at AND p.product_id = ?
-    WHERE chain.former_at > ? AND chain.place < ?
+    FROM chain CROSS JOIN price_changes p
+    WHERE p.seller_no = ? AND p.changed_at = chain.former_at
+      AND p.product_id = ? AND chain.former_at > ? AND chain.place < ?
   ) SELECT ${SHOWN.join(", ")} FROM chain WHERE changed_at > ?
   ORDER BY changed_at DESC`;
 

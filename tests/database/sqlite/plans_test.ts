@@ -36,6 +36,7 @@ import {
   FIRST_CHANGE,
   listProducts,
 } from "../../../src/catalogue/product_lists.ts";
+import { listPriceChanges } from "../../../src/catalogue/price_changes.ts";
 import {
   answerExhausted,
   answerWaiting,
@@ -164,6 +165,21 @@ Deno.test("lists of products find their rows in an index, in its order", async (
     [...filtered, ...changes].filter((d) => d.includes("B-TREE")),
     ["USE TEMP B-TREE FOR LAST TERM OF ORDER BY"],
   );
+});
+
+Deno.test("each change of a price is found by its whole key", async () => {
+  await using bench = await WebhookBench.open();
+  const product = { sellerNo: 1, productId: "p" };
+  const details = await plans(
+    bench,
+    (tx) => listPriceChanges(tx, product, { latest: 1, since: 0, limit: 1 }),
+  );
+  const key = "USING PRIMARY KEY " +
+    "(seller_no=? AND changed_at=? AND product_id=?)";
+  assertEquals(details.filter((detail) => /^SEARCH/.test(detail)), [
+    `SEARCH price_changes ${key}`,
+    `SEARCH p ${key}`,
+  ]);
 });
 
 Deno.test("lists of events find their rows in an index, in its order", async () => {
