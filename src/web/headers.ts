@@ -45,11 +45,11 @@ export const TARGETS: readonly { target: Target; label: string }[] = [
 /** Names of columns, in lower case and without accents; each stands once. */
 const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   sku:
-    "sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku",
+    "sku, item sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku",
   title:
     "title, name, product name, product title, item name, heading, bezeichnung, artikelbezeichnung, artikelname, produktname, produkttitel, titel, namn, produktnamn, artikelnamn, benamning, artikelbenamning, nom, nom du produit, titre, designation, libelle, intitule, nombre, titulo, nombre del producto, denominacion, nazwa, nazwa produktu, nazwa towaru, tytul, naam, productnaam, artikelnaam, producttitel",
   description:
-    "description, body, body html, text, long description, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
+    "description, body, body html, text, long description, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, lang beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
   price:
     "price, unit price, amount, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price",
   sale_price:
@@ -61,13 +61,13 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   vat_rate:
     "vat rate, vat, tax, tax rate, mwst, mwst satz, mehrwertsteuer, mehrwertsteuersatz, ust, umsatzsteuer, steuersatz, moms, momssats, moms procent, tva, taux tva, taux de tva, iva, tipo iva, tipo de iva, stawka vat, podatek vat, btw, btw tarief, btw percentage",
   quantity:
-    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, bestand, lagerbestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, quantite, quantite en stock, cantidad, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty",
+    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, lager, pa lager, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty",
   availability:
     "availability, stock status, in stock, available, verfugbarkeit, lieferbar, lagerstatus, tillganglighet, i lager, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus",
   available_at:
     "available at, available from, availability date, verfugbar ab, lieferbar ab, tillganglig fran, disponible le, date de disponibilite, disponible desde, dostepny od, beschikbaar vanaf",
   gtin:
-    "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode",
+    "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode",
   brand:
     "brand, brands, manufacturer, vendor, make, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
   mpn:
@@ -83,7 +83,7 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
     "categories, category, product type, product category, google product category, kategorie, kategorien, warengruppe, produktkategorie, produktgruppe, kategori, kategorier, varugrupp, produktgrupp, categorie, categories de produit, rubrique, famille, categoria, categorias, familia, kategoria, kategorie produktu, categorieen, productgroep, productcategorie",
   attributes: "",
   images:
-    "images, image, image url, image urls, image link, image links, image src, picture, pictures, picture url, photo, photos, photo url, additional image link, variant image, bild, bilder, bild url, bilder url, bildlink, produktbild, produktbilder, bildadress, bildlank, image produit, lien image, url image, url de l image, imagen, imagenes, url imagen, foto, fotos, zdjecie, zdjecia, url zdjecia, obraz, afbeelding, afbeeldingen, afbeelding url",
+    "images, image, main image, image url, image urls, image link, image links, image src, picture, pictures, picture url, photo, photos, photo url, additional image link, variant image, bild, bilder, bild url, bilder url, bildlink, produktbild, produktbilder, bildadress, bildlank, image produit, lien image, url image, url de l image, imagen, imagenes, url imagen, foto, fotos, zdjecie, zdjecia, url zdjecia, obraz, afbeelding, afbeeldingen, afbeelding url",
   "":
     "id, tags, cost, cost per item, cost price, purchase price, einkaufspreis, ek, ek preis, inkopspris, prix d achat, precio de coste, precio de compra, cena zakupu, inkoopprijs, problems",
 };
@@ -305,9 +305,10 @@ function withoutNumber(name: string): string {
   return name.slice(0, end);
 }
 
-const FILLERS = "in i en w of inkl incl including ttc brutto gross kr".split(
-  " ",
-);
+const FILLERS = "in i en w of con ink inkl incl including ttc brutto gross kr"
+  .split(
+    " ",
+  );
 const NET = "ex excl excluding exkl exklusive netto net ht hors sin zzgl".split(
   " ",
 );

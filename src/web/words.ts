@@ -105,10 +105,12 @@ export function problemTitle(code: DetailCode, path: string): string {
 
 /** What to do about problems of a code, in a field. */
 export function remedyOf(code: DetailCode, field = ""): string {
-  const isWhole = isScalar(field) &&
-    SCALAR_RULES[field].form.kind === "integer";
-  if (code === "not_a_number" && isWhole) {
+  const kind = isScalar(field) ? SCALAR_RULES[field].form.kind : null;
+  if (code === "not_a_number" && kind === "integer") {
     return "Write a whole number in digits alone, as in 1299.";
+  }
+  if (code === "not_a_number" && kind === "digits") {
+    return "Write the number below the bar code, all of its digits.";
   }
   const entry: CodeEntry | undefined = DETAIL_CODES[code];
   return REMEDIES[code] ?? entry?.remedy.replaceAll("`", "") ?? "";

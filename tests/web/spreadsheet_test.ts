@@ -189,6 +189,10 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
     "sku title description price compare_at_price vat_rate quantity gtin brand weight condition categories images "
       .split(" "),
   ],
+  [
+    "Artnr;Namn;Pris ink moms;Lager;EAN/GTIN",
+    "sku title price quantity gtin".split(" "),
+  ],
   ["sku;Price (excl. VAT)", ["sku", ""]],
   ["sku;Sale price", ["sku", "price"]],
   ["sku;Regular price;Sale price", ["sku", "price", "sale_price"]],

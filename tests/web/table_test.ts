@@ -408,6 +408,23 @@ test("a value that is wrong in many rows is replaced in all of them", async (ope
   assertEquals(tab.faults, []);
 });
 
+test("rounded bar codes are left out at once, and not replaced by one", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const rows = ["A", "B"].map((sku) => `${sku};Mug;5,00;1;7,3123E+12`);
+  await choose(page, csv(...rows), "stock.csv");
+  await click(page, "Check 2 products");
+  await page.getByText("Write the number below the bar code").waitFor();
+  assertEquals(await page.getByLabel(/^Instead of/).count(), 0);
+  await click(page, "Leave it out in 2 rows");
+  await click(page, "Check again");
+  await click(page, "Upload 2 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertEquals(tab.faults, []);
+});
+
 test("exports of shops are stored as the shop shows them, in three clicks", async (openTab) => {
   await using host = new ImageHost();
   await using app = await bootPage();

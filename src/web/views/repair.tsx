@@ -217,6 +217,9 @@ function CellPanel(
       ),
     [sheet, column, text],
   );
+  const target = typeof column === "number"
+    ? sheet.mapping.targets[column]
+    : column;
   const into = (rows: readonly number[], value: string) =>
     write(column, new Map(rows.map((one) => [one, value])));
   const confirmable = flaws.find((flaw) => mayConfirm(sheet, flaw));
@@ -267,8 +270,17 @@ function CellPanel(
             Fill down into {plural(below.length, "row")}
           </button>
         )}
+        {target === "gtin" && text !== "" && problems.length > 0 && (
+          <button
+            type="button"
+            disabled={busy}
+            onClick={() => into(same, "")}
+          >
+            Leave it out in {plural(same.length, "row")}
+          </button>
+        )}
       </div>
-      {same.length > 1 && !isChanged && (
+      {same.length > 1 && !isChanged && !OF_ONE.includes(target) && (
         <ReplaceForm
           key={text}
           text={text}
@@ -280,6 +292,9 @@ function CellPanel(
     </div>
   );
 }
+
+/** Fields whose value is that of one product, so rows are not given the same. */
+const OF_ONE: readonly Place["column"][] = ["sku", "gtin"];
 
 /** Writes another value into every row that has this one. */
 function ReplaceForm({ text, rows, busy, onReplace }: {
