@@ -125,18 +125,20 @@ async function readLowest(
   const { currency } = after;
   const { id, price_since: latest } = before;
   const since = windowStart(at);
-  const rows = latest === null ? [] : await listPriceChanges(
-    tx,
-    { sellerNo, productId: id },
-    { since, latest, limit: EVERY },
-  );
+  const of = { sellerNo, productId: id };
+  const rows = latest === null
+    ? []
+    : await tx.all<Pick<ShownPriceChange, "changed_at" | "from_price">>(
+      FORMER,
+      [...chainFrom(of, { since, latest, limit: EVERY }), currency],
+    );
   let lowest: Lowest = before.currency === currency
     ? { lowest_price: before.price, lowest_price_until: at }
     : { lowest_price: null, lowest_price_until: null };
-  for (const { from_price, from_currency, changed_at } of rows) {
+  for (const { from_price, changed_at } of rows) {
     const isLower = lowest.lowest_price === null ||
       compareDecimals(from_price, lowest.lowest_price) < 0;
-    if (from_currency !== currency || !isLower) continue;
+    if (!isLower) continue;
     lowest = { lowest_price: from_price, lowest_price_until: changed_at };
   }
   return lowest;
@@ -161,37 +163,52 @@ interface Range {
   limit: number;
 }
 
+/** Whose changes are read. */
+interface ChangesOf {
+  sellerNo: number;
+  productId: string;
+}
+
 /** Changes of a product, the newest first: each names the one before it. */
 export function listPriceChanges(
   sql: Sql,
-  { sellerNo, productId }: { sellerNo: number; productId: string },
-  { latest, since, limit }: Range,
+  of: ChangesOf,
+  range: Range,
 ): Promise<ShownPriceChange[]> {
-  return sql.all<ShownPriceChange>(CHAIN, [
-    ...[sellerNo, latest, productId],
-    ...[sellerNo, productId, since, limit],
-    since,
-  ]);
+  return sql.all<ShownPriceChange>(LIST, chainFrom(of, range));
 }
 
-const SHOWN = [
-  ...["changed_at", "former_at", "from_price", "from_currency"],
-  ...["price", "currency", "changed_by"],
-];
+function chainFrom(
+  { sellerNo, productId }: ChangesOf,
+  { latest, since, limit }: Range,
+): Param[] {
+  const next = [sellerNo, productId, since, limit];
+  return [sellerNo, latest, productId, ...next, since];
+}
+
+const PERIOD = ["changed_at", "former_at", "from_price", "from_currency"];
+const SHOWN = [...PERIOD, "price", "currency", "changed_by"];
+const LIST = `${chainOf(SHOWN)} ORDER BY changed_at DESC`;
+const FORMER = `${chainOf(PERIOD)} AND from_currency = ?
+  ORDER BY changed_at DESC`;
+
 /**
- * `CROSS JOIN` makes SQLite follow the chain: by a join it would read all changes
- * of the seller for each one of the product.
+ * Changes of a product with these columns. `CROSS JOIN` makes SQLite follow the
+ * chain: by a join it would read all changes of the seller for each one of the
+ * product.
  */
-const CHAIN = `WITH RECURSIVE chain AS (
-    SELECT ${SHOWN.join(", ")}, 1 AS place FROM price_changes
+function chainOf(columns: readonly string[]): string {
+  const names = columns.join(", ");
+  return `WITH RECURSIVE chain AS (
+    SELECT ${names}, 1 AS place FROM price_changes
     WHERE seller_no = ? AND changed_at = ? AND product_id = ?
     UNION ALL
-    SELECT ${SHOWN.map((name) => `p.${name}`).join(", ")}, chain.place + 1
+    SELECT ${columns.map((name) => `p.${name}`).join(", ")}, chain.place + 1
     FROM chain CROSS JOIN price_changes p
     WHERE p.seller_no = ? AND p.changed_at = chain.former_at
       AND p.product_id = ? AND chain.former_at > ? AND chain.place < ?
-  ) SELECT ${SHOWN.join(", ")} FROM chain WHERE changed_at > ?
-  ORDER BY changed_at DESC`;
+  ) SELECT ${names} FROM chain WHERE changed_at > ?`;
+}
 
 /** The time after which changes are shown. */
 export function pricesShownSince(
