@@ -12,7 +12,7 @@ import {
   type SoughtKind,
   type Usage,
 } from "./kinds.ts";
-import type { NoticeKey } from "./notice.ts";
+import { nameOf, type NoticeKey } from "./notice.ts";
 import { endNotices, insertNotices, type NewNotice, storedOf } from "./rows.ts";
 
 type LookServices = Pick<
@@ -158,8 +158,6 @@ export class NoticeLooks {
 function keyOf({ name }: SoughtKind, { sellerNo, about }: Found): NoticeKey {
   return { sellerNo, id: `${name} ${about}` };
 }
-
-const nameOf = ({ sellerNo, id }: NoticeKey) => `${sellerNo} ${id}`;
 
 function* pages<T>(all: readonly T[]): Generator<T[]> {
   for (let i = 0; i < all.length; i += WRITTEN) yield all.slice(i, i + WRITTEN);

@@ -27,6 +27,11 @@ export interface NoticeKey {
   id: string;
 }
 
+/** The key in one text. */
+export function nameOf({ sellerNo, id }: NoticeKey): string {
+  return `${sellerNo} ${id}`;
+}
+
 export interface Notice extends NoticeKey {
   kind: string;
   createdAt: number;

@@ -15,6 +15,7 @@ import {
   GIVE_UP_MS,
   KEPT_MS,
   MOST,
+  nameOf,
   NEXT_MAIL_MS,
   type Notice,
   type NoticeKey,
@@ -43,11 +44,9 @@ export async function storedOf(
   );
 }
 
-const keyOf = ({ sellerNo, id }: NoticeKey) => `${sellerNo} ${id}`;
-
 /** In the order of their keys, in which every process writes them. */
 function inOrder<T extends NoticeKey>(notices: readonly T[]): T[] {
-  return notices.toSorted((a, b) => keyOf(a) < keyOf(b) ? -1 : 1);
+  return notices.toSorted((a, b) => nameOf(a) < nameOf(b) ? -1 : 1);
 }
 
 /**
