@@ -15,7 +15,7 @@
  */
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import type { ImageCounts, ProductCounts } from "../catalogue/transaction.ts";
-import { progressOf, totalOf } from "../catalogue/transaction.ts";
+import { progressOf } from "../catalogue/transaction.ts";
 import type { Detail } from "../lib/errors.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 
@@ -38,7 +38,6 @@ export type OpenState = "checking" | "storing";
 
 /** States in which an import is not shown: a part of it is not there. */
 export const HIDDEN_STATES = ["arriving", "deleting"] as const;
-export type HiddenState = typeof HIDDEN_STATES[number];
 
 export type ImportState =
   | OpenState
@@ -174,11 +173,6 @@ export function countsOfImport(row: Import): ProductCounts {
     deleted: row.products_deleted,
     refused: row.products_refused,
   };
-}
-
-/** Products that were neither stored nor refused. */
-export function notStored(row: Import): number {
-  return row.products_total - totalOf(countsOfImport(row));
 }
 
 export function outsideOf({ outside }: Pick<Import, "outside">): Detail[] {

@@ -184,12 +184,14 @@ export async function release(
   await settle(tx, queue, due);
 }
 
-/** At most `limit` leases that ended at `by` (Unix milliseconds) or before. */
+/** The most expired leases that are released at once. */
+const EXPIRED = 256;
+
+/** Leases that ended at `by` (Unix milliseconds) or before, some of many. */
 export function expired(
   sql: Sql,
   { table, order }: LeaseQueue,
   by: number,
-  limit: number,
 ): Promise<Leased[]> {
   return sql.all<Leased>(
     `SELECT seller_no AS "sellerNo", id, lease_id AS lease,
@@ -197,7 +199,7 @@ export function expired(
      FROM ${table}
      WHERE ${LEASED} AND lease_until <= ? ${ofPart()}
      ORDER BY lease_until LIMIT ?`,
-    [Math.min(by, Number.MAX_SAFE_INTEGER), limit],
+    [Math.min(by, Number.MAX_SAFE_INTEGER), EXPIRED],
   );
 }
 

@@ -176,12 +176,6 @@ export function indented(text: string): string {
   return result + text.slice(last);
 }
 
-/** How many products a document has. */
-export function productCount(text: string): number {
-  return piecesOf(text)
-    .filter(({ name, path }) => name === "product" && path === "").length;
-}
-
 /** The document without the products of these numbers, from 1. */
 export function withoutProducts(
   text: string,

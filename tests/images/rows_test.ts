@@ -178,7 +178,7 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   await hand.db.write((tx) => renew(tx, IMAGES, [job]));
   hand.clock.advance(14_999);
   const ended = () =>
-    hand.db.read((sql) => expired(sql, IMAGES, hand.clock.now(), 9));
+    hand.db.read((sql) => expired(sql, IMAGES, hand.clock.now()));
   assertEquals([await hand.claim(), await ended()], [[], []]);
   hand.clock.advance(1);
   assertEquals(await hand.claim(), []);
@@ -190,8 +190,7 @@ bothEngines.test("images: a lease begins with its write, however long that waite
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.claim("acme", 1, 10_000);
-  const ended = (at: number) =>
-    hand.db.read((sql) => expired(sql, IMAGES, at, 9));
+  const ended = (at: number) => hand.db.read((sql) => expired(sql, IMAGES, at));
   const until = hand.clock.now() + 15_000;
   assertEquals((await ended(until - 1)).length, 0);
   assertEquals((await ended(until)).length, 1);

@@ -153,6 +153,3 @@ export const IN_PROGRESS = `SELECT 1000 * floor(1000 * extract(epoch FROM
       (SELECT min(prepared) FROM pg_prepared_xacts
        WHERE database = current_database()) - interval '30 seconds')
   ))::bigint AS since`;
-
-/** What a server holds. */
-export const HELD = "SELECT pg_database_size(current_database()) AS bytes";

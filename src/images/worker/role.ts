@@ -54,8 +54,6 @@ const NEXT_LOOK_MS = 50;
 const INTERRUPTED_PAUSE_MS = 1_000;
 /** Jobs of another process are noticed within this time. */
 const IDLE_MS = 1_000;
-/** The most expired leases that one round reads. */
-const EXPIRED = 256;
 /** After this long without a read of the queue, no process may have had one. */
 const GAP_MS = LEASE_MS - RENEW_MS;
 /** Other processes then have this long to renew their leases. */
@@ -305,8 +303,8 @@ export class ImageRole implements BackgroundRole {
     const { expired, leased, picked } = await db.read(async (sql) => ({
       leased: unsure.length === 0
         ? []
-        : await expiredLeases(sql, IMAGES, Infinity, EXPIRED),
-      expired: await expiredLeases(sql, IMAGES, now, EXPIRED),
+        : await expiredLeases(sql, IMAGES, Infinity),
+      expired: await expiredLeases(sql, IMAGES, now),
       picked: able ? await pickImages(sql, options) : nothingPicked(this.#next),
     }));
     const at = deps.clock.monotonic();

@@ -42,8 +42,6 @@ const AT_ONCE = 8;
 const LOOK_MS = 1_000;
 /** How long an import is worked on before others of its seller have a turn. */
 const TURN_MS = 1_000;
-/** The most expired leases that one look reads. */
-const EXPIRED = 256;
 /** An import fails when one part has failed so often. */
 const FAILURES = 5;
 /** How long parts in hand may take to end after a stop. */
@@ -142,9 +140,7 @@ export class ImportRole implements BackgroundRole {
     // This comes first, because after a stall our own leases have expired.
     await this.#renew(now);
     const endedBy = this.#leasesLeft ? Infinity : now;
-    const ended = await db.read((sql) =>
-      expired(sql, IMPORTS, endedBy, EXPIRED)
-    );
+    const ended = await db.read((sql) => expired(sql, IMPORTS, endedBy));
     const unreleased = inReach(db, this.#unreleased);
     const dead = ended.filter(({ sellerNo, lease }) =>
       this.#inHand.get(sellerNo)?.leased.lease !== lease

@@ -42,8 +42,6 @@ const LOOK_MS = 5 * SECOND_MS;
 const SEE_MS = 4 * SECOND_MS;
 /** Mails, or requests, in flight of one process. */
 const AT_ONCE = 4;
-/** The most expired leases that one look reads. */
-const EXPIRED = 256;
 /** How long those in flight may take to end after a stop. */
 const STOP_MS = 2_000;
 const ANSWER_MS = 15_000;
@@ -227,7 +225,7 @@ export class NoticeRole implements BackgroundRole {
     for (const part of db.parts()) {
       const now = deps.clock.now();
       const ended = await part.read(
-        (sql) => expired(sql, NOTICES, now, EXPIRED),
+        (sql) => expired(sql, NOTICES, now),
         { single: true },
       );
       const dead = ended.filter(({ lease }) => !held.has(lease));

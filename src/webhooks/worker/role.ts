@@ -49,8 +49,6 @@ import { LEASE_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { sendPayload } from "./attempt.ts";
 
-/** The most expired leases that one look reads. */
-const EXPIRED = 256;
 /** How often it looks for rows that other processes wrote. */
 const LOOK_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -193,7 +191,6 @@ export class WebhookRole implements BackgroundRole {
         sql,
         DELIVERIES,
         Math.max(now, this.#leftUntil),
-        EXPIRED,
       ),
       heads: await queueHeads(sql, now + LOOK_MS),
     };

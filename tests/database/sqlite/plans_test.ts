@@ -65,7 +65,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
     await pendingOrigins(spy, 1, "", 1);
     const share = { sellerNo: 1, sellerId: "x", origin: "y", limit: 1 };
     await claimImages(spy, share, { lease: "z", now: 1, room: 1 });
-    await expired(spy, IMAGES, 1, 1);
+    await expired(spy, IMAGES, 1);
     await heldLeases(spy, IMAGES);
     return seen;
   });
@@ -227,7 +227,7 @@ Deno.test("no statement of the queue looks at every delivery", async () => {
   const statements: ((tx: Tx) => Promise<unknown>)[] = [
     (tx) => queueHeads(tx, 0),
     (tx) => claimDeliveries(tx, claim),
-    (tx) => expired(tx, DELIVERIES, 0, 1),
+    (tx) => expired(tx, DELIVERIES, 0),
     (tx) => hastenDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
     (tx) => holdDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
     (tx) => freeDeliveries(tx, { sellerNo: 1, id: "w" }, 0),

@@ -110,7 +110,7 @@ bothEngines.test("a result is not recorded under a lease that was lost", async (
   const event = await bench.emit("order-1");
   await claimAndDie(bench);
   const [claim] = await bench.db.read((sql) =>
-    expired(sql, DELIVERIES, Infinity, 9)
+    expired(sql, DELIVERIES, Infinity)
   );
   const settlement = { now: bench.clock.now(), fraction: 0 };
   const settle = (lease: string, code: number) =>
