@@ -213,13 +213,13 @@ export async function openApp(
     const stopped = Promise.all(maintenance.map((jobs) => jobs.stop()));
     return within(deps.clock, MAINTENANCE_STOP_MS, stopped);
   });
+  const snapshot = new Snapshot(services);
+  snapshot.start();
+  stack.defer(() => within(deps.clock, MAINTENANCE_STOP_MS, snapshot.stop()));
   const url = config.roles.includes("api")
     ? listenForAll(services, stack, listen, ending)
     : null;
   place.url = url;
-  const snapshot = new Snapshot(services);
-  snapshot.start();
-  stack.defer(() => snapshot.stop());
   stack.defer(() => db.hurry());
   for (const queue of holders.queues) {
     metrics.wait.watch(() => holders.oldestWaitMs(queue) / 1_000, queue);

@@ -43,6 +43,8 @@ export interface ImageWorkersOptions {
 export class FetchesInProgress {
   /** Images that were being fetched when another worker began to. */
   readonly doubles: { url: string; at: number }[] = [];
+  /** Ids of images that were stored, for which process, and when it was told. */
+  readonly stored: { id: string; process: string; at: number }[] = [];
   /** By the image's id. */
   readonly #workers = new Map<string, { lease: string; worker: object }>();
 
@@ -223,7 +225,13 @@ class SimulatedWorker implements SpawnedWorker {
 
   #report(message: FromImageWorker): void {
     if (message.type === "done") {
-      for (const { lease } of message.results) this.#workers.fetches.end(lease);
+      const { fetches, options: { scheduler, name } } = this.#workers;
+      for (const { lease, outcome } of message.results) {
+        fetches.end(lease);
+        const id = this.#images.get(lease);
+        if (outcome.kind !== "stored" || id === undefined) continue;
+        fetches.stored.push({ id, process: name, at: scheduler.time });
+      }
     }
     this.#toMain.send(copied(message));
   }

@@ -3,8 +3,10 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
   [
     [95, "parts of a mail that may have been taken were sent again"],
     [277, "a seller that was suspended was never told"],
+    [1220, "a stop waited for metrics before it closed its listener"],
     [1387, "a process that had ended went on with its stop"],
     [200970, "a notice was kept in other words than it was told in"],
+    [305463, "a clock that went back found what was forgotten"],
     [780031, "the lease of a delivery began before its write waited"],
     [790086, "a lock of another program ended with a process of ours"],
     [790155, "a second stop of a process ended it at once"],

@@ -156,6 +156,10 @@ export class SimulatedStage implements Stage, Disposable {
     return this.#fetches.doubles;
   }
 
+  storedImages(): FetchesInProgress["stored"] {
+    return this.#fetches.stored;
+  }
+
   errors(): Machine["errors"] {
     return this.machine.errors;
   }

@@ -74,7 +74,9 @@ function checkMails(
     hold(known === undefined, "true", "a mail is sent once", [first, ...again]);
     const ended = /^The [^\n]*\n\S*#\/imports\/(\S+)$/gm;
     for (const [, link] of first.text.matchAll(ended)) {
-      hold(!told.has(link), "true", "an import is told once", { link, mails });
+      // A clock that goes back finds again what was forgotten in its future.
+      const isOnce = world.jumps || !told.has(link);
+      hold(isOnce, "true", "an import is told once", { link, mails });
       told.set(link, id);
     }
     hold(

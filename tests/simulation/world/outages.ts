@@ -13,6 +13,7 @@ export type OutageStep =
   | "kill"
   | "stop"
   | "stop a delivery"
+  | "stop an image"
   | "fault"
   | "faults"
   | "clock"
@@ -27,6 +28,8 @@ const TIMES = [10, 400, 3_000, 12_000, 30_000];
 /** How often, and how long, it looks for work in progress. */
 const LOOK_MS = 25;
 const LOOKS = 800;
+/** A moment that is over after some milliseconds. */
+const IMAGE_LOOKS = 8_000;
 /** What is in progress for so long takes long. */
 const LONG_MS = 250;
 /** And for a read that waits for others, which last longer. */
@@ -58,6 +61,7 @@ export class Outages implements Actor {
     const process = pick(random, stage.processes);
     if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
     else if (kind === "stop a delivery") await this.#slowDelivery();
+    else if (kind === "stop an image") await this.#imageComes();
     else if (!kind.startsWith("clock") && chance(random, 0.7)) {
       await this.#opportunity(random);
     }
@@ -70,6 +74,7 @@ export class Outages implements Actor {
         return await this.#restart(process, random);
       case "stop":
       case "stop a delivery":
+      case "stop an image":
         if (!process.running) return;
         await this.#stop(process);
         return await this.#restart(process, random);
@@ -97,6 +102,16 @@ export class Outages implements Actor {
       const names = Object.keys(stage.held());
       if (names.some((name) => name.endsWith(": reads.waiting"))) return;
       await caller.sleep(LOOK_FOR_READ_MS);
+    }
+  }
+
+  /** Waits for a moment at which a worker tells that it stored an image. */
+  async #imageComes(): Promise<void> {
+    const { stage, caller } = this.#scene;
+    const count = () => stage.storedImages().length;
+    const before = count();
+    for (let looks = 0; looks < IMAGE_LOOKS && count() === before; looks++) {
+      await caller.sleep(1);
     }
   }
 
@@ -164,9 +179,24 @@ export class Outages implements Actor {
       "a stop gives the leases of images back",
       left,
     );
+    if (isSound) this.#checkStored(process, begun);
     if (!wasCalm || !isSound || world.processes.length > 1) return;
     const leases = stage.rows(LEASES);
     hold(leases.length === 0, "empty", "a stop gives leases back", leases);
+  }
+
+  /** What was fetched before the end of a stop is not fetched again. */
+  #checkStored({ name }: SimulatedProcess, begun: number): void {
+    const { stage } = this.#scene;
+    const ids = stage.storedImages()
+      .filter((one) => one.process === name && one.at >= begun - LOOK_MS)
+      .map(({ id }) => id);
+    const lost = stage.rows(
+      `SELECT id, url, attempts FROM images WHERE state = 'pending'
+         AND id IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(ids),
+    );
+    hold(lost.length === 0, "true", "a stop keeps what was fetched", lost);
   }
 
   /** The whole service is away for more than a day. */

@@ -158,6 +158,7 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
   clock: 1,
   night: 1,
   "stop a delivery": 0,
+  "stop an image": 0,
   "clock back": 0,
 };
 
@@ -305,6 +306,8 @@ function drawImages(
   add(`${name}/1`, between(random, 3, 8), IMAGES, paceMs);
   add("outages", between(random, 2, 5), CRASHES, 3_000);
   if (chance(random, 0.5)) add("mirror", 3, FOLLOW, 8_000);
+  if (!chance(random, 0.8)) return;
+  add("outages2", between(random, 3, 7), { "stop an image": 1 }, 1_500);
 }
 
 /** A catalogue changes much, and is taken back. */

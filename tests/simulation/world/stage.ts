@@ -46,6 +46,8 @@ export interface Stage {
   writes(): number;
   /** Images that were being fetched when another worker began to. */
   doubles(): readonly { url: string; at: number }[];
+  /** Images that a worker has told it stored. */
+  storedImages(): readonly { id: string; process: string; at: number }[];
   /** Lines of the log that say that something is wrong. */
   errors(): readonly { event: string; fields: unknown; at: number }[];
   /** What running processes hold, by name; nothing at zero. */
