@@ -7,6 +7,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [1387, "a process that had ended went on with its stop"],
     [200970, "a notice was kept in other words than it was told in"],
     [305463, "a clock that went back found what was forgotten"],
+    [308361, "a crowd waited for answers of its own that another left unread"],
     [780031, "the lease of a delivery began before its write waited"],
     [790086, "a lock of another program ended with a process of ours"],
     [790155, "a second stop of a process ended it at once"],

@@ -156,7 +156,7 @@ export class CrowdClient implements Actor {
 
   /** Each has its turn. */
   async #readSlowly(random: Random): Promise<void> {
-    const { caller, stage, world } = this.#scene;
+    const { caller, stage } = this.#scene;
     const list = { method: "GET", path: PART, key: this.#seller };
     let bytes = 0;
     for (let uploads = 0; bytes <= LONG_BYTES; uploads++) {
@@ -167,10 +167,7 @@ export class CrowdClient implements Actor {
       bytes = reply!.body.length;
     }
     const reader = { slowMs: SLOW_MS };
-    const stalls = world.steps.some(({ actor, kind }) =>
-      actor === `${this.#seller.plan.name}/crowd` && kind === "stopped readers"
-    );
-    const call = { ...list, reader, ...(stalls && { fairMs: undefined }) };
+    const call = { ...list, reader };
     const readers = Array.from({ length: READERS }, async (_, n) => {
       const own = stage.scheduler.random(`${this.#name} reader ${n}`);
       for (let readings = 0; readings < READINGS; readings++) {
@@ -178,6 +175,14 @@ export class CrowdClient implements Actor {
       }
     });
     await Promise.all(readers);
+  }
+
+  /** Whether another crowd of this seller leaves answers unread meanwhile. */
+  get #isStalled(): boolean {
+    return this.#scene.world.steps.some(({ actor, kind }) =>
+      actor !== this.#name && kind === "stopped readers" &&
+      actor.startsWith(`${this.#seller.plan.name}/crowd`)
+    );
   }
 
   /** Null where the seller was removed meanwhile. */
@@ -188,10 +193,11 @@ export class CrowdClient implements Actor {
     const seller = this.#seller;
     const { caller, world: { settings } } = this.#scene;
     const hasRoom = settings.bodyBudget > 100_000_000;
+    const isFair = hasRoom && !this.#isStalled;
     const whole = {
       key: seller,
       limited: seller.limited,
-      fairMs: hasRoom ? LONGEST_MS : undefined,
+      fairMs: isFair ? LONGEST_MS : undefined,
       ...call,
     };
     const { reply } = await caller.send(this.#name, whole, random, true);
