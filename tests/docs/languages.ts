@@ -1,7 +1,7 @@
 /** The chapter with examples in six languages, as a program in each. */
 import { assert, assertEquals } from "@std/assert";
 import { boot } from "../support/app.ts";
-import { run } from "../support/foreign.ts";
+import { present, run } from "../support/foreign.ts";
 import { blocks, chapter } from "../support/handbook.ts";
 import { CSHARP_PROJECT, QUICK_JAVA } from "../support/compiled.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -79,14 +79,23 @@ final class Seller`),
   },
 ];
 
-/** Runs the program on a service; where its language is missing, says so. */
-export async function checkExamples(language: Language): Promise<void> {
-  const { name, probe: [command, ...args], files, problem } = language;
-  const probed = await run(command, args);
-  if (!probed.success) {
-    console.log(`not tried: the examples in ${name}, as ${probed.text}`);
-    return;
+/** A test of each program; where its language is missing, it says so. */
+export async function testExamples(
+  languages: readonly Language[],
+): Promise<void> {
+  for (const language of languages) {
+    const { name, probe } = language;
+    Deno.test({
+      name: `the examples in ${name} do what they say`,
+      ignore: !await present(`the examples in ${name}`, probe),
+      fn: () => checkExamples(language),
+    });
   }
+}
+
+/** Runs the program on a service. */
+async function checkExamples(language: Language): Promise<void> {
+  const { files, problem } = language;
   await using folder = await temporaryFolder();
   await using app = await boot();
   const client = await app.call("/docs/client.js", { key: null });

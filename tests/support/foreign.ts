@@ -19,3 +19,13 @@ export async function run(
     return { success: false, text: error.message };
   }
 }
+
+/** Whether a program is there; says what is not tried where it is not. */
+export async function present(
+  what: string,
+  [program, ...args]: readonly [string, ...string[]],
+): Promise<boolean> {
+  const { success, text } = await run(program, args);
+  if (!success) console.log(`not tried: ${what}, as ${program} says: ${text}`);
+  return success;
+}
