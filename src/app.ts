@@ -213,6 +213,7 @@ export async function openApp(
     const stopped = Promise.all(maintenance.map((jobs) => jobs.stop()));
     return within(deps.clock, MAINTENANCE_STOP_MS, stopped);
   });
+  // Before the listener, which so ends first: nothing new comes meanwhile.
   const snapshot = new Snapshot(services);
   snapshot.start();
   stack.defer(() => within(deps.clock, MAINTENANCE_STOP_MS, snapshot.stop()));

@@ -136,6 +136,7 @@ class JsonReader extends WindowReader {
   #endText: () => void = () => {};
   readonly #text = new TextBuilder();
   #textLength = 0;
+
   constructor(
     source: XmlSource,
     handlers: XmlHandlers,

@@ -442,10 +442,8 @@ export const SOUGHT: readonly SoughtKind[] = [
     find: endingKeys,
     text: ({ label, prefix, ends }) =>
       `Your key ${label ?? ""}${label === null ? "" : " "}(it begins with ` +
-      `${prefix}) ends at ${
-        timeOf(ends)
-      }, and a rotation keeps this end. Make ` +
-      "another key before, with one that lasts longer, or ask us for one.",
+      `${prefix}) ends at ${timeOf(ends)}, and a rotation keeps this end. ` +
+      "Make another key before, with one that lasts longer, or ask us for one.",
     view: () => "keys",
   },
   {

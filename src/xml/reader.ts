@@ -95,6 +95,7 @@ export class XmlReader extends WindowReader {
   #elements = 0;
   /** The attributes of the last start tag. */
   #attributes: XmlAttributes = NO_ATTRIBUTES;
+
   override *read(): Generator<void, void> {
     let at = 0;
     while (this.refill(at)) {
