@@ -104,6 +104,18 @@ Deno.test({
       [large.status, large.type, large.code],
       [413, type, "body_too_large"],
     );
+    const imports = "/seller_api/imports?v=1.1";
+    const padding = " ".repeat(16 * 1024 * 1024);
+    const taken = await ask(
+      imports,
+      `<products>${padding}${product("B")}</products>`,
+    );
+    assertEquals(taken.status, 200, taken.text);
+    const beyond = await ask(imports, " ".repeat(64 * 1024 * 1024 + 1));
+    assertEquals(
+      [beyond.status, beyond.type, beyond.code],
+      [413, type, "body_too_large"],
+    );
     const broken = await raw(nginx.url, "GET / HTTP/1.1\r\n\r\n");
     assertEquals(statusOf(broken), 400);
     assert(broken.includes("<code>malformed_request</code>"), broken);
