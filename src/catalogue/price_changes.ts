@@ -4,9 +4,8 @@
  * Union (Directive 98/6/EC, article 6a). Another currency begins another price;
  * prices in different currencies are not compared.
  *
- * The product keeps the lowest price, so that reading takes no query. A change
- * derives it from the former one; only when that is older than 30 days, or in
- * another currency, it reads the earlier changes.
+ * The product keeps the former prices that are or may become the lowest one, so
+ * that neither reading nor a change reads what was before.
  */
 import type { Config } from "../config.ts";
 import {
@@ -29,16 +28,26 @@ export const LOWEST_PRICE_DAYS = 30;
 export interface FormerPrices {
   /** When its present price began by a change; null: there was none. */
   price_since: number | null;
-  /** The lowest in the currency of the present one; null: there was none. */
-  lowest_price: string | null;
-  /** When the lowest one ended. */
-  lowest_price_until: number | null;
+  /** JSON of `FormerPrice[]`; null: there was none. */
+  former_prices: string | null;
 }
+
+/**
+ * A currency, a price, and when it ended. A product has them in the order of
+ * time, without those that a later one of the currency was not above, so the
+ * first one of a currency is its lowest.
+ */
+type FormerPrice = [currency: string, price: string, until: number];
+
+/**
+ * A product with more former prices keeps the lowest one of each day, as if it
+ * had lasted until the last one of that day ended.
+ */
+const EXACT_PRICES = 100;
 
 export const NO_FORMER_PRICE: FormerPrices = {
   price_since: null,
-  lowest_price: null,
-  lowest_price_until: null,
+  former_prices: null,
 };
 
 type Price = Pick<ProductFields, "price" | "currency">;
@@ -55,29 +64,49 @@ export function isPriceChange(before: Price, after: Price): boolean {
   return before.price !== after.price || before.currency !== after.currency;
 }
 
+/** The lowest price before the present one, in its currency; null: none. */
+export function lowestPrice(
+  { former_prices, currency }: Price & FormerPrices,
+): string | null {
+  const former = readFormer(former_prices).find(([of]) => of === currency);
+  return former === undefined ? null : former[1];
+}
+
+/** What a product keeps from a change on. */
+export function formerPrices({ before, at }: PriceChange): FormerPrices {
+  const { currency, price, former_prices } = before;
+  const since = windowStart(at);
+  const former = readFormer(former_prices).filter(([of, lower, until]) =>
+    until > since &&
+    (of !== currency || compareDecimals(lower, price) < 0)
+  );
+  former.push([currency, price, at]);
+  const kept = former.length > EXACT_PRICES ? lowestOfDays(former) : former;
+  return { price_since: at, former_prices: JSON.stringify(kept) };
+}
+
+function readFormer(json: string | null): FormerPrice[] {
+  return json === null ? [] : JSON.parse(json);
+}
+
+function lowestOfDays(former: readonly FormerPrice[]): FormerPrice[] {
+  const lowest = new Map<string, FormerPrice>();
+  for (const [currency, price, until] of former) {
+    const day = `${currency} ${Math.floor(until / DAY_MS)}`;
+    lowest.set(day, [currency, lowest.get(day)?.[1] ?? price, until]);
+  }
+  return [...lowest.values()];
+}
+
+/** The start of the time whose prices count for one that begins at `at`. */
+function windowStart(at: number): number {
+  return at - LOWEST_PRICE_DAYS * DAY_MS;
+}
+
 const INSERT = insertInto("price_changes", [
   ...["seller_no", "changed_at", "product_id", "former_at", "from_price"],
   ...["from_currency", "price", "currency", "changed_by"],
 ]);
-
-/**
- * What products keep from these changes on, at most one of each, in their
- * order.
- */
-export async function formerPrices(
-  tx: Tx,
-  sellerNo: number,
-  changes: readonly PriceChange[],
-): Promise<FormerPrices[]> {
-  const kept: FormerPrices[] = [];
-  for (const change of changes) {
-    const lowest = lowestAfter(change) ??
-      await readLowest(tx, sellerNo, change);
-    // bounded: one for each change
-    kept.push({ price_since: change.at, ...lowest });
-  }
-  return kept;
-}
 
 /** Records changes that were made by `by`. */
 export function recordPriceChanges(
@@ -95,53 +124,6 @@ export function recordPriceChanges(
       return values;
     }),
   );
-}
-
-type Lowest = Omit<FormerPrices, "price_since">;
-
-/** The start of the time whose prices count for one that begins at `at`. */
-function windowStart(at: number): number {
-  return at - LOWEST_PRICE_DAYS * DAY_MS;
-}
-
-/** The lowest price after a change; null if earlier changes have to tell it. */
-function lowestAfter({ before, after, at }: PriceChange): Lowest | null {
-  if (after.currency !== before.currency) return null;
-  const { price, lowest_price, lowest_price_until } = before;
-  if (lowest_price === null || compareDecimals(price, lowest_price) <= 0) {
-    return { lowest_price: price, lowest_price_until: at };
-  }
-  return lowest_price_until! > windowStart(at)
-    ? { lowest_price, lowest_price_until }
-    : null;
-}
-
-/** As `lowestAfter`, by the earlier changes. */
-async function readLowest(
-  tx: Tx,
-  sellerNo: number,
-  { before, after, at }: PriceChange,
-): Promise<Lowest> {
-  const { currency } = after;
-  const { id, price_since: latest } = before;
-  const since = windowStart(at);
-  const of = { sellerNo, productId: id };
-  const rows = latest === null
-    ? []
-    : await tx.all<Pick<ShownPriceChange, "changed_at" | "from_price">>(
-      FORMER,
-      [...chainFrom(of, { since, latest, limit: EVERY }), currency],
-    );
-  let lowest: Lowest = before.currency === currency
-    ? { lowest_price: before.price, lowest_price_until: at }
-    : { lowest_price: null, lowest_price_until: null };
-  for (const { from_price, changed_at } of rows) {
-    const isLower = lowest.lowest_price === null ||
-      compareDecimals(from_price, lowest.lowest_price) < 0;
-    if (!isLower) continue;
-    lowest = { lowest_price: from_price, lowest_price_until: changed_at };
-  }
-  return lowest;
 }
 
 /** A change as it is shown. Times in Unix milliseconds. */
@@ -163,51 +145,34 @@ interface Range {
   limit: number;
 }
 
-/** Whose changes are read. */
-interface ChangesOf {
-  sellerNo: number;
-  productId: string;
-}
+const SHOWN = [
+  ...["changed_at", "former_at", "from_price", "from_currency"],
+  ...["price", "currency", "changed_by"],
+];
+/**
+ * `CROSS JOIN` makes SQLite follow the chain: by a join it would read all
+ * changes of the seller for each one of the product.
+ */
+const LIST = `WITH RECURSIVE chain AS (
+    SELECT ${SHOWN.join(", ")}, 1 AS place FROM price_changes
+    WHERE seller_no = ? AND changed_at = ? AND product_id = ?
+    UNION ALL
+    SELECT ${SHOWN.map((name) => `p.${name}`).join(", ")}, chain.place + 1
+    FROM chain CROSS JOIN price_changes p
+    WHERE p.seller_no = ? AND p.changed_at = chain.former_at
+      AND p.product_id = ? AND chain.former_at > ? AND chain.place < ?
+  ) SELECT ${SHOWN.join(", ")} FROM chain WHERE changed_at > ?
+  ORDER BY changed_at DESC`;
 
 /** Changes of a product, the newest first: each names the one before it. */
 export function listPriceChanges(
   sql: Sql,
-  of: ChangesOf,
-  range: Range,
-): Promise<ShownPriceChange[]> {
-  return sql.all<ShownPriceChange>(LIST, chainFrom(of, range));
-}
-
-function chainFrom(
-  { sellerNo, productId }: ChangesOf,
+  { sellerNo, productId }: { sellerNo: number; productId: string },
   { latest, since, limit }: Range,
-): Param[] {
+): Promise<ShownPriceChange[]> {
   const next = [sellerNo, productId, since, limit];
-  return [sellerNo, latest, productId, ...next, since];
-}
-
-const PERIOD = ["changed_at", "former_at", "from_price", "from_currency"];
-const SHOWN = [...PERIOD, "price", "currency", "changed_by"];
-const LIST = `${chainOf(SHOWN)} ORDER BY changed_at DESC`;
-const FORMER = `${chainOf(PERIOD)} AND from_currency = ?
-  ORDER BY changed_at DESC`;
-
-/**
- * Changes of a product with these columns. `CROSS JOIN` makes SQLite follow the
- * chain: by a join it would read all changes of the seller for each one of the
- * product.
- */
-function chainOf(columns: readonly string[]): string {
-  const names = columns.join(", ");
-  return `WITH RECURSIVE chain AS (
-    SELECT ${names}, 1 AS place FROM price_changes
-    WHERE seller_no = ? AND changed_at = ? AND product_id = ?
-    UNION ALL
-    SELECT ${columns.map((name) => `p.${name}`).join(", ")}, chain.place + 1
-    FROM chain CROSS JOIN price_changes p
-    WHERE p.seller_no = ? AND p.changed_at = chain.former_at
-      AND p.product_id = ? AND chain.former_at > ? AND chain.place < ?
-  ) SELECT ${names} FROM chain WHERE changed_at > ?`;
+  const params = [sellerNo, latest, productId, ...next, since];
+  return sql.all<ShownPriceChange>(LIST, params);
 }
 
 /** The time after which changes are shown. */
@@ -218,21 +183,14 @@ export function pricesShownSince(
   return days === 0 ? -1 : now - days * DAY_MS;
 }
 
-/** More than a product has in the time whose prices count. */
-const EVERY = 1_000_000_000;
 /** Rows that one write deletes at most. */
 const DELETED_AT_ONCE = 500;
 
-/**
- * Deletes changes that are not shown any more, and that no lowest price needs;
- * yields how many.
- */
+/** Deletes changes from before a time; yields how many. */
 export async function* deletePriceChangesBefore(
   parts: readonly Part[],
-  shownSince: number,
-  now: number,
+  before: number,
 ): AsyncGenerator<number, void> {
-  const before = Math.min(shownSince, windowStart(now));
   for (const part of parts) {
     let from: number | null = 0;
     while (from !== null) {

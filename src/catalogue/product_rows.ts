@@ -430,24 +430,32 @@ async function updateAlike(
   first: Change,
   by: string | null,
 ): Promise<void> {
-  const priced = update.priced
-    ? await changePrices(tx, sellerNo, rows, first, by)
-    : null;
+  const changes: PriceChange[] = [];
   const updated = tx.runMany(
     update.sql,
-    rows.map((row, i) => {
-      const { place, before, is } = row;
+    rows.map((row) => {
+      const { place, before, after, is } = row;
       const values: Param[] = [first.number + place, timeOf(row, first)];
       for (const column of update.places) values.push(is[column]);
-      if (priced !== null) {
-        const former = priced.former[i];
+      if (update.priced) {
+        let former: FormerPrices = before;
+        if (isPriceChange(before, after)) {
+          const change = { before, after, at: timeOf(row, first) };
+          // bounded: the rows
+          changes.push(change);
+          former = formerPrices(change);
+        }
         for (const column of PRICE_COLUMNS) values.push(former[column]);
       }
       values.push(sellerNo, before.id);
       return values;
     }),
   );
-  await Promise.all([priced?.recorded, updated]);
+  // bounded: two statements, sent together
+  await Promise.all([
+    updated,
+    changes.length > 0 && recordPriceChanges(tx, sellerNo, changes, by),
+  ]);
 }
 
 /**
@@ -457,29 +465,6 @@ async function updateAlike(
 function timeOf({ before, after }: Updated, { at }: Change): number {
   const least = before.updated_at + (isPriceChange(before, after) ? 1 : 0);
   return Math.max(at, least);
-}
-
-/** Records the prices that change; `former` is what each product keeps. */
-async function changePrices(
-  tx: Tx,
-  sellerNo: number,
-  rows: readonly Updated[],
-  first: Change,
-  by: string | null,
-): Promise<{ former: FormerPrices[]; recorded: Promise<void> }> {
-  const changes: PriceChange[] = [];
-  for (const row of rows) {
-    const { before, after } = row;
-    if (!isPriceChange(before, after)) continue;
-    // bounded: the rows
-    changes.push({ before, after, at: timeOf(row, first) });
-  }
-  const kept = (await formerPrices(tx, sellerNo, changes)).values();
-  const former = rows.map(({ before, after }) =>
-    isPriceChange(before, after) ? kept.next().value! : before
-  );
-  const recorded = recordPriceChanges(tx, sellerNo, changes, by);
-  return { former, recorded };
 }
 
 /**

@@ -41,11 +41,7 @@ export const OWN_COLUMNS = [
   "review",
 ] as const;
 /** What is kept about former prices; see `price_changes.ts`. */
-export const PRICE_COLUMNS = [
-  "price_since",
-  "lowest_price",
-  "lowest_price_until",
-] as const;
+export const PRICE_COLUMNS = ["price_since", "former_prices"] as const;
 /** All that a `Product` holds. */
 export const COLUMNS = [
   ...OWN_COLUMNS,

@@ -4,7 +4,7 @@
  */
 import { imageFile, type ShownImage } from "../images/image.ts";
 import { type ProductImage, SCALAR_NAMES, SCALAR_RULES } from "./fields.ts";
-import { LOWEST_PRICE_DAYS } from "./price_changes.ts";
+import { LOWEST_PRICE_DAYS, lowestPrice } from "./price_changes.ts";
 import type { Product } from "./product.ts";
 import { reviewOf } from "../reviews/review.ts";
 import type { Owner, Tombstone } from "./product_lists.ts";
@@ -55,14 +55,13 @@ export function productNode(
   return node;
 }
 
-function lowestPriceNode(
-  { lowest_price, currency }: Product,
-): XmlNode | undefined {
-  if (lowest_price === null) return undefined;
+function lowestPriceNode(product: Product): XmlNode | undefined {
+  const lowest = lowestPrice(product);
+  if (lowest === null) return undefined;
   return {
-    "#text": lowest_price,
+    "#text": lowest,
     "@days": LOWEST_PRICE_DAYS,
-    "@currency": currency,
+    "@currency": product.currency,
   };
 }
 

@@ -114,9 +114,8 @@ export async function* sweepUndo(
 export async function* sweepPriceChanges(
   { config, deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
-  const now = deps.clock.now();
-  const since = pricesShownSince(now, config);
-  yield* deletePriceChangesBefore(db.parts(), since, now);
+  const since = pricesShownSince(deps.clock.now(), config);
+  yield* deletePriceChangesBefore(db.parts(), since);
 }
 
 /** Deletes Idempotency-Keys that have expired. */

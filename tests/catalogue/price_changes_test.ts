@@ -1,6 +1,17 @@
 /** The history of prices, and the lowest price before the present one. */
 import { assert, assertEquals } from "@std/assert";
-import { deletePriceChangesBefore } from "../../src/catalogue/price_changes.ts";
+import {
+  deletePriceChangesBefore,
+  type FormerPrices,
+  formerPrices,
+  lowestPrice,
+  NO_FORMER_PRICE,
+} from "../../src/catalogue/price_changes.ts";
+import {
+  lockBySkuOrId,
+  writeProduct,
+} from "../../src/catalogue/product_rows.ts";
+import type { Tx } from "../../src/database/db.ts";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { textAt } from "../support/app.ts";
@@ -202,7 +213,7 @@ bothEngines.test("history and lowest price are those of a naive model", async ()
     const since = time.now - 90 * DAY_MS;
     if (random.below(4) === 0) {
       const { db } = app.app;
-      const sweep = deletePriceChangesBefore(db.parts(), since, time.now);
+      const sweep = deletePriceChangesBefore(db.parts(), since);
       for await (const _ of sweep);
     }
     for (const { id, sku, lowest: told } of products) {
@@ -218,12 +229,150 @@ bothEngines.test("history and lowest price are those of a naive model", async ()
   const { db } = app.app;
   const since = time.now - 90 * DAY_MS;
   for await (
-    const _ of deletePriceChangesBefore(db.parts(), since, time.now)
+    const _ of deletePriceChangesBefore(db.parts(), since)
   );
   const left = await db.read((sql) => sql.all("SELECT * FROM price_changes"));
   assertEquals(left, []);
   for (const { id, lowest } of await shown(app)) {
     assertEquals(lowest, naiveLowest(naive.get(id)!), "it outlasts the rows");
+  }
+});
+
+/** A product whose price changes, beside all prices that it had. */
+class Priced {
+  #kept: FormerPrices = NO_FORMER_PRICE;
+  readonly spans: Span[] = [{ from: 0, price: 100, currency: "SEK", by: "" }];
+
+  change(at: number, price: number, currency: string): void {
+    const { price: former, currency: of } = this.spans.at(-1)!;
+    if (former === price && of === currency) return;
+    const before = { id: "", price: `${former}`, currency: of, ...this.#kept };
+    const after = { price: `${price}`, currency };
+    this.#kept = formerPrices({ before, after, at });
+    this.spans.push({ from: at, price, currency, by: "" });
+  }
+
+  get lowest(): number | null {
+    const { price, currency } = this.spans.at(-1)!;
+    const present = { price: `${price}`, currency, ...this.#kept };
+    const lowest = lowestPrice(present);
+    return lowest === null ? null : Number(lowest);
+  }
+
+  get kept(): string {
+    return this.#kept.former_prices ?? "";
+  }
+
+  /** As `naiveLowest`, of prices that ended after the start of a day. */
+  get lowestOfDays(): number {
+    const { from } = this.spans.at(-1)!;
+    const since = Math.floor((from - 30 * DAY_MS) / DAY_MS) * DAY_MS;
+    const prices = this.spans.slice(0, -1)
+      .filter((_, i) => this.spans[i + 1].from >= since)
+      .map(({ price }) => price);
+    return Math.min(...prices);
+  }
+
+  get exact(): number | null {
+    const told = naiveLowest(this.spans);
+    return told === null ? null : Number(told.split(" ")[0]);
+  }
+}
+
+Deno.test("the lowest price is that of a naive model, however prices go", () => {
+  for (let seed = 1; seed <= 200; seed++) {
+    const random = new Random(seed);
+    const product = new Priced();
+    let now = START;
+    for (let step = 0; step < 60; step++) {
+      now += 1 + random.below(1 + random.below(8) * DAY_MS);
+      const price = random.below(3) === 0 ? 1 + step : 1 + random.below(99);
+      product.change(now, price, CURRENCIES[random.below(4)]);
+      assertEquals(product.lowest, product.exact, `seed ${seed}, step ${step}`);
+    }
+  }
+});
+
+Deno.test("of ever higher prices those of a day may count as one", () => {
+  const product = new Priced();
+  let now = START;
+  for (let price = 101; price < 2_000; price++) {
+    now += DAY_MS / 24;
+    product.change(now, price, "SEK");
+    const { lowest, exact, lowestOfDays } = product;
+    // Above a hundred of them.
+    if (price <= 200) assertEquals(lowest, exact, `${price}`);
+    assert(lowest! <= exact! && lowest! >= lowestOfDays, `${price}: ${lowest}`);
+    assert(product.kept.length < 3_000, `${price}: ${product.kept.length}`);
+  }
+});
+
+/** Counts statements, the rows that they return, and their values. */
+function counted(tx: Tx): { tx: Tx; cost: Record<string, number> } {
+  const cost = { statements: 0, rows: 0, values: 0 };
+  const count = <T>(rows: readonly T[], values: number) => {
+    cost.statements++;
+    cost.rows += rows.length;
+    cost.values += values;
+  };
+  const spy: Tx = {
+    ...tx,
+    now: () => tx.now(),
+    onCommit: (fn) => tx.onCommit(fn),
+    lock: (name) => tx.lock(name),
+    changeHorizon: () => tx.changeHorizon(),
+    takeChanges: (n, seller) => tx.takeChanges(n, seller),
+    all: async <T>(...[query, params]: Parameters<Tx["all"]>) => {
+      const rows = await tx.all<T>(query, params);
+      count(rows, params?.length ?? 0);
+      return rows;
+    },
+    get: async <T>(...[query, params]: Parameters<Tx["get"]>) => {
+      const row = await tx.get<T>(query, params);
+      count(row === undefined ? [] : [row], params?.length ?? 0);
+      return row;
+    },
+    run: async (...[query, params]) => {
+      count([], params?.length ?? 0);
+      return await tx.run(query, params);
+    },
+    runMany: async (query, lists) => {
+      count(lists, lists.flat().length);
+      await tx.runMany(query, lists);
+    },
+  };
+  return { tx: spy, cost };
+}
+
+/** How the thousandth price of a product differs from the one before. */
+const COURSES: Record<string, (n: number) => [string, string, number]> = {
+  "its currency": (n) => [`${100 + n % 7}`, n % 2 === 0 ? "SEK" : "EUR", 1],
+  // In the end the lowest price is each time too old.
+  "it is higher": (n) => [`${100 + n}`, "SEK", DAY_MS / 24],
+};
+
+Deno.test("the thousandth change of a price costs what the tenth did", async () => {
+  const time = { now: START };
+  await using app = await bootAt(time);
+  const { db } = app.app;
+  const skus = Object.keys(COURSES).map((_, i) => `P${i}`);
+  await app.upload(skus.map((sku) => product(sku)).join(""));
+  const seller = { id: app.sellerId, no: 1 };
+  for (const [i, course] of Object.values(COURSES).entries()) {
+    const costs: unknown[] = [];
+    const change = async (n: number) => {
+      const [price, currency, passing] = course(n);
+      time.now += passing;
+      await db.write(async (of) => {
+        const { tx, cost } = counted(of);
+        const before = await lockBySkuOrId(tx, seller.no, skus[i]);
+        const after = { ...before!, price, currency };
+        await writeProduct(tx, seller, before!, after, "attribute");
+        costs.push(cost);
+      }, { seller: seller.no, changes: true });
+    };
+    for (let n = 1; n <= 1_000; n++) await change(n);
+    assertEquals(costs[999], costs[9], Object.keys(COURSES)[i]);
   }
 });
 

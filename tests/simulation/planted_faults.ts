@@ -342,8 +342,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "prices: a product keeps its former price, not the lowest",
     file: "catalogue/price_changes.ts",
-    from: "lowest_price === null || compareDecimals(price, lowest_price) <= 0",
-    to: "lowest_price !== price",
+    from: "compareDecimals(lower, price) < 0",
+    to: "lower === price",
   },
   {
     name: "undo: lists are forgotten",
