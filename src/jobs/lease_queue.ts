@@ -10,7 +10,6 @@
  * one seller. So nothing ever sorts a backlog, and sellers can be on several
  * servers.
  */
-import { LEASE_MS } from "./lease.ts";
 import {
   type Db,
   MAINTENANCE,
@@ -37,6 +36,9 @@ export interface LeaseQueue {
   /** A condition of rows that are never put off. */
   neverPutOff: string;
 }
+
+/** How long a process holds a row before it must renew its lease. */
+export const LEASE_MS = 15_000;
 
 /** The conditions of the indexes. */
 const WAITING = "due_at IS NOT NULL";

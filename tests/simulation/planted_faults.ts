@@ -422,12 +422,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: leases are not renewed",
     file: "images/worker/role.ts",
-    from: "    if (held.length > 0 && mustRenew(leasedUntil, now)) {",
-    to: "    if (held.length < 0 && mustRenew(leasedUntil, now)) {",
+    from: "    await this.#leases.renew();\n",
+    to: "",
   },
   {
-    name: "images: an expired lease is never taken over",
-    file: "images/worker/role.ts",
+    name: "leases: an expired one is never taken over",
+    file: "jobs/held_leases.ts",
     from: "    if (at < this.#graceUntil) return [];",
     to: "    if (at > this.#graceUntil) return [];",
   },
@@ -484,7 +484,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: what a process had fetched is lost when it stops",
     file: "images/worker/role.ts",
-    from: "            await this.#recordEnds(tx, seller, jobs);\n",
+    from:
+      "            if (recorded) await this.#recordEnds(tx, seller, jobs);\n",
     to: "",
   },
   {
@@ -541,14 +542,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "deliveries: leases are not renewed",
     file: "webhooks/worker/role.ts",
-    from: "    await this.#renew(now);\n",
+    from: "    await this.#leases.renew();\n",
     to: "",
   },
   {
-    name: "deliveries: an expired lease is never taken over",
-    file: "webhooks/worker/role.ts",
-    from: "ended.filter((claim) => !this.#inFlight.holds(claim));",
-    to: "ended.filter((claim) => this.#inFlight.holds(claim));",
+    name: "leases: one's own count as those of the dead",
+    file: "jobs/held_leases.ts",
+    from: "ended.filter((one) => this.get(one) === undefined);",
+    to: "ended.filter((one) => this.get(one) !== undefined);",
   },
   {
     name: "deliveries: 5xx is final",
@@ -618,12 +619,6 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       from: "WHEN mailed_at + ? > ? THEN mailed_at + ? ELSE ? END,",
       to: "WHEN mailed_at + ? < 0 AND ? < 0 THEN mailed_at + ? ELSE ? END,",
     },
-  },
-  {
-    name: "notices: an expired lease is never taken over",
-    file: "notices/worker/role.ts",
-    from: "ended.filter(({ lease }) => !held.has(lease));",
-    to: "ended.filter(({ lease }) => held.has(lease));",
   },
   {
     name: "notices: what was told is told again",

@@ -16,7 +16,7 @@ import {
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
-import { DbError, inReach, type Tx, wholeOutageOf } from "../../database/db.ts";
+import { type Tx, wholeOutageOf } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
@@ -37,14 +37,8 @@ import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
 import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
-import { LEASE_MS, mustRenew, RENEW_MS } from "../../jobs/lease.ts";
-import {
-  eachSeller,
-  expired as expiredLeases,
-  type Leased,
-  release,
-  renew,
-} from "../../jobs/lease_queue.ts";
+import { HeldLeases } from "../../jobs/held_leases.ts";
+import { eachSeller, type Leased, release } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 
@@ -54,10 +48,6 @@ const NEXT_LOOK_MS = 50;
 const INTERRUPTED_PAUSE_MS = 1_000;
 /** Jobs of another process are noticed within this time. */
 const IDLE_MS = 1_000;
-/** After this long without a read of the queue, no process may have had one. */
-const GAP_MS = LEASE_MS - RENEW_MS;
-/** Other processes then have this long to renew their leases. */
-const GRACE_MS = 2 * RENEW_MS;
 /** What tests replace. */
 export interface ImageRoleOptions {
   /** Starts a worker; a thread by default. */
@@ -98,12 +88,8 @@ export class ImageRole implements BackgroundRole {
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
   readonly #usage: Usage;
-  /**
-   * Every job whose lease may be ours, by lease, until its result is on disk.
-   */
-  readonly #held = new Map<string, HeldImage>();
-  /** Beginnings of the leases of claims that may have been committed. */
-  readonly #unsure = new Set<string>();
+  /** Of every job until its result is on disk. */
+  readonly #leases: HeldLeases<HeldImage>;
   #next = FIRST_ROUND;
   #progress = 0;
   #abandoned = false;
@@ -111,11 +97,6 @@ export class ImageRole implements BackgroundRole {
   #claimsFrom = 0;
   /** When the worker last reported something; monotonic milliseconds. */
   #reportedAt = 0;
-  /** When the queue was last read; monotonic milliseconds. */
-  #lookedAt = Infinity;
-  /** Until then other processes may have been unable to renew their leases. */
-  #graceUntil = 0;
-  #renewAt = 0;
 
   constructor(
     services: RoleServices,
@@ -123,6 +104,7 @@ export class ImageRole implements BackgroundRole {
   ) {
     const { config, deps, signals } = services;
     this.#services = services;
+    this.#leases = new HeldLeases({ ...services, queue: IMAGES });
     this.#usage = new Usage(new Owners(deps.clock));
     this.#loop = new Loop({
       name: "images",
@@ -164,40 +146,34 @@ export class ImageRole implements BackgroundRole {
    * another process can continue at once.
    */
   async stop(): Promise<void> {
-    const { db, deps } = this.#services;
     this.#store.stop();
     await this.#loop.stop();
     await this.#thread.stop();
     for (const job of this.#inFlight()) giveBack(job);
+    await this.#releaseAll({ recorded: true });
+  }
+
+  async abandon(): Promise<void> {
+    this.#abandoned = true;
+    this.#store.stop();
+    void this.#loop.stop();
+    void this.#thread.stop();
+    await this.#releaseAll({ recorded: false });
+  }
+
+  async #releaseAll({ recorded }: { recorded: boolean }): Promise<void> {
+    const { db, deps } = this.#services;
     try {
       await eachSeller(
-        this.#held.values(),
+        this.#leases.rows(),
         (seller, jobs) =>
           db.write(async (tx) => {
-            await this.#recordEnds(tx, seller, jobs);
+            if (recorded) await this.#recordEnds(tx, seller, jobs);
             await release(tx, IMAGES, jobs, deps.clock.now());
           }, { seller }),
       );
     } catch (error) {
       // The leases expire, and the jobs are due again then.
-      deps.log.error("image_release_failed", { error: String(error) });
-    }
-  }
-
-  async abandon(): Promise<void> {
-    const { db, deps } = this.#services;
-    this.#abandoned = true;
-    this.#store.stop();
-    void this.#loop.stop();
-    void this.#thread.stop();
-    try {
-      const now = deps.clock.now();
-      await eachSeller(
-        this.#held.values(),
-        (seller, jobs) =>
-          db.write((tx) => release(tx, IMAGES, jobs, now), { seller }),
-      );
-    } catch (error) {
       deps.log.error("image_release_failed", { error: String(error) });
     }
   }
@@ -215,7 +191,7 @@ export class ImageRole implements BackgroundRole {
     const inFlight = this.#inFlight();
     return {
       in_flight: inFlight.length,
-      to_record: this.#held.size - inFlight.length,
+      to_record: this.#leases.size - inFlight.length,
       ...this.#thread.phases,
     };
   }
@@ -227,35 +203,29 @@ export class ImageRole implements BackgroundRole {
   async #round(): Promise<number> {
     const { clock } = this.#services.deps;
     const now = clock.now();
-    // Before the read: after a stall our own leases have expired.
-    const leasedUntil = this.#renewAt - RENEW_MS + LEASE_MS;
-    const held = this.#inReach();
-    if (held.length > 0 && mustRenew(leasedUntil, now)) {
-      await this.#renew(now, held);
-    }
-    const unsure = [...this.#unsure];
-    const { expired, picked } = await this.#look(now, unsure);
+    // In a write of its own: the settling write has locked rows of images
+    // already, and an upload that waits for one may hold what renewing needs.
+    await this.#leases.renew();
+    const { dead, picked } = await this.#look(now);
     await this.#services.deps.maybe?.("images picked");
     this.#next = picked.round;
-    const ended = this.#inReach().filter(({ end }) => end !== null);
+    const ended = this.#leases.inReach().filter(({ end }) => end !== null);
     let moved = picked.shares.length === 0 && this.#isNothingDue();
     const places = picked.shares.reduce((sum, { limit }) => sum + limit, 0);
     let claimed = 0;
-    if (ended.length + places + expired.length > 0) {
-      claimed = await this.#write(now, ended, expired, picked.shares);
-      moved ||= claimed + ended.length + expired.length > 0;
+    if (ended.length + places + dead.length > 0) {
+      claimed = await this.#write(now, ended, dead, picked.shares);
+      moved ||= claimed + ended.length + dead.length > 0;
     }
-    for (const lease of unsure) this.#unsure.delete(lease);
     if (moved) this.#progress++;
     // Other origins may use the places for which there were no jobs.
-    const again = expired.length > 0 || (claimed > 0 && claimed < places) ||
-      ended.some(({ lease, end }) =>
-        typeof end === "string" || this.#held.has(lease)
+    const again = dead.length > 0 || (claimed > 0 && claimed < places) ||
+      ended.some((job) =>
+        typeof job.end === "string" || this.#leases.get(job) !== undefined
       );
     if (again) return 0;
     const nextAt = Math.min(
       picked.nextDue,
-      this.#inReach().length > 0 ? this.#renewAt : Infinity,
       // Counted from the end of the round, however long it took, so that other
       // work runs in between.
       picked.more ? clock.now() + NEXT_LOOK_MS : Infinity,
@@ -269,27 +239,10 @@ export class ImageRole implements BackgroundRole {
    */
   #isNothingDue(): boolean {
     const { downloading = 0, storing = 0 } = this.#thread.phases;
-    return this.#inReach().length === 0 || downloading + storing > 0;
+    return this.#leases.inReach().length === 0 || downloading + storing > 0;
   }
 
-  #inReach(): HeldImage[] {
-    return inReach(this.#services.db, this.#held.values());
-  }
-
-  /**
-   * A write of its own: the settling write has locked rows of images already,
-   * and an upload that waits for one of these may hold what renewing needs.
-   */
-  async #renew(now: number, held: readonly HeldImage[]): Promise<void> {
-    const { db } = this.#services;
-    await eachSeller(
-      held,
-      (seller, jobs) => db.write((tx) => renew(tx, IMAGES, jobs), { seller }),
-    );
-    this.#renewAt = now + RENEW_MS;
-  }
-
-  async #look(now: number, unsure: readonly string[]) {
+  #look(now: number) {
     const { db, deps } = this.#services;
     const options = {
       now,
@@ -300,26 +253,10 @@ export class ImageRole implements BackgroundRole {
     };
     const able = this.#thread.ready && this.#store.trouble === null &&
       deps.clock.monotonic() >= this.#claimsFrom;
-    const { expired, leased, picked } = await db.read(async (sql) => ({
-      leased: unsure.length === 0
-        ? []
-        : await expiredLeases(sql, IMAGES, Infinity),
-      expired: await expiredLeases(sql, IMAGES, now),
+    return db.read(async (sql) => ({
+      dead: await this.#leases.dead(sql),
       picked: able ? await pickImages(sql, options) : nothingPicked(this.#next),
     }));
-    const at = deps.clock.monotonic();
-    if (at - this.#lookedAt > GAP_MS) this.#graceUntil = at + GRACE_MS;
-    this.#lookedAt = at;
-    const lost = leased.filter(({ lease }) =>
-      unsure.some((claim) => lease.startsWith(claim))
-    );
-    return { expired: [...this.#isDead(expired, at), ...lost], picked };
-  }
-
-  /** Leases whose holder has had enough time to renew them. */
-  #isDead(expired: readonly Leased[], at: number): Leased[] {
-    if (at < this.#graceUntil) return [];
-    return expired.filter(({ lease }) => !this.#held.has(lease));
   }
 
   /**
@@ -329,17 +266,17 @@ export class ImageRole implements BackgroundRole {
   async #write(
     now: number,
     ended: readonly HeldImage[],
-    expired: readonly Leased[],
+    dead: readonly Leased[],
     shares: readonly ImageShare[],
   ): Promise<number> {
     const claimed = await eachSeller(
-      [...ended, ...expired, ...shares],
+      [...ended, ...dead, ...shares],
       (sellerNo) => {
         const own = <T extends { sellerNo: number }>(rows: readonly T[]) =>
           rows.filter((row) => row.sellerNo === sellerNo);
         return this.#writeSeller(sellerNo, now, {
           ended: own(ended),
-          expired: own(expired),
+          dead: own(dead),
           shares: own(shares),
         });
       },
@@ -350,42 +287,39 @@ export class ImageRole implements BackgroundRole {
   async #writeSeller(
     sellerNo: number,
     now: number,
-    { ended, expired, shares }: {
+    { ended, dead, shares }: {
       ended: readonly HeldImage[];
-      expired: readonly Leased[];
+      dead: readonly Leased[];
       shares: readonly ImageShare[];
     },
   ): Promise<number> {
     const { config, db, deps } = this.#services;
     const lease = deps.ids.uuid();
     let left = new Set<string>();
+    let claimedAt = 0;
     const claimed = await db.write(async (tx) => {
       if (this.#abandoned) return [];
       left = await this.#recordEnds(tx, sellerNo, ended);
-      await release(tx, IMAGES, expired, now);
+      await release(tx, IMAGES, dead, now);
       if (shares.length === 0) return [];
+      claimedAt = tx.now();
       // In one round trip with the claims.
       const room = roomOf(tx, sellerNo, config.imageQuota);
       const claims = await Promise.all(
         shares.map((share) => claimImages(tx, share, { lease, now, room })),
       );
       return claims.flat();
-    }, { seller: sellerNo }).catch((error) => {
-      const isUnsure = error instanceof DbError && error.kind === "unsure";
-      if (isUnsure) this.#unsure.add(lease);
-      throw error;
-    });
+    }, { seller: sellerNo });
     await deps.maybe?.("images claimed");
-    for (const { lease } of ended) {
-      if (!left.has(lease)) this.#held.delete(lease);
-    }
+    for (const job of ended) if (!left.has(job.lease)) this.#leases.delete(job);
     // The worker may have died while they were being claimed.
     const { ready } = this.#thread;
-    for (const claim of claimed) {
+    const jobs = claimed.map((claim): HeldImage => {
       const permit = this.#usage.take({ owner: claim.sellerId });
-      this.#held.set(claim.lease, { ...claim, permit, end: null });
-      if (!ready) giveBack(this.#held.get(claim.lease)!);
-    }
+      return { ...claim, permit, end: null };
+    });
+    this.#leases.add(jobs, claimedAt);
+    if (!ready) jobs.forEach(giveBack);
     if (!ready) return claimed.length;
     this.#thread.fetch(
       claimed.map(({ id, lease, url, copy, sellerId, room }) => (
@@ -436,9 +370,9 @@ export class ImageRole implements BackgroundRole {
   #reported(results: readonly FetchedImage[]): void {
     this.#reportedAt = this.#services.deps.clock.monotonic();
     for (const result of results) {
-      const { lease, outcome } = result;
+      const { outcome } = result;
       this.#count(result);
-      const job = this.#held.get(lease);
+      const job = this.#leases.get(result);
       if (job === undefined) continue;
       if (outcome.kind === "interrupted") {
         giveBack(job);
@@ -470,7 +404,7 @@ export class ImageRole implements BackgroundRole {
 
   /** Jobs that the worker has and has not reported. */
   #inFlight(): HeldImage[] {
-    return [...this.#held.values()].filter(({ end }) => end === null);
+    return this.#leases.rows().filter(({ end }) => end === null);
   }
 
   /** Only the job that the worker was inspecting is to blame, if any. */

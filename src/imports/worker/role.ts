@@ -3,15 +3,14 @@
  * parts, and gives it back, so that the imports of a seller take turns. Several
  * processes may do so.
  */
-import { inReach, outageOf, wholeOutageOf } from "../../database/db.ts";
-import { LEASE_MS, mustRenew } from "../../jobs/lease.ts";
 import {
-  eachSeller,
-  expired,
-  type Leased,
-  release,
-  renew,
-} from "../../jobs/lease_queue.ts";
+  inReach,
+  outageOf,
+  type Tx,
+  wholeOutageOf,
+} from "../../database/db.ts";
+import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
+import { eachSeller, type Leased, release } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import type { Held } from "../../lib/holders.ts";
@@ -54,18 +53,11 @@ export interface ImportRoleOptions {
   shared?: boolean;
 }
 
-/** An import in hand. */
-interface InHand {
-  leased: Leased;
-  /** Unix milliseconds. */
-  leaseUntil: number;
-}
-
 export class ImportRole implements BackgroundRole {
   readonly #services: Services;
   readonly #loop: Loop;
-  /** By the number of the seller. */
-  readonly #inHand = new Map<number, InHand>();
+  /** Of imports in hand, one of each seller. */
+  readonly #leases: HeldLeases;
   /**
    * Sellers with due imports that a look found while there was room, and since
    * when; in monotonic milliseconds.
@@ -73,16 +65,12 @@ export class ImportRole implements BackgroundRole {
   #waiting = new Map<number, number>();
   readonly #working = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
-  /** Leases of a former process may be left. */
-  #leasesLeft: boolean;
-  /** Leases of turns that ended while the database could not be written. */
-  #unreleased: Leased[] = [];
   #progress = 0;
 
   constructor(services: Services, { shared = false }: ImportRoleOptions = {}) {
     const { deps, signals } = services;
     this.#services = services;
-    this.#leasesLeft = !shared;
+    this.#leases = new HeldLeases({ ...services, queue: IMPORTS, shared });
     this.#loop = new Loop({
       name: "imports",
       deps,
@@ -120,7 +108,7 @@ export class ImportRole implements BackgroundRole {
   }
 
   held(): Held & { in_flight: number } {
-    return { in_flight: this.#inHand.size, working: this.#working.size };
+    return { in_flight: this.#leases.size, working: this.#working.size };
   }
 
   oldestWaitMs(): number {
@@ -137,14 +125,8 @@ export class ImportRole implements BackgroundRole {
   async #step(): Promise<number> {
     const { db, deps } = this.#services;
     const now = deps.clock.now();
-    // This comes first, because after a stall our own leases have expired.
-    await this.#renew(now);
-    const endedBy = this.#leasesLeft ? Infinity : now;
-    const ended = await db.read((sql) => expired(sql, IMPORTS, endedBy));
-    const unreleased = inReach(db, this.#unreleased);
-    const dead = ended.filter(({ sellerNo, lease }) =>
-      this.#inHand.get(sellerNo)?.leased.lease !== lease
-    ).concat(unreleased);
+    await this.#leases.renew();
+    const dead = await db.read((sql) => this.#leases.dead(sql));
     if (dead.length > 0) {
       await eachSeller(
         dead,
@@ -153,18 +135,16 @@ export class ImportRole implements BackgroundRole {
             seller: sellerNo,
           }),
       );
-      const released = new Set(unreleased);
-      this.#unreleased = this.#unreleased.filter((one) => !released.has(one));
       deps.log.warn("imports_released", { count: dead.length });
       this.#progress++;
       return 0;
     }
-    this.#leasesLeft = false;
-    const room = AT_ONCE - this.#inHand.size;
+    const inHand = new Set(this.#leases.rows().map(({ sellerNo }) => sellerNo));
     const due = await db.read((sql) =>
-      dueSellers(sql, now, AT_ONCE + this.#inHand.size)
+      dueSellers(sql, now, AT_ONCE + inHand.size)
     );
-    const free = due.filter(({ no }) => !this.#inHand.has(no)).slice(0, room);
+    const free = due.filter(({ no }) => !inHand.has(no))
+      .slice(0, AT_ONCE - inHand.size);
     const found = deps.clock.monotonic();
     this.#waiting = new Map(
       free.map(({ no }) => [no, this.#waiting.get(no) ?? found]),
@@ -173,32 +153,16 @@ export class ImportRole implements BackgroundRole {
       free.map((seller) => ({ sellerNo: seller.no, seller })),
       (_, [{ seller }]) => this.#claim(seller),
     );
-    const held = Array.from(this.#inHand.keys(), (sellerNo) => ({ sellerNo }));
-    if (inReach(db, held).length === 0) this.#progress++;
+    if (this.#leases.inReach().length === 0) this.#progress++;
     return LOOK_MS;
-  }
-
-  async #renew(now: number): Promise<void> {
-    const { db } = this.#services;
-    const held = Array.from(
-      this.#inHand,
-      ([sellerNo, hand]) => ({ sellerNo, hand }),
-    ).filter(({ hand }) => mustRenew(hand.leaseUntil, now));
-    await eachSeller(inReach(db, held), async (seller, [{ hand }]) => {
-      hand.leaseUntil = await db.write(
-        (tx) => renew(tx, IMPORTS, [hand.leased]),
-        { seller },
-      );
-    });
   }
 
   async #claim(seller: DueSeller): Promise<void> {
     const { db, deps } = this.#services;
     const lease = deps.ids.uuid();
-    const claimed = await db.write(async (tx) => {
+    const { leased, now } = await db.write(async (tx) => {
       const now = tx.now();
-      const leased = await claimImport(tx, seller.no, { lease, now });
-      return leased && { leased, leaseUntil: now + LEASE_MS };
+      return { leased: await claimImport(tx, seller.no, { lease, now }), now };
     }, {
       seller: seller.no,
       owner: seller.id,
@@ -206,18 +170,18 @@ export class ImportRole implements BackgroundRole {
     });
     // Without one, it is in other hands or waits for those of its seller.
     this.#waiting.delete(seller.no);
-    if (claimed === null) return;
-    this.#inHand.set(seller.no, claimed);
-    const working = this.#takeTurn(seller, claimed.leased)
-      .catch((error) => {
-        this.#unreleased.push(claimed.leased);
+    if (leased === null) return;
+    this.#leases.add([leased], now);
+    const working = this.#takeTurn(seller, leased)
+      .catch((error) =>
+        // The lease expires by itself; the import goes on then.
         deps.log.error("import_not_recorded", {
-          import: claimed.leased.id,
+          import: leased.id,
           error: String(error),
-        });
-      })
+        })
+      )
       .finally(() => {
-        this.#inHand.delete(seller.no);
+        this.#leases.delete(leased);
         this.#working.delete(working);
         this.#services.signals.imports.notify();
       });
@@ -226,7 +190,7 @@ export class ImportRole implements BackgroundRole {
 
   /** Does parts of an import for a while. */
   async #takeTurn(seller: DueSeller, leased: Leased): Promise<void> {
-    const { db, deps, signals } = this.#services;
+    const { deps, signals } = this.#services;
     const until = deps.clock.monotonic() + TURN_MS;
     try {
       for (let isOver = false;;) {
@@ -242,9 +206,7 @@ export class ImportRole implements BackgroundRole {
           this.#aborting.signal.aborted;
       }
       const settlement = { ...leased, dueAt: deps.clock.now() };
-      await db.write((tx) => releaseImport(tx, settlement, false), {
-        seller: seller.no,
-      });
+      await this.#end(seller, (tx) => releaseImport(tx, settlement, false));
     } catch (error) {
       if (error instanceof LeaseLost) return;
       await this.#failed(seller, leased, error);
@@ -299,7 +261,7 @@ export class ImportRole implements BackgroundRole {
     leased: Leased,
     error: unknown,
   ): Promise<void> {
-    const { db, deps } = this.#services;
+    const { deps } = this.#services;
     const isOurs = outageOf(error) !== null || this.#aborting.signal.aborted ||
       error instanceof ServiceError && [401, 403, 503].includes(error.status);
     const problem = problemOf(error);
@@ -307,7 +269,7 @@ export class ImportRole implements BackgroundRole {
       const log = { import: leased.id, error: String(error) };
       deps.log[problem === null ? "error" : "warn"]("import_part_failed", log);
     }
-    await db.write(async (tx) => {
+    await this.#end(seller, async (tx) => {
       const failures = await failuresOf(tx, leased);
       const isOver = !isOurs && (problem !== null || failures + 1 >= FAILURES);
       if (!isOver) {
@@ -320,8 +282,13 @@ export class ImportRole implements BackgroundRole {
       const key = { sellerNo: leased.sellerNo, importId: leased.id };
       await endImport(tx, key, "failed", [problem ?? INTERNAL]);
       tx.onCommit(() => this.#ended(seller, { ...row, state: "failed" }));
-    }, { seller: seller.no });
+    });
     this.#services.signals.progress.announce(leased.id);
+  }
+
+  #end(seller: DueSeller, fn: (tx: Tx) => Promise<void>): Promise<void> {
+    const abort = this.#aborting.signal;
+    return writeEnd(this.#services, fn, { seller: seller.no, abort });
   }
 }
 

@@ -4,14 +4,13 @@
  * sends it, and records the outcome. A mail server or an endpoint that is away is
  * left alone for a while, and costs nothing else.
  */
-import { outageOf, type Part, type Tx } from "../../database/db.ts";
-import { LEASE_MS, mustRenew } from "../../jobs/lease.ts";
-import { eachSeller, expired, release, renew } from "../../jobs/lease_queue.ts";
+import { outageOf, type Part } from "../../database/db.ts";
+import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
+import { eachSeller, release } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
 import { PeriodicJobs } from "../../jobs/periodic_jobs.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
-import { Signal } from "../../jobs/signals.ts";
 import { SECOND_MS } from "../../lib/durations.ts";
 import type { Held } from "../../lib/holders.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
@@ -50,20 +49,12 @@ const ANSWER_BYTES = 16 * 1_024;
 const FIRST_PAUSE_MS = 2 * SECOND_MS;
 const LONGEST_PAUSE_MS = 8 * SECOND_MS;
 const LONGEST_RETRY_AFTER_MS = 60 * SECOND_MS;
-/** Pause before an outcome that the database refused is recorded again. */
-const RECORD_AGAIN_MS = 1_000;
 /** The operator chose the address. */
 const EVERYWHERE = ["0.0.0.0/0", "::/0"];
 
 export interface NoticeRoleOptions {
   /** Whether this process looks for what there is to tell. */
   isLooking: () => boolean;
-}
-
-interface Flight {
-  claimed: Claimed;
-  /** Unix milliseconds. */
-  leaseUntil: number;
 }
 
 /** How something was told, or why not. */
@@ -95,7 +86,7 @@ export class NoticeRole implements BackgroundRole {
   readonly #seen: Seen;
   readonly #outbound: Outbound;
   readonly #channels: Channel[];
-  readonly #flights = new Set<Flight>();
+  readonly #leases: HeldLeases;
   readonly #sending = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
   /** Monotonic milliseconds. */
@@ -105,6 +96,7 @@ export class NoticeRole implements BackgroundRole {
   constructor(services: Services, { isLooking }: NoticeRoleOptions) {
     const { config, deps, signals, network, mailer } = services;
     this.#services = services;
+    this.#leases = new HeldLeases({ ...services, queue: NOTICES });
     this.#outbound = new Outbound({
       allowPrivate: EVERYWHERE,
       userAgent: USER_AGENT,
@@ -183,7 +175,7 @@ export class NoticeRole implements BackgroundRole {
 
   held(): Held & { in_flight: number } {
     return {
-      in_flight: this.#flights.size,
+      in_flight: this.#leases.size,
       sending: this.#sending.size,
       ...this.#outbound.held(),
     };
@@ -199,41 +191,25 @@ export class NoticeRole implements BackgroundRole {
       this.#seeAt = clock.monotonic() + SEE_MS;
       await this.#seen.look();
     }
-    await this.#renew();
-    await this.#releaseExpired();
+    await this.#leases.renew();
+    await this.#releaseDead();
     for (const channel of this.#channels) await this.#send(channel);
     this.#progress++;
     return STEP_MS;
   }
 
-  async #renew(): Promise<void> {
+  async #releaseDead(): Promise<void> {
     const { db, deps } = this.#services;
-    const now = deps.clock.now();
-    for (const flight of this.#flights) {
-      if (!mustRenew(flight.leaseUntil, now)) continue;
-      const { leased } = flight.claimed;
-      flight.leaseUntil = await db.partOf(leased[0].sellerNo)
-        .write((tx) => renew(tx, NOTICES, leased));
-    }
-  }
-
-  async #releaseExpired(): Promise<void> {
-    const { db, deps } = this.#services;
-    const held = new Set(
-      Array.from(this.#flights, ({ claimed }) => claimed.leased[0].lease),
+    const dead = await db.read((sql) => this.#leases.dead(sql), {
+      single: true,
+    });
+    await eachSeller(
+      dead,
+      (seller, own) =>
+        db.write((tx) => release(tx, NOTICES, own, deps.clock.now()), {
+          seller,
+        }),
     );
-    for (const part of db.parts()) {
-      const now = deps.clock.now();
-      const ended = await part.read(
-        (sql) => expired(sql, NOTICES, now),
-        { single: true },
-      );
-      const dead = ended.filter(({ lease }) => !held.has(lease));
-      await eachSeller(
-        dead,
-        (_, own) => part.write((tx) => release(tx, NOTICES, own, now)),
-      );
-    }
   }
 
   /** Begins to tell what is due, as far as there is room. */
@@ -250,8 +226,11 @@ export class NoticeRole implements BackgroundRole {
         { single: true },
       );
       for (const sellerNo of due) {
+        const claimedAt = clock.now();
         const claimed = await channel.claim(part, sellerNo);
-        if (claimed !== null) this.#launch(part, channel, claimed);
+        if (claimed === null) continue;
+        this.#leases.add(claimed.leased, claimedAt);
+        this.#launch(part, channel, claimed);
       }
     }
   }
@@ -269,8 +248,6 @@ export class NoticeRole implements BackgroundRole {
 
   #launch(part: Part, channel: Channel, claimed: Claimed): void {
     const { deps, signals } = this.#services;
-    const flight = { claimed, leaseUntil: deps.clock.now() + LEASE_MS };
-    this.#flights.add(flight);
     channel.inFlight++;
     const sending = this.#tell(part, channel, claimed)
       .catch((error) =>
@@ -279,7 +256,7 @@ export class NoticeRole implements BackgroundRole {
       )
       .finally(() => {
         channel.inFlight--;
-        this.#flights.delete(flight);
+        for (const leased of claimed.leased) this.#leases.delete(leased);
         this.#sending.delete(sending);
         signals.notices.notify();
       });
@@ -295,27 +272,10 @@ export class NoticeRole implements BackgroundRole {
     const { recipient } = channel;
     metrics.notices.add(1, recipient, result.outcome);
     const isMailed = recipient === "seller" && result.outcome === "told";
-    await this.#record(part, async (tx) => {
+    await writeEnd({ db: part, deps }, async (tx) => {
       if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
       await settleNotices(tx, claimed, result.outcome);
-    });
-  }
-
-  /**
-   * Records an outcome, with retries until the database accepts it: until then
-   * the lease is renewed, so that nobody is told again.
-   */
-  async #record(part: Part, write: (tx: Tx) => Promise<void>): Promise<void> {
-    const { deps: { clock } } = this.#services;
-    const abort = this.#aborting.signal;
-    for (;;) {
-      try {
-        return await part.write(write);
-      } catch (error) {
-        if (outageOf(error) === null || abort.aborted) throw error;
-        await new Signal().wait(clock, RECORD_AGAIN_MS, { abort });
-      }
-    }
+    }, { abort: this.#aborting.signal });
   }
 
   /** Notes whether the other side takes what it is sent. */

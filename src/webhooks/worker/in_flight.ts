@@ -1,8 +1,7 @@
 /**
- * Deliveries in flight and their limits, shared among sellers by how long their
+ * The limits of deliveries in flight, shared among sellers by how long their
  * endpoints take.
  */
-import { mustRenew } from "../../jobs/lease.ts";
 import type { Clock } from "../../deps.ts";
 import {
   all,
@@ -12,7 +11,6 @@ import {
   shareByTime,
 } from "../../lib/limits.ts";
 import { type Ask, Owners, type Permit, Usage } from "../../lib/usage.ts";
-import type { Leased } from "../../jobs/lease_queue.ts";
 import type { Claim, QueueHead } from "../rows/queue.ts";
 
 /** Most attempts in flight to one URL, for all webhooks together. */
@@ -31,7 +29,8 @@ export interface Flight {
   url: string;
   /** The webhook was failing when this was claimed. */
   failing: boolean;
-  leaseUntil: number;
+  /** Unix milliseconds. */
+  claimedAt: number;
 }
 
 /** How many deliveries of a webhook may be claimed. */
@@ -67,59 +66,16 @@ function limitOf({ webhookId, url, failing }: Target): Limit {
   );
 }
 
-/** A delivery in flight, and its place within the limits. */
-export class Flying implements Disposable {
-  /** It may be given back before: what was sent and waits takes none. */
-  readonly place: Permit;
-  readonly #end: () => void;
-
-  constructor(place: Permit, end: () => void) {
-    this.place = place;
-    this.#end = end;
-  }
-
-  [Symbol.dispose](): void {
-    this.place[Symbol.dispose]();
-    this.#end();
-  }
-}
-
 export class InFlight {
-  readonly #flights = new Set<Flight>();
   readonly #usage: Usage;
 
   constructor(clock: Clock) {
     this.#usage = new Usage(new Owners(clock));
   }
 
-  get size(): number {
-    return this.#flights.size;
-  }
-
-  claims(): Claim[] {
-    return Array.from(this.#flights, ({ claim }) => claim);
-  }
-
-  holds({ id, lease }: Leased): boolean {
-    return this.#flights.keys().some(({ claim }) =>
-      claim.id === id && claim.lease === lease
-    );
-  }
-
-  /** It is in flight until that is disposed of. */
-  begin(flight: Flight): Flying {
-    this.#flights.add(flight);
-    return new Flying(
-      this.#usage.take(askOf(flight)),
-      () => this.#flights.delete(flight),
-    );
-  }
-
-  /** Deliveries whose lease must be renewed at `now` (Unix milliseconds). */
-  toRenew(now: number): Flight[] {
-    return [...this.#flights].filter(({ leaseUntil }) =>
-      mustRenew(leaseUntil, now)
-    );
+  /** A place within the limits, until it is given back. */
+  take(flight: Flight): Permit {
+    return this.#usage.take(askOf(flight));
   }
 
   /**

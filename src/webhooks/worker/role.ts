@@ -6,13 +6,7 @@
 import { Outbound } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
 import { Signal } from "../../jobs/signals.ts";
-import {
-  inReach,
-  outageOf,
-  type Sql,
-  type Tx,
-  wholeOutageOf,
-} from "../../database/db.ts";
+import { type Sql, type Tx, wholeOutageOf } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { Permit } from "../../lib/usage.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
@@ -23,12 +17,8 @@ import {
   type Payload,
   queueHeads,
 } from "../rows/queue.ts";
-import {
-  eachSeller,
-  expired,
-  type Leased,
-  renew,
-} from "../../jobs/lease_queue.ts";
+import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
+import { eachSeller, type Leased } from "../../jobs/lease_queue.ts";
 import { DELIVERIES } from "../webhook.ts";
 import {
   INTERRUPTED,
@@ -37,15 +27,9 @@ import {
   type Settled,
   settleDelivery,
 } from "../rows/outcomes.ts";
-import {
-  type ClaimShare,
-  type Flight,
-  type Flying,
-  InFlight,
-} from "./in_flight.ts";
+import { type ClaimShare, type Flight, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
-import { LEASE_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { sendPayload } from "./attempt.ts";
 
@@ -57,8 +41,6 @@ const STOP_MS = 2_000;
 /** A failing webhook keeps its slot this long for each failure in a row. */
 const REST_MS = 10;
 const REST_MAX_MS = 1_000;
-/** Pause before an outcome that the database refused is recorded again. */
-const RECORD_AGAIN_MS = 1_000;
 
 type RoleServices = Pick<
   Services,
@@ -75,14 +57,9 @@ export class WebhookRole implements BackgroundRole {
   readonly #outbound: Outbound;
   readonly #loop: Loop;
   readonly #inFlight: InFlight;
+  readonly #leases: HeldLeases<Claim>;
   readonly #sending = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
-  /**
-   * Leases that end by then (Unix milliseconds) were made before this role, by
-   * a former process; 0 once they are released. One that runs beside this one
-   * on the same folder has later ones.
-   */
-  #leftUntil: number;
   #progress = 0;
 
   constructor(
@@ -91,7 +68,7 @@ export class WebhookRole implements BackgroundRole {
   ) {
     const { config, deps, signals, network } = services;
     this.#services = services;
-    this.#leftUntil = shared ? 0 : deps.clock.now() + LEASE_MS;
+    this.#leases = new HeldLeases({ ...services, queue: DELIVERIES, shared });
     this.#inFlight = new InFlight(deps.clock);
     this.#outbound = new Outbound({
       allowPrivate: config.allowPrivate,
@@ -146,7 +123,7 @@ export class WebhookRole implements BackgroundRole {
 
   held(): Held & { in_flight: number } {
     return {
-      in_flight: this.#inFlight.size,
+      in_flight: this.#leases.size,
       sending: this.#sending.size,
       ...this.#outbound.held(),
     };
@@ -159,25 +136,21 @@ export class WebhookRole implements BackgroundRole {
   async #step(): Promise<number> {
     const { clock } = this.#services.deps;
     const now = clock.now();
-    // This comes first, because after a stall our own leases have expired.
-    await this.#renew(now);
-    const { heads, ended } = await this.#services.db.read((sql) =>
+    await this.#leases.renew();
+    const { heads, dead } = await this.#services.db.read((sql) =>
       this.#look(sql, now)
     );
-    const dead = ended.filter((claim) => !this.#inFlight.holds(claim));
     if (dead.length > 0) {
       await this.#release(dead);
       this.#progress++;
       return 0;
     }
-    this.#leftUntil = 0;
     await this.#services.deps.maybe?.("deliveries looked at");
     const due = heads.filter(({ dueAt }) => dueAt <= now);
     const shares = this.#inFlight.shares(due);
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
     const claimed = given > 0 ? await this.#claim(shares) : 0;
-    const isIdle = due.length === 0 &&
-      inReach(this.#services.db, this.#inFlight.claims()).length === 0;
+    const isIdle = due.length === 0 && this.#leases.inReach().length === 0;
     if (isIdle || claimed > 0) this.#progress++;
     // Another webhook may use the slots that one webhook did not need.
     if (claimed < given && shares.length < due.length) return 0;
@@ -187,11 +160,7 @@ export class WebhookRole implements BackgroundRole {
 
   async #look(sql: Sql, now: number) {
     return {
-      ended: await expired(
-        sql,
-        DELIVERIES,
-        Math.max(now, this.#leftUntil),
-      ),
+      dead: await this.#leases.dead(sql),
       heads: await queueHeads(sql, now + LOOK_MS),
     };
   }
@@ -206,22 +175,6 @@ export class WebhookRole implements BackgroundRole {
         }
       }, { seller }));
     deps.log.warn("deliveries_released", { count: ended.length });
-  }
-
-  async #renew(now: number): Promise<void> {
-    const flights = this.#inFlight.toRenew(now);
-    if (flights.length === 0) return;
-    const claims = flights.map((flight) => ({ ...flight.claim, flight }));
-    await eachSeller(
-      inReach(this.#services.db, claims),
-      async (seller, own) => {
-        const leaseUntil = await this.#services.db.write(
-          (tx) => renew(tx, DELIVERIES, own),
-          { seller },
-        );
-        for (const { flight } of own) flight.leaseUntil = leaseUntil;
-      },
-    );
   }
 
   /** Claims and sends; returns how many deliveries. */
@@ -275,15 +228,18 @@ export class WebhookRole implements BackgroundRole {
   }
 
   #launch(flight: Flight, payload: Payload): void {
+    const { claim, claimedAt } = flight;
+    this.#leases.add([claim], claimedAt);
     const sending = this.#deliver(flight, payload)
       .catch((error) =>
         // Its lease expires by itself; it is sent again then.
         this.#services.deps.log.error("delivery_not_recorded", {
-          delivery: flight.claim.id,
+          delivery: claim.id,
           error: String(error),
         })
       )
       .finally(() => {
+        this.#leases.delete(claim);
         this.#sending.delete(sending);
         this.#services.signals.deliveries.notify();
       });
@@ -291,10 +247,10 @@ export class WebhookRole implements BackgroundRole {
   }
 
   async #deliver(flight: Flight, payload: Payload): Promise<void> {
-    using flying = this.#inFlight.begin(flight);
+    using place = this.#inFlight.take(flight);
     const { outcome, failures, endedAt } = await inSpan(
       "delivery.attempt",
-      () => this.#attempt(flight, payload, flying),
+      () => this.#attempt(flight, payload, place),
       {
         root: true,
         attributes: ({ outcome }) => ({
@@ -313,7 +269,7 @@ export class WebhookRole implements BackgroundRole {
   async #attempt(
     flight: Flight,
     payload: Payload,
-    { place }: Flying,
+    place: Permit,
   ): Promise<Attempted> {
     const { deps } = this.#services;
     const outcome = await sendPayload({
@@ -354,27 +310,23 @@ export class WebhookRole implements BackgroundRole {
     place: Permit,
   ): Promise<Settled | null> {
     const { db, deps } = this.#services;
-    const abort = this.#aborting.signal;
-    for (;;) {
-      try {
-        return await db.write(
-          (tx) =>
-            settleDelivery(tx, flight.claim, outcome, {
-              now: deps.clock.now(),
-              fraction: randomFraction(deps.ids.random(4)),
-            }),
-          {
-            seller: flight.claim.sellerNo,
-            shared: { kind: "outcomes", key: flight.webhookId },
-          },
-        );
-      } catch (error) {
-        if (outageOf(error) === null || abort.aborted) throw error;
-        const isAway = db.spread?.isAway(flight.claim.sellerNo);
-        if (isAway) place[Symbol.dispose]();
-        await new Signal().wait(deps.clock, RECORD_AGAIN_MS, { abort });
-      }
-    }
+    const { claim: { sellerNo }, webhookId } = flight;
+    return await writeEnd(
+      this.#services,
+      (tx) =>
+        settleDelivery(tx, flight.claim, outcome, {
+          now: deps.clock.now(),
+          fraction: randomFraction(deps.ids.random(4)),
+        }),
+      {
+        seller: sellerNo,
+        shared: { kind: "outcomes", key: webhookId },
+        abort: this.#aborting.signal,
+        onFailure: () => {
+          if (db.spread?.isAway(sellerNo)) place[Symbol.dispose]();
+        },
+      },
+    );
   }
 
   /**
@@ -425,14 +377,13 @@ async function claimShares(
   lease: string,
   now: number,
 ): Promise<Flight[]> {
-  const leaseUntil = now + LEASE_MS;
   // Sent all at once, which costs one round trip to a server.
   const claimed = shares.map(async ({ head, limit }) => {
     const { sellerNo, webhookId, sellerId, url, failing } = head;
     const request = { sellerNo, webhookId, url, limit, lease, now };
     const claims = await claimDeliveries(tx, request);
     return claims.map((claim): Flight => (
-      { claim, webhookId, sellerId, url, failing, leaseUntil }
+      { claim, webhookId, sellerId, url, failing, claimedAt: now }
     ));
   });
   return (await Promise.all(claimed)).flat();

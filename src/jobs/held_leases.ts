@@ -1,0 +1,170 @@
+/**
+ * The leases that a role of this process holds in one queue. It renews them
+ * until their rows are written. A lease that could not be given back, because
+ * the database failed, is no longer renewed: it ends and is released like one of
+ * a process that died.
+ */
+import type { Deps } from "../deps.ts";
+import {
+  type Db,
+  inReach,
+  outageOf,
+  type Sql,
+  type Tx,
+  type WriteOptions,
+} from "../database/db.ts";
+import {
+  eachSeller,
+  expired,
+  LEASE_MS,
+  type Leased,
+  type LeaseQueue,
+  renew,
+} from "./lease_queue.ts";
+import { Signal } from "./signals.ts";
+
+/** A lease is renewed this long after it was made or renewed. */
+export const RENEW_MS = 5_000;
+/** After this long without a look, no process may have reached the database. */
+const GAP_MS = LEASE_MS - RENEW_MS;
+/** Other processes then have this long to renew their leases. */
+const GRACE_MS = 2 * RENEW_MS;
+/** Pause before a write that the database refused is made again. */
+const AGAIN_MS = 1_000;
+
+export interface HeldLeasesOptions {
+  db: Db;
+  deps: Pick<Deps, "clock">;
+  queue: LeaseQueue;
+  /** Other processes hold leases in the queue, too. */
+  shared?: boolean;
+}
+
+interface Held<T> {
+  row: T;
+  /** Unix milliseconds. */
+  until: number;
+}
+
+export class HeldLeases<T extends Leased = Leased> {
+  readonly #options: HeldLeasesOptions;
+  readonly #held = new Map<string, Held<T>>();
+  /**
+   * Leases that end by then (Unix milliseconds) were made before this role, by
+   * a former process; 0 once they are released. One that runs beside this one
+   * on the same folder has later ones.
+   */
+  #leftUntil: number;
+  /** Monotonic milliseconds. */
+  #lookedAt = Infinity;
+  #graceUntil = 0;
+
+  constructor(options: HeldLeasesOptions) {
+    const { deps: { clock }, shared = true } = options;
+    this.#options = options;
+    this.#leftUntil = shared ? 0 : clock.now() + LEASE_MS;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** All rows, or those whose server can be reached. */
+  rows(): T[] {
+    return Array.from(this.#held.values(), ({ row }) => row);
+  }
+
+  inReach(): T[] {
+    return inReach(this.#options.db, this.rows());
+  }
+
+  get(lease: Pick<Leased, "id" | "lease">): T | undefined {
+    return this.#held.get(nameOf(lease))?.row;
+  }
+
+  /** `claimedAt`: by the clock of the write that made the leases. */
+  add(rows: Iterable<T>, claimedAt: number): void {
+    const until = claimedAt + LEASE_MS;
+    for (const row of rows) this.#held.set(nameOf(row), { row, until });
+  }
+
+  delete(row: Leased): void {
+    this.#held.delete(nameOf(row));
+  }
+
+  /**
+   * Renews those of a seller if one of them must be. A role does so before it
+   * looks for leases that ended, because its own end in a stall.
+   */
+  async renew(): Promise<void> {
+    const { db, deps: { clock }, queue } = this.#options;
+    const now = clock.now();
+    const held = Array.from(this.#held.values())
+      .filter(({ until }) => mustRenew(until, now));
+    const due = new Set(held.map(({ row }) => row.sellerNo));
+    const rows = this.inReach().filter(({ sellerNo }) => due.has(sellerNo));
+    await eachSeller(rows, async (seller, own) => {
+      const until = await db.write((tx) => renew(tx, queue, own), { seller });
+      for (const row of own) {
+        const held = this.#held.get(nameOf(row));
+        if (held !== undefined) held.until = until;
+      }
+    });
+  }
+
+  /**
+   * Leases of dead processes: they ended, and their holder had enough time to
+   * renew them.
+   */
+  async dead(sql: Sql): Promise<Leased[]> {
+    const { deps: { clock }, queue } = this.#options;
+    const ended = await expired(
+      sql,
+      queue,
+      Math.max(clock.now(), this.#leftUntil),
+    );
+    const at = clock.monotonic();
+    if (at - this.#lookedAt > GAP_MS) this.#graceUntil = at + GRACE_MS;
+    this.#lookedAt = at;
+    if (at < this.#graceUntil) return [];
+    const dead = ended.filter((one) => this.get(one) === undefined);
+    if (dead.length === 0) this.#leftUntil = 0;
+    return dead;
+  }
+}
+
+/**
+ * Makes a write that ends a lease, again until the database accepts it, unless
+ * `abort` fires. Until then the lease is held, so that nothing is done twice.
+ */
+export async function writeEnd<R>(
+  { db, deps: { clock } }: { db: Pick<Db, "write">; deps: Pick<Deps, "clock"> },
+  fn: (tx: Tx) => Promise<R>,
+  { abort, onFailure = () => {}, ...options }: WriteOptions & {
+    abort: AbortSignal;
+    onFailure?: () => void;
+  },
+): Promise<R> {
+  for (;;) {
+    try {
+      return await db.write(fn, options);
+    } catch (error) {
+      if (outageOf(error) === null || abort.aborted) throw error;
+      onFailure();
+      await new Signal().wait(clock, AGAIN_MS, { abort });
+    }
+  }
+}
+
+/**
+ * Whether a lease until `until` must be renewed at `now`: some time after it was
+ * made, or at once if the clock has gone back since.
+ */
+function mustRenew(until: number, now: number): boolean {
+  const left = until - now;
+  return left <= LEASE_MS - RENEW_MS || left > LEASE_MS;
+}
+
+function nameOf({ id, lease }: Pick<Leased, "id" | "lease">): string {
+  return `${lease} ${id}`;
+}
