@@ -1,12 +1,13 @@
-/** The chapters of the handbook, in the order of its contents. */
+/**
+ * The chapters of the handbook, in the order of its contents. What only who
+ * changes the service needs is a file beside them, and is not served.
+ */
 import api from "./api.md" with { type: "text" };
-import architecture from "./architecture.md" with { type: "text" };
 import backup from "./backup.md" with { type: "text" };
 import capacity from "./capacity.md" with { type: "text" };
 import changes from "./changes.md" with { type: "text" };
 import client from "./client.md" with { type: "text" };
 import commands from "./commands.md" with { type: "text" };
-import dependencies from "./dependencies.md" with { type: "text" };
 import deployment from "./deployment.md" with { type: "text" };
 import errors from "./errors.md" with { type: "text" };
 import examples from "./examples.md" with { type: "text" };
@@ -83,13 +84,6 @@ export const PARTS: readonly Part[] = [
       { name: "reliability", text: reliability },
       { name: "security", text: security },
       { name: "figures", text: figures },
-    ],
-  },
-  {
-    title: "For contributors",
-    chapters: [
-      { name: "architecture", text: architecture },
-      { name: "dependencies", text: dependencies },
     ],
   },
 ];

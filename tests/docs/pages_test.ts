@@ -19,7 +19,8 @@ function idsOf(html: string): string[] {
 }
 
 /** Files for contributors, which the service does not show. */
-const UNSERVED = ["src/docs/experiments.md"];
+const UNSERVED = ["architecture", "dependencies", "experiments"]
+  .map((name) => `src/docs/${name}.md`);
 
 Deno.test("every file is a chapter, but for those of contributors alone", () => {
   const served = CHAPTERS.map(({ name, text }) => ({
@@ -32,12 +33,20 @@ Deno.test("every file is a chapter, but for those of contributors alone", () => 
   );
 });
 
-Deno.test("the README lists the chapters in the order of /docs, with their titles", () => {
-  const lines = PARTS.flatMap(({ title, chapters }) => [
+Deno.test("the README lists the chapters in the order of /docs, then the other files", () => {
+  const served = PARTS.map(({ title, chapters }) => ({
+    title,
+    files: chapters.map(({ name }) => `src/docs/${name}.md`),
+  }));
+  const contributors = { title: "For contributors", files: UNSERVED };
+  const lines = [...served, contributors].flatMap(({ title, files }) => [
     `${title}:`,
-    ...chapters.map(({ name, text }) =>
-      `- [${/^# (.+)/.exec(text)![1]}](src/docs/${name}.md)`
-    ),
+    ...files.map((file) => {
+      const text = Deno.readTextFileSync(
+        new URL(`../../${file}`, import.meta.url),
+      );
+      return `- [${/^# (.+)/.exec(text)![1]}](${file})`;
+    }),
   ]);
   const [, section] = readme().text.split("\n## The handbook\n");
   const listed = section.split("\n## ")[0].split("\n")
