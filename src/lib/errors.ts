@@ -20,16 +20,14 @@ export const ERRORS = {
   malformed_xml: {
     status: 400,
     meaning:
-      "The body is not well-formed XML, not UTF-8, has a DOCTYPE or a processing instruction, or passes a structural limit; one detail has `<line>` and `<column>`.",
-    remedy:
-      "Correct the document at that place. An XML library writes no such document.",
+      "The body is not well-formed XML or not UTF-8, has a DOCTYPE or a processing instruction, or passes a structural limit; the detail has `<line>` and `<column>`.",
+    remedy: "Correct the document at that place; write it with an XML library.",
   },
   malformed_json: {
     status: 400,
     meaning:
-      "The body is not well-formed JSON, not UTF-8, has a name twice in an object, a number beyond 2^53 or half a surrogate pair, or passes a structural limit; one detail has a line and a column.",
-    remedy:
-      "Correct the document at that place. A JSON library writes no such document.",
+      "The body is not well-formed JSON or not UTF-8, has a name twice in an object, a number beyond 2^53 or half a surrogate pair, or passes a structural limit; the detail has a line and a column.",
+    remedy: "Correct the document at that place; write it with a JSON library.",
   },
   malformed_request: {
     status: 400,
@@ -47,27 +45,25 @@ export const ERRORS = {
     meaning:
       "The key is missing, unknown, revoked, past its end, or sent from outside its networks.",
     remedy:
-      "Send a valid key in `X-Service-Auth`; `GET /seller_api/refusals` with another key tells why one was refused that has ended or came from elsewhere.",
+      "Send a valid key in `X-Service-Auth`; `GET /seller_api/refusals` with another key tells whether this one has ended or came from elsewhere.",
   },
   forbidden: {
     status: 403,
     meaning:
       "The key lacks the scope that the message names, asks for a key that may do more than itself, or is an operator key that may only read.",
-    remedy:
-      "Use a key that may; an operator key must be made without `--read-only`.",
+    remedy: "Use a key that may.",
   },
   suspended: {
     status: 403,
     meaning:
-      "The operator has suspended this seller. Nothing is lost: deliveries and images wait until the operator ends the suspension.",
+      "The operator has suspended this seller. Deliveries and images wait; nothing is lost.",
     remedy: "Ask the operator.",
   },
   not_found: {
     status: 404,
     meaning:
       "No such path, or no such transaction, import, product or webhook of this seller.",
-    remedy:
-      "Check the path and the id, and that the key is that of the same seller.",
+    remedy: "Check the path, the id, and whose key it is.",
   },
   method_not_allowed: {
     status: 405,
@@ -83,16 +79,15 @@ export const ERRORS = {
   conflict: {
     status: 409,
     meaning:
-      "The `Idempotency-Key` was used with another request, or its first request is still in progress, or the transaction or import was undone already, or the import is over or not over yet, or the key is your last one with the scope `keys`, or not in force.",
+      "The `Idempotency-Key` was used with another request, or its first one is still in progress; the transaction or import was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
     remedy:
-      "For another request take another key. With `Retry-After`, send the same request again after as many seconds.",
+      "With `Retry-After`, send the same again after as many seconds. For another request take another key.",
   },
   changed_since: {
     status: 412,
     meaning:
-      "The attribute does not have the value that `expected` names; the message tells the one that it has. Nothing was stored.",
-    remedy:
-      "Decide again by the present value, and send the request with that as `expected`.",
+      "The attribute has another value than `expected` names; the message tells it. Nothing was stored.",
+    remedy: "Decide again, and send the present value as `expected`.",
   },
   too_many_products: {
     status: 413,
@@ -116,14 +111,14 @@ export const ERRORS = {
   record_invalid: {
     status: 422,
     meaning:
-      "The request contains mistakes; `<details>` lists each of them. Nothing was stored.",
+      "`<details>` lists the mistakes of the request. Nothing was stored.",
     remedy:
-      "Correct what the details name and send the request again, or with `accept=valid` store the products without a mistake.",
+      "Correct them and send the request again; `accept=valid` stores the products without a mistake.",
   },
   rate_limited: {
     status: 429,
     meaning:
-      "Too many requests a minute, or too many at once (16 uploads, 32 request bodies, 64 waiting requests, 64 lists or statuses of a seller, or 32 MiB of answers that were not read), or too many wrong keys from your address.",
+      "Too many requests a minute or at once, or too many wrong keys from your address.",
     remedy: "Wait for `Retry-After` seconds.",
   },
   internal: {
@@ -134,7 +129,7 @@ export const ERRORS = {
   unavailable: {
     status: 503,
     meaning:
-      "The service cannot work at the moment, for example because the disk is full or 64 uploads are in progress.",
+      "The service cannot work at the moment, for example because its disk is full.",
     remedy:
       "Send the request again after `Retry-After` seconds, with the same `Idempotency-Key` if it had one.",
   },
@@ -210,29 +205,25 @@ export const DETAIL_CODES = {
   },
   sku_taken: {
     meaning: "Another stored product of the seller has this SKU.",
-    remedy:
-      "Choose another SKU, or first change or delete the product that has it.",
+    remedy: "Choose another SKU, or change the other product first.",
   },
   name_taken: {
     meaning: "Another seller or operator key has this name.",
     remedy: "Choose another name.",
   },
   too_many_missing: {
-    meaning:
-      "More products on sale are missing in the document than `complete=quantity` may set to 0.",
-    remedy:
-      "Send the whole file; or `at_most=PERCENT`, if they are really to go to 0.",
+    meaning: "`complete=quantity` would set too many products to 0.",
+    remedy: "Send the whole file; or `at_most=PERCENT`, if that is meant.",
   },
   quota_exceeded: {
     meaning: "The seller may not have that many products.",
-    remedy:
-      "Delete products, or ask the operator for a higher limit. Updates go on.",
+    remedy: "Delete products, or ask the operator for a higher limit.",
   },
   changed_since: {
     meaning:
-      "The field was changed after the transaction to be undone, or does not have the value that `expected` names; or the product was changed after the `<changed_at>` of a review.",
+      "The field was changed after the transaction to be undone, or has another value than `expected` names; or the product was changed after the `<changed_at>` of a review.",
     remedy:
-      "Undo with `changed=keep`, which leaves this field as it is; or decide again by the present value, which the message tells; or read the product again and judge it as it is now.",
+      "Undo with `changed=keep`; or decide again by the present value, which the message tells; or review the product as it is now.",
   },
   too_old: {
     meaning:
@@ -242,8 +233,7 @@ export const DETAIL_CODES = {
   not_found: {
     meaning:
       "No product of the seller has this SKU, and the request creates none.",
-    remedy:
-      "Correct the SKU, or create the product with an upload; `accept=valid` stores the others.",
+    remedy: "Correct the SKU, or upload the product.",
   },
   unknown_id: {
     meaning: "No product of the seller has this id.",
@@ -259,8 +249,7 @@ export const DETAIL_CODES = {
   },
   image_unavailable: {
     meaning: "The answer to a HEAD request for the image URL was not 200.",
-    remedy:
-      "Have the host answer HEAD with 200, without a redirect, and send the request again.",
+    remedy: "Have the host answer HEAD with 200, without a redirect.",
   },
   image_blocked: {
     meaning: "The image URL leads to an address that is not public.",
