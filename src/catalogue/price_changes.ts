@@ -28,22 +28,20 @@ export const LOWEST_PRICE_DAYS = 30;
 export interface FormerPrices {
   /** When its present price began by a change; null: there was none. */
   price_since: number | null;
-  /** JSON of `FormerPrice[]`; null: there was none. */
+  /**
+   * Those that are or may become the lowest, a line each: currency, price, and
+   * when it ended, in the order of the latter. A price is left out if a later
+   * one of its currency was not above it, so the first one of a currency is its
+   * lowest. null: there was none.
+   */
   former_prices: string | null;
 }
 
 /**
- * A currency, a price, and when it ended. A product has them in the order of
- * time, without those that a later one of the currency was not above, so the
- * first one of a currency is its lowest.
+ * Beyond this length, which holds 30 of any prices, a product keeps the lowest
+ * one of each day, as if it had lasted until the last one of that day ended.
  */
-type FormerPrice = [currency: string, price: string, until: number];
-
-/**
- * A product with more former prices keeps the lowest one of each day, as if it
- * had lasted until the last one of that day ended.
- */
-const EXACT_PRICES = 100;
+const EXACT_LENGTH = 30 * "SEK 9999999999.9999 1774000000000\n".length;
 
 export const NO_FORMER_PRICE: FormerPrices = {
   price_since: null,
@@ -68,34 +66,93 @@ export function isPriceChange(before: Price, after: Price): boolean {
 export function lowestPrice(
   { former_prices, currency }: Price & FormerPrices,
 ): string | null {
-  const former = readFormer(former_prices).find(([of]) => of === currency);
-  return former === undefined ? null : former[1];
+  if (former_prices === null) return null;
+  let line = 0;
+  while (line < former_prices.length) {
+    const former = readLine(former_prices, line);
+    if (former.currency === currency) return former.price;
+    line = former.end;
+  }
+  return null;
 }
 
 /** What a product keeps from a change on. */
 export function formerPrices({ before, at }: PriceChange): FormerPrices {
-  const { currency, price, former_prices } = before;
-  const since = windowStart(at);
-  const former = readFormer(former_prices).filter(([of, lower, until]) =>
-    until > since &&
-    (of !== currency || compareDecimals(lower, price) < 0)
-  );
-  former.push([currency, price, at]);
-  const kept = former.length > EXACT_PRICES ? lowestOfDays(former) : former;
-  return { price_since: at, former_prices: JSON.stringify(kept) };
+  const { currency, price } = before;
+  const kept = withoutHigher(before);
+  const ended = writeLine({ currency, price, until: at });
+  const lines = kept.slice(expired(kept, at)) + ended;
+  return {
+    price_since: at,
+    former_prices: lines.length > EXACT_LENGTH ? lowestOfDays(lines) : lines,
+  };
 }
 
-function readFormer(json: string | null): FormerPrice[] {
-  return json === null ? [] : JSON.parse(json);
-}
-
-function lowestOfDays(former: readonly FormerPrice[]): FormerPrice[] {
-  const lowest = new Map<string, FormerPrice>();
-  for (const [currency, price, until] of former) {
-    const day = `${currency} ${Math.floor(until / DAY_MS)}`;
-    lowest.set(day, [currency, lowest.get(day)?.[1] ?? price, until]);
+/**
+ * The former prices without those that are not below the one that ends. They
+ * are at the end: as soon as one is below, so are all that ended before it.
+ */
+function withoutHigher(
+  { former_prices, currency, price }: Price & FormerPrices,
+): string {
+  const lines = former_prices ?? "";
+  let others = "";
+  let end = lines.length;
+  while (end > 0) {
+    const line = end < 2 ? 0 : lines.lastIndexOf("\n", end - 2) + 1;
+    const former = readLine(lines, line);
+    if (former.currency !== currency) {
+      others = lines.slice(line, end) + others;
+    } else if (compareDecimals(former.price, price) < 0) break;
+    end = line;
   }
-  return [...lowest.values()];
+  return lines.slice(0, end) + others;
+}
+
+/** The length of the lines that ended too long before `at` to count. */
+function expired(lines: string, at: number): number {
+  const since = windowStart(at);
+  let line = 0;
+  while (line < lines.length) {
+    const { until, end } = readLine(lines, line);
+    if (until > since) break;
+    line = end;
+  }
+  return line;
+}
+
+function lowestOfDays(lines: string): string {
+  const lowest = new Map<string, FormerPrice>();
+  let line = 0;
+  while (line < lines.length) {
+    const { end, ...former } = readLine(lines, line);
+    const day = `${former.currency} ${Math.floor(former.until / DAY_MS)}`;
+    const { until } = former;
+    lowest.set(day, { ...lowest.get(day) ?? former, until });
+    line = end;
+  }
+  return [...lowest.values()].map(writeLine).join("");
+}
+
+interface FormerPrice extends Price {
+  until: number;
+}
+
+function writeLine({ currency, price, until }: FormerPrice): string {
+  return `${currency} ${price} ${until}\n`;
+}
+
+/** The former price in the line that begins here, and the end of the line. */
+function readLine(lines: string, start: number): FormerPrice & { end: number } {
+  const end = lines.indexOf("\n", start);
+  const priceAt = lines.indexOf(" ", start) + 1;
+  const untilAt = lines.indexOf(" ", priceAt) + 1;
+  return {
+    currency: lines.slice(start, priceAt - 1),
+    price: lines.slice(priceAt, untilAt - 1),
+    until: Number(lines.slice(untilAt, end)),
+    end: end + 1,
+  };
 }
 
 /** The start of the time whose prices count for one that begins at `at`. */

@@ -107,15 +107,15 @@ CREATE INDEX sellers_review_ending ON sellers (id) WHERE review = 'ending';`,
   },
   {
     name: "the former prices that may become the lowest",
-    // JSON; see catalogue/price_changes.ts
+    // a line each; see catalogue/price_changes.ts
     sql: addColumns("products", { former_prices: "text?" }),
   },
   {
     name: "the lowest price is one of the former ones",
     sql: `
-UPDATE products SET former_prices = '[["' || currency || '","' ||
-  lowest_price || '",' || lowest_price_until || ']]'
-  WHERE lowest_price IS NOT NULL;
+UPDATE products SET former_prices =
+  currency || ' ' || lowest_price || ' ' || lowest_price_until || '
+' WHERE lowest_price IS NOT NULL;
 ALTER TABLE products DROP COLUMN lowest_price;
 ALTER TABLE products DROP COLUMN lowest_price_until;`,
   },

@@ -117,7 +117,7 @@ bothEngines.test("an update changes its attribute alone, and obeys the rules tha
     const kept = attribute === "price"
       ? {
         price_since: updated_at,
-        former_prices: JSON.stringify([["SEK", before.price, updated_at]]),
+        former_prices: `SEK ${before.price} ${updated_at}\n`,
       }
       : {};
     assertEquals(after, {

@@ -300,10 +300,9 @@ Deno.test("of ever higher prices those of a day may count as one", () => {
     now += DAY_MS / 24;
     product.change(now, price, "SEK");
     const { lowest, exact, lowestOfDays } = product;
-    // Above a hundred of them.
-    if (price <= 200) assertEquals(lowest, exact, `${price}`);
+    if (price <= 130) assertEquals(lowest, exact, `${price}`);
     assert(lowest! <= exact! && lowest! >= lowestOfDays, `${price}: ${lowest}`);
-    assert(product.kept.length < 3_000, `${price}: ${product.kept.length}`);
+    assert(product.kept.length < 1_100, `${price}: ${product.kept.length}`);
   }
 });
 

@@ -342,8 +342,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "prices: a product keeps its former price, not the lowest",
     file: "catalogue/price_changes.ts",
-    from: "compareDecimals(lower, price) < 0",
-    to: "lower === price",
+    from: "compareDecimals(former.price, price) < 0",
+    to: "former.price === price",
   },
   {
     name: "undo: lists are forgotten",
