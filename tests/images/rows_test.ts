@@ -433,6 +433,7 @@ bothEngines.test("images: no upload can use up the attempts of another one", asy
 /** Has so many transactions wait for A, as so many uploads would. */
 async function crowd(hand: Hand, size: number): Promise<string> {
   const id = await hand.upload([A]);
+  const { no } = await hand.seller("acme");
   const ids = Array.from({ length: size - 1 }, () => hand.deps.ids.uuid());
   await hand.db.write(async (tx) => {
     await tx.runMany(
@@ -441,18 +442,18 @@ async function crowd(hand: Hand, size: number): Promise<string> {
          products_deleted, products_refused,
          images_pending, images_stored, images_reused, images_failed, results)
        SELECT seller_no, ?, created_at, NULL, 0, 0, 0, 0, 0, 1, 0, 0, 0, '[]'
-       FROM transactions WHERE id = ?`,
-      ids.map((one) => [one, id]),
+       FROM transactions WHERE seller_no = ? AND id = ?`,
+      ids.map((one) => [one, no, id]),
     );
     await tx.runMany(
       `INSERT INTO transaction_images (seller_no, transaction_id, ordinal,
          image_id, refs, status, attempts, validator, after_attempt, created_at)
        SELECT seller_no, ?, ordinal, image_id, 1, 'pending', 0, NULL, 0,
          created_at
-       FROM transaction_images WHERE transaction_id = ?`,
-      ids.map((one) => [one, id]),
+       FROM transaction_images WHERE seller_no = ? AND transaction_id = ?`,
+      ids.map((one) => [one, no, id]),
     );
-  });
+  }, { seller: no });
   return id;
 }
 

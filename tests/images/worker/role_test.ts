@@ -9,7 +9,7 @@ import { ImageRole } from "../../../src/images/worker/role.ts";
 import { RoleKeeper } from "../../../src/jobs/role_keeper.ts";
 import { picture } from "../../../src/sandbox/pictures.ts";
 import { Host as ByteHost } from "../../net/support.ts";
-import { imageFile } from "../../../src/images/image.ts";
+import { imageFile, urlKey } from "../../../src/images/image.ts";
 import { refetchMissing } from "../../../src/images/verify.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { type Asked, ImageBench } from "../../support/image_bench.ts";
@@ -286,13 +286,16 @@ bothEngines.test("images: the search for missing files goes on where it was, and
   await using bench = new ImageBench();
   const urls = Array.from({ length: 2_500 }, (_, n) => `http://a.example/${n}`);
   await bench.upload(urls);
+  const { no } = await bench.seller("acme");
   const shas = urls.map((_, n) => n.toString(16).padStart(64, "0"));
-  await bench.db.write((tx) =>
-    tx.runMany(
-      `UPDATE images SET state = 'stored', due_at = NULL, bytes = 1,
-         type = 'png', sha256 = ? WHERE url = ?`,
-      urls.map((url, n) => [shas[n], url]),
-    )
+  await bench.db.write(
+    (tx) =>
+      tx.runMany(
+        `UPDATE images SET state = 'stored', due_at = NULL, bytes = 1,
+           type = 'png', sha256 = ? WHERE seller_no = ? AND url_key = ?`,
+        urls.map((url, n) => [shas[n], no, urlKey(url)]),
+      ),
+    { seller: no },
   );
   const asked: string[][] = [];
   bench.images.missing = (files) => {
