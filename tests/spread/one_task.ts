@@ -1,14 +1,15 @@
 /**
  * What belongs to one seller touches one server: each statement of a seller's
  * requests and of its work goes there and is one task, and no commit is prepared
- * on several.
+ * on several servers but what changes sellers and keys.
  */
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
 import { NODES, SELLERS_PLACED } from "../../src/database/postgres/citus.ts";
 import { Connection } from "../../src/database/postgres/connection.ts";
-import { until } from "../support/clock.ts";
-import { boot, product, textAt } from "../support/app.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
+import { EMAIL, OPERATOR_KEY, tell, type Telling } from "../notices/support.ts";
+import { child, product, textAt } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { connectTo } from "../support/postgres.ts";
@@ -48,7 +49,6 @@ const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
     /AND seller_no > \$1\s+GROUP BY seller_no\) AS waiting/,
     "each look of a role",
   ],
-  ["keys of imports", /has_keys = 1/, "each hour"],
   ["leases held", /SELECT lease_id FROM/, "each hour"],
   ["changes left", /FROM changed_images WHERE seller_no > 0/, "each minute"],
   ["due times ahead", /ORDER BY (due_at|lease_until) LIMIT/, "each start"],
@@ -101,154 +101,316 @@ class Statements implements Disposable {
   }
 }
 
-const OPERATOR = "op";
-const IMPORTS = "/seller_api/imports";
+/** How often all of a seller's requests are made within the hour. */
+const ROUNDS = 6;
+const STEP_MS = 5_000;
 
-bothEngines.test("one task a statement, and no commit on several servers", async () => {
+/** Everything that a seller and its operator do, beside what changes keys. */
+class Mix {
+  #round = 0;
+
+  constructor(
+    private readonly telling: Telling,
+    private readonly host: ImageHost,
+    private readonly sink: WebhookSink,
+  ) {}
+
+  /** Makes all requests once, and waits for the work that follows from them. */
+  async round(): Promise<void> {
+    const round = `${++this.#round}`;
+    await this.#products(round);
+    await this.#imports(round);
+    await this.#reviews(round);
+    await this.#events(round);
+    for (
+      const path of ["products", "bulk_products", "account", "refusals", "keys"]
+    ) {
+      await this.ask(`/seller_api/${path}`);
+    }
+    await this.#operate("GET", "/refusals");
+    await this.#operate("GET", "/products?limit=10");
+    await this.#operate("GET", "/sellers/acme/deliveries");
+  }
+
+  /** A request of the seller, or with its key of the operator. */
+  async ask(
+    path: string,
+    { status = 200, ...call }: {
+      status?: number;
+      method?: string;
+      body?: string;
+      key?: string;
+    } = {},
+  ) {
+    const answer = await this.telling.app.call(path, call);
+    assertEquals(answer.status, status, `${path}: ${answer.text}`);
+    return answer;
+  }
+
+  #operate(method: string, path: string, body?: string) {
+    const call = { method, key: OPERATOR_KEY, body };
+    return this.ask(`/operator_api${path}`, call);
+  }
+
+  #post(path: string, body: string, status = 200) {
+    return this.ask(`/seller_api${path}`, { method: "POST", body, status });
+  }
+
+  #image(name: string): string {
+    return `<images><image>${this.host.url}/${name}</image></images>`;
+  }
+
+  async #products(round: string): Promise<void> {
+    const { app } = this.telling;
+    const upload = (products: string, query = "", status = 200) =>
+      this.#post(
+        `/bulk_products?v=1.1${query}`,
+        `<products>${products}</products>`,
+        status,
+      );
+    const first = await upload(
+      product(`A-${round}`, this.#image(`good/${round}.png`)) +
+        product(`B-${round}`, this.#image(`missing/${round}.png`)) +
+        product(`C-${round}`),
+    );
+    const id = textAt(first.xml, "transaction_id");
+    const settled = () =>
+      this.telling.until(
+        async () =>
+          textAt(await app.status(first), "status") !== "processing_images",
+        "the images",
+      );
+    await settled();
+    await this.#post(`/bulk_products/${id}/images/retry`, "");
+    await settled();
+    await upload(
+      product(`A-${round}`, this.#image(`good/${round}-new.png`)) +
+        product(`D-${round}`),
+    );
+    await upload("<product/>", "", 422);
+    const some = await upload(`${product("E")}<product/>`, "&accept=valid");
+    const refused = `/bulk_products/${
+      textAt(some.xml, "transaction_id")
+    }/refused`;
+    await this.ask(`/seller_api${refused}`);
+    await upload(product("F"), "&dry_run=true");
+    await this.#post(
+      "/bulk_attributes?v=1.1",
+      `<products><product><sku>C-${round}</sku><price currency="SEK">${round}7</price>` +
+        `<quantity>${round}</quantity></product></products>`,
+    );
+    const sku = `/seller_api/products/C-${round}`;
+    const put = { method: "PUT", status: 204 };
+    await this.ask(`${sku}/attribute/quantity/3${round}`, put);
+    await this.ask(sku);
+    await this.ask(`${sku}/history?attribute=price`);
+    await this.#post(`/bulk_products/${id}/undo?changed=keep`, "");
+    await this.ask(`/seller_api/products/D-${round}`, { method: "DELETE" });
+    const mapping = { method: "PUT", body: "<mapping/>" };
+    await this.ask("/seller_api/mappings/prices", mapping);
+    await this.ask("/seller_api/mappings");
+  }
+
+  async #imports(round: string): Promise<void> {
+    const path = "/seller_api/imports";
+    const begun = await this.#post(
+      "/imports?accept=valid",
+      `<products>${
+        product(`I-${round}`, this.#image("good/a.png"))
+      }<product/></products>`,
+    );
+    const imported = `${path}/${textAt(begun.xml, "import_id")}`;
+    await this.telling.until(
+      async () =>
+        textAt((await this.ask(imported)).xml, "import/status") ===
+          "completed_with_errors",
+      "the import",
+    );
+    for (const list of [path, `${imported}/results`, `${imported}/refused`]) {
+      await this.ask(list);
+    }
+    await this.#post(`/imports/${imported.slice(path.length + 1)}/undo`, "");
+  }
+
+  /** Of products of a seller whose products wait for one. */
+  async #reviews(round: string): Promise<void> {
+    await this.#post(
+      "/bulk_products?v=1.1",
+      `<products>${product(`R-${round}`)}</products>`,
+    );
+    const list = await this.#operate("GET", "/reviews?seller=acme");
+    const waiting = child(list.xml, "reviews").children
+      .find((one) => textAt(one, "sku") === `R-${round}`)!;
+    await this.#operate(
+      "POST",
+      "/reviews",
+      `<reviews><review><product>${textAt(waiting, "id")}</product>` +
+        "<decision>rejected</decision><code>other</code>" +
+        "<message>No.</message></review></reviews>",
+    );
+    await this.ask("/seller_api/products/rejected");
+  }
+
+  async #events(round: string): Promise<void> {
+    const { telling, sink } = this;
+    await this.#post(
+      "/webhooks",
+      "<webhook><trigger>order_created</trigger>" +
+        `<url>${sink.url()}</url></webhook>`,
+    );
+    const before = sink.received.length;
+    await this.#operate(
+      "POST",
+      "/events",
+      "<event><seller>acme</seller><trigger>order_created</trigger>" +
+        `<reference>${round}</reference><data><order/></data></event>`,
+    );
+    await this.#post("/webhooks/order_created/test", "");
+    await telling.until(
+      () => sink.received.length >= before + 2,
+      "the deliveries",
+    );
+    await this.ask("/seller_api/events");
+    const path = "/seller_api/webhooks/order_created";
+    const list = await this.ask(`${path}/deliveries`);
+    const [delivery] = child(list.xml, "deliveries").children;
+    await this.#post(
+      `/webhooks/order_created/deliveries/${textAt(delivery, "id")}/replay`,
+      "",
+    );
+    await this.#post("/webhooks/order_created/recover?since=2026-11-01", "");
+    await this.#post("/webhooks/order_created/rotate_secret", "");
+  }
+}
+
+bothEngines.test("one task a statement, and no commit on several servers, in an hour of everything", async () => {
   using statements = new Statements();
   await using host = new ImageHost();
   await using sink = new WebhookSink();
-  await using app = await boot({
-    config: { operatorKey: OPERATOR, roles: ["api", "images", "webhooks"] },
+  await using telling = await tell({
+    config: { roles: ["api", "images", "webhooks"] },
   });
+  const { app, mail, clock } = telling;
+  const url = app.config.databaseUrl!;
   await app.addSeller("other");
-  const operate = (path: string, body: string) =>
-    app.call(`/operator_api/${path}`, { method: "POST", key: OPERATOR, body });
-  const done = async (answer: ReturnType<typeof app.call>, status = 200) => {
-    const { status: got, text } = await answer;
-    assertEquals(got, status, text);
-  };
+  await telling.set("email", EMAIL);
+  await telling.set("review", "new");
+  const mix = new Mix(telling, host, sink);
   statements.sent.clear();
-  const prepared = await preparedBy(app.config.databaseUrl!);
+  await using servers = await Servers.of(url);
 
-  const image = `<images><image>${host.url}/good/a.png</image></images>`;
-  const first = await app.upload(product("A-1", image) + product("A-2"));
-  assertEquals(first.status, 200, first.text);
-  await until(
-    async () => textAt(await app.status(first), "status") === "completed",
-    "the image",
-  );
-  await done(app.upload(product("A-1") + product("A-3")));
-  await done(app.upload("<product/>", "&accept=valid"), 422);
-  await done(app.upload(`${product("A-9")}<product/>`, "&accept=valid"));
-  await done(app.upload(product("A-4"), "&dry_run=true"));
-  const path = "/seller_api/products/A-1/attribute/quantity/3";
-  await done(app.call(path, { method: "PUT" }), 204);
-  await done(app.call("/seller_api/products"));
-  await done(app.call("/seller_api/products/A-1"));
-  await done(app.call("/seller_api/bulk_products"));
-  await done(app.call("/seller_api/webhooks", {
-    method: "POST",
-    body:
-      `<webhook><trigger>order_created</trigger><url>${sink.url()}</url></webhook>`,
-  }));
-  const id = textAt(first.xml, "transaction_id");
-  await done(app.call(`/seller_api/bulk_products/${id}/undo?changed=keep`, {
-    method: "POST",
-  }));
-  await done(operate(
-    "events",
-    "<event><seller>acme</seller><trigger>order_created</trigger>" +
-      "<reference>1</reference><data><order/></data></event>",
-  ));
-  await until(() => sink.received.length === 1, "the delivery");
-  await done(app.call("/seller_api/events"));
-  const begun = await app.call(`${IMPORTS}?accept=valid`, {
-    method: "POST",
-    body: `<products>${product("I-1", image)}<product/></products>`,
-  });
-  const imported = `${IMPORTS}/${textAt(begun.xml, "import_id")}`;
-  await until(
-    async () =>
-      textAt((await app.call(imported)).xml, "import/status") ===
-        "completed_with_errors",
-    "the import",
-  );
-  for (const path of ["", `${imported}/results`, `${imported}/refused`]) {
-    await done(app.call(path || IMPORTS));
+  const known = await servers.prepared();
+  for (let round = 0; round < ROUNDS; round++) {
+    await mix.round();
+    const end = clock.monotonic() + HOUR_MS / ROUNDS;
+    while (clock.monotonic() < end) {
+      await telling.until(() => true, "rest");
+      await telling.pass(STEP_MS);
+    }
+    const now = await servers.prepared();
+    assertEquals(now.difference(known), new Set(), `in round ${round}`);
   }
-  await done(app.call(`${imported}/undo`, { method: "POST" }));
-  await done(app.call("/seller_api/products/A-3", { method: "DELETE" }));
+  assert(mail.received.length > 0, "a notice was mailed");
+  assertEquals(await servers.ofSeveralTasks(statements), []);
+  assertEquals(await servers.astray(statements), []);
+  assert(statements.sent.size > 100, `${statements.sent.size} statements`);
 
-  const several = await tasksOfAll(app.config.databaseUrl!, statements);
-  assertEquals(several, []);
-  assertEquals(await astray(app.config.databaseUrl!, statements), []);
-  const after = await preparedBy(app.config.databaseUrl!);
-  assertEquals(after.difference(prepared), new Set());
-  assert(statements.sent.size > 40, `${statements.sent.size} statements`);
+  await app.addSeller("third");
+  const added = await servers.prepared();
+  assert(added.difference(known).size > 0, "a seller is on all servers");
+  const ends = new Date(clock.now() + DAY_MS + MINUTE_MS).toISOString();
+  await mix.ask("/seller_api/keys", {
+    method: "POST",
+    body: `<key><label>x</label><expires_at>${ends}</expires_at></key>`,
+  });
+  const keyed = await servers.prepared();
+  assert(keyed.difference(added).size > 0, "a key is on all servers");
 });
 
-/** The transactions that were prepared on the servers a moment ago. */
-async function preparedBy(url: string): Promise<Set<string>> {
-  const client = await connectTo(url);
-  try {
-    // Each leaves a row, until the daemon of Citus finds it committed.
-    const { rows } = await client.query(
-      "SELECT gid FROM pg_dist_transaction",
-    );
-    return new Set((rows as { gid: string }[]).map(({ gid }) => gid));
-  } finally {
-    await client.end();
-  }
-}
+/** All servers of a database, to ask what they were asked. */
+class Servers implements AsyncDisposable {
+  private constructor(
+    /** By port. */
+    private readonly clients: ReadonlyMap<number, pg.Client>,
+    private readonly entry: pg.Client,
+  ) {}
 
-/** Statements about one seller that did not go straight to its server. */
-async function astray(
-  url: string,
-  { sent }: Statements,
-): Promise<string[]> {
-  const client = await connectTo(url);
-  const rows = async <T>(text: string) =>
-    (await client.query(text)).rows as T[];
-  const ports = new Map(
-    (await rows<{ id: number; port: number }>(NODES))
-      .map(({ id, port }) => [Number(id), Number(port)]),
-  );
-  const portOf = new Map(
-    (await rows<{ n: number; id: number }>(SELLERS_PLACED))
-      .map(({ n, id }) => [Number(n), ports.get(Number(id))]),
-  );
-  await client.end();
-  return [...sent.values()].filter(({ text, values, port }) => {
-    const [, n] = /\bseller_no = \$(\d+)/.exec(text) ?? [];
-    const own = n && portOf.get(Number(values[Number(n) - 1]));
-    return own && own !== port && !BY_WAY.some((known) => known.test(text));
-  }).map(({ text }) => text);
-}
-
-/** The statements of more than one task that are not in the list. */
-async function tasksOfAll(
-  url: string,
-  { sent }: Statements,
-): Promise<string[]> {
-  const found: string[] = [];
-  const clients = new Map<number, pg.Client>();
-  for (const { text, values, port } of [...sent.values()]) {
-    if (OF_ALL.some(([, known]) => known.test(text))) continue;
-    if (!clients.has(port)) {
-      const at = new URL(url.replace(/^postgres:/, "http:"));
+  static async of(url: string): Promise<Servers> {
+    const entry = await connectTo(url);
+    const nodes = await rows<{ port: number }>(entry, NODES);
+    const clients = new Map<number, pg.Client>();
+    for (const { port } of nodes) {
+      const at = new URL(url);
       at.port = `${port}`;
-      const node = at.href.replace(/^http:/, "postgres:");
-      clients.set(port, await connectTo(node));
+      clients.set(port, await connectTo(at.href));
     }
-    const client = clients.get(port)!;
-    await client.query("BEGIN");
-    try {
-      const { rows } = await client.query(
-        `EXPLAIN (COSTS OFF) ${literal(text, values)}`,
-      );
-      const plan = (rows as Record<string, string>[])
-        .map((row) => row["QUERY PLAN"]).join("\n");
-      const counts = plan.matchAll(/Task Count: (\d+)/g).map(([, n]) => n);
-      if ([...counts].some((n) => n !== "1")) found.push(text);
-    } catch (error) {
-      found.push(`${error}: ${text}`);
-    } finally {
-      await client.query("ROLLBACK");
-    }
+    return new Servers(clients, entry);
   }
-  for (const client of clients.values()) await client.end();
-  return found;
+
+  /** The transactions that were prepared on several of them a moment ago. */
+  async prepared(): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (const client of this.clients.values()) {
+      // Each leaves a row, until the daemon of Citus finds it committed.
+      const prepared = await rows<{ gid: string }>(
+        client,
+        "SELECT gid FROM pg_dist_transaction",
+      );
+      for (const { gid } of prepared) found.add(gid);
+    }
+    return found;
+  }
+
+  /** Statements about one seller that did not go straight to its server. */
+  async astray({ sent }: Statements): Promise<string[]> {
+    const nodes = await rows<{ id: number; port: number }>(this.entry, NODES);
+    const ports = new Map(nodes.map(({ id, port }) => [Number(id), port]));
+    const sellers = await rows<{ n: number; id: number }>(
+      this.entry,
+      SELLERS_PLACED,
+    );
+    const portOf = new Map(
+      sellers.map(({ n, id }) => [Number(n), ports.get(Number(id))]),
+    );
+    return [...sent.values()].filter(({ text, values, port }) => {
+      const [, n] = /\bseller_no = \$(\d+)/.exec(text) ?? [];
+      const own = n && portOf.get(Number(values[Number(n) - 1]));
+      return own && own !== port && !BY_WAY.some((known) => known.test(text));
+    }).map(({ text }) => text);
+  }
+
+  /** The statements of more than one task that are not in the list. */
+  async ofSeveralTasks({ sent }: Statements): Promise<string[]> {
+    const found: string[] = [];
+    for (const { text, values, port } of sent.values()) {
+      if (OF_ALL.some(([, known]) => known.test(text))) continue;
+      const client = this.clients.get(port)!;
+      await client.query("BEGIN");
+      try {
+        const plan = await rows<Record<string, string>>(
+          client,
+          `EXPLAIN (COSTS OFF) ${literal(text, values)}`,
+        );
+        const lines = plan.map((row) => row["QUERY PLAN"]).join("\n");
+        const counts = lines.matchAll(/Task Count: (\d+)/g).map(([, n]) => n);
+        if ([...counts].some((n) => n !== "1")) found.push(text);
+      } catch (error) {
+        found.push(`${error}: ${text}`);
+      } finally {
+        await client.query("ROLLBACK");
+      }
+    }
+    return found;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const all = [this.entry, ...this.clients.values()];
+    await Promise.all(all.map((client) => client.end()));
+  }
+}
+
+async function rows<T>(client: pg.Client, text: string): Promise<T[]> {
+  return (await client.query(text)).rows as T[];
 }
 
 /** With its values in it: EXPLAIN takes no parameters. */

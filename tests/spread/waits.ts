@@ -1,0 +1,140 @@
+/**
+ * Processes that enter through different servers: what one of them does ends
+ * what waits on any other within a second, also while a server is away.
+ */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Db } from "../../src/database/db.ts";
+import { openPostgres } from "../../src/database/postgres/engine.ts";
+import { boot, product, type TestApp, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { Cluster } from "./cluster.ts";
+
+const cluster = Cluster.given();
+const OPERATOR = "op";
+/** After a change, until it is seen everywhere. */
+const SEEN_MS = 1_000;
+const AGAIN_MS = 100;
+
+/** The URL of a new database by way of each node. */
+async function entriesOf(cluster: Cluster, name: string): Promise<string[]> {
+  await cluster.database(name);
+  const nodes = [0, ...await cluster.workers()];
+  return await Promise.all(nodes.map((node) => cluster.url(node, name)));
+}
+
+/** Milliseconds from the end of `doing` to that of the last of `seeing`. */
+async function delayOf(
+  doing: Promise<unknown>,
+  seeing: readonly Promise<unknown>[],
+): Promise<number> {
+  await doing;
+  const since = performance.now();
+  await Promise.all(seeing);
+  return performance.now() - since;
+}
+
+if (cluster !== null) {
+  Deno.test("what waits ends within a second of the change, on any process (spread)", async () => {
+    await using stack = new AsyncDisposableStack();
+    const host = stack.use(new ImageHost());
+    const apps: TestApp[] = [];
+    for (const databaseUrl of await entriesOf(cluster, `waits${Date.now()}`)) {
+      const [first] = apps;
+      apps.push(stack.use(
+        await boot({
+          config: {
+            databaseUrl,
+            databaseShards: 8,
+            operatorKey: OPERATOR,
+            roles: first === undefined ? ["api", "images"] : ["api"],
+          },
+          seller: first && { id: first.sellerId, key: first.key },
+        }),
+      ));
+    }
+    for (const [n, app] of apps.entries()) {
+      const others = apps.filter((other) => other !== app);
+      // The image takes a moment, in which the others begin to wait.
+      const uploaded = await app.upload(product(
+        `A-${n}`,
+        `<images><image>${host.url}/slow/${n}.png</image></images>`,
+      ));
+      const path = `/seller_api/bulk_products/${
+        textAt(uploaded.xml, "transaction_id")
+      }`;
+      const isOver = async () =>
+        (await app.call(path)).text.includes("completed");
+      const waiting = others.map((other) => other.call(`${path}?wait=30`));
+      const streams = others.map(async (other) => {
+        const headers = { Accept: "text/event-stream" };
+        const { text } = await other.call(path, { headers });
+        assertStringIncludes(text, "event: final");
+      });
+      const images = await delayOf(until(isOver, "the image"), [
+        ...waiting,
+        ...streams,
+      ]);
+      assert(images < SEEN_MS, `images: ${images} ms`);
+      for (const answer of await Promise.all(waiting)) {
+        assertEquals(textAt(answer.xml, "transaction/status"), "completed");
+      }
+
+      const before = await app.call("/seller_api/events");
+      const after = textAt(before.xml, "next");
+      const pulls = others.map((other) =>
+        other.call(`/seller_api/events?after=${after}&wait=30`)
+      );
+      const event = app.call("/operator_api/events", {
+        method: "POST",
+        key: OPERATOR,
+        body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+          `<reference>${n}</reference><data><order>${n}</order></data></event>`,
+      });
+      const events = await delayOf(event, pulls);
+      assert(events < SEEN_MS, `events: ${events} ms`);
+      for (const { text } of await Promise.all(pulls)) {
+        assertStringIncludes(text, `<order>${n}</order>`);
+      }
+    }
+  });
+
+  Deno.test("a wake-up reaches processes that entered elsewhere, also while the first server is away (spread)", async () => {
+    await using stack = new AsyncDisposableStack();
+    const heard: string[][] = [];
+    const dbs: Db[] = [];
+    for (const url of await entriesOf(cluster, `wakes${Date.now()}`)) {
+      const db = await openPostgres({ url, connections: 2, shards: 8 });
+      stack.defer(() => db.close());
+      const list: string[] = [];
+      db.wakeUps!.listen((wakeUp) => void list.push(wakeUp?.key ?? "look"));
+      dbs.push(db);
+      heard.push(list);
+    }
+    await until(() => heard.every((list) => list.length > 0), "all listen");
+    let sent = 0;
+    /**
+     * One that is sent by each is heard by all others; what is sent before all
+     * know of another server to meet on may be lost, so it is sent again.
+     */
+    const allHear = async () => {
+      for (const [n, db] of dbs.entries()) {
+        const key = `${sent++}`;
+        const others = heard.filter((_, other) => other !== n);
+        await until(async () => {
+          db.wakeUps!.send("progress", key);
+          await new Promise((done) => setTimeout(done, AGAIN_MS));
+          return others.every((list) => list.includes(key));
+        }, `wake-up ${key}`);
+      }
+    };
+    await allHear();
+    await cluster.run("kill", "0");
+    try {
+      await allHear();
+    } finally {
+      await cluster.run("up", "0");
+    }
+    await allHear();
+  });
+}
