@@ -110,6 +110,10 @@ export class BenchService implements AsyncDisposable {
     return this.#folder.path;
   }
 
+  keyOf(seller: string): string {
+    return this.#keys.get(seller)!;
+  }
+
   /** A request of one seller. */
   request(
     seller: string,
@@ -118,7 +122,7 @@ export class BenchService implements AsyncDisposable {
     body?: Uint8Array,
   ): Uint8Array {
     const headers: Record<string, string> = {
-      "X-Service-Auth": this.#keys.get(seller)!,
+      "X-Service-Auth": this.keyOf(seller),
     };
     if (body !== undefined) headers["Content-Type"] = "text/xml";
     return requestBytes(method, `/seller_api/${path}`, headers, body);

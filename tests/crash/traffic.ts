@@ -120,7 +120,7 @@ export class Traffic implements AsyncDisposable {
   /** Forgets former refusals. */
   forget(): void {
     this.#refusedFrom = null;
-    for (const writer of this.#writers) writer.slowestMs = 0;
+    for (const writer of this.#writers) writer.slowestMs = writer.late = 0;
   }
 
   /** What the clients of these sellers have had so far. */
@@ -129,6 +129,7 @@ export class Traffic implements AsyncDisposable {
     refused: number;
     unanswered: number;
     slowestMs: number;
+    late: number;
   } {
     const writers = this.#of(sellers);
     return {
@@ -136,6 +137,7 @@ export class Traffic implements AsyncDisposable {
       refused: writers.reduce((sum, one) => sum + one.refused, 0),
       unanswered: writers.reduce((sum, one) => sum + one.unanswered, 0),
       slowestMs: Math.round(Math.max(...writers.map((one) => one.slowestMs))),
+      late: Math.max(...writers.map((one) => one.late)),
     };
   }
 
@@ -148,6 +150,14 @@ export class Traffic implements AsyncDisposable {
   arrived(sellers: readonly string[]): number {
     return this.#sink.received.filter(({ text }) => {
       const [, seller] = /<order>([^<-]*)-/.exec(text)!;
+      return sellers.includes(seller);
+    }).length;
+  }
+
+  /** How many of their images were asked for. */
+  fetched(sellers: readonly string[]): number {
+    return [...this.#images.gets.keys()].filter((path) => {
+      const [, seller] = /([^/-]*)-up/.exec(path)!;
       return sellers.includes(seller);
     }).length;
   }

@@ -6,6 +6,8 @@
 
 import { sometimes } from "../support/sometimes.ts";
 
+const LATE_MS = 1_000;
+
 /** One client and what it knows of its rows. */
 export abstract class Writer {
   /** The last version that was acknowledged; 0 is the state at the start. */
@@ -18,6 +20,8 @@ export abstract class Writer {
   unanswered = 0;
   /** The longest that an answer took, in milliseconds, since it was set to 0. */
   slowestMs = 0;
+  /** How many answers took more than a second, since it was set to 0. */
+  late = 0;
   readonly name: string;
 
   constructor(name: string) {
@@ -61,7 +65,9 @@ export abstract class Writer {
       sometimes("a request was not answered");
       return false;
     } finally {
-      this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
+      const ms = performance.now() - began;
+      this.slowestMs = Math.max(this.slowestMs, ms);
+      if (ms > LATE_MS) this.late++;
     }
     if (status === awaited && again !== null) {
       this.refused++;

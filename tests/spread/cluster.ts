@@ -18,8 +18,14 @@ export class Cluster implements AsyncDisposable {
     return folder === undefined ? null : new Cluster(folder);
   }
 
-  /** null: there is no script to start one. */
-  static async start(workers = 2): Promise<Cluster | null> {
+  /**
+   * null: there is no script to start one. What is committed to a `hurried` one
+   * outlives a killed server, not the machine.
+   */
+  static async start(
+    workers = 2,
+    { hurried = true } = {},
+  ): Promise<Cluster | null> {
     try {
       await Deno.stat(SCRIPT);
     } catch {
@@ -28,16 +34,24 @@ export class Cluster implements AsyncDisposable {
     const folder = await Deno.makeTempDir({ prefix: "seller-cluster-" });
     const cluster = new Cluster(folder);
     await cluster.run("start", `${workers}`);
-    for (let node = 0; node <= workers; node++) await cluster.hurry(node);
+    for (let node = 0; hurried && node <= workers; node++) {
+      await cluster.#hurry(node);
+    }
     return cluster;
   }
 
-  /** What was committed has to outlive a killed server, not the machine. */
-  async hurry(node: number): Promise<void> {
+  async #hurry(node: number): Promise<void> {
     for (const setting of ["fsync", "full_page_writes"]) {
       await this.sql(node, `ALTER SYSTEM SET ${setting} = off`);
     }
     await this.sql(node, "SELECT pg_reload_conf()");
+  }
+
+  /** Of the first process of a node. */
+  async pid(node: number): Promise<number> {
+    const file = `${this.folder}/${node}/data/postmaster.pid`;
+    const [pid] = (await Deno.readTextFile(file)).split("\n");
+    return Number(pid);
   }
 
   /** The numbers of all nodes but the coordinator. */

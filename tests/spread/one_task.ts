@@ -6,7 +6,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
 import { NODES, SELLERS_PLACED } from "../../src/database/postgres/citus.ts";
-import { Connection } from "../../src/database/postgres/connection.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import { EMAIL, OPERATOR_KEY, tell, type Telling } from "../notices/support.ts";
 import { child, product, textAt } from "../support/app.ts";
@@ -14,50 +13,7 @@ import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { connectTo } from "../support/postgres.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-
-/**
- * The statements that ask all servers: what they are for, how they are known,
- * and how often a process makes them. Each is bounded: by its LIMIT, or to one
- * look into an index for each seller.
- */
-const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
-  ["sellers with waiting work", /^WITH waiting /, "each look of a role"],
-  ["leases that ended", /lease_until <= \$1/, "each look of a role"],
-  ["images untold", /untold IS NOT NULL\s+\/\*/, "each look of the images"],
-  ["counts of queues", /AS counted$/, "every 10 s"],
-  ["oldest image", /AS waiting$/, "every 10 s"],
-  ["webhooks by state", /FROM webhooks WHERE seller_no > 0/, "every 10 s"],
-  ["old rows", /ORDER BY \w+ LIMIT \$\d$/, "each hour, of one server"],
-  [
-    "unneeded images",
-    /\(seller_no, id\) > \(\$1, \$2\)/,
-    "a day, of one server",
-  ],
-  [
-    "copies of files",
-    /sha256 > \$1|FROM images\s+WHERE sha256 >=/,
-    "each hour",
-  ],
-  [
-    "sellers with due imports",
-    /"dueAt" <= \$2 ORDER BY/,
-    "each look of imports",
-  ],
-  ["keys of imports", /has_keys = 1/, "each hour"],
-  [
-    "sellers with due imports",
-    /AND seller_no > \$1\s+GROUP BY seller_no\) AS waiting/,
-    "each look of a role",
-  ],
-  ["leases held", /SELECT lease_id FROM/, "each hour"],
-  ["changes left", /FROM changed_images WHERE seller_no > 0/, "each minute"],
-  ["due times ahead", /ORDER BY (due_at|lease_until) LIMIT/, "each start"],
-  ["old refusals", /AS oldest/, "each hour, of one server"],
-  ["old prices", /^SELECT owner\.seller_no /, "each hour, of one server"],
-  ["old counts", /^DELETE FROM hourly_counts/, "each day, of one server"],
-  ["former secrets", /<> '\[\]'/, "each hour, of one server"],
-  ["servers and sellers", /pg_dist_/, "every 2 s"],
-];
+import { OF_ALL, Statements } from "./statements.ts";
 
 /**
  * What is about one seller and goes by way of the server that was entered: what
@@ -68,38 +24,6 @@ const BY_WAY: readonly RegExp[] = [
   // Which hosts the waiting images of each seller are on.
   /^WITH RECURSIVE origins/,
 ];
-
-interface Sent {
-  text: string;
-  values: readonly unknown[];
-  port: number;
-}
-
-/** Not the settings of a transaction. */
-const OF_TABLES = /^\s*(SELECT (?!set_config)|INSERT|UPDATE|DELETE|WITH)/;
-
-/** What all connections of this process send, once a text and server. */
-class Statements implements Disposable {
-  readonly sent = new Map<string, Sent>();
-  readonly #send = Connection.prototype.send;
-
-  constructor() {
-    const { sent } = this;
-    const send = this.#send;
-    Connection.prototype.send = function (statement, params = []) {
-      const { port } = this.client as unknown as { port: number };
-      const { text } = statement;
-      if (OF_TABLES.test(text)) {
-        sent.set(`${port} ${text}`, { text, values: params, port });
-      }
-      return send.call(this, statement, params);
-    };
-  }
-
-  [Symbol.dispose](): void {
-    Connection.prototype.send = this.#send;
-  }
-}
 
 /** How often all of a seller's requests are made within the hour. */
 const ROUNDS = 6;
