@@ -42,35 +42,58 @@ interface Place {
   holding: readonly number[];
 }
 
-const cluster = await Cluster.start(WORKERS, { hurried: false });
-if (cluster === null) throw new Error("There is no ../shared/citus.");
-await using _ended = cluster;
+await using stack = new AsyncDisposableStack();
+const cluster = await findCluster();
+
+/** The one that is given; it may have the databases already, with no seller. */
+async function findCluster(): Promise<Cluster> {
+  const given = Cluster.given();
+  if (given !== null) return given;
+  const started = await Cluster.start(WORKERS, { hurried: false });
+  if (started === null) throw new Error("There is no ../shared/citus.");
+  return stack.use(started);
+}
+
+async function has(database: string, node: number): Promise<boolean> {
+  const query = `SELECT 1 FROM pg_database WHERE datname = '${database}'`;
+  return await cluster.sql(node, query) === "1";
+}
 
 /** A database without the extension, on the first worker. */
-async function plain(cluster: Cluster): Promise<Place> {
-  await cluster.sql(1, "CREATE DATABASE plain OWNER seller");
+async function plain(): Promise<Place> {
+  const name = "plain";
+  if (!await has(name, 1)) {
+    await cluster.sql(1, `CREATE DATABASE ${name} OWNER seller`);
+  }
   return {
     name: "plain server",
-    url: await cluster.url(1, "plain"),
+    url: await cluster.url(1, name),
     holding: [1],
   };
 }
 
 /** One that is spread over the first workers. */
-async function spread(cluster: Cluster, workers: number): Promise<Place> {
-  const url = await cluster.database(`spread${workers}`);
+async function spread(workers: number): Promise<Place> {
+  const name = `spread${workers}`;
   const all = await cluster.workers();
-  for (const node of all.slice(workers)) {
-    const { port } = new URL(await cluster.url(node, "seller"));
-    await cluster.sql(
-      0,
-      `SELECT citus_set_node_property('127.0.0.1', ${port},
-         'shouldhaveshards', false)`,
-      `spread${workers}`,
-    );
+  if (!await has(name, 0)) {
+    await cluster.database(name);
+    for (const node of all.slice(workers)) {
+      const { port } = new URL(await cluster.url(node, name));
+      await cluster.sql(
+        0,
+        `SELECT citus_set_node_property('127.0.0.1', ${port},
+           'shouldhaveshards', false)`,
+        name,
+      );
+    }
   }
-  const holding = all.slice(0, workers);
-  return { name: `workers: ${workers}`, url, holding };
+  const url = await cluster.url(0, name);
+  return {
+    name: `workers: ${workers}`,
+    url,
+    holding: all.slice(0, workers),
+  };
 }
 
 /** A document whose products have the numbers of their SKUs. */
@@ -119,7 +142,7 @@ async function record(doing: () => Promise<unknown>): Promise<Recorded[]> {
 function scriptOf(
   recorded: readonly Recorded[],
   { from, to }: { from: number; to: number },
-  /** The SKU of each id, for whom pgbench has it as the id. */
+  /** Of each product by its id: the other seller's have an id by their SKU. */
   skus: ReadonlyMap<string, string>,
 ): string {
   const value = (param: Param): string => {
@@ -127,8 +150,8 @@ function scriptOf(
     if (typeof param === "number") return param === from ? ":s" : `${param}`;
     if (typeof param !== "string") throw new Error("not in such a script");
     const sku = skus.get(param);
-    if (sku !== undefined) return `'${sku}'`;
-    if (UUID.test(param)) return "(:u)::text";
+    if (sku !== undefined) return idOf(`'${sku}'`);
+    if (UUID.test(param)) return "md5((:u)::text)::uuid";
     return `'${param.replaceAll("'", "''").replaceAll(":", "\\:")}'`;
   };
   const lines = recorded.map(({ text, params }) =>
@@ -149,6 +172,11 @@ function scriptOf(
     "",
   ].join("\n");
 }
+
+/** SQL of the id of another seller's product. */
+const idOf = (sku: string) =>
+  `('00000000-0000-7000-8000-' || lpad(${sku}, 12, '0'))::uuid`;
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 /** Runs scripts on each server for `MS`; transactions a second of all. */
@@ -177,7 +205,7 @@ async function pgbench(
 /** Processor time of the servers that hold rows, and of the first. */
 async function serverSeconds(nodes: Iterable<number>): Promise<number> {
   let sum = 0;
-  for (const node of nodes) sum += await cpuSecondsOf(await cluster!.pid(node));
+  for (const node of nodes) sum += await cpuSecondsOf(await cluster.pid(node));
   return sum;
 }
 
@@ -315,11 +343,11 @@ async function measureAway(place: Place): Promise<void> {
   const proxies: Proxy[] = [];
   const client = await connectTo(place.url);
   stack.defer(() => client.end());
-  for (const node of [0, ...await cluster!.workers()]) {
-    const port = Number(new URL(await cluster!.url(node, name)).port);
+  for (const node of [0, ...await cluster.workers()]) {
+    const port = Number(new URL(await cluster.url(node, name)).port);
     const proxy = stack.use(new Proxy(port));
     proxies.push(proxy);
-    await cluster!.sql(
+    await cluster.sql(
       0,
       `SELECT citus_update_node(nodeid, '127.0.0.1', ${proxy.port})
        FROM pg_dist_node WHERE nodeport = ${port}`,
@@ -359,9 +387,9 @@ async function measureAway(place: Place): Promise<void> {
   }
 }
 
-const places = [await plain(cluster)];
+const places = [await plain()];
 for (const workers of [1, 2, WORKERS]) {
-  places.push(await spread(cluster, workers));
+  places.push(await spread(workers));
 }
 for (const { url } of places) await (await openPostgres({ url })).close();
 for (const place of places) await measure(place);
