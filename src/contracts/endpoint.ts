@@ -92,6 +92,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   name: { about: "a mapping's name; percent-encode what is special" },
   chapter: { about: "its name, as in /docs" },
   signature: { about: "that of a link in a mail" },
+  version: { about: "a hash of the files of the page" },
 };
 
 /**

@@ -196,7 +196,7 @@ const FOR_ALL = routes("public", "", {
   "GET /docs/files/:file": getOperatorFile,
   "GET /llms.txt": getLlmsText,
   "GET /": getPage,
-  "GET /assets/:name": getAsset,
+  "GET /assets/:version/:name": getAsset,
   "GET /docs.css": getDocsStyle,
   "GET /notices/:seller/:signature": askToUnsubscribe,
   "POST /notices/:seller/:signature": unsubscribe,

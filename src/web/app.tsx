@@ -9,32 +9,39 @@ import {
   stopFollowing,
 } from "./background.ts";
 import { droppedFile } from "./browser.ts";
-import { dropAll, takeAny } from "./intake.ts";
+import { lazy } from "./lazy.tsx";
 import { placeOf, titleOf } from "./names.ts";
 import { useLoaded } from "./parts.tsx";
 import { goTo, linkTo, type Route, route, viewedSeller } from "./route.ts";
 import { sandbox } from "./sandbox.ts";
 import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
+import { takeAny } from "./take.ts";
+import { dropAll, isAtWork, keepFile } from "./taken.ts";
 import { ThemeButton } from "./theme.tsx";
 import { dropAllUnsaved, hasUnsaved } from "./unsaved.ts";
-import { isAtWork, keepFile } from "./upload.ts";
-import { AuditView } from "./views/audit.tsx";
-import { DeliveriesView } from "./views/deliveries.tsx";
-import { ImportView } from "./views/import.tsx";
-import { KeysView } from "./views/keys.tsx";
-import { OperatorView } from "./views/operator.tsx";
-import { NewProductView, ProductView } from "./views/product.tsx";
-import { ProductsView } from "./views/products.tsx";
-import { RefusalsView } from "./views/refusals.tsx";
-import { ReviewsView } from "./views/reviews.tsx";
-import { SellerView } from "./views/seller.tsx";
-import { SellersView } from "./views/sellers.tsx";
 import { SignInView } from "./views/sign_in.tsx";
-import { TransactionView } from "./views/transaction.tsx";
 import { UploadView } from "./views/upload.tsx";
-import { UploadsView } from "./views/uploads.tsx";
-import { WebhooksView } from "./views/webhooks.tsx";
+
+/** The views of each role are a part of the page that is loaded when needed. */
+const ofSellers = () => import("./views/of_sellers.ts");
+const DeliveriesView = lazy(async () => (await ofSellers()).DeliveriesView);
+const ImportView = lazy(async () => (await ofSellers()).ImportView);
+const KeysView = lazy(async () => (await ofSellers()).KeysView);
+const NewProductView = lazy(async () => (await ofSellers()).NewProductView);
+const ProductView = lazy(async () => (await ofSellers()).ProductView);
+const ProductsView = lazy(async () => (await ofSellers()).ProductsView);
+const TransactionView = lazy(async () => (await ofSellers()).TransactionView);
+const UploadsView = lazy(async () => (await ofSellers()).UploadsView);
+const WebhooksView = lazy(async () => (await ofSellers()).WebhooksView);
+
+const ofOperators = () => import("./views/of_operators.ts");
+const AuditView = lazy(async () => (await ofOperators()).AuditView);
+const OperatorView = lazy(async () => (await ofOperators()).OperatorView);
+const RefusalsView = lazy(async () => (await ofOperators()).RefusalsView);
+const ReviewsView = lazy(async () => (await ofOperators()).ReviewsView);
+const SellerView = lazy(async () => (await ofOperators()).SellerView);
+const SellersView = lazy(async () => (await ofOperators()).SellersView);
 
 interface View {
   name: string;

@@ -1,32 +1,13 @@
 /** The seller's products as a file that can be uploaded as it is. */
 import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
-import { type Client, type Product, productsDocument } from "../client/mod.ts";
+import { type Product, productsDocument } from "../client/mod.ts";
 import { csvOf } from "./csv.ts";
 import { shownText } from "./draft.ts";
 import { indented } from "./markup.ts";
 import { labelOf } from "./words.ts";
 import { writeBook } from "./workbook/ask.ts";
 
-export type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
-
 export type FileKind = "csv" | "xlsx" | "xml";
-
-/** The most products in a file. */
-export const EXPORTED = 50_000;
-
-/** The first products of a search, `most` at most. */
-export async function productsOf(
-  client: Client,
-  query: Query,
-  most: number,
-  signal?: AbortSignal,
-): Promise<Product[]> {
-  const found: Product[] = [];
-  for await (const product of client.all.listProducts(query, { signal })) {
-    if (found.push(product) === most) break;
-  }
-  return found;
-}
 
 /** A file with these products. */
 export async function fileOf(

@@ -11,7 +11,7 @@ import {
 import { parseXml } from "../client/decode.ts";
 import { type Sheet, skuOf } from "./sheet.ts";
 import { valuesOf } from "./spreadsheet.ts";
-import type { TableUpload, Upload } from "./upload.ts";
+import type { TableUpload, Upload } from "./taken.ts";
 
 /** SKUs that are looked up one by one at each check. */
 const LOOKED_UP = 50;

@@ -7,43 +7,16 @@ import { now } from "./browser.ts";
 import { readTable, type Table } from "./csv.ts";
 import { gathered } from "./shops/gather.ts";
 import { tableOfFeed } from "./feed.ts";
-import { isTable, kindOf, type Refused } from "./kinds.ts";
+import { isTable, kindOf } from "./kinds.ts";
 import { inSlices } from "./slices.ts";
 import { plural } from "./parts.tsx";
 import type { Book } from "./sheet.ts";
-import { Store } from "./store.ts";
-import { dropFile, takeDocument, takeFile, upload } from "./upload.ts";
+import { dropFile, intake, takeAnew, upload } from "./taken.ts";
+import { takeDocument, takeFile } from "./upload.ts";
 import { readBook } from "./workbook/ask.ts";
 
 /** Bytes; the thread that reads a larger one may need too much memory. */
 const LARGEST_BOOK = 50_000_000;
-
-/** A table whose columns are being mapped. */
-export interface Spreadsheet {
-  name: string;
-  table: Table;
-  /** What was done to its rows, in sentences. */
-  note: string;
-  book: Book | null;
-}
-
-export type Intake =
-  | { name: "empty" }
-  | { name: "refused"; refused: Refused }
-  | { name: "reading"; file: string }
-  | { name: "spreadsheet"; spreadsheet: Spreadsheet };
-
-/** What was taken last. A table stays while its products are checked. */
-export const intake = new Store<Intake>({ name: "empty" });
-
-let taking = new AbortController();
-
-/** Ends what is being read or made of what was taken before. */
-function takeAnew(): AbortSignal {
-  taking.abort();
-  taking = new AbortController();
-  return taking.signal;
-}
 
 /** Accepts a file. */
 export async function takeAny(
@@ -122,13 +95,6 @@ export async function takeText(
     await takeDocument(client, name, text);
   } else await takeRows(name, text, signal);
   return true;
-}
-
-/** Goes back to where nothing was taken. */
-export function dropAll(): void {
-  takeAnew();
-  dropFile();
-  intake.set({ name: "empty" });
 }
 
 /** Goes back to the columns of a table, with its corrections. */

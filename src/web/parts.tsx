@@ -272,9 +272,17 @@ export function Figure({ label, value, tone = "", note }: {
   );
 }
 
-/** A view's title, which gets the focus on navigation. */
+/**
+ * A view's title, which gets the focus on navigation: also where the view comes
+ * after it, when the focus is at the place of the views.
+ */
 export function Title({ children }: { children: ComponentChildren }) {
-  return <h1 tabIndex={-1}>{children}</h1>;
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    const isWaited = document.activeElement?.id === "main";
+    if (isWaited) title.current?.focus({ preventScroll: true });
+  }, []);
+  return <h1 ref={title} tabIndex={-1}>{children}</h1>;
 }
 
 /**

@@ -6,7 +6,8 @@ import { type Target, TARGETS } from "./headers.ts";
 import { decimalOf, pointOf } from "./numbers.ts";
 import { columnOf, type Sheet, skuOf } from "./sheet.ts";
 import { isCleared, valuesOf } from "./spreadsheet.ts";
-import { problemsIn, type TableUpload } from "./upload.ts";
+import type { TableUpload } from "./taken.ts";
+import { problemsIn } from "./upload.ts";
 import { labelOf as fieldLabel, problemTitle, readable } from "./words.ts";
 
 /** A problem at its place in the table. */

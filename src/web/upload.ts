@@ -1,7 +1,6 @@
 /**
  * A file on its way to the catalogue: taken → checked by a dry run → repaired
- * and checked again → sent, as one import. The state is outside the views, so
- * that neither a change of view nor a revoked key loses the file.
+ * and checked again → sent, as one import.
  */
 import {
   ApiError,
@@ -9,7 +8,6 @@ import {
   type Detail,
   type Import,
   newIdempotencyKey,
-  type ProductCounts,
 } from "../client/mod.ts";
 import { escaped } from "../lib/markup.ts";
 import type { Target } from "./headers.ts";
@@ -25,7 +23,17 @@ import {
 } from "./sheet.ts";
 import { inSlices } from "./slices.ts";
 import { makeDocument } from "./spreadsheet.ts";
-import { Store } from "./store.ts";
+import {
+  change,
+  type Refusal,
+  type Sent,
+  startStep,
+  type Step,
+  type TableUpload,
+  type Taken,
+  type Upload,
+  upload,
+} from "./taken.ts";
 
 /** Characters; longer documents are shown, but not edited here. */
 const EDITED_UP_TO = 2 * 1024 * 1024;
@@ -36,104 +44,6 @@ const GIVE_UP_MS = 5 * 60_000;
 const LONGEST_NAME = 255;
 /** The most problems that are shown; more are counted. */
 const PROBLEMS_SHOWN = 10_000;
-
-export type Step =
-  /** `percent`: null until the file has arrived. */
-  | { name: "checking"; percent: number | null }
-  /** Some of it may not be stored. */
-  | { name: "refused"; refusal: Refusal }
-  | { name: "ready"; counts: ProductCounts }
-  /** `interruption`: why the last attempt failed, while the next one waits. */
-  | { name: "sending"; refusal: Refusal; interruption: Error | null }
-  | { name: "sent"; sent: Sent }
-  /**
-   * It is unknown whether it was sent, but for what `refusal` holds back; null:
-   * nothing was checked.
-   */
-  | { name: "failed"; error: Error; refusal: Refusal | null }
-  /** Signed out during the upload. */
-  | { name: "kept" };
-
-/** What speaks against storing all of a file. */
-export interface Refusal {
-  /** The answer of the service; null if it is that of a check. */
-  error: ApiError | null;
-  problems: readonly Detail[];
-  /** Problems that were only counted. */
-  more: number;
-  /** Products that may be stored, and that are to be left. */
-  valid: number;
-  left: number;
-  /**
-   * Numbers of products that the page holds back, though the service might
-   * store them.
-   */
-  held: readonly number[];
-}
-
-/** An import that leaves rows of the table to be corrected. */
-export interface Sent {
-  import_id: string;
-  /** Indices of the table, in the order of the document. */
-  rows: readonly number[];
-  /** What the page held back, with its problems. */
-  held: readonly Left[];
-  /** How many rows are to be corrected. */
-  left: number;
-}
-
-/** A row that was not stored. */
-interface Left {
-  /** An index of the table. */
-  row: number;
-  details: readonly Detail[];
-}
-
-export interface Upload {
-  fileName: string;
-  /** Bytes. */
-  size: number;
-  /** The document; "" if it is made from a table. */
-  text: string;
-  /** Sent instead of the text where that does not say the same. */
-  bytes: Blob | null;
-  /** The table that the document is made from. */
-  sheet: Sheet | null;
-  /** Its rows that are not stored, as indices. */
-  rows: readonly number[];
-  step: Step;
-  /** Edited since it was checked. */
-  edited: boolean;
-  /** Edited at all: no file holds this text. */
-  corrected: boolean;
-  /** Makes it safe to send the same document again, whatever happened. */
-  idempotencyKey: string;
-  /** Where the browser lets the page read the file again. */
-  handle: FileSystemFileHandle | null;
-  /** When the file was changed; Unix milliseconds. */
-  changedAt: number;
-  /** Line breaks were added, because the file has very long lines. */
-  isLaidOut: boolean;
-  /** Cells as `row:column` that were changed since the last check. */
-  changed: ReadonlySet<string>;
-  /** What undoes each step of the corrections, the last one last. */
-  steps: readonly (readonly CellChange[])[];
-  /** SKUs that were in the file, not typed here. */
-  meant: ReadonlySet<string>;
-  /** Whose each SKU is that the same file has stored. */
-  stored: ReadonlyMap<string, string>;
-  /** SKUs whose products may be replaced: somebody said so. */
-  confirmed: ReadonlySet<string>;
-}
-
-type Taken = Omit<Upload, "meant">;
-
-export type TableUpload = Upload & { sheet: Sheet };
-
-/** null: no file was taken. */
-export const upload = new Store<Upload | null>(null);
-
-let running = new AbortController();
 
 /** Whether the document can be edited on the page. */
 export function isEditable({ text, bytes, sheet }: Taken): boolean {
@@ -226,7 +136,7 @@ export async function takeSheet(
 }
 
 function set(taken: Taken): void {
-  running.abort();
+  startStep();
   const mayBeEdited = taken.sheet !== null || isEditable(taken);
   const meant = mayBeEdited ? alreadyMeant(taken) : new Set<string>();
   upload.set({ ...taken, meant });
@@ -583,25 +493,6 @@ export async function showLeft(
   return true;
 }
 
-/** Whether to close the page would end an upload or lose corrections. */
-export function isAtWork(): boolean {
-  const { step, corrected } = upload.value ?? {};
-  return step?.name === "sending" ||
-    (step?.name === "sent" ? step.sent.held.length > 0 : corrected ?? false);
-}
-
-/** Discards the file and stops its upload. */
-export function dropFile(): void {
-  running.abort();
-  upload.set(null);
-}
-
-/** Stops, and keeps the file to be checked for whoever signs in next. */
-export function keepFile(): void {
-  running.abort();
-  change({ step: { name: "kept" } });
-}
-
 /** The problems of a file that was refused. */
 export function problemsIn({ step }: Upload): readonly Detail[] {
   return step.name === "refused" ? step.refusal.problems : [];
@@ -612,9 +503,7 @@ async function run(
   first: Step,
   work: (current: Upload, signal: AbortSignal) => Promise<Step>,
 ): Promise<void> {
-  running.abort();
-  running = new AbortController();
-  const { signal } = running;
+  const signal = startStep();
   const current = upload.value!;
   change({ step: first, edited: false });
   const step = await work(current, signal)
@@ -640,11 +529,6 @@ function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
   const failure = error instanceof Error ? error : new Error(String(error));
   const refusal = first.name === "sending" ? first.refusal : null;
   return { name: "failed", error: failure, refusal };
-}
-
-function change(changes: Partial<Upload>): void {
-  const current = upload.value;
-  if (current !== null) upload.set({ ...current, ...changes });
 }
 
 function nameOf(fileName: string): string {

@@ -80,7 +80,7 @@ Deno.test("the binary holds everything, with the permissions and settings of the
   assertEquals(description.entrypoint_key, "main.ts");
   const worker = await Deno.readFile(`${ROOT}src/images/worker/worker.ts`);
   assert(packed.includes(bytesAsText(worker)), "the worker is missing");
-  const page = await Deno.readFile(`${ROOT}src/web/dist/page.js`);
+  const page = await Deno.readFile(`${ROOT}src/web/dist/scripts.json`);
   assert(packed.includes(bytesAsText(page)), "the page is missing");
 
   for (

@@ -38,7 +38,7 @@ Deno.test("every route is documented but those for browsers and people alone", (
       "/docs/files/:file",
       "/llms.txt",
       "/",
-      "/assets/:name",
+      "/assets/:version/:name",
       "/docs.css",
       "/notices/:seller/:signature",
       "/notices/:seller/:signature",

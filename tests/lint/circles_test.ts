@@ -6,7 +6,7 @@ const ROOT = new URL("../../", import.meta.url);
 const ENTRIES = [
   "main.ts",
   "src/images/worker/worker.ts",
-  "src/web/main.tsx",
+  "src/web/page.tsx",
   "src/client/mod.ts",
 ];
 /** Modules of the page may name types of each other. */

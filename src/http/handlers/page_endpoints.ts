@@ -1,10 +1,10 @@
 /** The page at `/` and its assets: a few files held in memory. */
+import { createHash } from "node:crypto";
 import { notFound } from "../../lib/errors.ts";
 import { escaped } from "../../lib/markup.ts";
 import type { SandboxPage } from "../../services.ts";
-import script from "../../web/dist/page.js" with { type: "text" };
 import icon from "../../web/icon.svg" with { type: "text" };
-import workbook from "../../web/dist/workbook.js" with { type: "text" };
+import scripts from "../../web/dist/scripts.json" with { type: "json" };
 import html from "../../web/index.html" with { type: "text" };
 import base from "../../web/styles/base.css" with { type: "text" };
 import parts from "../../web/styles/parts.css" with { type: "text" };
@@ -40,25 +40,25 @@ const ASSET_HEADERS = {
   "Cache-Control": "public, max-age=31536000, immutable",
 };
 
-/** By the name that `index.html` uses. */
+/** By name; scripts load each other by it. */
 const FILES: ReadonlyMap<string, StaticText> = new Map([
-  ["page.js", staticText("text/javascript", script)],
-  ["workbook.js", staticText("text/javascript", workbook)],
+  ...Object.entries(scripts).map(([name, script]) =>
+    [name, staticText("text/javascript", script)] as const
+  ),
   ["page.css", staticText("text/css", base + parts + views)],
   ["icon.svg", staticText("image/svg+xml", icon)],
 ]);
 
-/** `page.js` becomes `page.0123456789abcdef.js`. */
-const hashedName = (name: string) =>
-  name.replace(".", `.${FILES.get(name)!.hash}.`);
+/** A folder of their own for these contents. */
+const VERSION = createHash("sha256")
+  .update([...FILES.values()].map(({ hash }) => hash).join())
+  .digest("hex").slice(0, 16);
 
-const ASSETS = new Map(
-  FILES.entries().map(([name, file]) => [hashedName(name), file]),
-);
-const HTML = html.replaceAll(
-  /\/assets\/([\w.]+)/g,
-  (_, name) => `/assets/${hashedName(name)}`,
-);
+/** What `page.js` begins with, so that the browser need not wait for it. */
+const PRELOADED = scripts["page.js"].matchAll(/(?:from|import)"\.(\/[^"]+)"/g)
+  .map(([, path]) => `<link rel="modulepreload" href="/assets${path}">\n`);
+const HTML = html.replace("</head>", [...PRELOADED, "</head>"].join("    "))
+  .replaceAll("/assets/", `/assets/${VERSION}/`);
 const PLAIN_PAGE = staticText("text/html", HTML);
 
 export const getPage = endpoint(null, (context) => {
@@ -68,7 +68,8 @@ export const getPage = endpoint(null, (context) => {
 });
 
 export const getAsset = endpoint(null, (context) => {
-  const asset = ASSETS.get(context.params.name);
+  const { version, name } = context.params;
+  const asset = version === VERSION ? FILES.get(name) : undefined;
   if (asset === undefined) throw notFound("file");
   return Promise.resolve(serveText(context, asset, ASSET_HEADERS));
 });

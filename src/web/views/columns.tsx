@@ -5,7 +5,7 @@ import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "../csv.ts";
 import { valuesIn } from "../guesses.ts";
 import { presetOf, type Target, TARGETS } from "../headers.ts";
-import { dropAll, type Spreadsheet, takeBook } from "../intake.ts";
+import { takeBook } from "../intake.ts";
 import { type Chosen, chosenFor, keepChosen } from "../mappings.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../numbers.ts";
 import { count, plural } from "../parts.tsx";
@@ -27,6 +27,7 @@ import {
   repeated,
   type RowProblems,
 } from "../table_checks.ts";
+import { dropAll, type Spreadsheet } from "../taken.ts";
 import { takeSheet } from "../upload.ts";
 import { readable, wordsOf } from "../words.ts";
 

@@ -7,12 +7,12 @@ import { mayBeConfirmed } from "../held.ts";
 import { problemTitle, readable, remedyOf, wordsOf } from "../words.ts";
 import { count, ErrorFacts, Form, plural } from "../parts.tsx";
 import { ConfirmButton } from "./confirm_button.tsx";
+import type { Upload } from "../taken.ts";
 import {
   commonValue,
   isEditable,
   problemsIn,
   replaceValues,
-  type Upload,
 } from "../upload.ts";
 
 /** With more problems there is a filter, and only the first group is open. */

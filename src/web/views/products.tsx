@@ -5,13 +5,7 @@ import { STATUSES } from "../../catalogue/fields.ts";
 import { REVIEW_STATES } from "../../reviews/review.ts";
 import { saveFile } from "../browser.ts";
 import { AT_ONCE } from "../bulk.ts";
-import {
-  EXPORTED,
-  type FileKind,
-  fileOf,
-  productsOf,
-  type Query,
-} from "../catalogue_file.ts";
+import type { FileKind } from "../catalogue_file.ts";
 import type { Client, Product } from "../../client/mod.ts";
 import { readable, stateWord } from "../words.ts";
 import { ListFoot, useRows } from "../paging.tsx";
@@ -31,6 +25,7 @@ import {
 import { goTo, linkTo, route } from "../route.ts";
 import { useStore } from "../store.ts";
 import { type Column, Table } from "../table.tsx";
+import { loadFiles } from "../take.ts";
 import { Thumbnails } from "../thumbnails.tsx";
 import { BulkTools, type Done, DoneNote, failedImages } from "./bulk.tsx";
 
@@ -94,8 +89,12 @@ const FAILED: readonly Column<Product>[] = [
   },
 ];
 
+type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
+
 /** Products of one page. */
 const PAGE = 50;
+/** The most products in a file. */
+const EXPORTED = 50_000;
 /**
  * Products that are put in another order than the service's; the page has to
  * load all of them.
@@ -182,6 +181,20 @@ export function ProductsView({ client }: { client: Client }) {
   );
 }
 
+/** The first products of a search, `most` at most. */
+async function productsOf(
+  client: Client,
+  query: Query,
+  most: number,
+  signal?: AbortSignal,
+): Promise<Product[]> {
+  const found: Product[] = [];
+  for await (const product of client.all.listProducts(query, { signal })) {
+    if (found.push(product) === most) break;
+  }
+  return found;
+}
+
 /** Products by their ids. */
 type Selection = ReadonlyMap<string, Product>;
 
@@ -248,6 +261,7 @@ function ExportMenu({ client, search, selected }: {
         ? selected
         : await productsOf(client, queryOf(search, 250), EXPORTED);
       setCut(products.length === EXPORTED);
+      const { fileOf } = await loadFiles();
       saveFile(await fileOf(products, kind), `products.${kind}`);
     });
   return (

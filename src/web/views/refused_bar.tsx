@@ -6,8 +6,7 @@ import { saveFile } from "../browser.ts";
 import { isImport, titleOf } from "../names.ts";
 import { ErrorNote, plural, useAction } from "../parts.tsx";
 import { goTo } from "../route.ts";
-import { sheetOf } from "../sheet.ts";
-import { showLeft, takeDocument, takeSheet } from "../upload.ts";
+import { loadFiles } from "../take.ts";
 
 export function RefusedBar({ client, watched }: {
   client: Client;
@@ -26,15 +25,8 @@ export function RefusedBar({ client, watched }: {
       `${name.replace(/\.\w+$/, "")}.xml`,
     );
   const correct = async () => {
-    const isHere = isImport(watched) &&
-      await showLeft(client, watched.import_id);
-    if (!isHere) {
-      const text = await load();
-      const stored = await storedIn(client, watched);
-      const sheet = sheetOf(name, text);
-      if (sheet !== null) takeSheet(client, sheet, stored);
-      else takeDocument(client, name, text, stored);
-    }
+    const { correctRefused } = await loadFiles();
+    await correctRefused(client, watched, name, load);
     goTo("upload");
   };
   return (
@@ -62,27 +54,4 @@ export function RefusedBar({ client, watched }: {
       {error && <ErrorNote error={error} />}
     </div>
   );
-}
-
-function resultsOf(client: Client, import_id: string) {
-  return client.all.getImportResults({ import_id, limit: 250 });
-}
-
-/** Whose the SKUs are that it has stored. */
-async function storedIn(
-  client: Client,
-  watched: Watched,
-): Promise<Map<string, string>> {
-  const stored = new Map<string, string>();
-  const [results, what] = isImport(watched)
-    ? [resultsOf(client, watched.import_id), "import"]
-    : [client.results(watched), "upload"];
-  let product = 0;
-  for await (const { sku, result } of results) {
-    product++;
-    if (sku !== undefined && result !== "refused" && result !== "not_stored") {
-      stored.set(sku, `product ${product} of the same ${what}`);
-    }
-  }
-  return stored;
 }

@@ -17,7 +17,8 @@ import {
   sentenceOf,
 } from "../repair.ts";
 import { type CellChange, correctedFile } from "../sheet.ts";
-import { addColumn, editCells, type TableUpload, undoStep } from "../upload.ts";
+import type { TableUpload } from "../taken.ts";
+import { addColumn, editCells, undoStep } from "../upload.ts";
 import { remedyOf } from "../words.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
 

@@ -5,7 +5,7 @@ import { ErrorNote, Form, Title, useAction } from "../parts.tsx";
 import { sandbox } from "../sandbox.ts";
 import { signIn } from "../session.ts";
 import { useStore } from "../store.ts";
-import { upload } from "../upload.ts";
+import { upload } from "../taken.ts";
 
 export function SignInView({ notice }: { notice: string | null }) {
   const [key, setKey] = useState("");

@@ -1,0 +1,10 @@
+/**
+ * Everything to read, repair and send files: one part of the page, loaded for
+ * the first file.
+ */
+export { fileOf } from "./catalogue_file.ts";
+export { takeAny, takeText } from "./intake.ts";
+export { correctRefused } from "./refused.ts";
+export { templateCsv } from "./spreadsheet.ts";
+export { ColumnsView } from "./views/columns.tsx";
+export { FileView } from "./views/file.tsx";

@@ -1,0 +1,22 @@
+/** Components whose code is loaded when they are first drawn. */
+import { type FunctionComponent, h, type JSX } from "preact";
+import { ErrorNote, useLoaded } from "./parts.tsx";
+
+/** What to do about code that cannot be loaded. */
+export const STALE =
+  "A part of this page could not be loaded. Reload the page: the service may have a newer one.";
+
+/** A component that `load` brings. */
+export function lazy<P extends object>(
+  load: () => Promise<FunctionComponent<P>>,
+): (props: P) => JSX.Element {
+  let loaded: FunctionComponent<P> | null = null;
+  const loadOnce = async () => loaded ??= await load();
+  return (props) => {
+    const { error } = useLoaded(loadOnce, []);
+    if (loaded !== null) return h(loaded, props);
+    return error === null
+      ? <p class="quiet">Loading…</p>
+      : <ErrorNote error={error} lead={STALE} />;
+  };
+}
