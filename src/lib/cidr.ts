@@ -34,11 +34,16 @@ export class Ranges {
     }
   }
 
-  /** Whether an address without zone lies in one of them. */
+  /** Whether an address lies in one of them, whatever its zone. */
   has(address: string): boolean {
     const family = isIP(address) === 4 ? "ipv4" : "ipv6";
-    return this.#lists[family].check(address, family);
+    return this.#lists[family].check(withoutZone(address), family);
   }
+}
+
+/** A zone (`fe80::1%eth0`) only names an interface. */
+export function withoutZone(address: string): string {
+  return address.replace(/%.*$/s, "");
 }
 
 const MAPPED = new Ranges(["::ffff:0:0/96"]);
@@ -50,5 +55,10 @@ export function isMapped({ address, prefix, family }: Cidr): boolean {
 
 /** An IPv4 address that was mapped into IPv6, as IPv4; others as they are. */
 export function unmapped(address: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  if (!address.includes(":") || !MAPPED.has(address)) return address;
+  // A URL spells it in one way, such as [::ffff:c000:209].
+  const { hostname } = new URL(`http://[${withoutZone(address)}]`);
+  const [high, low] = hostname.match(/[0-9a-f]+/g)!.slice(-2)
+    .map((group) => parseInt(group, 16));
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }

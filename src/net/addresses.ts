@@ -5,7 +5,7 @@
  */
 
 import { isIP } from "node:net";
-import { Ranges } from "../lib/cidr.ts";
+import { Ranges, withoutZone } from "../lib/cidr.ts";
 import { withoutTrailing } from "../lib/trim.ts";
 
 const BLOCKED_IPV4 = [
@@ -65,8 +65,7 @@ const ALLOW_NONE: AllowList = allowList([]);
  * usual notation is blocked, too.
  */
 export function isBlocked(address: string, allow = ALLOW_NONE): boolean {
-  // A zone (`fe80::1%eth0`) only names an interface.
-  const bare = address.replace(/%.*$/s, "");
+  const bare = withoutZone(address);
   const family = isIP(bare);
   if (family === 0) return true;
   if (!allow.empty && allow.has(bare)) return false;

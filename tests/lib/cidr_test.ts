@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseCidr } from "../../src/lib/cidr.ts";
+import { parseCidr, Ranges } from "../../src/lib/cidr.ts";
 
 Deno.test("parseCidr() reads ranges of both families", () => {
   assertEquals(parseCidr("10.0.0.0/8"), {
@@ -13,6 +13,11 @@ Deno.test("parseCidr() reads ranges of both families", () => {
     prefix: 128,
     family: "ipv6",
   });
+});
+
+Deno.test("a range has addresses of its own family, whatever their zone", () => {
+  assertEquals(new Ranges(["fe80::/10"]).has("fe80::1%eth0"), true);
+  assertEquals(new Ranges(["192.0.2.0/24"]).has("::ffff:c000:209"), false);
 });
 
 for (
