@@ -125,8 +125,6 @@ class JsonReader extends WindowReader {
   #child: Child | null;
   /** The name of the next value. */
   #name: string;
-  /** A copy, as in the XML reader. */
-  #window = "";
   /** Whether a text is read of which the window has only a part. */
   #inText = false;
   #values = 0;
@@ -151,7 +149,6 @@ class JsonReader extends WindowReader {
   override *read(): Generator<void, void> {
     let from = 0;
     while (this.refill(from)) {
-      this.#window = this.window;
       from = this.readWindow(0);
       yield;
     }
@@ -161,7 +158,7 @@ class JsonReader extends WindowReader {
 
   protected override token(at: number): number {
     if (this.#inText) return this.#partOfText(at);
-    const code = this.#window.charCodeAt(at);
+    const code = this.window.charCodeAt(at);
     if (code === SPACE || code === LINE_FEED || code === TAB) return at + 1;
     this.isBlank = false;
     switch (this.#next) {
@@ -247,7 +244,7 @@ class JsonReader extends WindowReader {
   }
 
   #number(at: number): number {
-    const window = this.#window;
+    const window = this.window;
     NUMBER.lastIndex = at;
     if (!NUMBER.test(window)) {
       if (window.length - at < 2 && !this.isLast) throw INCOMPLETE;
@@ -288,7 +285,7 @@ class JsonReader extends WindowReader {
 
   /** The index of the closing quote; -1 if the window has none. */
   #stringEnd(start: number): number {
-    const window = this.#window;
+    const window = this.window;
     const quote = window.indexOf('"', start);
     if (quote === -1) return -1;
     // Not lastIndexOf: without an escape it would look through the window.
@@ -299,7 +296,7 @@ class JsonReader extends WindowReader {
 
   /** The text of a string whose closing quote is at `end`. */
   #unescaped(start: number, end: number): string {
-    const raw = this.#window.slice(start, end);
+    const raw = this.window.slice(start, end);
     UNUSUAL.lastIndex = 0;
     if (!UNUSUAL.test(raw)) return raw;
     const text = parsed(raw);
@@ -310,7 +307,7 @@ class JsonReader extends WindowReader {
 
   /** A part of a text, of which the window has only a part. */
   #partOfText(at: number): number {
-    if (this.#window.charCodeAt(at) !== QUOTE) {
+    if (this.window.charCodeAt(at) !== QUOTE) {
       return this.#piece(at, (piece) => this.#texts?.(piece));
     }
     this.#inText = false;
@@ -320,7 +317,7 @@ class JsonReader extends WindowReader {
 
   /** Characters up to the next unusual one, or an escape. */
   #piece(at: number, tell: (piece: string) => void): number {
-    const window = this.#window;
+    const window = this.window;
     UNUSUAL.lastIndex = at;
     const unusual = UNUSUAL.exec(window)?.index ?? window.length;
     if (unusual > at) {
@@ -607,7 +604,7 @@ class JsonReader extends WindowReader {
   }
 
   #unexpected(at: number, expected: string): ServiceError {
-    const point = this.#window.codePointAt(at);
+    const point = this.window.codePointAt(at);
     const found = point === undefined ? "" : String.fromCodePoint(point);
     const hint = this.#values === 0 && found === "<"
       ? " XML is sent with Content-Type: text/xml."

@@ -89,8 +89,6 @@ export class XmlReader extends WindowReader {
     "The body is empty; an XML document is expected.";
   protected override readonly errorAt = malformed;
   readonly #open: OpenElement[] = [];
-  /** A copy of `window`: reading a private field takes 5 % less time in all. */
-  #window = "";
   #inside: Inside = "content";
   #elements = 0;
   /** The attributes of the last start tag. */
@@ -99,7 +97,6 @@ export class XmlReader extends WindowReader {
   override *read(): Generator<void, void> {
     let at = 0;
     while (this.refill(at)) {
-      this.#window = this.window;
       if (this.before > 0) yield;
       if (this.#elements === 0 && this.before === 0) at = this.#declaration();
       else at = 0;
@@ -115,7 +112,7 @@ export class XmlReader extends WindowReader {
       case "cdata":
         return this.#cdata(at);
       case "content":
-        return this.#window.charCodeAt(at) === LESS_THAN
+        return this.window.charCodeAt(at) === LESS_THAN
           ? this.#readMarkup(at)
           : this.#text(at);
     }
@@ -123,8 +120,8 @@ export class XmlReader extends WindowReader {
 
   /** The XML declaration, if the document starts with one. */
   #declaration(): number {
-    if (!DECLARATION_START.test(this.#window)) return 0;
-    const declaration = DECLARATION.exec(this.#window);
+    if (!DECLARATION_START.test(this.window)) return 0;
+    const declaration = DECLARATION.exec(this.window);
     if (declaration === null) {
       throw this.malformed(
         "The XML declaration is not well-formed; write " +
@@ -145,9 +142,9 @@ export class XmlReader extends WindowReader {
 
   /** The text before the next markup, or as much of it as the window holds. */
   #text(at: number): number {
-    const markup = this.#window.indexOf("<", at);
+    const markup = this.window.indexOf("<", at);
     const end = markup === -1 ? this.#partEnd(at) : markup;
-    const text = this.#window.slice(at, end);
+    const text = this.window.slice(at, end);
     if (this.#open.length === 0) {
       this.#checkBlank(text, at);
     } else {
@@ -168,7 +165,7 @@ export class XmlReader extends WindowReader {
    * part of a reference, and no start of "]]>".
    */
   #partEnd(at: number): number {
-    const window = this.#window;
+    const window = this.window;
     let end = window.length;
     if (this.isLast) return end;
     const reference = window.lastIndexOf("&");
@@ -182,7 +179,7 @@ export class XmlReader extends WindowReader {
 
   /** The index after which the window's last two characters contain no "]". */
   #bracketsStart(): number {
-    const window = this.#window;
+    const window = this.window;
     let end = window.length;
     while (
       end > window.length - 2 && window.charCodeAt(end - 1) === CLOSE_BRACKET
@@ -210,7 +207,7 @@ export class XmlReader extends WindowReader {
       case BANG:
         return this.#bang(at);
       case QUESTION_MARK: {
-        const target = this.#window.slice(at + 2, this.#name(at + 2));
+        const target = this.window.slice(at + 2, this.#name(at + 2));
         throw this.malformed(
           target === "xml"
             ? "An XML declaration (<?xml …) stands only at the very start of " +
@@ -236,7 +233,7 @@ export class XmlReader extends WindowReader {
       return at + CDATA.length;
     }
     const other = this.#elements === 0
-      ? otherFormatMessage(this.#window.slice(at))
+      ? otherFormatMessage(this.window.slice(at))
       : null;
     throw this.malformed(
       other !== null
@@ -250,7 +247,7 @@ export class XmlReader extends WindowReader {
   }
 
   #comment(at: number): number {
-    const window = this.#window;
+    const window = this.window;
     const dashes = window.indexOf("--", at);
     if (dashes === -1) {
       const end = window.endsWith("-") ? window.length - 1 : window.length;
@@ -268,10 +265,10 @@ export class XmlReader extends WindowReader {
   }
 
   #cdata(at: number): number {
-    const found = this.#window.indexOf(CDATA_END, at);
+    const found = this.window.indexOf(CDATA_END, at);
     const end = found === -1 ? this.#bracketsStart() : found;
     if (found === -1 && end <= at) throw INCOMPLETE;
-    this.handlers.text(this.#window.slice(at, end));
+    this.handlers.text(this.window.slice(at, end));
     if (found === -1) return end;
     this.#inside = "content";
     return end + CDATA_END.length;
@@ -289,7 +286,7 @@ export class XmlReader extends WindowReader {
     const end = this.startsWith(name, at + 2)
       ? this.#space(at + 2 + name.length)
       : at;
-    if (this.#window.charCodeAt(end) !== GREATER_THAN) {
+    if (this.window.charCodeAt(end) !== GREATER_THAN) {
       throw this.malformed(
         `A close tag stands here, but <${shown(name)}> of line ${line} is ` +
           "the element to close.",
@@ -304,7 +301,7 @@ export class XmlReader extends WindowReader {
   }
 
   #startTag(at: number): number {
-    const window = this.#window;
+    const window = this.window;
     const nameEnd = this.#name(at + 1);
     if (nameEnd === at + 1) {
       throw this.malformed(
@@ -356,7 +353,7 @@ export class XmlReader extends WindowReader {
 
   /** Everything between a tag's name and its ">" or "/". */
   #readAttributes(from: number): number {
-    const window = this.#window;
+    const window = this.window;
     let attributes: Record<string, string> | null = null;
     let at = from;
     for (let count = 0;; count++) {
@@ -393,7 +390,7 @@ export class XmlReader extends WindowReader {
   #attributeName(start: number, before: number): number {
     const end = this.#name(start);
     if (end === start) {
-      const found = String.fromCodePoint(this.#window.codePointAt(start)!);
+      const found = String.fromCodePoint(this.window.codePointAt(start)!);
       throw this.malformed(
         `A tag holds "${found}" where an attribute or the tag's end has to ` +
           "stand.",
@@ -429,7 +426,7 @@ export class XmlReader extends WindowReader {
 
   /** The index of the quote that closes an attribute's value. */
   #valueEnd(start: number, name: string): number {
-    const window = this.#window;
+    const window = this.window;
     const quote = window[start - 1];
     const end = window.indexOf(quote, start);
     const value = window.slice(start, end === -1 ? window.length : end);
@@ -447,7 +444,7 @@ export class XmlReader extends WindowReader {
 
   /** The index after a name; `start` itself if there is none. */
   #name(start: number): number {
-    const window = this.#window;
+    const window = this.window;
     let end = start;
     let code = this.#code(end);
     if (STARTS_NAME[code] === 1) {
@@ -469,8 +466,8 @@ export class XmlReader extends WindowReader {
   }
 
   #code(at: number): number {
-    if (at >= this.#window.length) throw INCOMPLETE;
-    return this.#window.charCodeAt(at);
+    if (at >= this.window.length) throw INCOMPLETE;
+    return this.window.charCodeAt(at);
   }
 
   /**
