@@ -7,19 +7,12 @@ import {
   RETRY_FOR_MS,
   waitAfter,
 } from "./connection.ts";
-import { decode, parseXml } from "./decode.ts";
 import { ApiError, Unreachable } from "./errors.ts";
 import { LimitError, PageCount } from "./limits.ts";
 import { type Entries, OPERATIONS, type Operations } from "./operations.ts";
 import { serverEvents } from "./server_events.ts";
-import type { Operation } from "./shape.ts";
-import {
-  IMPORT,
-  type Import,
-  type Result,
-  TRANSACTION,
-  type Transaction,
-} from "./types.ts";
+import type { Operation } from "./operation.ts";
+import type { Import, Result, Transaction } from "./types.ts";
 
 type ListName = keyof Entries;
 
@@ -37,6 +30,13 @@ export type All = {
   ) => AsyncGenerator<Entries[L]>;
 };
 
+/** Any answer as the text of its XML. */
+export type Xml = {
+  [O in keyof Operations]: (
+    ...given: Parameters<Operations[O]>
+  ) => Promise<string>;
+};
+
 /** Which upload. */
 interface UploadId {
   transaction_id: string;
@@ -50,6 +50,7 @@ interface ImportId {
 export interface Client extends Operations {
   readonly pages: Pages;
   readonly all: All;
+  readonly xml: Xml;
   /**
    * The transaction when it is final, with its results, or the import with its
    * problems. Throws as every operation.
@@ -87,10 +88,15 @@ export function createClient(options: ClientOptions): Client {
     lists,
     (row, input, call) => entriesOf(connection, row, input, call),
   ) as unknown as All;
+  const xml = methodsOf(
+    rows,
+    (row, input, call) => connection.call({ ...row, ...AS_XML }, input, call),
+  ) as unknown as Xml;
   return {
     ...operations,
     pages,
     all,
+    xml,
     waitFor: ((of: UploadId | ImportId, call) =>
       waitFor(
         connection,
@@ -110,6 +116,9 @@ export function createClient(options: ClientOptions): Client {
       resultsOf(operations, upload, new PageCount(connection.limits), call),
   };
 }
+
+const AS_XML = { accept: "text/xml", answer: "text" } as const;
+const STREAM = { accept: "text/event-stream, application/json;q=0.9" };
 
 type Input = Readonly<Record<string, unknown>> | undefined;
 
@@ -195,9 +204,9 @@ async function* follow(
   call: CallOptions & { retryFor: number },
 ): AsyncGenerator<Transaction | Import> {
   const { signal, onRetry, retryFor } = call;
-  const [operation, shape] = "import_id" in of
-    ? [OPERATIONS.getImport, IMPORT]
-    : [OPERATIONS.getTransaction, TRANSACTION];
+  const operation = "import_id" in of
+    ? OPERATIONS.getImport
+    : OPERATIONS.getTransaction;
   const { now, sleep } = connection.platform;
   const checkTime = timeLimit(connection);
   // Tried again, as what fails below, it would fail for ever.
@@ -206,10 +215,9 @@ async function* follow(
   for (let failures = 0;; failures++) {
     try {
       const { body } = await connection.open(
-        operation,
+        { ...operation, ...STREAM },
         { ...of },
         { signal, retryFor: 0 },
-        "text/event-stream",
       );
       const events = serverEvents(body!, connection.limits);
       for await (const { name, data } of events) {
@@ -217,7 +225,8 @@ async function* follow(
         if (name === "") continue;
         failures = 0;
         until = now() + retryFor;
-        yield decode(parseXml(data)!, shape) as Transaction | Import;
+        const { transaction, import: one } = JSON.parse(data);
+        yield transaction ?? one;
         if (name === "final") return;
       }
       throw new Error("the stream ended early");
@@ -245,8 +254,8 @@ async function* resultsOf(
   for (;;) {
     const { transaction } = await operations
       .getTransaction({ transaction_id, after }, call);
-    yield* transaction.results?.product ?? [];
-    after = transaction.results?.next;
+    yield* transaction.results ?? [];
+    after = transaction.next;
     if (after === undefined) return;
     count.add(after);
   }

@@ -1,13 +1,12 @@
 /** Requests with one key: what is sent, what is repeated, what comes back. */
-import { decodeElements, parseXml } from "./decode.ts";
-import { encode } from "./encode.ts";
-import { ApiError, Unreachable } from "./errors.ts";
+import { ApiError, parseObject, Unreachable } from "./errors.ts";
 import { bodyOf, LimitError, LIMITS, type Limits } from "./limits.ts";
-import { DOCUMENTS } from "./types.ts";
 import { PLATFORM, type Platform } from "./platform.ts";
-import type { Operation } from "./shape.ts";
+import type { Operation } from "./operation.ts";
 
-/** An XML document that is encoded already. */
+/**
+ * A document that is encoded already: XML, or what the type of the Blob says.
+ */
 export type Encoded = string | Blob;
 
 export interface ClientOptions extends Partial<Platform> {
@@ -44,6 +43,8 @@ export const RETRY_FOR_MS = 60_000;
 const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
 /** How often one call waits because of the rate limit. */
 const RATE_WAITS = 10;
+const XML = "text/xml";
+const JSON_TYPE = "application/json";
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -81,7 +82,7 @@ export class Connection {
     options: CallOptions = {},
   ): Promise<unknown> {
     const read = (response: Response) => this.#read(operation, response);
-    return this.#repeated(operation, input, options, {}, read);
+    return this.#repeated(operation, input, options, read);
   }
 
   /** A successful answer whose body has not been read. Throws as `call`. */
@@ -89,11 +90,9 @@ export class Connection {
     operation: Operation,
     input: Input,
     options: CallOptions,
-    accept: string,
   ): Promise<Response> {
-    const headers = { Accept: accept };
     const read = (response: Response) => Promise.resolve(response);
-    return this.#repeated(operation, input, options, headers, read);
+    return this.#repeated(operation, input, options, read);
   }
 
   /** Throws TypeError for an input that cannot be sent. */
@@ -107,21 +106,20 @@ export class Connection {
     const text = await body.text();
     if (answer === null) return;
     if (answer === "text") return text;
-    const root = parseXml(text);
-    if (root?.name !== "service") throw this.#failure(response, text);
-    return decodeElements(root, answer);
+    const content = parseObject(text);
+    if (content === null) throw this.#failure(response, text);
+    return content;
   }
 
   async #repeated<T>(
     operation: Operation,
     input: Input,
     options: CallOptions,
-    headers: Record<string, string>,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const { onRetry, signal } = options;
     const { now, sleep } = this.platform;
-    const request = await this.#request(operation, input, options, headers);
+    const request = await this.#request(operation, input, options);
     const until = now() +
       (options.retryFor ?? this.#options.retryFor ?? RETRY_FOR_MS);
     for (let tries = 0;; tries++) {
@@ -168,23 +166,26 @@ export class Connection {
     operation: Operation,
     input: Input,
     { idempotencyKey = this.platform.newKey() }: CallOptions,
-    more: Record<string, string>,
   ): Promise<Request> {
     const { method = "GET", sends, keyed, bearer } = operation;
+    const { accept = JSON_TYPE } = operation;
     const { key } = this.#options;
-    const headers: Record<string, string> = bearer
-      ? { Authorization: `Bearer ${key}` }
-      : { "X-Service-Auth": key };
+    const headers: Record<string, string> = {
+      Accept: accept,
+      ...(bearer
+        ? { Authorization: `Bearer ${key}` }
+        : { "X-Service-Auth": key }),
+    };
     if (keyed) headers["Idempotency-Key"] = idempotencyKey;
     const init: RequestInit = {
       method,
-      headers: Object.assign(headers, more),
+      headers,
       cache: "no-store",
       redirect: "error",
     };
     if (sends !== undefined) {
-      headers["Content-Type"] = "text/xml";
-      const plain = new Blob([documentOf(sends, input[sends])]);
+      const plain = documentOf(sends, input[sends]);
+      headers["Content-Type"] = plain.type;
       init.body = plain;
       if (plain.size > GZIP_FROM && "CompressionStream" in globalThis) {
         headers["Content-Encoding"] = "gzip";
@@ -199,10 +200,14 @@ export class Connection {
   }
 }
 
-function documentOf(root: string, value: unknown): Encoded {
-  return typeof value === "string" || value instanceof Blob
-    ? value
-    : encode(root, value, DOCUMENTS[root]);
+/** Its type is that of the document. */
+function documentOf(root: string, value: unknown): Blob {
+  if (typeof value === "string") return new Blob([value], { type: XML });
+  if (value instanceof Blob) {
+    return value.type === JSON_TYPE ? value : value.slice(0, value.size, XML);
+  }
+  const content = Array.isArray(value) ? { [root]: value } : value;
+  return new Blob([JSON.stringify(content)], { type: JSON_TYPE });
 }
 
 function compressed(plain: Blob): Promise<Blob> {

@@ -1,13 +1,6 @@
 /** How calls fail. */
 import { retryAfter } from "../lib/retry_after.ts";
-import { decode, parseXml } from "./decode.ts";
-import {
-  type Detail,
-  type Details,
-  type ErrorCode,
-  SERVICE_ERROR,
-  type ServiceError,
-} from "./types.ts";
+import type { Detail, ErrorCode, ServiceError } from "./types.ts";
 
 /** A refusal or failure that the service, or a proxy before it, answered. */
 export class ApiError extends Error {
@@ -31,13 +24,13 @@ export class ApiError extends Error {
     const error = errorIn(body);
     const title = error?.message ??
       `The answer was ${status}, and it is not one of this service: something between it and here may have given it.`;
-    super(withFirst(title, error?.details));
+    super(withFirst(title, error));
     this.title = title;
     this.status = status;
     this.code = error?.code ?? `http_${status}`;
     this.requestId = error?.request_id ?? headers.get("X-Request-Id");
-    this.details = error?.details?.detail ?? [];
-    this.more = error?.details?.more ?? 0;
+    this.details = error?.details ?? [];
+    this.more = error?.more ?? 0;
     this.retryAfter = retryAfter(headers.get("Retry-After"), now);
   }
 
@@ -49,8 +42,11 @@ export class ApiError extends Error {
 }
 
 /** As in `Record Invalid: product 2, SKU A, gtin: … (and 3 more)`. */
-function withFirst(title: string, details: Details | undefined): string {
-  const [first, ...others] = details?.detail ?? [];
+function withFirst(
+  title: string,
+  { details = [], more = 0 }: Partial<ServiceError> = {},
+): string {
+  const [first, ...others] = details;
   if (first === undefined) return title;
   const { product, sku, line, field, message } = first;
   const place = [
@@ -59,16 +55,35 @@ function withFirst(title: string, details: Details | undefined): string {
     product === undefined && line !== undefined && `line ${line}`,
     field,
   ].filter(Boolean).join(", ");
-  const left = others.length + (details?.more ?? 0);
+  const left = others.length + more;
   return `${title}: ${place === "" ? "" : `${place}: `}${message}${
     left === 0 ? "" : ` (and ${left} more)`
   }`;
 }
 
 function errorIn(body: string): ServiceError | undefined {
-  const element = parseXml(body)?.children
-    .find(({ name }) => name === "error");
-  return element && decode(element, SERVICE_ERROR) as ServiceError;
+  const content = parseObject(body) ?? { error: errorInXml(body) };
+  return content.error as ServiceError | undefined;
+}
+
+/** The error of a request for XML, without its problems. */
+function errorInXml(body: string): ServiceError | undefined {
+  const [, code, message, request_id] = ERROR_IN_XML.exec(body) ?? [];
+  if (code === undefined) return undefined;
+  return { code: code as ErrorCode, message, request_id };
+}
+
+const ERROR_IN_XML =
+  /<error><code>(.*?)<\/code><message>(.*?)<\/message><request_id>(.*?)<\/request_id>/;
+
+/** The object that a text is in JSON; null if it is something else. */
+export function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" ? value as Record<string, unknown> : null;
+  } catch {
+    return null;
+  }
 }
 
 /** No answer came, or only a part of one. */

@@ -5,9 +5,14 @@
  *
  * @module
  */
-export { type All, type Client, createClient, type Pages } from "./client.ts";
+export {
+  type All,
+  type Client,
+  createClient,
+  type Pages,
+  type Xml,
+} from "./client.ts";
 export type { CallOptions, ClientOptions, Encoded } from "./connection.ts";
-export { productsDocument } from "./encode.ts";
 export { ApiError, Unreachable } from "./errors.ts";
 export { LimitError, type Limits } from "./limits.ts";
 export type * from "./operations.ts";

@@ -3,63 +3,40 @@
  * tables of the service by `deno task client`.
  */
 import type { CallOptions, Encoded } from "./connection.ts";
-import { BOOLEAN, NUMBER, type Operation, TEXT } from "./shape.ts";
-import {
-  ACCOUNT,
-  type Account,
-  type AttributeName,
-  AUDIT_ENTRY,
-  type AuditEntry,
-  BACKLOG,
-  type Backlog,
-  DATABASE_SERVER,
-  type DatabaseServer,
-  DELIVERED_EVENT,
-  type DeliveredEvent,
-  DELIVERY,
-  type Delivery,
-  type DeliveryState,
-  DRY_RUN,
-  type DryRun,
-  type ErrorCode,
-  FAILING_WEBHOOK,
-  type FailingWebhook,
-  HOUR,
-  type Hour,
-  IMPORT,
-  type Import,
-  IMPORT_RESULT,
-  type ImportResult,
-  LOGGED_DELIVERY,
-  type LoggedDelivery,
-  type MappedColumn,
-  type MappedValue,
-  MAPPING,
-  type Mapping,
-  NEW_KEY,
-  NEW_SELLER,
-  type NewKey,
-  type NewSeller,
-  PRICE_CHANGE,
-  type PriceChange,
-  PRODUCT,
-  type Product,
-  type ProductAttributes,
-  REFUSAL,
-  type Refusal,
-  REVIEWED_PRODUCT,
-  type ReviewedProduct,
-  SELLER,
-  type Seller,
-  SELLER_KEY,
-  type SellerAttribute,
-  type SellerKey,
-  type SentProduct,
-  TRANSACTION,
-  type Transaction,
-  type Trigger,
-  WEBHOOK,
-  type Webhook,
+import type { Operation } from "./operation.ts";
+import type {
+  Account,
+  AttributeName,
+  AuditEntry,
+  Backlog,
+  DatabaseServer,
+  DeliveredEvent,
+  Delivery,
+  DeliveryState,
+  DryRun,
+  ErrorCode,
+  FailingWebhook,
+  Hour,
+  Import,
+  ImportResult,
+  LoggedDelivery,
+  MappedColumn,
+  MappedValue,
+  Mapping,
+  NewKey,
+  NewSeller,
+  PriceChange,
+  Product,
+  ProductAttributes,
+  Refusal,
+  ReviewedProduct,
+  Seller,
+  SellerAttribute,
+  SellerKey,
+  SentProduct,
+  Transaction,
+  Trigger,
+  Webhook,
 } from "./types.ts";
 /** Every operation, by name. */
 export interface Operations {
@@ -70,7 +47,7 @@ export interface Operations {
    */
   uploadProducts(
     input: {
-      /** or an XML document */
+      /** or a document that is encoded already */
       products: SentProduct[] | Encoded;
       /** version; 1.1 when left out */
       v?: "1.1";
@@ -87,7 +64,7 @@ export interface Operations {
     }
   >;
   uploadProducts(input: {
-    /** or an XML document */
+    /** or a document that is encoded already */
     products: SentProduct[] | Encoded;
     /** version; 1.1 when left out */
     v?: "1.1";
@@ -194,7 +171,7 @@ export interface Operations {
    */
   uploadAttributes(
     input: {
-      /** or an XML document */
+      /** or a document that is encoded already */
       products: ProductAttributes[] | Encoded;
       /** version; 1.1 when left out */
       v?: "1.1";
@@ -215,7 +192,7 @@ export interface Operations {
     }
   >;
   uploadAttributes(input: {
-    /** or an XML document */
+    /** or a document that is encoded already */
     products: ProductAttributes[] | Encoded;
     /** version; 1.1 when left out */
     v?: "1.1";
@@ -235,7 +212,7 @@ export interface Operations {
    * `POST /seller_api/imports`
    */
   beginImport(input: {
-    /** or an XML document */
+    /** or a document that is encoded already */
     products: SentProduct[] | Encoded;
     /** version; 1.1 when left out */
     v?: "1.1";
@@ -464,7 +441,7 @@ export interface Operations {
    * `POST /seller_api/webhooks`
    */
   createWebhook(input: {
-    /** or an XML document */
+    /** or a document that is encoded already */
     webhook: {
       trigger: Trigger;
       url: string;
@@ -619,7 +596,7 @@ export interface Operations {
   putMapping(input: {
     /** a mapping's name */
     name: string;
-    /** or an XML document */
+    /** or a document that is encoded already */
     mapping: {
       /** each by its name in the table */
       columns: MappedColumn[];
@@ -654,7 +631,7 @@ export interface Operations {
    * `POST /seller_api/keys`
    */
   addOwnKey(input: {
-    /** or an XML document */
+    /** or a document that is encoded already */
     key: {
       /** what you call it; up to 64 characters */
       label?: string;
@@ -735,7 +712,7 @@ export interface Operations {
    */
   ingestEvent(
     input: {
-      /** or an XML document */
+      /** or a document that is encoded already */
       event: {
         /** the seller's name */
         seller: string;
@@ -743,7 +720,7 @@ export interface Operations {
         /** yours; an event is recorded once for each */
         reference: string;
         /** any elements, kept byte for byte */
-        data?: string;
+        data?: unknown;
       } | Encoded;
     },
     options?: CallOptions,
@@ -799,7 +776,7 @@ export interface Operations {
    * `POST /operator_api/sellers`
    */
   addSeller(input: {
-    /** or an XML document */
+    /** or a document that is encoded already */
     seller: {
       /** 1 to 64 visible characters */
       name: string;
@@ -848,7 +825,7 @@ export interface Operations {
   addSellerKey(input: {
     /** a seller's name or id */
     seller: string;
-    /** or an XML document */
+    /** or a document that is encoded already */
     key: {
       /** what you call it; up to 64 characters */
       label?: string;
@@ -944,7 +921,7 @@ export interface Operations {
    * `POST /operator_api/reviews`
    */
   decideReviews(input: {
-    /** or an XML document */
+    /** or a document that is encoded already */
     reviews: {
       product: string;
       decision: "approved" | "rejected";
@@ -984,7 +961,7 @@ export interface Operations {
    * `PUT /operator_api/review_reasons`
    */
   putReasons(input: {
-    /** or an XML document */
+    /** or a document that is encoded already */
     reasons: {
       /** a word of yours */
       code: string;
@@ -1237,372 +1214,156 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/seller_api/bulk_products",
     sends: "products",
     keyed: true,
-    answer: { transaction_id: TEXT, refused: NUMBER, dry_run: DRY_RUN },
   },
-  getTransaction: {
-    path: "/seller_api/bulk_products/:transaction_id",
-    answer: { transaction: TRANSACTION },
-  },
+  getTransaction: { path: "/seller_api/bulk_products/:transaction_id" },
   getRefusedProducts: {
     path: "/seller_api/bulk_products/:transaction_id/refused",
     answer: "text",
   },
   listTransactions: {
     path: "/seller_api/bulk_products",
-    answer: {
-      transactions: { list: "transaction", of: TRANSACTION },
-      next: TEXT,
-    },
     pages: "transactions",
   },
   retryImages: {
     method: "POST",
     path: "/seller_api/bulk_products/:transaction_id/images/retry",
-    answer: { transaction_id: TEXT, images: { elements: { retried: NUMBER } } },
   },
   undoUpload: {
     method: "POST",
     path: "/seller_api/bulk_products/:transaction_id/undo",
     keyed: true,
-    answer: { transaction_id: TEXT, refused: NUMBER, dry_run: DRY_RUN },
   },
   uploadAttributes: {
     method: "POST",
     path: "/seller_api/bulk_attributes",
     sends: "products",
     keyed: true,
-    answer: { transaction_id: TEXT, refused: NUMBER, dry_run: DRY_RUN },
   },
   beginImport: {
     method: "POST",
     path: "/seller_api/imports",
     sends: "products",
     keyed: true,
-    answer: { import_id: TEXT },
   },
-  listImports: {
-    path: "/seller_api/imports",
-    answer: { imports: { list: "import", of: IMPORT }, next: TEXT },
-    pages: "imports",
-  },
-  getImport: {
-    path: "/seller_api/imports/:import_id",
-    answer: { import: IMPORT },
-  },
+  listImports: { path: "/seller_api/imports", pages: "imports" },
+  getImport: { path: "/seller_api/imports/:import_id" },
   getImportResults: {
     path: "/seller_api/imports/:import_id/results",
-    answer: { results: { list: "product", of: IMPORT_RESULT }, next: TEXT },
     pages: "results",
   },
   getRefusedOfImport: {
     path: "/seller_api/imports/:import_id/refused",
     answer: "text",
   },
-  cancelImport: {
-    method: "DELETE",
-    path: "/seller_api/imports/:import_id",
-    answer: { success: BOOLEAN },
-  },
+  cancelImport: { method: "DELETE", path: "/seller_api/imports/:import_id" },
   retryImportImages: {
     method: "POST",
     path: "/seller_api/imports/:import_id/images/retry",
-    answer: { import_id: TEXT, retried: NUMBER },
   },
   undoImport: {
     method: "POST",
     path: "/seller_api/imports/:import_id/undo",
     keyed: true,
-    answer: { import_id: TEXT },
   },
   putAttribute: {
     method: "PUT",
     path: "/seller_api/products/:sku_or_id/attribute/:attribute/:value",
     answer: null,
   },
-  listProducts: {
-    path: "/seller_api/products",
-    answer: { products: { list: "product", of: PRODUCT }, next: TEXT },
-    pages: "products",
-  },
+  listProducts: { path: "/seller_api/products", pages: "products" },
   getRejectedProducts: {
     path: "/seller_api/products/rejected",
     answer: "text",
   },
-  getProduct: {
-    path: "/seller_api/products/:sku_or_id",
-    answer: { product: PRODUCT },
-  },
+  getProduct: { path: "/seller_api/products/:sku_or_id" },
   getHistory: {
     path: "/seller_api/products/:sku_or_id/history",
-    answer: { changes: { list: "change", of: PRICE_CHANGE }, next: TEXT },
     pages: "changes",
   },
-  deleteProduct: {
-    method: "DELETE",
-    path: "/seller_api/products/:sku_or_id",
-    answer: { success: BOOLEAN },
-  },
+  deleteProduct: { method: "DELETE", path: "/seller_api/products/:sku_or_id" },
   createWebhook: {
     method: "POST",
     path: "/seller_api/webhooks",
     sends: "webhook",
-    answer: { success: BOOLEAN },
   },
-  listWebhooks: {
-    path: "/seller_api/webhooks",
-    answer: { webhook: { repeated: WEBHOOK } },
-  },
-  deleteWebhook: {
-    method: "DELETE",
-    path: "/seller_api/webhooks/:trigger",
-    answer: { success: BOOLEAN },
-  },
-  testWebhook: {
-    method: "POST",
-    path: "/seller_api/webhooks/:trigger/test",
-    answer: { delivery: DELIVERY },
-  },
+  listWebhooks: { path: "/seller_api/webhooks" },
+  deleteWebhook: { method: "DELETE", path: "/seller_api/webhooks/:trigger" },
+  testWebhook: { method: "POST", path: "/seller_api/webhooks/:trigger/test" },
   recoverWebhook: {
     method: "POST",
     path: "/seller_api/webhooks/:trigger/recover",
-    answer: { recovery: { elements: { queued: NUMBER } } },
   },
   rotateWebhookSecret: {
     method: "POST",
     path: "/seller_api/webhooks/:trigger/rotate_secret",
-    answer: { webhook_secret: TEXT },
   },
   listDeliveries: {
     path: "/seller_api/webhooks/:trigger/deliveries",
-    answer: {
-      deliveries: { list: "delivery", of: LOGGED_DELIVERY },
-      next: TEXT,
-    },
     pages: "deliveries",
   },
   replayDelivery: {
     method: "POST",
     path: "/seller_api/webhooks/:trigger/deliveries/:id/replay",
-    answer: { delivery: DELIVERY },
   },
-  listEvents: {
-    path: "/seller_api/events",
-    answer: { events: { list: "event", of: DELIVERED_EVENT }, next: TEXT },
-    pages: "events",
-  },
-  listMappings: {
-    path: "/seller_api/mappings",
-    answer: { mappings: { list: "mapping", of: MAPPING } },
-  },
-  getMapping: {
-    path: "/seller_api/mappings/:name",
-    answer: { mapping: MAPPING },
-  },
+  listEvents: { path: "/seller_api/events", pages: "events" },
+  listMappings: { path: "/seller_api/mappings" },
+  getMapping: { path: "/seller_api/mappings/:name" },
   putMapping: {
     method: "PUT",
     path: "/seller_api/mappings/:name",
     sends: "mapping",
-    answer: { success: BOOLEAN },
   },
-  deleteMapping: {
-    method: "DELETE",
-    path: "/seller_api/mappings/:name",
-    answer: { success: BOOLEAN },
-  },
-  listOwnKeys: {
-    path: "/seller_api/keys",
-    answer: { keys: { list: "key", of: SELLER_KEY } },
-  },
-  addOwnKey: {
-    method: "POST",
-    path: "/seller_api/keys",
-    sends: "key",
-    answer: { key: NEW_KEY },
-  },
-  revokeOwnKey: {
-    method: "DELETE",
-    path: "/seller_api/keys/:key_id",
-    answer: { success: BOOLEAN },
-  },
-  rotateOwnKey: {
-    method: "POST",
-    path: "/seller_api/keys/:key_id/rotate",
-    answer: { key: NEW_KEY },
-  },
-  listRefusals: {
-    path: "/seller_api/refusals",
-    answer: {
-      refusals: { list: "refusal", of: REFUSAL },
-      next: TEXT,
-      partial: { list: "server", of: TEXT },
-    },
-    pages: "refusals",
-  },
-  getAccount: { path: "/seller_api/account", answer: { account: ACCOUNT } },
-  ingestEvent: {
-    method: "POST",
-    path: "/operator_api/events",
-    sends: "event",
-    answer: { event_id: TEXT, delivery: DELIVERY },
-  },
-  followProducts: {
-    path: "/operator_api/products",
-    answer: { products: { list: "product", of: PRODUCT }, next: TEXT },
-    pages: "products",
-  },
-  listSellers: {
-    path: "/operator_api/sellers",
-    answer: {
-      sellers: { list: "seller", of: SELLER },
-      next: TEXT,
-      partial: { list: "server", of: TEXT },
-    },
-    pages: "sellers",
-  },
-  addSeller: {
-    method: "POST",
-    path: "/operator_api/sellers",
-    sends: "seller",
-    answer: { seller: NEW_SELLER },
-  },
+  deleteMapping: { method: "DELETE", path: "/seller_api/mappings/:name" },
+  listOwnKeys: { path: "/seller_api/keys" },
+  addOwnKey: { method: "POST", path: "/seller_api/keys", sends: "key" },
+  revokeOwnKey: { method: "DELETE", path: "/seller_api/keys/:key_id" },
+  rotateOwnKey: { method: "POST", path: "/seller_api/keys/:key_id/rotate" },
+  listRefusals: { path: "/seller_api/refusals", pages: "refusals" },
+  getAccount: { path: "/seller_api/account" },
+  ingestEvent: { method: "POST", path: "/operator_api/events", sends: "event" },
+  followProducts: { path: "/operator_api/products", pages: "products" },
+  listSellers: { path: "/operator_api/sellers", pages: "sellers" },
+  addSeller: { method: "POST", path: "/operator_api/sellers", sends: "seller" },
   putSellerAttribute: {
     method: "PUT",
     path: "/operator_api/sellers/:seller/attribute/:seller_attribute/:value",
     answer: null,
   },
-  removeSeller: {
-    method: "DELETE",
-    path: "/operator_api/sellers/:seller",
-    answer: { success: BOOLEAN },
-  },
-  listSellerKeys: {
-    path: "/operator_api/sellers/:seller/keys",
-    answer: { keys: { list: "key", of: SELLER_KEY } },
-  },
+  removeSeller: { method: "DELETE", path: "/operator_api/sellers/:seller" },
+  listSellerKeys: { path: "/operator_api/sellers/:seller/keys" },
   addSellerKey: {
     method: "POST",
     path: "/operator_api/sellers/:seller/keys",
     sends: "key",
-    answer: { key: NEW_KEY },
   },
-  revokeKey: {
-    method: "DELETE",
-    path: "/operator_api/keys/:key_id",
-    answer: { success: BOOLEAN },
-  },
+  revokeKey: { method: "DELETE", path: "/operator_api/keys/:key_id" },
   rotateSellerSecret: {
     method: "POST",
     path: "/operator_api/sellers/:seller/rotate_secret",
-    answer: { webhook_secret: TEXT },
   },
   listSellerDeliveries: {
     path: "/operator_api/sellers/:seller/deliveries",
-    answer: {
-      deliveries: { list: "delivery", of: LOGGED_DELIVERY },
-      next: TEXT,
-    },
     pages: "deliveries",
   },
-  listReviews: {
-    path: "/operator_api/reviews",
-    answer: {
-      reviews: { list: "product", of: REVIEWED_PRODUCT },
-      next: TEXT,
-      partial: { list: "server", of: TEXT },
-    },
-    pages: "reviews",
-  },
+  listReviews: { path: "/operator_api/reviews", pages: "reviews" },
   decideReviews: {
     method: "POST",
     path: "/operator_api/reviews",
     sends: "reviews",
-    answer: { success: BOOLEAN },
   },
-  listReasons: {
-    path: "/operator_api/review_reasons",
-    answer: {
-      reasons: {
-        list: "reason",
-        of: { elements: { code: TEXT, field: TEXT, message: TEXT } },
-      },
-    },
-  },
+  listReasons: { path: "/operator_api/review_reasons" },
   putReasons: {
     method: "PUT",
     path: "/operator_api/review_reasons",
     sends: "reasons",
-    answer: { success: BOOLEAN },
   },
-  listAllRefusals: {
-    path: "/operator_api/refusals",
-    answer: {
-      refusals: { list: "refusal", of: REFUSAL },
-      next: TEXT,
-      partial: { list: "server", of: TEXT },
-    },
-    pages: "refusals",
-  },
-  listAudit: {
-    path: "/operator_api/audit",
-    answer: { audit: { list: "entry", of: AUDIT_ENTRY }, next: TEXT },
-    pages: "audit",
-  },
-  getStatus: {
-    path: "/operator_api/status",
-    answer: {
-      backlog: BACKLOG,
-      failing_webhooks: { list: "webhook", of: FAILING_WEBHOOK },
-      hours: { list: "hour", of: HOUR },
-      partial: { list: "server", of: TEXT },
-    },
-  },
-  getDatabase: {
-    path: "/operator_api/database",
-    answer: {
-      database: {
-        elements: {
-          engine: TEXT,
-          shards: NUMBER,
-          servers: { list: "server", of: DATABASE_SERVER },
-        },
-      },
-    },
-  },
+  listAllRefusals: { path: "/operator_api/refusals", pages: "refusals" },
+  listAudit: { path: "/operator_api/audit", pages: "audit" },
+  getStatus: { path: "/operator_api/status" },
+  getDatabase: { path: "/operator_api/database" },
   getMetrics: { path: "/metrics", bearer: true, answer: "text" },
-  getHealth: {
-    path: "/healthz",
-    answer: {
-      status: TEXT,
-      checks: {
-        elements: {
-          database: TEXT,
-          queues: TEXT,
-          images: TEXT,
-          webhooks: TEXT,
-          imports: TEXT,
-          notices: TEXT,
-        },
-      },
-      backlog: BACKLOG,
-    },
-  },
-  getReadiness: {
-    path: "/readyz",
-    answer: {
-      status: TEXT,
-      checks: {
-        elements: {
-          database: TEXT,
-          queues: TEXT,
-          images: TEXT,
-          webhooks: TEXT,
-          imports: TEXT,
-          notices: TEXT,
-        },
-      },
-      backlog: BACKLOG,
-    },
-  },
+  getHealth: { path: "/healthz" },
+  getReadiness: { path: "/readyz" },
   getImage: { path: "/images/:folder/:file", answer: "blob" },
   getProductsSchema: {
     path: "/seller_api/schemas/products-1.1.xsd",

@@ -1,16 +1,7 @@
 /**
- * What documents hold, and the shapes by which they are read. Written from the
+ * What documents hold. Written from the
  * tables of the service by `deno task client`.
  */
-import {
-  BOOLEAN,
-  MARKUP,
-  NUMBER,
-  NUMBER_OR_NULL,
-  type Shape,
-  TEXT,
-  TEXT_OR_NULL,
-} from "./shape.ts";
 export type ErrorCode =
   | "malformed_xml"
   | "malformed_json"
@@ -144,12 +135,6 @@ export interface ProductAttribute {
   name: string;
 }
 
-export const PRODUCT_ATTRIBUTE: Shape = {
-  text: "string",
-  name: "value",
-  attributes: { name: TEXT },
-};
-
 export interface ProductImage {
   url: string;
   alt?: string;
@@ -169,32 +154,11 @@ export interface ProductImage {
   message?: string;
 }
 
-export const PRODUCT_IMAGE: Shape = {
-  text: "string",
-  name: "url",
-  attributes: {
-    alt: TEXT,
-    status: TEXT,
-    href: TEXT,
-    type: TEXT,
-    width: TEXT,
-    height: TEXT,
-    code: TEXT,
-    message: TEXT,
-  },
-};
-
 export interface LowestPrice {
   amount: string;
   days: number;
   currency: string;
 }
-
-export const LOWEST_PRICE: Shape = {
-  text: "string",
-  name: "amount",
-  attributes: { days: NUMBER, currency: TEXT },
-};
 
 export interface ProductReview {
   state: "pending" | "approved" | "rejected";
@@ -207,10 +171,6 @@ export interface ProductReview {
   /** what is wrong, and what would be right */
   message?: string;
 }
-
-export const PRODUCT_REVIEW: Shape = {
-  elements: { state: TEXT, at: TEXT, code: TEXT, field: TEXT, message: TEXT },
-};
 
 export type SentProduct = {
   /** only in what is read out; ignored in what is sent */
@@ -258,49 +218,6 @@ export type SentProduct = {
   review?: ProductReview;
 } & ({ id: string } | { sku: string });
 
-export const SENT_PRODUCT: Shape = {
-  elements: {
-    id: TEXT,
-    sku: TEXT,
-    title: TEXT,
-    description: TEXT_OR_NULL,
-    price: {
-      text: "string",
-      name: "amount",
-      attributes: { currency: TEXT, expected: TEXT },
-    },
-    compare_at_price: TEXT_OR_NULL,
-    vat_rate: TEXT_OR_NULL,
-    quantity: {
-      text: "number",
-      orNull: true,
-      name: "value",
-      attributes: { expected: NUMBER },
-      plain: true,
-    },
-    availability: TEXT,
-    available_at: TEXT_OR_NULL,
-    gtin: TEXT_OR_NULL,
-    brand: TEXT_OR_NULL,
-    mpn: TEXT_OR_NULL,
-    weight: {
-      text: "number",
-      orNull: true,
-      name: "value",
-      attributes: { unit: TEXT },
-    },
-    condition: TEXT_OR_NULL,
-    status: TEXT_OR_NULL,
-    parent_sku: TEXT_OR_NULL,
-    categories: { list: "category", of: TEXT },
-    attributes: { list: "attribute", of: PRODUCT_ATTRIBUTE },
-    images: { list: "image", of: PRODUCT_IMAGE },
-    lowest_price: LOWEST_PRICE,
-    review: PRODUCT_REVIEW,
-  },
-  attributes: { created_at: TEXT, updated_at: TEXT },
-};
-
 export interface ProductCounts {
   total: number;
   created: number;
@@ -311,17 +228,6 @@ export interface ProductCounts {
   /** only with accept=valid; 0 is left out */
   refused?: number;
 }
-
-export const PRODUCT_COUNTS: Shape = {
-  elements: {
-    total: NUMBER,
-    created: NUMBER,
-    updated: NUMBER,
-    unchanged: NUMBER,
-    deleted: NUMBER,
-    refused: NUMBER,
-  },
-};
 
 export interface Detail {
   /** position in the document, from 1 */
@@ -336,33 +242,12 @@ export interface Detail {
   message: string;
 }
 
-export const DETAIL: Shape = {
-  elements: {
-    product: NUMBER,
-    sku: TEXT,
-    line: NUMBER,
-    column: NUMBER,
-    field: TEXT,
-    pointer: TEXT,
-    code: TEXT,
-    message: TEXT,
-  },
-};
-
-export interface Details {
-  detail: Detail[];
-  /** how many details there are besides */
-  more?: number;
-}
-
-export const DETAILS: Shape = {
-  elements: { detail: { repeated: DETAIL }, more: NUMBER },
-};
-
 export interface DryRun {
   products: ProductCounts;
   /** what was changed since, where an undo is tried */
-  details?: Details;
+  details?: Detail[];
+  /** how many details there are besides */
+  more?: number;
   /** what complete=quantity would set to 0; left out where that is nothing */
   missing?: {
     total: number;
@@ -372,16 +257,6 @@ export interface DryRun {
     more?: number;
   };
 }
-
-export const DRY_RUN: Shape = {
-  elements: {
-    products: PRODUCT_COUNTS,
-    details: DETAILS,
-    missing: {
-      elements: { total: NUMBER, sku: { repeated: TEXT }, more: NUMBER },
-    },
-  },
-};
 
 export interface ImageCounts {
   /** references; a URL used twice counts twice */
@@ -393,16 +268,6 @@ export interface ImageCounts {
   failed: number;
 }
 
-export const IMAGE_COUNTS: Shape = {
-  elements: {
-    total: NUMBER,
-    pending: NUMBER,
-    stored: NUMBER,
-    reused: NUMBER,
-    failed: NUMBER,
-  },
-};
-
 export interface UnsettledImage {
   url: string;
   status: "pending" | "failed";
@@ -411,16 +276,6 @@ export interface UnsettledImage {
   code?: ImageCode;
   message?: string;
 }
-
-export const UNSETTLED_IMAGE: Shape = {
-  elements: {
-    url: TEXT,
-    status: TEXT,
-    attempts: NUMBER,
-    code: TEXT,
-    message: TEXT,
-  },
-};
 
 export interface Result {
   /** not of a refused product */
@@ -431,18 +286,10 @@ export interface Result {
   /** only images that are pending or have failed */
   image: UnsettledImage[];
   /** of a refused product, the first 50 */
-  details?: Details;
+  details?: Detail[];
+  /** how many details there are besides */
+  more?: number;
 }
-
-export const RESULT: Shape = {
-  elements: {
-    id: TEXT,
-    sku: TEXT,
-    result: TEXT,
-    image: { repeated: UNSETTLED_IMAGE },
-    details: DETAILS,
-  },
-};
 
 export interface Transaction {
   transaction_id: string;
@@ -461,28 +308,10 @@ export interface Transaction {
   /** the import of which this is a part */
   import_id?: string;
   /** not in lists */
-  results?: {
-    product: Result[];
-    /** there are more: what ?after= takes to go on */
-    next?: string;
-  };
+  results?: Result[];
+  /** there are more: what ?after= takes to go on */
+  next?: string;
 }
-
-export const TRANSACTION: Shape = {
-  elements: {
-    transaction_id: TEXT,
-    status: TEXT,
-    created_at: TEXT,
-    finished_at: TEXT_OR_NULL,
-    progress: NUMBER,
-    products: PRODUCT_COUNTS,
-    images: IMAGE_COUNTS,
-    undoes: TEXT,
-    undone_by: TEXT,
-    import_id: TEXT,
-    results: { elements: { product: { repeated: RESULT }, next: TEXT } },
-  },
-};
 
 export type ProductAttributes = {
   /** only in what is read out; ignored in what is sent */
@@ -521,42 +350,6 @@ export type ProductAttributes = {
   status?: "active" | "paused" | null;
 } & ({ id: string } | { sku: string });
 
-export const PRODUCT_ATTRIBUTES: Shape = {
-  elements: {
-    id: TEXT,
-    sku: TEXT,
-    title: TEXT,
-    price: {
-      text: "string",
-      name: "amount",
-      attributes: { currency: TEXT, expected: TEXT },
-    },
-    compare_at_price: TEXT_OR_NULL,
-    vat_rate: TEXT_OR_NULL,
-    quantity: {
-      text: "number",
-      orNull: true,
-      name: "value",
-      attributes: { expected: NUMBER },
-      plain: true,
-    },
-    availability: TEXT,
-    available_at: TEXT_OR_NULL,
-    gtin: TEXT_OR_NULL,
-    brand: TEXT_OR_NULL,
-    mpn: TEXT_OR_NULL,
-    weight: {
-      text: "number",
-      orNull: true,
-      name: "value",
-      attributes: { unit: TEXT },
-    },
-    condition: TEXT_OR_NULL,
-    status: TEXT_OR_NULL,
-  },
-  attributes: { created_at: TEXT, updated_at: TEXT },
-};
-
 export interface Import {
   import_id: string;
   /** as it was given */
@@ -586,25 +379,10 @@ export interface Import {
   /** the import that takes this one back */
   undone_by?: string;
   /** the first 1,000; not in lists */
-  problems?: Details;
+  problems?: Detail[];
+  /** how many details there are besides */
+  more?: number;
 }
-
-export const IMPORT: Shape = {
-  elements: {
-    import_id: TEXT,
-    name: TEXT,
-    status: TEXT,
-    created_at: TEXT,
-    finished_at: TEXT_OR_NULL,
-    progress: NUMBER,
-    products: PRODUCT_COUNTS,
-    images: IMAGE_COUNTS,
-    dry_run: BOOLEAN,
-    undoes: TEXT,
-    undone_by: TEXT,
-    problems: DETAILS,
-  },
-};
 
 export interface ImportResult {
   /** not of a product that is not stored */
@@ -622,18 +400,10 @@ export interface ImportResult {
   /** only images that are pending or have failed */
   image: UnsettledImage[];
   /** of a refused product, the first 50 */
-  details?: Details;
+  details?: Detail[];
+  /** how many details there are besides */
+  more?: number;
 }
-
-export const IMPORT_RESULT: Shape = {
-  elements: {
-    id: TEXT,
-    sku: TEXT,
-    result: TEXT,
-    image: { repeated: UNSETTLED_IMAGE },
-    details: DETAILS,
-  },
-};
 
 export interface Product {
   /** only in what is read out; ignored in what is sent */
@@ -680,45 +450,6 @@ export interface Product {
   review?: ProductReview;
 }
 
-export const PRODUCT: Shape = {
-  elements: {
-    id: TEXT,
-    sku: TEXT,
-    title: TEXT,
-    description: TEXT_OR_NULL,
-    price: { text: "string", name: "amount", attributes: { currency: TEXT } },
-    compare_at_price: TEXT_OR_NULL,
-    vat_rate: TEXT_OR_NULL,
-    quantity: NUMBER_OR_NULL,
-    availability: TEXT,
-    available_at: TEXT_OR_NULL,
-    gtin: TEXT_OR_NULL,
-    brand: TEXT_OR_NULL,
-    mpn: TEXT_OR_NULL,
-    weight: {
-      text: "number",
-      orNull: true,
-      name: "value",
-      attributes: { unit: TEXT },
-    },
-    condition: TEXT_OR_NULL,
-    status: TEXT_OR_NULL,
-    parent_sku: TEXT_OR_NULL,
-    categories: { list: "category", of: TEXT },
-    attributes: { list: "attribute", of: PRODUCT_ATTRIBUTE },
-    images: { list: "image", of: PRODUCT_IMAGE },
-    lowest_price: LOWEST_PRICE,
-    review: PRODUCT_REVIEW,
-  },
-  attributes: {
-    created_at: TEXT,
-    updated_at: TEXT,
-    seller: TEXT,
-    seller_id: TEXT,
-    deleted_at: TEXT,
-  },
-};
-
 export interface PriceChange {
   at: string;
   /** the former price */
@@ -733,17 +464,6 @@ export interface PriceChange {
   by: string;
 }
 
-export const PRICE_CHANGE: Shape = {
-  elements: {
-    at: TEXT,
-    from: TEXT,
-    from_currency: TEXT,
-    to: TEXT,
-    currency: TEXT,
-    by: TEXT,
-  },
-};
-
 export interface Webhook {
   trigger: Trigger;
   url: string;
@@ -757,27 +477,11 @@ export interface Webhook {
   last_error?: string;
 }
 
-export const WEBHOOK: Shape = {
-  elements: {
-    trigger: TEXT,
-    url: TEXT,
-    format: TEXT,
-    disabled_at: TEXT,
-    failing_since: TEXT,
-    last_error: TEXT,
-  },
-};
-
 export type Delivery = {
   id: string;
   event_id: string;
   state: DeliveryState;
 } | "none";
-
-export const DELIVERY: Shape = {
-  elements: { id: TEXT, event_id: TEXT, state: TEXT },
-  orText: true,
-};
 
 export interface Attempt {
   number: number;
@@ -789,17 +493,6 @@ export interface Attempt {
   /** why there was no answer */
   error: string;
 }
-
-export const ATTEMPT: Shape = {
-  elements: {
-    number: NUMBER,
-    url: TEXT,
-    started_at: TEXT,
-    duration_ms: NUMBER_OR_NULL,
-    status: NUMBER_OR_NULL,
-    error: TEXT,
-  },
-};
 
 export interface LoggedDelivery {
   id: string;
@@ -817,20 +510,6 @@ export interface LoggedDelivery {
   settled_at?: string;
 }
 
-export const LOGGED_DELIVERY: Shape = {
-  elements: {
-    id: TEXT,
-    event_id: TEXT,
-    state: TEXT,
-    created_at: TEXT,
-    next_attempt_at: TEXT_OR_NULL,
-    attempts: { list: "attempt", of: ATTEMPT },
-    trigger: TEXT,
-    reference: TEXT,
-    settled_at: TEXT,
-  },
-};
-
 export interface DeliveredEvent {
   /** true: the seller tries it */
   test?: boolean;
@@ -838,13 +517,8 @@ export interface DeliveredEvent {
   trigger: Trigger;
   created_at: string;
   /** any elements, as the operator sent them */
-  data: string;
+  data: unknown;
 }
-
-export const DELIVERED_EVENT: Shape = {
-  elements: { id: TEXT, trigger: TEXT, created_at: TEXT, data: MARKUP },
-  attributes: { test: BOOLEAN },
-};
 
 export interface MappedColumn {
   name: string;
@@ -854,23 +528,11 @@ export interface MappedColumn {
   unit?: string;
 }
 
-export const MAPPED_COLUMN: Shape = {
-  text: "string",
-  name: "name",
-  attributes: { field: TEXT, unit: TEXT },
-};
-
 export interface MappedValue {
   value: string;
   /** as in an upload */
   field: string;
 }
-
-export const MAPPED_VALUE: Shape = {
-  text: "string",
-  name: "value",
-  attributes: { field: TEXT },
-};
 
 export interface Mapping {
   name: string;
@@ -880,15 +542,6 @@ export interface Mapping {
   /** what all rows have */
   values: MappedValue[];
 }
-
-export const MAPPING: Shape = {
-  elements: {
-    name: TEXT,
-    updated_at: TEXT,
-    columns: { list: "column", of: MAPPED_COLUMN },
-    values: { list: "value", of: MAPPED_VALUE },
-  },
-};
 
 export interface SellerKey {
   key_id: string;
@@ -909,21 +562,6 @@ export interface SellerKey {
   current?: boolean;
 }
 
-export const SELLER_KEY: Shape = {
-  elements: {
-    key_id: TEXT,
-    label: TEXT,
-    prefix: TEXT,
-    created_at: TEXT,
-    last_used_at: TEXT_OR_NULL,
-    revoked_at: TEXT_OR_NULL,
-    scopes: { list: "scope", of: TEXT },
-    networks: { list: "network", of: TEXT },
-    expires_at: TEXT_OR_NULL,
-    current: BOOLEAN,
-  },
-};
-
 export interface NewKey {
   key_id: string;
   label: string;
@@ -935,17 +573,6 @@ export interface NewKey {
   /** empty: it does not end by itself */
   expires_at: string | null;
 }
-
-export const NEW_KEY: Shape = {
-  elements: {
-    key_id: TEXT,
-    label: TEXT,
-    api_key: TEXT,
-    scopes: { list: "scope", of: TEXT },
-    networks: { list: "network", of: TEXT },
-    expires_at: TEXT_OR_NULL,
-  },
-};
 
 export interface Refusal {
   at: string;
@@ -960,22 +587,10 @@ export interface Refusal {
   /** bytes of the body; empty where none was read */
   size: number | null;
   /** the first 50 */
-  details?: Details;
+  details?: Detail[];
+  /** how many details there are besides */
+  more?: number;
 }
-
-export const REFUSAL: Shape = {
-  elements: {
-    at: TEXT,
-    request_id: TEXT,
-    seller: TEXT,
-    route: TEXT,
-    status: NUMBER,
-    code: TEXT,
-    message: TEXT,
-    size: NUMBER_OR_NULL,
-    details: DETAILS,
-  },
-};
 
 export interface Account {
   id: string;
@@ -1009,29 +624,6 @@ export interface Account {
   source_addresses: string[];
 }
 
-export const ACCOUNT: Shape = {
-  elements: {
-    id: TEXT,
-    name: TEXT,
-    status: TEXT,
-    created_at: TEXT,
-    rate_limit: NUMBER_OR_NULL,
-    product_limit: NUMBER_OR_NULL,
-    image_quota: NUMBER_OR_NULL,
-    email: TEXT,
-    unsubscribed_at: TEXT_OR_NULL,
-    review: TEXT,
-    products: NUMBER,
-    image_bytes: NUMBER,
-    keys: NUMBER,
-    webhooks: NUMBER,
-    failing_webhooks: NUMBER,
-    last_upload_at: TEXT_OR_NULL,
-    last_used_at: TEXT_OR_NULL,
-    source_addresses: { list: "source_address", of: TEXT },
-  },
-};
-
 export interface Seller {
   id: string;
   name: string;
@@ -1062,28 +654,6 @@ export interface Seller {
   last_used_at: string | null;
 }
 
-export const SELLER: Shape = {
-  elements: {
-    id: TEXT,
-    name: TEXT,
-    status: TEXT,
-    created_at: TEXT,
-    rate_limit: NUMBER_OR_NULL,
-    product_limit: NUMBER_OR_NULL,
-    image_quota: NUMBER_OR_NULL,
-    email: TEXT,
-    unsubscribed_at: TEXT_OR_NULL,
-    review: TEXT,
-    products: NUMBER,
-    image_bytes: NUMBER,
-    keys: NUMBER,
-    webhooks: NUMBER,
-    failing_webhooks: NUMBER,
-    last_upload_at: TEXT_OR_NULL,
-    last_used_at: TEXT_OR_NULL,
-  },
-};
-
 export interface NewSeller {
   id: string;
   name: string;
@@ -1093,16 +663,6 @@ export interface NewSeller {
   /** shown once */
   webhook_secret: string;
 }
-
-export const NEW_SELLER: Shape = {
-  elements: {
-    id: TEXT,
-    name: TEXT,
-    key_id: TEXT,
-    api_key: TEXT,
-    webhook_secret: TEXT,
-  },
-};
 
 export interface ReviewedProduct {
   /** only in what is read out; ignored in what is sent */
@@ -1161,56 +721,6 @@ export interface ReviewedProduct {
   };
 }
 
-export const REVIEWED_PRODUCT: Shape = {
-  elements: {
-    id: TEXT,
-    sku: TEXT,
-    title: TEXT,
-    description: TEXT_OR_NULL,
-    price: { text: "string", name: "amount", attributes: { currency: TEXT } },
-    compare_at_price: TEXT_OR_NULL,
-    vat_rate: TEXT_OR_NULL,
-    quantity: NUMBER_OR_NULL,
-    availability: TEXT,
-    available_at: TEXT_OR_NULL,
-    gtin: TEXT_OR_NULL,
-    brand: TEXT_OR_NULL,
-    mpn: TEXT_OR_NULL,
-    weight: {
-      text: "number",
-      orNull: true,
-      name: "value",
-      attributes: { unit: TEXT },
-    },
-    condition: TEXT_OR_NULL,
-    status: TEXT_OR_NULL,
-    parent_sku: TEXT_OR_NULL,
-    categories: { list: "category", of: TEXT },
-    attributes: { list: "attribute", of: PRODUCT_ATTRIBUTE },
-    images: { list: "image", of: PRODUCT_IMAGE },
-    lowest_price: LOWEST_PRICE,
-    review: PRODUCT_REVIEW,
-    changed_at: TEXT,
-    changed: { list: "field", of: TEXT },
-    former: {
-      elements: {
-        title: TEXT,
-        description: TEXT,
-        gtin: TEXT,
-        brand: TEXT,
-        categories: { list: "category", of: TEXT },
-        images: { list: "image", of: PRODUCT_IMAGE },
-      },
-    },
-  },
-  attributes: {
-    created_at: TEXT,
-    updated_at: TEXT,
-    seller: TEXT,
-    seller_id: TEXT,
-  },
-};
-
 export interface AuditEntry {
   id: string;
   at: string;
@@ -1222,17 +732,6 @@ export interface AuditEntry {
   seller: string;
   detail: string;
 }
-
-export const AUDIT_ENTRY: Shape = {
-  elements: {
-    id: TEXT,
-    at: TEXT,
-    who: TEXT,
-    action: TEXT,
-    seller: TEXT,
-    detail: TEXT,
-  },
-};
 
 export interface Backlog {
   /** to be fetched; counts stop at 100,000 */
@@ -1247,17 +746,6 @@ export interface Backlog {
   oldest_due_seconds?: number;
 }
 
-export const BACKLOG: Shape = {
-  elements: {
-    images: NUMBER,
-    deliveries: NUMBER,
-    imports: NUMBER,
-    held_deliveries: NUMBER,
-    exhausted_deliveries: NUMBER,
-    oldest_due_seconds: NUMBER,
-  },
-};
-
 export interface FailingWebhook {
   seller: string;
   trigger: Trigger;
@@ -1268,17 +756,6 @@ export interface FailingWebhook {
   disabled_at?: string;
 }
 
-export const FAILING_WEBHOOK: Shape = {
-  elements: {
-    seller: TEXT,
-    trigger: TEXT,
-    url: TEXT,
-    failures: NUMBER,
-    failing_since: TEXT,
-    disabled_at: TEXT,
-  },
-};
-
 export interface Hour {
   from: string;
   uploads: number;
@@ -1287,17 +764,6 @@ export interface Hour {
   deliveries_delivered: number;
   deliveries_failed: number;
 }
-
-export const HOUR: Shape = {
-  elements: {
-    uploads: NUMBER,
-    images_stored: NUMBER,
-    images_failed: NUMBER,
-    deliveries_delivered: NUMBER,
-    deliveries_failed: NUMBER,
-  },
-  attributes: { from: TEXT },
-};
 
 export interface DatabaseServer {
   /** host and port, or the file */
@@ -1308,58 +774,11 @@ export interface DatabaseServer {
   bytes?: number;
 }
 
-export const DATABASE_SERVER: Shape = {
-  elements: { name: TEXT, state: TEXT, sellers: NUMBER, bytes: NUMBER },
-};
-
 export interface ServiceError {
   code: ErrorCode;
   message: string;
   request_id: string;
-  details?: Details;
+  details?: Detail[];
+  /** how many details there are besides */
+  more?: number;
 }
-
-export const SERVICE_ERROR: Shape = {
-  elements: { code: TEXT, message: TEXT, request_id: TEXT, details: DETAILS },
-};
-
-/** Documents that are sent, by root. */
-export const DOCUMENTS: Readonly<Record<string, Shape>> = {
-  products: { list: "product", of: SENT_PRODUCT },
-  webhook: { elements: { trigger: TEXT, url: TEXT, format: TEXT } },
-  seller: { elements: { name: TEXT } },
-  key: {
-    elements: {
-      label: TEXT,
-      scopes: { list: "scope", of: TEXT },
-      networks: { list: "network", of: TEXT },
-      expires_at: TEXT_OR_NULL,
-    },
-  },
-  reviews: {
-    list: "review",
-    of: {
-      elements: {
-        product: TEXT,
-        decision: TEXT,
-        code: TEXT,
-        field: TEXT,
-        message: TEXT,
-        changed_at: TEXT,
-      },
-    },
-  },
-  reasons: {
-    list: "reason",
-    of: { elements: { code: TEXT, field: TEXT, message: TEXT } },
-  },
-  mapping: {
-    elements: {
-      columns: { list: "column", of: MAPPED_COLUMN },
-      values: { list: "value", of: MAPPED_VALUE },
-    },
-  },
-  event: {
-    elements: { seller: TEXT, trigger: TEXT, reference: TEXT, data: MARKUP },
-  },
-};

@@ -164,7 +164,7 @@ function sentShape(root: string, shape: Shape): Shape {
 }
 
 /** An XML document of a shape as JSON. */
-function asJson(xml: string, shape: Shape): unknown {
+export function asJson(xml: string, shape: Shape): unknown {
   const instance = instanceOf(encoder.encode(xml), shape);
   return JSON.parse(jsonWriter(shape)(instance as XmlValue));
 }

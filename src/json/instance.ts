@@ -36,8 +36,8 @@ function elementInstance(element: XmlElement, shape: Shape): Instance {
   const children = content.flatMap(({ name, max, shape }) => {
     const found = element.children.filter((child) => child.name === name)
       .map((child) => elementInstance(child, shape));
-    if (found.length === 0) return [];
-    return [[name, max === 1 ? found[0] : found]];
+    if (max > 1) return [[name, found]];
+    return found.length === 0 ? [] : [[name, found[0]]];
   });
   return Object.fromEntries([...given, ...children]);
 }

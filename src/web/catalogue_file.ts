@@ -1,6 +1,13 @@
 /** The seller's products as a file that can be uploaded as it is. */
-import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
-import { type Product, productsDocument } from "../client/mod.ts";
+import {
+  LIST_NAMES,
+  type ListField,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+} from "../catalogue/fields.ts";
+import type { Product } from "../client/mod.ts";
+import { escaped } from "../lib/markup.ts";
 import { csvOf } from "./csv.ts";
 import { shownText } from "./draft.ts";
 import { indented } from "./markup.ts";
@@ -20,10 +27,46 @@ export async function fileOf(
     case "xlsx":
       return await writeBook({ name: "write", rows: rowsOf(products) });
     case "xml":
-      return new Blob([indented(productsDocument(products))], {
+      return new Blob([indented(documentOf(products))], {
         type: "text/xml",
       });
   }
+}
+
+/** What is sent of a product. */
+const SENT = ["id", ...SCALAR_NAMES, ...LIST_NAMES] as const;
+/** Of them the XML attributes. */
+const ATTRIBUTES = ["currency", "unit", "name", "alt"];
+
+function documentOf(products: readonly Product[]): string {
+  const all = products.map((product) => {
+    const fields = SENT.filter((name) => (product[name] ?? null) !== null)
+      .map((name) => element(name, product[name]));
+    return `<product>${fields.join("")}</product>`;
+  });
+  return `<products>${all.join("")}</products>`;
+}
+
+function element(name: string, content: unknown): string {
+  if (Array.isArray(content)) {
+    const { item } = LISTS[name as ListField];
+    const items = content.map((one) => element(item, one));
+    return `<${name}>${items.join("")}</${name}>`;
+  }
+  const { amount, url, value = amount ?? url, ...members } =
+    (typeof content === "object" ? content : { value: content }) as Record<
+      string,
+      string
+    >;
+  const attributes = ATTRIBUTES.filter((key) => members[key] !== undefined)
+    .map((key) => ` ${key}="${reference(escaped(members[key]), /[\t\n\r]/g)}"`);
+  // Unescaped, a parser reads a carriage return as a line feed.
+  const text = reference(escaped(`${value}`), /\r/g);
+  return `<${name}${attributes.join("")}>${text}</${name}>`;
+}
+
+function reference(text: string, characters: RegExp): string {
+  return text.replace(characters, (one) => `&#${one.charCodeAt(0)};`);
 }
 
 /** The names of the columns, then a row for each product. */

@@ -4,7 +4,7 @@
  */
 export { fileOf } from "./catalogue_file.ts";
 export { takeAny, takeText } from "./intake.ts";
-export { correctRefused } from "./refused.ts";
+export { correctRefused, refusedFile } from "./refused.ts";
 export { templateCsv } from "./spreadsheet.ts";
 export { ColumnsView } from "./views/columns.tsx";
 export { FileView } from "./views/file.tsx";

@@ -8,7 +8,7 @@ import {
   type Detail,
   type Product,
 } from "../client/mod.ts";
-import { parseXml } from "../client/decode.ts";
+import { parseXml } from "./xml.ts";
 import { type Sheet, skuOf } from "./sheet.ts";
 import { valuesOf } from "./spreadsheet.ts";
 import type { TableUpload, Upload } from "./taken.ts";

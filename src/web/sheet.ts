@@ -1,7 +1,6 @@
 /** A table whose rows are products: its cells are what problems speak of. */
 import { type ListField, LISTS } from "../catalogue/fields.ts";
 import type { Detail } from "../client/mod.ts";
-import { parseXml, type XmlElement } from "../client/decode.ts";
 import { csvOf, type Table } from "./csv.ts";
 import { type Target, TARGETS } from "./headers.ts";
 import {
@@ -11,6 +10,7 @@ import {
   valuesOf,
 } from "./spreadsheet.ts";
 import { writeBook } from "./workbook/ask.ts";
+import { productsIn, type XmlElement } from "./xml.ts";
 
 export interface Sheet {
   name: string;
@@ -192,8 +192,7 @@ export async function correctedFile(
  * that is not known.
  */
 export function sheetOf(name: string, text: string): Sheet | null {
-  const products = parseXml(text)?.children ?? [];
-  const rows = products.map(cellsOf);
+  const rows = productsIn(text).map(cellsOf);
   if (rows.length === 0 || rows.includes(null)) return null;
   const cells = rows as Map<string, string>[];
   const keys = [...new Set(cells.flatMap((row) => [...row.keys()]))];

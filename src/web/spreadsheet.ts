@@ -9,9 +9,7 @@ import {
   SCALAR_RULES,
   type ScalarField,
 } from "../catalogue/fields.ts";
-import { encode } from "../client/encode.ts";
 import type { SentProduct } from "../client/mod.ts";
-import { SENT_PRODUCT } from "../client/types.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 import { withoutTrailing } from "../lib/trim.ts";
 import { csvOf, type Table } from "./csv.ts";
@@ -197,17 +195,14 @@ export function* makeDocument(
   mapping: Mapping,
   rows: readonly number[],
 ): Work<Blob> {
-  const pieces = ['<?xml version="1.0" encoding="UTF-8"?>\n<products>'];
+  const pieces = ['{"products":['];
   for (let from = 0; from < rows.length; from += STEP) {
     const products = rows.slice(from, from + STEP)
-      .map((row) => productOf(all[row], header, mapping));
-    pieces.push(
-      products
-        .map((product) => encode("product", product, SENT_PRODUCT)).join("\n"),
-    );
+      .map((row) => JSON.stringify(productOf(all[row], header, mapping)));
+    pieces.push((from === 0 ? "" : ",\n") + products.join(",\n"));
     yield;
   }
-  return new Blob([...pieces, "</products>\n"], { type: "text/xml" });
+  return new Blob([...pieces, "]}"], { type: "application/json" });
 }
 
 /** Values of one row by target, as they are sent; empty ones are left out. */

@@ -344,20 +344,19 @@ async function outcomeOf(
 /** The problems of an import, also those that its status only counts. */
 async function allProblems(
   client: Client,
-  { import_id, problems }: Import,
+  { import_id, problems = [], more = 0 }: Import,
   signal: AbortSignal,
 ): Promise<Pick<Refusal, "problems" | "more">> {
-  const { detail, more = 0 } = problems!;
-  if (more === 0) return { problems: detail, more };
-  const outside = detail.filter(({ product }) => product === undefined);
+  if (more === 0) return { problems, more };
+  const outside = problems.filter(({ product }) => product === undefined);
   const found = [...outside];
   const results = client.all
     .getImportResults({ import_id, result: "refused", limit: 250 }, { signal });
-  for await (const { details } of results) {
-    for (const detail of details?.detail ?? []) found.push(detail);
+  for await (const { details = [] } of results) {
+    for (const detail of details) found.push(detail);
     if (found.length >= PROBLEMS_SHOWN) break;
   }
-  return { problems: found, more: detail.length + more - found.length };
+  return { problems: found, more: problems.length + more - found.length };
 }
 
 /** Adds what the page objects to. */
@@ -464,9 +463,9 @@ export async function showLeft(
   const left = [...sent.held];
   const results = client.all
     .getImportResults({ import_id, result: "refused", limit: 250 });
-  for await (const { details } of results) {
-    const row = sent.rows[(details?.detail[0]?.product ?? 0) - 1];
-    if (row !== undefined) left.push({ row, details: details!.detail });
+  for await (const { details = [] } of results) {
+    const row = sent.rows[(details[0]?.product ?? 0) - 1];
+    if (row !== undefined) left.push({ row, details });
   }
   left.sort((a, b) => a.row - b.row);
   const rows = left.map(({ row }) => row);
@@ -549,6 +548,10 @@ async function bodyOf(
     signal.throwIfAborted();
     return made!;
   }
-  return bytes ??
-    (without.length === 0 ? text : withoutProducts(text, without));
+  if (bytes !== null) return bytes;
+  // Refused products of a table that this page no longer has.
+  if (text.startsWith("{")) {
+    return new Blob([text], { type: "application/json" });
+  }
+  return without.length === 0 ? text : withoutProducts(text, without);
 }

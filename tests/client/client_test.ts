@@ -80,7 +80,7 @@ Deno.test("products are uploaded, watched, read, changed, cleared and taken back
   const { product: bare } = await client.getProduct({ sku_or_id: product.id });
   assertEquals(
     [bare.brand, bare.weight, bare.categories, bare.quantity],
-    [undefined, undefined, undefined, 0],
+    [undefined, undefined, [], 0],
   );
   const undone = await client
     .undoUpload({ ...cleared, changed: "keep" });
@@ -98,7 +98,7 @@ Deno.test("an import is tried, watched and awaited", async () => {
     .beginImport({ products: [MUG, flawed], name: "a.xml", dry_run: true });
   const { status, name, dry_run, problems } = await client.waitFor(tried);
   assertEquals([status, name, dry_run], ["refused", "a.xml", true]);
-  assertEquals(problems?.detail[0].product, 2);
+  assertEquals(problems?.[0].product, 2);
   const begun = await client
     .beginImport({ products: [MUG, flawed], accept: "valid" });
   const seen: string[] = [];
@@ -139,8 +139,11 @@ Deno.test("a refusal is an error with code, place and message of each problem", 
   assert(document.includes("<product><sku>A</sku><titel/></product>"));
 
   const unknown = createClient({ url: app.url, key: "nobody" });
-  const refusal = await assertRejects(() => unknown.listProducts(), ApiError);
-  assertEquals(refusal.code, "unauthorized");
+  for (const all of [unknown, unknown.xml]) {
+    const refusal = await assertRejects(() => all.listProducts(), ApiError);
+    assertEquals([refusal.code, refusal.status], ["unauthorized", 401]);
+    assert(refusal.requestId);
+  }
 
   const slash = createClient({ url: `${app.url}/`, key: app.key });
   assertEquals((await slash.listProducts()).products.length, 1);
@@ -177,22 +180,27 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
   await client.createWebhook({ webhook: { trigger, url: sink.url() } });
   const { webhook_secret: secret } = await client
     .rotateWebhookSecret({ trigger });
-  const data = "<total currency='SEK'><!-- net --><![CDATA[1<2]]></total>";
-  for (const reference of ["1", "2", "3"]) {
+  const data = { total: "1<2", by: { "@id": "7" } };
+  for (const reference of ["1", "2"]) {
     await operator.ingestEvent({
       event: { seller: "acme", trigger, reference, data },
     });
   }
+  const markup = "<total currency='SEK'><!-- net --><![CDATA[1<2]]></total>";
+  await operator.ingestEvent({
+    event: `<event><seller>acme</seller><trigger>${trigger}</trigger>` +
+      `<reference>3</reference><data>${markup}</data></event>`,
+  });
   await client.testWebhook({ trigger });
   await until(() => sink.received.length === 4);
-  const tests: unknown[] = [];
+  const found: unknown[] = [];
   for (const { headers, text } of sink.received) {
     const event = await verifyWebhook({ secret, headers, body: text });
     assertEquals(event.trigger, trigger);
-    if (event.test) tests.push(event);
-    else assertEquals(event.data, data);
+    found.push(event.test ? "test" : event.data);
   }
-  assertEquals(tests.length, 1);
+  const sent = '<total>1&lt;2</total><by id="7"/>';
+  assertEquals(found.sort(), [sent, sent, markup, "test"].sort());
   const [{ headers, text }] = sink.received;
   for (
     const wrong of [
@@ -233,6 +241,10 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
   });
   const later = await client.listEvents({ after: cursor });
   assertEquals(later.events.length, 1);
+  const [first] = (await client.listEvents()).events;
+  assertEquals(first.data, data);
+  const xml = await client.xml.listEvents();
+  assert(xml.includes(`<data>${markup}</data>`), xml);
 
   const { webhook } = await client.listWebhooks();
   assertEquals(webhook.map(({ trigger }) => trigger), [trigger]);

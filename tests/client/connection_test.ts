@@ -9,7 +9,7 @@ import {
   Unreachable,
 } from "../../src/client/mod.ts";
 import { sleep } from "../../src/client/platform.ts";
-import { ANSWER_EXAMPLES } from "../../src/contracts/examples.ts";
+import { exampleOf } from "./examples.ts";
 
 const PRODUCT: SentProduct = { sku: "A", quantity: 1 };
 
@@ -44,11 +44,11 @@ class Scripted {
 
 function failed(status: number, wait?: string): Response {
   const headers = new Headers(wait ? { "Retry-After": wait } : {});
-  return new Response(ANSWER_EXAMPLES.error, { status, headers });
+  return new Response(exampleOf("error"), { status, headers });
 }
 
 function done(): Response {
-  return new Response(ANSWER_EXAMPLES.upload);
+  return new Response(exampleOf("upload"));
 }
 
 function upload({ client }: Scripted, options?: CallOptions) {
@@ -102,7 +102,7 @@ Deno.test("a request that may have had an effect is not repeated without a key",
 Deno.test("a request beyond the rate limit has no effect, and is repeated later", async () => {
   const service = new Scripted(
     failed(429, "3"),
-    new Response(ANSWER_EXAMPLES.success),
+    new Response(exampleOf("success")),
   );
   const url = "https://a.example/";
   const webhook = { trigger: "order_paid", url } as const;
@@ -136,7 +136,7 @@ Deno.test("an answer of another program is named as such", async () => {
     "it is not one of this service",
   );
   assertEquals(error.code, "http_502");
-  for (const body of ["<html/>", "", "<service><transaction_id>"]) {
+  for (const body of ["<html/>", "", '{"transaction_id":', "1", "null"]) {
     const portal = new Scripted(new Response(body));
     const error = await assertRejects(() => upload(portal), ApiError);
     assertEquals(error.code, "http_200");
@@ -146,7 +146,7 @@ Deno.test("an answer of another program is named as such", async () => {
 Deno.test("paths, queries and headers are those of the interface", async () => {
   const { client, requests } = new Scripted(
     new Response(null, { status: 204 }),
-    new Response(ANSWER_EXAMPLES.products),
+    new Response(exampleOf("products")),
     new Response("# metrics"),
   );
   const attribute = { attribute: "title", value: "50 % & ö" } as const;
@@ -159,6 +159,7 @@ Deno.test("paths, queries and headers are those of the interface", async () => {
     "/metrics",
   ]);
   assertEquals(requests[1].headers.get("X-Service-Auth"), "sk_1");
+  assertEquals(requests[1].headers.get("Accept"), "application/json");
   assertEquals(requests[2].headers.get("Authorization"), "Bearer sk_1");
   await assertRejects(
     () =>
@@ -205,7 +206,7 @@ Deno.test("a call ends at its signal, also while it waits", async () => {
 
 Deno.test("a stream that breaks is opened anew, until the end of the upload", async () => {
   const event = (name: string, progress: number) =>
-    `event: ${name}\ndata: <transaction><progress>${progress}</progress></transaction>\n\n`;
+    `event: ${name}\ndata: {"transaction":{"progress":${progress}}}\n\n`;
   const { client, waits } = new Scripted(
     new Response(": hello\n\n" + event("progress", 10)),
     null,

@@ -1,13 +1,13 @@
-/** What the client writes and reads is what the interface says. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { decodeElements, parseXml } from "../../src/client/decode.ts";
-import { productsDocument } from "../../src/client/encode.ts";
-import { OPERATIONS } from "../../src/client/operations.ts";
-import { type SentProduct, SERVICE_ERROR } from "../../src/client/types.ts";
-import { ANSWER_EXAMPLES } from "../../src/contracts/examples.ts";
+/** What the client sends and reads is what the interface says. */
+import { assert, assertEquals } from "@std/assert";
+import { type Client, createClient } from "../../src/client/mod.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
-import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { clientModules, storedModule } from "../contracts/written_client.ts";
+import { run } from "../support/foreign.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { exampleOf } from "./examples.ts";
+
+const CLIENT = new URL("../../src/client/mod.ts", import.meta.url);
 
 Deno.test("the client's operations are those of the service", async () => {
   for (const [name, text] of Object.entries(await clientModules())) {
@@ -16,82 +16,82 @@ Deno.test("the client's operations are those of the service", async () => {
   }
 });
 
-/** The texts and values of attributes of a document. */
-function valuesIn({ children, attributes, text }: XmlElement): string[] {
-  const own = children.length === 0 ? [text] : [];
-  return [...own, ...Object.values(attributes), ...children.flatMap(valuesIn)];
-}
-
-/** The same of what was read from it; null was an empty element. */
-function valuesOf(read: unknown): string[] {
-  if (read === null) return [""];
-  if (typeof read !== "object") return [String(read)];
-  return Object.values(read as object).flatMap(valuesOf);
-}
-
-Deno.test("nothing of an answer is lost", () => {
-  const answers = ENDPOINTS.flatMap(({ operation, answers }) => {
-    const { answer } = OPERATIONS[operation as keyof typeof OPERATIONS];
-    return Array.isArray(answers) && typeof answer === "object"
-      ? answers.map((name) => [name, answer!] as const)
-      : [];
+Deno.test("the types have all that answers have, and nothing else", async () => {
+  const lines = ENDPOINTS.flatMap(({ operation, answers }) => {
+    if (!Array.isArray(answers)) return [];
+    // A method with two answers has the type of the last one.
+    const example = exampleOf(answers.at(-1)!);
+    return [`export const ${operation}: Answer<"${operation}"> = ${example};`];
   });
-  for (
-    const [name, shapes] of [
-      ...answers,
-      ["error", { error: SERVICE_ERROR }] as const,
-    ]
-  ) {
-    const example = ANSWER_EXAMPLES[name as keyof typeof ANSWER_EXAMPLES];
-    const written = valuesIn(parseTree(new TextEncoder().encode(example)));
-    const read = valuesOf(decodeElements(parseXml(example)!, shapes));
-    if (name === "events") continue; // their data is read as it is written
-    assertEquals(read.toSorted(), written.toSorted(), name);
-  }
-});
-
-Deno.test("a document is written in the terms of the interface", () => {
-  const product: SentProduct = {
-    id: "1",
-    title: 'a "b" <c> & \r',
-    price: { amount: "1.50", currency: "SEK" },
-    quantity: 0,
-    brand: null,
-    categories: [],
-    attributes: [{ name: "a\tb\n", value: "c" }],
-    images: [{ url: "https://a.example/?a&b" }],
-  };
-  assertEquals(
-    productsDocument([product]),
-    "<products><product><id>1</id>" +
-      "<title>a &quot;b&quot; &lt;c&gt; &amp; &#13;</title>" +
-      '<price currency="SEK">1.50</price><quantity>0</quantity><brand/>' +
-      "<categories/>" +
-      '<attributes><attribute name="a&#9;b&#10;">c</attribute></attributes>' +
-      "<images><image>https://a.example/?a&amp;b</image></images>" +
-      "</product></products>",
-  );
-});
-
-const WRONG: readonly (readonly [unknown, string])[] = [
-  [{ sku: "A", colour: "red" }, "products[0].colour is not known"],
-  [{ sku: "A\u0001" }, "products[0].sku holds a character"],
-  [{ sku: "A\ud800" }, "products[0].sku holds a character"],
-  [{ sku: "A", price: "1" }, "products[0].price is no object"],
-  [{ sku: {} }, "products[0].sku is no text"],
-  [{ sku: "A", categories: "x" }, "products[0].categories is no array"],
-  [
-    { sku: "A", images: [{ href: "x", src: "x" }] },
-    "products[0].images[0].src is not known",
-  ],
-];
-
-for (const [product, message] of WRONG) {
-  Deno.test(`what cannot be sent is told: ${message}`, () => {
-    assertThrows(
-      () => productsDocument([product as SentProduct]),
-      TypeError,
-      message,
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/answers.ts`;
+  const check = async (more: string) => {
+    await Deno.writeTextFile(
+      file,
+      `import type { Client, ServiceError } from "${CLIENT}";
+type Answer<O extends keyof Client> = Client[O] extends
+  (...given: never) => Promise<infer A> ? A : never;
+export const error: { error: ServiceError } = ${exampleOf("error")};
+${lines.join("\n")}\n${more}`,
     );
+    return await run(Deno.execPath(), ["check", file], {});
+  };
+  const { success, text } = await check("");
+  assert(success, text);
+  const more = await check('export const a: Answer<"deleteProduct"> = {a: 1};');
+  assert(!more.success, "another member is taken");
+});
+
+/** What a call sends: the type of the document, and the document. */
+async function sentBy(call: (client: Client) => Promise<unknown>) {
+  const sent: [type: string | null, body: string][] = [];
+  const client = createClient({
+    key: "",
+    fetch: async (_, { headers, body }) => {
+      const type = new Headers(headers).get("Content-Type");
+      sent.push([type, await new Response(body).text()]);
+      return new Response("{}");
+    },
   });
+  await call(client);
+  return sent[0];
 }
+
+Deno.test("a document is sent in JSON, or as what it is", async () => {
+  const json = "application/json";
+  const products = [{ sku: "A", brand: null, title: undefined }];
+  const name = "acme";
+  const xml = "<products/>";
+  for (
+    const [call, ...expected] of [
+      [
+        (client: Client) => client.uploadProducts({ products }),
+        json,
+        '{"products":[{"sku":"A","brand":null}]}',
+      ],
+      [
+        (client: Client) => client.addSeller({ seller: { name } }),
+        json,
+        '{"name":"acme"}',
+      ],
+      [
+        (client: Client) => client.uploadProducts({ products: xml }),
+        "text/xml",
+        xml,
+      ],
+      [
+        (client: Client) =>
+          client.uploadProducts({ products: new Blob([xml]) }),
+        "text/xml",
+        xml,
+      ],
+      [
+        (client: Client) =>
+          client
+            .uploadProducts({ products: new Blob(["[]"], { type: json }) }),
+        json,
+        "[]",
+      ],
+    ] as const
+  ) assertEquals(await sentBy(call), expected);
+});

@@ -48,17 +48,15 @@ function endless(text: string): ReadableStream<Uint8Array> & { left: boolean } {
 }
 
 function page(next: string): string {
-  return `<service><products/><next>${next}</next></service>`;
+  return JSON.stringify({ products: [], next });
 }
 
 function results(next: string): string {
-  return "<service><transaction><results>" +
-    `<next>${next}</next></results></transaction></service>`;
+  return JSON.stringify({ transaction: { results: [], next } });
 }
 
-const PROGRESS = "event: progress\ndata: <transaction/>\n\n";
-const UNFINISHED =
-  "<service><transaction><finished_at/></transaction></service>";
+const PROGRESS = 'event: progress\ndata: {"transaction":{}}\n\n';
+const UNFINISHED = '{"transaction":{"finished_at":null}}';
 
 async function readAll(list: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of list);
@@ -159,7 +157,7 @@ Deno.test("an upload that never is final is awaited for a time, with pauses", as
 });
 
 Deno.test("limits can be raised", async () => {
-  const long = `<service><products/></service>${" ".repeat(100_000)}`;
+  const long = `{"products":[]}${" ".repeat(100_000)}`;
   const { client } = hostile(() => long, { answerBytes: 200_000 });
   assertEquals((await client.listProducts()).products, []);
   const broken = hostile(() => "", { followFor: Infinity });

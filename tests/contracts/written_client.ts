@@ -1,6 +1,6 @@
 /**
- * What the typed client has from the tables of the service: the types and
- * shapes of documents, `src/client/types.ts`, and `src/client/operations.ts`.
+ * What the typed client has from the tables of the service: the types of
+ * documents in JSON, `src/client/types.ts`, and `src/client/operations.ts`.
  * `deno task client` writes both, a test holds them.
  */
 import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
@@ -16,6 +16,8 @@ import {
   type Attribute,
   type Child,
   isText,
+  type Listed,
+  listedIn,
   type Shape,
   type TextForm,
 } from "../../src/xml/shapes.ts";
@@ -65,27 +67,23 @@ function union(words: readonly string[]): string {
   return known?.[0] ?? words.map((word) => JSON.stringify(word)).join(" | ");
 }
 
-/** The kind of a text for the decoder. */
-function kindOf(
-  { kind }: TextForm,
-): "string" | "number" | "boolean" | "markup" {
-  if (kind === "integer") return "number";
-  if (kind === "any") return "markup";
-  return kind === "boolean" ? "boolean" : "string";
-}
-
 function textType(form: TextForm): string {
-  if (form.kind === "word") return union(form.words);
-  const kind = kindOf(form);
-  return kind === "markup" ? "string" : kind;
+  switch (form.kind) {
+    case "word":
+      return union(form.words);
+    case "integer":
+      return "number";
+    case "any":
+      return "unknown";
+    default:
+      return form.kind === "boolean" ? "boolean" : "string";
+  }
 }
 
-/** The only child, if it is repeated: the element is an array of it. */
-function listed({ content, attributes }: Shape): Child | null {
-  if (isText(content) || attributes !== undefined || content.length !== 1) {
-    return null;
-  }
-  return content[0].max > 1 ? content[0] : null;
+/** The list that an element is as a whole; null if it is none. */
+function arrayIn(shape: Shape): Child | null {
+  const listed = listedIn(shape);
+  return listed?.beside.length === 0 ? listed.items : null;
 }
 
 /** Without what the client does itself, or the type says. */
@@ -107,31 +105,18 @@ function isNamed(shape: Shape): shape is Shape & { type: string } {
     (!isText(shape.content) || shape.attributes !== undefined);
 }
 
-/** The types and shapes that operations use, each under its name. */
+/** The types that operations use, each under its name. */
 class Declarations {
   /** In the order in which they were needed; what one uses stands before. */
   readonly texts = new Map<string, string>();
 
   /** The type of an element with this shape. */
   type(shape: Shape): string {
-    const items = listed(shape);
+    const items = arrayIn(shape);
     if (items !== null) return `${bracketed(this.type(items.shape))}[]`;
     if (!isNamed(shape)) return this.#structure(shape);
     this.#declare(shape.type, shape);
     return pascal(shape.type);
-  }
-
-  /** The shape as an expression for the decoder. */
-  shape(shape: Shape): string {
-    const items = listed(shape);
-    if (items !== null) {
-      return `{ list: ${JSON.stringify(items.name)}, of: ${
-        this.shape(items.shape)
-      } }`;
-    }
-    if (!isNamed(shape)) return this.#expression(shape);
-    this.#declare(shape.type, shape);
-    return constant(shape.type);
   }
 
   /** The elements of an answer, as a type. */
@@ -139,29 +124,17 @@ class Declarations {
     return `{ ${children.map((child) => this.#property(child)).join("\n")} }`;
   }
 
-  /** The same as an expression. */
-  elements(children: readonly Child[]): string {
-    const entries = children.map(({ name, shape, max }) =>
-      max === 1
-        ? `${name}: ${this.shape(shape)}`
-        : `${name}: { repeated: ${this.shape(shape)} }`
-    );
-    return `{ ${entries.join(", ")} }`;
-  }
-
   #declare(name: string, shape: Shape): void {
     if (this.texts.has(name)) return;
     const type = this.#structure(shape);
-    const expression = this.#expression(shape);
     const also = ALSO[name];
-    const declared = also !== undefined
-      ? `export type ${pascal(name)} = ${type} & ${also};`
-      : type.endsWith("}")
-      ? `export interface ${pascal(name)} ${type}`
-      : `export type ${pascal(name)} = ${type};`;
     this.texts.set(
       name,
-      `${declared}\n\nexport const ${constant(name)}: Shape = ${expression};`,
+      also !== undefined
+        ? `export type ${pascal(name)} = ${type} & ${also};`
+        : type.endsWith("}")
+        ? `export interface ${pascal(name)} ${type}`
+        : `export type ${pascal(name)} = ${type};`,
     );
   }
 
@@ -188,46 +161,29 @@ class Declarations {
 
   #property(child: Child): string {
     const { name, shape, min, max } = child;
+    const listed = max === 1 ? listedIn(shape) : null;
+    if (listed !== null) return this.#listProperties(child, listed);
     const type = this.type(shape);
     const optional = max === 1 && min === 0 ? "?" : "";
     const many = max === 1 ? type : `${bracketed(type)}[]`;
     return `${comment(aboutOf(child))}${name}${optional}: ${many};`;
   }
 
-  #expression(shape: Shape): string {
-    const { content, attributes, orText } = shape;
-    const written = attributes && attributeShapes(attributes);
-    if (isText(content)) {
-      const kind = `text: "${kindOf(content)}"`;
-      const orNull = content.empty ? ", orNull: true" : "";
-      return written === undefined
-        ? textConstant(content)
-        : `{ ${kind}${orNull}, name: "${
-          shape.textName ?? "value"
-        }", attributes: ${written}${shape.plain ? ", plain: true" : ""} }`;
-    }
-    return `{ elements: ${this.elements(content)}${
-      written === undefined ? "" : `, attributes: ${written}`
-    }${orText ? ", orText: true" : ""} }`;
+  /** The array, and what stands beside it. */
+  #listProperties(
+    { name, min, about }: Child,
+    { items, beside }: Listed,
+  ): string {
+    const type = bracketed(this.type(items.shape));
+    const own = `${comment(about ?? items.about)}${name}${
+      min === 0 ? "?" : ""
+    }: ${type}[];`;
+    return [own, ...beside.map((child) => this.#property(child))].join("\n");
   }
 }
 
 function bracketed(type: string): string {
   return /[|&]/.test(type.replace(/\{[^]*\}/g, "")) ? `(${type})` : type;
-}
-
-function constant(name: string): string {
-  return pascal(name).replace(/(?<=[a-z])([A-Z])/g, "_$1").toUpperCase();
-}
-
-function textConstant(form: TextForm): string {
-  const names = {
-    string: "TEXT",
-    number: "NUMBER",
-    boolean: "BOOLEAN",
-    markup: "MARKUP",
-  };
-  return `${names[kindOf(form)]}${form.empty ? "_OR_NULL" : ""}`;
 }
 
 /** What clears a field needs no attribute; what sets it does. */
@@ -241,15 +197,6 @@ function attributeProperties(
     const orEmpty = attribute.form.empty && type !== "string" ? ' | ""' : "";
     return `${comment(attribute.about)}${name}${optional}: ${type}${orEmpty};`;
   }).join("\n");
-}
-
-function attributeShapes(
-  attributes: Readonly<Record<string, Attribute>>,
-): string {
-  const entries = Object.entries(attributes).map(([name, { form }]) =>
-    `${name}: ${textConstant({ ...form, empty: undefined })}`
-  );
-  return `{ ${entries.join(", ")} }`;
 }
 
 /** The type of a parameter of the query. */
@@ -278,7 +225,7 @@ function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
   const document = sends === undefined ? [] : [
     property(
       sends.root,
-      "or an XML document",
+      "or a document that is encoded already",
       `${declarations.type(DOCUMENTS[sends.document ?? sends.root])} | Encoded`,
       true,
     ),
@@ -349,22 +296,16 @@ function bodyType({ answers }: Endpoint): "string" | "Blob" | "void" {
 
 const BODIES = { string: '"text"', Blob: '"blob"', void: "null" };
 
-function row(endpoint: Endpoint, declarations: Declarations): string {
+function row(endpoint: Endpoint): string {
   const { operation, method, path, sends, answers, access } = endpoint;
-  const children = new Map(
-    answersOf(endpoint).flat().map((child) => [child.name, child]),
-  );
-  const answer = Array.isArray(answers)
-    ? declarations.elements([...children.values()])
-    : BODIES[bodyType(endpoint)];
   const list = pagesOf(endpoint);
   return `${operation}: { ${
     method === "GET" ? "" : `method: "${method}", `
   }path: "${path}"${sends === undefined ? "" : `, sends: "${sends.root}"`}${
     isKeyed(endpoint) ? ", keyed: true" : ""
-  }${access === "metrics" ? ", bearer: true" : ""}, answer: ${answer}${
-    list === null ? "" : `, pages: "${list.name}"`
-  } },`;
+  }${access === "metrics" ? ", bearer: true" : ""}${
+    Array.isArray(answers) ? "" : `, answer: ${BODIES[bodyType(endpoint)]}`
+  }${list === null ? "" : `, pages: "${list.name}"`} },`;
 }
 
 /** The list in an answer that comes in pages. */
@@ -377,29 +318,29 @@ function pagesOf(endpoint: Endpoint): Child | null {
 const WRITTEN =
   "Written from the\n * tables of the service by `deno task client`.";
 const TYPES_HEAD = `/**
- * What documents hold, and the shapes by which they are read. ${WRITTEN}
+ * What documents hold. ${WRITTEN}
  */
 `;
 const OPERATIONS_HEAD = `/**
  * The operations of the interface: signatures and paths. ${WRITTEN}
  */
 import type { CallOptions, Encoded } from "./connection.ts";
+import type { Operation } from "./operation.ts";
 `;
 
 /** The written modules by name, as `deno fmt` lays them out. */
 export async function clientModules(): Promise<Record<string, string>> {
   const declarations = new Declarations();
   const methods = ENDPOINTS.map((one) => method(one, declarations));
-  const rows = ENDPOINTS.map((one) => row(one, declarations));
-  const documents = Object.keys(DOCUMENTS)
-    .filter((root) => ENDPOINTS.some(({ sends }) => sends?.root === root))
-    .map((root) => `${root}: ${declarations.shape(DOCUMENTS[root])},`);
-  declarations.shape(DOCUMENTS.delivered_event);
-  declarations.shape(ANSWERS.error[0].shape);
+  const rows = ENDPOINTS.map(row);
+  declarations.type(DOCUMENTS.delivered_event);
+  declarations.type(ANSWERS.error[0].shape);
   const lists = ENDPOINTS.flatMap((endpoint) => {
     const list = pagesOf(endpoint);
     return list === null ? [] : [
-      `${endpoint.operation}: ${declarations.type(listed(list.shape)!.shape)};`,
+      `${endpoint.operation}: ${
+        declarations.type(listedIn(list.shape)!.items.shape)
+      };`,
     ];
   });
   const types = [
@@ -409,10 +350,6 @@ export async function clientModules(): Promise<Record<string, string>> {
       };`
     ),
     ...declarations.texts.values(),
-    "/** Documents that are sent, by root. */\n" +
-    `export const DOCUMENTS: Readonly<Record<string, Shape>> = { ${
-      documents.join("\n")
-    } };`,
   ].join("\n\n");
   const operations = [
     "/** Every operation, by name. */\n" +
@@ -422,25 +359,21 @@ export async function clientModules(): Promise<Record<string, string>> {
     "export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {\n" +
     rows.join("\n") + "\n};",
   ].join("\n\n");
-  const shapes = await Deno.readTextFile(new URL("shape.ts", CLIENT));
   return {
-    "types.ts": await formatted(
-      TYPES_HEAD + importUsed(types, shapes, "./shape.ts") + types,
-    ),
+    "types.ts": await formatted(TYPES_HEAD + types),
     "operations.ts": await formatted(
-      OPERATIONS_HEAD + importUsed(operations, shapes, "./shape.ts") +
-        importUsed(operations, types, "./types.ts") + operations,
+      OPERATIONS_HEAD + importUsed(operations, types) + operations,
     ),
   };
 }
 
-/** Imports what a text uses of the exports of another module. */
-function importUsed(text: string, module: string, path: string): string {
+/** Imports what a text uses of the types. */
+function importUsed(text: string, types: string): string {
   const code = text.replaceAll(/\/\*\*[^]*?\*\//g, "");
-  const names = module.matchAll(/^export (type|interface|const) (\w+)/gm)
-    .filter(([, , name]) => new RegExp(`\\b${name}\\b`).test(code))
-    .map(([, kind, name]) => kind === "const" ? name : `type ${name}`);
-  return `import { ${[...names].join(", ")} } from "${path}";\n`;
+  const names = types.matchAll(/^export (?:type|interface) (\w+)/gm)
+    .filter(([, name]) => new RegExp(`\\b${name}\\b`).test(code))
+    .map(([, name]) => name);
+  return `import type { ${[...names].join(", ")} } from "./types.ts";\n`;
 }
 
 /** A written module as it is. */

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 7da2b4dd2f3a2381370318923e1876ec.
+// Built by `deno task client` from sources with the hash 9614b12180dfed3ad2382b2f29a16300.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -14,6 +14,9 @@ export type Pages = { [L in ListName]: (...given: Parameters<Operations[L]>) => 
 /** Lists entry after entry, to their end. */
 export type All = { [L in ListName]: (...given: Parameters<Operations[L]>) => AsyncGenerator<Entries[L]>;
 };
+/** Any answer as the text of its XML. */
+export type Xml = { [O in keyof Operations]: (...given: Parameters<Operations[O]>) => Promise<string>;
+};
 /** Which upload. */
 interface UploadId {
     transaction_id: string;
@@ -24,6 +27,7 @@ interface ImportId {
 }
 export interface Client extends Operations { readonly pages: Pages;
     readonly all: All;
+    readonly xml: Xml;
     /**
      * The transaction when it is final, with its results, or the import with its
      * problems. Throws as every operation.
@@ -42,7 +46,9 @@ export interface Client extends Operations { readonly pages: Pages;
 }
 /** A client of the service at `url` with one key. */
 export declare function createClient(options: ClientOptions): Client;
-/** An XML document that is encoded already. */
+/**
+ * A document that is encoded already: XML, or what the type of the Blob says.
+ */
 export type Encoded = string | Blob;
 export interface ClientOptions extends Partial<Platform> { /** As in `https://market.example`; left out: that of the page. */
     url?: string;
@@ -67,8 +73,6 @@ export interface CallOptions { /** Ends the call with an AbortError. */ signal?:
     idempotencyKey?: string;
 }
 type Input = Readonly<Record<string, unknown>>;
-/** The document of an upload. Throws as `encode`. */
-export declare function productsDocument(products: readonly SentProduct[]): string;
 /** A refusal or failure that the service, or a proxy before it, answered. */
 export declare class ApiError extends Error { readonly name = "ApiError";
     /** The message without that of the first problem. */
@@ -118,7 +122,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `POST /seller_api/bulk_products`
      */
     uploadProducts(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         products: SentProduct[] | Encoded;
         /** version; 1.1 when left out */
         v?: "1.1";
@@ -131,7 +135,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         refused?: number;
     }>;
     uploadProducts(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         products: SentProduct[] | Encoded;
         /** version; 1.1 when left out */
         v?: "1.1";
@@ -227,7 +231,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `POST /seller_api/bulk_attributes`
      */
     uploadAttributes(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         products: ProductAttributes[] | Encoded;
         /** version; 1.1 when left out */
         v?: "1.1";
@@ -244,7 +248,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         refused?: number;
     }>;
     uploadAttributes(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         products: ProductAttributes[] | Encoded;
         /** version; 1.1 when left out */
         v?: "1.1";
@@ -265,7 +269,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `POST /seller_api/imports`
      */
     beginImport(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         products: SentProduct[] | Encoded;
         /** version; 1.1 when left out */
         v?: "1.1";
@@ -467,7 +471,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `POST /seller_api/webhooks`
      */
     createWebhook(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         webhook: {
             trigger: Trigger;
             url: string;
@@ -614,7 +618,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
     putMapping(input: {
         /** a mapping's name */
         name: string;
-        /** or an XML document */
+        /** or a document that is encoded already */
         mapping: {
             /** each by its name in the table */
             columns: MappedColumn[];
@@ -649,7 +653,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `POST /seller_api/keys`
      */
     addOwnKey(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         key: {
             /** what you call it; up to 64 characters */
             label?: string;
@@ -726,7 +730,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `POST /operator_api/events`
      */
     ingestEvent(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         event: {
             /** the seller's name */
             seller: string;
@@ -734,7 +738,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
             /** yours; an event is recorded once for each */
             reference: string;
             /** any elements, kept byte for byte */
-            data?: string;
+            data?: unknown;
         } | Encoded;
     }, options?: CallOptions): Promise<{
         event_id: string;
@@ -779,7 +783,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `POST /operator_api/sellers`
      */
     addSeller(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         seller: {
             /** 1 to 64 visible characters */
             name: string;
@@ -830,7 +834,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
     addSellerKey(input: {
         /** a seller's name or id */
         seller: string;
-        /** or an XML document */
+        /** or a document that is encoded already */
         key: {
             /** what you call it; up to 64 characters */
             label?: string;
@@ -915,7 +919,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `POST /operator_api/reviews`
      */
     decideReviews(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         reviews: {
             product: string;
             decision: "approved" | "rejected";
@@ -952,7 +956,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `PUT /operator_api/review_reasons`
      */
     putReasons(input: {
-        /** or an XML document */
+        /** or a document that is encoded already */
         reasons: {
             /** a word of yours */
             code: string;
@@ -1145,6 +1149,10 @@ export interface Entries { listTransactions: Transaction;
     listAllRefusals: Refusal;
     listAudit: AuditEntry;
 }
+/**
+ * What documents hold. Written from the
+ * tables of the service by `deno task client`.
+ */
 export type ErrorCode = "malformed_xml" | "malformed_json" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "changed_since" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
 export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "too_many_missing" | "quota_exceeded" | "changed_since" | "too_old" | "not_found" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "wrong_type" | "syntax" | "internal" | "limit";
 export type ImageCode = "image_not_found" | "image_forbidden" | "image_redirected" | "image_rate_limited" | "image_host_error" | "image_unavailable" | "image_timeout" | "image_incomplete" | "image_host_unreachable" | "image_tls_failed" | "image_bad_response" | "image_blocked" | "image_too_large" | "image_not_an_image" | "image_unsupported_type" | "image_corrupt" | "image_too_many_pixels" | "image_too_many_frames" | "image_quota_exceeded" | "image_unprocessable";
@@ -1253,13 +1261,11 @@ export interface Detail { /** position in the document, from 1 */ product?: numb
     code: DetailCode;
     message: string;
 }
-export interface Details { detail: Detail[];
-    /** how many details there are besides */
-    more?: number;
-}
 export interface DryRun { products: ProductCounts;
     /** what was changed since, where an undo is tried */
-    details?: Details;
+    details?: Detail[];
+    /** how many details there are besides */
+    more?: number;
     /** what complete=quantity would set to 0; left out where that is nothing */
     missing?: {
         total: number;
@@ -1291,7 +1297,9 @@ export interface Result { /** not of a refused product */ id?: string;
     /** only images that are pending or have failed */
     image: UnsettledImage[];
     /** of a refused product, the first 50 */
-    details?: Details;
+    details?: Detail[];
+    /** how many details there are besides */
+    more?: number;
 }
 export interface Transaction { transaction_id: string;
     /** final once every image has settled */
@@ -1309,11 +1317,9 @@ export interface Transaction { transaction_id: string;
     /** the import of which this is a part */
     import_id?: string;
     /** not in lists */
-    results?: {
-        product: Result[];
-        /** there are more: what ?after= takes to go on */
-        next?: string;
-    };
+    results?: Result[];
+    /** there are more: what ?after= takes to go on */
+    next?: string;
 }
 export type ProductAttributes = { /** only in what is read out; ignored in what is sent */
     created_at?: string;
@@ -1374,7 +1380,9 @@ export interface Import { import_id: string;
     /** the import that takes this one back */
     undone_by?: string;
     /** the first 1,000; not in lists */
-    problems?: Details;
+    problems?: Detail[];
+    /** how many details there are besides */
+    more?: number;
 }
 export interface ImportResult { /** not of a product that is not stored */ id?: string;
     /** left out where a refused product has none */
@@ -1384,7 +1392,9 @@ export interface ImportResult { /** not of a product that is not stored */ id?: 
     /** only images that are pending or have failed */
     image: UnsettledImage[];
     /** of a refused product, the first 50 */
-    details?: Details;
+    details?: Detail[];
+    /** how many details there are besides */
+    more?: number;
 }
 export interface Product { /** only in what is read out; ignored in what is sent */
     created_at?: string;
@@ -1484,7 +1494,7 @@ export interface DeliveredEvent { /** true: the seller tries it */ test?: boolea
     trigger: Trigger;
     created_at: string;
     /** any elements, as the operator sent them */
-    data: string;
+    data: unknown;
 }
 export interface MappedColumn { name: string;
     /** as in an upload; empty: left out */
@@ -1542,7 +1552,9 @@ export interface Refusal { at: string;
     /** bytes of the body; empty where none was read */
     size: number | null;
     /** the first 50 */
-    details?: Details;
+    details?: Detail[];
+    /** how many details there are besides */
+    more?: number;
 }
 export interface Account { id: string;
     name: string;
@@ -1709,7 +1721,9 @@ export interface DatabaseServer { /** host and port, or the file */ name: string
 export interface ServiceError { code: ErrorCode;
     message: string;
     request_id: string;
-    details?: Details;
+    details?: Detail[];
+    /** how many details there are besides */
+    more?: number;
 }
 /** What the client needs of its surroundings; tests give it something else. */
 export interface Platform { fetch: (url: string, init: RequestInit) => Promise<Response>;
@@ -1742,8 +1756,7 @@ export interface Verification { /** Seconds that the time of the signature may b
 /** The headers of a delivery of `body`; `timestamp` in Unix seconds. */
 export declare function signWebhook(secret: string, id: string, timestamp: number, body: string): Promise<Record<string, string>>;
 /** `data`: markup, or what JSON held, in the format of the webhook. */
-export type VerifiedEvent = Omit<DeliveredEvent, "data"> & { data: unknown;
-};
+export type VerifiedEvent = DeliveredEvent;
 /**
  * The event of a delivery that the service signed. Throws `SignatureError`
  * otherwise.

@@ -201,7 +201,7 @@ async function dryRun(
     const { length } = products;
     return {
       products: { ...NOTHING.products, total: length, refused: length },
-      details: { detail: [...error.details] },
+      details: [...error.details],
     };
   }
 }
@@ -217,7 +217,7 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
   onStore: () => void;
   onCancel: () => void;
 }) {
-  const { outcome: { products, details }, steps } = preview;
+  const { outcome: { products, details, more }, steps } = preview;
   const { updated, unchanged, refused = 0 } = products;
   return (
     <section
@@ -244,7 +244,7 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
           {steps.length > SHOWN && <li>…</li>}
         </ul>
       )}
-      {details && <ProblemList details={details} />}
+      {details && <ProblemList details={details} more={more} />}
       <p class="row">
         {updated > 0 && (
           <button

@@ -107,12 +107,12 @@ function Outside({ client, id }: { client: Client; id: string }) {
     (signal) => client.getImport({ import_id: id }, { signal }),
     [client, id],
   );
-  const detail = data?.import.problems?.detail
-    .filter(({ product }) => product === undefined) ?? [];
-  if (detail.length === 0) return null;
+  const problems = data?.import.problems
+    ?.filter(({ product }) => product === undefined) ?? [];
+  if (problems.length === 0) return null;
   return (
     <div class="note bad" role="alert">
-      <ProblemList details={{ detail }} />
+      <ProblemList details={problems} />
     </div>
   );
 }

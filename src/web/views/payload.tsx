@@ -7,7 +7,7 @@ import {
   type Trigger,
 } from "../../client/mod.ts";
 import { asCurl } from "../curl.ts";
-import { eventBody, loadEvent } from "../events.ts";
+import { eventBody, loadEvent, type WebhookFormat } from "../events.ts";
 import { Await, ErrorNote, Form, useAction, useLoaded } from "../parts.tsx";
 
 /** Opens to the payload of a delivery. */
@@ -36,16 +36,20 @@ function Opened({ client, trigger, delivery }: {
 }) {
   const { event_id: id, created_at } = delivery;
   const loaded = useLoaded(
-    (signal) => loadEvent(client, trigger, id, signal),
+    async (signal) => {
+      const format = await formatOf(client, trigger, signal);
+      const event = await loadEvent(client, trigger, id, format, signal);
+      return { event, format };
+    },
     [client, id],
   );
   return (
     <Await loaded={loaded}>
-      {(event) => {
+      {({ event, format }) => {
         if (event === "far") return <FarNote />;
         const isTest = event === "absent";
         const body = isTest
-          ? eventBody({ id, trigger, created_at, data: "", test: true })
+          ? eventBody({ test: true, id, trigger, created_at, data: "" }, format)
           : event.body;
         return (
           <div class="problems">
@@ -57,12 +61,22 @@ function Opened({ client, trigger, delivery }: {
               </p>
             )}
             <pre class="source code" tabIndex={0}>{body}</pre>
-            <Signature delivery={delivery} body={body} />
+            <Signature delivery={delivery} body={body} format={format} />
           </div>
         );
       }}
     </Await>
   );
+}
+
+/** In which format a webhook is sent now. */
+async function formatOf(
+  client: Client,
+  trigger: Trigger,
+  signal: AbortSignal,
+): Promise<WebhookFormat> {
+  const { webhook } = await client.listWebhooks({}, { signal });
+  return webhook.find((one) => one.trigger === trigger)?.format ?? "xml";
 }
 
 function FarNote() {
@@ -76,9 +90,11 @@ function FarNote() {
 }
 
 /** The secret is in nobody's reach but the seller's, so it is asked for. */
-function Signature(
-  { delivery, body }: { delivery: LoggedDelivery; body: string },
-) {
+function Signature({ delivery, body, format }: {
+  delivery: LoggedDelivery;
+  body: string;
+  format: WebhookFormat;
+}) {
   const { attempts, event_id } = delivery;
   const last = attempts.at(-1);
   const [secret, setSecret] = useState("");
@@ -94,6 +110,7 @@ function Signature(
     last?.url ?? "https://…",
     { "webhook-id": event_id, ...headers },
     body,
+    format,
   );
   return (
     <>

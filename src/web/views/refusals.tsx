@@ -1,5 +1,5 @@
 /** Refused requests with their problems. */
-import type { Client, Details, ErrorCode, Refusal } from "../../client/mod.ts";
+import type { Client, Detail, ErrorCode, Refusal } from "../../client/mod.ts";
 import { count, Form, Moment, plural, Title } from "../parts.tsx";
 import { ListFoot, useRows } from "../paging.tsx";
 import { goTo, route } from "../route.ts";
@@ -22,7 +22,7 @@ const OF_WHOM: Column<Refusal> = {
 
 /** The message, with its problems behind a toggle. */
 export function Reasons({ refusal }: { refusal: Refusal }) {
-  const { request_id, code, message, details } = refusal;
+  const { request_id, code, message, details, more = 0 } = refusal;
   const facts = (
     <span class="quiet">
       For a report: <code>{code}</code>, request <code>{request_id}</code>
@@ -39,22 +39,23 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   return (
     <details>
       <summary>
-        {plural(details.detail.length + (details.more ?? 0), "problem")}
+        {plural(details.length + more, "problem")}
       </summary>
-      <ProblemList details={details} />
+      <ProblemList details={details} more={more} />
       {facts}
     </details>
   );
 }
 
 /** Each problem with its position, and the number of those left out. */
-export function ProblemList(
-  { details: { detail, more = 0 } }: { details: Details },
-) {
+export function ProblemList({ details, more = 0 }: {
+  details: readonly Detail[];
+  more?: number;
+}) {
   return (
     <>
       <ul>
-        {detail.map(({ product, line, message }, i) => (
+        {details.map(({ product, line, message }, i) => (
           <li key={i}>
             {product !== undefined && `product ${product}, `}
             {line !== undefined && `line ${line}: `}

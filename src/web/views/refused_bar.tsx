@@ -3,7 +3,7 @@ import { Changing } from "../changing.tsx";
 import type { Watched } from "../background.ts";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../browser.ts";
-import { isImport, titleOf } from "../names.ts";
+import { titleOf } from "../names.ts";
 import { ErrorNote, plural, useAction } from "../parts.tsx";
 import { goTo } from "../route.ts";
 import { loadFiles } from "../take.ts";
@@ -15,18 +15,14 @@ export function RefusedBar({ client, watched }: {
   const { busy, error, run } = useAction();
   const { refused = 0 } = watched.products;
   const name = `refused-${titleOf(watched)}`;
-  const load = () =>
-    isImport(watched)
-      ? client.getRefusedOfImport({ import_id: watched.import_id })
-      : client.getRefusedProducts({ transaction_id: watched.transaction_id });
-  const download = async () =>
-    saveFile(
-      new Blob([await load()]),
-      `${name.replace(/\.\w+$/, "")}.xml`,
-    );
+  const download = async () => {
+    const { refusedFile } = await loadFiles();
+    const { content, ending } = await refusedFile(client, watched, name);
+    saveFile(content, `${name.replace(/\.\w+$/, "")}.${ending}`);
+  };
   const correct = async () => {
     const { correctRefused } = await loadFiles();
-    await correctRefused(client, watched, name, load);
+    await correctRefused(client, watched, name);
     goTo("upload");
   };
   return (
@@ -34,8 +30,8 @@ export function RefusedBar({ client, watched }: {
       <p class="row">
         <span class="grow">
           {plural(refused, "product")}{" "}
-          refused. Correct them here, or in a file that names their problems in
-          comments; then upload them.
+          refused. Correct them here, or in a file that names their problems;
+          then upload them.
         </span>
         <Changing>
           <button

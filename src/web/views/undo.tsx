@@ -122,8 +122,7 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
   onUndo: (changed?: "keep") => void;
   onCancel: () => void;
 }) {
-  const { products, details } = preview;
-  const { detail: problems = [], more = 0 } = details ?? {};
+  const { products, details: problems = [], more = 0 } = preview;
   const isFree = problems.length === 0;
   const left = problems.length + more;
   return (

@@ -282,13 +282,13 @@ export function resultColumns(
     {
       label: "Product",
       look: "fill bare",
-      cell: ({ id, result, image, details }) => (
+      cell: ({ id, result, image, details, more }) => (
         <div class="pictured">
           {id !== undefined && result !== "deleted" && (
             <TitleOf client={client} id={id} settled={settled} />
           )}
           <Failures images={image} />
-          {details && <ProblemList details={details} />}
+          {details && <ProblemList details={details} more={more} />}
         </div>
       ),
     },

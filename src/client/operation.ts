@@ -1,0 +1,19 @@
+/** A row of the table of operations. */
+export interface Operation {
+  /** GET when left out. */
+  readonly method?: "POST" | "PUT" | "DELETE";
+  /** `:name` is a parameter. */
+  readonly path: string;
+  /** The root of the document that is sent. */
+  readonly sends?: string;
+  /** It takes an Idempotency-Key. */
+  readonly keyed?: true;
+  /** The key goes into `Authorization`. */
+  readonly bearer?: true;
+  /** The types that the answer may have; JSON when left out. */
+  readonly accept?: string;
+  /** What the body is, unless it is JSON; null: there is none. */
+  readonly answer?: "text" | "blob" | null;
+  /** The list in the answer, if it comes in pages. */
+  readonly pages?: string;
+}
