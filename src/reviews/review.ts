@@ -42,13 +42,16 @@ export type ReviewState = typeof REVIEW_STATES[number];
 export const DECISIONS = ["approved", "rejected"] as const;
 export type Decision = typeof DECISIONS[number];
 
-/** Fields whose change makes a product wait under the policy `changes`. */
+/**
+ * Fields whose change makes a product wait under the policy `changes`, in the
+ * order of a document.
+ */
 export const REVIEWED_FIELDS = [
   "title",
   "description",
-  "categories",
-  "brand",
   "gtin",
+  "brand",
+  "categories",
   "images",
 ] as const satisfies (keyof ProductFields)[];
 export type ReviewedFields = Pick<

@@ -145,7 +145,7 @@ bothEngines.test("review changes: title, description, categories, brand, gtin an
     child(each, "changed").children.map(({ text }) => text);
   assertEquals(changed(a), ["title"]);
   assertEquals(child(a, "former").source, "<title>Title of A</title>");
-  assertEquals(changed(b), ["description", "categories", "gtin"]);
+  assertEquals(changed(b), ["description", "gtin", "categories"]);
   assertEquals(child(b, "former").source, "", "they were empty");
   await decide(
     app,
@@ -154,6 +154,17 @@ bothEngines.test("review changes: title, description, categories, brand, gtin an
   await put(app, "A/attribute/brand/C");
   const [again] = await reviews(app);
   assertEquals(changed(again), ["brand"], "since the last approval");
+  const cleared = await app.upload(
+    "<product><sku>B</sku><title>New title</title><description/>" +
+      "<categories/><brand>N</brand><gtin/></product>",
+  );
+  assertEquals(cleared.status, 200);
+  const [, emptied] = await reviews(app);
+  assertEquals(
+    child(emptied, "former").children.map(({ name }) => name),
+    ["title", "description", "gtin", "categories"],
+    "in the order of a document, as the schema says",
+  );
 });
 
 contract.test("a decision is stored, in the audit log, and an event, once", async () => {
