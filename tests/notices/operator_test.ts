@@ -1,6 +1,6 @@
 /** The operator is told of each trouble at once, and once. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { DbError } from "../../src/database/db.ts";
+import { DbError, type DbErrorKind } from "../../src/database/db.ts";
 import { systemDisk } from "../../src/lib/disk.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { noteBackup } from "../../src/notices/backup_time.ts";
@@ -84,6 +84,29 @@ Deno.test("a database that takes no writes is told, and not again afterwards", a
   assertEquals(parts, ["database"]);
   isFull = true;
   await toldOnce(telling, "not_ready", 2);
+});
+
+Deno.test("what is not stored is sent again as it was, whatever is wrong by then", async () => {
+  let kind: DbErrorKind | null = null;
+  const beforeCommit = () => {
+    if (kind !== null) throw new DbError(kind, "on purpose");
+  };
+  await using telling = await tell({
+    config: { databaseUrl: null },
+    deps: { beforeCommit },
+  });
+  const { operator } = telling;
+  operator.answering = () => new Response(null, { status: 500 });
+  kind = "full";
+  await toldOnce(telling, "not_ready");
+  kind = "readonly";
+  await telling.until(() => telling.told("not_ready").length >= 2, "again");
+  operator.answering = () => new Response();
+  const told = () => telling.told("not_ready");
+  await telling.until(() => told().length >= 3, "and again");
+  const texts = new Set(told().map(({ text }) => text));
+  const ids = new Set(told().map(({ headers }) => headers.get("webhook-id")));
+  assertEquals([texts.size, ids.size], [1, 1], [...texts].join());
 });
 
 bothEngines.test("a disk below 10 % is told once, until 12 % are free", async () => {

@@ -26,6 +26,14 @@ type SeenServices = Pick<
   "config" | "db" | "deps" | "health" | "signals"
 >;
 
+interface Known {
+  /** What is sent again is the same. */
+  sent: Notice | null;
+  isTold: boolean;
+  /** Monotonic milliseconds. */
+  seenAt: number;
+}
+
 export class Seen {
   readonly #services: SeenServices;
   /** Tells what could not be stored. */
@@ -33,8 +41,8 @@ export class Seen {
   /** What was not ready at the last look. */
   #failed: ReadonlySet<string> = new Set();
   readonly #low = new Set<string>();
-  /** What goes on, with what was told of it if it is not stored. */
-  readonly #known = new Map<string, { told: Detail | null; seenAt: number }>();
+  /** What goes on, with what was sent of it without being stored. */
+  readonly #known = new Map<string, Known>();
 
   constructor(
     services: SeenServices,
@@ -61,8 +69,9 @@ export class Seen {
       if (seenAt < now - OVER_MS) this.#known.delete(id);
     }
     const rows = seen.map((one) => {
-      const told = this.#known.get(one.id)?.told ?? null;
-      return { ...one, detail: told ?? one.detail, isTold: told !== null };
+      const { sent = null, isTold = false } = this.#known.get(one.id) ?? {};
+      const detail = sent?.detail ?? one.detail;
+      return { ...one, detail, isTold: isTold && sent !== null };
     });
     try {
       await db.write(async (tx) => {
@@ -71,12 +80,12 @@ export class Seen {
         tx.onCommit(() => signals.notices.announce());
       }, ORDER);
       for (const { id } of seen) {
-        this.#known.set(id, { told: null, seenAt: now });
+        this.#known.set(id, { sent: null, isTold: true, seenAt: now });
       }
     } catch (error) {
       if (outageOf(error) === null) throw error;
-      const unknown = seen.filter(({ id }) => !this.#known.has(id));
-      for (const one of unknown) await this.#tell(one, now);
+      const untold = seen.filter(({ id }) => !this.#known.get(id)?.isTold);
+      for (const one of untold) await this.#tell(one, now);
     }
   }
 
@@ -87,9 +96,11 @@ export class Seen {
     // Other processes that tell it, too, are likely to give it the same id.
     const now = this.#services.deps.clock.now();
     const createdAt = now - now % SAME_MS;
-    const notice = { sellerNo: 0, id, kind, detail, createdAt, failures: 0 };
-    const isTold = await this.#tellNow(notice);
-    if (isTold) this.#known.set(id, { told: detail, seenAt });
+    const sent = this.#known.get(id)?.sent ??
+      { sellerNo: 0, id, kind, detail, createdAt, failures: 0 };
+    this.#known.set(id, { sent, isTold: false, seenAt });
+    const isTold = await this.#tellNow(sent);
+    this.#known.set(id, { sent, isTold, seenAt });
   }
 
   /** What failed at two looks, as a moment is no reason. */
