@@ -95,17 +95,25 @@ async function resultsOf(
   return products;
 }
 
-/** The products that are not refused, in their order. */
+/** A product of a part that was not checked yet, or never. */
+const UNREAD: Omit<ImportedProduct, "product" | "problems"> = {
+  id: null,
+  sku: null,
+  result: "not_stored",
+  images: [],
+};
+
+/** The products that are not refused, in their order; as many, or more. */
 async function othersOf(
   sql: Sql,
   key: ImportKey,
   row: Import,
-  { part, transaction_id }: Part,
+  { part, products, transaction_id }: Part,
 ): Promise<Omit<ImportedProduct, "product" | "problems">[]> {
   const { sellerNo } = key;
   if (transaction_id === null) {
     const checked = await findChecked(sql, key, part);
-    if (checked === null) return [];
+    if (checked === null) return Array.from({ length: products }, () => UNREAD);
     const isTold = row.dry_run === 1;
     return unpackResults(checked.results).map(({ id, sku, result }) => (
       { id, sku, result: isTold ? result : "not_stored", images: [] }

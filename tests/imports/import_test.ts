@@ -438,6 +438,12 @@ bothEngines.test("an import that is over cannot be cancelled; one that hangs can
     summaryOf(await ended(app, hangs)),
     "cancelled, total 1",
   );
+  const told = await app.call(`${IMPORTS}/${hangs}/results`);
+  assertEquals(
+    child(told.xml, "results").children.map(({ source }) => source),
+    ["<result>not_stored</result>"],
+    "what was never checked is told, too",
+  );
   assertEquals(await storedCount(app), 2);
 });
 
