@@ -18,7 +18,7 @@ export interface Server {
 }
 
 /** A reader that has stopped leaves after so long. */
-const STOPPED_MS = 90_000;
+export const STOPPED_MS = 90_000;
 export const ADDRESS = "10.1.1.1";
 
 export interface ConnectionOptions {

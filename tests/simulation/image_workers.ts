@@ -45,6 +45,8 @@ export class FetchesInProgress {
   readonly doubles: { url: string; at: number }[] = [];
   /** Ids of images that were stored, for which process, and when it was told. */
   readonly stored: { id: string; process: string; at: number }[] = [];
+  /** Called at the next one of them. */
+  readonly awaiting = new Set<() => void>();
   /** By the image's id. */
   readonly #workers = new Map<string, { lease: string; worker: object }>();
 
@@ -231,6 +233,8 @@ class SimulatedWorker implements SpawnedWorker {
         const id = this.#images.get(lease);
         if (outcome.kind !== "stored" || id === undefined) continue;
         fetches.stored.push({ id, process: name, at: scheduler.time });
+        for (const tell of fetches.awaiting) scheduler.after(0, tell);
+        fetches.awaiting.clear();
       }
     }
     this.#toMain.send(copied(message));

@@ -61,9 +61,10 @@ export class Machine implements Disposable {
   readonly moved = new Set<() => void>();
   /** Called before each commit. */
   readonly committing = new Set<() => void | Promise<void>>();
+  /** By how much the wall clock was set, at which virtual times. */
+  readonly moves: { at: number; ms: number }[] = [];
   #dataDir: string;
-  #wallClockMs = BEGIN;
-  #latest = BEGIN;
+  #movedMs = 0;
   readonly #failure = Promise.withResolvers<never>();
 
   constructor(
@@ -92,12 +93,29 @@ export class Machine implements Disposable {
 
   /** Unix milliseconds. */
   now(): number {
-    return Math.floor(this.#wallClockMs + this.kernel.time);
+    return Math.floor(BEGIN + this.#movedMs + this.kernel.time);
+  }
+
+  /** Unix milliseconds that it showed at a virtual time. */
+  wallClock(at: number): number {
+    return Math.floor(
+      BEGIN + at + sum(this.moves.filter((one) => one.at <= at)),
+    );
+  }
+
+  /** The latest that it showed within these virtual times. */
+  latestWithin(from: number, to: number): number {
+    const ends = this.moves.entries()
+      .filter(([, { at }]) => at >= from && at <= to)
+      .map(([n, { at }]) => BEGIN + at + sum(this.moves.slice(0, n)));
+    return Math.floor(
+      Math.max(this.wallClock(from), this.wallClock(to), ...ends),
+    );
   }
 
   /** The latest that the wall clock ever showed. */
   latest(): number {
-    return Math.max(this.#latest, this.now());
+    return this.latestWithin(0, this.kernel.time);
   }
 
   /** What threads go by that share nothing with their process. */
@@ -124,8 +142,8 @@ export class Machine implements Disposable {
 
   /** Sets the wall clock forward, or back. */
   moveWallClock(ms: number): void {
-    this.#latest = this.latest();
-    this.#wallClockMs += ms;
+    this.moves.push({ at: this.kernel.time, ms });
+    this.#movedMs += ms;
   }
 
   /**
@@ -146,4 +164,8 @@ export class Machine implements Disposable {
     this.connections.clear();
     this.folders.remove(this.#dataDir);
   }
+}
+
+function sum(moves: readonly { ms: number }[]): number {
+  return moves.reduce((sum, { ms }) => sum + ms, 0);
 }

@@ -9,7 +9,7 @@ export const NOTICES_SECRET = `whsec_${
 
 /** A request that it was sent, and whether it took it. */
 export type ToOperator =
-  & Pick<ReceivedRequest, "headers" | "body" | "at">
+  & Pick<ReceivedRequest, "client" | "headers" | "body" | "at">
   & { isTaken: boolean };
 
 const REFUSAL: Reaction = { status: 500 };
@@ -39,9 +39,9 @@ export class OperatorEndpoint {
     return { answer: (request) => this.#answer(request) };
   }
 
-  #answer({ headers, body, at }: ReceivedRequest): Reaction {
+  #answer({ client, headers, body, at }: ReceivedRequest): Reaction {
     const isTaken = this.#refusal === null;
-    this.requests.push({ headers, body, at, isTaken });
+    this.requests.push({ client, headers, body, at, isTaken });
     return this.#refusal ?? { status: 204 };
   }
 }

@@ -95,6 +95,20 @@ export class SimulatedStage implements Stage, Disposable {
     return this.machine.latest();
   }
 
+  wallClock(at: number): number {
+    return this.machine.wallClock(at);
+  }
+
+  latestWithin(from: number, to: number): number {
+    return this.machine.latestWithin(from, to);
+  }
+
+  isSetBack(from: number, to: number): boolean {
+    return this.machine.moves.some(({ at, ms }) =>
+      ms < 0 && at >= from && at <= to
+    );
+  }
+
   moveClock(ms: number): void {
     this.machine.moveWallClock(ms);
   }
@@ -158,6 +172,19 @@ export class SimulatedStage implements Stage, Disposable {
 
   storedImages(): FetchesInProgress["stored"] {
     return this.#fetches.stored;
+  }
+
+  imageStored(mostMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { awaiting } = this.#fetches;
+      const end = () => {
+        cancel();
+        awaiting.delete(end);
+        resolve();
+      };
+      const cancel = this.scheduler.after(mostMs, end);
+      awaiting.add(end);
+    });
   }
 
   errors(): Machine["errors"] {

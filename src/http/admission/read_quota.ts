@@ -8,7 +8,7 @@ import { permitFor, SellerQuota } from "./seller_quota.ts";
 /** Long reads in progress or waiting. */
 const READS = { perSeller: 64, total: 512, what: "reads" };
 /** Answers of one owner until they are sent, at most 4 MiB each. */
-const ANSWERS = 4;
+export const ANSWERS = 4;
 /**
  * Answers being created that are long already, or may become so at once; one of
  * each owner.

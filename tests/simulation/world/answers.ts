@@ -2,6 +2,7 @@
 import { parseTree, type XmlElement } from "../../../src/xml/decode.ts";
 import { DETAIL_CODES, ERRORS } from "../../../src/lib/errors.ts";
 import { textAt } from "../../support/app.ts";
+import { asXml } from "../../support/forms.ts";
 import { validateResponse } from "../../support/schemas.ts";
 import { sometimes } from "../../support/sometimes.ts";
 import type { SimulatedAnswer } from "../scheduler.ts";
@@ -11,7 +12,7 @@ export interface Reply {
   status: number;
   headers: Headers;
   body: Uint8Array<ArrayBuffer>;
-  /** The body as text; empty for none. */
+  /** The body as text, JSON as the XML that says the same; empty for none. */
   text: string;
   /** The root `<service>`; null if the body is no such document. */
   xml: XmlElement | null;
@@ -24,18 +25,26 @@ export interface Expectations {
   limited: boolean;
   /** Compares the answer with the published schema, too. */
   thorough: boolean;
+  /** What was asked, by whoever wants JSON; null where XML is wanted. */
+  json: { method: string; url: string } | null;
 }
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
 const XML = "text/xml; charset=utf-8";
+const JSON_TYPE = "application/json";
 
 /** Reads an answer; throws a `BrokenRule` if it breaks the contracts. */
 export function readAnswer(
   { status, headers, body }: SimulatedAnswer,
-  { limited, thorough }: Expectations,
+  { limited, thorough, json }: Expectations,
 ): Reply {
-  const text = new TextDecoder().decode(body);
-  const seen = `${status} ${text.slice(0, 2_000)}`;
+  const sent = new TextDecoder().decode(body);
+  const seen = `${status} ${sent.slice(0, 2_000)}`;
+  const type = headers.get("content-type");
+  // Refused products come back in the form in which they were sent.
+  const isAsSent = status === 200 && (json?.url.endsWith("/refused") ?? false);
+  const isTurned = json !== null && type === JSON_TYPE && !isAsSent;
+  const text = isTurned ? turned(sent, { ...json, status }, seen) : sent;
   const rule = (holds: boolean, words: string) =>
     hold(holds, "contract", words, seen);
   const id = headers.get("x-request-id");
@@ -56,12 +65,16 @@ export function readAnswer(
     }
   }
   if (status === 204) rule(text === "", "204 has no body");
-  const isXml = headers.get("content-type") === XML && text !== "";
+  rule(
+    json === null || type !== XML || isAsSent,
+    "who wants JSON is answered in JSON",
+  );
+  const isXml = (isTurned || type === XML) && text !== "";
   if (!isXml) {
     rule(status < 400, "an error is a document");
     return { status, headers, body, text, xml: null, code: null };
   }
-  const root = parse(body, seen);
+  const root = parse(isTurned ? new TextEncoder().encode(text) : body, seen);
   const xml = root.name === "service" ? root : null;
   rule(xml !== null || root.name === "products", "the root is <service>");
   if (thorough && xml !== null) {
@@ -70,6 +83,20 @@ export function readAnswer(
   }
   const code = status < 400 || isHealth ? null : codeOf(xml!, status, rule);
   return { status, headers, body, text, xml, code };
+}
+
+/** The XML that says the same as an answer in JSON. */
+function turned(
+  json: string,
+  asked: { method: string; url: string; status: number },
+  seen: string,
+): string {
+  sometimes("an answer in JSON");
+  try {
+    return asXml(json, asked);
+  } catch (error) {
+    hold(false, "contract", `an answer in JSON has its shape: ${error}`, seen);
+  }
 }
 
 function parse(body: Uint8Array, seen: string): XmlElement {

@@ -1,9 +1,11 @@
 /** Sends requests as the clients of a world do, and checks every answer. */
+import { gzipSync } from "node:zlib";
 import type { Random } from "../../support/random.ts";
 import type { SimulatedProcess, SimulatedRequest } from "../scheduler.ts";
 import { isUnsure, readAnswer, type Reply } from "./answers.ts";
 import { BrokenRule, hold } from "./broken_rule.ts";
 import { chance, pick } from "./choice.ts";
+import { acceptJson, inJson, JSON_SHARE, mayBeJson, urlOf } from "./form.ts";
 import type { Stage } from "./stage.ts";
 import type { Trouble } from "./trouble.ts";
 
@@ -13,6 +15,8 @@ export interface Call {
   /** null sends none. */
   key: Keyring | string | null;
   body?: string | Uint8Array<ArrayBuffer>;
+  /** The body is sent compressed. */
+  zipped?: boolean;
   headers?: Readonly<Record<string, string>>;
   pieces?: SimulatedRequest["pieces"];
   reader?: SimulatedRequest["reader"];
@@ -75,6 +79,8 @@ export class Caller {
   readonly outstanding = new Set<string>();
   /** How often each kind of request was answered how. */
   readonly answers = new Map<string, number>();
+  /** Whether somebody speaks JSON. */
+  readonly #json = new Map<string, boolean>();
   #requests = 0;
 
   constructor(options: CallerOptions) {
@@ -87,6 +93,14 @@ export class Caller {
 
   sleep(ms: number): Promise<void> {
     return new Promise((done) => void this.#scheduler.after(ms, done));
+  }
+
+  /** Some speak JSON, all the time. */
+  #speaksJson(who: string): boolean {
+    const random = () => this.#scheduler.random(`form of ${who}`);
+    const does = this.#json.get(who) ?? chance(random(), JSON_SHARE);
+    this.#json.set(who, does);
+    return does;
   }
 
   /** Sends it once, to any process. */
@@ -130,7 +144,8 @@ export class Caller {
         new BrokenRule("alive", `no answer for ${HANG_MS / 1_000} s: ${what}`),
       ));
     try {
-      const answer = await process.request(toRequest(call));
+      const json = this.#speaksJson(who) && mayBeJson(call);
+      const answer = await process.request(toRequest(call, json));
       scheduler.trace(() =>
         `${what}: ${answer?.status ?? "no answer"} after ${
           Math.round(scheduler.time - begun)
@@ -138,7 +153,9 @@ export class Caller {
       );
       if (answer === null) return process.running ? "lost" : "ended";
       const limited = call.limited ?? false;
-      const reply = readAnswer(answer, { limited, thorough });
+      const url = urlOf(call.path);
+      const asked = json ? { method: call.method, url } : null;
+      const reply = readAnswer(answer, { limited, thorough, json: asked });
       hold(
         reply.status !== 408 || call.pieces !== undefined,
         "contract",
@@ -245,20 +262,27 @@ function isRate({ status, text }: Reply): boolean {
   return status === 429 && text.includes("Too many requests");
 }
 
-function toRequest(
-  call: Call,
-): SimulatedRequest {
-  const { method, path, body, headers, pieces, reader } = call;
+function toRequest(call: Call, isJson: boolean): SimulatedRequest {
+  const { method, path, headers, pieces, reader } = call;
   const sent = keyOf(call);
+  const json = isJson ? inJson(call) : null;
+  const body = json ?? call.body;
+  const bytes = typeof body === "string"
+    ? new TextEncoder().encode(body)
+    : body;
+  const isZipped = call.zipped === true && bytes !== undefined;
+  const type = json === null ? "text/xml" : "application/json";
   return {
     method,
     path,
     headers: {
       ...(sent !== null && { "X-Service-Auth": sent }),
-      ...(body !== undefined && { "Content-Type": "text/xml" }),
+      ...(body !== undefined && { "Content-Type": type }),
+      ...(isZipped && { "Content-Encoding": "gzip" }),
       ...headers,
+      ...(isJson && { Accept: acceptJson(call) }),
     },
-    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
+    body: isZipped ? new Uint8Array(gzipSync(bytes)) : bytes,
     pieces,
     reader,
   };

@@ -2,7 +2,6 @@
  * A seller's integration with products of its own, which nobody else changes:
  * it does one thing after the other, so a model tells what each comes to.
  */
-import { gzipSync } from "node:zlib";
 import type { XmlElement } from "../../../src/xml/decode.ts";
 import { productElement, toProduct } from "../../model/documents.ts";
 import {
@@ -23,19 +22,17 @@ import { detailsOf, type Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
 import type { Call, Sent } from "./caller.ts";
 import { chance, pick } from "./choice.ts";
+import { GAP, productsInJson } from "./form.ts";
 import { drawAttributes, type DrawnRow, drawRows } from "./rows.ts";
 import { CLOCK_MOVES } from "./trouble.ts";
 import type { Seller } from "./seller.ts";
 import { checkStatus, checkStream } from "./statuses.ts";
+import { heldUpMs } from "./unread.ts";
 
 export const BULK = "/seller_api/bulk_products";
 const ATTRIBUTES = "/seller_api/bulk_attributes";
 const PRODUCTS = "/seller_api/products";
 const IMPORTS = "/seller_api/imports";
-/** What no part of an import contains. */
-const GAP = `<!--${" ".repeat(2 * 1_024 * 1_024)}-->`;
-
-const GZIP = { "Content-Encoding": "gzip" };
 /** How long requests may take while nothing fails. */
 const READ_MS = 15_000;
 const WRITE_MS = 20_000;
@@ -98,6 +95,8 @@ export class CatalogueClient implements Actor {
   readonly prefix: string;
   /** Its uploads, the last ones, with the sources of refused products. */
   readonly #uploads: { id: string; refused: string[] }[] = [];
+  /** Its imports that have stored something, and their undos. */
+  readonly #imports = new Set<string>();
   /** When uploads were last seen that were not final. */
   readonly #pendingAt = new Map<string, { wall: number; time: number }>();
   readonly #scene: Scene;
@@ -235,12 +234,9 @@ export class CatalogueClient implements Actor {
     );
   }
 
-  /** Whether answers of this seller that nobody reads hold up the others. */
-  get #stalls(): boolean {
-    const crowd = `${this.seller.plan.name}/crowd`;
-    return this.#scene.world.steps.some(({ actor, kind }) =>
-      actor === crowd && kind === "stopped readers"
-    );
+  /** How long its reads may take where its crowds leave answers unread. */
+  #readMs(): number {
+    return READ_MS + heldUpMs(this.#scene, this.seller, this.#name);
   }
 
   #nextKey(): string {
@@ -256,9 +252,8 @@ export class CatalogueClient implements Actor {
       limited: seller.limited,
       alone: seller.plan.rateLimit !== null && seller.limited &&
         this.#isAlone,
-      fairMs: method === "GET" ? READ_MS : undefined,
+      fairMs: method === "GET" ? this.#readMs() : undefined,
       ...more,
-      ...(this.#stalls && { fairMs: undefined }),
     };
   }
 
@@ -298,7 +293,7 @@ export class CatalogueClient implements Actor {
     const keyed = "Idempotency-Key" in upload.headers;
     const isDry = upload.query.includes("dry_run");
     const plain = this.#uploadCall(upload, drawnPieces(random, upload));
-    const call = chance(random, 0.2) ? zipped(plain) : plain;
+    const call = { ...plain, zipped: chance(random, 0.2) };
     const sent = await this.#send(call, random, keyed || isDry);
     await this.#conclude(random, upload, sent, begun);
   }
@@ -413,7 +408,7 @@ export class CatalogueClient implements Actor {
         fairMs: undefined,
       },
     );
-    const call = chance(random, 0.5) ? zipped(plain) : plain;
+    const call = { ...plain, zipped: chance(random, 0.5) };
     const { reply, repeated } = await this.#send(call, random, true);
     if (this.seller.removed) return;
     if (repeated && this.#scene.world.jumps) {
@@ -431,13 +426,41 @@ export class CatalogueClient implements Actor {
     }
     hold(reply!.status === 200, "true", "an import is accepted", reply!.text);
     const id = textAt(reply!.xml!, "import_id");
+    const isEnded = !isDry && chance(random, 0.25) &&
+      await this.#cancelImport(id, random);
     const record = await this.#importOver(id, random);
     if (record === null) return void (this.#hasLostTrack = true);
     if (isDry) return await this.#endImport(id, 200, random);
-    await this.#followImport(random, id, record, { rows, partly, begun });
+    const status = textAt(record, "status");
+    hold(
+      status === "cancelled" || !isEnded,
+      "true",
+      "an import that was cancelled shows it",
+      record.source,
+    );
+    const followed = { rows, partly, begun, breaks };
+    await this.#followImport(random, id, record, followed);
     if (this.#hasLostTrack) return;
     if (chance(random, 0.3)) await this.#endImport(id, 409, random);
     if (chance(random, 0.5)) await this.#retryImport(id, random);
+  }
+
+  /** After some time; whether it was cancelled for certain. */
+  async #cancelImport(id: string, random: Random): Promise<boolean> {
+    const ms = pick(random, [0, 5, 50, 300, 1_000, 3_000]);
+    await this.#scene.caller.sleep(ms);
+    this.#scene.stage.scheduler.trace(() => `${this.#name} cancels ${id}`);
+    const call = this.#call("DELETE", `${IMPORTS}/${id}`);
+    const { reply } = await this.#send(call, random, true);
+    if (this.seller.removed || this.#isTooOld(reply!)) return false;
+    // It may be over already, as after an answer that was lost.
+    hold(
+      reply!.status === 200 || reply!.status === 409,
+      "true",
+      "an import is cancelled, unless it is over",
+      reply!.text,
+    );
+    return reply!.status === 200;
   }
 
   /** What is over is not cancelled, and a dry run is deleted. */
@@ -515,24 +538,20 @@ export class CatalogueClient implements Actor {
     random: Random,
     id: string,
     record: XmlElement,
-    { rows, partly, begun }: Pick<Followed, "rows" | "partly" | "begun">,
+    { rows, partly, begun, breaks }:
+      & Pick<Followed, "rows" | "partly" | "begun">
+      & { breaks: number },
   ): Promise<void> {
-    const results: XmlElement[] = [];
-    const limit = pick(random, [3, 50, 250]);
-    for (let after = "";;) {
-      const path = `${IMPORTS}/${id}/results?limit=${limit}${after}`;
-      const { xml } = await this.#get(path, random);
-      if (xml === null) return void (this.#hasLostTrack = true);
-      results.push(...child(xml, "results").children);
-      const next = nextOf(xml);
-      if (next === null) break;
-      after = `&after=${next}`;
-    }
+    const results = await this.#importResults(id, random);
+    if (results === null) return void (this.#hasLostTrack = true);
     const told = () => results.map(({ source }) => source).join("");
     hold(results.length === rows.length, "true", "all are told", told());
     const resultOf = (i: number) => textAt(results[i], "result");
+    const isCancelled = textAt(record, "status") === "cancelled";
+    const isLeft = (i: number) => isCancelled && resultOf(i) === "not_stored";
     const mayFail = this.#scene.trouble.ofNetwork(begun);
     for (const [i, { isBad, urls }] of rows.entries()) {
+      if (isLeft(i)) continue;
       const isBeyond = results[i].source.includes("quota_exceeded");
       hold(
         resultOf(i) === "refused"
@@ -545,8 +564,9 @@ export class CatalogueClient implements Actor {
     }
     const isRefused = textAt(record, "status") === "refused";
     const refused = rows.filter((_, i) => resultOf(i) === "refused").length;
+    const mayBeStored = refused === 0 || (partly && refused < rows.length);
     hold(
-      isRefused === (refused > 0 && (!partly || refused === rows.length)),
+      isRefused === !mayBeStored || (isCancelled && !isRefused),
       "true",
       "an import is refused if anything is wrong",
       record.source,
@@ -560,8 +580,14 @@ export class CatalogueClient implements Actor {
         told(),
       );
     }
+    if (isCancelled) {
+      const all = rows.map((_, i) => resultOf(i));
+      this.#checkCancelled(all, breaks, told());
+    }
     const done = rows.flatMap((row, i) =>
-      resultOf(i) === "refused" ? [] : [{ row, result: results[i] }]
+      resultOf(i) === "refused" || isLeft(i)
+        ? []
+        : [{ row, result: results[i] }]
     );
     const expected = this.model.upload(done.map(({ row }) => row.row));
     hold(expected.status === 200, "true", "it can be stored", told());
@@ -576,7 +602,117 @@ export class CatalogueClient implements Actor {
     });
     const ids = done.map(({ result }) => textAt(result, "id"));
     this.model.apply(expected.outcomes, ids);
+    this.model.note(id, expected.outcomes, ids, null);
+    this.#imports.add(id);
     sometimes("an import stored");
+  }
+
+  /** All of them; null for an import that is deleted. */
+  async #importResults(
+    id: string,
+    random: Random,
+  ): Promise<XmlElement[] | null> {
+    const results: XmlElement[] = [];
+    const limit = pick(random, [3, 50, 250]);
+    for (let after = "";;) {
+      const path = `${IMPORTS}/${id}/results?limit=${limit}${after}`;
+      const { xml } = await this.#get(path, random);
+      if (xml === null) return null;
+      results.push(...child(xml, "results").children);
+      const next = nextOf(xml);
+      if (next === null) return results;
+      after = `&after=${next}`;
+    }
+  }
+
+  /** What a cancelled import has stored are its first parts. */
+  #checkCancelled(
+    resultOf: readonly string[],
+    breaks: number,
+    told: string,
+  ): void {
+    const parts = Map.groupBy(
+      resultOf.entries().filter(([, result]) => result !== "refused"),
+      ([i]) => Math.min(i, breaks),
+    );
+    const stored = [...parts].toSorted(([a], [b]) => a - b)
+      .map(([, own]) => own.map(([, result]) => result !== "not_stored"));
+    hold(
+      stored.every((own) => own.every((is) => is === own[0])),
+      "atomic",
+      "a part of a cancelled import is stored wholly or not at all",
+      told,
+    );
+    const first = stored.map(([is]) => is);
+    hold(
+      first.every((is, i) => i === 0 || first[i - 1] || !is),
+      "true",
+      "a cancelled import has stored its first parts",
+      told,
+    );
+    sometimes("an import cancelled");
+    if (first.includes(true)) sometimes("a part of a cancelled import stored");
+  }
+
+  /** What an import has stored is taken back, by another one. */
+  async #undoImport(id: string, random: Random): Promise<void> {
+    const keep = chance(random, 0.5);
+    const isDry = chance(random, 0.2);
+    const path = `${IMPORTS}/${id}/undo?dry_run=${isDry}` +
+      (keep ? "&changed=keep" : "");
+    this.#scene.stage.scheduler.trace(() => `${this.#name} undoes: ${path}`);
+    const headers = { "Idempotency-Key": this.#nextKey() };
+    const { touched } = this.model.transactions.find((one) => one.id === id)!;
+    const undone = this.model.undo(id, keep);
+    const call = this.#call("POST", path, { headers });
+    const { reply, repeated } = await this.#send(call, random, true);
+    if (this.seller.removed) return;
+    if (repeated && this.#scene.world.jumps) {
+      return void (this.#hasLostTrack = true);
+    }
+    if (this.#isTooOld(reply!)) return;
+    const isNothing = touched.length === 0 || undone.status === 409;
+    const status = isNothing ? 409 : 200;
+    hold(
+      reply!.status === status,
+      "true",
+      `${path}: ${status} is expected`,
+      reply!.text,
+    );
+    if (status !== 200) return;
+    const own = textAt(reply!.xml!, "import_id");
+    const record = await this.#importOver(own, random);
+    const results = record && await this.#importResults(own, random);
+    if (results === null) return void (this.#hasLostTrack = true);
+    const told = results.map(({ source }) => source).join("");
+    const isFull = told.includes("quota_exceeded");
+    const isRefused = textAt(record!, "status") === "refused";
+    hold(
+      isRefused === (undone.status === 422) || (isFull && isRefused),
+      "true",
+      "an undo of an import is refused if anything was changed since",
+      { record: record!.source, undone },
+    );
+    if (isRefused) return sometimes("an undo of an import refused");
+    if (isDry || undone.status !== 200) return;
+    const { outcomes, kept = 0 } = undone;
+    const key = (sku: string, result: string) => `${sku} ${result}`;
+    const wanted = outcomes.map(({ sku, result }) => key(sku, result));
+    const shown = results.map((one) =>
+      key(textAt(one, "sku"), textAt(one, "result"))
+    );
+    hold(
+      wanted.toSorted().join() === shown.toSorted().join(),
+      "true",
+      "the results of an undo of an import are the model's",
+      { wanted, shown },
+    );
+    const ids = wanted.map((one) => textAt(results[shown.indexOf(one)], "id"));
+    this.model.apply(outcomes, ids);
+    this.model.note(own, outcomes, ids, id);
+    this.#imports.add(own);
+    sometimes("an import undone");
+    if (kept > 0) sometimes("a part of an undo refused");
   }
 
   #isTooLarge({ status }: Reply, upload: Upload): boolean {
@@ -868,6 +1004,7 @@ export class CatalogueClient implements Actor {
     if (transactions.length === 0) return;
     const late = transactions.slice(random.below(2) * -3);
     const { id } = pick(random, late);
+    if (this.#imports.has(id)) return await this.#undoImport(id, random);
     const keep = chance(random, 0.5);
     const isDry = chance(random, 0.2);
     const query = [keep && "changed=keep", isDry && "dry_run=true"]
@@ -1040,7 +1177,7 @@ export class CatalogueClient implements Actor {
   #checkPrompt(transaction: XmlElement, begun: number): void {
     const { stage, trouble, world } = this.#scene;
     const finishedAt = Date.parse(textAt(transaction, "finished_at"));
-    if (Number.isNaN(finishedAt) || world.jumps || this.#stalls) return;
+    if (Number.isNaN(finishedAt) || world.jumps) return;
     // A request that is refused for its rate is sent again much later.
     const { plan: { rateLimit } } = this.seller;
     const rate = rateLimit ?? world.settings.rateLimit;
@@ -1049,7 +1186,7 @@ export class CatalogueClient implements Actor {
     if (trouble.anySince(begun - READ_MS)) return;
     const late = Math.min(stage.now() - finishedAt, time - begun);
     hold(
-      late < (world.isPrompt ? PROMPT_MS : READ_MS),
+      late < (world.isPrompt ? PROMPT_MS : this.#readMs()),
       "fair",
       `${this.#name}: a wait ends soon after what it waits for`,
       { late, transaction: transaction.source },
@@ -1066,9 +1203,11 @@ export class CatalogueClient implements Actor {
     if (this.seller.removed || this.#isTooOld(reply!)) return;
     const status = refused.length === 0 ? 404 : 200;
     hold(reply!.status === status, "true", path, reply!.text);
+    const { text } = reply!;
     for (const product of refused) {
       hold(
-        reply!.text.includes(product),
+        text.includes(product) ||
+          text.includes(productsInJson(product) ?? product),
         "true",
         "a refused product is handed back byte for byte",
         { product, answer: reply!.text },
@@ -1107,7 +1246,7 @@ export class CatalogueClient implements Actor {
     random: Random,
     waitMs = 0,
   ): Promise<{ xml: XmlElement | null; text: string }> {
-    const call = this.#call("GET", path, { fairMs: waitMs + READ_MS });
+    const call = this.#call("GET", path, { fairMs: this.#readMs() + waitMs });
     const { reply } = await this.#send(call, random, true);
     const { status, xml, text } = reply!;
     if (this.seller.removed) return { xml: null, text };
@@ -1129,11 +1268,6 @@ function drawnPieces(random: Random, { rows }: Upload): Partial<Call> {
   if (!chance(random, 0.15)) return {};
   const bytes = 200 * (1 + rows.length);
   return { pieces: { bytes, everyMs: pick(random, [1, 50, 1_000]) } };
-}
-
-function zipped(call: Call): Call {
-  const body = new Uint8Array(gzipSync(call.body as string));
-  return { ...call, body, headers: { ...call.headers, ...GZIP } };
 }
 
 function isPassing({ status }: Reply): boolean {

@@ -11,6 +11,7 @@ import type { Call } from "./caller.ts";
 import { between, chance } from "./choice.ts";
 import { imageUrl } from "./hosts.ts";
 import type { Seller } from "./seller.ts";
+import { heldUpMs, STOPPED } from "./unread.ts";
 
 export type CrowdStep =
   | "uploads at once"
@@ -142,7 +143,7 @@ export class CrowdClient implements Actor {
     const key = this.#seller;
     const call = { method: "GET", path: LIST, key, limited: key.limited };
     const stopped = Array.from(
-      { length: 6 * world.processes.length },
+      { length: STOPPED * world.processes.length },
       () => caller.once(this.#name, { ...call, reader: "stops" }, random),
     );
     await caller.sleep(1_000);
@@ -177,14 +178,6 @@ export class CrowdClient implements Actor {
     await Promise.all(readers);
   }
 
-  /** Whether another crowd of this seller leaves answers unread meanwhile. */
-  get #isStalled(): boolean {
-    return this.#scene.world.steps.some(({ actor, kind }) =>
-      actor !== this.#name && kind === "stopped readers" &&
-      actor.startsWith(`${this.#seller.plan.name}/crowd`)
-    );
-  }
-
   /** Null where the seller was removed meanwhile. */
   async #send(
     call: Pick<Call, "method" | "path"> & Partial<Call>,
@@ -193,11 +186,11 @@ export class CrowdClient implements Actor {
     const seller = this.#seller;
     const { caller, world: { settings } } = this.#scene;
     const hasRoom = settings.bodyBudget > 100_000_000;
-    const isFair = hasRoom && !this.#isStalled;
+    const fairMs = LONGEST_MS + heldUpMs(this.#scene, seller, this.#name);
     const whole = {
       key: seller,
       limited: seller.limited,
-      fairMs: isFair ? LONGEST_MS : undefined,
+      fairMs: hasRoom ? fairMs : undefined,
       ...call,
     };
     const { reply } = await caller.send(this.#name, whole, random, true);

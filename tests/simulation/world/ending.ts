@@ -12,7 +12,7 @@ import { checkCounters } from "./counters.ts";
 import { checkDeliveries } from "./deliveries.ts";
 import type { HookClient } from "./hook_client.ts";
 import { fateOf, retryAfterOf } from "./hosts.ts";
-import { Mirror, type Shown } from "./mirror.ts";
+import { Mirror, type Shown, sourceOf } from "./mirror.ts";
 import { checkNotices, untold } from "./notices.ts";
 import { Puller } from "./puller.ts";
 import { checkReviews } from "./reviewer.ts";
@@ -280,7 +280,7 @@ export class Ending {
     const hrefs = new Set<string>();
     for (const seller of this.#here) {
       for (const product of await this.#readOut(seller)) {
-        const { source } = product;
+        const source = sourceOf(product);
         read.set(textAt(product, "id"), { seller: seller.name, source });
         this.#checkImages(product, seller, hrefs);
       }

@@ -80,6 +80,11 @@ export class Mirror implements Actor {
     }
     hold(!this.deleted.has(id), "true", "a deleted product stays so", id);
     const { seller } = entry.attributes;
-    this.products.set(id, { seller, source: entry.source });
+    this.products.set(id, { seller, source: sourceOf(entry) });
   }
+}
+
+/** Without lists of none, which XML leaves out and JSON does not. */
+export function sourceOf({ source }: XmlElement): string {
+  return source.replaceAll(/<(categories|attributes|images)\/>/g, "");
 }

@@ -1,13 +1,17 @@
 /** What sellers and the operator were told. */
 import { sometimes } from "../../support/sometimes.ts";
-import { HOUR_MS } from "../../../src/lib/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
+import { KEPT_MS } from "../../../src/notices/notice.ts";
 import type { TakenMail } from "../mail_server.ts";
-import { NOTICES_SECRET } from "../operator_endpoint.ts";
+import { NOTICES_SECRET, type ToOperator } from "../operator_endpoint.ts";
 import { isSigned } from "../webhook_endpoints.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import type { Seller } from "./seller.ts";
+import type { Stage } from "./stage.ts";
 
+/** From a notice to its mail, where the mail server is away at times. */
+const BEFORE_MAIL_MS = 2 * HOUR_MS;
 /** From the end of an import to its mail, where nothing takes long. */
 const PROMPT_MS = 32_000;
 
@@ -53,14 +57,14 @@ export function checkNotices(scene: Scene, sellers: readonly Seller[]): void {
 
 /** The same mail may come again; another one may not tell the same. */
 function checkMails(
-  { world, trouble }: Scene,
+  { stage, trouble }: Scene,
   mails: readonly TakenMail[],
 ): void {
   const byId = Map.groupBy(mails, ({ id }) => id);
   sometimes("a mail is sent again", mails.length - byId.size);
-  const told = new Map<string, string>();
-  let lastAt = -Infinity;
-  for (const [id, [first, ...again]] of byId) {
+  const told = new Map<string, number>();
+  let last: TakenMail | null = null;
+  for (const [first, ...again] of byId.values()) {
     hold(
       again.every(({ text }) => text === first.text),
       "true",
@@ -74,19 +78,32 @@ function checkMails(
     hold(known === undefined, "true", "a mail is sent once", [first, ...again]);
     const ended = /^The [^\n]*\n\S*#\/imports\/(\S+)$/gm;
     for (const [, link] of first.text.matchAll(ended)) {
-      // A clock that goes back finds again what was forgotten in its future.
-      const isOnce = world.jumps || !told.has(link);
+      const before = told.get(link);
+      const isOnce = before === undefined || mayForget(stage, before, first.at);
       hold(isOnce, "true", "an import is told once", { link, mails });
-      told.set(link, id);
+      told.set(link, first.at);
     }
     hold(
-      world.jumps || first.at - lastAt >= HOUR_MS,
+      last === null || stage.isSetBack(last.at, first.at) ||
+        stage.wallClock(first.at) - stage.wallClock(last.at) >= HOUR_MS,
       "true",
       "a seller gets one mail an hour",
       mails,
     );
-    lastAt = first.at;
+    last = first;
   }
+}
+
+/**
+ * Whether a clock ran so far ahead that what was told is forgotten as old, and
+ * was then set back to a time at which its import is new. To know it for as
+ * long as the import is there, each sweep would have to pass over the notices
+ * of months; so it is told twice then, rather than never.
+ */
+function mayForget(stage: Stage, from: number, to: number): boolean {
+  const begun = stage.wallClock(from) - BEFORE_MAIL_MS;
+  return stage.isSetBack(from, to) &&
+    stage.latestWithin(from, to) - begun >= KEPT_MS;
 }
 
 interface ImportNotice {
@@ -125,10 +142,18 @@ function checkImports({ stage, world }: Scene, sellers: readonly Seller[]) {
   sometimes("an import is told", rows.length);
 }
 
-/** What it says, whichever process does: each has its own words for a trouble. */
-function gistOf(text: string): string {
-  const { type, timestamp, data } = JSON.parse(text);
-  return type === "not_ready" ? `${timestamp} ${data.part}` : text;
+/** What several processes tell without a database within this is the same. */
+const SAME_MS = 5 * MINUTE_MS;
+
+/**
+ * Whose words a repeated request has: those of the row, or of one process that
+ * tells what no row keeps. Processes that cannot ask a database which words the
+ * others have chosen cannot have the same; the operator is told what each saw.
+ */
+function tellerOf({ client, body }: ToOperator): string {
+  const { type, timestamp } = JSON.parse(new TextDecoder().decode(body));
+  const hasRow = Date.parse(timestamp) % SAME_MS !== 0;
+  return type !== "not_ready" || hasRow ? "the row" : client;
 }
 
 /** Each request is signed, and says the same when it is sent again. */
@@ -142,8 +167,8 @@ function checkRequests({ stage, world }: Scene): void {
       "a request to the operator is signed",
       request.headers,
     );
-    const id = request.headers["webhook-id"];
-    const text = gistOf(new TextDecoder().decode(request.body));
+    const id = `${request.headers["webhook-id"]} of ${tellerOf(request)}`;
+    const text = new TextDecoder().decode(request.body);
     const former = texts.get(id) ?? text;
     hold(former === text, "true", "a request is the same again", [
       former,

@@ -28,8 +28,8 @@ const TIMES = [10, 400, 3_000, 12_000, 30_000];
 /** How often, and how long, it looks for work in progress. */
 const LOOK_MS = 25;
 const LOOKS = 800;
-/** A moment that is over after some milliseconds. */
-const IMAGE_LOOKS = 8_000;
+/** The longest that it waits for an image to be stored. */
+const IMAGE_MS = 8_000;
 /** What is in progress for so long takes long. */
 const LONG_MS = 250;
 /** And for a read that waits for others, which last longer. */
@@ -61,8 +61,11 @@ export class Outages implements Actor {
     const process = pick(random, stage.processes);
     if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
     else if (kind === "stop a delivery") await this.#slowDelivery();
-    else if (kind === "stop an image") await this.#imageComes();
-    else if (!kind.startsWith("clock") && chance(random, 0.7)) {
+    else if (kind === "stop an image") {
+      // At a moment that is over after some milliseconds.
+      await stage.imageStored(IMAGE_MS);
+      await this.#scene.caller.sleep(random.next());
+    } else if (!kind.startsWith("clock") && chance(random, 0.7)) {
       await this.#opportunity(random);
     }
     switch (kind) {
@@ -102,16 +105,6 @@ export class Outages implements Actor {
       const names = Object.keys(stage.held());
       if (names.some((name) => name.endsWith(": reads.waiting"))) return;
       await caller.sleep(LOOK_FOR_READ_MS);
-    }
-  }
-
-  /** Waits for a moment at which a worker tells that it stored an image. */
-  async #imageComes(): Promise<void> {
-    const { stage, caller } = this.#scene;
-    const count = () => stage.storedImages().length;
-    const before = count();
-    for (let looks = 0; looks < IMAGE_LOOKS && count() === before; looks++) {
-      await caller.sleep(1);
     }
   }
 

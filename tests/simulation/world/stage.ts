@@ -21,6 +21,12 @@ export interface Stage {
   now(): number;
   /** The latest that the wall clock ever showed. */
   latest(): number;
+  /** What the wall clock showed at a virtual time. */
+  wallClock(at: number): number;
+  /** The latest that the wall clock showed within these virtual times. */
+  latestWithin(from: number, to: number): number;
+  /** Whether the wall clock was set back within these virtual times. */
+  isSetBack(from: number, to: number): boolean;
   /** Moves the wall clock, forward or back. */
   moveClock(ms: number): void;
   /** What the hosts of images were asked, in order. */
@@ -48,6 +54,8 @@ export interface Stage {
   doubles(): readonly { url: string; at: number }[];
   /** Images that a worker has told it stored. */
   storedImages(): readonly { id: string; process: string; at: number }[];
+  /** Resolves when a worker tells that it stored another one, or later. */
+  imageStored(mostMs: number): Promise<void>;
   /** Lines of the log that say that something is wrong. */
   errors(): readonly { event: string; fields: unknown; at: number }[];
   /** What running processes hold, by name; nothing at zero. */

@@ -2,10 +2,12 @@
 import type { XmlElement } from "../../../src/xml/decode.ts";
 import { parseTree } from "../../../src/xml/decode.ts";
 import { child, textAt } from "../../support/app.ts";
+import { asXml } from "../../support/forms.ts";
 import type { Random } from "../../support/random.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import type { Call } from "./caller.ts";
+import { urlOf } from "./form.ts";
 
 /** Counters add up, and the status follows from them. */
 export function checkStatus(transaction: XmlElement): void {
@@ -62,8 +64,13 @@ export async function checkStream(
       "an event is progress or final",
       reply.text,
     );
-    const bytes = new TextEncoder().encode(data.slice("data: ".length));
-    const transaction = parseTree(bytes);
+    const text = data.slice("data: ".length);
+    const asked = { method: "GET", url: urlOf(call.path), status: 200 };
+    const xml = text.startsWith("{") ? asXml(text, asked) : text;
+    const tree = parseTree(new TextEncoder().encode(xml));
+    const transaction = tree.name === "service"
+      ? child(tree, "transaction")
+      : tree;
     checkStatus(transaction);
     const isFinished = textAt(transaction, "status") !== "processing";
     hold(isFinished === isFinal, "contract", "final is final", reply.text);

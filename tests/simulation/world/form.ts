@@ -1,0 +1,61 @@
+/** The form in which somebody speaks with the service: XML, or JSON. */
+import { asJson } from "../../support/forms.ts";
+import type { Call } from "./caller.ts";
+
+/** What no part of an import contains. */
+const GAP_BYTES = 2 * 1_024 * 1_024;
+export const GAP = `<!--${" ".repeat(GAP_BYTES)}-->`;
+
+/** The share of those who speak JSON. */
+export const JSON_SHARE = 0.35;
+/** Others answer the same in each form. */
+const PATHS = /^\/(seller_api|operator_api|readyz|healthz)/;
+const ROOT = `{"products":[`;
+
+/** Whether a request may be answered in JSON. */
+export function mayBeJson({ path, headers }: Call): boolean {
+  const accept = headers?.Accept ?? STREAM;
+  return PATHS.test(path) && accept === STREAM;
+}
+
+const STREAM = "text/event-stream";
+
+/** The `Accept` of who speaks JSON. */
+export function acceptJson({ headers }: Call): string {
+  return headers?.Accept === STREAM
+    ? `${STREAM}, application/json;q=0.9`
+    : "application/json";
+}
+
+/**
+ * What a document says, in JSON, with its gaps and the space behind it; null
+ * where JSON cannot say it.
+ */
+export function inJson({ method, path, body }: Call): string | null {
+  if (typeof body !== "string") return null;
+  const convert = (xml: string) => asJson(xml, { method, url: urlOf(path) });
+  const behind = body.slice(body.trimEnd().length);
+  if (!body.includes(GAP)) {
+    const json = convert(body);
+    return json === null ? null : json + behind;
+  }
+  const products = body.slice("<products>".length, -"</products>".length);
+  const parts = products.split(GAP).map((part) => productsInJson(part));
+  if (parts.includes(null)) return null;
+  return `${ROOT}${parts.join(`,${" ".repeat(GAP_BYTES)}`)}]}`;
+}
+
+/** The entries of an array of products; null where JSON cannot say them. */
+export function productsInJson(products: string): string | null {
+  const url = urlOf("/seller_api/bulk_products");
+  const json = asJson(`<products>${products}</products>`, {
+    method: "POST",
+    url,
+  });
+  return json?.slice(ROOT.length, -"]}".length) ?? null;
+}
+
+/** Of a path with a query. */
+export function urlOf(path: string): string {
+  return `http://service${path}`;
+}
