@@ -118,7 +118,9 @@ function checkData(
   rule: (holds: boolean, words: string) => void,
 ): void {
   rule(
-    text.includes(`<data>${data}</data>`) || text.includes(inJson(data)),
+    text.includes(`<data>${data}</data>`) || text.includes(inJson(data)) ||
+      // What was handed in as an empty text in JSON is the shortest XML.
+      text.includes(`<data>${data.replace("<t></t>", "<t/>")}</data>`),
     "its data are as handed in",
   );
 }
