@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { CHAPTERS, PARTS } from "../../src/docs/chapters.ts";
 import { headingId, render } from "../../src/docs/markdown.ts";
-import { chapterPage } from "../../src/docs/page.ts";
+import { chapterPage, withVariables } from "../../src/docs/page.ts";
 import type { SearchEntry } from "../../src/docs/search_index.ts";
 import { boot } from "../support/app.ts";
 import { chapters, readme } from "../support/handbook.ts";
@@ -64,8 +64,14 @@ Deno.test("every chapter is served as Markdown, where llms.txt says", async () =
   const markdown = await Promise.all(paths.map(get));
   assertEquals(
     markdown.map(({ text }) => text),
-    CHAPTERS.map(({ text }) => text),
+    CHAPTERS.map(({ text }) => withVariables(text)),
   );
+  // Who reads one chapter alone can run its examples.
+  for (const [i, { text }] of markdown.entries()) {
+    for (const [, variable] of text.matchAll(/"\$(api|operator|key|xml)\b/g)) {
+      assertStringIncludes(text, `\n${variable}=`, paths[i]);
+    }
+  }
   const [{ headers }] = markdown;
   assertEquals(headers.get("content-type"), "text/markdown; charset=utf-8");
 });

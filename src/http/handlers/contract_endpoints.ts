@@ -24,6 +24,7 @@ import {
   contentsPage,
   contentsText,
   generatedPage,
+  withVariables,
 } from "../../docs/page.ts";
 import { searchEntries } from "../../docs/search_index.ts";
 import { notFound } from "../../lib/errors.ts";
@@ -79,7 +80,10 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
       ? () => apiReference(endpoints())
       : undefined;
     add(chapter.name, () => chapterPage(chapter, generate));
-    const markdown = published("text/markdown", () => chapter.text);
+    const markdown = published(
+      "text/markdown",
+      () => withVariables(chapter.text),
+    );
     pages.set(`${chapter.name}.md`, markdown);
   }
   pages.set(
