@@ -115,7 +115,7 @@ const ALL = {
     variable: "SELLER_S3_ENDPOINT",
     placeholder: "URL",
     fallback: "",
-    meaning: "object storage to talk to; without one, Amazon's of the region",
+    meaning: "URL of the object storage; by default Amazon's of the region",
     parse: endpoint,
   },
   s3Region: {
@@ -154,7 +154,7 @@ const ALL = {
     variable: "SELLER_METRICS_KEY",
     placeholder: "KEY",
     fallback: "",
-    meaning: "a key for /metrics, which operator keys open as well",
+    meaning: "a key for /metrics; operator keys are accepted, too",
     secret: true,
     parse: headerValue,
   },
@@ -196,7 +196,7 @@ const ALL = {
     placeholder: "CIDR,…",
     fallback: "",
     meaning:
-      "networks from which sellers see our requests come, told in their accounts",
+      "networks of the service's outgoing requests, shown in sellers' accounts",
     parse: (text): readonly string[] => list(text).map(cidr),
   },
   bodyLimit: {
@@ -274,8 +274,7 @@ const ALL = {
     variable: "SELLER_KEEP_REFERENCES_DAYS",
     placeholder: "DAYS",
     fallback: "400",
-    meaning:
-      "how long a reference is known, so that it is not delivered twice; 0: for ever",
+    meaning: "how long a repeated reference is recognized; 0: for ever",
     parse: days,
   },
   keepPricesDays: {
@@ -305,7 +304,7 @@ const ALL = {
     variable: "SELLER_NOTICES_URL",
     placeholder: "URL",
     fallback: "",
-    meaning: "an endpoint that is told what the operator has to know",
+    meaning: "URL that receives notices to the operator",
     // It may have a key in it.
     secret: true,
     parse: noticesUrl,
@@ -315,7 +314,7 @@ const ALL = {
     placeholder: "SECRET",
     fallback: "",
     meaning:
-      "what signs these notices: whsec_ and the Base64 of 24 to 64 random bytes",
+      "secret that signs these notices: whsec_ and the Base64 of 24 to 64 random bytes",
     secret: true,
     parse: signingSecret,
   },
@@ -332,7 +331,7 @@ const ALL = {
     variable: "SELLER_MAIL_FROM",
     placeholder: "ADDRESS",
     fallback: "",
-    meaning: "who that mail is from: an address, or NAME <ADDRESS>",
+    meaning: "sender of that mail: an address, or NAME <ADDRESS>",
     parse: mailFrom,
   },
   securityContact: {

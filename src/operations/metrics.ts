@@ -44,12 +44,12 @@ export class Metrics {
   );
   readonly uploads = new Counter(
     "seller_uploads_total",
-    "Uploads by how they ended; every dry run, refused or not, is a dry_run.",
+    "Uploads, by outcome; every dry run counts as dry_run.",
     ["outcome"],
   );
   readonly imports = new Counter(
     "seller_imports_total",
-    "Imports that were accepted, and that ended, by how.",
+    "Imports that were accepted or ended, by outcome.",
     ["outcome"],
   );
   readonly products = new Counter(
@@ -59,18 +59,18 @@ export class Metrics {
   );
   readonly uploadPhase = new Histogram(
     "seller_upload_phase_seconds",
-    "How long an upload was at each of its phases.",
+    "Duration of each phase of an upload.",
     LONG,
     ["phase"],
   );
   readonly probes = new Counter(
     "seller_heads_total",
-    "HEADs of image URLs by what they came to.",
+    "HEAD requests to image URLs, by outcome.",
     ["outcome"],
   );
   readonly images = new Counter(
     "seller_images_total",
-    "Attempts to fetch an image by how they ended.",
+    "Attempts to fetch an image, by outcome.",
     ["outcome", "code"],
   );
   readonly imageBytes = new Counter(
@@ -99,27 +99,27 @@ export class Metrics {
   );
   readonly wait = new Gauge(
     "seller_wait_seconds",
-    "How long the oldest waiter that may go on has stood beside a free place.",
+    "How long the oldest waiter has waited although a place is free.",
     ["queue"],
   );
   readonly events = new Counter(
     "seller_events_total",
-    "Events that were handed in.",
+    "Events that the operator sent.",
     ["trigger", "outcome"],
   );
   readonly deliveries = new Counter(
     "seller_delivery_attempts_total",
-    "Attempts to deliver an event by how they ended.",
+    "Attempts to deliver an event, by outcome.",
     ["outcome"],
   );
   readonly deliveryLatency = new Histogram(
     "seller_delivery_latency_seconds",
-    "From when an event was handed in until its webhook accepted it.",
+    "From the arrival of an event until its webhook accepted it.",
     VERY_LONG,
   );
   readonly notices = new Counter(
     "seller_notices_total",
-    "Mails to sellers and requests to the operator by how they ended.",
+    "Mails to sellers and requests to the operator, by outcome.",
     ["recipient", "outcome"],
   );
   readonly webhooks = new Gauge(
@@ -130,7 +130,7 @@ export class Metrics {
   // A label `job` would clash with the one that a scrape adds.
   readonly maintenanceRuns = new Counter(
     "seller_upkeep_total",
-    "Runs of maintenance jobs by how they ended.",
+    "Runs of maintenance jobs, by outcome.",
     ["task", "outcome"],
   );
   readonly maintenanceDone = new Gauge(
@@ -150,13 +150,13 @@ export class Metrics {
   );
   readonly dbWait = new Histogram(
     "seller_db_wait_seconds",
-    "How long the oldest write of a commit waited, by what for.",
+    "How long the oldest write of a commit waited, by reason.",
     SHORT,
     ["kind"],
   );
   readonly dbRetries = new Counter(
     "seller_db_retries_total",
-    "Writes that were begun again.",
+    "Writes that were repeated.",
     ["reason"],
   );
   readonly databaseServers = new Gauge(
