@@ -20,7 +20,7 @@ const TESTS = [
   "tests/spread/away.ts",
   "tests/spread/isolation.ts",
   "tests/spread/copy.ts",
-  "tests/spread/restore.ts",
+  "tests/spread/operator.ts",
   // Adds a server.
   "tests/spread/moves.ts",
 ];
