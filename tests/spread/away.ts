@@ -130,7 +130,7 @@ if (cluster !== null) {
       const count = (state: string) =>
         series.get(`seller_database_servers{state="${state}"}`);
       assertEquals([count("up"), count("away")], [1, 1]);
-      for (const path of ["/refusals", "/sellers", "/status"]) {
+      for (const path of ["/refusals", "/reviews", "/sellers", "/status"]) {
         const list = await operate(app, path);
         assertEquals(list.status, 200, list.text);
         const [missing] = child(list.xml, "partial").children;

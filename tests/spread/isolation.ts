@@ -2,12 +2,14 @@
  * A server that is killed, that is paused, and whose answers take 200 ms more,
  * beneath four processes: the sellers of others see no error, their images and
  * deliveries go on, and everything of its own goes on when it is back. Nothing
- * acknowledged is lost, and nothing is done twice.
+ * acknowledged is lost, nothing is done twice, and a follower of the feed has
+ * everything in the end.
  *
  * `SELLER_SPREAD_SECONDS` is how long each takes; a minute unless told.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Cluster } from "./cluster.ts";
+import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";
 
 const SECONDS = Number(Deno.env.get("SELLER_SPREAD_SECONDS") ?? 60);
@@ -60,43 +62,47 @@ if (cluster !== null) {
       const lost = sellers.get(node)!;
       const others = rest.flatMap((other) => sellers.get(other)!);
       assert(others.length > 0, "all sellers are on one server");
-      await traffic.during(async () => {
-        await traffic.wentOn();
-        traffic.forget();
-        const before = traffic.told(others);
-        const refusedBefore = traffic.told(lost).refused;
-        const arrivedBefore = traffic.arrived(others);
-        const fetchedBefore = traffic.fetched(others);
-        await trouble.begin(node, stage);
-        try {
-          await new Promise((done) => setTimeout(done, SECONDS * 1_000));
-          await traffic.wentOn(others);
-        } finally {
-          await trouble.end(node, stage);
-        }
-        const after = traffic.told(others);
-        const own = traffic.told(lost);
-        const arrived = traffic.arrived(others) - arrivedBefore;
-        const fetched = traffic.fetched(others) - fetchedBefore;
-        console.log({
-          answered: after.acknowledged - before.acknowledged,
-          slowestMs: after.slowestMs,
-          laterThanASecond: after.late,
-          arrived,
-          fetched,
-          refusedOfItsOwn: own.refused - refusedBefore,
-        });
-        assertEquals(
-          [after.refused, after.unanswered],
-          [before.refused, before.unanswered],
-          "sellers of other servers see errors",
-        );
-        assert(arrived > 0 && fetched > 0, "deliveries and images of others");
-        assertEquals(own.refused > refusedBefore, trouble.refuses);
-        const since = performance.now();
-        await traffic.wentOn();
-        console.log("all went on after", Math.round(performance.now() - since));
-      }, SETTLE_MS);
+      await followed(stage, () =>
+        traffic.during(async () => {
+          await traffic.wentOn();
+          traffic.forget();
+          const before = traffic.told(others);
+          const refusedBefore = traffic.told(lost).refused;
+          const arrivedBefore = traffic.arrived(others);
+          const fetchedBefore = traffic.fetched(others);
+          await trouble.begin(node, stage);
+          try {
+            await new Promise((done) => setTimeout(done, SECONDS * 1_000));
+            await traffic.wentOn(others);
+          } finally {
+            await trouble.end(node, stage);
+          }
+          const after = traffic.told(others);
+          const own = traffic.told(lost);
+          const arrived = traffic.arrived(others) - arrivedBefore;
+          const fetched = traffic.fetched(others) - fetchedBefore;
+          console.log({
+            answered: after.acknowledged - before.acknowledged,
+            slowestMs: after.slowestMs,
+            laterThanASecond: after.late,
+            arrived,
+            fetched,
+            refusedOfItsOwn: own.refused - refusedBefore,
+          });
+          assertEquals(
+            [after.refused, after.unanswered],
+            [before.refused, before.unanswered],
+            "sellers of other servers see errors",
+          );
+          assert(arrived > 0 && fetched > 0, "deliveries and images of others");
+          assertEquals(own.refused > refusedBefore, trouble.refuses);
+          const since = performance.now();
+          await traffic.wentOn();
+          console.log(
+            "all went on after",
+            Math.round(performance.now() - since),
+          );
+        }, SETTLE_MS));
       console.log(await traffic.figures());
     });
   }

@@ -3,7 +3,7 @@
  * what waits on any other within a second, also while a server is away.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Db } from "../../src/database/db.ts";
+import type { Db, Sql } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { boot, product, type TestApp, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -15,6 +15,9 @@ const OPERATOR = "op";
 /** After a change, until it is seen everywhere. */
 const SEEN_MS = 1_000;
 const AGAIN_MS = 100;
+/** After which a process has left its own server that is away. */
+const LEFT_MS = 2_000;
+const SHARDS = 8;
 
 /** The URL of a new database by way of each node. */
 async function entriesOf(cluster: Cluster, name: string): Promise<string[]> {
@@ -45,13 +48,20 @@ if (cluster !== null) {
         await boot({
           config: {
             databaseUrl,
-            databaseShards: 8,
+            databaseShards: SHARDS,
             operatorKey: OPERATOR,
             roles: first === undefined ? ["api", "images"] : ["api"],
           },
           seller: first && { id: first.sellerId, key: first.key },
         }),
       ));
+    }
+    for (const { log } of apps) {
+      const spread = log.find(({ event }) => event === "database_spread");
+      assertEquals([spread?.servers, spread?.shards], [
+        apps.length - 1,
+        SHARDS,
+      ]);
     }
     for (const [n, app] of apps.entries()) {
       const others = apps.filter((other) => other !== app);
@@ -104,7 +114,7 @@ if (cluster !== null) {
     const heard: string[][] = [];
     const dbs: Db[] = [];
     for (const url of await entriesOf(cluster, `wakes${Date.now()}`)) {
-      const db = await openPostgres({ url, connections: 2, shards: 8 });
+      const db = await openPostgres({ url, connections: 2, shards: SHARDS });
       stack.defer(() => db.close());
       const list: string[] = [];
       db.wakeUps!.listen((wakeUp) => void list.push(wakeUp?.key ?? "look"));
@@ -131,6 +141,13 @@ if (cluster !== null) {
     await allHear();
     await cluster.run("kill", "0");
     try {
+      const since = performance.now();
+      const read = (sql: Sql) => sql.all("SELECT name FROM sellers");
+      await until(
+        () => dbs[0].read(read).then(() => true, () => false),
+        "another server is entered",
+      );
+      assert(performance.now() - since < LEFT_MS);
       await allHear();
     } finally {
       await cluster.run("up", "0");
