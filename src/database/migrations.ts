@@ -112,9 +112,11 @@ CREATE INDEX sellers_review_ending ON sellers (id) WHERE review = 'ending';`,
   },
   {
     name: "the lowest price is one of the former ones",
+    // Several servers take no function that depends on a setting, as that does
+    // which joins a text with a number.
     sql: `
-UPDATE products SET former_prices =
-  currency || ' ' || lowest_price || ' ' || lowest_price_until || '
+UPDATE products SET former_prices = currency || ' ' ||
+  CAST(lowest_price AS text) || ' ' || CAST(lowest_price_until AS text) || '
 ' WHERE lowest_price IS NOT NULL;
 ALTER TABLE products DROP COLUMN lowest_price;
 ALTER TABLE products DROP COLUMN lowest_price_until;`,
