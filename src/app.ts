@@ -15,7 +15,6 @@ import { MONITORING, ROUTES } from "./http/routes.ts";
 import type { Route } from "./http/server/route.ts";
 import { hasCopies } from "./images/rows/copies.ts";
 import { IMAGES } from "./images/image.ts";
-import type { LeaseQueue } from "./jobs/lease_queue.ts";
 import { IMPORTS } from "./imports/import.ts";
 import { ImportRole } from "./imports/worker/role.ts";
 import { DELIVERIES } from "./webhooks/webhook.ts";
@@ -189,18 +188,32 @@ export async function openApp(
   // On PostgreSQL another machine may have the role, too.
   const isAlone = (role: Role) =>
     config.databaseUrl === null && locks.take(role);
+  const watch = new ClockWatch(services);
   if (config.roles.includes("images")) {
-    await startImages(services, stack, isAlone, options.imageRole);
+    const isMine = () => isAlone("images");
+    await startImages(services, stack, options.imageRole);
+    watch.add(IMAGES, isMine);
   }
   if (config.roles.includes("webhooks")) {
-    startWebhooks(services, stack, isAlone);
+    const isMine = () => isAlone("webhooks");
+    startWebhooks(services, stack, isMine);
+    watch.add(DELIVERIES, isMine);
   }
-  if (config.roles.includes("api")) startImports(services, stack, isAlone);
+  if (config.roles.includes("api")) {
+    const isMine = () => isAlone("api");
+    startImports(services, stack, isMine);
+    watch.add(IMPORTS, isMine);
+  }
   if (config.noticesUrl !== null || mailer !== null) {
-    startNotices(services, stack, () =>
+    // Every process tells; those who look also see that the clock goes back.
+    const isLooking = () =>
       config.roles.includes("api") &&
-      (config.databaseUrl !== null || locks.take("api")));
+      (config.databaseUrl !== null || locks.take("api"));
+    startNotices(services, stack, isLooking);
+    watch.add(NOTICES, isLooking);
   }
+  watch.start();
+  stack.defer(() => watch.stop());
   const maintenance = config.roles.map((role) =>
     maintenanceOf(
       services,
@@ -232,7 +245,6 @@ export async function openApp(
 async function startImages(
   services: Services,
   stack: AsyncDisposableStack,
-  isAlone: (role: Role) => boolean,
   options?: ImageRoleOptions,
 ): Promise<void> {
   services.images.prepare(!await services.db.read(hasCopies));
@@ -243,16 +255,13 @@ async function startImages(
     stack,
     () => new ImageRole(services, { hanging, ...options }),
   );
-  const isMine = () => isAlone("images");
-  watchClock(services, IMAGES, isMine, stack);
 }
 
 function startWebhooks(
   services: Services,
   stack: AsyncDisposableStack,
-  isAlone: (role: Role) => boolean,
+  isMine: () => boolean,
 ): void {
-  const isMine = () => isAlone("webhooks");
   const options = { shared: !isMine() };
   keepRole(
     "webhooks",
@@ -260,22 +269,18 @@ function startWebhooks(
     stack,
     () => new WebhookRole(services, options),
   );
-  watchClock(services, DELIVERIES, isMine, stack);
 }
 
 /** Those who receive imports work on them. */
 function startImports(
   services: Services,
   stack: AsyncDisposableStack,
-  isAlone: (role: Role) => boolean,
+  isMine: () => boolean,
 ): void {
-  const isMine = () => isAlone("api");
   const options = { shared: !isMine() };
   keepRole("imports", services, stack, () => new ImportRole(services, options));
-  watchClock(services, IMPORTS, isMine, stack);
 }
 
-/** Every process tells; those who look also see that the clock goes back. */
 function startNotices(
   services: Services,
   stack: AsyncDisposableStack,
@@ -283,7 +288,6 @@ function startNotices(
 ): void {
   const options = { isLooking };
   keepRole("notices", services, stack, () => new NoticeRole(services, options));
-  watchClock(services, NOTICES, isLooking, stack);
 }
 
 /** Null where the settings name no mail server. */
@@ -312,17 +316,6 @@ function keepRole(
     queue,
   );
   stack.defer(() => keeper.stop());
-}
-
-function watchClock(
-  services: Services,
-  queue: LeaseQueue,
-  isMine: () => boolean,
-  stack: AsyncDisposableStack,
-): void {
-  const watch = new ClockWatch(services, queue, isMine);
-  watch.start();
-  stack.defer(() => watch.stop());
 }
 
 /** Serves all routes; `ending` fires `ENDING_MS` after the stop begins. */

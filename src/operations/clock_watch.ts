@@ -13,29 +13,24 @@ const LOOK_MS = 1_000;
 /** Smaller changes are not worth a write; clocks are corrected all the time. */
 const WORTH_MS = 2_000;
 
+interface Watched {
+  queue: LeaseQueue;
+  isMine: () => boolean;
+  /**
+   * Difference between the system's clock and the monotonic clock, as its times
+   * have it.
+   */
+  offset: number;
+}
+
 export class ClockWatch {
   readonly #services: Pick<Services, "deps" | "db" | "signals">;
-  readonly #queue: LeaseQueue;
   readonly #loop: Loop;
-  readonly #isMine: () => boolean;
-  /** Difference between the system's clock and the monotonic clock. */
-  #offset: number;
+  readonly #watched: Watched[] = [];
 
-  /**
-   * Only one process of a role may move the times; two would move them twice.
-   * `isMine` says at each check whether this process does, because another one
-   * may have ended since.
-   */
-  constructor(
-    services: Pick<Services, "deps" | "db" | "signals">,
-    queue: LeaseQueue,
-    isMine: () => boolean,
-  ) {
+  constructor(services: Pick<Services, "deps" | "db" | "signals">) {
     const { deps } = services;
     this.#services = services;
-    this.#queue = queue;
-    this.#isMine = isMine;
-    this.#offset = this.#currentOffset();
     this.#loop = new Loop({
       name: "clock",
       deps,
@@ -43,6 +38,15 @@ export class ClockWatch {
       idleMs: LOOK_MS,
       step: () => this.#look(),
     });
+  }
+
+  /**
+   * Only one process may move the times of a queue; two would move them twice.
+   * `isMine` says at each check whether this process does, because another one
+   * may have ended since.
+   */
+  add(queue: LeaseQueue, isMine: () => boolean): void {
+    this.#watched.push({ queue, isMine, offset: this.#currentOffset() });
   }
 
   start(): void {
@@ -59,21 +63,23 @@ export class ClockWatch {
   }
 
   async #look(): Promise<number> {
-    const { db, deps, signals } = this.#services;
     const offset = this.#currentOffset();
-    const ms = Math.round(this.#offset - offset);
-    if (ms > WORTH_MS && this.#isMine()) {
-      deps.log.warn("clock_went_back", { ms });
-      for (const part of db.parts()) {
-        await part.write((tx) =>
-          bringForward(tx, this.#queue, deps.clock.now(), ms)
-        );
-      }
-      signals.images.announce();
-      signals.deliveries.announce();
-      signals.imports.announce();
+    for (const each of this.#watched) {
+      const ms = Math.round(each.offset - offset);
+      if (ms > WORTH_MS && each.isMine()) await this.#move(each.queue, ms);
+      each.offset = offset;
     }
-    this.#offset = offset;
     return LOOK_MS;
+  }
+
+  async #move(queue: LeaseQueue, ms: number): Promise<void> {
+    const { db, deps, signals } = this.#services;
+    deps.log.warn("clock_went_back", { ms, queue: queue.table });
+    for (const part of db.parts()) {
+      await part.write((tx) => bringForward(tx, queue, deps.clock.now(), ms));
+    }
+    signals.images.announce();
+    signals.deliveries.announce();
+    signals.imports.announce();
   }
 }

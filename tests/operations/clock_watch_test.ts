@@ -30,7 +30,9 @@ async function watching(
     const part = { write: (fn: (tx: unknown) => unknown) => fn({ run }) };
     const db = { ...part, parts: () => [part] };
     const services = { deps, db: db as unknown as Db, signals: newSignals() };
-    return new ClockWatch(services as never, IMAGES, isMine);
+    const watch = new ClockWatch(services as never);
+    watch.add(IMAGES, isMine);
+    return watch;
   };
   const watches = [
     newWatch("first", () => hasFirst),
