@@ -387,6 +387,31 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "  for (const id of transactions.slice(0, -1)) {",
   },
   {
+    name: "imports: a part is stored after the import was cancelled",
+    file: "imports/check.ts",
+    from: "locked?.state === row.state && next(locked) === part.part;",
+    to: "locked !== null && next(locked) === part.part;",
+  },
+  {
+    name: "imports: what was never checked is not told",
+    file: "imports/results.ts",
+    from:
+      "if (checked === null) return Array.from({ length: products }, () => UNREAD);",
+    to: "if (checked === null) return [];",
+  },
+  {
+    name: "imports: an undo takes back the newest part alone",
+    file: "imports/undo.ts",
+    from: "return rows.filter(({ products }) => products > 0)",
+    to: "return rows.slice(0, 1).filter(({ products }) => products > 0)",
+  },
+  {
+    name: "json: null is a text of four letters",
+    file: "json/reader.ts",
+    from: `if (word !== "null") this.#texts?.(word);`,
+    to: "this.#texts?.(word);",
+  },
+  {
     name: "imports: what is over is deleted as a dry run is",
     file: "imports/cancel.ts",
     from: "      if (row.dry_run === 0) {",
@@ -637,6 +662,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
+    name: "notices: what no row keeps is told in other words again",
+    file: "notices/worker/seen.ts",
+    from: "const sent = this.#known.get(id)?.sent ??",
+    to: "const sent = null ??",
+  },
+  {
     name: "reviews: a decision makes no event",
     file: "reviews/decisions.ts",
     from: "      for (const each of own) await emit(tx, services, each);\n",
@@ -654,6 +685,20 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: "reviews/decisions.ts",
     from: "SET change_no = ?, review_state",
     to: "SET change_no = CASE WHEN ? > 0 THEN change_no END, review_state",
+  },
+  {
+    name: "reviews: former values stand in another order",
+    file: "reviews/review.ts",
+    from: `  "gtin",
+  "brand",
+  "categories",
+  "images",
+] as const`,
+    to: `  "categories",
+  "brand",
+  "gtin",
+  "images",
+] as const`,
   },
   {
     name: "metrics: those of the disk fail",
