@@ -1,6 +1,13 @@
 /** `POST /seller_api/bulk_attributes`. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { findUnnamed } from "../../src/catalogue/complete.ts";
+import type { ProductsDocument } from "../../src/catalogue/document.ts";
 import { ATTRIBUTES_LIMIT, SCALAR_NAMES } from "../../src/catalogue/fields.ts";
+import type { Db, Sql } from "../../src/database/db.ts";
+import { systemDeps } from "../../src/deps.ts";
+import { heavyWork } from "../../src/lib/wait_list.ts";
+import type { Seller } from "../../src/sellers/seller.ts";
+import type { Services } from "../../src/services.ts";
 import {
   type Answer,
   boot,
@@ -403,6 +410,51 @@ bothEngines.test("complete=quantity names what was sent, also what was refused, 
   const left = Object.values(await stock(app))
     .filter((line) => /^10 [1-9]/.test(line));
   assertEquals(left, ["10 2 in_stock"]);
+});
+
+Deno.test("complete=quantity reads a large catalogue in pieces, between which others run", async () => {
+  await using app = await boot();
+  const { db } = app.app;
+  await db.write((tx) =>
+    tx.run(
+      `INSERT INTO products (seller_no, id, sku, change_no, status, created_at,
+         updated_at, quantity, availability, price, currency, condition, title,
+         categories, images, attributes, description)
+       WITH RECURSIVE n (i) AS (
+         SELECT 10000 UNION ALL SELECT i + 1 FROM n WHERE i < 14499)
+       SELECT ?, '01a1f8b7-0000-7000-8000-0000000' || i, 'S-' || i, i, 'active', 1, 1,
+         i % 2, 'in_stock', '1', 'SEK', 'new', 'T', '[]', '[]', '[]', ''
+       FROM n`,
+      [app.sellerNo],
+    ), { seller: app.sellerNo });
+  const heavy = heavyWork(systemDeps("error"));
+  const ran: (number | string)[] = [];
+  const read: Db["read"] = (fn, options) =>
+    db.read((sql) =>
+      fn({
+        get: sql.get.bind(sql),
+        changeHorizon: sql.changeHorizon.bind(sql),
+        all: async <T>(...of: Parameters<Sql["all"]>) => {
+          const rows = await sql.all<T>(...of);
+          // bounded: the pieces
+          ran.push(rows.length);
+          return rows;
+        },
+      }), options);
+  const found = findUnnamed(
+    { db: { ...db, read }, heavy } as unknown as Services,
+    { id: "all", no: app.sellerNo } as Seller,
+    { rows: [{ id: null, sku: "S-10001" }] } as unknown as ProductsDocument,
+  );
+  // Has not run yet, so it comes before one that has.
+  const other = heavy.run({ owner: "other" }, () => {
+    ran.push("another seller");
+    return Promise.resolve();
+  });
+  const { onSale, missing } = await found;
+  await other;
+  assertEquals([onSale, missing], [2_250, 2_249]);
+  assertEquals(ran, [2_000, "another seller", 2_000, 500]);
 });
 
 Deno.test("at_most is a whole number of percent, with complete alone", async () => {
