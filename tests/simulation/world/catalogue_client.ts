@@ -33,6 +33,9 @@ export const BULK = "/seller_api/bulk_products";
 const ATTRIBUTES = "/seller_api/bulk_attributes";
 const PRODUCTS = "/seller_api/products";
 const IMPORTS = "/seller_api/imports";
+/** How often, and how long, it looks whether an import has stored a part. */
+const PART_LOOK_MS = 20;
+const PART_LOOKS = 200;
 /** How long requests may take while nothing fails. */
 const READ_MS = 15_000;
 const WRITE_MS = 20_000;
@@ -443,12 +446,15 @@ export class CatalogueClient implements Actor {
     if (this.#hasLostTrack) return;
     if (chance(random, 0.3)) await this.#endImport(id, 409, random);
     if (chance(random, 0.5)) await this.#retryImport(id, random);
+    if (!this.#imports.has(id) || !chance(random, 0.3)) return;
+    if (chance(random, 0.4)) await this.#put(random);
+    await this.#undoImport(id, random);
   }
 
   /** After some time; whether it was cancelled for certain. */
   async #cancelImport(id: string, random: Random): Promise<boolean> {
-    const ms = pick(random, [0, 5, 50, 300, 1_000, 3_000]);
-    await this.#scene.caller.sleep(ms);
+    if (chance(random, 0.5)) await this.#partStored(id);
+    else await this.#scene.caller.sleep(pick(random, [0, 5, 50, 300, 3_000]));
     this.#scene.stage.scheduler.trace(() => `${this.#name} cancels ${id}`);
     const call = this.#call("DELETE", `${IMPORTS}/${id}`);
     const { reply } = await this.#send(call, random, true);
@@ -461,6 +467,19 @@ export class CatalogueClient implements Actor {
       reply!.text,
     );
     return reply!.status === 200;
+  }
+
+  /** Waits for the moment at which an import has stored a part. */
+  async #partStored(id: string): Promise<void> {
+    const { stage, caller } = this.#scene;
+    for (let looks = 0; looks < PART_LOOKS; looks++) {
+      const [row] = stage.rows(
+        "SELECT 1 FROM imports WHERE id = ? AND (parts_stored > 0 OR over_at > 0)",
+        id,
+      );
+      if (row !== undefined) return;
+      await caller.sleep(PART_LOOK_MS);
+    }
   }
 
   /** What is over is not cancelled, and a dry run is deleted. */
