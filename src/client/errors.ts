@@ -74,7 +74,7 @@ function errorInXml(body: string): ServiceError | undefined {
 }
 
 const ERROR_IN_XML =
-  /<error><code>(.*?)<\/code><message>(.*?)<\/message><request_id>(.*?)<\/request_id>/;
+  /^<\?xml[^>]*><service><error><code>([^<]*)<\/code><message>([^<]*)<\/message><request_id>([^<]*)<\/request_id>/;
 
 /** The object that a text is in JSON; null if it is something else. */
 export function parseObject(text: string): Record<string, unknown> | null {

@@ -25,14 +25,15 @@ export async function verifyWebhook(
   return event as unknown as DeliveredEvent;
 }
 
-/** The parts of an event, as the service writes it in XML. */
-const EVENT =
-  /<event( test="true")?><id>(.*?)<\/id><trigger>(.*?)<\/trigger><created_at>(.*?)<\/created_at><data(?:\/>|>([^]*)<\/data>)/;
+/** What stands before the data of an event, as the service writes it. */
+const HEAD =
+  /^<event( test="true")?><id>([^<]*)<\/id><trigger>([^<]*)<\/trigger><created_at>([^<]*)<\/created_at><data>/;
 
 function eventIn(xml: string): DeliveredEvent | null {
-  const found = EVENT.exec(xml);
+  const found = HEAD.exec(xml);
   if (found === null) return null;
-  const [, test, id, trigger, created_at, data = ""] = found;
+  const [{ length }, test, id, trigger, created_at] = found;
+  const data = xml.slice(length, xml.lastIndexOf("</data>"));
   const event = { id, trigger, created_at, data } as DeliveredEvent;
   return test === undefined ? event : { test: true, ...event };
 }

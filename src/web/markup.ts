@@ -47,7 +47,7 @@ const OTHERS: readonly (readonly [string, string])[] = [
 ];
 
 /** The tokens of a document; what is broken is passed over. */
-function* tokens(text: string): Generator<Token> {
+export function* tokens(text: string): Generator<Token> {
   for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at)) {
     const start = at;
     const other = OTHERS.find(([begin]) => text.startsWith(begin, start));

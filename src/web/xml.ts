@@ -1,6 +1,6 @@
 /** Documents of products as trees. */
 import { type ListField, LISTS } from "../catalogue/fields.ts";
-import { piecesOf } from "./markup.ts";
+import { piecesOf, tokens } from "./markup.ts";
 
 export interface XmlElement {
   name: string;
@@ -38,12 +38,31 @@ export function parseXml(text: string): XmlElement | null {
 }
 
 function attributesIn(tag: string): Record<string, string> {
-  const found = tag.matchAll(/([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g);
-  return Object.fromEntries(
-    [...found].map(([, name, one, two]) => [name, textIn(one ?? two)]),
-  );
+  const attributes: Record<string, string> = {};
+  let last = 0;
+  for (const { 0: quoted, index } of tag.matchAll(/"[^"]*"|'[^']*'/g)) {
+    const before = tag.slice(last, index).split(/[\s=]/).filter(Boolean);
+    attributes[before.at(-1) ?? ""] = textIn(quoted.slice(1, -1));
+    last = index + quoted.length;
+  }
+  return attributes;
 }
 
+/** What a text without elements says. */
+function textIn(source: string): string {
+  let text = "";
+  let last = 0;
+  for (const { start, end } of tokens(source)) {
+    text += unescaped(source.slice(last, start));
+    if (source.startsWith(CDATA, start)) {
+      text += source.slice(start + CDATA.length, end - "]]>".length);
+    }
+    last = end;
+  }
+  return text + unescaped(source.slice(last));
+}
+
+const CDATA = "<![CDATA[";
 const NAMED: Readonly<Record<string, string>> = {
   lt: "<",
   gt: ">",
@@ -52,13 +71,14 @@ const NAMED: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** What a text without elements says. */
-function textIn(source: string): string {
-  return source.replace(
-    /<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<\?[^]*?\?>|&#(x?)([\da-f]+);|&(\w+);/gi,
-    (_, cdata, hex, digits, name) =>
-      cdata ?? NAMED[name] ??
-        (digits ? String.fromCodePoint(parseInt(digits, hex ? 16 : 10)) : ""),
+function unescaped(text: string): string {
+  return text.replace(
+    /&(?:#x([\da-fA-F]+)|#(\d+)|(\w+));/g,
+    (all, hex, digits, name) => {
+      if (name !== undefined) return NAMED[name] ?? all;
+      const point = hex ? parseInt(hex, 16) : Number(digits);
+      return point > 0x10ffff ? all : String.fromCodePoint(point);
+    },
   );
 }
 

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 9614b12180dfed3ad2382b2f29a16300.
+// Built by `deno task client` from sources with the hash 5f5a262e36d77afab53fbd743b0c9cce.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
