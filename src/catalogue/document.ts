@@ -146,6 +146,7 @@ const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
 
 const NOTHING_EXPECTED: readonly Expectation[] = [];
 const NOTHING_UNREAD: ReadonlySet<string> = new Set();
+const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
 
 /** The line of a field; of a field that was not sent, that of its product. */
 export function lineOf(row: DecodedProduct, field: string): number {
@@ -407,17 +408,29 @@ export class Decoder {
     const line = lineHere + this.#linesBefore;
     const path = this.#path();
     const field = member === null ? path : `${path}/@${member}`;
-    const isOfProduct = this.#level >= Level.Field;
-    if (isOfProduct) this.#leaveUnread(this.#field.name);
+    const isRoot = this.#level === Level.Products && expected === "an object";
+    if (this.#level >= Level.Field) this.#leaveUnread(this.#field.name);
+    if (this.#level === Level.Product) this.#row.unread = ALL_UNREAD;
     this.#problem(
       "wrong_type",
-      `${field} is ${found}; it must be ${expected}.`,
-      { line, field },
+      isRoot
+        ? `The document is ${found}; it must be {"products": […]}.`
+        : `${field} is ${found}; it must be ${expected}.`,
+      { line, field, ...isRoot && { pointer: "" } },
     );
     // Its content is not told, so nothing else is wrong with it.
     if (this.#level === Level.Products) return;
     this.#level--;
     this.#skipping = 1;
+  }
+
+  /** A member of an object that is no element of it, in JSON. */
+  unknown(name: string, line: number): void {
+    if (this.#skipping === 0 && this.#level === Level.Products) {
+      const { inRoot } = this.#words;
+      this.#unknownElement(name, line + this.#linesBefore, "", [inRoot]);
+    } else this.open(name, {}, line);
+    this.close();
   }
 
   /** The path of the open element. */
@@ -595,7 +608,9 @@ export class Decoder {
     }
     this.#fieldProblem("id", this.#fieldLine, {
       code: "required",
-      message: "is empty; give the product's id, or leave the element out.",
+      message: `is empty; give the product's id, or leave ${
+        this.#form === "xml" ? "the element" : "it"
+      } out.`,
     });
   }
 
@@ -827,7 +842,7 @@ export class Decoder {
   #problem(
     code: DetailCode,
     message: string,
-    place: { line: number; field: string },
+    place: Pick<Detail, "field" | "line" | "pointer">,
     suggest?: () => string,
   ): void {
     if (this.#isFull()) return;

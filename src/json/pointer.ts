@@ -12,7 +12,9 @@ export function pointerTo(
   { product, field = "", code }: Detail,
   list: string | null,
 ): string {
-  const path = field === "" ? [] : field.split("/");
+  const isProduct = product !== undefined && field === "product" &&
+    code === "wrong_type";
+  const path = field === "" || isProduct ? [] : field.split("/");
   const isOfList = product === undefined && code !== "unknown_element";
   if (list !== null && isOfList) return `/${list}`;
   const tokens = path.map((segment) => {
@@ -24,17 +26,25 @@ export function pointerTo(
   return [...place, ...tokens].map((token) => `/${token}`).join("");
 }
 
-/** The problems with their pointers. */
+/** The problems with their pointers, in the words of JSON. */
 export function withPointers(
   details: readonly Detail[],
   list: string | null,
 ): Detail[] {
   return details.map((detail) =>
     // What is malformed has a line and a column.
-    detail.column !== undefined || detail.pointer !== undefined
-      ? detail
-      : { ...detail, pointer: pointerTo(detail, list) }
+    detail.column !== undefined || detail.pointer !== undefined ? detail : {
+      ...detail,
+      pointer: pointerTo(detail, list),
+      message: inJson(detail.message),
+    }
   );
+}
+
+/** A message with names for elements, behind all that it quotes. */
+function inJson(message: string): string {
+  const at = message.lastIndexOf('"') + 1;
+  return message.slice(0, at) + message.slice(at).replace(/<(\w+)>/g, '"$1"');
 }
 
 /** A name as part of a pointer. */

@@ -52,15 +52,17 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Characters of a string that stand for something else, or may not stand. */
-// deno-lint-ignore no-control-regex
-const UNUSUAL = /["\\\u0000-\u001f]/g;
+/** Characters of a string that stand for themselves. */
+const USUAL = /[ !#-[\]-\uffff]*/y;
 /** The rest of a string, with its closing quote. */
 const REST_OF_STRING = /[^"\\]*(?:\\[^][^"\\]*)*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const IN_NUMBER = /[-+.0-9eE]/;
 /** The longest escape, of a character that is two UTF-16 units. */
 const LONGEST_ESCAPE = "\\ud83d\\ude00".length;
+/** An escape; of a character beyond the first plane, both. */
+const WHOLE_ESCAPE =
+  /\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 const NO_ATTRIBUTES: XmlAttributes = Object.freeze(Object.create(null));
@@ -88,10 +90,27 @@ enum Mode {
   Skipped,
 }
 
+/** Where the text of a value goes. */
+enum Target {
+  Nowhere,
+  /** To the handlers, as the text of the open element. */
+  Element,
+  /** The open element is not told more. */
+  Unread,
+  /** The open element, of any content. */
+  AnyElement,
+  AnyMember,
+  Attribute,
+  /** The text of an element with XML attributes. */
+  OwnText,
+}
+
 interface Frame {
   mode: Mode;
   isArray: boolean;
-  /** Of the members so far. */
+  /** The members so far: known elements, or names of XML attributes. */
+  seen: (Child | string)[];
+  /** The names of its other members. */
   names: Set<string> | null;
   /** The element that ends with it, and is open; null: none. */
   closes: string | null;
@@ -120,20 +139,24 @@ class JsonReader extends WindowReader {
     "The body is empty; a JSON document is expected.";
   protected override readonly errorAt = malformedJson;
   readonly #frames: Frame[] = [];
+  /** The innermost one. */
+  #frame: Frame | null = null;
   #next = Next.Value;
   /** The element of the next value; null: it is not known. */
   #child: Child | null;
   /** The name of the next value. */
   #name: string;
+  /** The name of the open element that is a text. */
+  #element = "";
   /** Whether a text is read of which the window has only a part. */
   #inText = false;
+  #target = Target.Nowhere;
   #values = 0;
-  /** Where texts go; null: nowhere. */
-  #texts: ((piece: string) => void) | null = null;
-  /** What to do behind a text. */
-  #endText: () => void = () => {};
+  /** A text that is told as a whole. */
   readonly #text = new TextBuilder();
   #textLength = 0;
+  /** Where the usual characters of the last string ended. */
+  #usualEnd = 0;
 
   constructor(
     source: XmlSource,
@@ -156,10 +179,14 @@ class JsonReader extends WindowReader {
     throw this.endsEarly();
   }
 
-  protected override token(at: number): number {
-    if (this.#inText) return this.#partOfText(at);
-    const code = this.window.charCodeAt(at);
-    if (code === SPACE || code === LINE_FEED || code === TAB) return at + 1;
+  protected override token(start: number): number {
+    if (this.#inText) return this.#partOfText(start);
+    let at = start;
+    let code = this.window.charCodeAt(at);
+    while (code === SPACE || code === LINE_FEED || code === TAB) {
+      code = this.window.charCodeAt(++at);
+    }
+    if (at > start) return at;
     this.isBlank = false;
     switch (this.#next) {
       case Next.ValueOrEnd:
@@ -187,15 +214,13 @@ class JsonReader extends WindowReader {
   }
 
   #commaOrEnd(at: number, code: number): number {
-    const frame = this.#frames.at(-1)!;
+    const { isArray } = this.#frame!;
     if (code === COMMA) {
-      this.#next = frame.isArray ? Next.Value : Next.Name;
+      this.#next = isArray ? Next.Value : Next.Name;
       return at + 1;
     }
-    if (code === (frame.isArray ? CLOSE_BRACKET : CLOSE_BRACE)) {
-      return this.#end(at);
-    }
-    throw this.#unexpected(at, `a "," or a "${frame.isArray ? "]" : "}"}"`);
+    if (code === (isArray ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#end(at);
+    throw this.#unexpected(at, `a "," or a "${isArray ? "]" : "}"}"`);
   }
 
   #memberName(at: number, code: number): number {
@@ -205,17 +230,20 @@ class JsonReader extends WindowReader {
     const end = this.#stringEnd(at + 1);
     if (end === -1) throw INCOMPLETE;
     const name = this.#unescaped(at + 1, end);
-    const frame = this.#frames.at(-1)!;
-    if (frame.names!.has(name)) {
+    const frame = this.#frame!;
+    const child = frame.children?.get(name) ?? null;
+    if (isRepeated(frame, name, child)) {
       throw this.malformed(
         `Duplicate name ${shown(name)}; it may stand in an object once.`,
         at,
       );
     }
-    frame.names!.add(name);
     this.#name = name;
-    if (frame.children !== null) {
-      this.#child = frame.children.get(name) ?? null;
+    this.#child = child;
+    // Often nothing stands between.
+    if (this.window.charCodeAt(end + 1) === COLON) {
+      this.#next = Next.Value;
+      return end + 2;
     }
     this.#next = Next.Colon;
     return end + 1;
@@ -235,10 +263,9 @@ class JsonReader extends WindowReader {
     }
     for (const word of ["true", "false", "null"]) {
       if (!this.startsWith(word, at)) continue;
-      this.#scalar(word === "null" ? "null" : "a boolean", at);
-      if (word !== "null") this.#texts?.(word);
-      this.#endScalar();
-      return at + word.length;
+      const isNull = word === "null";
+      this.#scalar(isNull ? "null" : "a boolean", at, isNull ? null : word);
+      return this.#afterValue(at + word.length);
     }
     throw this.#unexpected(at, "a value");
   }
@@ -258,47 +285,47 @@ class JsonReader extends WindowReader {
       throw this.malformed("The number is not written as JSON has it.", at);
     }
     const text = window.slice(at, end);
-    if (Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER) {
+    const value = Number(text);
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
       throw this.malformed(
         `The number ${shown(text)} is beyond 2^53; write it as a string.`,
         at,
       );
     }
-    this.#scalar("a number", at);
-    this.#texts?.(text);
-    this.#endScalar();
-    return end;
+    // A whole number may be written 1.0 or 1e2; any content is told as it is.
+    const isAny = this.#frame?.mode === Mode.Any;
+    const isWhole = !isAny && Number.isInteger(value);
+    this.#scalar("a number", at, isWhole ? String(value) : text);
+    return this.#afterValue(end);
   }
 
   #string(at: number): number {
     const end = this.#stringEnd(at + 1);
-    this.#scalar("a string", at);
     if (end === -1) {
+      this.#target = this.#targetOf("a string", at);
+      this.#textLength = 0;
       this.#inText = true;
       return at + 1;
     }
-    const text = this.#unescaped(at + 1, end);
-    this.#texts?.(text);
-    this.#endScalar();
-    return end + 1;
+    this.#scalar("a string", at, this.#unescaped(at + 1, end));
+    return this.#afterValue(end + 1);
   }
 
   /** The index of the closing quote; -1 if the window has none. */
   #stringEnd(start: number): number {
     const window = this.window;
-    const quote = window.indexOf('"', start);
-    if (quote === -1) return -1;
-    // Not lastIndexOf: without an escape it would look through the window.
-    if (!window.slice(start, quote).includes("\\")) return quote;
-    REST_OF_STRING.lastIndex = start;
+    USUAL.lastIndex = start;
+    USUAL.test(window);
+    this.#usualEnd = USUAL.lastIndex;
+    if (window.charCodeAt(this.#usualEnd) === QUOTE) return this.#usualEnd;
+    REST_OF_STRING.lastIndex = this.#usualEnd;
     return REST_OF_STRING.test(window) ? REST_OF_STRING.lastIndex - 1 : -1;
   }
 
-  /** The text of a string whose closing quote is at `end`. */
+  /** The text of the string whose end was found last, at `end`. */
   #unescaped(start: number, end: number): string {
     const raw = this.window.slice(start, end);
-    UNUSUAL.lastIndex = 0;
-    if (!UNUSUAL.test(raw)) return raw;
+    if (this.#usualEnd === end) return raw;
     const text = parsed(raw);
     if (text !== null) return text;
     for (let at = start; at < end;) at = this.#piece(at, () => {});
@@ -307,19 +334,45 @@ class JsonReader extends WindowReader {
 
   /** A part of a text, of which the window has only a part. */
   #partOfText(at: number): number {
-    if (this.window.charCodeAt(at) !== QUOTE) {
-      return this.#piece(at, (piece) => this.#texts?.(piece));
+    if (this.window.charCodeAt(at) === QUOTE) {
+      this.#inText = false;
+      this.#deliver(this.#text.take());
+      return this.#afterValue(at + 1);
     }
-    this.#inText = false;
-    this.#endScalar();
-    return at + 1;
+    const end = soundEnd(this.window, at);
+    const text = parsed(this.window.slice(at, end));
+    if (end === at) return this.#piece(at, (piece) => this.#append(piece));
+    if (text !== null) this.#append(text);
+    // An escape is not allowed.
+    else for (let next = at; next < end;) next = this.#piece(next, () => {});
+    return end;
+  }
+
+  #append(piece: string): void {
+    switch (this.#target) {
+      case Target.Element:
+        return this.handlers.text(piece);
+      case Target.Nowhere:
+      case Target.Unread:
+        return;
+    }
+    this.#textLength += piece.length;
+    this.#checkLength(this.#textLength);
+    this.#text.append(piece);
+  }
+
+  /** Throws where a text is too long to be told as a whole. */
+  #checkLength(length: number): void {
+    if (length <= this.limits.tag) return;
+    throw this.overLimit("A text's characters are more than", "tag", 0);
   }
 
   /** Characters up to the next unusual one, or an escape. */
   #piece(at: number, tell: (piece: string) => void): number {
     const window = this.window;
-    UNUSUAL.lastIndex = at;
-    const unusual = UNUSUAL.exec(window)?.index ?? window.length;
+    USUAL.lastIndex = at;
+    USUAL.test(window);
+    const unusual = USUAL.lastIndex;
     if (unusual > at) {
       tell(window.slice(at, unusual));
       return unusual;
@@ -357,95 +410,113 @@ class JsonReader extends WindowReader {
     return end;
   }
 
-  /** Begins a value that is no object and no array. */
-  #scalar(kind: Kind, at: number): void {
-    const frame = this.#frames.at(-1);
-    this.#count(frame, at);
-    const line = this.lineOf(at);
-    this.#texts = null;
-    this.#endText = () => {};
-    switch (frame?.mode ?? Mode.Elements) {
+  /** Tells a value that is no object and no array. */
+  #scalar(kind: Kind, at: number, text: string | null): void {
+    this.#target = this.#targetOf(kind, at);
+    this.#deliver(text);
+  }
+
+  /** Begins such a value. */
+  #targetOf(kind: Kind, at: number): Target {
+    this.#count(at);
+    switch (this.#frame?.mode ?? Mode.Elements) {
       case Mode.Skipped:
-        return;
+        return Target.Nowhere;
       case Mode.Any:
-        return this.#collect((text) =>
-          this.#addAny(frame!.any!, kind === "null" ? null : text)
-        );
+        return Target.AnyMember;
       case Mode.Attributed:
-        return this.#attribute(frame!.attributed!, kind, line);
+        return this.#attributeTarget(kind, at);
       case Mode.Elements:
-        return this.#element(kind, at, line);
+        return this.#elementTarget(kind, at);
     }
   }
 
-  #element(kind: Kind, at: number, line: number): void {
+  #elementTarget(kind: Kind, at: number): Target {
     const child = this.#child;
-    if (child === IGNORED) return;
-    const name = child?.name ?? pointerToken(this.#name);
-    if (this.#isMistyped(child, kind, line)) return;
+    if (isIgnored(child)) return Target.Nowhere;
+    const line = this.lineOf(at);
+    if (child === null) {
+      this.#unknown(line);
+      return Target.Nowhere;
+    }
+    if (this.#isMistyped(child, kind, line)) return Target.Nowhere;
+    this.#element = child.name;
     this.#tag(at, at);
-    this.handlers.open(name, NO_ATTRIBUTES, line);
-    const expected = child === null ? null : expectedScalar(child.shape, kind);
+    this.handlers.open(this.#element, NO_ATTRIBUTES, line);
+    const expected = expectedScalar(child.shape, kind);
     if (expected !== null) {
       this.handlers.mistyped?.(null, kind, expected, line);
-    } else if (child !== null) {
-      if (isAny(child.shape)) {
-        this.#collect((text) =>
-          this.handlers.any?.(kind === "null" ? null : text)
-        );
-      } else this.#texts = (piece) => this.handlers.text(piece);
+      return Target.Unread;
     }
-    const endText = this.#endText;
-    this.#endText = () => {
-      endText();
-      this.handlers.close(name);
-    };
+    return isAny(child.shape) ? Target.AnyElement : Target.Element;
+  }
+
+  #unknown(line: number): void {
+    const name = pointerToken(this.#name);
+    if (this.handlers.unknown !== undefined) {
+      return this.handlers.unknown(name, line);
+    }
+    this.handlers.open(name, NO_ATTRIBUTES, line);
+    this.handlers.close(name);
   }
 
   /** Whether it is one value in the place of an array of elements. */
-  #isMistyped(child: Child | null, kind: Kind, line: number): boolean {
-    const isInArray = this.#frames.at(-1)?.isArray ?? false;
-    if (child === null || child.max === 1 || isInArray) return false;
+  #isMistyped(child: Child, kind: Kind, line: number): boolean {
+    const isInArray = this.#frame?.isArray ?? false;
+    if (child.max === 1 || isInArray) return false;
     if (kind === "an array") return false;
     this.handlers.mistyped?.(null, kind, "an array", line);
     return true;
   }
 
-  #attribute(of: Attributed, kind: Kind, line: number): void {
-    const name = this.#name;
-    const { content, attributes = {}, textName = "value" } = of.shape;
-    const isOwn = name === textName;
-    const form = isOwn ? content as TextForm : attributes[name]?.form;
+  #attributeTarget(kind: Kind, at: number): Target {
+    const { shape, mistyped } = this.#frame!.attributed!;
+    const isOwn = isOwnText(shape, this.#name);
+    const form = formOf(shape, this.#name);
     const expected = form === undefined ? null : expectedKind(form, kind);
     if (expected !== null) {
-      of.mistyped.push([isOwn ? "" : name, kind, expected, line]);
-    } else if (isOwn) this.#collect((text) => of.text = text);
+      mistyped.push([this.#name, kind, expected, this.lineOf(at)]);
+      return Target.Nowhere;
+    }
+    if (isOwn) return Target.OwnText;
     // One that may be empty may be null.
-    else if (kind !== "null" || form === undefined || form.empty) {
-      this.#collect((text) => of.attributes[name] = text);
+    const isSent = kind !== "null" || form === undefined || form.empty;
+    return isSent ? Target.Attribute : Target.Nowhere;
+  }
+
+  /** Tells the text of a value; that of an element may be told already. */
+  #deliver(text: string | null): void {
+    switch (this.#target) {
+      case Target.Element:
+        if (text !== null && text !== "") this.handlers.text(text);
+        return this.handlers.close(this.#element);
+      case Target.Unread:
+        return this.handlers.close(this.#element);
+      case Target.Nowhere:
+        return;
+    }
+    this.#checkLength(text?.length ?? 0);
+    switch (this.#target) {
+      case Target.AnyElement:
+        this.handlers.any?.(text);
+        return this.handlers.close(this.#element);
+      case Target.AnyMember:
+        return this.#addAny(this.#frame!.any!, text);
+      case Target.Attribute:
+        this.#frame!.attributed!.attributes[this.#name] = text ?? "";
+        return;
+      case Target.OwnText:
+        this.#frame!.attributed!.text = text ?? "";
     }
   }
 
-  /** Collects a text in memory. */
-  #collect(done: (text: string) => void): void {
-    this.#textLength = 0;
-    this.#texts = (piece) => {
-      this.#textLength += piece.length;
-      if (this.#textLength > this.limits.tag) {
-        throw this.overLimit("A text's characters are more than", "tag", 0);
-      }
-      this.#text.append(piece);
-    };
-    this.#endText = () => done(this.#text.take());
-  }
-
-  #endScalar(): void {
-    this.#endText();
-    this.#afterValue();
-  }
-
-  #afterValue(): void {
-    this.#next = this.#frames.length === 0 ? Next.Nothing : Next.CommaOrEnd;
+  /** What follows a value that ends at `end`: often a comma, at once. */
+  #afterValue(end: number): number {
+    const frame = this.#frame;
+    this.#next = frame === null ? Next.Nothing : Next.CommaOrEnd;
+    if (frame === null || this.window.charCodeAt(end) !== COMMA) return end;
+    this.#next = frame.isArray ? Next.Value : Next.Name;
+    return end + 1;
   }
 
   #addAny(to: NonNullable<Frame["any"]>, value: AnyValue): void {
@@ -465,12 +536,13 @@ class JsonReader extends WindowReader {
     if (this.#frames.length === this.limits.depth) {
       throw this.overLimit("Values are nested deeper than", "depth", at);
     }
-    this.#count(this.#frames.at(-1), at);
+    this.#count(at);
     this.#tag(at, at + 1);
     const frame: Frame = {
       mode: Mode.Skipped,
       isArray,
-      names: isArray ? null : new Set(),
+      seen: [],
+      names: null,
       closes: null,
       children: null,
       item: null,
@@ -479,6 +551,7 @@ class JsonReader extends WindowReader {
     };
     this.#describe(frame, at);
     this.#frames.push(frame);
+    this.#frame = frame;
     this.#child = frame.item;
     this.#next = isArray ? Next.ValueOrEnd : Next.NameOrEnd;
     return at + 1;
@@ -486,7 +559,7 @@ class JsonReader extends WindowReader {
 
   /** Says what the frame holds, and opens the element that it is. */
   #describe(frame: Frame, at: number): void {
-    const parent = this.#frames.at(-1);
+    const parent = this.#frame;
     const line = this.lineOf(at);
     const kind = frame.isArray ? "an array" : "an object";
     switch (parent?.mode ?? Mode.Elements) {
@@ -498,8 +571,9 @@ class JsonReader extends WindowReader {
         return this.#addAny(parent!.any!, frame.any);
       case Mode.Attributed: {
         const { shape, mistyped } = parent!.attributed!;
-        const isOwn = this.#name === (shape.textName ?? "value");
-        mistyped.push([isOwn ? "" : this.#name, kind, "a string", line]);
+        const form = formOf(shape, this.#name);
+        const expected = form === undefined ? "a string" : textKind(form);
+        mistyped.push([this.#name, kind, expected, line]);
         return;
       }
       case Mode.Elements:
@@ -509,16 +583,16 @@ class JsonReader extends WindowReader {
 
   #describeElement(frame: Frame, kind: Kind, line: number): void {
     const child = this.#child;
-    if (child === IGNORED) return;
-    const name = child?.name ?? pointerToken(this.#name);
-    if (child !== null && child.max > 1 && !this.#frames.at(-1)!.isArray) {
+    if (isIgnored(child)) return;
+    if (child === null) return this.#unknown(line);
+    const { name, shape } = child;
+    if (child.max > 1 && !this.#frame!.isArray) {
       if (this.#isMistyped(child, kind, line)) return;
       frame.mode = Mode.Elements;
       frame.item = child;
       return;
     }
-    const shape = child?.shape ?? null;
-    if (shape !== null && isAttributed(shape) && !frame.isArray) {
+    if (isAttributed(shape) && !frame.isArray) {
       frame.mode = Mode.Attributed;
       const attributes = Object.create(null);
       frame.attributed = {
@@ -533,7 +607,6 @@ class JsonReader extends WindowReader {
     }
     this.handlers.open(name, NO_ATTRIBUTES, line);
     frame.closes = name;
-    if (shape === null) return;
     if (isAny(shape)) {
       frame.mode = Mode.Any;
       frame.any = frame.isArray ? [] : {};
@@ -558,10 +631,10 @@ class JsonReader extends WindowReader {
       if (mode === Mode.Any) this.handlers.any?.(any!);
       this.handlers.close(closes);
     }
-    const parent = this.#frames.at(-1);
+    const parent = this.#frames.at(-1) ?? null;
+    this.#frame = parent;
     if (parent?.isArray) this.#child = parent.item;
-    this.#afterValue();
-    return at + 1;
+    return this.#afterValue(at + 1);
   }
 
   #endAttributed(
@@ -579,10 +652,10 @@ class JsonReader extends WindowReader {
   }
 
   /** As many elements are allowed as in XML, and as many attributes of each. */
-  #count(parent: Frame | undefined, at: number): void {
-    if (parent?.mode === Mode.Attributed) {
+  #count(at: number): void {
+    if (this.#frame?.mode === Mode.Attributed) {
       // One of them is its text.
-      if (parent.names!.size <= this.limits.attributes + 1) return;
+      if (this.#frame.seen.length <= this.limits.attributes + 1) return;
       throw this.overLimit(
         "An object's names are more than",
         "attributes",
@@ -626,6 +699,17 @@ function malformedJson(
   });
 }
 
+/** The end of the characters and escapes that may stand in a string. */
+function soundEnd(window: string, start: number): number {
+  WHOLE_ESCAPE.lastIndex = start;
+  do {
+    USUAL.lastIndex = WHOLE_ESCAPE.lastIndex;
+    USUAL.test(window);
+    WHOLE_ESCAPE.lastIndex = USUAL.lastIndex;
+  } while (WHOLE_ESCAPE.test(window));
+  return USUAL.lastIndex;
+}
+
 /** The text of a string in JSON, without its quotes; null if it has none. */
 function parsed(raw: string): string | null {
   try {
@@ -651,8 +735,21 @@ function rootChild({ name, shape }: Root): Child {
   return { name, shape: root, min: 1, max: 1 };
 }
 
-/** XML attributes beside elements; those that are sent are only read out. */
-const IGNORED: Child = { name: "", shape: { content: [] }, min: 0, max: 1 };
+/** XML attributes beside elements are only read out; what is sent is ignored. */
+function isIgnored(child: Child | null): boolean {
+  return child?.max === 0;
+}
+
+/** Whether the object has this member already. */
+function isRepeated(frame: Frame, name: string, child: Child | null): boolean {
+  // There are only as many as its shape has, or attributes are allowed.
+  const member = child ?? (frame.mode === Mode.Attributed ? name : null);
+  if (member !== null) {
+    return frame.seen.includes(member) || frame.seen.push(member) === 0;
+  }
+  frame.names ??= new Set();
+  return frame.names.has(name) || frame.names.add(name).size === 0;
+}
 
 const CHILDREN = new WeakMap<Shape, ReadonlyMap<string, Child>>();
 
@@ -662,7 +759,7 @@ function childrenOf(shape: Shape): ReadonlyMap<string, Child> {
   if (known !== undefined) return known;
   const children = new Map([
     ...Object.keys(shape.attributes ?? {}).map((name) =>
-      [name, IGNORED] as const
+      [name, { name, shape: { content: [] }, min: 0, max: 0 }] as const
     ),
     ...(shape.content as readonly Child[]).map((child) =>
       [child.name, child] as const
@@ -691,6 +788,18 @@ function kindOf(shape: Shape): Kind {
 function textKind({ kind }: TextForm): Kind {
   if (kind === "integer") return "a number";
   return kind === "boolean" ? "a boolean" : "a string";
+}
+
+/** Whether a member is the text of an element with XML attributes. */
+function isOwnText({ textName = "value" }: Shape, name: string): boolean {
+  return name === textName;
+}
+
+/** The form of that text or of an XML attribute; none of one not known. */
+function formOf(shape: Shape, name: string): TextForm | undefined {
+  return isOwnText(shape, name)
+    ? shape.content as TextForm
+    : shape.attributes?.[name]?.form;
 }
 
 /** What a scalar has to be instead; null if it may be this. */

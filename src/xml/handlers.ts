@@ -64,6 +64,8 @@ export interface XmlHandlers {
     expected: Kind,
     line: number,
   ): void;
+  /** A member in JSON that its object does not have; else it is an element. */
+  unknown?(name: string, line: number): void;
   /** The content of the open element, in JSON, where it may be anything. */
   any?(value: AnyValue): void;
 }

@@ -1,0 +1,335 @@
+/** JSON that no client should send, over HTTP: what is wrong, and where. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { boot, type TestApp } from "../support/app.ts";
+
+const JSON_TYPE = "application/json";
+
+interface Refused {
+  error: {
+    code: string;
+    message: string;
+    details?: {
+      line: number;
+      pointer?: string;
+      code: string;
+      message: string;
+    }[];
+  };
+}
+
+function post(
+  app: TestApp,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${app.url}/seller_api/bulk_products?v=1.1`, {
+    method: "POST",
+    body,
+    headers: {
+      "X-Service-Auth": app.key,
+      "Content-Type": JSON_TYPE,
+      Accept: JSON_TYPE,
+      ...headers,
+    },
+  });
+}
+
+/** A document whose product has these members, each on a line from the third. */
+function documentOf(members: Record<string, string>): string {
+  const sent = {
+    sku: '"A"',
+    title: '"T"',
+    price: '{"amount": "1", "currency": "SEK"}',
+    quantity: "1",
+  };
+  const lines = Object.entries({ ...members, ...sent, ...members })
+    .map(([name, value]) => `"${name}": ${value}`);
+  return `{"products": [{\n\n${lines.join(",\n")}}]}`;
+}
+
+/** The problems of a refused document, as `pointer line code`. */
+async function problemsOf(response: Response): Promise<string[]> {
+  const { error }: Refused = await response.json();
+  return [
+    `${response.status} ${error.code}`,
+    ...(error.details ?? []).map(({ pointer = "-", line, code }) =>
+      `${pointer} ${line} ${code}`
+    ),
+  ];
+}
+
+const VALUES = {
+  "an object": '{"a": 1}',
+  "an array": "[1]",
+  "a boolean": "true",
+  "a number": "5",
+};
+
+/** What a field takes beside null. */
+const FIELDS: Readonly<Record<string, keyof typeof VALUES | "a string">> = {
+  id: "a string",
+  sku: "a string",
+  title: "a string",
+  description: "a string",
+  price: "an object",
+  compare_at_price: "a string",
+  vat_rate: "a string",
+  quantity: "a number",
+  availability: "a string",
+  available_at: "a string",
+  gtin: "a string",
+  brand: "a string",
+  mpn: "a string",
+  weight: "an object",
+  condition: "a string",
+  status: "a string",
+  parent_sku: "a string",
+  categories: "an array",
+  attributes: "an array",
+  images: "an array",
+};
+
+Deno.test("a value of another type is refused where it stands, in every field", async () => {
+  await using app = await boot();
+  for (const [field, taken] of Object.entries(FIELDS)) {
+    for (const [kind, value] of Object.entries(VALUES)) {
+      // A quantity may also be an object.
+      if (kind === taken || (field === "quantity" && kind === "an object")) {
+        continue;
+      }
+      const document = documentOf({ [field]: value });
+      assertEquals(
+        await problemsOf(await post(app, document)),
+        ["422 record_invalid", `/products/0/${field} 3 wrong_type`],
+        `${field}: ${kind}`,
+      );
+    }
+  }
+});
+
+Deno.test("a value of another type is refused where it stands, inside of fields", async () => {
+  await using app = await boot();
+  for (
+    const [field, value, pointer, message] of [
+      [
+        "price",
+        '{"amount": 1.5, "currency": "SEK"}',
+        "/amount",
+        /a number; it must be a string/,
+      ],
+      [
+        "price",
+        '{"amount": [], "currency": "SEK"}',
+        "/amount",
+        /an array; it must be a string/,
+      ],
+      [
+        "price",
+        '{"amount": "1", "currency": 1}',
+        "/currency",
+        /a number; it must be a string/,
+      ],
+      [
+        "weight",
+        '{"value": {}, "unit": "g"}',
+        "/value",
+        /an object; it must be a number/,
+      ],
+      ["categories", '["a", 1]', "/1", /a number; it must be a string/],
+      [
+        "attributes",
+        '[{"name": "a", "value": 1}]',
+        "/0/value",
+        /a number; it must be a string/,
+      ],
+      [
+        "images",
+        '["https://a.example/1.png"]',
+        "/0",
+        /a string; it must be an object/,
+      ],
+      [
+        "images",
+        '[{"url": null}, {"url": 1}]',
+        "/1/url",
+        /a number; it must be a string/,
+      ],
+    ] as const
+  ) {
+    const { error }: Refused =
+      await (await post(app, documentOf({ [field]: value }))).json();
+    const found = error.details!
+      .find(({ pointer: at }) => at === `/products/0/${field}${pointer}`);
+    assertEquals(
+      [found?.code, found?.line],
+      ["wrong_type", 3],
+      JSON.stringify(error),
+    );
+    assertMatch(found!.message, message);
+  }
+});
+
+const CUT = documentOf({});
+const LARGE = 1_500_000;
+
+/** Documents by what is wrong: the body, and how it is answered. */
+const DOCUMENTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  nothing: ["", "400 malformed_json", "- 1 syntax"],
+  "white space alone": [" ".repeat(LARGE), "400 malformed_json", "- 1 syntax"],
+  XML: ["<products/>", "400 malformed_json", "- 1 syntax"],
+  "a name twice": [
+    CUT.replace('"title"', '"sku"'),
+    "400 malformed_json",
+    "- 4 syntax",
+  ],
+  "a name twice, once escaped": [
+    CUT.replace('"title"', '"\\u0073ku"'),
+    "400 malformed_json",
+    "- 4 syntax",
+  ],
+  "an unknown name twice": [
+    documentOf({ x: '{"a": 1,\n"a": 1}' }),
+    "400 malformed_json",
+    "- 4 syntax",
+  ],
+  "text behind the end": [`${CUT}\n{}`, "400 malformed_json", "- 7 syntax"],
+  "a NUL behind the end": [`${CUT}\0`, "400 malformed_json", "- 6 syntax"],
+  "a NUL in a string": [
+    documentOf({ brand: '"\0"' }),
+    "400 malformed_json",
+    "- 3 syntax",
+  ],
+  "an escaped NUL": [
+    documentOf({ brand: '"\\u0000"' }),
+    "400 malformed_json",
+    "- 3 syntax",
+  ],
+  "half a surrogate pair": [
+    documentOf({ brand: '"\\ud83d x"' }),
+    "400 malformed_json",
+    "- 3 syntax",
+  ],
+  "2^53 + 1": [
+    documentOf({ quantity: "9007199254740993" }),
+    "400 malformed_json",
+    "- 3 syntax",
+  ],
+  "1e400": [
+    documentOf({ quantity: "1e400" }),
+    "400 malformed_json",
+    "- 3 syntax",
+  ],
+  "2^53 - 1": [
+    documentOf({ quantity: "9007199254740991" }),
+    "422 record_invalid",
+    "/products/0/quantity 3 out_of_range",
+  ],
+  "a fraction": [
+    documentOf({ quantity: "1.5" }),
+    "422 record_invalid",
+    "/products/0/quantity 3 not_a_number",
+  ],
+  "a depth of 33": [
+    documentOf({ x: "[".repeat(30) + "]".repeat(30) }),
+    "400 malformed_json",
+    "- 3 limit",
+  ],
+  "a depth of 32": [
+    documentOf({ x: "[".repeat(29) + "]".repeat(29) }),
+    "422 record_invalid",
+    "/products/0/x 3 unknown_element",
+  ],
+  "no array": [
+    '{"products": {}}',
+    "422 record_invalid",
+    "/products 1 wrong_type",
+  ],
+  "no list": ["{}", "422 record_invalid", "/products 1 required"],
+  "an array alone": ["[]", "422 record_invalid", " 1 wrong_type"],
+  "a product alone": [
+    '{"product": {"sku": "A"}}',
+    "422 record_invalid",
+    "/product 1 unknown_element",
+  ],
+  "no objects": [
+    '{"products": [1,\n"x",\n[{}]]}',
+    "422 record_invalid",
+    "/products/0 1 wrong_type",
+    "/products/1 2 wrong_type",
+    "/products/2 3 wrong_type",
+  ],
+  "names of JavaScript": [
+    documentOf({ __proto__: "{}", constructor: "1" }),
+    "422 record_invalid",
+    "/products/0/constructor 3 unknown_element",
+  ],
+  "a long text": [
+    documentOf({ description: `"${"x".repeat(LARGE)}"` }),
+    "422 record_invalid",
+    "/products/0/description 3 too_long",
+  ],
+  "a long text of escapes": [
+    documentOf({ description: `"${"\\ud83d\\ude00\\n\\\\".repeat(90_000)}"` }),
+    "422 record_invalid",
+    "/products/0/description 3 too_long",
+  ],
+  "a long name": [
+    documentOf({ ["x".repeat(LARGE)]: "1" }),
+    "400 malformed_json",
+    "- 3 limit",
+  ],
+  "a long number": [
+    documentOf({ quantity: "1".repeat(LARGE) }),
+    "400 malformed_json",
+    "- 3 limit",
+  ],
+  "many values": [
+    documentOf({ x: `[${"0,".repeat(50_000)}0]` }),
+    "400 malformed_json",
+    "- 3 limit",
+  ],
+  "too many bytes": [" ".repeat(2_000_001), "413 body_too_large"],
+};
+
+for (const [name, [body, ...expected]] of Object.entries(DOCUMENTS)) {
+  Deno.test(`JSON is refused with its place: ${name}`, async () => {
+    await using app = await boot({ config: { bodyLimit: 2_000_000 } });
+    assertEquals(await problemsOf(await post(app, body)), expected);
+  });
+}
+
+Deno.test("JSON is taken with a byte order mark, a charset, compressed, and with whole numbers as they may be written", async () => {
+  await using app = await boot();
+  const packed = new Blob([CUT]).stream()
+    .pipeThrough(new CompressionStream("gzip"));
+  const answers = [
+    await post(app, `\ufeff${CUT}`),
+    await post(app, CUT, { "Content-Type": "Application/JSON; charset=utf-8" }),
+    await post(app, await new Response(packed).bytes(), {
+      "Content-Encoding": "gzip",
+    }),
+    await post(app, documentOf({ quantity: "2.0" })),
+    await post(app, documentOf({ quantity: "-0" })),
+    await post(app, documentOf({ quantity: "1e2" })),
+    await post(app, documentOf({ quantity: '"7"' })),
+  ];
+  for (const answer of answers) {
+    assertEquals(answer.status, 200, await answer.text());
+  }
+  const { text } = await app.call("/seller_api/products/A");
+  assertMatch(text, /<quantity>7<\/quantity>/);
+  const other = await post(app, CUT, {
+    "Content-Type": `${JSON_TYPE}; charset=iso-8859-1`,
+  });
+  assertEquals(await problemsOf(other), ["415 unsupported_media_type"]);
+});
+
+Deno.test("messages about JSON speak of names, not of elements", async () => {
+  await using app = await boot();
+  const { error }: Refused = await (await post(app, '{"products": [{}]}'))
+    .json();
+  const messages = error.details!.map(({ message }) => message);
+  assertEquals(messages.length, 4);
+  for (const message of messages) assertEquals(/[<>]/.test(message), false);
+  assertMatch(messages.join(), /a new product needs "title"/);
+});
