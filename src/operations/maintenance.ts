@@ -34,7 +34,7 @@ import { MISSING_IMAGES, refetchMissing } from "../images/verify.ts";
 import { IMAGES } from "../images/image.ts";
 import { IMPORTS } from "../imports/import.ts";
 import { sweepImportKeys, sweepImports } from "../imports/retention.ts";
-import { correctTimes } from "../jobs/lease_queue.ts";
+import { correctTimes, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { NOTICES } from "../notices/notice.ts";
 import { sweepNotices } from "../notices/retention.ts";
 import { DELIVERIES } from "../webhooks/webhook.ts";
@@ -62,8 +62,6 @@ type Run = (services: MaintenanceServices) => AsyncGenerator<number, void>;
  * run without work reads an index once; a signal could be lost.
  */
 const OFTEN = SECOND_MS;
-/** At the start of the process. */
-const ONCE = Infinity;
 
 export const MAINTENANCE: readonly MaintenanceJob[] = [
   job("uploads", "api", HOUR_MS, sweepUploads),
@@ -71,44 +69,20 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   job("price_changes", "api", HOUR_MS, sweepPriceChanges),
   job("imports", "api", HOUR_MS, sweepImports),
   job("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
-  job(
-    "import_times",
-    "api",
-    ONCE,
-    ({ db, deps, signals }) =>
-      correctTimes(db, IMPORTS, deps.clock.now(), signals.imports),
-  ),
+  times("import_times", "api", IMPORTS, "imports"),
   job("idempotency_keys", "api", 10 * MINUTE_MS, sweepIdempotencyKeys),
   job("image_changes", "api", OFTEN, finishImageChanges),
   job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
   job("ended_reviews", "api", OFTEN, sweepEndedReviews),
   job("refusals", "api", HOUR_MS, sweepRefusals),
   job("notices", "api", HOUR_MS, sweepNotices),
-  job(
-    "notice_times",
-    "api",
-    ONCE,
-    ({ db, deps, signals }) =>
-      correctTimes(db, NOTICES, deps.clock.now(), signals.notices),
-  ),
+  times("notice_times", "api", NOTICES, "notices"),
   job("hourly_counts", "api", DAY_MS, sweepHourlyCounts),
   job("events", "webhooks", HOUR_MS, sweepEvents),
   job("references", "webhooks", HOUR_MS, sweepReferences),
   job("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
-  job(
-    "delivery_times",
-    "webhooks",
-    ONCE,
-    ({ db, deps, signals }) =>
-      correctTimes(db, DELIVERIES, deps.clock.now(), signals.deliveries),
-  ),
-  job(
-    "image_times",
-    "images",
-    ONCE,
-    ({ db, deps, signals }) =>
-      correctTimes(db, IMAGES, deps.clock.now(), signals.images),
-  ),
+  times("delivery_times", "webhooks", DELIVERIES, "deliveries"),
+  times("image_times", "images", IMAGES, "images"),
   job("image_parts", "images", MINUTE_MS, sweepParts),
   job(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),
   job(UNNAMED_FILES, "images", 5 * OFTEN, sweepUnnamed),
@@ -122,6 +96,22 @@ function job(
   run: Run,
 ): MaintenanceJob {
   return { name, role, everyMs, run };
+}
+
+/** Runs once, at the start of the process. */
+function times(
+  name: string,
+  role: Role,
+  queue: LeaseQueue,
+  signal: "images" | "deliveries" | "imports" | "notices",
+): MaintenanceJob {
+  return job(
+    name,
+    role,
+    Infinity,
+    ({ db, deps, signals }) =>
+      correctTimes(db, queue, deps.clock.now(), signals[signal]),
+  );
 }
 
 /**
