@@ -16,7 +16,6 @@ import { markedLease, newJobMark } from "./job_mark.ts";
 import type {
   FromImageWorker,
   ImagePhase,
-  ImageProgress,
   ImageTask,
   ImageWorkerSettings,
   ToImageWorker,
@@ -29,11 +28,6 @@ import { within } from "../../lib/waits.ts";
  * one that starts on a busy machine.
  */
 const BEAT_LIMIT = 10;
-/**
- * A download that takes longer is lost. It has a shorter limit of its own;
- * waiting for a slot and storing have none here.
- */
-const JOB_LIMIT_MS = 180_000;
 const RESTART_MS = 1_000;
 const SILENCE = "it gave no sign of life";
 /** The most hanging threads; more would use up the machine. */
@@ -68,12 +62,6 @@ interface Life {
   jobMark: ReturnType<typeof newJobMark>;
 }
 
-interface Job {
-  phase: ImagePhase;
-  /** Monotonic milliseconds. */
-  since: number;
-}
-
 export class ImageThread {
   readonly #options: ImageThreadOptions;
   /** The present worker; null while there is none. */
@@ -82,8 +70,8 @@ export class ImageThread {
   readonly #given = new Set<string>();
   /** Those that it had when it was last pinged; a sound beat lists them. */
   #asked: readonly string[] = [];
-  /** The jobs of its latest beat, by lease. */
-  #jobs: ReadonlyMap<string, Job> = new Map();
+  /** The phases of the jobs of its latest beat, by lease. */
+  #jobs: ReadonlyMap<string, ImagePhase> = new Map();
   /** Of its latest beat; see `Holder`. */
   #waitMs = 0;
   #ready = false;
@@ -121,7 +109,7 @@ export class ImageThread {
   /** How many downloads were in each phase at its latest beat. */
   get phases(): Partial<Record<ImagePhase, number>> {
     const counts: Partial<Record<ImagePhase, number>> = {};
-    for (const { phase } of this.#jobs.values()) {
+    for (const phase of this.#jobs.values()) {
       counts[phase] = (counts[phase] ?? 0) + 1;
     }
     return counts;
@@ -195,7 +183,9 @@ export class ImageThread {
     switch (message.type) {
       case "beat":
         this.#waitMs = message.waitMs;
-        this.#note(message.jobs);
+        this.#jobs = new Map(
+          message.jobs.map(({ lease, phase }) => [lease, phase]),
+        );
         this.#silence = this.#isSound() ? SILENCE : "it lost a job";
         if (this.#silence === SILENCE) this.#missed = 0;
         if (this.#ready) return;
@@ -213,23 +203,11 @@ export class ImageThread {
     }
   }
 
-  #note(jobs: readonly ImageProgress[]): void {
-    const now = this.#options.deps.clock.monotonic();
-    const before = this.#jobs;
-    this.#jobs = new Map(jobs.map(({ lease, phase }) => {
-      const known = before.get(lease);
-      return [lease, known?.phase === phase ? known : { phase, since: now }];
-    }));
-  }
-
-  /** Whether the latest beat has every job, and none that takes too long. */
+  /** Whether the latest beat has every job. */
   #isSound(): boolean {
-    const from = this.#options.deps.clock.monotonic() - JOB_LIMIT_MS;
-    const isForgotten = (lease: string) =>
-      this.#given.has(lease) && !this.#jobs.has(lease);
-    const isLate = ({ phase, since }: Job) =>
-      phase === "downloading" && since < from;
-    return !this.#asked.some(isForgotten) && !this.#jobs.values().some(isLate);
+    return this.#asked.every((lease) =>
+      !this.#given.has(lease) || this.#jobs.has(lease)
+    );
   }
 
   /** Counts pings, not seconds, so that a pause of this process counts once. */
