@@ -10,8 +10,6 @@ import { permitFor, SellerQuota, tooMany } from "./seller_quota.ts";
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
 /** How long an upload waits for a slot. */
 const WAIT_MS = 5_000;
-/** How many wait at most: the sellers whose latest slot was longest ago. */
-const WAITING = 32;
 /** Larger bodies do not wait. */
 const WAITING_BYTES = 1_024 * 1_024;
 
@@ -26,8 +24,8 @@ export interface UploadRequest {
 /** Slots for uploads; see the top of this file. */
 export class UploadQuota extends SellerQuota {
   readonly #clock: Clock;
-  /** How to refuse each seller's upload that waits; a seller has one at most. */
-  readonly #waiting = new Map<string, AbortController>();
+  /** The sellers of uploads that wait, one of each. */
+  readonly #waiting = new Set<string>();
 
   constructor(clock: Clock) {
     super(clock, UPLOADS);
@@ -49,17 +47,8 @@ export class UploadQuota extends SellerQuota {
   }
 
   #mayWait({ seller, bytes }: UploadRequest): boolean {
-    const { usage } = this.list;
-    const isFirst = usage.used(undefined, seller) === 0 &&
-      !this.#waiting.has(seller);
-    if (!isFirst || bytes > WAITING_BYTES) return false;
-    if (this.#waiting.size < WAITING) return true;
-    const latest = (seller: string) => usage.owners.latest(seller);
-    const [last] = [...this.#waiting.keys()]
-      .sort((a, b) => latest(b) - latest(a));
-    if (latest(seller) >= latest(last)) return false;
-    this.#waiting.get(last)!.abort(tooMany(UPLOADS.what));
-    return true;
+    return bytes <= WAITING_BYTES && !this.#waiting.has(seller) &&
+      this.list.usage.used(undefined, seller) === 0;
   }
 
   async #wait({ seller, abort }: UploadRequest): Promise<Permit> {
@@ -67,7 +56,7 @@ export class UploadQuota extends SellerQuota {
     const refuse = () => refused.abort(tooMany(UPLOADS.what));
     const cancel = this.#clock.after(WAIT_MS, refuse);
     const refusedOrGone = () => AbortSignal.any([refused.signal, abort()]);
-    this.#waiting.set(seller, refused);
+    this.#waiting.add(seller);
     try {
       return await permitFor(this.list, seller, refusedOrGone);
     } finally {
