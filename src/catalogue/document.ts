@@ -418,7 +418,7 @@ export class Decoder {
         : `${field} is ${found}; it must be ${expected}.`,
       { line, field, ...isRoot && { pointer: "" } },
     );
-    // Its content is not told, so nothing else is wrong with it.
+    // Its content is not reported, so nothing else is wrong with it.
     if (this.#level === Level.Products) return;
     this.#level--;
     this.#skipping = 1;

@@ -73,7 +73,7 @@ interface Named {
  */
 export type Groups = ReadonlySet<UpdateGroup>;
 
-/** What a change of these fields needs: a review all that is judged. */
+/** What a change of these fields needs: a review all that is reviewed. */
 export function groupsOf(
   fields: Iterable<keyof ProductFields>,
 ): Groups | null {

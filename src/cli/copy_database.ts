@@ -1,4 +1,4 @@
-/** Moves a stopped service from one database to another, and back. */
+/** Copies a stopped service from one database to another, and back. */
 import { dirname } from "node:path";
 import { type Config, type Setting, SETTINGS } from "../config.ts";
 import type { Clock } from "../deps.ts";

@@ -1,4 +1,4 @@
-/** The command that tells which servers the database has. */
+/** The command that lists the servers of the database. */
 import { describeDatabase } from "../operations/database_info.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { flag, line } from "./command.ts";

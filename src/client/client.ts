@@ -170,7 +170,7 @@ async function* entriesOf(
 
 /** Seconds that the service waits at most before it answers. */
 const WAIT_S = 30;
-/** A pause before the client asks again: a service may not wait at all. */
+/** A pause before the next request: a service may not wait at all. */
 const PAUSE_MS = 500;
 
 async function waitFor<T extends Transaction | Import>(

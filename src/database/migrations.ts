@@ -30,7 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
     name: "where notices are sent",
     sql: addColumns("sellers", {
       email: "text?",
-      // Since when notices go there: what was before is not told.
+      // Since when notices go there: none is about what was before.
       email_since: "integer?",
       // Signs links in mails.
       email_key: "text?",

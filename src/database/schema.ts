@@ -716,7 +716,7 @@ const maintenancePositions: Table = {
 };
 
 /**
- * What sellers and the operator are told: the rows of a leased queue; see
+ * Notices to sellers and the operator: the rows of a leased queue; see
  * notices/notice.ts.
  */
 export const NOTICES_TABLE: Table = {
@@ -730,14 +730,14 @@ export const NOTICES_TABLE: Table = {
     // seller or operator
     recipient: "text",
     created_at: "integer",
-    // when a process last saw that what it tells goes on
+    // when a process last saw that its cause goes on
     seen_at: "integer",
     due_at: "integer?",
     lease_id: "text?",
     lease_until: "integer?",
     failures: "integer DEFAULT 0",
     told_at: "integer?",
-    // the mail that may have told it
+    // the mail that may contain it
     message_id: "text?",
     // JSON
     detail: "text",

@@ -136,7 +136,7 @@ export async function recordWithProblems(
   await recordPart(tx, key, { ...done, problems });
 }
 
-/** Asks every URL, however long that takes: the import waits for nobody. */
+/** Probes every URL, however long that takes: no request waits for it. */
 async function probeAll(
   services: Services,
   { seller, abort }: Job,

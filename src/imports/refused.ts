@@ -55,12 +55,12 @@ export async function* refusedDocument(
       (sql) => problemsAfter(sql, key, last, STEP),
       { seller: key.sellerNo },
     );
-    for (const { product, refused, start_at, end_at, ...told } of products) {
+    for (const { product, refused, start_at, end_at, ...shown } of products) {
       after = product;
       if (refused === 0) continue;
       const comment = isJson
         ? between
-        : `\n${commentOn({ product, ...told }, "import")}\n`;
+        : `\n${commentOn({ product, ...shown }, "import")}\n`;
       yield encoder.encode(comment);
       between = JSON_BETWEEN;
       yield* streamBytes(db, key, start_at, end_at);

@@ -114,9 +114,9 @@ async function othersOf(
   if (transaction_id === null) {
     const checked = await findChecked(sql, key, part);
     if (checked === null) return Array.from({ length: products }, () => UNREAD);
-    const isTold = row.dry_run === 1;
+    const isKnown = row.dry_run === 1;
     return unpackResults(checked.results).map(({ id, sku, result }) => (
-      { id, sku, result: isTold ? result : "not_stored", images: [] }
+      { id, sku, result: isKnown ? result : "not_stored", images: [] }
     ));
   }
   const results = await findResults(sql, sellerNo, transaction_id);

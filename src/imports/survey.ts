@@ -89,8 +89,8 @@ export class DocumentSurvey implements XmlHandlers {
     this.#decoder.text(text);
   }
 
-  mistyped(...told: Parameters<Decoder["mistyped"]>): void {
-    this.#decoder.mistyped(...told);
+  mistyped(...args: Parameters<Decoder["mistyped"]>): void {
+    this.#decoder.mistyped(...args);
   }
 
   close(): void {

@@ -201,9 +201,9 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const keeps = row.keep_changed === 1;
   const left = keeps ? [] : conflicts;
   const refused = problemsOf(part, plan, [...left, ...beyondQuota], 1);
-  // Nothing is refused then, but a dry run tells what is left as it is.
-  const isTold = keeps && row.dry_run === 1 && refused.length === 0;
-  const kept = isTold ? problemsOf(part, plan, conflicts, 0) : [];
+  // Nothing is refused then, but a dry run lists what is left as it is.
+  const isListed = keeps && row.dry_run === 1 && refused.length === 0;
+  const kept = isListed ? problemsOf(part, plan, conflicts, 0) : [];
   const counts = countsOf(plan.products);
   const results = packResults(
     plan.products.map((product) => ({ ...product, images: [] })),
@@ -232,7 +232,7 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     const options = { refuse, importId, use: null };
     const { plan, written } = await applyUndo(tx, services, undone, options);
     await setStored(tx, key, part.part, written.transactionId);
-    // What was changed since the check is kept, and told.
+    // What was changed since the check is kept, and listed.
     const late = row.keep_changed === 1 ? [] : plan.conflicts;
     const problems = problemsOf(part, plan, late, 0);
     const counts = countsOf(plan.products);

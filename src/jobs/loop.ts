@@ -1,6 +1,6 @@
 /**
- * The loop of a background role: it calls a step, waits as long as the step
- * asks for or until it is woken, and calls it again.
+ * The loop of a background role: it calls a step, waits for the time
+ * that the step returns or until it is woken, and calls it again.
  */
 import type { Deps } from "../deps.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";

@@ -85,7 +85,7 @@ export interface Signals {
   deliveries: Signal;
   /** There may be imports to work on. */
   imports: Signal;
-  /** There may be somebody to be told of something. */
+  /** There may be notices to send. */
   notices: Signal;
   /** By transaction or import id: its counters changed. */
   progress: Signal;

@@ -52,7 +52,7 @@ export interface SmtpOptions {
 const MAIL_MS = 30_000;
 const ANSWER_MS = 20_000;
 const LONGEST_ANSWER = 64 * 1_024;
-/** Told to the server, which need not know the name of this machine. */
+/** Sent to the server, which need not know the name of this machine. */
 const CLIENT_NAME = "seller-interface";
 
 export class SmtpMailer implements Mailer {

@@ -1,5 +1,5 @@
 /**
- * Everything that sellers and the operator are told, one entry each: how it is
+ * All kinds of notices to sellers and the operator, one entry each: how it is
  * found, what the text is, and which page it leads to.
  */
 import { ofPart, type Sql } from "../database/db.ts";
@@ -19,7 +19,7 @@ export interface Kind {
   many?: { text: (count: string) => string; view: string };
 }
 
-/** Something to tell, of a seller. */
+/** Something that a seller or the operator should know, about a seller. */
 export interface Found {
   sellerNo: number;
   /** Which one, where a seller may have several. */
@@ -27,9 +27,9 @@ export interface Found {
   detail: Detail;
   /** When an event happened. */
   at?: number;
-  /** It is no reason to tell it, but goes on where it was told. */
+  /** It begins no notice; one that was sent goes on. */
   isFading?: boolean;
-  /** Something else tells it. */
+  /** Another notice contains it. */
   isSilent?: boolean;
 }
 
@@ -132,7 +132,7 @@ function importName({ name, undoes, dryRun }: Detail): string {
   return name === null ? what : `${what} ${name}`;
 }
 
-/** A seller is told so long before a key ends. */
+/** The notice is sent so long before a key ends. */
 const KEY_ENDS_MS = 7 * DAY_MS;
 
 interface EndingKey {
@@ -254,7 +254,7 @@ export function pageOfUsages(
   );
 }
 
-/** Percent of a quota at which a seller is told; it grows. */
+/** Percent of a quota at which a notice is sent, ascending. */
 const LEVELS = [80, 90, 100];
 /** A level is over when the use is so many percent below. */
 const FADES = 5;
@@ -284,13 +284,13 @@ function usesOf(usage: Usage, config: Look["config"]): QuotaUse[] {
 
 const percentOf = ({ used, limit }: QuotaUse) => 100 * used / limit;
 
-/** Whether a seller is, or may have been, told of its use of a quota. */
+/** Whether a notice of its use of a quota is due, or may have been sent. */
 export function isMuch(usage: Usage, config: Look["config"]): boolean {
   return usesOf(usage, config)
     .some((use) => percentOf(use) >= LEVELS[0] - FADES);
 }
 
-/** Of the levels that are reached, the highest is told. */
+/** A notice of the highest level that is reached. */
 function quotas({ usages, config }: Look): Found[] {
   return usages.filter(({ wantsMail }) => wantsMail === 1).flatMap((usage) =>
     usesOf(usage, config).flatMap((use) => {

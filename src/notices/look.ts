@@ -1,4 +1,4 @@
-/** Looks for what sellers and the operator have to be told, and what is over. */
+/** Finds new notices for sellers and the operator, and those that are over. */
 import { MAINTENANCE, type Part } from "../database/db.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -80,7 +80,7 @@ export class NoticeLooks {
     }
   }
 
-  /** Of what goes on: tells what is new, and forgets what is over. */
+  /** Of what goes on: stores what is new, and deletes what is over. */
   async *#compare(
     part: Part,
     kind: SoughtKind,
@@ -105,7 +105,7 @@ export class NoticeLooks {
     }
   }
 
-  /** Of what happened: tells what is new. */
+  /** Of what happened: stores what is new. */
   async *#add(
     part: Part,
     kind: SoughtKind,
@@ -118,13 +118,13 @@ export class NoticeLooks {
       const found = await part.read(async (sql) =>
         await kind.find(sql, { ...look, since })
       );
-      const told = found.map((each) => nameOf(keyOf(kind, each)));
+      const all = found.map((each) => nameOf(keyOf(kind, each)));
       yield* this.#insert(
         part,
         kind,
-        found.filter((_, n) => !known.has(told[n])),
+        found.filter((_, n) => !known.has(all[n])),
       );
-      for (const each of told) names.add(each);
+      for (const each of all) names.add(each);
       if (found.length < FOUND_AT_MOST) break;
       // Of one time there are fewer than that.
       since = Math.max(since + 1, found[found.length - 1].at!);

@@ -1,19 +1,19 @@
 /**
- * A notice: what a seller or the operator is told once, until it is over.
+ * A notice: what is sent to a seller or the operator once, until it is over.
  *
  *   waiting → sending (under a lease) → told, or given up after a day
  *
  * The table has a row for each. Of what goes on (a webhook fails, a quota is
  * nearly used) the row stays until that is over; of what happened (an import is
- * through) for two days, in which it is not found again. A seller is told by
- * mail, of all that waits in one, at most once an hour; the operator of each at
- * once, by a signed request. A mail may have been taken although its try failed:
+ * through) for two days, in which it is not found again. A seller gets one mail
+ * of all that waits, at most once an hour; the operator a signed request for
+ * each, at once. A mail may have been taken although its try failed:
  * then that mail is sent again, under the same Message-ID, and no other one.
  */
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 
-/** Who is told. */
+/** To whom it is sent. */
 export type Recipient = "seller" | "operator";
 
 /** What a text is made of. */
@@ -43,11 +43,11 @@ export interface Notice extends NoticeKey {
 export const FIRST_MAIL_MS = 20 * SECOND_MS;
 /** From one mail to a seller to the next. */
 export const NEXT_MAIL_MS = HOUR_MS;
-/** What could not be told for so long is given up. */
+/** What could not be sent for so long is given up. */
 export const GIVE_UP_MS = DAY_MS;
-/** How long what happened is known, and so not told again. */
+/** How long what happened is known, and so not sent again. */
 export const KEPT_MS = 2 * DAY_MS;
-/** Of a kind and a seller, so many wait at most; and a mail tells so many. */
+/** Of a kind and a seller, so many wait at most; a mail has as many at most. */
 export const MOST = 200;
 
 /** A mail that may have been taken is sent again soon, once. */

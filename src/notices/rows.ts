@@ -28,7 +28,7 @@ export interface NewNotice extends NoticeKey {
   kind: string;
   recipient: Recipient;
   detail: Detail;
-  /** It is not told. */
+  /** It is not sent. */
   isSilent: boolean;
 }
 
@@ -50,7 +50,7 @@ function inOrder<T extends NoticeKey>(notices: readonly T[]): T[] {
 }
 
 /**
- * Stores notices of sellers that are not stored yet, so that each is told when
+ * Stores notices of sellers that are not stored yet, so that each is sent when
  * its time has come; none of a kind of which too many wait.
  */
 export async function insertNotices(
@@ -126,18 +126,18 @@ const INSERT_SEEN = insertInto(
   "ON CONFLICT (seller_no, id) DO UPDATE SET seen_at = excluded.seen_at",
 );
 
-/** Stores what a process sees, as told or to be told; or that it sees it still. */
+/** Stores what a process sees, as sent or to be sent; or that it sees it still. */
 export async function noteSeen(
   tx: Tx,
-  seen: readonly (SeenNotice & { isTold: boolean })[],
+  seen: readonly (SeenNotice & { isSent: boolean })[],
 ): Promise<void> {
   const now = tx.now();
   const order = seen.toSorted((a, b) => a.id < b.id ? -1 : 1);
   await tx.runMany(
     INSERT_SEEN,
-    order.map(({ id, kind, detail, isTold }) => [
+    order.map(({ id, kind, detail, isSent }) => [
       ...[tx.beside, id, kind, "operator", now, now],
-      ...[isTold ? null : now, isTold ? now : null, JSON.stringify(detail)],
+      ...[isSent ? null : now, isSent ? now : null, JSON.stringify(detail)],
     ]),
   );
 }
@@ -150,7 +150,7 @@ export async function endUnseen(tx: Tx, before: number): Promise<void> {
   );
 }
 
-/** Those about whom somebody has to be told now, the longest due first. */
+/** Sellers with due notices to a recipient, the longest due first. */
 export async function dueFor(
   sql: Sql,
   recipient: Recipient,
@@ -172,8 +172,8 @@ export interface Claimed {
   notices: Notice[];
   /** Of the mail. */
   messageId: string;
-  /** A former try may have told them, so it stays that mail. */
-  mayBeTold: boolean;
+  /** A former try may have sent them, so it stays that mail. */
+  mayBeSent: boolean;
 }
 
 const COLUMNS = `id, kind, created_at AS "createdAt", failures, detail`;
@@ -182,7 +182,7 @@ type ClaimedRow = Omit<Notice, "sellerNo" | "detail"> & { detail: string };
 function claimed(
   sellerNo: number,
   lease: string,
-  mail: Pick<Claimed, "messageId" | "mayBeTold">,
+  mail: Pick<Claimed, "messageId" | "mayBeSent">,
   rows: readonly ClaimedRow[],
 ): Claimed | null {
   if (rows.length === 0) return null;
@@ -206,12 +206,12 @@ export async function claimForOperator(
     params: [tx.now()],
     limit: 1,
   }, { returning: COLUMNS });
-  const mail = { messageId: "", mayBeTold: false };
+  const mail = { messageId: "", mayBeSent: false };
   return claimed(sellerNo, lease, mail, rows);
 }
 
 /**
- * Claims all that a mail to a seller tells: those of a mail that may have been
+ * Claims all that goes into a mail to a seller: those of a mail that may have been
  * taken alone, otherwise all that wait, under `messageId`. None while a former
  * mail is under way, or too young.
  */
@@ -251,7 +251,7 @@ export async function claimForSeller(
   }
   const mail = {
     messageId: unsure?.messageId ?? messageId,
-    mayBeTold: unsure !== undefined,
+    mayBeSent: unsure !== undefined,
   };
   const rows = await claim<ClaimedRow>(tx, NOTICES, {
     sellerNo,
@@ -289,14 +289,14 @@ async function putOff(tx: Tx, sellerNo: number, until: number): Promise<void> {
   );
 }
 
-/** How an attempt to tell ended. */
+/** How an attempt to send ended. */
 export type Outcome =
   | "told"
   /** It will never be. */
   | "refused"
   /** It was not, and is tried again. */
   | "failed"
-  /** As this, and it was no fault of what is told. */
+  /** As this, and no fault of the notice. */
   | "released"
   /** It may have been. */
   | "unsure";
@@ -304,12 +304,12 @@ export type Outcome =
 /** Ends leases that are still held. */
 export async function settleNotices(
   tx: Tx,
-  { leased: [{ lease }], notices, mayBeTold }: Claimed,
+  { leased: [{ lease }], notices, mayBeSent }: Claimed,
   outcome: Outcome,
 ): Promise<void> {
   const now = tx.now();
   const isEnd = outcome === "told" || outcome === "refused";
-  const keepsId = mayBeTold || outcome === "told" || outcome === "unsure";
+  const keepsId = mayBeSent || outcome === "told" || outcome === "unsure";
   await tx.runMany(
     `UPDATE notices SET lease_id = NULL, lease_until = NULL, due_at = ?,
        told_at = ?, failures = ?,
@@ -337,7 +337,7 @@ export async function noteMailed(tx: Tx, sellerNo: number): Promise<void> {
   );
 }
 
-/** Where a seller is told of notices. */
+/** Where a seller gets notices. */
 export interface Addressee {
   id: string;
   name: string;

@@ -27,7 +27,7 @@ export const REASON_LENGTHS = { code: 64, field: 200, message: 1_000 } as const;
 export interface ProductDecision extends Reason {
   decision: Decision;
   productId: string;
-  /** The version that was judged: its `changed_at`; null: whichever it is. */
+  /** The version that was reviewed: its `changed_at`; null: whichever it is. */
   changedAt: number | null;
   /** Its position in the document, from 1, and its line. */
   product?: number;

@@ -31,44 +31,44 @@ type Deciding = Pick<Services, "db" | "deps"> & Partial<Services>;
 /**
  * Decides about up to 250 products. What is decided so already stays as it is.
  * Throws 422 for a product that is not reviewed, or that was changed after the
- * version that was judged.
+ * version that was reviewed.
  */
 export async function decideReviews(
   services: Deciding,
   { who, decisions }: { who: string; decisions: readonly ProductDecision[] },
 ): Promise<void> {
   await services.db.write(async (tx) => {
-    const { judged, details } = await judge(tx, decisions);
+    const { reviewed, details } = await decide(tx, decisions);
     if (details.length > 0) throw recordInvalid(details);
-    for (const [seller, own] of Map.groupBy(judged, ({ seller }) => seller)) {
+    for (const [seller, own] of Map.groupBy(reviewed, ({ seller }) => seller)) {
       await store(tx, seller, own);
       for (const each of own) await emit(tx, services, each);
     }
-    await recordChanges(tx, services.deps, judged.map(auditEntry(who)));
+    await recordChanges(tx, services.deps, reviewed.map(auditEntry(who)));
   }, { changes: true });
 }
 
 /** A decision that changes something. */
-interface Judged {
+interface Reviewed {
   seller: Seller;
   product: Product;
   review: Review;
 }
 
 /** Locks the products, and finds what becomes of them. */
-async function judge(
+async function decide(
   tx: Tx,
   decisions: readonly ProductDecision[],
-): Promise<{ judged: Judged[]; details: Detail[] }> {
+): Promise<{ reviewed: Reviewed[]; details: Detail[] }> {
   const ids = decisions.map(({ productId }) => productId);
-  const found = new Map<string, Omit<Judged, "review">>();
+  const found = new Map<string, Omit<Reviewed, "review">>();
   for (const seller of await sellersOf(tx, ids)) {
     await holdSeller(tx, seller.no);
     for (const product of await findProducts(tx, seller.no, { ids })) {
       found.set(product.id, { seller, product });
     }
   }
-  const judged: Judged[] = [];
+  const reviewed: Reviewed[] = [];
   const details: Detail[] = [];
   for (const decision of decisions) {
     const known = found.get(decision.productId);
@@ -86,9 +86,9 @@ async function judge(
       continue;
     }
     const next = decided(known.product, review, decision, tx.now());
-    if (next !== null) judged.push({ ...known, review: next });
+    if (next !== null) reviewed.push({ ...known, review: next });
   }
-  return { judged, details };
+  return { reviewed, details };
 }
 
 /** The sellers of reviewed products, in the order in which they are locked. */
@@ -141,21 +141,21 @@ function changedSince(
     code: "changed_since",
     message:
       "changed_at is that of a former version; the product was changed " +
-      `at ${isoTime(changedAt)}. Read it again and judge it as it is now.`,
+      `at ${isoTime(changedAt)}. Read it again and review it as it is now.`,
   };
 }
 
 async function store(
   tx: Tx,
   seller: Seller,
-  judged: readonly Judged[],
+  reviewed: readonly Reviewed[],
 ): Promise<void> {
-  const { number } = await tx.takeChanges(judged.length, seller.no);
+  const { number } = await tx.takeChanges(reviewed.length, seller.no);
   await tx.runMany(
     `UPDATE products
      SET change_no = ?, review_state = ?, review_at = ?, review = ?
      WHERE seller_no = ? AND id = ?`,
-    judged.map(({ product: { id }, review }, place) => [
+    reviewed.map(({ product: { id }, review }, place) => [
       number + place,
       ...columnValues(review),
       seller.no,
@@ -168,7 +168,7 @@ async function store(
 async function emit(
   tx: Tx,
   services: Deciding,
-  { seller, product: { id, sku }, review }: Judged,
+  { seller, product: { id, sku }, review }: Reviewed,
 ): Promise<void> {
   const { state, code, field, message } = review;
   await emitWithin(tx, services, {
@@ -180,7 +180,7 @@ async function emit(
 }
 
 function auditEntry(who: string) {
-  return ({ seller, product: { id, sku }, review }: Judged) => ({
+  return ({ seller, product: { id, sku }, review }: Reviewed) => ({
     who,
     action: review.state === "approved" ? "review approve" : "review reject",
     seller: seller.name,

@@ -59,7 +59,7 @@ export type ReviewedFields = Pick<
   typeof REVIEWED_FIELDS[number]
 >;
 
-/** Fields that are judged while a product waits or is rejected. */
+/** Fields that are reviewed while a product waits or is rejected. */
 const JUDGED_FIELDS: (keyof ProductFields)[] = [
   ...SCALAR_NAMES.filter((field) =>
     field !== "status" &&
@@ -82,7 +82,7 @@ export interface Review extends Reason {
   state: ReviewState;
   /** Since when; Unix milliseconds. */
   at: number;
-  /** The version that is judged: when it was made. */
+  /** The reviewed version: when it was made. */
   changedAt: number;
   /** As they were approved, or before the policy; null: as they are now. */
   former: ReviewedFields | null;
@@ -154,7 +154,7 @@ export function reviewAfter(
   }
 }
 
-/** Whether a reviewer judges an attribute of a product. */
+/** Whether an attribute of a product is reviewed. */
 export function isJudged(attribute: string): boolean {
   return (JUDGED_FIELDS as string[]).includes(attribute);
 }

@@ -23,7 +23,7 @@ const SELLER_KEY = "demo";
 const OPERATOR_KEY = "operator";
 /** Nobody's: mail goes to the sandbox. */
 const EMAIL = "demo@seller.example";
-/** For whoever tries the review. */
+/** For users who try the review. */
 const REASONS: readonly ListedReason[] = [
   {
     code: "logo_in_image",
@@ -51,7 +51,7 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** The configuration to open the service with. */
   config: Config;
-  /** What the page is told about the sandbox. */
+  /** What the page shows about the sandbox. */
   page: SandboxPage;
   /** Takes all mail. */
   mailer: Mailer;

@@ -19,7 +19,7 @@ const KEY_NEEDED = "A valid key is needed in the header X-Service-Auth.";
 
 /**
  * 401 for a key that is known, but has ended or comes from elsewhere. Who sends
- * it is told as little as of an unknown one.
+ * the answer is that to an unknown one.
  */
 export class KeyRefused extends ServiceError {
   /** For the operator and for other keys of the seller. */

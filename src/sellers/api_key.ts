@@ -11,7 +11,7 @@ export function newKey(ids: Pick<Deps["ids"], "random">, kind: string): string {
   return kind + Buffer.from(ids.random(32)).toString("base64url");
 }
 
-/** The first characters of a key, to tell it from others. */
+/** The first characters of a key, to distinguish it from others. */
 export function prefixOf(key: string): string {
   return key.slice(0, PREFIX_LENGTH);
 }

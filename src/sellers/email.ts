@@ -1,4 +1,4 @@
-/** Where a seller is told of trouble, and whether it wants to be. */
+/** The address for notices of a seller, and whether it wants any. */
 import { createHmac } from "node:crypto";
 import { Buffer } from "node:buffer";
 import type { Tx } from "../database/db.ts";
@@ -47,7 +47,7 @@ function notAnAddress() {
   return recordInvalid([fieldDetail(problem, {})]);
 }
 
-/** What goes on is told again, wherever it goes then. */
+/** What goes on is sent again, to the new address. */
 async function forgetNotices(tx: Tx, { no }: Seller): Promise<void> {
   await tx.run(
     `DELETE FROM notices WHERE seller_no = ? AND recipient = 'seller'

@@ -33,7 +33,7 @@ export const ROTATED_MS = DAY_MS;
 
 type Changing = Pick<Services, "db" | "deps">;
 
-/** All keys of the seller, and the one that asks. */
+/** All keys of the seller, and that of the request. */
 interface Keys {
   tx: Tx;
   all: readonly ListedKey[];

@@ -1,4 +1,4 @@
-/** Operators look at what a seller sees; the audit log tells when and whom. */
+/** Operators see what a seller sees; the audit log records when and which. */
 import { recorded } from "../operations/audit.ts";
 import type { Services } from "../services.ts";
 import { RecentValues } from "../lib/recent_values.ts";

@@ -33,7 +33,7 @@ export function readXml(
 
 /** A reader of a document; `read` pauses between two windows. */
 interface DocumentReader extends TagPosition {
-  /** Nothing before this index is told any more. */
+  /** Nothing before this index is reported any more. */
   readonly position: number;
   read(): Generator<void, void>;
 }
@@ -81,7 +81,7 @@ export async function readXmlInPieces(
 export interface ArrivingXml {
   /** Reads a window; false at the end. */
   readOne: () => boolean;
-  /** Nothing before this index is told any more (see `TagPosition`). */
+  /** Nothing before this index is reported any more (see `TagPosition`). */
   position: () => number;
 }
 

@@ -56,7 +56,7 @@ export interface XmlHandlers {
   close(name: string): void;
   /**
    * A value in JSON is of another kind than expected: that of the open element,
-   * or of its member with this name. Nothing else of it is told.
+   * or of its member with this name. Nothing else of it is reported.
    */
   mistyped?(
     member: string | null,

@@ -622,8 +622,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "notices: a mail that may have been taken becomes another one",
     file: "notices/rows.ts",
     from:
-      '  const keepsId = mayBeTold || outcome === "told" || outcome === "unsure";',
-    to: '  const keepsId = mayBeTold && outcome === "told";',
+      '  const keepsId = mayBeSent || outcome === "told" || outcome === "unsure";',
+    to: '  const keepsId = mayBeSent && outcome === "told";',
   },
   {
     name: "notices: what could not be sent waits for nothing",

@@ -160,7 +160,7 @@ export class ConnectionPool {
     taken.delete(client);
     this.#inUse--;
     // Failures of connections of before are known already.
-    if (since !== undefined) this.#tell(error, since);
+    if (since !== undefined) this.#report(error, since);
     if (isSpoilt(error) || last === null) client.release(isSpoilt(error));
     else {
       connection.send(last)
@@ -168,7 +168,7 @@ export class ConnectionPool {
     }
   }
 
-  #tell(error: unknown, since: number): void {
+  #report(error: unknown, since: number): void {
     const { servers, timeouts, clock } = this.#options;
     const isUnsure = error instanceof DbError && error.kind === "unsure";
     if (isLost(isUnsure ? error.cause : error)) {

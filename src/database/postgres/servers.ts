@@ -19,7 +19,7 @@ import { readerOf } from "./dialect.ts";
 
 /** For connecting, and for waiting for a free connection. */
 const CONNECT_MS = 5_000;
-/** How long one may take to tell whether it accepts writes. */
+/** How long one may take to answer whether it accepts writes. */
 const ASK_MS = 3_000;
 /** Pause before all of them are asked again. */
 const AGAIN_MS = 250;

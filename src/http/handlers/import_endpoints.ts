@@ -131,10 +131,10 @@ export const getImport = endpoint({
   const { record, details } = await heavyRead((takeStep) =>
     takeStep(read, true)
   );
-  const told = details.slice(0, DETAIL_LIMIT);
+  const shown = details.slice(0, DETAIL_LIMIT);
   const problems = record.problems === 0 ? undefined : {
-    detail: told.map(detailNode),
-    more: record.problems - told.length || undefined,
+    detail: shown.map(detailNode),
+    more: record.problems - shown.length || undefined,
   };
   return { xml: { import: { ...importNode(record), problems } } };
 });

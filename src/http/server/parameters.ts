@@ -204,7 +204,7 @@ export const COMPLETE = word(
   ["quantity"],
   "quantity: your products that the document does not name go to quantity 0",
 );
-/** Percent of the products on sale that go to 0 at most, unless told. */
+/** Percent of the products on sale that go to 0 at most, by default. */
 export const AT_MOST_DEFAULT = 10;
 export const AT_MOST: QueryParameter<number> = {
   name: "at_most",

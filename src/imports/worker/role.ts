@@ -194,7 +194,7 @@ export class ImportRole implements BackgroundRole {
     const until = deps.clock.monotonic() + TURN_MS;
     try {
       for (let isOver = false;;) {
-        // Also after the last part, which it tells of.
+        // Also after the last part: it then records the end.
         const job = await this.#next(seller, leased);
         if (job === null) return;
         if (isOver) break;

@@ -1,6 +1,6 @@
 /**
- * Tells sellers by mail and the operator by signed requests what they have to
- * know. Every process does: it claims what is due under a lease in a short write,
+ * Sends notices: to sellers by mail, to the operator by signed requests. Every
+ * process does: it claims what is due under a lease in a short write,
  * sends it, and records the outcome. A mail server or an endpoint that is away is
  * left alone for a while, and costs nothing else.
  */
@@ -31,12 +31,12 @@ import {
   type Outcome,
   settleNotices,
 } from "../rows.ts";
-import { digest, operatorPayload, payloadId } from "../tell.ts";
+import { digest, operatorPayload, payloadId } from "../text.ts";
 import { Seen } from "./seen.ts";
 
 /** How often it looks for rows that other processes wrote. */
 const STEP_MS = SECOND_MS;
-/** How often it looks for what there is to tell. */
+/** How often it looks for new notices. */
 const LOOK_MS = 5 * SECOND_MS;
 const SEE_MS = 4 * SECOND_MS;
 /** Mails, or requests, in flight of one process. */
@@ -53,11 +53,11 @@ const LONGEST_RETRY_AFTER_MS = 60 * SECOND_MS;
 const EVERYWHERE = ["0.0.0.0/0", "::/0"];
 
 export interface NoticeRoleOptions {
-  /** Whether this process looks for what there is to tell. */
+  /** Whether this process looks for new notices. */
   isLooking: () => boolean;
 }
 
-/** How something was told, or why not. */
+/** Whether notices were sent, or why not. */
 interface Result {
   outcome: Outcome;
   /** The other side takes nothing for now; for how long at least. */
@@ -66,7 +66,7 @@ interface Result {
   reason?: string;
 }
 
-/** One way to tell, and how it is. */
+/** One way to send notices, and its state. */
 interface Channel {
   recipient: Recipient;
   inFlight: number;
@@ -76,7 +76,7 @@ interface Channel {
   /** Monotonic milliseconds. */
   pausedUntil: number;
   claim: (part: Part, sellerNo: number) => Promise<Claimed | null>;
-  tell: (claimed: Claimed) => Promise<Result>;
+  send: (claimed: Claimed) => Promise<Result>;
 }
 
 export class NoticeRole implements BackgroundRole {
@@ -105,7 +105,7 @@ export class NoticeRole implements BackgroundRole {
     });
     const channel = (
       recipient: Recipient,
-      ways: Pick<Channel, "claim" | "tell">,
+      ways: Pick<Channel, "claim" | "send">,
     ): Channel => ({
       recipient,
       inFlight: 0,
@@ -117,14 +117,14 @@ export class NoticeRole implements BackgroundRole {
     this.#channels = [
       ...(config.noticesUrl === null ? [] : [channel("operator", {
         claim: (part, no) => this.#claimForOperator(part, no),
-        tell: ({ notices: [notice] }) => this.#tellOperator(notice),
+        send: ({ notices: [notice] }) => this.#postToOperator(notice),
       })]),
       ...(mailer === null ? [] : [channel("seller", {
         claim: (part, no) => this.#claimForSeller(part, no),
-        tell: (claimed) => this.#tellSeller(claimed),
+        send: (claimed) => this.#mailToSeller(claimed),
       })]),
     ];
-    this.#seen = new Seen(services, (notice) => this.#tellNow(notice));
+    this.#seen = new Seen(services, (notice) => this.#sendNow(notice));
     const looks = new NoticeLooks(services);
     this.#looks = new PeriodicJobs("notice_looks", [{
       name: "notice_looks",
@@ -146,7 +146,7 @@ export class NoticeRole implements BackgroundRole {
     this.#looks.start();
   }
 
-  /** Waits a while for what is in flight; the rest is told again. */
+  /** Waits a while for what is in flight; the rest is sent again. */
   async stop(): Promise<void> {
     const { clock } = this.#services.deps;
     await Promise.all([this.#loop.stop(), this.#looks.stop()]);
@@ -156,7 +156,7 @@ export class NoticeRole implements BackgroundRole {
     this.#outbound.close();
   }
 
-  /** What it holds is told again when its leases have ended. */
+  /** What it holds is sent again when its leases have ended. */
   abandon(): Promise<void> {
     this.#aborting.abort();
     void this.#loop.stop();
@@ -193,7 +193,7 @@ export class NoticeRole implements BackgroundRole {
     }
     await this.#leases.renew();
     await this.#releaseDead();
-    for (const channel of this.#channels) await this.#send(channel);
+    for (const channel of this.#channels) await this.#sendDue(channel);
     this.#progress++;
     return STEP_MS;
   }
@@ -212,8 +212,8 @@ export class NoticeRole implements BackgroundRole {
     );
   }
 
-  /** Begins to tell what is due, as far as there is room. */
-  async #send(channel: Channel): Promise<void> {
+  /** Begins to send what is due, as far as there is room. */
+  async #sendDue(channel: Channel): Promise<void> {
     const { db, deps: { clock } } = this.#services;
     if (clock.monotonic() < channel.pausedUntil) return;
     // One that was away is tried with one.
@@ -249,9 +249,9 @@ export class NoticeRole implements BackgroundRole {
   #launch(part: Part, channel: Channel, claimed: Claimed): void {
     const { deps, signals } = this.#services;
     channel.inFlight++;
-    const sending = this.#tell(part, channel, claimed)
+    const sending = this.#send(part, channel, claimed)
       .catch((error) =>
-        // The lease expires by itself; it is told again then.
+        // The lease expires by itself; it is sent again then.
         deps.log.error("notice_not_recorded", { error: String(error) })
       )
       .finally(() => {
@@ -263,12 +263,12 @@ export class NoticeRole implements BackgroundRole {
     this.#sending.add(sending);
   }
 
-  async #tell(part: Part, channel: Channel, claimed: Claimed): Promise<void> {
+  async #send(part: Part, channel: Channel, claimed: Claimed): Promise<void> {
     const { deps, metrics } = this.#services;
     await deps.maybe?.("notices claimed");
-    const result = await channel.tell(claimed);
+    const result = await channel.send(claimed);
     this.#note(channel, result);
-    await deps.maybe?.("notices told");
+    await deps.maybe?.("notices sent");
     const { recipient } = channel;
     metrics.notices.add(1, recipient, result.outcome);
     const isMailed = recipient === "seller" && result.outcome === "told";
@@ -298,17 +298,17 @@ export class NoticeRole implements BackgroundRole {
     }
   }
 
-  /** Tells the operator what has no row; whether that succeeded. */
-  async #tellNow(notice: Notice): Promise<boolean> {
+  /** Sends what has no row to the operator; whether that succeeded. */
+  async #sendNow(notice: Notice): Promise<boolean> {
     const [channel] = this.#channels;
     const { clock } = this.#services.deps;
     if (clock.monotonic() < channel.pausedUntil) return false;
-    const result = await this.#tellOperator(notice);
+    const result = await this.#postToOperator(notice);
     this.#note(channel, result);
     return result.outcome === "told";
   }
 
-  async #tellOperator(notice: Notice): Promise<Result> {
+  async #postToOperator(notice: Notice): Promise<Result> {
     const { config, deps: { clock }, publicUrl } = this.#services;
     const payload = operatorPayload(notice, publicUrl());
     if (payload === null) return { outcome: "refused", reason: "unknown" };
@@ -342,7 +342,7 @@ export class NoticeRole implements BackgroundRole {
     }
   }
 
-  async #tellSeller({ notices, messageId: id }: Claimed): Promise<Result> {
+  async #mailToSeller({ notices, messageId: id }: Claimed): Promise<Result> {
     const { db, mailer, publicUrl } = this.#services;
     const [{ sellerNo }] = notices;
     const to = await db.read((sql) => addresseeOf(sql, sellerNo), {

@@ -16,7 +16,7 @@ const DISK_ENOUGH = 12;
 /** Writes of one order run one after the other, in every process. */
 const ORDER = { order: "notices" };
 
-/** What several processes tell within this time is the same. */
+/** What several processes send within this time is the same. */
 const SAME_MS = 5 * MINUTE_MS;
 /** A disk that does not answer for so long is left out. */
 const DISK_MS = 1_000;
@@ -28,16 +28,16 @@ type SeenServices = Pick<
 
 interface Known {
   /** What is sent again is the same. */
-  sent: Notice | null;
-  isTold: boolean;
+  notice: Notice | null;
+  isSent: boolean;
   /** Monotonic milliseconds. */
   seenAt: number;
 }
 
 export class Seen {
   readonly #services: SeenServices;
-  /** Tells what could not be stored. */
-  readonly #tellNow: (notice: Notice) => Promise<boolean>;
+  /** Sends what could not be stored. */
+  readonly #sendNow: (notice: Notice) => Promise<boolean>;
   /** What was not ready at the last look. */
   #failed: ReadonlySet<string> = new Set();
   readonly #low = new Set<string>();
@@ -46,13 +46,13 @@ export class Seen {
 
   constructor(
     services: SeenServices,
-    tellNow: (notice: Notice) => Promise<boolean>,
+    sendNow: (notice: Notice) => Promise<boolean>,
   ) {
     this.#services = services;
-    this.#tellNow = tellNow;
+    this.#sendNow = sendNow;
   }
 
-  /** Stores what there is; tells it where the database does not store it. */
+  /** Stores what there is; sends it where the database does not store it. */
   async look(): Promise<void> {
     const { db, deps, signals } = this.#services;
     const seen = [
@@ -69,9 +69,9 @@ export class Seen {
       if (seenAt < now - OVER_MS) this.#known.delete(id);
     }
     const rows = seen.map((one) => {
-      const { sent = null, isTold = false } = this.#known.get(one.id) ?? {};
-      const detail = sent?.detail ?? one.detail;
-      return { ...one, detail, isTold: isTold && sent !== null };
+      const { notice = null, isSent = false } = this.#known.get(one.id) ?? {};
+      const detail = notice?.detail ?? one.detail;
+      return { ...one, detail, isSent: isSent && notice !== null };
     });
     try {
       await db.write(async (tx) => {
@@ -80,27 +80,27 @@ export class Seen {
         tx.onCommit(() => signals.notices.announce());
       }, ORDER);
       for (const { id } of seen) {
-        this.#known.set(id, { sent: null, isTold: true, seenAt: now });
+        this.#known.set(id, { notice: null, isSent: true, seenAt: now });
       }
     } catch (error) {
       if (outageOf(error) === null) throw error;
-      const untold = seen.filter(({ id }) => !this.#known.get(id)?.isTold);
-      for (const one of untold) await this.#tell(one, now);
+      const unsent = seen.filter(({ id }) => !this.#known.get(id)?.isSent);
+      for (const one of unsent) await this.#send(one, now);
     }
   }
 
-  async #tell(
+  async #send(
     { id, kind, detail }: SeenNotice,
     seenAt: number,
   ): Promise<void> {
-    // Other processes that tell it, too, are likely to give it the same id.
+    // Other processes that send it, too, are likely to give it the same id.
     const now = this.#services.deps.clock.now();
     const createdAt = now - now % SAME_MS;
-    const sent = this.#known.get(id)?.sent ??
+    const notice = this.#known.get(id)?.notice ??
       { sellerNo: 0, id, kind, detail, createdAt, failures: 0 };
-    this.#known.set(id, { sent, isTold: false, seenAt });
-    const isTold = await this.#tellNow(sent);
-    this.#known.set(id, { sent, isTold, seenAt });
+    this.#known.set(id, { notice, isSent: false, seenAt });
+    const isSent = await this.#sendNow(notice);
+    this.#known.set(id, { notice, isSent, seenAt });
   }
 
   /** What failed at two looks, as a moment is no reason. */

@@ -10,17 +10,17 @@ import type { Addressee } from "./rows.ts";
 const LISTED = 30;
 
 /** A notice in words, with the link to its page. */
-export interface Told {
+export interface NoticeText {
   kind: string;
   text: string;
   link: string;
 }
 
 /** Null for a kind that a later version made. */
-export function told(
+export function textOf(
   { kind, detail }: { kind: string; detail: Detail },
   publicUrl: string,
-): Told | null {
+): NoticeText | null {
   const known = KINDS.get(kind);
   if (known === undefined) return null;
   const link = `${publicUrl}/#/${known.view(detail)}`;
@@ -64,16 +64,16 @@ export function digest(
   };
 }
 
-/** Of one kind so many are told one by one. */
+/** More of one kind are summed up. */
 const ONE_BY_ONE = 5;
 
 /** In the order of the notices, with many of one kind in one. */
-function inWords(notices: readonly Notice[], publicUrl: string): Told[] {
+function inWords(notices: readonly Notice[], publicUrl: string): NoticeText[] {
   const byKind = Map.groupBy(notices, ({ kind }) => kind);
   return [...byKind].flatMap(([kind, own]) => {
     const many = KINDS.get(kind)?.many;
     if (many === undefined || own.length <= ONE_BY_ONE) {
-      return own.flatMap((notice) => told(notice, publicUrl) ?? []);
+      return own.flatMap((notice) => textOf(notice, publicUrl) ?? []);
     }
     const link = `${publicUrl}/#/${many.view}`;
     // Beyond those that may wait they are not counted.
@@ -96,7 +96,7 @@ export function operatorPayload(
   { kind, detail, createdAt }: Pick<Notice, "kind" | "detail" | "createdAt">,
   publicUrl: string,
 ): string | null {
-  const notice = told({ kind, detail }, publicUrl);
+  const notice = textOf({ kind, detail }, publicUrl);
   if (notice === null) return null;
   const { text, link } = notice;
   return JSON.stringify({
@@ -106,7 +106,7 @@ export function operatorPayload(
   });
 }
 
-/** The `webhook-id` of a notice; another one when it is told again later. */
+/** The `webhook-id` of a notice; another one when it is sent again later. */
 export function payloadId({ id, sellerNo, createdAt }: Notice): string {
   const hash = createHash("sha256").update(`${sellerNo} ${id} ${createdAt}`);
   return `notice_${hash.digest("hex").slice(0, 32)}`;
