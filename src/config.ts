@@ -717,7 +717,6 @@ function mailFrom(text: string): MailFrom | null {
   const start = isNamed ? text.lastIndexOf("<") : 0;
   const address = isNamed ? text.slice(start + 1, -1) : text;
   const name = text.slice(0, start).trim().replace(/^"(.*)"$/, "$1");
-  // deno-lint-ignore no-control-regex
   if (isEmail(address) && !/[<>"\\\u0000-\u001f\u007f]/.test(name)) {
     return { name, address };
   }

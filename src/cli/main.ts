@@ -206,9 +206,7 @@ function printError(line: string): void {
  * Characters that control a terminal or change the direction of text. Lines may
  * contain values that sellers sent.
  */
-const CONTROLS =
-  // deno-lint-ignore no-control-regex
-  /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 function shown(line: string): string {
   return line.replace(

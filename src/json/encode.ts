@@ -127,9 +127,7 @@ function textWriter(form: TextForm): Write {
 }
 
 /** Characters that are escaped, or that XML does not have. */
-const UNUSUAL =
-  // deno-lint-ignore no-control-regex
-  /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
+const UNUSUAL = /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
 
 function quoted(text: string): string {
   return UNUSUAL.test(text) ? JSON.stringify(xmlText(text)) : `"${text}"`;

@@ -8,5 +8,4 @@ export function escaped(text: string): string {
  * Characters that XML 1.0 does not allow even as a reference (its `Char` rule).
  */
 export const FORBIDDEN_IN_XML =
-  // deno-lint-ignore no-control-regex
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

@@ -100,7 +100,6 @@ export function quote(text: string): string {
 }
 
 /** The surrogates and the two characters that XML cannot carry. */
-// deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/;
 
 function controlName(char: string): string {

@@ -41,15 +41,13 @@ declare module "@std/assert" {
   ): void;
   export function assertThrows<E extends Error = Error>(
     fn: () => unknown,
-    // deno-lint-ignore no-explicit-any
-    errorClass?: abstract new (...args: any[]) => E,
+    errorClass?: abstract new (...args: never[]) => E,
     msgIncludes?: string,
     msg?: string,
   ): E;
   export function assertRejects<E extends Error = Error>(
     fn: () => PromiseLike<unknown>,
-    // deno-lint-ignore no-explicit-any
-    errorClass?: abstract new (...args: any[]) => E,
+    errorClass?: abstract new (...args: never[]) => E,
     msgIncludes?: string,
     msg?: string,
   ): Promise<E>;

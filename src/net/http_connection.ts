@@ -54,7 +54,6 @@ const encoder = new TextEncoder();
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // What no header may hold, line ends apart.
-// deno-lint-ignore no-control-regex
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
 
 /**

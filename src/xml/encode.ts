@@ -211,9 +211,7 @@ function wrapped(name: string, attributes: string, content: string): string {
 }
 
 /** Characters that have to be escaped or removed. */
-const UNUSUAL =
-  // deno-lint-ignore no-control-regex
-  /[&<>"'\u0000-\u0008\u000b-\u001f\ufffe\uffff\ud800-\udfff]/;
+const UNUSUAL = /[&<>"'\u0000-\u0008\u000b-\u001f\ufffe\uffff\ud800-\udfff]/;
 const SPECIAL = /[&<>"'\r]/g;
 const REFERENCES: Record<string, string> = {
   "&": "&amp;",

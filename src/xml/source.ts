@@ -17,7 +17,6 @@ const BYTE_ORDER_MARK = "\ufeff";
  * Characters that no document may contain (`Char` of XML 1.0); UTF-8 has no
  * surrogates.
  */
-// deno-lint-ignore no-control-regex
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
 
 export class XmlSource {

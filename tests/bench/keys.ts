@@ -49,7 +49,6 @@ interface Engine {
 const FRAME = 4_120;
 
 /** Pages in the log, whose file may be longer, before it is checkpointed. */
-// deno-lint-ignore require-await
 async function framesOf(
   file: string,
   mode: "PASSIVE" | "TRUNCATE",
@@ -63,7 +62,6 @@ function sqlite(folder: string): Engine {
   const file = join(folder, "seller.db");
   return {
     open: () => openSqlite(file),
-    // deno-lint-ignore require-await
     fill: async (stock) => fillSqlite(file, stock, false),
     beginLog: async () => FRAME * await framesOf(file, "TRUNCATE"),
     logged: async () => FRAME * await framesOf(file, "PASSIVE"),

@@ -17,9 +17,7 @@ const AT_ONCE = 32;
 const strings = readCorpusJson<string[]>("strings/blns.json") ?? [];
 
 /** What XML 1.0 cannot carry at all. */
-const FORBIDDEN =
-  // deno-lint-ignore no-control-regex
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 const sendable = strings.filter((text) => !FORBIDDEN.test(text));
 
 /** Without the white space of XML at both ends. */

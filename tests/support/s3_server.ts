@@ -310,7 +310,6 @@ function md5(bytes: Uint8Array): string {
 
 /** In XML; what XML cannot hold is written as servers write it, too. */
 function escaped(text: string): string {
-  // deno-lint-ignore no-control-regex
   return text.replace(/[&<>"'\x00-\x1f]/g, (one) => `&#${one.charCodeAt(0)};`);
 }
 

@@ -191,14 +191,12 @@ export class SqliteConnection implements Sql {
     return this.#database.isTransaction;
   }
 
-  // deno-lint-ignore require-await -- the seam is asynchronous, this engine is not
   async all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
     const { statement, toRow } = this.#query(query);
     const rows = this.#guarded(() => statement.all(...bindable(params)));
     return rows.map((values) => toRow(values) as T);
   }
 
-  // deno-lint-ignore require-await
   async get<T>(
     query: Query,
     params: readonly Param[] = [],
@@ -347,7 +345,6 @@ export class SqliteTx implements Tx {
 
   run(query: Query, params: readonly Param[] = []): Promise<number> {
     const changed = this.#inOrder(
-      // deno-lint-ignore require-await
       async () => this.#connection.runNow(query, params),
     );
     changed.catch(() => {}); // The write fails, too.
@@ -360,7 +357,6 @@ export class SqliteTx implements Tx {
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
     if (rows.length === 1) {
-      // deno-lint-ignore require-await
       return this.#inOrder(async () =>
         this.#connection.runManyNow(query, rows)
       );

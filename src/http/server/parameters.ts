@@ -259,7 +259,6 @@ export const NAME: QueryParameter<string> = {
   about: "a name to find it again by, such as that of the file",
   schema: { type: "string", maxLength: NAME_LENGTH },
   parse: (text) =>
-    // deno-lint-ignore no-control-regex
     fits(text, NAME_LENGTH) && !/[\0-\x1f\x7f]/.test(text) ? text : null,
   code: "too_long",
   expected: `one line of at most ${NAME_LENGTH} characters`,

@@ -1,4 +1,3 @@
-// deno-lint-ignore-file no-control-regex -- signatures hold control characters
 /**
  * The image formats: detects a file's type by its first bytes, an accepted image
  * or what else.
