@@ -66,7 +66,7 @@ function table(
       rest.map((cell) => `<td>${cell}</td>`).join("")
     }</tr>`
   ).join("\n");
-  return `<div class="wide" tabindex="0" role="region" aria-label="${
+  return `<div class="wide" tabindex="0" role="group" aria-label="${
     escaped(caption)
   }"><table>
 <caption>${escaped(caption)}</caption>

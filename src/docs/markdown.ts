@@ -41,7 +41,7 @@ class ChapterRenderer extends Renderer {
   /** Scrollable by itself, with the keyboard, too. */
   override table(token: Tokens.Table): string {
     const label = token.header.map(({ text }) => text).join(", ");
-    return `<div class="wide" tabindex="0" role="region" aria-label="${
+    return `<div class="wide" tabindex="0" role="group" aria-label="${
       escaped(label)
     }">${super.table(token)}</div>\n`;
   }

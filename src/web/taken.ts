@@ -4,6 +4,7 @@
  * key loses it.
  */
 import type { ApiError, Detail, ProductCounts } from "../client/mod.ts";
+import { inTab } from "./browser.ts";
 import type { Table } from "./csv.ts";
 import type { Refused } from "./kinds.ts";
 import type { Book, CellChange, Sheet } from "./sheet.ts";
@@ -104,6 +105,14 @@ export type TableUpload = Upload & { sheet: Sheet };
 
 /** null: no file was taken. */
 export const upload = new Store<Upload | null>(null);
+
+/** The name of what is being sent: it survives a reload, which ends that. */
+export const beingSent = inTab("being sent");
+
+upload.listen(() => {
+  const { step, fileName } = upload.value ?? {};
+  beingSent.set(step?.name === "sending" ? fileName! : null);
+});
 
 let running = new AbortController();
 

@@ -185,6 +185,44 @@ test("a long table goes on without the page, and has one row and one undo", asyn
   assertEquals(tab.faults, []);
 });
 
+test("after a reload while a table is sent, it is said what became of it", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  page.on("dialog", (dialog) => dialog.accept());
+  await signIn(tab, app.url, app.key);
+  /** Reloads while the request is on its way, or its answer. */
+  const interrupt = async (arrives: boolean) => {
+    await choose(page, csv(MUG), "stock.csv");
+    await click(page, "Check 1 product");
+    const upload = page.getByRole("button", { name: "Upload 1 product" });
+    await upload.waitFor();
+    const { promise: isSent, resolve } = Promise.withResolvers<void>();
+    await page.route("**/seller_api/imports?*", async (route) => {
+      if (arrives) await route.fetch();
+      resolve();
+    });
+    await upload.click();
+    await isSent;
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.reload();
+    await page.getByText("stock.csv was being sent").waitFor();
+  };
+  await interrupt(false);
+  await page.getByText("nothing of it was stored").waitFor();
+  assertEquals((await app.client().listProducts()).products, []);
+
+  await interrupt(true);
+  await page.getByRole("link", { name: "open it" }).click();
+  await page.getByText("complete", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
+  await click(page, "Close");
+  await page.reload();
+  await page.getByText("Drop a file").waitFor();
+  assertEquals(await page.getByText("was being sent").count(), 0);
+  assertEquals(tab.faults, []);
+});
+
 test("the unit of a weight is read from its header, or asked for", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();

@@ -4,11 +4,20 @@ import { pickFile, saveFile } from "../browser.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Refused } from "../kinds.ts";
 import { lazy } from "../lazy.tsx";
-import { Announcer, Form, plural, Title } from "../parts.tsx";
+import {
+  Announcer,
+  Await,
+  Form,
+  Moment,
+  plural,
+  Title,
+  useLoaded,
+} from "../parts.tsx";
+import { linkTo } from "../route.ts";
 import { sandbox } from "../sandbox.ts";
 import { useStore } from "../store.ts";
 import { loadFiles, takeAny, takeText } from "../take.ts";
-import { intake, type Upload, upload } from "../taken.ts";
+import { beingSent, intake, type Upload, upload } from "../taken.ts";
 
 const ColumnsView = lazy(async () => (await loadFiles()).ColumnsView);
 const FileView = lazy(async () => (await loadFiles()).FileView);
@@ -34,12 +43,61 @@ export function UploadView({ client }: { client: Client }) {
         : taken.name === "reading"
         ? <p class="quiet" role="status">{taken.file} is being read…</p>
         : (
-          <DropZone
-            client={client}
-            refused={taken.name === "refused" ? taken.refused : null}
-          />
+          <>
+            <Interrupted client={client} />
+            <DropZone
+              client={client}
+              refused={taken.name === "refused" ? taken.refused : null}
+            />
+          </>
         )}
     </>
+  );
+}
+
+/** What became of a file that was being sent when the page was left. */
+function Interrupted({ client }: { client: Client }) {
+  const [name, setName] = useState(beingSent.get);
+  const loaded = useLoaded(async (signal) => {
+    if (name === null) return [];
+    const { imports } = await client.listImports({ limit: 250 }, { signal });
+    return imports.filter((one) => one.name === name && !one.dry_run);
+  }, [client, name]);
+  if (name === null) return null;
+  return (
+    <div class="note warn" role="status">
+      <p>
+        <strong>{name} was being sent when this page was left.</strong>
+      </p>
+      <Await loaded={loaded}>
+        {([found]) =>
+          found === undefined
+            ? (
+              <p>
+                It did not arrive: nothing of it was stored. Choose it again.
+              </p>
+            )
+            : (
+              <p>
+                The last import of that name began on{" "}
+                <Moment iso={found.created_at} exact />:{" "}
+                <a href={linkTo("imports", found.import_id)}>open it</a>. If
+                that was earlier, choose the file again.
+              </p>
+            )}
+      </Await>
+      <p>
+        <button
+          type="button"
+          onClick={() => {
+            beingSent.set(null);
+            setName(null);
+          }}
+        >
+          Close
+        </button>
+      </p>
+    </div>
   );
 }
 
