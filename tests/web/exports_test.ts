@@ -719,35 +719,41 @@ function written(product: Product, images: string): Expected {
   );
 }
 
-/** Of a seller of its own; a browser compiles the page of one origin once. */
-browserTest(
-  "exports of shops and of Excel are stored as a person reads them",
-  async (openTab) => {
-    await using host = new ImageHost();
-    await using app = await boot({ config: { roles: ["api"] } });
-    const images = `${host.url}/good`;
-    for (const one of EXPORTS) {
-      const key = await app.addSeller(one.file);
+for (const one of EXPORTS) {
+  browserTest(
+    `the export ${one.file} is stored as a person reads it`,
+    async (openTab) => {
+      await using host = new ImageHost();
+      await using app = await boot({ config: { roles: ["api"] } });
       await using tab = await openTab();
-      await signIn(tab, app.url, key);
-      await store(tab.page, one, images);
-      const { products } = await app.client({ key }).listProducts();
+      const images = `${host.url}/good`;
+      await signIn(tab, app.url, app.key);
+      const clicks = await store(tab.page, one, images);
+      const isKnown = one.currency === undefined && one.choose === undefined;
+      if (isKnown) assertEquals(clicks, 3);
+      const { products } = await app.client().listProducts();
       assertEquals(
         Object.fromEntries(
           products.map((product) => [product.sku, written(product, images)]),
         ),
         one.products,
-        one.file,
       );
       assertEquals(tab.faults, []);
-    }
-  },
-);
+    },
+  );
+}
 
-/** Stores an export in three clicks, and what it needs besides. */
-async function store(page: Page, one: Export, images: string): Promise<void> {
+/** Stores an export; how often it is clicked, the file's own click included. */
+async function store(
+  page: Page,
+  one: Export,
+  images: string,
+): Promise<number> {
   const count = Object.keys(one.products).length;
   const products = `${count} product${count === 1 ? "" : "s"}`;
+  await page.evaluate(
+    "clicks = 1, addEventListener('click', () => clicks++, true)",
+  );
   await page.getByLabel("File with products").setInputFiles({
     name: one.file,
     mimeType: "text/plain",
@@ -764,4 +770,5 @@ async function store(page: Page, one: Export, images: string): Promise<void> {
   await page.getByRole("heading", { name: one.file }).waitFor();
   // Nobody fetches images here.
   await page.getByText(/^(complete|fetching images)$/).waitFor();
+  return await page.evaluate<number>("clicks");
 }
