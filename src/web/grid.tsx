@@ -2,7 +2,8 @@
  * Cells that are edited as in a spreadsheet program. Only the rows in sight are
  * drawn, however many there are.
  */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { GridColumn } from "./repair.ts";
 
 /** Pixels, as in the style sheet. */
@@ -12,6 +13,8 @@ const NAME = 64;
 const WIDTH = 176;
 /** Rows drawn above and below those in sight. */
 const MARGIN = 10;
+/** Rows by which one scrolls before others are drawn. */
+const STEP = 5;
 
 export interface Place {
   row: number;
@@ -52,7 +55,8 @@ export function Grid(
   },
 ) {
   const box = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
+  /** The first row in sight, in steps. */
+  const [seen, setSeen] = useState(0);
   const [height, setHeight] = useState(400);
   /** The text of the cell that is being edited; null: none is. */
   const [typed, setTyped] = useState<string | null>(null);
@@ -145,8 +149,13 @@ export function Grid(
         .map((one, i) => [one, lines[i]] as const);
     write(into);
   };
-  const first = Math.max(0, Math.floor(top / ROW) - MARGIN);
-  const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + MARGIN);
+  const first = Math.max(0, seen - MARGIN);
+  const last = Math.min(
+    rows.length,
+    seen + STEP + Math.ceil(height / ROW) + MARGIN,
+  );
+  /** What the rows are drawn from. */
+  const shown = [columns, textAt, messageAt, row, column, anchor, typed];
   const tracks = {
     gridTemplateColumns: `${NAME}px repeat(${columns.length}, ${WIDTH}px)`,
   };
@@ -163,7 +172,8 @@ export function Grid(
       aria-activedescendant={row >= first && row < last
         ? `cell-${row}-${column}`
         : undefined}
-      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      onScroll={({ currentTarget: { scrollTop } }) =>
+        setSeen(Math.floor(scrollTop / ROW / STEP) * STEP)}
       onKeyDown={press}
       onCopy={copy}
       onPaste={paste}
@@ -184,45 +194,57 @@ export function Grid(
         }}
       >
         {rows.slice(first, last).map((one, i) => (
-          <div
+          <Kept
             key={one}
-            role="row"
-            aria-rowindex={first + i + 2}
-            class="sheet-row"
-            style={tracks}
-          >
-            <span role="rowheader" class="sheet-name">{nameOf(one)}</span>
-            {columns.map((other, j) => (
-              <Cell
-                key={other.at}
-                id={`cell-${first + i}-${j}`}
-                text={textAt(one, other.at)}
-                message={messageAt(one, other.at)}
-                isActive={first + i === row && j === column}
-                isSelected={j === column && first + i >= from &&
-                  first + i <= to}
-                typed={first + i === row && j === column ? typed : null}
-                onType={setTyped}
-                onChoose={(isSelecting) => {
-                  commit();
-                  if (isSelecting && j === column) go(first + i, j, true);
-                  else go(first + i, j);
-                }}
-                onEdit={() => setTyped(textAt(one, other.at))}
-                onEnd={(how) => {
-                  if (how === "cancel") setTyped(null);
-                  else commit();
-                  if (how === "down") go(row + 1, column);
-                  if (how === "right") go(row, column + 1);
-                  if (how !== "blur") box.current?.focus();
-                }}
-              />
-            ))}
-          </div>
+            by={[...shown, first + i]}
+            draw={() => (
+              <div
+                role="row"
+                aria-rowindex={first + i + 2}
+                class="sheet-row"
+                style={tracks}
+              >
+                <span role="rowheader" class="sheet-name">{nameOf(one)}</span>
+                {columns.map((other, j) => (
+                  <Cell
+                    key={other.at}
+                    id={`cell-${first + i}-${j}`}
+                    text={textAt(one, other.at)}
+                    message={messageAt(one, other.at)}
+                    isActive={first + i === row && j === column}
+                    isSelected={j === column && first + i >= from &&
+                      first + i <= to}
+                    typed={first + i === row && j === column ? typed : null}
+                    onType={setTyped}
+                    onChoose={(isSelecting) => {
+                      commit();
+                      if (isSelecting && j === column) go(first + i, j, true);
+                      else go(first + i, j);
+                    }}
+                    onEdit={() => setTyped(textAt(one, other.at))}
+                    onEnd={(how) => {
+                      if (how === "cancel") setTyped(null);
+                      else commit();
+                      if (how === "down") go(row + 1, column);
+                      if (how === "right") go(row, column + 1);
+                      if (how !== "blur") box.current?.focus();
+                    }}
+                  />
+                ))}
+              </div>
+            )}
+          />
         ))}
       </div>
     </div>
   );
+}
+
+/** What it drew before, unless it is drawn from something else now. */
+function Kept(
+  { by, draw }: { by: readonly unknown[]; draw: () => JSX.Element },
+) {
+  return useMemo(draw, by);
 }
 
 /** Scrolls as far as it takes to see a cell. */
