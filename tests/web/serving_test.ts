@@ -68,7 +68,7 @@ Deno.test("a page that is known already is not sent again", async () => {
   assertEquals([again.status, again.text], [304, ""]);
 });
 
-Deno.test("the first view has less than 50 KB, compressed", async () => {
+Deno.test("the first view has less than 40 KB, compressed", async () => {
   await using app = await boot();
   const paths = ["/", ...assetsOf((await get(app, "/")).text)];
   // The first script loads no other before it is asked to.
@@ -96,7 +96,7 @@ Deno.test("the first view has less than 50 KB, compressed", async () => {
     );
     size += answer.length;
   }
-  assertLess(size, 50_000);
+  assertLess(size, 40_000);
 });
 
 Deno.test("only a sandbox tells its page a key", async () => {
