@@ -121,7 +121,7 @@ function Columns({ client, spreadsheet, chosen }: {
           ? "Every field that a new product needs has a column."
           : `No column holds: ${
             lacking.join(", ")
-          }. New products need that; products that exist keep what they have.`}
+          }. New products need it; products that exist keep what they have.`}
         {!targets.includes("sku") && " Choose the column with the SKU."}
         {hasNoCurrency &&
           " Every price needs its currency: enter it below the columns."}
