@@ -1063,6 +1063,27 @@ test("a refused upload stands in the seller's history, and the operator sees it"
   assertEquals(tab.faults, []);
 });
 
+test("a part of the page that cannot be loaded is named, and comes with a reload", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const lacking = page.getByText("A part of this page could not be loaded");
+  for (const part of ["of_sellers", "files"]) {
+    await page.route(`**/${part}.js`, (route) => route.abort());
+  }
+  await choose(page, "sku;price\n1;2\n", "stock.csv");
+  await page.getByText("stock.csv is not read").waitFor();
+  await lacking.waitFor();
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByText("Drop a file").waitFor({ state: "detached" });
+  await lacking.waitFor();
+  await page.unrouteAll();
+  await page.reload();
+  await page.getByText("Nothing was uploaded yet.").waitFor();
+  assertEquals(tab.faults, []);
+});
+
 test("a wrong key is refused with what helps to report it", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
