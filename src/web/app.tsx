@@ -130,7 +130,7 @@ const VIEWS: Readonly<Record<Role, readonly View[]>> = {
     },
     {
       name: "audit",
-      label: "Audit log",
+      label: "Audit",
       draw: (client) => <AuditView client={client} />,
     },
   ],

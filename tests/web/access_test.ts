@@ -174,7 +174,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
   {
     name: "audit",
     async come({ page }) {
-      await page.getByRole("link", { name: "Audit log" }).click();
+      await page.getByRole("link", { name: "Audit" }).click();
       await page.getByRole("cell", { name: "seller add" }).waitFor();
     },
   },

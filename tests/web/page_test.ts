@@ -991,7 +991,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   await page.getByRole("heading", { name: "Sellers" }).waitFor();
   await until(async () => (await list(shown)).status === 401);
 
-  await page.getByRole("link", { name: "Audit log" }).click();
+  await page.getByRole("link", { name: "Audit" }).click();
   await page.getByRole("cell", { name: "seller remove" }).waitFor();
   assertEquals(await page.getByRole("row", { name: "initech" }).count(), 7);
   assertEquals(tab.faults, []);

@@ -199,14 +199,15 @@ test("after a reload while a table is sent, it is said what became of it", async
     await upload.waitFor();
     const { promise: isSent, resolve } = Promise.withResolvers<void>();
     await page.route("**/seller_api/imports?*", async (route) => {
+      if (route.request().method() !== "POST") return route.continue();
       if (arrives) await route.fetch();
       resolve();
     });
     await upload.click();
     await isSent;
-    await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.reload();
     await page.getByText("stock.csv was being sent").waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
   };
   await interrupt(false);
   await page.getByText("nothing of it was stored").waitFor();
