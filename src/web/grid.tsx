@@ -12,7 +12,7 @@ const HEAD = 32;
 const NAME = 64;
 const WIDTH = 176;
 /** Rows drawn above and below those in sight. */
-const MARGIN = 10;
+const MARGIN = 5;
 /** Rows by which one scrolls before others are drawn. */
 const STEP = 5;
 
@@ -149,11 +149,9 @@ export function Grid(
         .map((one, i) => [one, lines[i]] as const);
     write(into);
   };
+  const drawn = MARGIN + STEP + Math.ceil(height / ROW) + MARGIN;
   const first = Math.max(0, seen - MARGIN);
-  const last = Math.min(
-    rows.length,
-    seen + STEP + Math.ceil(height / ROW) + MARGIN,
-  );
+  const last = Math.min(rows.length, seen - MARGIN + drawn);
   /** What the rows are drawn from. */
   const shown = [columns, textAt, messageAt, row, column, anchor, typed];
   const tracks = {
@@ -195,7 +193,8 @@ export function Grid(
       >
         {rows.slice(first, last).map((one, i) => (
           <Kept
-            key={one}
+            // A row that goes out of sight becomes one that comes into it.
+            key={(first + i) % drawn}
             by={[...shown, first + i]}
             draw={() => (
               <div
