@@ -69,11 +69,11 @@ export class HeldLeases<T extends Leased = Leased> {
     return this.#held.size;
   }
 
-  /** All rows, or those whose server can be reached. */
   rows(): T[] {
     return Array.from(this.#held.values(), ({ row }) => row);
   }
 
+  /** Those whose server can be reached. */
   inReach(): T[] {
     return inReach(this.#options.db, this.rows());
   }
