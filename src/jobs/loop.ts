@@ -1,10 +1,10 @@
 /**
- * The loop of a background role: it calls a step, waits for the time
- * that the step returns or until it is woken, and calls it again.
+ * The loop of a background role: it calls a step, waits for the time that the
+ * step returns or until it is woken, and calls it again.
  */
 import type { Deps } from "../deps.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
-import type { Signal } from "./signals.ts";
+import { Signal } from "./signals.ts";
 
 export type LoopDeps = Pick<
   Deps,
@@ -15,8 +15,8 @@ export interface LoopOptions {
   /** For the log. */
   name: string;
   deps: LoopDeps;
-  /** Wakes the loop before its time. */
-  signal: Signal;
+  /** Wakes the loop before its time; by default nothing does. */
+  signal?: Signal;
   /**
    * Waits no longer than this, because another process may have changed the
    * rows.
@@ -33,13 +33,13 @@ export interface LoopOptions {
 const AFTER_FAILURE_MS = 1_000;
 
 export class Loop {
-  readonly #options: LoopOptions;
+  readonly #options: Required<LoopOptions>;
   #isStopping = false;
   #running: Promise<void> | null = null;
   #failure: unknown = null;
 
   constructor(options: LoopOptions) {
-    this.#options = options;
+    this.#options = { signal: new Signal(), ...options };
   }
 
   start(): void {

@@ -6,7 +6,6 @@ import type { Db, Part } from "../database/db.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
-import { Signal } from "./signals.ts";
 
 export interface PeriodicJob {
   /** For the log. */
@@ -69,7 +68,6 @@ export class PeriodicJobs {
     this.#loop = new Loop({
       name,
       deps,
-      signal: new Signal(),
       idleMs: LOOK_AGAIN_MS,
       step: () => this.#step(),
     });

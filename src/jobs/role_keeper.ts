@@ -5,7 +5,6 @@
  */
 import type { Held, Holder } from "../lib/holders.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
-import { Signal } from "./signals.ts";
 
 /** A background role, as its keeper sees it. */
 export interface BackgroundRole extends Required<Holder> {
@@ -61,7 +60,6 @@ export class RoleKeeper implements Holder {
     this.#loop = new Loop({
       name: `${options.name}_keeper`,
       deps: options.deps,
-      signal: new Signal(),
       idleMs: LOOK_MS,
       step: () => Promise.resolve(this.#look()),
     });

@@ -5,7 +5,6 @@
  * queue that does not progress.
  */
 import type { Services } from "../services.ts";
-import { Signal } from "../jobs/signals.ts";
 import { bringForward, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";
 
@@ -34,7 +33,6 @@ export class ClockWatch {
     this.#loop = new Loop({
       name: "clock",
       deps,
-      signal: new Signal(),
       idleMs: LOOK_MS,
       step: () => this.#look(),
     });

@@ -5,7 +5,6 @@
 import type { Services } from "../services.ts";
 import { outageOf } from "../database/db.ts";
 import { Loop } from "../jobs/loop.ts";
-import { Signal } from "../jobs/signals.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import { countBacklog, countWebhooks, oldestDueImage } from "./backlog.ts";
 
@@ -42,7 +41,6 @@ export class Snapshot {
     this.#loop = new Loop({
       name: "snapshot",
       deps,
-      signal: new Signal(),
       idleMs: EVERY_MS,
       step: () => this.#step(),
     });
