@@ -58,8 +58,16 @@ const CASES: readonly Case[] = [
   },
   {
     schema: attributesSchema(),
-    good: [ATTRIBUTES_EXAMPLE],
-    bad: [PRODUCTS_EXAMPLE],
+    good: [
+      ATTRIBUTES_EXAMPLE,
+      ATTRIBUTES_EXAMPLE
+        .replace('"SEK">', '"SEK" expected="159.00">')
+        .replace("<quantity>", '<quantity expected="9">'),
+    ],
+    bad: [
+      PRODUCTS_EXAMPLE,
+      ATTRIBUTES_EXAMPLE.replace("<sku>", '<sku expected="MUG-1">'),
+    ],
   },
   {
     schema: responsesSchema(),
