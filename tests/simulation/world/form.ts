@@ -37,7 +37,7 @@ export function inJson({ method, path, body }: Call): string | null {
   const behind = body.slice(body.trimEnd().length);
   if (!body.includes(GAP)) {
     const json = convert(body);
-    return json === null ? null : json + behind;
+    return json === null ? null : withNull(json) + behind;
   }
   const products = body.slice("<products>".length, -"</products>".length);
   const parts = products.split(GAP).map((part) => productsInJson(part));
@@ -52,7 +52,12 @@ export function productsInJson(products: string): string | null {
     method: "POST",
     url,
   });
-  return json?.slice(ROOT.length, -"]}".length) ?? null;
+  return json && withNull(json.slice(ROOT.length, -"]}".length));
+}
+
+/** Empty elements are null, as most programs send them. */
+function withNull(json: string): string {
+  return json.replaceAll(':""', ":null");
 }
 
 /** Of a path with a query. */
