@@ -1,6 +1,7 @@
 /**
- * Reading one document of 250 products: the strict reader of JSON beside
- * `JSON.parse`, and the reader of XML beside both.
+ * JSON beside XML. Reading one document of 250 products: the strict reader of
+ * JSON beside `JSON.parse`, and the reader of XML beside both; then upload and
+ * status over HTTP, with the processor time of the service.
  *
  *     deno run -A tests/bench/documents.ts [rounds]
  */
@@ -11,7 +12,8 @@ import { jsonOf } from "../../src/json/reader.ts";
 import { readXml } from "../../src/xml/decode.ts";
 import type { XmlNode } from "../../src/xml/encode.ts";
 import { one } from "../../src/xml/shapes.ts";
-import { document } from "./service.ts";
+import { load, requestBytes } from "./load.ts";
+import { BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";
 
 const rounds = Number(Deno.args[0] ?? 100);
@@ -19,10 +21,16 @@ const table = new Table();
 const shape = DOCUMENTS.products;
 const handlers = { open() {}, text() {}, close() {}, any() {} };
 
-const xml = document("DOC");
 const write = jsonWriter({ content: [one("products", shape)] });
-const products = instanceOf(xml, shape);
-const json = new TextEncoder().encode(write({ products } as XmlNode));
+
+/** The same document in JSON. */
+function asJson(document: Uint8Array): Uint8Array {
+  const products = instanceOf(document, shape);
+  return new TextEncoder().encode(write({ products } as XmlNode));
+}
+
+const xml = document("DOC");
+const json = asJson(xml);
 
 const readers: [string, Uint8Array, () => void][] = [
   ["JSON.parse", json, () => JSON.parse(new TextDecoder().decode(json))],
@@ -43,6 +51,65 @@ for (let round = -rounds; round < rounds; round++) {
     const title = `${name}, ${Math.round(length / 1_000)} KB`;
     // The first half compiles the code.
     if (round >= 0) table.note(title, "ms", ms);
+  }
+}
+
+const FORMS = ["XML", "JSON"] as const;
+/** Uploads, or reads of a status, in a row. */
+const IN_A_ROW = 10;
+
+await using service = await BenchService.start({
+  roles: "api",
+  sellers: ["bench"],
+});
+const TYPES = { XML: "text/xml", JSON: "application/json" };
+const ask = (form: keyof typeof TYPES, path: string, body?: Uint8Array) =>
+  requestBytes(
+    body === undefined ? "GET" : "POST",
+    `/seller_api/bulk_products${path}`,
+    {
+      "X-Service-Auth": service.keyOf("bench"),
+      Accept: TYPES[form],
+      ...(body && { "Content-Type": TYPES[form] }),
+    },
+    body,
+  );
+const id = await service.transactionOf("bench", document("status"));
+
+/** Sends these one after the other. */
+async function measure(
+  name: string,
+  requests: Uint8Array[],
+  isCounted: boolean,
+): Promise<void> {
+  const before = await service.cpuSeconds();
+  const { p50 } = await load({
+    url: service.url,
+    connections: 1,
+    count: requests.length,
+    request: (n) => requests[n],
+    expect: 200,
+  });
+  const used = await service.cpuSeconds() - before;
+  if (!isCounted) return;
+  table.note(name, "ms", p50);
+  table.note(`${name}: processor`, "ms", used * 1_000 / requests.length);
+}
+
+const turns = Math.max(1, rounds / 10);
+for (let turn = -turns; turn < turns; turn++) {
+  for (const form of FORMS) {
+    const uploads = Array.from({ length: IN_A_ROW }, (_, n) => {
+      const sent = document(`${form}-${turn}-${n}`);
+      return ask(form, "?v=1.1", form === "JSON" ? asJson(sent) : sent);
+    });
+    const isCounted = turn >= 0;
+    await measure(`upload of 250 in ${form}`, uploads, isCounted);
+    const reads = Array.from(
+      { length: 5 * IN_A_ROW },
+      () => ask(form, `/${id}`),
+    );
+    await measure(`status of 250 in ${form}`, reads, isCounted);
   }
 }
 table.print();
