@@ -408,8 +408,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "json: null is a text of four letters",
     file: "json/reader.ts",
-    from: `if (word !== "null") this.#texts?.(word);`,
-    to: "this.#texts?.(word);",
+    from:
+      `this.#scalar(isNull ? "null" : "a boolean", at, isNull ? null : word);`,
+    to: `this.#scalar(isNull ? "null" : "a boolean", at, word);`,
   },
   {
     name: "imports: what is over is deleted as a dry run is",
