@@ -665,8 +665,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "notices: what no row keeps is told in other words again",
     file: "notices/worker/seen.ts",
-    from: "const sent = this.#known.get(id)?.sent ??",
-    to: "const sent = null ??",
+    from: "const notice = this.#known.get(id)?.notice ??",
+    to: "const notice = null ??",
   },
   {
     name: "reviews: a decision makes no event",
