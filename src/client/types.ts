@@ -709,7 +709,7 @@ export interface ReviewedProduct {
   changed_at: string;
   /** since the last approval; none of a product that was never approved */
   changed:
-    ("title" | "description" | "categories" | "brand" | "gtin" | "images")[];
+    ("title" | "description" | "gtin" | "brand" | "categories" | "images")[];
   /** the former values of what changed; one that was empty is left out */
   former?: {
     title?: string;

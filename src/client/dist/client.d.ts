@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 5f5a262e36d77afab53fbd743b0c9cce.
+// Built by `deno task client` from sources with the hash b0b901b38ca435a8df4ac7c0ad40ced2.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1665,7 +1665,7 @@ export interface ReviewedProduct { /** only in what is read out; ignored in what
     /** the version to judge */
     changed_at: string;
     /** since the last approval; none of a product that was never approved */
-    changed: ("title" | "description" | "categories" | "brand" | "gtin" | "images")[];
+    changed: ("title" | "description" | "gtin" | "brand" | "categories" | "images")[];
     /** the former values of what changed; one that was empty is left out */
     former?: {
         title?: string;
