@@ -75,6 +75,12 @@ export class Telling implements AsyncDisposable {
     }, what);
   }
 
+  /** Lets so much time pass at once, as soon as nothing is under way. */
+  async leap(ms: number): Promise<void> {
+    await until(() => this.#isAtRest(), "rest");
+    this.clock.advance(ms);
+  }
+
   /** Lets so much time pass. */
   async pass(ms: number): Promise<void> {
     const end = this.clock.monotonic() + ms;
