@@ -313,7 +313,10 @@ async function scriptsOf(
   for (const other of OTHERS) {
     const to = numbers.get(other)!;
     await db.write(
-      (tx) => tx.run("UPDATE products SET id = sku WHERE seller_no = ?", [to]),
+      (tx) =>
+        tx.run(`UPDATE products SET id = ${idOf("sku")} WHERE seller_no = ?`, [
+          to,
+        ]),
       { seller: to },
     );
     const server = await db.spread?.locate(to);

@@ -26,8 +26,8 @@ const BY_WAY: readonly RegExp[] = [
 ];
 
 /** How often all of a seller's requests are made within the hour. */
-const ROUNDS = 3;
-const STEP_MS = 15_000;
+const ROUNDS = 2;
+const STEP_MS = 300_000;
 
 /** Everything that a seller and its operator do, beside what changes keys. */
 class Mix {
