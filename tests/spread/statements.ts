@@ -42,6 +42,33 @@ export const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
   ["old prices", /^SELECT owner\.seller_no /, "each hour, of one server"],
   ["old counts", /^DELETE FROM hourly_counts/, "each day, of one server"],
   ["former secrets", /<> '\[\]'/, "each hour, of one server"],
+  ["quotas", /AS "wantsMail"/, "each look for notices, of one server"],
+  [
+    "failing webhooks",
+    /webhooks\.failing_since IS NOT NULL/,
+    "each look for notices, of one server",
+  ],
+  [
+    "notices of a kind",
+    /FROM notices\s+WHERE kind = \$1/,
+    "each look for notices, of one server",
+  ],
+  [
+    "imports that ended",
+    /imports\.over_at IS NOT NULL/,
+    "each look for notices, of one server",
+  ],
+  [
+    "deliveries given up",
+    /WHERE state = 'exhausted' AND settled_at/,
+    "each look for notices, of one server",
+  ],
+  [
+    "refusals",
+    /FROM refusals\s+(JOIN|WHERE refusals\.id)/,
+    "an operator's list",
+  ],
+  ["the feed", /change_no >= \$1|change_no AS change/, "an operator's page"],
   ["servers and sellers", /pg_dist_/, "every 2 s"],
 ];
 
