@@ -24,6 +24,8 @@ const BY_WAY: readonly RegExp[] = [
   /^SELECT [^;]* FROM (sellers|api_keys)\b/,
   // Which hosts the waiting images of each seller are on.
   /^WITH RECURSIVE origins/,
+  // The images of products in the feed.
+  /^SELECT url, state, sha256, type/,
 ];
 
 /** How often all of a seller's requests are made within the hour. */
