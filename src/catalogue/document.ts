@@ -401,7 +401,7 @@ export class Decoder {
   mistyped(
     member: string | null,
     found: Kind,
-    expected: Kind,
+    expected: string,
     lineHere: number,
   ): void {
     if (this.#skipping > 0) return;

@@ -74,6 +74,7 @@ function unitOf(unit: UnitRule, required: boolean): Attribute {
     // An empty element, which clears the field, needs no unit.
     required,
     about: `${unit.about}, as in ${unit.example}`,
+    example: unit.example,
   };
 }
 

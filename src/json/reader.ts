@@ -612,9 +612,8 @@ class JsonReader extends WindowReader {
       frame.any = frame.isArray ? [] : {};
       return;
     }
-    const expected = kindOf(shape);
-    if (kind !== expected) {
-      this.handlers.mistyped?.(null, kind, expected, line);
+    if (kind !== kindOf(shape)) {
+      this.handlers.mistyped?.(null, kind, expectedOf(shape), line);
       return;
     }
     frame.mode = Mode.Elements;
@@ -785,6 +784,26 @@ function kindOf(shape: Shape): Kind {
   return textKind(content);
 }
 
+/** For messages: the kind of values of a shape, and how such an object looks. */
+function expectedOf(shape: Shape): string {
+  const kind = kindOf(shape);
+  if (!isAttributed(shape) || kind !== "an object") return kind;
+  const { content, attributes, textName = "value" } = shape;
+  const members = [
+    `"${textName}": ${sample(content as TextForm)}`,
+    ...Object.entries(attributes!)
+      .filter(([, { required, example }]) => required || example !== undefined)
+      .map(([name, { form, example }]) =>
+        `"${name}": ${sample(form, example)}`
+      ),
+  ];
+  return `${kind}; write {${members.join(", ")}}`;
+}
+
+function sample(form: TextForm, example = "…"): string {
+  return textKind(form) === "a string" ? `"${example}"` : example;
+}
+
 function textKind({ kind }: TextForm): Kind {
   if (kind === "integer") return "a number";
   return kind === "boolean" ? "a boolean" : "a string";
@@ -803,10 +822,12 @@ function formOf(shape: Shape, name: string): TextForm | undefined {
 }
 
 /** What a scalar has to be instead; null if it may be this. */
-function expectedScalar(shape: Shape, kind: Kind): Kind | null {
+function expectedScalar(shape: Shape, kind: Kind): string | null {
   const { content, plain } = shape;
   if (kind === "null" || isAny(shape)) return null;
-  if (!isText(content) || (isAttributed(shape) && !plain)) return kindOf(shape);
+  if (!isText(content) || (isAttributed(shape) && !plain)) {
+    return expectedOf(shape);
+  }
   return expectedKind(content, kind);
 }
 

@@ -138,7 +138,7 @@ export interface XmlElement {
 export interface Mistyped {
   member: string | null;
   found: Kind;
-  expected: Kind;
+  expected: string;
   line: number;
 }
 

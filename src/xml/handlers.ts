@@ -56,12 +56,13 @@ export interface XmlHandlers {
   close(name: string): void;
   /**
    * A value in JSON is of another kind than expected: that of the open element,
-   * or of its member with this name. Nothing else of it is reported.
+   * or of its member with this name. Nothing else of it is reported. `expected`
+   * is a kind, of an object of XML attributes and text with its members.
    */
   mistyped?(
     member: string | null,
     found: Kind,
-    expected: Kind,
+    expected: string,
     line: number,
   ): void;
   /** A member in JSON that its object does not have; else it is an element. */

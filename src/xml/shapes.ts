@@ -20,6 +20,8 @@ export interface Attribute {
   form: TextForm;
   required?: boolean;
   about?: string;
+  /** A value, for messages. */
+  example?: string;
 }
 
 export interface Shape<V = unknown> {

@@ -130,6 +130,13 @@ Deno.test("a value of another type is refused where it stands, inside of fields"
         /a number; it must be a string/,
       ],
       [
+        "price",
+        '"79,00"',
+        "",
+        /an object; write {"amount": "…", "currency": "SEK"}\.$/,
+      ],
+      ["weight", "350", "", /an object; write {"value": …, "unit": "g"}\.$/],
+      [
         "weight",
         '{"value": {}, "unit": "g"}',
         "/value",
@@ -146,7 +153,7 @@ Deno.test("a value of another type is refused where it stands, inside of fields"
         "images",
         '["https://a.example/1.png"]',
         "/0",
-        /a string; it must be an object/,
+        /^images.image\[1\] is a string; it must be an object; write {"url": "…"}\.$/,
       ],
       [
         "images",
