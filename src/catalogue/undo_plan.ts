@@ -4,6 +4,7 @@
  */
 import type { Detail } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
+import { isoTime } from "../xml/encode.ts";
 import type { Availability, ProductFields } from "./fields.ts";
 import {
   availabilityAt,
@@ -143,7 +144,12 @@ class Undoing {
     } else if (step.did === "create") {
       this.#isDeleted = step.isAsLeft(valuesOf(current));
       if (!this.#isDeleted) {
-        this.#conflict("id", "is that of a product that was changed since.");
+        const at = isoTime(current.updated_at);
+        this.#conflict(
+          "id",
+          "is that of a product that was changed since it was created, last " +
+            `at ${at}; changed=keep keeps it and undoes the rest.`,
+        );
       }
     } else this.#restore(current, step.fields);
   }

@@ -1,5 +1,10 @@
 /** `POST …/bulk_products/:transaction_id/undo`. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
 import { forgetUnneeded } from "../../src/images/rows/copies.ts";
 import { BEFORE_ALL_IDS } from "../../src/lib/ids.ts";
@@ -201,6 +206,10 @@ bothEngines.test("a later change refuses an undo, or is kept", async () => {
   assertEquals([refused.status, codeOf(refused)], [422, "record_invalid"]);
   const expected = ["1 A title", "4 D id", "5 E id"];
   assertEquals(conflicts(refused), expected);
+  assertMatch(
+    detailsOf(refused)[2].message,
+    /^id is .* changed since it was created, last at \d{4}-.*Z; changed=keep /,
+  );
   assertEquals(await catalogue(app), before);
 
   const dry = await undo(app, upload, "?dry_run=true");
