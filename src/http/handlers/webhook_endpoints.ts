@@ -4,7 +4,7 @@ import type {
   LoggedDeliveryNode,
   WebhookNode,
 } from "../../contracts/answers.ts";
-import { notFound } from "../../lib/errors.ts";
+import { notFound, type ServiceError } from "../../lib/errors.ts";
 import type { OutboundErrorKind } from "../../net/errors.ts";
 import type { Webhook } from "../../webhooks/webhook.ts";
 import { isTrigger, type Trigger } from "../../webhooks/trigger.ts";
@@ -127,6 +127,10 @@ function triggerOf({ trigger }: Exchange["params"]): Trigger {
   throw notFound("webhook");
 }
 
+function noWebhook(trigger: string): ServiceError {
+  return notFound(`webhook; register one for ${trigger} first`);
+}
+
 export const testWebhook = endpoint({
   operation: "testWebhook",
   title: "Try a webhook",
@@ -136,7 +140,7 @@ export const testWebhook = endpoint({
   const { db, deps, signals } = services;
   const trigger = triggerOf(params);
   const pinged = await pingWebhook(db, deps, seller.no, trigger);
-  if (pinged === null) throw notFound("webhook");
+  if (pinged === null) throw noWebhook(trigger);
   const { eventId, deliveryId, state } = pinged;
   signals.deliveries.announce();
   return { xml: { delivery: { id: deliveryId, event_id: eventId, state } } };
@@ -165,7 +169,7 @@ export const recoverWebhook = endpoint({
       request,
       (read) => takeStep(read, false),
     );
-    if (queued === null) throw notFound("webhook");
+    if (queued === null) throw noWebhook(request.trigger);
     return { xml: { recovery: { queued } } };
   });
 });
@@ -195,7 +199,7 @@ export const rotateWebhookSecret = endpoint({
     (tx) => rotateOwnSecret(tx, deps, seller.no, trigger),
     { seller: seller.no },
   );
-  if (rotated === undefined) throw notFound("webhook");
+  if (rotated === undefined) throw noWebhook(trigger);
   return { xml: { webhook_secret: rotated.secret } };
 });
 
@@ -213,7 +217,7 @@ export const listDeliveries = endpoint({
     (sql) => findWebhook(sql, seller.no, trigger),
     { seller: seller.no },
   );
-  if (webhook === undefined) throw notFound("webhook");
+  if (webhook === undefined) throw noWebhook(trigger);
   const choice = { sellerNo: seller.no, trigger, state: null };
   return pageOfDeliveries(context, choice, place, deliveryXml);
 });
@@ -293,7 +297,7 @@ export const replayDelivery = endpoint({
     const before = await findDelivery(tx, seller.no, id);
     if (before?.trigger !== trigger) throw notFound("delivery");
     const replay = await sendAnew(tx, before, deps.clock.now());
-    if (replay === "no_webhook") throw notFound("webhook");
+    if (replay === "no_webhook") throw noWebhook(trigger);
     if (replay === "due") tx.onCommit(() => signals.deliveries.announce());
     const { eventId, state } = await findDelivery(tx, seller.no, id) ??
       before;

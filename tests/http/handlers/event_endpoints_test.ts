@@ -203,6 +203,7 @@ contract.test("recover delivers what was exhausted, cancelled or never delivered
     method: "POST",
   });
   assertEquals(missing.status, 404);
+  assertStringIncludes(missing.text, "register one for order_created first");
   await register(app, sink.url());
   const exhausted = await emit(app, "exhausted");
   await until(() => sink.received.length === 3);
