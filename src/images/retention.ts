@@ -19,9 +19,11 @@ import {
   forgetUnneeded,
   type ImageKey,
   neededCopiesUnder,
+  refetchCopies,
 } from "./rows/copies.ts";
 import { positionOf, setPosition } from "./rows/positions.ts";
-import { isAnyHeld } from "../jobs/lease_queue.ts";
+import { heldLeases } from "../jobs/lease_queue.ts";
+import { pause } from "../lib/waits.ts";
 
 /** While images are being fetched, a younger file may be one of them. */
 const YOUNG_MS = 10 * 60_000;
@@ -29,6 +31,9 @@ const YOUNG_MS = 10 * 60_000;
 const AT_ONCE = 8;
 /** Files that are removed together. */
 const REMOVED_AT_ONCE = 100;
+/** How often, and how long, `images prune` waits for downloads to end. */
+const LOOK_AGAIN_MS = 500;
+const WAIT_MS = 2 * 60_000;
 
 /** Removes partial downloads that a killed process left behind. */
 export async function* sweepParts(
@@ -143,20 +148,24 @@ async function* sweepFiles(
   { db, clock, images }: Pick<Services, "db" | "images"> & { clock: Clock },
   note: (file: ImageFile) => void = () => {},
 ): AsyncGenerator<number, void> {
+  const removed: string[] = [];
   for (const prefix of PREFIXES) {
     yield 0;
     const found = await unneeded(db, images, await images.names(prefix), clock);
     for (let start = 0; start < found.length; start += REMOVED_AT_ONCE) {
       const names = found.slice(start, start + REMOVED_AT_ONCE)
         .map(({ name }) => name);
-      // A row may name some of them by now. One whose file is written anew
-      // between this and the removal is found by `refetchMissing`.
+      // A row may name some of them by now.
       const files = await unneeded(db, images, names, clock);
       await inParallel(AT_ONCE, files, ({ name }) => images.remove(name));
-      files.forEach(note);
+      for (const file of files) {
+        removed.push(file.name);
+        note(file);
+      }
       yield files.length;
     }
   }
+  yield* refetchRemoved(db, images, removed, clock);
 }
 
 /**
@@ -174,11 +183,54 @@ async function unneeded(
   // Read after the files were listed: a file without a row is under a lease.
   const { used, busy } = await db.read(async (sql) => ({
     used: new Set((await copiesOf(sql, names[0].slice(0, 2))).map(imageFile)),
-    busy: await isAnyHeld(sql, IMAGES),
+    busy: (await heldLeases(sql, IMAGES)).size > 0,
   }));
   const unused = names.filter((name) => !used.has(name));
   const files = await inParallel(AT_ONCE, unused, (name) => images.look(name));
   const latest = busy ? clock.now() - YOUNG_MS : Infinity;
   return files.filter((file) => file !== null)
     .filter(({ written }) => written <= latest);
+}
+
+/**
+ * Between the last check of a file and its removal a download may have
+ * rewritten it. Its row is written before its lease ends; so once the present
+ * leases have ended, every row without a file is known and fetched again.
+ */
+async function* refetchRemoved(
+  db: Db,
+  store: ImageStore,
+  names: readonly string[],
+  clock: Clock,
+): AsyncGenerator<number, void> {
+  const removed = new Set(names);
+  if (removed.size === 0) return;
+  yield* leasesEnded(db, clock);
+  for (const prefix of new Set(names.map((name) => name.slice(0, 2)))) {
+    const copies = (await db.read((sql) => copiesUnder(sql, prefix)))
+      .filter((copy) => removed.has(imageFile(copy)));
+    for (const copy of copies) {
+      if (await store.look(imageFile(copy)) !== null) continue;
+      const at = clock.now();
+      for (const part of db.parts()) {
+        yield await part.write((tx) => refetchCopies(tx, [copy.sha256], at));
+      }
+    }
+  }
+}
+
+/** Returns when none of the present leases is held any more. */
+async function* leasesEnded(
+  db: Db,
+  clock: Clock,
+): AsyncGenerator<number, void> {
+  const leases = await db.read((sql) => heldLeases(sql, IMAGES));
+  const deadline = clock.monotonic() + WAIT_MS;
+  for (;;) {
+    const held = await db.read((sql) => heldLeases(sql, IMAGES));
+    if (leases.isDisjointFrom(held)) return;
+    if (clock.monotonic() > deadline) return;
+    await pause(clock, LOOK_AGAIN_MS);
+    yield 0;
+  }
 }

@@ -205,13 +205,15 @@ export function expired(
   );
 }
 
-/** Whether any process has a lease that is valid or not yet taken over. */
-export async function isAnyHeld(
+/** The leases of all processes that are valid or not yet taken over. */
+export async function heldLeases(
   sql: Sql,
   { table }: LeaseQueue,
-): Promise<boolean> {
-  const row = await sql.get(`SELECT 1 FROM ${table} WHERE ${LEASED} LIMIT 1`);
-  return row !== undefined;
+): Promise<Set<string>> {
+  const rows = await sql.all<{ lease_id: string }>(
+    `SELECT lease_id FROM ${table} WHERE ${LEASED}`,
+  );
+  return new Set(rows.map(({ lease_id }) => lease_id));
 }
 
 /** Writes that change several rows of a seller lock them in this order. */

@@ -30,7 +30,7 @@ import {
 } from "../../../src/images/rows/queue.ts";
 import { DELIVERIES } from "../../../src/webhooks/webhook.ts";
 import { IMAGES } from "../../../src/images/image.ts";
-import { expired, isAnyHeld } from "../../../src/jobs/lease_queue.ts";
+import { expired, heldLeases } from "../../../src/jobs/lease_queue.ts";
 import {
   changedProducts,
   FIRST_CHANGE,
@@ -66,7 +66,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
     const share = { sellerNo: 1, sellerId: "x", origin: "y", limit: 1 };
     await claimImages(spy, share, { lease: "z", now: 1, room: 1 });
     await expired(spy, IMAGES, 1);
-    await isAnyHeld(spy, IMAGES);
+    await heldLeases(spy, IMAGES);
     return seen;
   });
   const scans = plans.filter((detail) =>

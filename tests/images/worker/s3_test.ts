@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { systemClock } from "../../../src/deps.ts";
 import { pruneImages } from "../../../src/images/retention.ts";
-import { refetchMissing, verifyImages } from "../../../src/images/verify.ts";
+import { verifyImages } from "../../../src/images/verify.ts";
 import type { ImagePhase } from "../../../src/images/worker/messages.ts";
 import { imageFile, type StoredFile } from "../../../src/images/image.ts";
 import { S3Client, sha256Hex } from "../../../src/object_storage/client.ts";
@@ -284,24 +284,30 @@ Deno.test("object storage: what is written anew in the moment of its removal is 
   await using bench = benchOn(server);
   const [url] = await stock(bench, host, ["a"]);
   const [key] = server.objects.keys();
+  const { bytes } = server.objects.get(key)!;
   const row = await bench.image(url);
-  // The storage answers HEAD, then a download writes the object, and its result
-  // is recorded, before the DELETE arrives.
+  // The storage answers HEAD, then a download writes the object before the
+  // DELETE arrives; its result is recorded while prune waits for its lease.
   server.meddle = async ({ method }) => {
     if (method !== "DELETE") return null;
     server.meddle = () => null;
     await bench.upload([url]);
     await bench.db.write((tx) =>
-      tx.run(
-        `UPDATE images SET state = 'stored', due_at = NULL, sha256 = ?, type = 'png', bytes = 1, width = 1, height = 1`,
-        [row.sha256 as string],
-      )
+      tx.run("UPDATE images SET due_at = NULL, lease_id = 'held'")
     );
     return null;
   };
-  await prune(bench, LATER);
-  assertEquals(server.objects.has(key), false);
-  await Array.fromAsync(refetchMissing(bench));
+  const record = async () => {
+    await until(() => server.count("DELETE") === 1, "the DELETE");
+    await until(() => !server.objects.has(key), "the removal");
+    await bench.db.write((tx) =>
+      tx.run(
+        `UPDATE images SET state = 'stored', lease_id = NULL, sha256 = ?, type = 'png', bytes = ?, width = 1, height = 1`,
+        [row.sha256 as string, bytes.length],
+      )
+    );
+  };
+  await Promise.all([prune(bench, LATER), record()]);
   assertEquals((await bench.image(url)).state, "pending");
   await bench.db.write((tx) => tx.run("UPDATE images SET due_at = 0"));
   bench.startRole();
