@@ -42,6 +42,11 @@ export interface FormerPrices {
  * one of each day, as if it had lasted until the last one of that day ended.
  */
 const EXACT_LENGTH = 30 * "SEK 9999999999.9999 1774000000000\n".length;
+/**
+ * Beyond this length, which holds the days of four currencies, a product loses
+ * the prices that ended first, so that what a change reads is bounded.
+ */
+const MOST_LENGTH = 4 * EXACT_LENGTH;
 
 export const NO_FORMER_PRICE: FormerPrices = {
   price_since: null,
@@ -84,7 +89,9 @@ export function formerPrices({ before, at }: PriceChange): FormerPrices {
   const lines = kept.slice(expired(kept, at)) + ended;
   return {
     price_since: at,
-    former_prices: lines.length > EXACT_LENGTH ? lowestOfDays(lines) : lines,
+    former_prices: lines.length > EXACT_LENGTH
+      ? newest(lowestOfDays(lines))
+      : lines,
   };
 }
 
@@ -132,6 +139,12 @@ function lowestOfDays(lines: string): string {
     line = end;
   }
   return [...lowest.values()].map(writeLine).join("");
+}
+
+/** As many of the last lines as a product keeps. */
+function newest(lines: string): string {
+  const over = lines.length - MOST_LENGTH;
+  return over > 0 ? lines.slice(lines.indexOf("\n", over - 1) + 1) : lines;
 }
 
 interface FormerPrice extends Price {

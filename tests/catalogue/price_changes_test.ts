@@ -306,6 +306,27 @@ Deno.test("of ever higher prices those of a day may count as one", () => {
   }
 });
 
+Deno.test("a product of very many currencies keeps no more than it may", () => {
+  const product = new Priced();
+  const letters = "ABCDEFGHIJKLM";
+  const currencies = [...letters].flatMap((a) =>
+    [...letters].map((b) => `${a}${b}X`)
+  );
+  let now = START;
+  let longest = 0;
+  for (let day = 1; day <= 5; day++) {
+    for (const currency of currencies) {
+      now += DAY_MS / currencies.length;
+      product.change(now, 100 + day, currency);
+      longest = Math.max(longest, product.kept.length);
+    }
+  }
+  assert(longest < 4_200, `${longest}`);
+  product.change(now + 1, 90, "SEK");
+  product.change(now + 2, 80, "MMX");
+  assertEquals(product.lowest, 105, "what ended last is kept");
+});
+
 /** Counts statements, the rows that they return, and their values. */
 function counted(tx: Tx): { tx: Tx; cost: Record<string, number> } {
   const cost = { statements: 0, rows: 0, values: 0 };
