@@ -47,7 +47,8 @@ async function placeOf(client: pg.Client): Promise<Place> {
 async function isolate(client: pg.Client): Promise<void> {
   const before = await placeOf(client);
   await client.query(
-    `SELECT isolate_tenant_to_new_shard('seller_counters', ${LARGE}, 'CASCADE')`,
+    `SELECT isolate_tenant_to_new_shard(
+       'seller_counters', ${LARGE}, 'CASCADE', 'block_writes')`,
   );
   assert((await placeOf(client)).shard !== before.shard);
 }

@@ -7,6 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Cluster as Processes } from "../crash/cluster.ts";
 import { Uploader } from "../crash/writers.ts";
+import { until } from "../support/clock.ts";
 import { makeFilled } from "../support/filled.ts";
 import { blocks, chapter } from "../support/handbook.ts";
 import { runProgram, temporaryFolder } from "../support/process.ts";
@@ -14,6 +15,8 @@ import { Cluster } from "./cluster.ts";
 
 const ROWS = 50;
 const SHARDS = 8;
+/** The coordinator, and the servers with sellers. */
+const NODES = [0, 1, 2, 3];
 /** The chapter's large seller, and others. */
 const SELLERS = ["acme", "s2", "s3", "s4", "s5", "s6"];
 
@@ -110,6 +113,25 @@ if (Cluster.given() !== null) {
       }
     }
 
+    const onEach = async (text: string) => {
+      for (const node of NODES) await servers.on(node, text);
+    };
+    /** What was written so far is in the archives. */
+    const archived = async () => {
+      await onEach(step("pg_switch_wal"));
+      for (const node of NODES) {
+        await until(async () => {
+          const waiting = await cluster.sql(
+            node,
+            "SELECT count(*) FROM pg_ls_archive_statusdir() " +
+              "WHERE name LIKE '%.ready'",
+            "postgres",
+          );
+          return waiting === "0";
+        });
+      }
+    };
+
     const uploaders = SELLERS.map((name) => new Uploader(name, null));
     let keys: ReadonlyMap<string, string>;
     {
@@ -127,13 +149,10 @@ if (Cluster.given() !== null) {
       };
       const during = async (doing: () => Promise<void>) => {
         over = false;
-        const writing = uploading();
-        try {
-          await doing();
-        } finally {
-          over = true;
-          await writing;
-        }
+        await Promise.all([
+          uploading(),
+          doing().finally(() => over = true),
+        ]);
       };
       const upload = async () => {
         for (const one of uploaders) {
@@ -142,28 +161,9 @@ if (Cluster.given() !== null) {
           );
         }
       };
-      const serverOf = async (name: string) => {
-        const row = await processes.db.read((sql) =>
-          sql.get<{ no: number }>(
-            "SELECT seller_no AS no FROM sellers WHERE name = ?",
-            [name],
-          )
-        );
-        const server = await processes.db.spread!.locate(row!.no);
-        return server!.name.split(":")[1];
-      };
-      await during(async () => {
-        await cluster.run("add");
-        await servers.on(3, createdb);
-        await servers.on(0, step("citus_rebalance_start"));
-        await cluster.sql(0, "SELECT citus_rebalance_wait()", "seller");
-        const before = await serverOf("acme");
-        const to = before === await servers.port(3) ? 1 : 3;
-        await servers.on(
-          0,
-          step("isolate_tenant_to_new_shard").replace("'pg3'", `'pg${to}'`),
-        );
-        const moved = await cluster.sql(
+      /** The port of the server that has the large seller. */
+      const place = () =>
+        cluster.sql(
           0,
           `SELECT nodeport FROM citus_shards, sellers
            WHERE table_name = 'seller_counters'::regclass AND name = 'acme'
@@ -171,27 +171,37 @@ if (Cluster.given() !== null) {
                'seller_counters', seller_no)`,
           "seller",
         );
-        assertEquals(moved, await servers.port(to));
+      await during(async () => {
+        await cluster.run("add");
+        await servers.on(3, createdb);
+        await servers.on(0, step("citus_rebalance_start"));
+        await cluster.sql(0, "SELECT citus_rebalance_wait()", "seller");
+        const to = await place() === await servers.port(3) ? 1 : 3;
+        await servers.on(
+          0,
+          step("isolate_tenant_to_new_shard").replace("'pg3'", `'pg${to}'`),
+        );
+        assertEquals(await place(), await servers.port(to));
       });
-      const onEach = async (text: string) => {
-        for (const node of [0, 1, 2, 3]) await servers.on(node, text);
-      };
-      for (const node of [0, 1, 2, 3]) {
+      for (const node of NODES) {
         await servers.command(`mkdir -p ${backup}/pg${node}`);
       }
       await onEach(step("archive_mode"));
-      for (const node of [0, 1, 2, 3]) {
+      for (const node of NODES) {
         await cluster.run("kill", `${node}`);
         await cluster.run("up", `${node}`);
       }
       for (const one of uploaders) {
         while (
           !await one.writeOnce(processes.nextUrl()!, keys.get(one.name)!, 503)
-        );
+        ) {
+          assertEquals(processes.suicides, []);
+        }
       }
       await onEach(step("pg_basebackup"));
       await upload();
       await servers.on(0, step("citus_create_restore_point"));
+      await archived();
     }
     const acknowledged = new Map(
       uploaders.map((one) => [one.name, one.acknowledged]),
@@ -201,11 +211,9 @@ if (Cluster.given() !== null) {
       for (const one of uploaders) {
         assert(await one.writeOnce(processes.nextUrl()!, keys.get(one.name)!));
       }
-      for (const node of [0, 1, 2, 3]) {
-        await cluster.sql(node, "SELECT pg_switch_wal()", "postgres");
-      }
+      await archived();
     }
-    for (const node of [0, 1, 2, 3]) {
+    for (const node of NODES) {
       await cluster.run("kill", `${node}`);
       // One of them is lost with all that it had.
       if (node === 1) {
@@ -213,7 +221,7 @@ if (Cluster.given() !== null) {
       }
       await servers.on(node, step("recovery.signal"));
     }
-    for (const node of [0, 1, 2, 3]) await cluster.run("up", `${node}`);
+    for (const node of NODES) await cluster.run("up", `${node}`);
     await using processes = await Processes.start(url, ["api"], []);
     for (const one of uploaders) {
       const { name } = one;
