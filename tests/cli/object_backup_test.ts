@@ -122,7 +122,10 @@ Deno.test("the handbook's commands for object storage work unchanged", async () 
     .filter((line) => /^seller-admin .* s3:/.test(line));
   const commands = lines.map((line) =>
     line.replace("s3://backups/", "s3://pictures/")
-      .replace(/ +#.*/, "").replace(/\$\(date \+%F\)|\d{4}-\d\d-\d\d/, "day")
+      .replace(/ +#.*/, "").replace(
+        /\$\(date \+%FT%H%M\)|\d{4}-\d\d-\d\dT\d{4}/,
+        "day",
+      )
       .split(" ").slice(1)
   );
   assertEquals(commands.map(([name]) => name), ["backup", "restore"]);

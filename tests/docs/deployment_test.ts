@@ -96,7 +96,8 @@ function dumpAndRestore(installation: string | undefined, url: string) {
     `PATH=$PATH:${installation}/bin`,
     commands.replace(/^rclone .*\n/m, "")
       .replaceAll("--host=db.internal", `--host=127.0.0.1 --port=${port}`)
-      .replaceAll("--username=seller", `--username=${username}`)
+      .replace("--username=postgres", `--username=${username}`)
+      .replace("--owner=seller", `--owner=${username}`)
       .replaceAll("seller@db.internal", `${username}@127.0.0.1:${port}`)
       .replace(/\/seller"/, `${pathname}"`),
     `sed -i 's/^SELLER_DATABASE_URL=.*/SELLER_DATABASE_URL=postgres:\\/\\/${username}@127.0.0.1:${port}\\/seller_restored/' /etc/seller-interface.env`,
@@ -134,7 +135,6 @@ Deno.test({
     const url = await server.database({ empty: true });
     await using folder = await temporaryFolder();
     await writeProgram(folder.path);
-    const today = new Date().toISOString().slice(0, 10);
     const { success, text } = await shell(
       [
         MOUNTS + SYSTEMCTL,
@@ -149,11 +149,11 @@ Deno.test({
         steps("backup", "seller-admin images prune"),
         "seller-admin seller add lost",
         steps("backup", "seller-admin restore /var").replace(
-          "2026-11-21",
-          today,
+          "2026-11-21T0300.db",
+          "*.db",
         ),
         "echo restored; seller-admin seller list; echo listed",
-        steps("scaling", "SELLER_DATABASE_URL='postgres:").replace(
+        steps("scaling", "postgres://seller:…@db.example/seller").replace(
           /postgres:[^']+/,
           url,
         ),
