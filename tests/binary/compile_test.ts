@@ -4,12 +4,12 @@
  * cannot run, but everything that would be inside is packed and can be read.
  */
 import { assert, assertEquals } from "@std/assert";
+import { CHAPTERS } from "../../src/docs/chapters.ts";
 import {
   compileArguments,
   programFlags,
   temporaryFolder,
 } from "../support/process.ts";
-import { chapters } from "../support/handbook.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** The packed files and their description stand at the end, after the runtime. */
@@ -92,9 +92,9 @@ Deno.test("the binary holds everything, with the permissions and settings of the
     assert(!packed.includes(`"name": "${name}"`), `${name} is for tests alone`);
   }
 
-  for (const { file, text } of chapters()) {
+  for (const { name, text } of CHAPTERS) {
     const bytes = bytesAsText(new TextEncoder().encode(text));
-    assert(packed.includes(bytes), `${file} is missing`);
+    assert(packed.includes(bytes), `${name} is missing`);
   }
 
   const { prompt, allow_import: _, ...baked } = description.permissions;
