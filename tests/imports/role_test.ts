@@ -1,6 +1,6 @@
 /** How long an import waits for the role, beside free places. */
 import { assertEquals } from "@std/assert";
-import type { Db } from "../../src/database/db.ts";
+import { type Db, DbError } from "../../src/database/db.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
 import { beginImport, insertImport } from "../../src/imports/import_rows.ts";
 import { ImportRole } from "../../src/imports/worker/role.ts";
@@ -23,6 +23,30 @@ function behind(db: Db, opened: Promise<void>): Db {
   });
 }
 
+/** An import that waits to be checked; it has nothing to check. */
+async function addImport(db: Db, sellerNo: number) {
+  const id = systemDeps("error").ids.uuid();
+  await db.write(async (tx) => {
+    await insertImport(tx, sellerNo, {
+      id,
+      state: "checking",
+      acceptValid: false,
+      dryRun: false,
+      keepChanged: false,
+      undoes: null,
+      name: null,
+    });
+    await beginImport(tx, { sellerNo, importId: id }, {
+      rootStart: 0,
+      rootEnd: 0,
+      parts: 0,
+      products: 0,
+      outside: [],
+      problems: 0,
+    });
+  });
+}
+
 Deno.test("a due import that is not claimed although there is room tells for how long", async () => {
   await using app = await boot({ config: { roles: ["webhooks"] } });
   const { db } = app.app;
@@ -39,27 +63,7 @@ Deno.test("a due import that is not claimed although there is room tells for how
   clock.advance(60_000);
   assertEquals(role.oldestWaitMs(), 0, "nothing is due");
 
-  const id = deps.ids.uuid();
-  await db.write(async (tx) => {
-    await insertImport(tx, app.sellerNo, {
-      id,
-      state: "checking",
-      acceptValid: false,
-      dryRun: false,
-      keepChanged: false,
-      undoes: null,
-      name: null,
-    });
-    const key = { sellerNo: app.sellerNo, importId: id };
-    await beginImport(tx, key, {
-      rootStart: 0,
-      rootEnd: 0,
-      parts: 0,
-      products: 0,
-      outside: [],
-      problems: 0,
-    });
-  });
+  await addImport(db, app.sellerNo);
   await until(() => {
     clock.advance(100);
     return role.oldestWaitMs() > 0;
@@ -70,5 +74,68 @@ Deno.test("a due import that is not claimed although there is room tells for how
 
   open();
   await until(() => role.oldestWaitMs() === 0, "the claim");
+  await role.stop();
+});
+
+/**
+ * The database, on several servers. That of some sellers goes away when
+ * something of theirs is read.
+ */
+function losing(db: Db, sellers: ReadonlySet<number>): Db {
+  const lost = new Set<number>();
+  const check = (sellerNo: number | null = null) => {
+    if (sellerNo === null || !lost.has(sellerNo)) return;
+    throw new DbError("away", "broken on purpose");
+  };
+  const read: Db["read"] = async (run, options) => {
+    const { seller } = options ?? {};
+    if (seller && sellers.has(seller)) lost.add(seller);
+    check(seller);
+    return await db.read(run, options);
+  };
+  const write: Db["write"] = async (run, options) => {
+    check(options?.seller);
+    return await db.write(run, options);
+  };
+  const spread = { isAway: (no: number) => lost.has(no) };
+  return Object.assign(Object.create(db), { read, write, spread });
+}
+
+Deno.test("imports on a server that is away keep no place from others", async () => {
+  await using app = await boot({ config: { roles: ["webhooks"] } });
+  const { db } = app.app;
+  const deps = { ...systemDeps("error"), clock: new TestClock(Date.now()) };
+  const add = async (name: string) => {
+    await app.addSeller(name);
+    const row = await db.read((sql) =>
+      sql.get<{ no: number }>("SELECT max(seller_no) AS no FROM sellers")
+    );
+    await addImport(db, row!.no);
+    return row!.no;
+  };
+  const sellers = new Set<number>();
+  for (let n = 0; n < 8; n++) sellers.add(await add(`seller-${n}`));
+  const role = new ImportRole({
+    db: losing(db, sellers),
+    deps,
+    signals: newSignals(),
+    metrics: new Metrics("sqlite"),
+  } as unknown as Services);
+  role.start();
+  await until(() => {
+    deps.clock.advance(100);
+    return role.held().in_flight === 8;
+  }, "the claims");
+  const other = await add("other");
+  await until(async () => {
+    deps.clock.advance(100);
+    const row = await db.read((sql) =>
+      sql.get(
+        "SELECT 1 FROM imports WHERE seller_no = ? AND lease_id IS NOT NULL",
+        [other],
+      )
+    );
+    return row !== undefined;
+  }, "the claim of the other's");
   await role.stop();
 });

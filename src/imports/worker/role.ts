@@ -35,7 +35,10 @@ import { findPart } from "../part_rows.ts";
 import { storePart } from "../store.ts";
 import { checkUndo, storeUndo } from "../undo.ts";
 
-/** Imports in hand of one process, each of another seller. */
+/**
+ * Imports in hand of one process, each of another seller. Those whose server is
+ * away have no place.
+ */
 const AT_ONCE = 8;
 /** How often it looks for rows that other processes wrote. */
 const LOOK_MS = 1_000;
@@ -144,7 +147,7 @@ export class ImportRole implements BackgroundRole {
       dueSellers(sql, now, AT_ONCE + inHand.size)
     );
     const free = due.filter(({ no }) => !inHand.has(no))
-      .slice(0, AT_ONCE - inHand.size);
+      .slice(0, Math.max(0, AT_ONCE - this.#leases.inReach().length));
     const found = deps.clock.monotonic();
     this.#waiting = new Map(
       free.map(({ no }) => [no, this.#waiting.get(no) ?? found]),
