@@ -8,9 +8,9 @@ import type { DocumentForm } from "../catalogue/document_words.ts";
 import { PRODUCTS_LIMIT } from "../catalogue/fields.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type {
+  JsonHandlers,
   TagPosition,
   XmlAttributes,
-  XmlHandlers,
 } from "../xml/handlers.ts";
 import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import {
@@ -37,7 +37,7 @@ const LIMITS: XmlLimits = {
 
 type OpenPart = Omit<NewPart, "part"> & { elements: number };
 
-export class DocumentSurvey implements XmlHandlers {
+export class DocumentSurvey implements JsonHandlers {
   /** Bytes that have arrived and were not read. */
   readonly #unread: Uint8Array[] = [];
   readonly #xml: ArrivingXml;
@@ -91,6 +91,11 @@ export class DocumentSurvey implements XmlHandlers {
 
   mistyped(...args: Parameters<Decoder["mistyped"]>): void {
     this.#decoder.mistyped(...args);
+  }
+
+  unknown(name: string, line: number): void {
+    this.#elements++;
+    this.#decoder.unknown(name, line);
   }
 
   close(): void {

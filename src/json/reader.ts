@@ -452,12 +452,7 @@ class JsonReader extends WindowReader {
   }
 
   #unknown(line: number): void {
-    const name = pointerToken(this.#name);
-    if (this.handlers.unknown !== undefined) {
-      return this.handlers.unknown(name, line);
-    }
-    this.handlers.open(name, NO_ATTRIBUTES, line);
-    this.handlers.close(name);
+    this.handlers.unknown?.(pointerToken(this.#name), line);
   }
 
   /** Whether it is one value in the place of an array of elements. */

@@ -192,6 +192,10 @@ export function parseTree(
       const { element } = path[path.length - 1];
       (element.mistyped ??= []).push({ member, found, expected, line });
     },
+    unknown(name, line) {
+      this.open(name, {}, line);
+      this.close(name);
+    },
   }, limits);
   for (const _ of reader.read());
   return root.children[0];

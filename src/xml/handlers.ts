@@ -46,7 +46,7 @@ export type AnyValue =
   | AnyValue[]
   | { [name: string]: AnyValue };
 
-export interface XmlHandlers {
+interface Handlers {
   /** Called once, before the others. */
   begin?(tag: TagPosition): void;
   /** `line` is the one on which the element starts, from 1. */
@@ -54,19 +54,27 @@ export interface XmlHandlers {
   /** Text or CDATA; the text of an element may come in several pieces. */
   text(text: string): void;
   close(name: string): void;
+  /** The content of the open element, in JSON, where it may be anything. */
+  any?(value: AnyValue): void;
+}
+
+/** For what JSON may hold and XML may not: both, so that none is forgotten. */
+export interface JsonHandlers extends Handlers {
   /**
    * A value in JSON is of another kind than expected: that of the open element,
    * or of its member with this name. Nothing else of it is reported. `expected`
    * is a kind, of an object of XML attributes and text with its members.
    */
-  mistyped?(
+  mistyped(
     member: string | null,
     found: Kind,
     expected: string,
     line: number,
   ): void;
-  /** A member in JSON that its object does not have; else it is an element. */
-  unknown?(name: string, line: number): void;
-  /** The content of the open element, in JSON, where it may be anything. */
-  any?(value: AnyValue): void;
+  /** A member in JSON that its object does not have, within the open element. */
+  unknown(name: string, line: number): void;
 }
+
+export type XmlHandlers =
+  | JsonHandlers
+  | Handlers & { mistyped?: undefined; unknown?: undefined };

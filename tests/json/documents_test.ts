@@ -340,3 +340,43 @@ Deno.test("messages about JSON speak of names, not of elements", async () => {
   for (const message of messages) assertEquals(/[<>]/.test(message), false);
   assertMatch(messages.join(), /a new product needs "title"/);
 });
+
+Deno.test("a member product beside products is refused in an import as in an upload", async () => {
+  await using app = await boot();
+  const call = async (path: string, init?: RequestInit) => {
+    const headers = {
+      "X-Service-Auth": app.key,
+      "Content-Type": JSON_TYPE,
+      Accept: JSON_TYPE,
+    };
+    return (await fetch(app.url + path, { ...init, headers })).json();
+  };
+  for (
+    const body of [
+      '{"product":{"sku":"A","title":"t"}}',
+      `{"product":null,${CUT.slice(1)}`,
+    ]
+  ) {
+    const uploaded: Refused = await (await post(app, body)).json();
+    const details = uploaded.error.details!;
+    assertEquals(
+      details[0].message,
+      'The name "product" is not known here; known is "products".',
+    );
+    const begun = await call("/seller_api/imports?v=1.1", {
+      method: "POST",
+      body,
+    });
+    if (begun.error !== undefined) {
+      assertEquals(begun.error.details, details);
+      continue;
+    }
+    const record = await call(
+      `/seller_api/imports/${begun.import_id}?wait=30`,
+    );
+    assertEquals(record.import.status, "refused");
+    // What an import keeps of a problem has no pointer.
+    const kept = details.map(({ pointer: _, ...detail }) => detail);
+    assertEquals(record.import.problems, kept);
+  }
+});
