@@ -292,9 +292,11 @@ class JsonReader extends WindowReader {
         at,
       );
     }
-    // A whole number may be written 1.0 or 1e2; any content is told as it is.
-    const isAny = this.#frame?.mode === Mode.Any;
-    const isWhole = !isAny && Number.isInteger(value);
+    // A whole number may be written 1.0 or 1e2; any content is kept as it is.
+    const child = this.#child;
+    const isKept = this.#frame?.mode === Mode.Any ||
+      (child !== null && isAny(child.shape));
+    const isWhole = !isKept && Number.isInteger(value);
     this.#scalar("a number", at, isWhole ? String(value) : text);
     return this.#afterValue(end);
   }

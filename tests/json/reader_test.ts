@@ -121,6 +121,14 @@ function written(random: Random, depth: number): string {
   ];
 }
 
+Deno.test("a number of any content is kept as it is written, at every depth", () => {
+  for (const number of ["1.0", "1e2", "-0", "2.50", "7"]) {
+    assertEquals(valueOf(number), number);
+    assertEquals(valueOf(`{"n":${number}}`), { n: number });
+    assertEquals(valueOf(`[${number},[${number}]]`), [number, [number]]);
+  }
+});
+
 Deno.test("what is malformed is refused with its place", () => {
   const refusals: [json: string, line: number, column: number, what: RegExp][] =
     [
