@@ -1,4 +1,5 @@
 /** How calls fail. */
+import { unescaped } from "../lib/markup.ts";
 import { retryAfter } from "../lib/retry_after.ts";
 import type { Detail, ErrorCode, ServiceError } from "./types.ts";
 
@@ -66,15 +67,31 @@ function errorIn(body: string): ServiceError | undefined {
   return content.error as ServiceError | undefined;
 }
 
-/** The error of a request for XML, without its problems. */
+/** The error of a request for XML, as it is in JSON. */
 function errorInXml(body: string): ServiceError | undefined {
-  const [, code, message, request_id] = ERROR_IN_XML.exec(body) ?? [];
-  if (code === undefined) return undefined;
-  return { code: code as ErrorCode, message, request_id };
+  if (!ERROR_IN_XML.test(body)) return undefined;
+  const error: Record<string, unknown> = {};
+  const details: Record<string, unknown>[] = [];
+  for (const [, name, text] of body.matchAll(DETAIL_OR_FIELD)) {
+    if (name === undefined) {
+      details.push({});
+      continue;
+    }
+    const isOfDetail = details.length > 0 && name !== "more";
+    const whole = isOfDetail ? details[details.length - 1] : error;
+    whole[name] = NUMBERS.has(name) ? Number(text) : unescaped(text);
+  }
+  return { ...error, details } as unknown as ServiceError;
 }
 
-const ERROR_IN_XML =
-  /^<\?xml[^>]*><service><error><code>([^<]*)<\/code><message>([^<]*)<\/message><request_id>([^<]*)<\/request_id>/;
+const ERROR_IN_XML = /^<\?xml[^>]*><service><error><code>/;
+const DETAIL_OR_FIELD = /<detail>|<(\w+)>([^<]*)<\//g;
+const NUMBERS: ReadonlySet<string> = new Set([
+  "product",
+  "line",
+  "column",
+  "more",
+]);
 
 /** The object that a text is in JSON; null if it is something else. */
 export function parseObject(text: string): Record<string, unknown> | null {

@@ -4,6 +4,26 @@ export function escaped(text: string): string {
     .replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
+const NAMED: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  amp: "&",
+  quot: '"',
+  apos: "'",
+};
+
+/** The text that XML writes like this; unknown references stay. */
+export function unescaped(text: string): string {
+  return text.replace(
+    /&(?:#x([\da-fA-F]+)|#(\d+)|(\w+));/g,
+    (all, hex, digits, name) => {
+      if (name !== undefined) return NAMED[name] ?? all;
+      const point = hex ? parseInt(hex, 16) : Number(digits);
+      return point > 0x10ffff ? all : String.fromCodePoint(point);
+    },
+  );
+}
+
 /**
  * Characters that XML 1.0 does not allow even as a reference (its `Char` rule).
  */

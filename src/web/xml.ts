@@ -1,5 +1,6 @@
 /** Documents of products as trees. */
 import { type ListField, LISTS } from "../catalogue/fields.ts";
+import { unescaped } from "../lib/markup.ts";
 import { piecesOf, tokens } from "./markup.ts";
 
 export interface XmlElement {
@@ -63,24 +64,6 @@ function textIn(source: string): string {
 }
 
 const CDATA = "<![CDATA[";
-const NAMED: Readonly<Record<string, string>> = {
-  lt: "<",
-  gt: ">",
-  amp: "&",
-  quot: '"',
-  apos: "'",
-};
-
-function unescaped(text: string): string {
-  return text.replace(
-    /&(?:#x([\da-fA-F]+)|#(\d+)|(\w+));/g,
-    (all, hex, digits, name) => {
-      if (name !== undefined) return NAMED[name] ?? all;
-      const point = hex ? parseInt(hex, 16) : Number(digits);
-      return point > 0x10ffff ? all : String.fromCodePoint(point);
-    },
-  );
-}
 
 /** The products of a document in XML or JSON; none if it is not readable. */
 export function productsIn(text: string): readonly XmlElement[] {

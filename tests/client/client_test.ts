@@ -149,6 +149,39 @@ Deno.test("a refusal is an error with code, place and message of each problem", 
   assertEquals((await slash.listProducts()).products.length, 1);
 });
 
+Deno.test("a refusal in XML is the same error", async () => {
+  await using app = await boot();
+  const client = app.client();
+  const products = Array.from({ length: 250 }, () => ({
+    sku: `<A> & "B" 'C' é`,
+    gtin: "4006381333932",
+    price: { amount: "1,5", currency: "SEK" },
+    '<"titel">': "",
+  })) as SentProduct[];
+  const inJson = await assertRejects(
+    () => client.uploadProducts({ products }),
+    ApiError,
+  );
+  const inXml = await assertRejects(
+    () => client.xml.uploadProducts({ products, dry_run: true }),
+    ApiError,
+  );
+  assert(inJson.details[0].message.includes('"'));
+  assert(inJson.more > 0);
+  for (
+    const name of [
+      "message",
+      "title",
+      "status",
+      "code",
+      "details",
+      "more",
+    ] as const
+  ) {
+    assertEquals(inXml[name], inJson[name]);
+  }
+});
+
 Deno.test("lists are read to their end, page by page or entry by entry", async () => {
   await using app = await boot();
   const client = app.client();

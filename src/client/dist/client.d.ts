@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash b0b901b38ca435a8df4ac7c0ad40ced2.
+// Built by `deno task client` from sources with the hash 4fcc75f6357d4c2f492dd3c0dbad14cc.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
