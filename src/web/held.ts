@@ -8,7 +8,7 @@ import {
   type Detail,
   type Product,
 } from "../client/mod.ts";
-import { parseXml } from "./xml.ts";
+import { productsIn } from "./xml.ts";
 import { type Sheet, skuOf } from "./sheet.ts";
 import { valuesOf } from "./spreadsheet.ts";
 import type { TableUpload, Upload } from "./taken.ts";
@@ -22,8 +22,7 @@ type Source = Pick<Upload, "text" | "sheet" | "rows">;
 function skusIn({ text, sheet, rows }: Source): string[] {
   if (sheet !== null) return rows.map((row) => skuOf(sheet, row));
   // What is not well-formed is refused.
-  const products = parseXml(text)?.children ?? [];
-  return products.map(({ children }) =>
+  return productsIn(text).map(({ children }) =>
     children.find(({ name }) => name === "sku")?.text.trim() ?? ""
   );
 }

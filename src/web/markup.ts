@@ -176,12 +176,17 @@ export function indented(text: string): string {
   return result + text.slice(last);
 }
 
-/** The document without the products of these numbers, from 1. */
+/** The document in XML or JSON without the products of these numbers, from 1. */
 export function withoutProducts(
   text: string,
   numbers: readonly number[],
 ): string {
   const out = new Set(numbers);
+  if (text.startsWith("{")) {
+    const { products, ...others } = JSON.parse(text);
+    const left = (products as unknown[]).filter((_, i) => !out.has(i + 1));
+    return JSON.stringify({ ...others, products: left });
+  }
   return piecesOf(text)
     .filter(({ name, path, product }) =>
       name === "product" && path === "" && out.has(product ?? 0)

@@ -549,9 +549,9 @@ async function bodyOf(
     return made!;
   }
   if (bytes !== null) return bytes;
+  const sent = without.length === 0 ? text : withoutProducts(text, without);
   // Refused products of a table that this page no longer has.
-  if (text.startsWith("{")) {
-    return new Blob([text], { type: "application/json" });
-  }
-  return without.length === 0 ? text : withoutProducts(text, without);
+  return text.startsWith("{")
+    ? new Blob([sent], { type: "application/json" })
+    : sent;
 }

@@ -68,14 +68,22 @@ const CDATA = "<![CDATA[";
 /** The products of a document in XML or JSON; none if it is not readable. */
 export function productsIn(text: string): readonly XmlElement[] {
   if (!text.startsWith("{")) return parseXml(text)?.children ?? [];
-  const { products }: { products: unknown[] } = JSON.parse(text);
-  return products.map((product) => ({
+  return productsInJson(text).map((product) => ({
     name: "product",
     attributes: {},
     text: "",
-    children: Object.entries(product as object)
+    children: Object.entries(product ?? {})
       .map(([name, value]) => elementOf(name, value)),
   }));
+}
+
+function productsInJson(text: string): unknown[] {
+  try {
+    const { products } = JSON.parse(text);
+    return Array.isArray(products) ? products : [];
+  } catch {
+    return [];
+  }
 }
 
 /** The element that says the same as a member of a product. */

@@ -1,0 +1,54 @@
+/** What the page holds back, in a document of either form. */
+import { assertEquals } from "@std/assert";
+import { heldIn } from "../../src/web/held.ts";
+import { withoutProducts } from "../../src/web/markup.ts";
+import { productsIn } from "../../src/web/xml.ts";
+import { boot, product } from "../support/app.ts";
+
+const TEXTS = {
+  XML: "<products><product><sku>A</sku></product>" +
+    "<product><sku>B</sku></product><product><sku>C</sku></product></products>",
+  JSON: '{"products":[{"sku":"A"},{"sku":"B"},{"sku":"C"}]}',
+};
+
+for (const [form, text] of Object.entries(TEXTS)) {
+  Deno.test(`corrected products in ${form} replace no others unasked`, async () => {
+    await using app = await boot();
+    await app.upload(product("B"));
+    const held = await heldIn(app.client(), {
+      fileName: "",
+      size: 0,
+      text,
+      bytes: null,
+      sheet: null,
+      rows: [],
+      step: { name: "kept" },
+      edited: true,
+      corrected: true,
+      idempotencyKey: "",
+      handle: null,
+      changedAt: 0,
+      isLaidOut: false,
+      changed: new Set(),
+      steps: [],
+      meant: new Set(["C"]),
+      stored: new Map([["A", "row 7"]]),
+      confirmed: new Set(),
+    }, new AbortController().signal);
+    assertEquals(
+      held.map(({ product, sku, code }) => [product, sku, code]),
+      [[1, "A", "duplicate_sku"], [2, "B", "sku_taken"]],
+    );
+    const numbers = held.map(({ product }) => product!);
+    const skus = productsIn(withoutProducts(text, numbers))
+      .map(({ children: [sku] }) => sku.text);
+    assertEquals(skus, ["C"]);
+  });
+}
+
+Deno.test("what is no document of products has none", () => {
+  for (const text of ["{", "{}", '{"products":{}}', "<products>", "a"]) {
+    assertEquals(productsIn(text), []);
+  }
+  assertEquals(productsIn('{"products":[null]}').length, 1);
+});
