@@ -1,12 +1,12 @@
 /**
  * Reads untrusted JSON (RFC 8259) strictly, as the events of the XML document
- * that says the same: the shape of its root tells which members are elements,
+ * that says the same: the shape of its root says which members are elements,
  * XML attributes and texts. Duplicate names, numbers beyond 2^53 and what XML
  * cannot carry are refused; depth, values and the length of names are bounded.
  *
  * Like the XML reader it holds a window of the document and passes long texts
  * on as they come. `JSON.parse` would need the whole document, in one piece, and
- * tells neither lines nor duplicates.
+ * reports neither lines nor duplicates.
  */
 import { ServiceError } from "../lib/errors.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
@@ -86,7 +86,7 @@ enum Mode {
   Attributed,
   /** Of any content. */
   Any,
-  /** Not known; nothing is told of them. */
+  /** Not known; nothing of them is reported. */
   Skipped,
 }
 
@@ -95,7 +95,7 @@ enum Target {
   Nowhere,
   /** To the handlers, as the text of the open element. */
   Element,
-  /** The open element is not told more. */
+  /** Nothing more of the open element is reported. */
   Unread,
   /** The open element, of any content. */
   AnyElement,
@@ -152,7 +152,7 @@ class JsonReader extends WindowReader {
   #inText = false;
   #target = Target.Nowhere;
   #values = 0;
-  /** A text that is told as a whole. */
+  /** A text that is reported as a whole. */
   readonly #text = new TextBuilder();
   #textLength = 0;
   /** Where the usual characters of the last string ended. */
@@ -363,20 +363,20 @@ class JsonReader extends WindowReader {
     this.#text.append(piece);
   }
 
-  /** Throws where a text is too long to be told as a whole. */
+  /** Throws where a text is too long to be reported as a whole. */
   #checkLength(length: number): void {
     if (length <= this.limits.tag) return;
     throw this.overLimit("A text's characters are more than", "tag", 0);
   }
 
   /** Characters up to the next unusual one, or an escape. */
-  #piece(at: number, tell: (piece: string) => void): number {
+  #piece(at: number, report: (piece: string) => void): number {
     const window = this.window;
     USUAL.lastIndex = at;
     USUAL.test(window);
     const unusual = USUAL.lastIndex;
     if (unusual > at) {
-      tell(window.slice(at, unusual));
+      report(window.slice(at, unusual));
       return unusual;
     }
     if (window.charCodeAt(at) !== BACKSLASH) {
@@ -408,11 +408,11 @@ class JsonReader extends WindowReader {
         at,
       );
     }
-    tell(text);
+    report(text);
     return end;
   }
 
-  /** Tells a value that is no object and no array. */
+  /** Reports a value that is no object and no array. */
   #scalar(kind: Kind, at: number, text: string | null): void {
     this.#target = this.#targetOf(kind, at);
     this.#deliver(text);
@@ -481,7 +481,7 @@ class JsonReader extends WindowReader {
     return isSent ? Target.Attribute : Target.Nowhere;
   }
 
-  /** Tells the text of a value; that of an element may be told already. */
+  /** Reports the text of a value; that of an element may be reported already. */
   #deliver(text: string | null): void {
     switch (this.#target) {
       case Target.Element:
