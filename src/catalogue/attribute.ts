@@ -29,7 +29,7 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
 import { holdSeller } from "../sellers/access.ts";
-import { isJudged, mayConcern } from "../reviews/review.ts";
+import { isUnderReview, mayConcern } from "../reviews/review.ts";
 import { findPolicy, reviewChanges } from "../reviews/review_rows.ts";
 
 export interface AttributeUpdate {
@@ -56,7 +56,7 @@ export async function updateAttribute(
   // Two writes of one SKU concern one product. An id, or a SKU that changes,
   // may also be the key of another product; a review depends on the seller.
   const isAlone = readId(skuOrId) !== null || attribute === "sku" ||
-    isJudged(attribute);
+    isUnderReview(attribute);
   const shared = isAlone ? undefined : {
     kind: "attributes",
     key: `${String(seller.no).padStart(16, "0")} ${skuOrId}`,

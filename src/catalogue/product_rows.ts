@@ -33,7 +33,7 @@ import {
   type Values,
   valuesOf,
 } from "./product_values.ts";
-import { isJudged } from "../reviews/review.ts";
+import { isUnderReview } from "../reviews/review.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
@@ -79,7 +79,7 @@ export function groupsOf(
 ): Groups | null {
   const groups = new Set<UpdateGroup>();
   for (const field of fields) {
-    if (isJudged(field)) return null;
+    if (isUnderReview(field)) return null;
     groups.add(groupOf(field));
   }
   return groups;

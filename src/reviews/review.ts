@@ -60,7 +60,7 @@ export type ReviewedFields = Pick<
 >;
 
 /** Fields that are reviewed while a product waits or is rejected. */
-const JUDGED_FIELDS: (keyof ProductFields)[] = [
+const FIELDS_UNDER_REVIEW: (keyof ProductFields)[] = [
   ...SCALAR_NAMES.filter((field) =>
     field !== "status" &&
     ["master data", "texts"].includes(SCALAR_RULES[field].group)
@@ -155,8 +155,8 @@ export function reviewAfter(
 }
 
 /** Whether an attribute of a product is reviewed. */
-export function isJudged(attribute: string): boolean {
-  return (JUDGED_FIELDS as string[]).includes(attribute);
+export function isUnderReview(attribute: string): boolean {
+  return (FIELDS_UNDER_REVIEW as string[]).includes(attribute);
 }
 
 /** Whether a change of this field alone may change the review of a product. */
@@ -164,7 +164,7 @@ export function mayConcern(
   field: keyof ProductFields,
   columns: ReviewColumns,
 ): boolean {
-  if (isJudged(field)) return true;
+  if (isUnderReview(field)) return true;
   return columns.review_state === "rejected" &&
     namedField(reviewOf(columns)!) === field;
 }
@@ -188,7 +188,7 @@ function isCorrected(
   after: ProductFields,
   review: Review,
 ): boolean {
-  if (differs(JUDGED_FIELDS, before, after)) return true;
+  if (differs(FIELDS_UNDER_REVIEW, before, after)) return true;
   const named = namedField(review) as keyof ProductFields;
   return review.state === "rejected" && named in after &&
     differs([named], before, after);
