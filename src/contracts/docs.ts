@@ -2,7 +2,12 @@
 import type { Generated } from "../docs/page.ts";
 import type { SearchEntry } from "../docs/search_index.ts";
 import { escaped } from "../lib/markup.ts";
-import { type Endpoint, errorsOf, PATH_PARAMETERS } from "./endpoint.ts";
+import {
+  type Endpoint,
+  errorsOf,
+  mediaTypes,
+  PATH_PARAMETERS,
+} from "./endpoint.ts";
 import { type Scope, scopesOf } from "../sellers/scopes.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { pathNames } from "./openapi.ts";
@@ -127,7 +132,10 @@ function parameterRows(endpoint: Endpoint): string[][] {
 
 function answerParts({ answers, example: own }: Endpoint): string {
   if (answers === null) return "<p>Answered with 204 and no body.</p>";
-  if ("type" in answers) return `<p>Answered as ${code(answers.type)}.</p>`;
+  if ("type" in answers) {
+    const types = mediaTypes(answers).map(code).join(" or ");
+    return `<p>Answered as ${types}.</p>`;
+  }
   return answers.map((name) =>
     example(
       answers.length === 1 ? "Answer" : `Answer: ${name}`,

@@ -64,6 +64,11 @@ export interface Documentation {
   errors?: readonly ErrorCode[];
 }
 
+/** A document in XML is in JSON where that was sent or is asked for. */
+export function mediaTypes({ type }: { type: string }): readonly string[] {
+  return type === "text/xml" ? ["application/json", type] : [type];
+}
+
 /** A documented row of the table of routes. */
 export type Endpoint = Address & Documentation;
 

@@ -5,6 +5,7 @@ import { DOCUMENTS } from "./documents.ts";
 import {
   type Endpoint,
   errorsOf,
+  mediaTypes,
   type Parameter,
   PATH_PARAMETERS,
 } from "./endpoint.ts";
@@ -242,7 +243,12 @@ function answer(endpoint: Endpoint, components: Components): Json {
     return { "204": { description: "Done.", headers: headers(endpoint) } };
   }
   if ("type" in answers) {
-    const content = { [answers.type]: { schema: { type: "string" } } };
+    const content = Object.fromEntries(
+      // Of JSON any object: what was refused follows no schema.
+      mediaTypes(answers).map((type) => [type, {
+        schema: { type: type === JSON_TYPE ? "object" : "string" },
+      }]),
+    );
     return {
       "200": { description: title, headers: headers(endpoint), content },
     };

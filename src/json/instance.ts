@@ -7,6 +7,7 @@ export type Instance =
   | string
   | number
   | boolean
+  | null
   | { [name: string]: Instance | Instance[] };
 
 /** The instance of an XML document whose root element has this shape. */
@@ -60,7 +61,11 @@ function anyInstance({ attributes, text, children }: XmlElement): Instance {
   ]);
 }
 
-function valueOf(text: string, { kind }: TextForm): string | number | boolean {
+function valueOf(
+  text: string,
+  { kind }: TextForm,
+): string | number | boolean | null {
+  if (kind === "time" && text === "") return null;
   // Any other text is what it is, so that messages about it say so.
   if (kind === "integer" && `${Number(text)}` === text) return Number(text);
   return kind === "boolean" ? text === "true" : text;

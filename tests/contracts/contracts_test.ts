@@ -516,6 +516,46 @@ bothForms.test("openapi.json is valid OpenAPI 3.1 and describes every endpoint",
   }
 });
 
+Deno.test("openapi.json names both forms of the documents to correct", async () => {
+  await using app = await boot();
+  const { paths } = JSON.parse((await app.call("/openapi.json")).text);
+  const documents = {
+    "text/xml": `<products>${product("A")}<product/></products>`,
+    "application/json": JSON.stringify({
+      products: [{
+        sku: "B",
+        title: "B",
+        price: { amount: "1", currency: "SEK" },
+        quantity: 1,
+      }, {}],
+    }),
+  };
+  for (const [type, body] of Object.entries(documents)) {
+    const uploaded = await app.call(
+      "/seller_api/bulk_products?accept=valid",
+      { method: "POST", body, headers: { "Content-Type": type } },
+    );
+    const id = textAt(uploaded.xml, "transaction_id");
+    const headers = { Accept: type };
+    for (
+      const [path, url] of [
+        [
+          "/seller_api/bulk_products/{transaction_id}/refused",
+          `/seller_api/bulk_products/${id}/refused`,
+        ],
+        ["/seller_api/products/rejected", "/seller_api/products/rejected"],
+      ]
+    ) {
+      const answer = await app.call(url, { headers });
+      assertEquals(answer.status, 200, answer.text);
+      const [sent] = answer.headers.get("content-type")!.split(";");
+      assertEquals(sent, type);
+      const { content } = paths[path].get.responses[200];
+      assert(type in content, `${path}: ${Object.keys(content)}`);
+    }
+  }
+});
+
 bothForms.test("the API reference has every endpoint on one of its pages", async () => {
   await using app = await boot();
   const page = async (name: string) =>

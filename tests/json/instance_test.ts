@@ -48,3 +48,11 @@ Deno.test("any content: texts, objects, arrays of what is repeated", () => {
     { data: { a: ["1", ""], b: { "@x": "2", "#text": "t", c: "" } } },
   );
 });
+
+Deno.test("a time that is missing is null", () => {
+  const keys = "<keys><key><label/><revoked_at/></key></keys>";
+  assertEquals(
+    instanceOf(`<service>${keys}</service>`, { content: ANSWERS.keys }),
+    { keys: { key: [{ label: "", revoked_at: null }] } },
+  );
+});
