@@ -24,11 +24,14 @@ import {
 import { Signal } from "./signals.ts";
 
 /** A lease is renewed this long after it was made or renewed. */
-export const RENEW_MS = 5_000;
+const RENEW_MS = 5_000;
 /** After this long without a look, no process may have reached the database. */
 const GAP_MS = LEASE_MS - RENEW_MS;
-/** Other processes then have this long to renew their leases. */
-const GRACE_MS = 2 * RENEW_MS;
+/**
+ * Other processes then have this long to renew their leases, which they do at
+ * their next look.
+ */
+const GRACE_MS = 5_000;
 /** Pause before a write that the database refused is made again. */
 const AGAIN_MS = 1_000;
 
