@@ -143,7 +143,8 @@ function paramsOf(
 
 function allowed(candidates: readonly Compiled[]): string[] {
   const methods = candidates.map(({ route }) => route.method);
-  return methods.flatMap((method) =>
+  // Two paths may fit, one of them by a parameter.
+  return Array.from(new Set(methods)).flatMap((method) =>
     method === "GET" ? ["GET", "HEAD"] : [method]
   );
 }
