@@ -205,12 +205,15 @@ export async function openApp(
     watch.add(IMPORTS, isMine);
   }
   if (config.noticesUrl !== null || mailer !== null) {
-    // Every process tells; those who look also see that the clock goes back.
+    // Every process sends; those with the role api look for what to send.
     const isLooking = () =>
       config.roles.includes("api") &&
       (config.databaseUrl !== null || locks.take("api"));
     startNotices(services, stack, isLooking);
-    watch.add(NOTICES, isLooking);
+    watch.add(
+      NOTICES,
+      () => config.roles.includes("api") && isAlone("api"),
+    );
   }
   watch.start();
   stack.defer(() => watch.stop());

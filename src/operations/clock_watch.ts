@@ -79,5 +79,6 @@ export class ClockWatch {
     signals.images.announce();
     signals.deliveries.announce();
     signals.imports.announce();
+    signals.notices.announce();
   }
 }
