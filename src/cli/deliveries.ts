@@ -145,8 +145,14 @@ function listCells(delivery: LoggedDelivery): string[] {
     delivery.eventId,
     String(delivery.attempts),
     delivery.lastAnswer ?? "-",
-    time(delivery.dueAt),
+    nextAttempt(delivery),
   ];
+}
+
+function nextAttempt({ state, sellerStatus, dueAt }: LoggedDelivery): string {
+  const waits = state === "pending" || state === "retrying";
+  if (waits && sellerStatus === "suspended") return "seller suspended";
+  return time(dueAt);
 }
 
 async function show(

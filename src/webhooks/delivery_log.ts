@@ -16,6 +16,7 @@ import {
   type Tx,
 } from "../database/db.ts";
 import { where } from "../database/where.ts";
+import type { SellerStatus } from "../sellers/seller.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { type DeliveryKey, queueAnew, queueHeads } from "./rows/queue.ts";
 
@@ -26,13 +27,15 @@ export interface LoggedDelivery {
   reference: string | null;
   seller: string;
   sellerNo: number;
+  /** A suspended seller's deliveries wait until it is active again. */
+  sellerStatus: SellerStatus;
   trigger: Trigger;
   state: DeliveryState;
   attempts: number;
   /** Status of the last answer, or why there was none. */
   lastAnswer: string | null;
   createdAt: number;
-  /** The time of the next try; null unless the delivery waits. */
+  /** The time of the next try; null unless it waits for that time alone. */
   dueAt: number | null;
   /** When it reached a final state. */
   settledAt: number | null;
@@ -64,9 +67,11 @@ export interface DeliveryFilter {
 const DELIVERY = `
   SELECT deliveries.id, deliveries.event_id AS "eventId", events.reference,
     sellers.name AS seller, deliveries.seller_no AS "sellerNo",
+    sellers.status AS "sellerStatus",
     deliveries.trigger_name AS "trigger", deliveries.state,
     deliveries.attempts, deliveries.last_answer AS "lastAnswer",
-    deliveries.created_at AS "createdAt", deliveries.due_at AS "dueAt",
+    deliveries.created_at AS "createdAt",
+    CASE WHEN sellers.status = 'active' THEN deliveries.due_at END AS "dueAt",
     deliveries.settled_at AS "settledAt"
   FROM deliveries JOIN sellers ON sellers.seller_no = deliveries.seller_no
     AND sellers.status <> 'removed' ${ofPart("deliveries.seller_no")}

@@ -173,6 +173,28 @@ Deno.test("delivery list has a header and a line for each, the newest first", as
   assertEquals(error.mistakes.length, 3);
 });
 
+Deno.test("delivery list says that deliveries of a suspended seller wait for it", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.sink.answering = () => new Response(null, { status: 503 });
+  bench.start();
+  const delivery = await bench.delivery(
+    await bench.emit("order-1"),
+    "retrying",
+  );
+  const next = async () => {
+    const [, line] = await run(bench, "delivery", "list");
+    return line.split(/ {2,}/).at(-1);
+  };
+  assertEquals(await next(), new Date(delivery.dueAt!).toISOString());
+  await run(bench, "seller", "set", "acme", "status", "suspended");
+  bench.clock.advance(60_000);
+  assertEquals(await next(), "seller suspended");
+  const shown = await run(bench, "delivery", "show", delivery.id);
+  assert(shown.includes("next_attempt: seller suspended"));
+  assertEquals((await bench.deliveries())[0].dueAt, null);
+});
+
 Deno.test("delivery show has every attempt, and quotes the endpoint's answers", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
