@@ -10,6 +10,7 @@ import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
   inLists,
   insertInto,
+  LIMIT,
   marks,
   ofPart,
   type Param,
@@ -79,7 +80,7 @@ export async function touchProductsOf(
   for (const list of inLists(imageIds)) {
     const products = await tx.all<{ id: string }>(
       `SELECT DISTINCT product_id AS id FROM product_images
-       WHERE seller_no = ? AND image_id IN (${marks(list.length)}) LIMIT ?`,
+       WHERE seller_no = ? AND image_id IN (${marks(list.length)}) ${LIMIT}`,
       [sellerNo, ...list, room + 1],
     );
     if (products.length > room) {
@@ -156,7 +157,7 @@ export async function touchRest(tx: Tx): Promise<number> {
   const products = await tx.all<{ id: string }>(
     `SELECT product_id AS id FROM product_images
      WHERE seller_no = ? AND image_id = ? AND product_id > ?
-     ORDER BY product_id LIMIT ?`,
+     ORDER BY product_id ${LIMIT}`,
     [no, image, product, TOUCH_LIMIT],
   );
   await setChange(tx, no, number, products);

@@ -4,6 +4,7 @@
  * between which others run; the write locks what was found and looks again. What
  * is put on sale meanwhile stays, as if it had come after the request.
  */
+import { LIMIT } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Detail } from "../lib/errors.ts";
@@ -53,7 +54,7 @@ export async function findUnnamed(
           (sql) =>
             sql.all<{ id: string; sku: string; quantity: number | null }>(
               `SELECT id, sku, quantity FROM products
-               WHERE seller_no = ? AND id > ? ORDER BY id LIMIT ?`,
+               WHERE seller_no = ? AND id > ? ORDER BY id ${LIMIT}`,
               [seller.no, from, READ_AT_ONCE],
             ),
           { single: true, seller: seller.no },

@@ -10,6 +10,7 @@
 import type { Config } from "../config.ts";
 import {
   insertInto,
+  LIMIT,
   MAINTENANCE,
   ofPart,
   type Param,
@@ -311,7 +312,7 @@ export function removePriceChanges(
      WHERE seller_no = ? AND (changed_at, product_id) IN (
        SELECT changed_at, product_id FROM price_changes
        WHERE seller_no = ? AND changed_at < ?
-       ORDER BY changed_at LIMIT ?)`,
+       ORDER BY changed_at ${LIMIT})`,
     [no, no, before, DELETED_AT_ONCE],
   );
 }

@@ -11,6 +11,7 @@ import type { ReviewState } from "../reviews/review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import {
   inLists,
+  LIMIT,
   marks,
   ofPart,
   type Param,
@@ -119,7 +120,7 @@ async function passingIds(
   const isWhole = columns.length === 1;
   const rows = await sql.all<NamedRow>(
     `SELECT ${columns.join(", ")} FROM products ${wanted.where} ORDER BY id ${
-      isWhole ? "LIMIT ?" : ""
+      isWhole ? LIMIT : ""
     }`,
     isWhole ? [...wanted.params, limit] : wanted.params,
   );
@@ -258,7 +259,7 @@ async function placesBehind(
   return await sql.all<ChangePlace>(
     `SELECT change_no AS change, id AS "productId" FROM ${table}
      WHERE (change_no, id) > (?, ?) AND change_no < ? ${ofPart()}
-     ORDER BY change_no, id LIMIT ?`,
+     ORDER BY change_no, id ${LIMIT}`,
     [after.change, after.productId, below, limit],
   );
 }

@@ -1,5 +1,5 @@
 /** Deletes the products and uploads of a removed seller; tombstones stay. */
-import type { Tx } from "../database/db.ts";
+import { LIMIT, type Tx } from "../database/db.ts";
 import { linkImages } from "./change_feed.ts";
 import {
   findProducts,
@@ -19,7 +19,7 @@ export async function removeProducts(
   seller: SellerKeys,
 ): Promise<number> {
   const rows = await tx.all<{ id: string }>(
-    "SELECT id FROM products WHERE seller_no = ? LIMIT ?",
+    `SELECT id FROM products WHERE seller_no = ? ${LIMIT}`,
     [seller.no, PRODUCTS],
   );
   const ids = rows.map(({ id }) => id);
@@ -39,7 +39,7 @@ export async function removeUploads(
   { no: sellerNo }: SellerKeys,
 ): Promise<number> {
   const keys = await tx.all<{ id: string }>(
-    "SELECT id FROM transactions WHERE seller_no = ? LIMIT ?",
+    `SELECT id FROM transactions WHERE seller_no = ? ${LIMIT}`,
     [sellerNo, TRANSACTIONS],
   );
   if (keys.length === 0) return 0;

@@ -1,7 +1,7 @@
 /** Deletes old rows of the catalogue: jobs of `operations/maintenance.ts`. */
 import { lockOld } from "../database/old_rows.ts";
 import { bySeller } from "../jobs/lease_queue.ts";
-import { inLists, MAINTENANCE, marks, type Tx } from "../database/db.ts";
+import { inLists, LIMIT, MAINTENANCE, marks, type Tx } from "../database/db.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -78,7 +78,7 @@ export async function deleteTransactions(
     `DELETE FROM transaction_images
      WHERE seller_no = ? AND (transaction_id, ordinal) IN (
        SELECT transaction_id, ordinal FROM transaction_images
-       WHERE ${theirs} LIMIT ?)`,
+       WHERE ${theirs} ${LIMIT})`,
     [sellerNo, ...keys, SWEEP_IMAGES],
   );
   // The next write continues with the same transactions.
@@ -87,7 +87,7 @@ export async function deleteTransactions(
     `DELETE FROM refused_pieces
      WHERE seller_no = ? AND (transaction_id, piece) IN (
        SELECT transaction_id, piece FROM refused_pieces
-       WHERE ${theirs} LIMIT ?)`,
+       WHERE ${theirs} ${LIMIT})`,
     [sellerNo, ...keys, SWEEP_PIECES],
   );
   if (pieces === SWEEP_PIECES) return images + pieces;

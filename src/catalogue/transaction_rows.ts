@@ -9,7 +9,7 @@ import {
   type TransactionResult,
 } from "./transaction.ts";
 import { packResults, unpackResults } from "./packed_results.ts";
-import { marks, type Sql, type Tx } from "../database/db.ts";
+import { LIMIT, marks, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { notFound } from "../lib/errors.ts";
 
@@ -114,7 +114,7 @@ export async function listTransactions(
   const rows = await sql.all<TransactionRow>(
     `SELECT ${COUNTERS} FROM transactions ${wanted.where}
        AND import_id IS NULL
-     ORDER BY id DESC LIMIT ?`,
+     ORDER BY id DESC ${LIMIT}`,
     [sellerNo, ...wanted.params, limit],
   );
   return rows.map(toTransaction);

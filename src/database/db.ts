@@ -94,7 +94,7 @@ export function query(write: (words: Words) => string): EngineQuery {
 export type Param = string | number | bigint | Uint8Array | null;
 export type Row = Record<string, unknown>;
 
-/** Reads. Inside `Db.read` all reads see one snapshot. */
+/** Reads. Inside `Db.read` all reads see one snapshot; none changes anything. */
 export interface Sql {
   /**
    * Whether the sellers are on several servers: a statement about all of them
@@ -147,6 +147,8 @@ export interface Tx extends Sql {
    * awaited: the statement is part of the write, and may be awaited after it.
    */
   run(query: Query, params?: readonly Param[]): Promise<number>;
+  /** Runs one statement that changes rows and returns them (`RETURNING`). */
+  returning<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
   /**
    * Runs a statement for each row of parameters, in order; an `Insert` for
    * several rows at once. On an engine that is
@@ -437,6 +439,13 @@ export function byPart<T extends { sellerNo: number }>(
 ): [Part, T[]][] {
   return [...Map.groupBy(rows, ({ sellerNo }) => db.partOf(sellerNo))];
 }
+
+/**
+ * A LIMIT by a parameter. SQLite prepares a statement again at each execution if
+ * its plan may depend on the value, which takes longer than most reads; the CAST
+ * hides it.
+ */
+export const LIMIT = "LIMIT CAST(? AS BIGINT)";
 
 /** `?, ?, ?` for an IN list of `n` values. */
 export function marks(n: number): string {

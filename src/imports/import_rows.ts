@@ -1,5 +1,5 @@
 /** Rows of `imports`. */
-import { ofPart, query, type Sql, type Tx } from "../database/db.ts";
+import { LIMIT, ofPart, query, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import {
   claim,
@@ -175,7 +175,7 @@ export async function listImports(
   const wanted = where({ "seller_no = ?": sellerNo, "id < ?": before });
   const rows = await sql.all<RecordRow>(
     `SELECT ${COLUMNS}, ${UNDONE_BY} FROM imports
-     ${wanted.where} AND ${SHOWN} ORDER BY id DESC LIMIT ?`,
+     ${wanted.where} AND ${SHOWN} ORDER BY id DESC ${LIMIT}`,
     [sellerNo, ...wanted.params, limit],
   );
   const records: ImportRecord[] = [];
@@ -236,7 +236,7 @@ export function dueSellers(
          ${due}
        FROM ${waiting} JOIN sellers ON sellers.seller_no = waiting.seller_no
        WHERE sellers.status = 'active') AS heads
-     WHERE "dueAt" <= ? ORDER BY "dueAt", id LIMIT ?`,
+     WHERE "dueAt" <= ? ORDER BY "dueAt", id ${LIMIT}`,
     [0, horizon, limit],
   );
 }

@@ -2,6 +2,7 @@
 import {
   inLists,
   insertInto,
+  LIMIT,
   marks,
   type Sql,
   type Tx,
@@ -73,7 +74,7 @@ export function partsFrom(
   return sql.all<Part>(
     `SELECT ${COLUMNS} FROM import_parts
      WHERE seller_no = ? AND import_id = ? AND part >= ?
-     ORDER BY part LIMIT ?`,
+     ORDER BY part ${LIMIT}`,
     [sellerNo, importId, part, limit],
   );
 }
@@ -242,7 +243,7 @@ export async function problemsAfter(
     `SELECT product, refused, sku, start_at, end_at, details, more
      FROM import_problems
      WHERE seller_no = ? AND import_id = ? AND product > ?
-     ORDER BY product LIMIT ?`,
+     ORDER BY product ${LIMIT}`,
     [sellerNo, importId, after, limit],
   );
   return rows.map(({ details, ...row }) => (

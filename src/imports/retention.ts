@@ -1,6 +1,6 @@
 /** Deletes old imports and what is left of them: jobs of maintenance. */
 import { deleteTransactions } from "../catalogue/retention.ts";
-import { MAINTENANCE, ofPart, type Tx } from "../database/db.ts";
+import { LIMIT, MAINTENANCE, ofPart, type Tx } from "../database/db.ts";
 import { lockOld, type OldRows } from "../database/old_rows.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
@@ -100,7 +100,7 @@ function deleteSome(
     `DELETE FROM ${table}
      WHERE seller_no = ? AND import_id = ? AND ${column} IN (
        SELECT ${column} FROM ${table} WHERE seller_no = ? AND import_id = ?
-       LIMIT ?)`,
+       ${LIMIT})`,
     [sellerNo, importId, sellerNo, importId, limit],
   );
 }
@@ -118,7 +118,7 @@ export async function deleteImport(
   const transactions = await tx.all<{ transactionId: string }>(
     `SELECT transaction_id AS "transactionId" FROM import_parts
      WHERE seller_no = ? AND import_id = ? AND transaction_id IS NOT NULL
-     ORDER BY part LIMIT ?`,
+     ORDER BY part ${LIMIT}`,
     [...key, TRANSACTIONS],
   );
   if (transactions.length > 0) {

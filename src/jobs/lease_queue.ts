@@ -12,6 +12,7 @@
  */
 import {
   type Db,
+  LIMIT,
   MAINTENANCE,
   ofPart,
   type Param,
@@ -107,11 +108,11 @@ export function claim<T>(
   },
 ): Promise<T[]> {
   const leaseId = ofEach ? "CAST(? AS TEXT) || CAST(id AS TEXT)" : "?";
-  return tx.all<T>(
+  return tx.returning<T>(
     query(({ engine, lock }) => {
       const waiting = `SELECT id FROM ${table}
          WHERE seller_no = ? AND ${WAITING} AND ${of}
-         ORDER BY due_at, id LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")}`;
+         ORDER BY due_at, id ${LIMIT} ${lock("FOR UPDATE SKIP LOCKED")}`;
       // PostgreSQL may run the subquery of an IN again for each row, and each
       // run finds the next rows, beyond the limit.
       const next = engine === "postgres"
@@ -200,7 +201,7 @@ export function expired(
        ${order} AS "order"
      FROM ${table}
      WHERE ${LEASED} AND lease_until <= ? ${ofPart()}
-     ORDER BY lease_until LIMIT ?`,
+     ORDER BY lease_until ${LIMIT}`,
     [Math.min(by, Number.MAX_SAFE_INTEGER), EXPIRED],
   );
 }

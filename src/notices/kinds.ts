@@ -2,7 +2,7 @@
  * All kinds of notices to sellers and the operator, one entry each: how it is
  * found, what the text is, and which page it leads to.
  */
-import { ofPart, type Sql } from "../database/db.ts";
+import { LIMIT, ofPart, type Sql } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Config } from "../config.ts";
 import type { Reason } from "../reviews/review.ts";
@@ -81,7 +81,7 @@ async function webhooks(
      FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
      WHERE webhooks.failing_since IS NOT NULL AND webhooks.failing_since <= ?
        AND ${condition} AND ${WANTS_MAIL} ${ofPart("webhooks.seller_no")}
-     ORDER BY webhooks.failing_since LIMIT ?`,
+     ORDER BY webhooks.failing_since ${LIMIT}`,
     [since, FOUND_AT_MOST],
   );
   return rows.map((row) => {
@@ -114,7 +114,7 @@ async function imports(
        AND imports.over_at >= sellers.email_since
        AND imports.state IN (${states})
        AND ${WANTS_MAIL} ${ofPart("imports.seller_no")}
-     ORDER BY imports.over_at LIMIT ?`,
+     ORDER BY imports.over_at ${LIMIT}`,
     [since, FOUND_AT_MOST],
   );
   return rows.map(({ sellerNo, at, ...detail }) => (
@@ -154,7 +154,7 @@ async function endingKeys(sql: Sql, { now }: Look): Promise<Found[]> {
      FROM ${OWN} JOIN api_keys ON api_keys.seller_no = own.seller_no
      WHERE expires_at IS NOT NULL AND expires_at > ? AND expires_at <= ?
        AND revoked_at IS NULL AND ${WANTS_MAIL} ${ofPart("own.seller_no")}
-     ORDER BY expires_at LIMIT ?`,
+     ORDER BY expires_at ${LIMIT}`,
     [now, now + KEY_ENDS_MS, FOUND_AT_MOST],
   );
   return rows.map(({ sellerNo, id, label, prefix, endsAt }) => ({
@@ -182,7 +182,7 @@ async function rejected(sql: Sql, { since }: Look): Promise<Found[]> {
      WHERE review_state IS NOT NULL AND review_state = 'rejected'
        AND review_at >= ? AND review_at >= sellers.email_since
        AND ${WANTS_MAIL} ${ofPart("products.seller_no")}
-     ORDER BY review_at LIMIT ?`,
+     ORDER BY review_at ${LIMIT}`,
     [since, FOUND_AT_MOST],
   );
   return rows.map(({ sellerNo, id, sku, at, review }) => {
@@ -212,7 +212,7 @@ async function failedImages(sql: Sql, { since }: Look): Promise<Found[]> {
      WHERE images_failed > 0 AND finished_at IS NOT NULL AND finished_at >= ?
        AND finished_at >= sellers.email_since
        AND ${WANTS_MAIL} ${ofPart("transactions.seller_no")}
-     ORDER BY finished_at LIMIT ?`,
+     ORDER BY finished_at ${LIMIT}`,
     [since, FOUND_AT_MOST],
   );
   return rows.map(({ sellerNo, id, importId, failed, at }) => {
@@ -249,7 +249,7 @@ export function pageOfUsages(
        sellers.image_quota AS "imageQuota"
      FROM ${OWN} WHERE sellers.status <> 'removed' AND own.seller_no > ?
        ${ofPart("own.seller_no")}
-     ORDER BY own.seller_no LIMIT ?`,
+     ORDER BY own.seller_no ${LIMIT}`,
     [after, limit],
   );
 }
@@ -330,7 +330,7 @@ async function exhausted(sql: Sql, { now }: Look): Promise<Found[]> {
        (SELECT seller_no FROM deliveries
         WHERE state = 'exhausted' AND settled_at IS NOT NULL AND settled_at > ?
           ${ofPart()}
-        ORDER BY settled_at DESC LIMIT ?) AS newest
+        ORDER BY settled_at DESC ${LIMIT}) AS newest
        JOIN sellers ON sellers.seller_no = newest.seller_no
      WHERE sellers.status <> 'removed'
      GROUP BY newest.seller_no, sellers.id, sellers.name`,

@@ -1,6 +1,7 @@
 /** Rows of `notices`; see `notice.ts`. */
 import {
   insertInto,
+  LIMIT,
   ofPart,
   query,
   type Sql,
@@ -160,7 +161,7 @@ export async function dueFor(
   const rows = await sql.all<{ sellerNo: number }>(
     `SELECT seller_no AS "sellerNo" FROM notices
      WHERE recipient = ? AND due_at IS NOT NULL AND due_at <= ? ${ofPart()}
-     ORDER BY due_at LIMIT ?`,
+     ORDER BY due_at ${LIMIT}`,
     [recipient, now, limit],
   );
   return [...new Set(rows.map(({ sellerNo }) => sellerNo))];

@@ -3,7 +3,7 @@
  * Nothing removes entries.
  */
 import type { Services } from "../services.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { LIMIT, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 
 /** `who` of a change made with the key of SELLER_OPERATOR_KEY. */
@@ -77,7 +77,7 @@ export function listChanges(
   const wanted = where({ "id < ?": after });
   return sql.all<AuditEntry>(
     `SELECT id, at, who, action, seller, detail FROM audit_log ${wanted.where}
-     ORDER BY id DESC LIMIT ?`,
+     ORDER BY id DESC ${LIMIT}`,
     [...wanted.params, limit],
   );
 }

@@ -1,6 +1,6 @@
 /** Counts of waiting and failing work, for the operator. */
 import type { Trigger } from "../webhooks/trigger.ts";
-import { ofPart, type Sql } from "../database/db.ts";
+import { LIMIT, ofPart, type Sql } from "../database/db.ts";
 
 /** Counts stop here, so that a query costs the same for every backlog. */
 const COUNT_LIMIT = 100_000;
@@ -27,7 +27,7 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
     const row = await sql.get<{ n: number }>(
       `SELECT COUNT(*) AS n FROM
          (SELECT 1 FROM ${table} WHERE ${condition} ${ofPart()}
-          LIMIT ?) AS counted`,
+          ${LIMIT}) AS counted`,
       [COUNT_LIMIT],
     );
     return row!.n;
@@ -64,7 +64,7 @@ export async function oldestDueImage(sql: Sql): Promise<number | null> {
        (SELECT due_at FROM images
         WHERE due_at IS NOT NULL AND seller_no NOT IN
           (SELECT seller_no FROM sellers WHERE status <> 'active') ${ofPart()}
-        LIMIT ?) AS waiting`,
+        ${LIMIT}) AS waiting`,
     [COUNT_LIMIT],
   );
   return row!.due;
@@ -111,7 +111,7 @@ export function failingWebhooks(
      FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
      WHERE webhooks.failing_since IS NOT NULL
        AND sellers.status <> 'removed' ${ofPart("webhooks.seller_no")}
-     ORDER BY webhooks.failing_since, webhooks.id LIMIT ?`,
+     ORDER BY webhooks.failing_since, webhooks.id ${LIMIT}`,
     [limit],
   );
 }

@@ -9,7 +9,7 @@ import {
   type ProductRow,
   toProduct,
 } from "../catalogue/product_values.ts";
-import { ofPart, type Sql } from "../database/db.ts";
+import { LIMIT, ofPart, type Sql } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
@@ -52,7 +52,7 @@ export async function listReviews(
     } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
      ${wanted.where} AND (p.review_at, p.id) > (?, ?)
        AND sellers.status <> 'removed' ${part}
-     ORDER BY p.review_at, p.id LIMIT ?`,
+     ORDER BY p.review_at, p.id ${LIMIT}`,
     [...wanted.params, after.at, after.productId, limit],
   );
   return rows.map((row) => ({ product: toProduct(row), owner: ownerOf(row) }));

@@ -10,6 +10,7 @@ import {
   type Db,
   inLists,
   insertInto,
+  LIMIT,
   MAINTENANCE,
   marks,
   ofPart,
@@ -266,7 +267,7 @@ export async function listRefusals(
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
          AND sellers.status <> 'removed' ${ofPart("refusals.seller_no")}
        ${range.where} ORDER BY refusals.id DESC LIMIT ${STEP_ROWS}) AS newest
-     ${matching.where} ORDER BY id DESC LIMIT ?`,
+     ${matching.where} ORDER BY id DESC ${LIMIT}`,
     [...range.params, ...matching.params, limit + 1],
   );
   const found = rows.slice(0, limit).map(({ details, ...row }) => ({

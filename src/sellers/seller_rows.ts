@@ -10,7 +10,7 @@ import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 import type { ReviewPolicy } from "../reviews/review.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
 import { OWN, usedOf } from "./usage_rows.ts";
-import { ofPart, type Sql, type Tx } from "../database/db.ts";
+import { LIMIT, ofPart, type Sql, type Tx } from "../database/db.ts";
 
 export interface NewSeller extends NewKey {
   seller: Seller;
@@ -56,14 +56,14 @@ export async function addSeller(
  */
 async function takeSellerNo(tx: Tx): Promise<number> {
   // A copied or an older database has sellers, but its counter starts at 0.
-  const row = await tx.get<{ last: number }>(
+  const [{ last }] = await tx.returning<{ last: number }>(
     `UPDATE seller_numbers SET last = 1 + CASE
        WHEN last < (SELECT COALESCE(MAX(seller_no), 0) FROM sellers)
        THEN (SELECT MAX(seller_no) FROM sellers) ELSE last END
      WHERE id = 1
      RETURNING last`,
   );
-  return row!.last;
+  return last;
 }
 
 /** Renames a seller. Throws as `addSeller`. */
@@ -214,7 +214,7 @@ export function pageOfSellers(
 ): Promise<SellerRow[]> {
   return sql.all<SellerRow>(
     `${SELLER_ROWS} AND sellers.id > ? ${ofPart("own.seller_no")}
-     ORDER BY sellers.id LIMIT ?`,
+     ORDER BY sellers.id ${LIMIT}`,
     [now, after, limit],
   );
 }

@@ -9,6 +9,7 @@ import {
 import { type Trigger, TRIGGERS } from "./trigger.ts";
 import {
   inLists,
+  LIMIT,
   marks,
   ofPart,
   query,
@@ -90,7 +91,7 @@ export function listDeliveries(
     "deliveries.id < ?": before,
   });
   return sql.all<LoggedDelivery>(
-    `${DELIVERY} ${wanted.where} ORDER BY deliveries.id DESC LIMIT ?`,
+    `${DELIVERY} ${wanted.where} ORDER BY deliveries.id DESC ${LIMIT}`,
     [...wanted.params, limit],
   );
 }
@@ -158,13 +159,13 @@ async function newestIds(
   const place = before === null ? [] : [before];
   const ofTrigger = `SELECT id FROM (SELECT id FROM deliveries
     WHERE seller_no = ? AND trigger_name = ? ${place.map(() => "AND id < ?")}
-    ORDER BY id DESC LIMIT ?) AS newest`;
+    ORDER BY id DESC ${LIMIT}) AS newest`;
   const params = triggers.flatMap(
     (trigger) => [sellerNo, trigger, ...place, limit],
   );
   const rows = await sql.all<{ id: string }>(
     `${triggers.map(() => ofTrigger).join(" UNION ALL ")}
-     ORDER BY id DESC LIMIT ?`,
+     ORDER BY id DESC ${LIMIT}`,
     [...params, limit],
   );
   return rows.map(({ id }) => id);
@@ -283,7 +284,7 @@ export function settledDeliveries(
   return sql.all<DeliveryKey>(
     `SELECT seller_no AS "sellerNo", id FROM deliveries
      WHERE state = ? AND settled_at >= ? AND id > ? ${ofPart()}
-     ORDER BY id LIMIT ?`,
+     ORDER BY id ${LIMIT}`,
     [state, since, after, limit],
   );
 }

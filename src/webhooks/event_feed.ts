@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Services } from "../services.ts";
 import type { Trigger } from "./trigger.ts";
-import { type Db, DbError, type Sql, type Tx } from "../database/db.ts";
+import { type Db, DbError, LIMIT, type Sql, type Tx } from "../database/db.ts";
 import type { DeliveryKey } from "./rows/queue.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { NUMBERED_AT_ONCE, numberEvents, UNNUMBERED } from "./event_numbers.ts";
@@ -104,7 +104,7 @@ function numbered(sellerNo: number, { after, trigger, limit }: EventsPart) {
   return {
     from: `FROM events WHERE seller_no = ? ${ofTrigger} AND event_no > ?
        AND event_no IS NOT NULL AND body IS NOT NULL
-       ORDER BY event_no LIMIT ?`,
+       ORDER BY event_no ${LIMIT}`,
     params: [sellerNo, ...triggers, after, limit],
   };
 }
@@ -158,7 +158,7 @@ export function eventsOfTime(
      WHERE events.seller_no = ? AND events.trigger_name = ?
        AND (events.created_at, events.id) > (?, ?) AND events.created_at <= ?
        AND events.event_no IS NOT NULL AND events.body IS NOT NULL
-     ORDER BY events.created_at, events.id LIMIT ?`,
+     ORDER BY events.created_at, events.id ${LIMIT}`,
     [
       sellerNo,
       trigger,

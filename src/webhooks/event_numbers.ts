@@ -8,7 +8,7 @@
  * and an event that is committed later gets a greater one. Events that are
  * numbered together are numbered in the order of their times.
  */
-import type { Tx } from "../database/db.ts";
+import { LIMIT, type Tx } from "../database/db.ts";
 
 /** Events that one write numbers at most. */
 export const NUMBERED_AT_ONCE = 1_000;
@@ -25,7 +25,7 @@ export function unnumbered(createdAt: number): number {
 export const UNNUMBERED = `FROM events
   WHERE seller_no = ? AND event_no < 0
     AND event_no IS NOT NULL AND body IS NOT NULL
-  ORDER BY event_no LIMIT ?`;
+  ORDER BY event_no ${LIMIT}`;
 
 const NUMBER = `UPDATE events SET event_no = numbered.n
   FROM (SELECT id AS event_id,
@@ -46,7 +46,7 @@ const LOCK_SELLER = {
  */
 export async function numberEvents(tx: Tx, sellerNo: number): Promise<number> {
   await tx.runMany(LOCK_SELLER, [[sellerNo]]);
-  const events = await tx.all<{ number: number }>(NUMBER, [
+  const events = await tx.returning<{ number: number }>(NUMBER, [
     sellerNo,
     sellerNo,
     NUMBERED_AT_ONCE,

@@ -1,5 +1,5 @@
 /** Deletes the events and deliveries of a removed seller. */
-import type { Tx } from "../database/db.ts";
+import { LIMIT, type Tx } from "../database/db.ts";
 import { deleteDeliveries } from "./delivery_log.ts";
 import type { Seller } from "../sellers/seller.ts";
 
@@ -12,7 +12,7 @@ export async function removeDeliveries(
   { no }: Pick<Seller, "no">,
 ): Promise<number> {
   const rows = await tx.all<{ id: string }>(
-    "SELECT id FROM deliveries WHERE seller_no = ? LIMIT ?",
+    `SELECT id FROM deliveries WHERE seller_no = ? ${LIMIT}`,
     [no, ROWS],
   );
   await deleteDeliveries(tx, rows.map(({ id }) => ({ sellerNo: no, id })));

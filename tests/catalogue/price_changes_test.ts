@@ -352,6 +352,11 @@ function counted(tx: Tx): { tx: Tx; cost: Record<string, number> } {
       count(row === undefined ? [] : [row], params?.length ?? 0);
       return row;
     },
+    returning: async <T>(...[query, params]: Parameters<Tx["returning"]>) => {
+      const rows = await tx.returning<T>(query, params);
+      count(rows, params?.length ?? 0);
+      return rows;
+    },
     run: async (...[query, params]) => {
       count([], params?.length ?? 0);
       return await tx.run(query, params);

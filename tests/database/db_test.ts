@@ -49,9 +49,10 @@ const ENGINES: readonly Engine[] = [
       return Promise.resolve({
         open: (migrations = COUNTERS, deps) =>
           openSqlite(file, { migrations, deps }),
-        setVersion: async (version) => {
+        setVersion: (version) => {
           using raw = new DatabaseSync(file);
           raw.exec(`PRAGMA user_version = ${version}`);
+          return Promise.resolve();
         },
       });
     },
@@ -180,6 +181,30 @@ onEach(
     const done = outcomes.filter(({ status }) => status === "fulfilled");
     assertEquals(done.length, 72);
     assertEquals(await valueOf(db), 72);
+  },
+);
+
+onEach(
+  "a failed write undoes what a statement of it changed and returned",
+  async (db) => {
+    const share = (key: string, fn: (tx: Tx) => Promise<unknown>) =>
+      db.write(fn, { shared: { kind: "test", key } });
+    const sql = "UPDATE counters SET n = n + 100 RETURNING n";
+    const seen: unknown[] = [];
+    const outcomes = await Promise.allSettled([
+      share("1", add()),
+      share("2", async (tx) => {
+        seen.push(await tx.returning(sql));
+        throw new Error("no");
+      }),
+      share("3", add()),
+    ]);
+    assertEquals(
+      outcomes.map(({ status }) => status),
+      ["fulfilled", "rejected", "fulfilled"],
+    );
+    assertEquals(seen.at(-1), [{ n: 101 }]);
+    assertEquals(await valueOf(db), 2);
   },
 );
 

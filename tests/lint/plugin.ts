@@ -6,6 +6,7 @@
 import { ambientDependencies } from "./ambient_dependencies.ts";
 import { builtRegularExpressions } from "./built_regular_expressions.ts";
 import { importsByLayer } from "./imports_by_layer.ts";
+import { seamWords } from "./seam_words.ts";
 import { type SourceRule, sourceRule } from "./source_rule.ts";
 import { unboundedSpreads } from "./unbounded_spreads.ts";
 
@@ -13,6 +14,7 @@ const RULES: Readonly<Record<string, SourceRule>> = {
   "ambient-dependencies": ambientDependencies,
   "built-regular-expressions": builtRegularExpressions,
   "imports-by-layer": importsByLayer,
+  "seam-words": seamWords,
   "unbounded-spreads": unboundedSpreads,
 };
 

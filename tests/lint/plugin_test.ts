@@ -106,6 +106,21 @@ Deno.test("a regular expression is a literal, which can be checked", () => {
   ]);
 });
 
+Deno.test("the source says what a statement does", () => {
+  const cases: [string, boolean][] = [
+    ["sql.all(`SELECT 1 ORDER BY id LIMIT ?`);", false],
+    ['const a = "SELECT 1 LIMIT ?";', false],
+    ["sql.all(`SELECT 1 ORDER BY id ${LIMIT}`);", true],
+    ["tx.all<T>(`UPDATE a SET b = 1 RETURNING b`);", false],
+    ["tx.get(query(() => `${a} RETURNING b`));", false],
+    ["tx.returning(`UPDATE a SET b = 1 RETURNING b`);", true],
+  ];
+  for (const [text, right] of cases) {
+    const found = lint("src/sellers/seller_rows.ts", text).length === 0;
+    assertEquals(found, right, text);
+  }
+});
+
 Deno.test("nothing is reported outside of src", () => {
   const text = "import '../cli/main.ts'; a.push(...b, Date.now(), RegExp(c));";
   assertEquals(lint("src/http/routes.ts", text).length, 4);

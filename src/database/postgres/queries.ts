@@ -156,6 +156,13 @@ export class PostgresTx extends PostgresSql implements Tx {
     return changed;
   }
 
+  async returning<T>(
+    query: Query,
+    params: readonly Param[] = [],
+  ): Promise<T[]> {
+    return (await this.#write(query, params)).rows as T[];
+  }
+
   runMany(
     query: Query | Insert,
     rows: readonly (readonly Param[])[],

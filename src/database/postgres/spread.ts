@@ -312,6 +312,10 @@ class SpreadTx extends SpreadSql implements Tx {
     return this.#tx.run(...this.reached(query, params));
   }
 
+  returning<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
+    return this.#tx.returning<T>(...this.reached(query, params));
+  }
+
   runMany(query: Query, rows: readonly (readonly Param[])[]): Promise<void> {
     return this.#tx.runMany(query, rows);
   }

@@ -107,21 +107,14 @@ function configure(connection: DatabaseSync, readOnly: boolean): void {
 interface Prepared {
   statement: StatementSync;
   toRow: (values: unknown) => Row;
-  /** Whether it may change something. */
-  writes: boolean;
 }
 
-/**
- * SQLite prepares a statement again at each execution if its plan may depend on
- * a bound LIMIT, which takes longer than most reads; an expression hides it.
- */
 function prepare(database: DatabaseSync, sql: string): Prepared {
-  const statement = database.prepare(sql.replaceAll("LIMIT ?", "LIMIT +?"));
+  const statement = database.prepare(sql);
   statement.setReturnArrays(true);
   return {
     statement,
     toRow: rowMaker(statement.columns().map(({ name }) => name)),
-    writes: !/^\s*SELECT\b/.test(sql),
   };
 }
 
@@ -159,13 +152,18 @@ export class SqliteConnection implements Sql {
     return prepared;
   }
 
+  /** The statement of a query that changes nothing. */
+  #reading(query: Query): Prepared {
+    return this.#prepared(textOf(query, "sqlite"));
+  }
+
   /**
-   * The statement, for a transaction. Some failures (a full disk) roll it back;
-   * a later statement would then commit on its own.
+   * The statement of a query that may change something. Some failures (a full
+   * disk) roll the transaction back; a later statement would then commit on its
+   * own.
    */
-  #query(query: Query): Prepared {
+  #writing(query: Query): Prepared {
     const prepared = this.#prepared(textOf(query, "sqlite"));
-    if (!prepared.writes) return prepared;
     this.checkTransaction();
     this.writes++;
     return prepared;
@@ -191,19 +189,28 @@ export class SqliteConnection implements Sql {
     return this.#database.isTransaction;
   }
 
-  async all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
-    const { statement, toRow } = this.#query(query);
+  all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
+    return Promise.try(() => this.#rowsOf<T>(this.#reading(query), params));
+  }
+
+  returning<T>(query: Query, params: readonly Param[]): Promise<T[]> {
+    return Promise.try(() => this.#rowsOf<T>(this.#writing(query), params));
+  }
+
+  #rowsOf<T>({ statement, toRow }: Prepared, params: readonly Param[]): T[] {
     const rows = this.#guarded(() => statement.all(...bindable(params)));
     return rows.map((values) => toRow(values) as T);
   }
 
-  async get<T>(
+  get<T>(
     query: Query,
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
-    const { statement, toRow } = this.#query(query);
-    const values = this.#guarded(() => statement.get(...bindable(params)));
-    return values === undefined ? undefined : toRow(values) as T;
+    return Promise.try(() => {
+      const { statement, toRow } = this.#reading(query);
+      const values = this.#guarded(() => statement.get(...bindable(params)));
+      return values === undefined ? undefined : toRow(values) as T;
+    });
   }
 
   /** Numbers become visible in their order. */
@@ -213,7 +220,7 @@ export class SqliteConnection implements Sql {
   }
 
   runNow(query: Query, params: readonly Param[]): number {
-    const { statement } = this.#query(query);
+    const { statement } = this.#writing(query);
     return this.#guarded(() =>
       Number(statement.run(...bindable(params)).changes)
     );
@@ -222,7 +229,7 @@ export class SqliteConnection implements Sql {
   runManyNow(query: Query | Insert, rows: readonly (readonly Param[])[]): void {
     if (isInsert(query)) return this.#insert(query, rows);
     if (rows.length === 0 || textOf(query, "sqlite") === "") return;
-    const { statement } = this.#query(query);
+    const { statement } = this.#writing(query);
     this.#guarded(() => {
       for (const row of rows) execute(statement, row);
     });
@@ -329,6 +336,10 @@ export class SqliteTx implements Tx {
     return this.#inOrder(() => this.#connection.get<T>(query, params));
   }
 
+  returning<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
+    return this.#inOrder(() => this.#connection.returning<T>(query, params));
+  }
+
   changeHorizon(): Promise<ChangeHorizon> {
     return this.#inOrder(() => this.#connection.changeHorizon());
   }
@@ -344,8 +355,8 @@ export class SqliteTx implements Tx {
   }
 
   run(query: Query, params: readonly Param[] = []): Promise<number> {
-    const changed = this.#inOrder(
-      async () => this.#connection.runNow(query, params),
+    const changed = this.#inOrder(() =>
+      Promise.try(() => this.#connection.runNow(query, params))
     );
     changed.catch(() => {}); // The write fails, too.
     return changed;
@@ -357,8 +368,8 @@ export class SqliteTx implements Tx {
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
     if (rows.length === 1) {
-      return this.#inOrder(async () =>
-        this.#connection.runManyNow(query, rows)
+      return this.#inOrder(() =>
+        Promise.try(() => this.#connection.runManyNow(query, rows))
       );
     }
     const run = this.#inOrder(() => this.#runInPieces(query, rows));

@@ -3,7 +3,13 @@
  * number of them; a job ends with the last.
  */
 import { ATTEMPTS, RETRY_SPAN_MS } from "../image.ts";
-import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
+import {
+  inLists,
+  LIMIT,
+  marks,
+  type Param,
+  type Tx,
+} from "../../database/db.ts";
 
 /** The most waiting rows that one write reads. */
 const ANSWER_LIMIT = 500;
@@ -60,7 +66,7 @@ export async function answerWaiting(
   for (const list of inLists([...answers.keys()].sort())) {
     const rows = await tx.all<Waiting>(
       `${WAITING} AND image_id IN (${marks(list.length)})
-       ORDER BY image_id, transaction_id, ordinal LIMIT ?`,
+       ORDER BY image_id, transaction_id, ordinal ${LIMIT}`,
       [sellerNo, ...list, room],
     );
     for (const row of rows) {
@@ -96,7 +102,7 @@ export async function answerExhausted(
     if (answer.attempt < ATTEMPTS) continue;
     const rows = await tx.all<Waiting>(
       `${WAITING} AND image_id = ?
-       ORDER BY image_id, transaction_id, ordinal LIMIT ?`,
+       ORDER BY image_id, transaction_id, ordinal ${LIMIT}`,
       [sellerNo, imageId, EXHAUSTED_LIMIT],
     );
     for (const row of rows) {

@@ -4,7 +4,7 @@
  */
 import { IMAGES, type StoredFile } from "../image.ts";
 import type { ImageType } from "../image_types.ts";
-import type { Sql, Tx } from "../../database/db.ts";
+import { LIMIT, type Sql, type Tx } from "../../database/db.ts";
 import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
 
 /** The most that one claim takes of a seller's due jobs at one origin. */
@@ -46,7 +46,7 @@ export function pendingSellers(
      FROM waiting
      WHERE waiting.seller_no IS NOT NULL AND 'active' =
        (SELECT status FROM sellers WHERE sellers.seller_no = waiting.seller_no)
-     ${sql.isSpread ? "ORDER BY waiting.seller_no" : ""} LIMIT ?`,
+     ${sql.isSpread ? "ORDER BY waiting.seller_no" : ""} ${LIMIT}`,
     [after, limit],
   );
 }
@@ -76,7 +76,7 @@ export function pendingOrigins(
      )
      SELECT origin, (SELECT MIN(due_at) ${waiting}
                        AND images.origin = origins.origin) AS due
-     FROM origins WHERE origin IS NOT NULL LIMIT ?`,
+     FROM origins WHERE origin IS NOT NULL ${LIMIT}`,
     [sellerNo, after, sellerNo, sellerNo, limit],
   );
 }

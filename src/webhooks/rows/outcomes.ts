@@ -203,7 +203,9 @@ async function countFailure(
   outcome: Outcome,
   now: number,
 ): Promise<Next["webhook"]> {
-  const health = await tx.get<WebhookHealth & { disabledAt: number | null }>(
+  const [health] = await tx.returning<
+    WebhookHealth & { disabledAt: number | null }
+  >(
     `UPDATE webhooks SET failures = failures + 1,
        failing_since = COALESCE(failing_since, ?), last_error = ?
      WHERE seller_no = ? AND id = ?

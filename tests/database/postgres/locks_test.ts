@@ -121,6 +121,7 @@ class Two implements AsyncDisposable {
         isOnlyWriter: tx.isOnlyWriter,
         beside: tx.beside,
         run: (sql, params) => look(sql, () => tx.run(sql, params)),
+        returning: (sql, params) => look(sql, () => tx.returning(sql, params)),
         lock: tx.lock.bind(tx),
         runMany: tx.runMany.bind(tx),
         changeHorizon: tx.changeHorizon.bind(tx),

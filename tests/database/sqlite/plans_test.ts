@@ -49,7 +49,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
   await hand.upload(["https://images.example/a.png"]);
   const plans = await hand.db.read(async (sql) => {
     const seen: string[] = [];
-    const spy = {
+    const reads = {
       get: sql.get.bind(sql),
       now: () => 1,
       all: async <T>(query: Query, params?: readonly Param[]) => {
@@ -60,7 +60,8 @@ Deno.test("images: no look goes through the whole queue", async () => {
         seen.push(...plan.map(({ detail }) => detail));
         return [] as T[];
       },
-    } as unknown as Tx;
+    };
+    const spy = { ...reads, returning: reads.all } as unknown as Tx;
     await pendingSellers(spy, 0, 1);
     await pendingOrigins(spy, 1, "", 1);
     const share = { sellerNo: 1, sellerId: "x", origin: "y", limit: 1 };
@@ -125,6 +126,7 @@ async function plans(
       beside: tx.beside,
       all: async (text, params) => (await explain(text, params), []),
       get: async (text, params) => (await explain(text, params), undefined),
+      returning: async (text, params) => (await explain(text, params), []),
       run: async (text, params) => (await explain(text, params), 0),
       lock: (name) => tx.lock(name),
       runMany: () => Promise.resolve(),

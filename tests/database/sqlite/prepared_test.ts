@@ -1,6 +1,7 @@
 /** A statement is prepared once, however often it runs. */
 import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertNotEquals } from "@std/assert";
+import { LIMIT } from "../../../src/database/db.ts";
 import { SqliteConnection } from "../../../src/database/sqlite/connection.ts";
 
 declare module "node:sqlite" {
@@ -20,7 +21,7 @@ Deno.test("SQLite: a statement with a bound LIMIT is not prepared again", async 
     return 0;
   });
   const connection = new SqliteConnection(database);
-  const sql = "SELECT id FROM t WHERE id > ? ORDER BY id LIMIT ?";
+  const sql = `SELECT id FROM t WHERE id > ? ORDER BY id ${LIMIT}`;
   assertEquals(await connection.all(sql, [0, 1]), []);
   assertNotEquals(prepared, 0);
   prepared = 0;

@@ -298,7 +298,7 @@ Deno.test("SQLite: a write that fails before it wrote does not repeat the others
   // The first was undone with what failed, and called again.
   assertEquals(await callsBeside(add("a", 100)), 3);
   const returning = "UPDATE counters SET n = n + 100 RETURNING n";
-  assertEquals(await callsBeside((tx) => tx.get(returning)), 3);
+  assertEquals(await callsBeside((tx) => tx.returning(returning)), 3);
   assertEquals(await valueOf(store.db), 6);
 });
 
