@@ -2,8 +2,8 @@
 import { assertEquals } from "@std/assert";
 import { boot, product } from "./support/app.ts";
 import { until } from "./support/clock.ts";
+import { reportedInSource } from "./support/source.ts";
 
-const SOURCE = new URL("../src/", import.meta.url);
 /**
  * What the register has, by the file that makes it and its class. What is a
  * part of another one is told by that.
@@ -55,30 +55,43 @@ const MADE: Record<string, string[]> = {
 /** Maps and counts, which are no classes of their own. */
 const OTHERS = ["keys", "requests"];
 
-function* sources(folder = ""): Generator<{ path: string; text: string }> {
-  for (
-    const { name, isDirectory } of Deno.readDirSync(new URL(folder, SOURCE))
-  ) {
-    const path = folder + name;
-    if (isDirectory) yield* sources(`${path}/`);
-    else if (/\.tsx?$/.test(name)) {
-      yield { path, text: Deno.readTextFileSync(new URL(path, SOURCE)) };
-    }
-  }
-}
+/** Reports classes that hold something, and what is made with `new`. */
+const MAKERS: Deno.lint.Plugin = {
+  name: "holders",
+  rules: {
+    holds: {
+      create: (context) => ({
+        MethodDefinition(node) {
+          const { key, parent } = node;
+          const name = parent.parent.id?.name;
+          if (key.type !== "Identifier" || key.name !== "held") return;
+          if (name !== undefined) context.report({ node, message: name });
+        },
+      }),
+    },
+    makes: {
+      create: (context) => ({
+        NewExpression(node) {
+          const { callee } = node;
+          if (callee.type !== "Identifier") return;
+          context.report({ node, message: callee.name });
+        },
+      }),
+    },
+  },
+};
 
 Deno.test("whatever holds something is in the register, wherever it is made", async () => {
-  const files = [...sources()];
-  const classes = files.flatMap(({ text }) =>
-    text.split(/^(?:export )?class /m).slice(1)
-      .filter((body) => /^ {2}held\(\)/m.test(body))
-      .map((body) => /^\w+/.exec(body)![0])
-  ).filter((name) => name !== "Holders");
-  const made = files.flatMap(({ path, text }) =>
-    classes.filter((name) => text.includes(`new ${name}(`))
-      .map((name) => `${path} ${name}`)
+  const found = [...reportedInSource(MAKERS)];
+  const classes = new Set(
+    found.filter(({ id }) => id === "holders/holds")
+      .map(({ message }) => message),
   );
-  assertEquals(made.sort(), Object.keys(MADE).sort());
+  classes.delete("Holders");
+  const made = found.filter(({ id, message }) =>
+    id === "holders/makes" && classes.has(message)
+  ).map(({ path, message }) => `${path} ${message}`);
+  assertEquals([...new Set(made)].sort(), Object.keys(MADE).sort());
   await using app = await boot({
     config: {
       roles: ["api", "images", "webhooks"],

@@ -8,8 +8,8 @@
  * `deno test -A tests/lint/regular_expressions_test.ts -- --update`.
  */
 import { assertEquals } from "@std/assert";
+import { reportedInSource } from "../support/source.ts";
 
-const SOURCE = new URL("../../src/", import.meta.url);
 const CHECKER = new URL("./regular_expressions/", import.meta.url);
 const LINEAR = new URL("linear.txt", CHECKER);
 
@@ -46,26 +46,9 @@ const LITERALS: Deno.lint.Plugin = {
   },
 };
 
-/** Modules below a folder, as paths from `src/`. */
-function* modules(folder = ""): Generator<string> {
-  for (const { name, isFile } of Deno.readDirSync(new URL(folder, SOURCE))) {
-    if (!isFile) {
-      if (name !== "dist") yield* modules(`${folder}${name}/`);
-    } else if (/\.tsx?$/.test(name) && !name.endsWith(".d.ts")) {
-      yield folder + name;
-    }
-  }
-}
-
 /** As they are written, `/pattern/flags`. */
 function regularExpressions(): Set<string> {
-  return new Set(
-    [...modules()].flatMap((file) => {
-      const text = Deno.readTextFileSync(new URL(file, SOURCE));
-      return Deno.lint.runPlugin(LITERALS, file, text)
-        .map(({ message }) => message);
-    }),
-  );
+  return new Set(reportedInSource(LITERALS).map(({ message }) => message));
 }
 
 /** What is wrong with each; null if it takes linear time. */
