@@ -1,8 +1,9 @@
 /** Backups in object storage, for `backup` and `restore`. */
-import { type Config, missingS3Keys, parseS3Place } from "../config.ts";
+import { type Config, missingS3Keys } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { S3Client } from "../object_storage/client.ts";
 import type { ObjectPlace, TransferOptions } from "../object_storage/file.ts";
+import { parseS3Place } from "../lib/setting_values.ts";
 import { s3SettingsOf } from "../object_storage/settings.ts";
 import { UsageError } from "./command.ts";
 
