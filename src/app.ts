@@ -229,7 +229,7 @@ export async function openApp(
     const stopped = Promise.all(maintenance.map((jobs) => jobs.stop()));
     return within(deps.clock, MAINTENANCE_STOP_MS, stopped);
   });
-  // Before the listener, which so ends first: nothing new comes meanwhile.
+  // Added before the listener, so that the listener ends first and no new request comes.
   const snapshot = new Snapshot(services);
   snapshot.start();
   stack.defer(() => within(deps.clock, MAINTENANCE_STOP_MS, snapshot.stop()));
@@ -274,7 +274,7 @@ function startWebhooks(
   );
 }
 
-/** Those who receive imports work on them. */
+/** Processes that receive imports also work on them. */
 function startImports(
   services: Services,
   stack: AsyncDisposableStack,

@@ -25,7 +25,7 @@ export interface Unnamed {
   names: ReadonlySet<string>;
   onSale: number;
   missing: number;
-  /** Of the missing ones, as many as one request may set to 0. */
+  /** The ids of missing products, as many as one request may set to 0. */
   ids: string[];
 }
 

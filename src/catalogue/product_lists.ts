@@ -133,7 +133,7 @@ async function passingIds(
 
 type NamedRow = Pick<ProductRow, "id" | "sku" | "title" | "images">;
 
-/** Those with an image in this state. */
+/** The condition of products with an image in this state. */
 async function withImages(
   sql: Sql,
   sellerNo: number,
@@ -268,7 +268,7 @@ function byPlace(a: ChangePlace, b: ChangePlace): number {
   return a.change - b.change || (a.productId < b.productId ? -1 : 1);
 }
 
-/** Behind the first of two places, up to the second. */
+/** After the first of two places, up to the second. */
 const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?) " +
   ofPart("p.seller_no");
 

@@ -91,7 +91,7 @@ async function store(
   use: KeyUse | null,
 ): Promise<UndoOutcome> {
   const { seller, transactionId, keepChanged } = undo;
-  // Before anything is refused: the first use of the key has undone it.
+  // Looked up before anything is refused: the first request with the key undid it.
   const used = await usedBefore(tx, seller, use);
   if (used !== null) return { transactionId: used.made };
   const refuse = ({ conflicts, beyondQuota }: UndoPlan) => {
@@ -107,7 +107,7 @@ async function store(
   return written;
 }
 
-/** A transaction to be undone; who takes it back may have no key any more. */
+/** A transaction to be undone; its seller may have no valid key by then. */
 type Undone = Pick<Undo, "transactionId"> & { seller: Seller };
 
 /**

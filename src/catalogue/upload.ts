@@ -275,7 +275,7 @@ async function store(
   });
 }
 
-/** The plan of a write, by what it has locked. */
+/** Plans a write from what it has locked. */
 export function planLocked(
   tx: Tx,
   config: Services["config"],

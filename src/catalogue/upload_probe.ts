@@ -119,7 +119,7 @@ export function imageProblems(
   return problems;
 }
 
-/** @throws {ServiceError} 503 if not every URL was asked. */
+/** @throws {ServiceError} 503 if not every URL was probed. */
 export function requireAllProbed(
   probed: ReadonlyMap<string, ProbedImage>,
 ): void {

@@ -244,7 +244,7 @@ function answer(endpoint: Endpoint, components: Components): Json {
   }
   if ("type" in answers) {
     const content = Object.fromEntries(
-      // Of JSON any object: what was refused follows no schema.
+      // In JSON it may be any object: a refused product follows no schema.
       mediaTypes(answers).map((type) => [type, {
         schema: { type: type === JSON_TYPE ? "object" : "string" },
       }]),

@@ -369,7 +369,7 @@ export type DbErrorKind =
   | "newer" // made by a newer version of this program
   | "older" // made by a version before the first release
   | "moved" // copied to another one, which is used instead
-  | "closed" // asked after close()
+  | "closed" // called after close()
   | "other";
 
 /** An error of the engine in terms that do not depend on the engine. */
@@ -424,7 +424,7 @@ export function ended(): DbError {
   return new DbError("other", "The transaction has ended.");
 }
 
-/** Those whose server is not known to be away. */
+/** The rows whose server is not known to be away. */
 export function inReach<T extends { sellerNo: number }>(
   { spread }: Pick<Db, "spread">,
   rows: Iterable<T>,

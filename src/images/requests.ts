@@ -300,7 +300,7 @@ export interface UnsettledImage {
   status: "pending" | "failed";
   /** Finished attempts. */
   attempts: number;
-  /** Of the last attempt; null before the first has ended. */
+  /** Why the last attempt failed; null before the first has ended. */
   code: string | null;
   message: string | null;
 }

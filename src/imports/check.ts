@@ -45,7 +45,7 @@ import {
   setChecked,
 } from "./part_rows.ts";
 
-/** The pause before URLs are asked for which there was no room. */
+/** The pause before it requests the URLs for which there was no room. */
 const ASK_AGAIN_MS = 1_000;
 /** Details kept of each product once an import has many problems. */
 const FEW_DETAILS = 4;
@@ -163,7 +163,7 @@ async function probeAll(
   return probed;
 }
 
-/** What earlier parts use of what this one names. */
+/** The SKUs and ids of this part that earlier parts use. */
 async function usedBefore(
   sql: Sql,
   { key, part }: Job,

@@ -130,7 +130,7 @@ export function isOpen({ state }: Pick<Import, "state">): boolean {
 
 export function importStatus(record: ImportRecord): ImportStatus {
   const { state, images, products_refused } = record;
-  // Of a cancelled one, too: what was stored gets its images.
+  // Also for a cancelled import: its stored products get their images.
   if (state !== "completed") return state;
   if (images.pending > 0) return "images";
   return images.failed + products_refused > 0

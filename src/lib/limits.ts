@@ -41,11 +41,11 @@ export const inAll = (most: number): Limit => (_, usage) =>
 export const perOwner = (most: number): Limit => ({ owner = "" }, usage) =>
   most - usage.used(undefined, owner);
 
-/** For the first key. */
+/** A limit for the first key. */
 export const perKey = (most: number): Limit => ({ keys }, usage) =>
   most - usage.used(keys![0]);
 
-/** For one certain key. */
+/** A limit for one certain key. */
 export const atKey = (key: string, most: number): Limit => (_, usage) =>
   most - usage.used(key);
 

@@ -12,7 +12,7 @@ export interface Mail {
   to: string;
   subject: string;
   text: string;
-  /** Of its Message-ID, before the `@`; the same for every try. */
+  /** The part of its Message-ID before the `@`; the same for every try. */
   id: string;
   /** Unix milliseconds. */
   date: number;
@@ -48,7 +48,7 @@ export interface SmtpOptions {
   clock: Clock;
 }
 
-/** From the connection to the last answer. */
+/** The limit from the connection to the last answer. */
 const MAIL_MS = 30_000;
 const ANSWER_MS = 20_000;
 const LONGEST_ANSWER = 64 * 1_024;
@@ -174,7 +174,7 @@ function isLoopback(host: string): boolean {
 
 interface SmtpError {
   code?: string;
-  /** Of the server's answer. */
+  /** The code of the server's answer. */
   responseCode?: number;
   /** The command that it answered. */
   command?: string;

@@ -92,7 +92,7 @@ export class Health {
     return trouble;
   }
 
-  /** Of several servers one that takes it is enough: it has its sellers. */
+  /** One server that takes the write is enough: it serves its own sellers. */
   async #tryWrite(): Promise<string | null> {
     try {
       await Promise.any(this.#db.parts().map((part) => part.write(look)));

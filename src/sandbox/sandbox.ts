@@ -21,7 +21,7 @@ const LOOPBACK = "127.0.0.1";
 const SELLER = "demo";
 const SELLER_KEY = "demo";
 const OPERATOR_KEY = "operator";
-/** Nobody's: mail goes to the sandbox. */
+/** The address of nobody: the sandbox shows the mail. */
 const EMAIL = "demo@seller.example";
 /** For users who try the review. */
 const REASONS: readonly ListedReason[] = [

@@ -47,7 +47,7 @@ function notAnAddress() {
   return recordInvalid([fieldDetail(problem, {})]);
 }
 
-/** What goes on is sent again, to the new address. */
+/** Notices whose cause lasts are sent again, to the new address. */
 async function forgetNotices(tx: Tx, { no }: Seller): Promise<void> {
   await tx.run(
     `DELETE FROM notices WHERE seller_no = ? AND recipient = 'seller'

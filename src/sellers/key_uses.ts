@@ -69,7 +69,7 @@ export class KeyUses {
   }
 }
 
-/** Not of a seller whose rows are deleted. */
+/** Skips a seller whose rows are deleted. */
 const NOTE = `INSERT INTO key_uses (seller_no, key_id, last_used_at)
   SELECT seller_no, ?, ? FROM seller_counters WHERE seller_no = ?
   ON CONFLICT (seller_no, key_id) DO UPDATE

@@ -28,7 +28,7 @@ import type { WantedKey } from "./wanted_key.ts";
  * former ones that are kept.
  */
 export const KEYS_LIMIT = 100;
-/** How long a key that was rotated lives on. */
+/** How long a rotated key stays valid. */
 export const ROTATED_MS = DAY_MS;
 
 type Changing = Pick<Services, "db" | "deps">;

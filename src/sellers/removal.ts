@@ -36,7 +36,7 @@ const PORTIONS: readonly Portion[] = [
   removeFrom("seller_usage"),
   removeFrom("seller_counters"),
 ];
-/** Of tables that are on all servers. */
+/** The tables that are on all servers. */
 const LAST: readonly Portion[] = [
   removeFrom("api_keys"),
   // Refused while another row refers to it; the job then starts again.

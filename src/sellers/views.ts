@@ -5,9 +5,9 @@ import { RecentValues } from "../lib/recent_values.ts";
 import type { Caller } from "./seller.ts";
 import { sellerByName } from "./seller_rows.ts";
 
-/** A look that goes on makes another entry after this long. */
+/** A view that lasts longer than this makes another entry. */
 export const LOOK_MS = 15 * 60_000;
-/** Looks that are remembered; one that is forgotten makes an entry too many. */
+/** Views that are remembered; a forgotten one makes an entry too many. */
 const LOOKS = 1_000;
 
 interface Look {

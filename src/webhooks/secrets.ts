@@ -133,7 +133,7 @@ export async function forgetFormerSecrets(
     ...row,
     signing: JSON.stringify(inForce(JSON.parse(row.former), now)),
   })).filter(({ former, signing }) => signing !== former);
-  // Not if it was rotated meanwhile.
+  // It may have been rotated meanwhile.
   await tx.runMany(
     `UPDATE ${table} SET ${column} = ?
      WHERE seller_no = ? AND id = ? AND ${column} = ?`,

@@ -179,7 +179,7 @@ function isGzip([a, b]: Uint8Array): boolean {
   return a === 0x1f && b === 0x8b;
 }
 
-/** By a byte order mark or a "<" of several bytes. */
+/** Detects it by a byte order mark or a "<" of several bytes. */
 function wideEncoding(bytes: Uint8Array): string | null {
   if (bytes.length < 4) return null;
   const [a, b, c, d] = bytes;

@@ -51,7 +51,7 @@ export interface WaitingWrite {
 /** Why a transaction was undone. */
 export interface Undone {
   error: unknown;
-  /** By whose fault; null: nobody knows. */
+  /** The write that caused it; null: unknown. */
   write: WaitingWrite | null;
 }
 

@@ -164,7 +164,7 @@ class Arriving {
     reader: ReadableStreamBYOBReader,
   ): Promise<ReadableStreamReadResult<Uint8Array>> {
     const result = await reader.read(new Uint8Array(this.#buffer));
-    // Without a value it was the last one.
+    // The value is missing after the last chunk.
     if (result.value !== undefined) this.#buffer = result.value.buffer;
     return result;
   }

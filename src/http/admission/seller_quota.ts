@@ -21,7 +21,7 @@ export interface QuotaOptions {
  * more is refused at once.
  */
 export class SellerQuota implements Holder {
-  /** Of those that wait in it, who had one longest ago is next. */
+  /** The waiter whose seller had a permit longest ago is next. */
   readonly list: WaitList;
   readonly #options: QuotaOptions;
 

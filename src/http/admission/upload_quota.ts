@@ -6,7 +6,7 @@ import type { Clock } from "../../deps.ts";
 import type { Permit } from "../../lib/wait_list.ts";
 import { permitFor, SellerQuota, tooMany } from "./seller_quota.ts";
 
-/** From the end of the body to the answer. */
+/** An upload counts from the end of its body to its answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
 /** How long an upload waits for a slot. */
 const WAIT_MS = 5_000;

@@ -15,7 +15,7 @@ const COMMENT = ": still here\n\n";
 
 /** What is waited for. */
 export interface Watched<T> {
-  /** Of the signal of its progress. */
+  /** The key of the signal of its progress. */
   key: string;
   /** Reads it; throws 404 if it is not there. */
   find: () => Promise<T>;

@@ -319,7 +319,7 @@ function deliveryXml(
   };
 }
 
-/** With what is evident where a seller reads the deliveries of one webhook. */
+/** A delivery among those of several webhooks. */
 function operatorsDeliveryXml(
   delivery: LoggedDelivery,
   attempts: readonly LoggedAttempt[],
@@ -332,7 +332,7 @@ function operatorsDeliveryXml(
   };
 }
 
-/** Without the address and the answer, which are for the operator. */
+/** The address and the answer are left out: they are for the operator. */
 function attemptXml(attempt: LoggedAttempt): AttemptNode {
   return {
     number: attempt.number,

@@ -90,7 +90,7 @@ export class Exchange implements Disposable {
   owner: KeyOwner | null = null;
   /** The operator of the key; null if it is none's. */
   operator: Operator | null = null;
-  /** Whose view an operator has; null on other routes. */
+  /** The seller whose data an operator sees; null on other routes. */
   viewed: Caller | null = null;
   /** Whether a key for the metrics was sent, on the route that needs one. */
   hasMetricsKey = false;
@@ -184,7 +184,7 @@ export class Exchange implements Disposable {
       this.services.metrics.uploadPhase.observe(seconds, "body");
     }
     this.received = sizeOf(blocks);
-    // Not before: a slow sender would occupy a slot that others need.
+    // Only now, because a slow sender would occupy a slot that others need.
     if (this.route?.upload) {
       const slot = await uploads.begin({
         seller: this.seller.id,

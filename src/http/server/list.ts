@@ -47,7 +47,7 @@ export interface Page<Cursor, V extends XmlValue> {
   after: Cursor;
   /** The same if the list may continue there. */
   next: NonNullable<Cursor> | undefined;
-  /** Undefined: of several servers none is away. */
+  /** Undefined if no server is away. */
   partial: PartialNode | undefined;
 }
 

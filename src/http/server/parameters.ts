@@ -153,7 +153,7 @@ export const SELLER: Parameter = {
   about: "only those of this seller, by name or id",
 };
 
-/** Of the database: where the rows of a seller are. */
+/** Of the database status: the server that has the rows of a seller. */
 export const SELLER_PLACE: Parameter = {
   name: "seller",
   about: "only the server of this seller, by name or id",

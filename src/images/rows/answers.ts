@@ -75,7 +75,7 @@ export async function answerWaiting(
       else again.add(row.image_id);
     }
     if (rows.length === room) {
-      // Of the images before the last one no row is left.
+      // All rows of the images before the last one were read.
       const last = rows.at(-1)?.image_id ?? "";
       for (const id of list) if (id >= last && !again.has(id)) left.add(id);
     }

@@ -138,7 +138,7 @@ function exists(path: string): boolean {
   }
 }
 
-/** With what the operator can do. */
+/** The error, with what the operator can do. */
 function unknownFolder(folder: string): StoreError {
   const marker = `${folder}/${MARKER}`;
   return new StoreError(

@@ -22,7 +22,7 @@ import {
 /** Largest page of a listing: 1,000 keys of at most 1,024 bytes, escaped. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Throws a `StoreError` if the storage does not do what it is asked. */
+/** Throws a `StoreError` if the storage fails or answers wrongly. */
 export class S3Store implements ImageStore {
   readonly #partFolder: string;
   readonly #client: S3Client;

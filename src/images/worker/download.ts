@@ -64,7 +64,7 @@ export class ImageFetcher {
   readonly #store: ImageTarget;
   readonly #clock: Clock;
   readonly #options: ImageFetcherOptions;
-  /** By lease. */
+  /** The current jobs, by lease. */
   readonly #jobs = new Map<string, Job>();
 
   constructor(

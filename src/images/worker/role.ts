@@ -88,7 +88,7 @@ export class ImageRole implements BackgroundRole {
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
   readonly #usage: Usage;
-  /** Of every job until its result is on disk. */
+  /** The leases of all jobs until their results are on disk. */
   readonly #leases: HeldLeases<HeldImage>;
   #next = FIRST_ROUND;
   #progress = 0;

@@ -72,7 +72,7 @@ export class ImageThread {
   #asked: readonly string[] = [];
   /** The phases of the jobs of its latest beat, by lease. */
   #jobs: ReadonlyMap<string, ImagePhase> = new Map();
-  /** Of its latest beat; see `Holder`. */
+  /** `waitMs` of its latest beat. */
   #waitMs = 0;
   #ready = false;
   /** Pings since its latest sound beat. */

@@ -59,7 +59,7 @@ export interface ImportRoleOptions {
 export class ImportRole implements BackgroundRole {
   readonly #services: Services;
   readonly #loop: Loop;
-  /** Of imports in hand, one of each seller. */
+  /** The leases of imports in hand, one of each seller. */
   readonly #leases: HeldLeases;
   /**
    * Sellers with due imports that a look found while there was room, and since
@@ -171,7 +171,7 @@ export class ImportRole implements BackgroundRole {
       owner: seller.id,
       order: `imports ${seller.id}`,
     });
-    // Without one, it is in other hands or waits for those of its seller.
+    // null: another process has it, or another import of the seller comes first.
     this.#waiting.delete(seller.no);
     if (leased === null) return;
     this.#leases.add([leased], now);
@@ -197,7 +197,7 @@ export class ImportRole implements BackgroundRole {
     const until = deps.clock.monotonic() + TURN_MS;
     try {
       for (let isOver = false;;) {
-        // Also after the last part: it then records the end.
+        // Also called after the last part: it then records the end.
         const job = await this.#next(seller, leased);
         if (job === null) return;
         if (isOver) break;
