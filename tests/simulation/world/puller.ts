@@ -29,16 +29,21 @@ export class Puller implements Actor {
   async do(kind: PullStep, random: Random): Promise<void> {
     if (this.seller.removed) return;
     const seconds = kind === "wait" ? pick(random, [1, 5, 30]) : 0;
-    await this.#page(random, pick(random, [1, 3, 100]), seconds);
+    const limit = pick(random, [1, 3, 100]);
+    let count = await this.#page(random, limit, seconds);
+    // A page may have fewer events than there are; an empty one may not.
+    while (count > 0 && count < limit) {
+      count = await this.#page(random, limit, 0);
+    }
   }
 
   /** Reads to the end of the list. */
   async catchUp(random: Random): Promise<void> {
-    while (await this.#page(random, 100, 0));
+    while (await this.#page(random, 100, 0) > 0);
   }
 
-  /** False where there was nothing new. */
-  async #page(random: Random, limit: number, wait: number): Promise<boolean> {
+  /** Returns how many events were new. */
+  async #page(random: Random, limit: number, wait: number): Promise<number> {
     const { caller, stage: { scheduler } } = this.#scene;
     const key = this.seller;
     const begun = scheduler.time;
@@ -54,7 +59,7 @@ export class Puller implements Actor {
       random,
       true,
     );
-    if (key.removed) return false;
+    if (key.removed) return 0;
     hold(reply!.status === 200, "true", "events are answered", reply!.text);
     const { children } = child(reply!.xml!, "events");
     // Those of reviews nobody handed in; checkReviews counts them.
@@ -63,8 +68,8 @@ export class Puller implements Actor {
     this.pulled.push(...handedIn.map((one) => textAt(one, "id")));
     this.#cursor = nextOf(reply!.xml!) ?? "";
     hold(this.#cursor !== "", "contract", "there is a <next>", reply!.text);
-    if (children.length < limit) this.#checkComplete(begun, wait);
-    return children.length > 0;
+    if (children.length === 0) this.#checkComplete(begun, wait);
+    return children.length;
   }
 
   /** All that was there when it asked, or came early enough while it waited. */
