@@ -192,17 +192,17 @@ export async function openApp(
   if (config.roles.includes("images")) {
     const isMine = () => isAlone("images");
     await startImages(services, stack, options.imageRole);
-    watch.add(IMAGES, isMine);
+    watch.add(IMAGES, services.signals.images, isMine);
   }
   if (config.roles.includes("webhooks")) {
     const isMine = () => isAlone("webhooks");
     startWebhooks(services, stack, isMine);
-    watch.add(DELIVERIES, isMine);
+    watch.add(DELIVERIES, services.signals.deliveries, isMine);
   }
   if (config.roles.includes("api")) {
     const isMine = () => isAlone("api");
     startImports(services, stack, isMine);
-    watch.add(IMPORTS, isMine);
+    watch.add(IMPORTS, services.signals.imports, isMine);
   }
   if (config.noticesUrl !== null || mailer !== null) {
     // Every process sends; those with the role api look for what to send.
@@ -212,6 +212,7 @@ export async function openApp(
     startNotices(services, stack, isLooking);
     watch.add(
       NOTICES,
+      services.signals.notices,
       () => config.roles.includes("api") && isAlone("api"),
     );
   }

@@ -7,6 +7,7 @@
 import type { Services } from "../services.ts";
 import { bringForward, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";
+import type { Signal } from "../jobs/signals.ts";
 
 const LOOK_MS = 1_000;
 /** Smaller changes are not worth a write; clocks are corrected all the time. */
@@ -14,6 +15,8 @@ const WORTH_MS = 2_000;
 
 interface Watched {
   queue: LeaseQueue;
+  /** Wakes those who work on the queue. */
+  signal: Signal;
   isMine: () => boolean;
   /**
    * Difference between the system's clock and the monotonic clock, as its times
@@ -23,11 +26,11 @@ interface Watched {
 }
 
 export class ClockWatch {
-  readonly #services: Pick<Services, "deps" | "db" | "signals">;
+  readonly #services: Pick<Services, "deps" | "db">;
   readonly #loop: Loop;
   readonly #watched: Watched[] = [];
 
-  constructor(services: Pick<Services, "deps" | "db" | "signals">) {
+  constructor(services: Pick<Services, "deps" | "db">) {
     const { deps } = services;
     this.#services = services;
     this.#loop = new Loop({
@@ -43,8 +46,9 @@ export class ClockWatch {
    * `isMine` says at each check whether this process does, because another one
    * may have ended since.
    */
-  add(queue: LeaseQueue, isMine: () => boolean): void {
-    this.#watched.push({ queue, isMine, offset: this.#currentOffset() });
+  add(queue: LeaseQueue, signal: Signal, isMine: () => boolean): void {
+    const offset = this.#currentOffset();
+    this.#watched.push({ queue, signal, isMine, offset });
   }
 
   start(): void {
@@ -64,21 +68,18 @@ export class ClockWatch {
     const offset = this.#currentOffset();
     for (const each of this.#watched) {
       const ms = Math.round(each.offset - offset);
-      if (ms > WORTH_MS && each.isMine()) await this.#move(each.queue, ms);
+      if (ms > WORTH_MS && each.isMine()) await this.#move(each, ms);
       each.offset = offset;
     }
     return LOOK_MS;
   }
 
-  async #move(queue: LeaseQueue, ms: number): Promise<void> {
-    const { db, deps, signals } = this.#services;
+  async #move({ queue, signal }: Watched, ms: number): Promise<void> {
+    const { db, deps } = this.#services;
     deps.log.warn("clock_went_back", { ms, queue: queue.table });
     for (const part of db.parts()) {
       await part.write((tx) => bringForward(tx, queue, deps.clock.now(), ms));
     }
-    signals.images.announce();
-    signals.deliveries.announce();
-    signals.imports.announce();
-    signals.notices.announce();
+    signal.announce();
   }
 }

@@ -2,14 +2,18 @@
 import { assertEquals } from "@std/assert";
 import type { Db } from "../../src/database/db.ts";
 import { IMAGES } from "../../src/images/image.ts";
-import { newSignals } from "../../src/jobs/signals.ts";
+import { DELIVERIES } from "../../src/webhooks/webhook.ts";
+import { Signal } from "../../src/jobs/signals.ts";
 import { ClockWatch } from "../../src/operations/clock_watch.ts";
 import { TestClock } from "../support/clock.ts";
 
 const HOUR = 3_600_000;
 const LOOK_MS = 1_000;
 
-/** Two watches of a role that the first has; tells which moved the times. */
+/**
+ * Two watches of a role that the first has; tells which moved the times, and
+ * whom it woke.
+ */
 async function watching(
   clock: { setBack: number } & TestClock,
   run: (end: () => void) => Promise<void>,
@@ -29,9 +33,12 @@ async function watching(
     };
     const part = { write: (fn: (tx: unknown) => unknown) => fn({ run }) };
     const db = { ...part, parts: () => [part] };
-    const services = { deps, db: db as unknown as Db, signals: newSignals() };
+    const services = { deps, db: db as unknown as Db };
     const watch = new ClockWatch(services as never);
-    watch.add(IMAGES, isMine);
+    const signalOf = (queue: string) =>
+      new Signal(() => moved.push(`${name} wakes ${queue}`));
+    watch.add(IMAGES, signalOf("images"), isMine);
+    watch.add(DELIVERIES, signalOf("deliveries"), () => false);
     return watch;
   };
   const watches = [
@@ -67,7 +74,7 @@ Deno.test("the times are moved by the process that has the role alone", async ()
     await look(clock);
     await look(clock);
   });
-  assertEquals(moved, [`first by ${HOUR}`]);
+  assertEquals(moved, [`first by ${HOUR}`, "first wakes images"]);
 });
 
 Deno.test("a process that takes over the role moves the times", async () => {
@@ -78,5 +85,5 @@ Deno.test("a process that takes over the role moves the times", async () => {
     clock.setBack = HOUR;
     await look(clock);
   });
-  assertEquals(moved, [`second by ${HOUR}`]);
+  assertEquals(moved, [`second by ${HOUR}`, "second wakes images"]);
 });
