@@ -21,10 +21,10 @@ import {
   validatorFrom,
 } from "../catalogue/upload_probe.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { Signal } from "../jobs/signals.ts";
 import { withPointers } from "../json/pointer.ts";
 import { DETAIL_LIMIT } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import { pause } from "../lib/waits.ts";
 import type { Services } from "../services.ts";
 import type { Import, ImportKey } from "./import.ts";
 import {
@@ -155,9 +155,7 @@ async function probeAll(
       else probed.set(url, head);
     }
     left = again;
-    if (left.size > 0) {
-      await new Signal().wait(services.deps.clock, ASK_AGAIN_MS, { abort });
-    }
+    if (left.size > 0) await pause(services.deps.clock, ASK_AGAIN_MS, abort);
   }
   countProbes(services, probed.values());
   return probed;

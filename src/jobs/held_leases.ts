@@ -21,7 +21,7 @@ import {
   type LeaseQueue,
   renew,
 } from "./lease_queue.ts";
-import { Signal } from "./signals.ts";
+import { pause } from "../lib/waits.ts";
 
 /** A lease is renewed this long after it was made or renewed. */
 const RENEW_MS = 5_000;
@@ -39,8 +39,11 @@ export interface HeldLeasesOptions {
   db: Db;
   deps: Pick<Deps, "clock">;
   queue: LeaseQueue;
-  /** Other processes hold leases in the queue, too. */
-  shared?: boolean;
+  /**
+   * Another process held leases in the queue when this role began. If none did,
+   * one may come later.
+   */
+  shared: boolean;
 }
 
 interface Held<T> {
@@ -63,7 +66,7 @@ export class HeldLeases<T extends Leased = Leased> {
   #graceUntil = 0;
 
   constructor(options: HeldLeasesOptions) {
-    const { deps: { clock }, shared = true } = options;
+    const { deps: { clock }, shared } = options;
     this.#options = options;
     this.#leftUntil = shared ? 0 : clock.now() + LEASE_MS;
   }
@@ -121,15 +124,19 @@ export class HeldLeases<T extends Leased = Leased> {
    */
   async dead(sql: Sql): Promise<Leased[]> {
     const { deps: { clock }, queue } = this.#options;
+    if (clock.monotonic() < this.#graceUntil) return [];
     const ended = await expired(
       sql,
       queue,
       Math.max(clock.now(), this.#leftUntil),
     );
     const at = clock.monotonic();
-    if (at - this.#lookedAt > GAP_MS) this.#graceUntil = at + GRACE_MS;
+    const hadGap = at - this.#lookedAt > GAP_MS;
     this.#lookedAt = at;
-    if (at < this.#graceUntil) return [];
+    if (hadGap) {
+      this.#graceUntil = at + GRACE_MS;
+      return [];
+    }
     const dead = ended.filter((one) => this.get(one) === undefined);
     if (dead.length === 0) this.#leftUntil = 0;
     return dead;
@@ -154,7 +161,7 @@ export async function writeEnd<R>(
     } catch (error) {
       if (outageOf(error) === null || abort.aborted) throw error;
       onFailure();
-      await new Signal().wait(clock, AGAIN_MS, { abort });
+      await pause(clock, AGAIN_MS, abort);
     }
   }
 }

@@ -6,9 +6,22 @@ interface Timers {
   after(ms: number, fn: () => void): () => void;
 }
 
-/** Resolves after `ms`. */
-export function pause(clock: Timers, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.after(ms, resolve));
+/** Resolves after `ms`, or when `abort` fires. */
+export function pause(
+  clock: Timers,
+  ms: number,
+  abort?: AbortSignal,
+): Promise<void> {
+  if (abort?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      abort?.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    abort?.addEventListener("abort", end, { once: true });
+  });
 }
 
 /** Waits until `work` has ended, `ms` at most; rejects if it does before. */

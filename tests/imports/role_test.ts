@@ -58,7 +58,7 @@ Deno.test("a due import that is not claimed although there is room tells for how
     deps,
     signals: newSignals(),
     metrics: new Metrics("sqlite"),
-  } as unknown as Services);
+  } as unknown as Services, { shared: false });
   role.start();
   clock.advance(60_000);
   assertEquals(role.oldestWaitMs(), 0, "nothing is due");
@@ -120,7 +120,7 @@ Deno.test("imports on a server that is away keep no place from others", async ()
     deps,
     signals: newSignals(),
     metrics: new Metrics("sqlite"),
-  } as unknown as Services);
+  } as unknown as Services, { shared: false });
   role.start();
   await until(() => {
     deps.clock.advance(100);

@@ -7,6 +7,9 @@ import { WebhookBench } from "../support/webhook_bench.ts";
 
 const lease = (id: string, sellerNo = 1) => ({ sellerNo, id, lease: "l" });
 
+const heldIn = ({ db, clock }: WebhookBench) =>
+  new HeldLeases({ db, deps: { clock }, queue: DELIVERIES, shared: false });
+
 Deno.test("a lease is renewed in time, and at once if the clock has gone back", async () => {
   await using bench = await WebhookBench.open();
   const { clock, db } = bench;
@@ -16,7 +19,7 @@ Deno.test("a lease is renewed in time, and at once if the clock has gone back", 
     renewed.push(options?.seller ?? 0);
     return write(fn, options);
   }) as typeof db.write;
-  const leases = new HeldLeases({ db, deps: { clock }, queue: DELIVERIES });
+  const leases = heldIn(bench);
   const now = clock.now();
   const ages = [4_999, 0, 5_000, -3_600_000];
   for (const [n, age] of ages.entries()) {
@@ -51,4 +54,37 @@ Deno.test("the end of a lease is written again until the database takes it, or t
   while (clock.waiting === 0) await Promise.resolve();
   stopping.abort();
   await failure;
+});
+
+Deno.test("after an outage, a process that came later has time to renew its leases, and no query is made meanwhile", async () => {
+  await using bench = await WebhookBench.open();
+  const { clock, db } = bench;
+  const leases = heldIn(bench);
+  let queries = 0;
+  const look = async () =>
+    await db.read(async (sql) => {
+      const all: typeof sql.all = (...args) => {
+        queries++;
+        return sql.all(...args);
+      };
+      const counting = Object.assign(Object.create(sql), { all });
+      return (await leases.dead(counting)).map(({ id }) => id);
+    });
+  assertEquals(await look(), []);
+  await bench.register();
+  await bench.emit("a");
+  await db.write((tx) =>
+    tx.run(
+      "UPDATE deliveries SET due_at = NULL, lease_id = 'other', lease_until = ?",
+      [clock.now() + 1_000],
+    )
+  );
+  clock.advance(10_001);
+  queries = 0;
+  for (let ms = 0; ms < 5_000; ms += 1_000) {
+    assertEquals(await look(), []);
+    clock.advance(1_000);
+  }
+  assertEquals(queries, 1, "of the look that found the outage to be over");
+  assertEquals((await look()).length, 1, "it did not renew it");
 });

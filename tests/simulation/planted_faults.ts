@@ -454,8 +454,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "leases: an expired one is never taken over",
     file: "jobs/held_leases.ts",
-    from: "    if (at < this.#graceUntil) return [];",
-    to: "    if (at > this.#graceUntil) return [];",
+    from: "if (clock.monotonic() < this.#graceUntil) return [];",
+    to: "if (clock.monotonic() > this.#graceUntil) return [];",
   },
   {
     name: "images: the death of a worker releases one job alone",
@@ -618,6 +618,18 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       from: "AND webhooks.url = ? AND sellers.status = 'active')",
       to: "AND webhooks.url = ?)",
     },
+  },
+  {
+    name: "imports: leases are not renewed",
+    file: "imports/worker/role.ts",
+    from: "    await this.#leases.renew();\n",
+    to: "",
+  },
+  {
+    name: "notices: leases are not renewed",
+    file: "notices/worker/role.ts",
+    from: "    await this.#leases.renew();\n",
+    to: "",
   },
   {
     name: "notices: a mail that may have been taken becomes another one",

@@ -104,7 +104,7 @@ export class ImageRole implements BackgroundRole {
   ) {
     const { config, deps, signals } = services;
     this.#services = services;
-    this.#leases = new HeldLeases({ ...services, queue: IMAGES });
+    this.#leases = new HeldLeases({ ...services, queue: IMAGES, shared: true });
     this.#usage = new Usage(new Owners(deps.clock));
     this.#loop = new Loop({
       name: "images",

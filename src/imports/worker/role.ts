@@ -53,7 +53,7 @@ const OUTAGE_MS = 1_000;
 
 export interface ImportRoleOptions {
   /** Other processes work on this database, too; their leases are kept. */
-  shared?: boolean;
+  shared: boolean;
 }
 
 export class ImportRole implements BackgroundRole {
@@ -70,7 +70,7 @@ export class ImportRole implements BackgroundRole {
   readonly #aborting = new AbortController();
   #progress = 0;
 
-  constructor(services: Services, { shared = false }: ImportRoleOptions = {}) {
+  constructor(services: Services, { shared }: ImportRoleOptions) {
     const { deps, signals } = services;
     this.#services = services;
     this.#leases = new HeldLeases({ ...services, queue: IMPORTS, shared });

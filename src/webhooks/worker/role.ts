@@ -5,7 +5,6 @@
  */
 import { Outbound } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
-import { Signal } from "../../jobs/signals.ts";
 import { type Sql, type Tx, wholeOutageOf } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { Permit } from "../../lib/usage.ts";
@@ -31,6 +30,7 @@ import { type ClaimShare, type Flight, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
 import { Loop } from "../../jobs/loop.ts";
+import { pause } from "../../lib/waits.ts";
 import { sendPayload } from "./attempt.ts";
 
 /** How often it looks for rows that other processes wrote. */
@@ -49,7 +49,7 @@ type RoleServices = Pick<
 
 export interface WebhookRoleOptions {
   /** Other processes send from this database, too; their leases are kept. */
-  shared?: boolean;
+  shared: boolean;
 }
 
 export class WebhookRole implements BackgroundRole {
@@ -62,10 +62,7 @@ export class WebhookRole implements BackgroundRole {
   readonly #aborting = new AbortController();
   #progress = 0;
 
-  constructor(
-    services: RoleServices,
-    { shared = false }: WebhookRoleOptions = {},
-  ) {
+  constructor(services: RoleServices, { shared }: WebhookRoleOptions) {
     const { config, deps, signals, network } = services;
     this.#services = services;
     this.#leases = new HeldLeases({ ...services, queue: DELIVERIES, shared });
@@ -337,8 +334,7 @@ export class WebhookRole implements BackgroundRole {
     const { clock } = this.#services.deps;
     const until = since + Math.min(REST_MAX_MS, restMs);
     const ms = until - clock.monotonic();
-    const abort = this.#aborting.signal;
-    if (ms > 0) await new Signal().wait(clock, ms, { abort });
+    if (ms > 0) await pause(clock, ms, this.#aborting.signal);
   }
 
   #log({ claim, webhookId }: Flight, outcome: Outcome, settled: Settled): void {
