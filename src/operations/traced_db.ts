@@ -1,15 +1,6 @@
 /** A database whose writes are spans of traces. */
-import type { Db, Part } from "../database/db.ts";
+import type { Db } from "../database/db.ts";
 import { boundToSpan, inSpan } from "../lib/tracing.ts";
-
-/** A part whose writes are spans. */
-function tracedPart(part: Part): Part {
-  return {
-    read: (fn, options) => part.read(fn, options),
-    write: (fn, options) =>
-      inSpan("db.write", () => part.write(boundToSpan(fn), options)),
-  };
-}
 
 /**
  * Wraps a database. A write's span includes its function, although the engine
@@ -18,8 +9,10 @@ function tracedPart(part: Part): Part {
 export function tracedDb(db: Db): Db {
   return {
     wakeUps: db.wakeUps,
-    ...tracedPart(db),
-    parts: () => db.parts().map(tracedPart),
+    read: (fn, options) => db.read(fn, options),
+    write: (fn, options) =>
+      inSpan("db.write", () => db.write(boundToSpan(fn), options)),
+    parts: () => db.parts(),
     partOf: (sellerNo) => db.partOf(sellerNo),
     spread: db.spread,
     sizes: () => db.sizes(),

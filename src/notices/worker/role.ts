@@ -4,7 +4,7 @@
  * sends it, and records the outcome. A mail server or an endpoint that is away is
  * left alone for a while, and costs nothing else.
  */
-import { outageOf, type Part } from "../../database/db.ts";
+import { outageOf, type Part, type Tx } from "../../database/db.ts";
 import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
 import { eachSeller, release } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
@@ -69,13 +69,14 @@ interface Result {
 /** One way to send notices, and its state. */
 interface Channel {
   recipient: Recipient;
-  inFlight: number;
+  /** Without what cannot be recorded while a server is away. */
+  inFlight: Set<Claimed>;
   /** Failures in a row of the other side. */
   failures: number;
   trouble: OngoingFailure;
   /** Monotonic milliseconds. */
   pausedUntil: number;
-  claim: (part: Part, sellerNo: number) => Promise<Claimed | null>;
+  claim: (tx: Tx, sellerNo: number) => Promise<Claimed | null>;
   send: (claimed: Claimed) => Promise<Result>;
 }
 
@@ -96,7 +97,11 @@ export class NoticeRole implements BackgroundRole {
   constructor(services: Services, { isLooking }: NoticeRoleOptions) {
     const { config, deps, signals, network, mailer } = services;
     this.#services = services;
-    this.#leases = new HeldLeases({ ...services, queue: NOTICES });
+    this.#leases = new HeldLeases({
+      ...services,
+      queue: NOTICES,
+      shared: true,
+    });
     this.#outbound = new Outbound({
       allowPrivate: EVERYWHERE,
       userAgent: USER_AGENT,
@@ -108,7 +113,7 @@ export class NoticeRole implements BackgroundRole {
       ways: Pick<Channel, "claim" | "send">,
     ): Channel => ({
       recipient,
-      inFlight: 0,
+      inFlight: new Set(),
       failures: 0,
       trouble: new OngoingFailure(deps.clock),
       pausedUntil: 0,
@@ -116,11 +121,12 @@ export class NoticeRole implements BackgroundRole {
     });
     this.#channels = [
       ...(config.noticesUrl === null ? [] : [channel("operator", {
-        claim: (part, no) => this.#claimForOperator(part, no),
+        claim: (tx, no) => claimForOperator(tx, no, deps.ids.uuid()),
         send: ({ notices: [notice] }) => this.#postToOperator(notice),
       })]),
       ...(mailer === null ? [] : [channel("seller", {
-        claim: (part, no) => this.#claimForSeller(part, no),
+        claim: (tx, no) =>
+          claimForSeller(tx, no, deps.ids.uuid(), deps.ids.uuid()),
         send: (claimed) => this.#mailToSeller(claimed),
       })]),
     ];
@@ -219,43 +225,34 @@ export class NoticeRole implements BackgroundRole {
     // One that was away is tried with one.
     const most = channel.failures > 0 ? 1 : AT_ONCE;
     for (const part of db.parts()) {
-      const room = most - channel.inFlight;
+      const room = most - channel.inFlight.size;
       if (room <= 0) return;
       const due = await part.read(
         (sql) => dueFor(sql, channel.recipient, clock.now(), room),
         { single: true },
       );
       for (const sellerNo of due) {
-        const claimedAt = clock.now();
-        const claimed = await channel.claim(part, sellerNo);
+        const { claimed, now } = await part.write(async (tx) => {
+          const now = tx.now();
+          return { claimed: await channel.claim(tx, sellerNo), now };
+        });
         if (claimed === null) continue;
-        this.#leases.add(claimed.leased, claimedAt);
+        this.#leases.add(claimed.leased, now);
         this.#launch(part, channel, claimed);
       }
     }
   }
 
-  #claimForOperator(part: Part, sellerNo: number): Promise<Claimed | null> {
-    const lease = this.#services.deps.ids.uuid();
-    return part.write((tx) => claimForOperator(tx, sellerNo, lease));
-  }
-
-  #claimForSeller(part: Part, sellerNo: number): Promise<Claimed | null> {
-    const { ids } = this.#services.deps;
-    const [lease, mail] = [ids.uuid(), ids.uuid()];
-    return part.write((tx) => claimForSeller(tx, sellerNo, lease, mail));
-  }
-
   #launch(part: Part, channel: Channel, claimed: Claimed): void {
     const { deps, signals } = this.#services;
-    channel.inFlight++;
+    channel.inFlight.add(claimed);
     const sending = this.#send(part, channel, claimed)
       .catch((error) =>
         // The lease expires by itself; it is sent again then.
         deps.log.error("notice_not_recorded", { error: String(error) })
       )
       .finally(() => {
-        channel.inFlight--;
+        channel.inFlight.delete(claimed);
         for (const leased of claimed.leased) this.#leases.delete(leased);
         this.#sending.delete(sending);
         signals.notices.notify();
@@ -264,7 +261,7 @@ export class NoticeRole implements BackgroundRole {
   }
 
   async #send(part: Part, channel: Channel, claimed: Claimed): Promise<void> {
-    const { deps, metrics } = this.#services;
+    const { db, deps, metrics } = this.#services;
     await deps.maybe?.("notices claimed");
     const result = await channel.send(claimed);
     this.#note(channel, result);
@@ -275,7 +272,12 @@ export class NoticeRole implements BackgroundRole {
     await writeEnd({ db: part, deps }, async (tx) => {
       if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
       await settleNotices(tx, claimed, result.outcome);
-    }, { abort: this.#aborting.signal });
+    }, {
+      abort: this.#aborting.signal,
+      onFailure: () => {
+        if (!db.parts().includes(part)) channel.inFlight.delete(claimed);
+      },
+    });
   }
 
   /** Notes whether the other side takes what it is sent. */

@@ -1,0 +1,155 @@
+/** Notices to the operator, whose server may be lost beneath the role. */
+import { assertEquals } from "@std/assert";
+import { type Db, DbError, type Part } from "../../src/database/db.ts";
+import { systemDeps } from "../../src/deps.ts";
+import { newSignals } from "../../src/jobs/signals.ts";
+import { insertNotices } from "../../src/notices/rows.ts";
+import { NoticeRole } from "../../src/notices/worker/role.ts";
+import { Metrics } from "../../src/operations/metrics.ts";
+import type { Services } from "../../src/services.ts";
+import { boot, type TestApp } from "../support/app.ts";
+import { TestClock, until } from "../support/clock.ts";
+import { gate, WebhookSink } from "../support/webhook_sink.ts";
+import { SECRET } from "./support.ts";
+
+/** Stores notices to the operator about a seller. */
+async function add(db: Db, sellerNo: number, ids: string[]): Promise<void> {
+  await db.write((tx) =>
+    insertNotices(
+      tx,
+      ids.map((id) => ({
+        sellerNo,
+        id,
+        kind: "quota",
+        recipient: "operator" as const,
+        detail: { quota: "products", percent: 100, seller: "acme" },
+        isSilent: false,
+      })),
+    )
+  );
+}
+
+/** A role that has not been started, on a database of these parts. */
+function roleOn(
+  { app, config: { dataDir } }: TestApp,
+  sink: WebhookSink,
+  clock: TestClock,
+  db: Partial<Db>,
+): NoticeRole {
+  const deps = { ...systemDeps("error"), clock };
+  return new NoticeRole({
+    config: {
+      dataDir,
+      imageStore: null,
+      noticesUrl: sink.url(),
+      noticesSecret: SECRET,
+    },
+    db: Object.assign(Object.create(app.db), db),
+    deps,
+    signals: newSignals(),
+    network: {},
+    mailer: null,
+    metrics: new Metrics("sqlite"),
+    health: { look: () => Promise.resolve(new Map()) },
+    publicUrl: () => "https://sell.example",
+  } as unknown as Services, { isLooking: () => false });
+}
+
+Deno.test("notices that were sent and cannot be recorded on a lost server keep no place from others", async () => {
+  await using app = await boot({ config: { roles: ["webhooks"] } });
+  await using sink = new WebhookSink();
+  const { db } = app.app;
+  const clock = new TestClock(Date.now());
+  const { opened, open } = gate();
+  sink.answering = async () => {
+    await opened;
+    return new Response();
+  };
+  let isLost = false;
+  const lost: Part = {
+    read: db.read.bind(db),
+    write: async (fn, options) => {
+      if (isLost) throw new DbError("away", "broken on purpose");
+      return await db.write(fn, options);
+    },
+  };
+  const role = roleOn(app, sink, clock, {
+    parts: () => [isLost ? db : lost],
+    spread: { isAway: () => isLost } as unknown as Db["spread"],
+  });
+  await add(db, app.sellerNo, ["1", "2", "3", "4"]);
+  role.start();
+  await until(() => {
+    if (role.held().sending < 4) clock.advance(1_000);
+    return sink.received.length === 4;
+  }, "all places taken");
+  isLost = true;
+  open();
+  await add(db, app.sellerNo, ["5"]);
+  await until(() => {
+    if (role.held().sending < 5) clock.advance(500);
+    return sink.received.length === 5;
+  }, "the fifth");
+  isLost = false;
+  await until(() => {
+    clock.advance(500);
+    return role.held().sending === 0;
+  }, "what was sent recorded");
+  const left = await db.read((sql) =>
+    sql.all("SELECT 1 FROM notices WHERE told_at IS NULL")
+  );
+  assertEquals([left.length, sink.received.length], [0, 5]);
+  await role.stop();
+});
+
+Deno.test("a notice whose claim waited long is not renewed at once", async () => {
+  await using app = await boot({ config: { roles: ["webhooks"] } });
+  await using sink = new WebhookSink();
+  const { db } = app.app;
+  const clock = new TestClock(Date.now());
+  const { opened, open } = gate();
+  sink.answering = async () => {
+    await opened;
+    return new Response();
+  };
+  let looks = 0;
+  const slow: Part = {
+    read: (fn, options) => {
+      looks++;
+      return db.read(fn, options);
+    },
+    write: (fn, options) => {
+      clock.leap(6_000);
+      return db.write((tx) => {
+        tx.now = () => clock.now();
+        return fn(tx);
+      }, options);
+    },
+  };
+  let renewed = 0;
+  const role = roleOn(app, sink, clock, {
+    parts: () => [slow],
+    write: (fn, options) => {
+      if (options?.seller !== undefined) renewed++;
+      return db.write(fn, options);
+    },
+  });
+  await add(db, app.sellerNo, ["1"]);
+  clock.advance(1_000);
+  role.start();
+  await until(() => sink.received.length === 1, "the notice");
+  for (let second = 0; second < 3; second++) {
+    const before = looks;
+    await until(() => {
+      clock.advance(100);
+      return looks > before;
+    }, "a step");
+  }
+  assertEquals(renewed, 0);
+  open();
+  await until(() => {
+    clock.advance(500);
+    return role.held().sending === 0;
+  }, "the record");
+  await role.stop();
+});
