@@ -16,6 +16,9 @@ const CALM_MS = 60_000;
 /** `/readyz` notices it within a second or two. */
 const NOTICED_MS = 5_000;
 
+/** The tables of queues. */
+const LEASED = ["images", "deliveries", "imports", "notices"];
+
 /** A queue as its rows show it. */
 interface Look {
   /** Changes with every move. */
@@ -99,13 +102,12 @@ export class Watch implements Actor {
   #checkLeases(): void {
     const { stage, trouble } = this.#scene;
     if (trouble.anySince(stage.scheduler.time - CALM_MS)) return;
-    const ended = stage.rows(
-      `SELECT id, url, lease_until FROM images WHERE lease_until < ?
-       UNION ALL
-       SELECT id, trigger_name, lease_until FROM deliveries
+    const ended = LEASED.flatMap((table) =>
+      stage.rows(
+        `SELECT '${table}' AS queue, id, lease_until FROM ${table}
          WHERE lease_until < ?`,
-      stage.now(),
-      stage.now(),
+        stage.now(),
+      )
     );
     hold(ended.length === 0, "empty", "a lease is renewed in time", ended);
   }
