@@ -357,15 +357,16 @@ export async function setStoring(
 }
 
 /**
- * Hides an import, as it is deleted in several writes; one that is arriving is
- * not shown anyway, and found by that state.
+ * Hides an import, as it is deleted in several writes, and makes it older than
+ * any other, so that the next sweep deletes what is left of it. One that is
+ * arriving is not shown anyway, and found by that state.
  */
 export async function setDeleting(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
 ): Promise<void> {
   await tx.run(
-    `UPDATE imports SET state = 'deleting'
+    `UPDATE imports SET state = 'deleting', over_at = 0
      WHERE seller_no = ? AND id = ? AND ${SHOWN}`,
     [sellerNo, importId],
   );

@@ -24,7 +24,7 @@ const KEY = `seller_no AS "sellerNo", id AS "importId"`;
 
 /**
  * Deletes imports that have been over for SELLER_KEEP_UPLOADS_DAYS, images of
- * their products included.
+ * their products included, and what is left of others that were deleted.
  */
 export async function* sweepImports(
   { config, deps, db }: RetentionServices,
@@ -47,8 +47,7 @@ export async function* sweepImports(
     order: "created_at",
   });
   const days = config.keepUploadsDays;
-  if (days === 0) return;
-  const before = now - days * DAY_MS;
+  const before = days === 0 ? 0 : now - days * DAY_MS;
   yield* sweep({
     condition: `over_at <= ? AND NOT EXISTS (
       SELECT 1 FROM import_parts

@@ -5,6 +5,9 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
+import { DbError } from "../../src/database/db.ts";
+import { systemDeps } from "../../src/deps.ts";
+import { sweepImports } from "../../src/imports/retention.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
 import {
   type Answer,
@@ -391,6 +394,37 @@ bothEngines.test("a dry run that is over is deleted with its document, by its se
     sql.all("SELECT used FROM seller_usage WHERE resource = 'import_bytes'")
   );
   assertEquals(used, [{ used: 0 }]);
+});
+
+Deno.test("a dry run is deleted although the database fails meanwhile, and the next sweep deletes the rest", async () => {
+  let isBroken = false;
+  await using app = await boot({
+    config: { databaseUrl: null, keepUploadsDays: 0 },
+    deps: {
+      beforeCommit: async () => {
+        if (isBroken && await hidden()) throw new DbError("full", "on purpose");
+      },
+    },
+  });
+  const { db } = app.app;
+  const hidden = async () =>
+    await db.read((sql) =>
+      sql.get("SELECT 1 FROM imports WHERE state = 'deleting'")
+    ) !== undefined;
+  const id = idOf(await post(app, products(300), "&dry_run=true"));
+  await ended(app, id);
+  isBroken = true;
+  const deleted = await app.call(`${IMPORTS}/${id}`, { method: "DELETE" });
+  assertEquals(deleted.status, 200);
+  assert(await hidden());
+  assertEquals((await app.call(`${IMPORTS}/${id}`)).status, 404);
+  isBroken = false;
+  const services = { config: app.config, deps: systemDeps("error"), db };
+  for await (const _ of sweepImports(services)) continue;
+  const left = await db.read((sql) =>
+    sql.all("SELECT import_id FROM import_pieces UNION SELECT id FROM imports")
+  );
+  assertEquals(left, []);
 });
 
 bothEngines.test("the failed images of an import are fetched again", async () => {
