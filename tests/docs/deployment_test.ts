@@ -6,9 +6,70 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { blocks, chapter } from "../support/handbook.ts";
 import { installedPostgres, PostgresServer } from "../support/postgres.ts";
-import { freePort, programFlags, temporaryFolder } from "../support/process.ts";
+import {
+  freePort,
+  hasProgram,
+  programFlags,
+  temporaryFolder,
+} from "../support/process.ts";
+import { S3Server } from "../support/s3_server.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** The shell blocks that the test runs, by a part of their text. */
+const RUN = {
+  install: ["deployment", "useradd"],
+  script: ["deployment", "chmod 755 /usr/local/bin/seller-admin"],
+  add: ["deployment", "seller add acme"],
+  start: ["deployment", "systemctl enable"],
+  nginx: ["deployment", "file nginx.conf"],
+  caddy: ["deployment", "file Caddyfile"],
+  backups: ["backup", "install -d -o seller -g seller -m 700 /var/backups"],
+  backup: ["backup", "cp -au"],
+  bucket: ["backup", "backup s3://"],
+  replicate: ["backup", "litestream replicate"],
+  replica: ["backup", "litestream restore"],
+  restore: ["backup", "seller-admin restore /var"],
+  prune: ["backup", "seller-admin images prune"],
+  upgrade: ["backup", "before-upgrade.db"],
+  dump: ["backup", "pg_dump"],
+  undump: ["backup", "pg_restore"],
+  copy: ["scaling", "postgres://seller:…@db.example/seller"],
+} as const;
+
+/** The others, and why this test does not run them. */
+const OTHERS = {
+  "deno task compile ": "tests/binary/compile_test.ts compiles, without denort",
+  "docker build": "needs a daemon and a registry of images: not tried",
+  "docker compose": "needs a daemon and a registry of images: not tried",
+  "SELLER_IMAGE_STORE=s3://pictures/seller":
+    "settings; handbook_test.ts reads their values",
+  "db-a:5432,db-b:5432": "a setting; deno task failover runs with one",
+  "createdb -O seller": "tests/spread/operator.ts, with Citus",
+  "citus_set_coordinator_host": "tests/spread/operator.ts, with Citus",
+  "seller-admin database info": "tests/spread/operator.ts, with Citus",
+  "citus_add_node('pg3'": "tests/spread/operator.ts, with Citus",
+  "isolate_tenant_to_new_shard": "tests/spread/operator.ts, with Citus",
+  "archive_mode": "tests/spread/operator.ts, with Citus",
+  "pg_basebackup": "tests/spread/operator.ts, with Citus",
+  "citus_create_restore_point": "tests/spread/operator.ts, with Citus",
+  "pg_switch_wal": "tests/spread/operator.ts, with Citus",
+  "recovery.signal": "tests/spread/operator.ts, with Citus",
+};
+
+Deno.test("every shell block of the operators' chapters is run, or is said why not", () => {
+  const known = [
+    ...Object.values(RUN).map(([, part]) => part),
+    ...Object.keys(OTHERS),
+  ];
+  for (const name of ["deployment", "backup", "scaling"]) {
+    for (const { language, code } of blocks(chapter(name))) {
+      if (language !== "sh") continue;
+      const found = known.filter((part) => code.includes(part));
+      assertEquals(found.length, 1, `${name}: ${code}${found}`);
+    }
+  }
+});
 
 /** The folders that the chapters write to, empty or as copies. */
 const MOUNTS = `
@@ -19,10 +80,14 @@ mount --bind /mnt/etc /etc
 mount --bind "$SOURCE" /mnt/source
 mount --bind "$CACHE" /mnt/cache
 cp "$DENO" /mnt/bin/deno
+if command -v litestream > /dev/null; then
+  cp "$(command -v litestream)" /mnt/bin/litestream
+fi
 mount -t tmpfs -o mode=755 tmpfs /var/lib
 mount -t tmpfs -o mode=755 tmpfs /var/backups
 mount -t tmpfs -o mode=755 tmpfs /usr/local
 mkdir /usr/local/bin
+if [ -e /mnt/bin/litestream ]; then cp /mnt/bin/litestream /usr/local/bin; fi
 cd "$FOLDER"
 mkdir -p /etc/systemd/system
 `;
@@ -73,8 +138,8 @@ async function canRun(): Promise<boolean> {
   return can;
 }
 
-/** The shell blocks of a section that contain `part`. */
-function steps(name: string, part: string): string {
+function block(step: keyof typeof RUN): string {
+  const [name, part] = RUN[step];
   const found = blocks(chapter(name))
     .filter(({ language, code }) => language === "sh" && code.includes(part));
   assertEquals(found.length, 1, `${name}: ${part}`);
@@ -91,7 +156,7 @@ function dumpAndRestore(installation: string | undefined, url: string) {
     return [];
   }
   const { port, pathname, username } = new URL(url);
-  const commands = steps("backup", "pg_dump") + steps("backup", "pg_restore");
+  const commands = block("dump") + block("undump");
   return [
     `PATH=$PATH:${installation}/bin`,
     commands.replace(/^rclone .*\n/m, "")
@@ -102,6 +167,63 @@ function dumpAndRestore(installation: string | undefined, url: string) {
       .replace(/\/seller"/, `${pathname}"`),
     `sed -i 's/^SELLER_DATABASE_URL=.*/SELLER_DATABASE_URL=postgres:\\/\\/${username}@127.0.0.1:${port}\\/seller_restored/' /etc/seller-interface.env`,
     "echo dumped; seller-admin seller list",
+  ];
+}
+
+/** The chapter's lines for a proxy, whose own check reads the file. */
+function proxies(): string[] {
+  const nginx = hasProgram("/usr/sbin/nginx", "-v");
+  if (!nginx) console.log("not tried: the chapter's lines for nginx");
+  const caddy = hasProgram("caddy", "version");
+  if (!caddy) console.log("not tried: the chapter's lines for Caddy");
+  const [take, check] = nginx ? block("nginx").split("\n") : [];
+  return [
+    ...nginx
+      ? [
+        take,
+        // The file says to change the names of the certificate.
+        "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=api.example.com " +
+        "-keyout /etc/ssl/api.example.com.key -out /etc/ssl/api.example.com.pem",
+        check,
+        "echo nginx took it",
+      ]
+      : [],
+    ...caddy
+      ? [
+        block("caddy"),
+        "HOME=$FOLDER XDG_DATA_HOME=$FOLDER caddy validate --config /etc/caddy/Caddyfile",
+        "echo caddy took it",
+      ]
+      : [],
+  ];
+}
+
+const REPLICA = "file:///var/backups/seller-interface/replica";
+
+/**
+ * The chapter's lines for Litestream, to a folder in place of a bucket; then
+ * what it wrote is restored into a new folder.
+ */
+function litestream(): string[] {
+  if (!hasProgram("litestream", "version")) {
+    console.log("not tried: the chapter's lines for Litestream");
+    return [];
+  }
+  const replicate = block("replicate").replace("s3://backup/seller", REPLICA);
+  const replica = block("replica").replace("s3://backup/seller", REPLICA);
+  return [
+    `${replicate.trimEnd()} > "$FOLDER/litestream.log" 2>&1 &`,
+    "litestream=$!",
+    "seller-admin seller add late",
+    `try() {
+  rm -rf /var/backups/seller-interface/seller.db "$FOLDER/again"
+  ${replica.trimEnd()} && seller-interface restore --data="$FOLDER/again" \\
+    /var/backups/seller-interface/seller.db &&
+    seller-interface seller list --data="$FOLDER/again" | grep late
+}`,
+    'for _ in $(seq 60); do if try > "$FOLDER/try" 2>&1; then break; fi; sleep 0.5; done',
+    'cat "$FOLDER/try"; echo replica read',
+    "kill $litestream && wait $litestream || true",
   ];
 }
 
@@ -133,27 +255,37 @@ Deno.test({
     const installation = await installedPostgres() ?? undefined;
     await using server = await PostgresServer.start({}, {}, { installation });
     const url = await server.database({ empty: true });
+    await using bucket = new S3Server();
+    const { SELLER_IMAGE_STORE: _, ...storage } = bucket.env();
     await using folder = await temporaryFolder();
     await writeProgram(folder.path);
     const { success, text } = await shell(
       [
         MOUNTS + SYSTEMCTL,
-        steps("deployment", "useradd"),
-        steps("deployment", "chmod 755 /usr/local/bin/seller-admin"),
+        block("install"),
+        block("script"),
         `echo SELLER_PORT=${freePort()} >> /etc/seller-interface.env`,
-        steps("deployment", "systemctl enable"),
-        steps("deployment", "seller add acme"),
+        block("start"),
+        block("add"),
         "test \"$(stat -c '%U %a' /var/lib/seller-interface/seller.db)\" = 'seller 600'",
-        steps("backup", "install -d -o seller -g seller -m 700 /var/backups"),
-        steps("backup", "cp -au"),
-        steps("backup", "seller-admin images prune"),
+        block("backups"),
+        block("backup"),
+        block("prune"),
         "seller-admin seller add lost",
-        steps("backup", "seller-admin restore /var").replace(
+        block("restore").replace(
           "2026-11-21T0300.db",
           "*.db",
         ),
         "echo restored; seller-admin seller list; echo listed",
-        steps("scaling", "postgres://seller:…@db.example/seller").replace(
+        block("upgrade"),
+        ...Object.entries(storage).map(([name, value]) =>
+          `echo '${name}=${value}' >> /etc/seller-interface.env`
+        ),
+        block("bucket").replace("s3://backups/", "s3://pictures/"),
+        "sed -i /SELLER_S3/d /etc/seller-interface.env",
+        ...litestream(),
+        ...proxies(),
+        block("copy").replace(
           /postgres:[^']+/,
           url,
         ),
@@ -172,10 +304,14 @@ Deno.test({
     assert(success, text);
     assertMatch(text, /^api_key: \S+$/m, text);
     assertMatch(text, /^restored\n\S+ {2}.+ acme\nlisted$/m, text);
+    assertEquals(bucket.objects.size, 1, text);
+    if (hasProgram("litestream", "version")) {
+      assertMatch(text, /^\S+ {2}.+ late\nreplica read$/m, text);
+    }
     assertMatch(text, /^FROM is marked as moved to postgres:.+$/m, text);
-    assertMatch(text, /^moved\n\S+ {2}.+ acme$/m, text);
+    assertMatch(text, /^moved\n(?:.+\n)*?\S+ {2}.+ acme$/m, text);
     if (installation !== undefined) {
-      assertMatch(text, /^dumped\n\S+ {2}.+ acme$/m, text);
+      assertMatch(text, /^dumped\n(?:.+\n)*?\S+ {2}.+ acme$/m, text);
     }
     assertMatch(text, /^refused: 1$/m, text);
     assertMatch(text, /was copied to postgres:/, text);
