@@ -33,21 +33,18 @@ export interface FormerPrices {
    * Those that are or may become the lowest, a line each: currency, price, and
    * when it ended, in the order of the latter. A price is left out if a later
    * one of its currency was not above it, so the first one of a currency is its
-   * lowest. null: there was none.
+   * lowest; or if a lower one ended on the same day, which then counts until the
+   * last of that day ended. null: there was none.
    */
   former_prices: string | null;
 }
 
 /**
- * Beyond this length, which holds 30 of any prices, a product keeps the lowest
- * one of each day, as if it had lasted until the last one of that day ended.
- */
-const EXACT_LENGTH = 30 * "SEK 9999999999.9999 1774000000000\n".length;
-/**
  * Beyond this length, which holds the days of four currencies, a product loses
  * the prices that ended first, so that what a change reads is bounded.
  */
-const MOST_LENGTH = 4 * EXACT_LENGTH;
+const MOST_LENGTH = 4 * LOWEST_PRICE_DAYS *
+  "SEK 9999999999.9999 1774000000000\n".length;
 
 export const NO_FORMER_PRICE: FormerPrices = {
   price_since: null,
@@ -85,36 +82,34 @@ export function lowestPrice(
 /** What a product keeps from a change on. */
 export function formerPrices({ before, at }: PriceChange): FormerPrices {
   const { currency, price } = before;
-  const kept = withoutHigher(before);
-  const ended = writeLine({ currency, price, until: at });
-  const lines = kept.slice(expired(kept, at)) + ended;
-  return {
-    price_since: at,
-    former_prices: lines.length > EXACT_LENGTH
-      ? newest(lowestOfDays(lines))
-      : lines,
-  };
-}
-
-/**
- * The former prices without those that are not below the one that ends. They
- * are at the end: as soon as one is below, so are all that ended before it.
- */
-function withoutHigher(
-  { former_prices, currency, price }: Price & FormerPrices,
-): string {
-  const lines = former_prices ?? "";
+  const lines = before.former_prices ?? "";
+  let ended: FormerPrice = { currency, price, until: at };
+  // Those that are not below the one that ends are at the end: as soon as one
+  // is below, so are all that ended before it.
   let others = "";
   let end = lines.length;
   while (end > 0) {
-    const line = end < 2 ? 0 : lines.lastIndexOf("\n", end - 2) + 1;
-    const former = readLine(lines, line);
+    const start = end < 2 ? 0 : lines.lastIndexOf("\n", end - 2) + 1;
+    const former = readLine(lines, start);
     if (former.currency !== currency) {
-      others = lines.slice(line, end) + others;
-    } else if (compareDecimals(former.price, price) < 0) break;
-    end = line;
+      others = lines.slice(start, end) + others;
+    } else if (compareDecimals(former.price, price) < 0) {
+      if (dayOf(former.until) === dayOf(at)) {
+        ended = { ...former, until: at };
+        end = start;
+      }
+      break;
+    }
+    end = start;
   }
-  return lines.slice(0, end) + others;
+  const kept = lines.slice(0, end) + others;
+  const left = kept.slice(expired(kept, at));
+  return { price_since: at, former_prices: newest(left + writeLine(ended)) };
+}
+
+/** In UTC. */
+function dayOf(time: number): number {
+  return Math.floor(time / DAY_MS);
 }
 
 /** The length of the lines that ended too long before `at` to count. */
@@ -127,19 +122,6 @@ function expired(lines: string, at: number): number {
     line = end;
   }
   return line;
-}
-
-function lowestOfDays(lines: string): string {
-  const lowest = new Map<string, FormerPrice>();
-  let line = 0;
-  while (line < lines.length) {
-    const { end, ...former } = readLine(lines, line);
-    const day = `${former.currency} ${Math.floor(former.until / DAY_MS)}`;
-    const { until } = former;
-    lowest.set(day, { ...lowest.get(day) ?? former, until });
-    line = end;
-  }
-  return [...lowest.values()].map(writeLine).join("");
 }
 
 /** As many of the last lines as a product keeps. */

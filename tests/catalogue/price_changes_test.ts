@@ -83,13 +83,21 @@ function note(naive: Naive, products: readonly Shown[], by: string): void {
   }
 }
 
-/** The lowest of all prices that a day of the 30 before the present one saw. */
+/**
+ * The lowest of all prices of the 30 days before the present one; those that
+ * ended on the same day count until the last of them did.
+ */
 function naiveLowest(spans: readonly Span[]): string | null {
   const present = spans.at(-1)!;
   const since = present.from - 30 * DAY_MS;
-  const prices = spans.slice(0, -1)
-    .filter((_, i) => spans[i + 1].from > since)
-    .filter(({ currency }) => currency === present.currency)
+  const former = spans.slice(0, -1)
+    .map(({ price, currency }, i) => {
+      const until = spans[i + 1].from;
+      return { price, currency, until, day: Math.floor(until / DAY_MS) };
+    })
+    .filter(({ currency }) => currency === present.currency);
+  const ends = new Map(former.map(({ day, until }) => [day, until]));
+  const prices = former.filter(({ day }) => ends.get(day)! > since)
     .map(({ price }) => price);
   if (prices.length === 0) return null;
   return `${Math.min(...prices)} 30 ${present.currency}`;
@@ -263,17 +271,7 @@ class Priced {
     return this.#kept.former_prices ?? "";
   }
 
-  /** As `naiveLowest`, of prices that ended after the start of a day. */
-  get lowestOfDays(): number {
-    const { from } = this.spans.at(-1)!;
-    const since = Math.floor((from - 30 * DAY_MS) / DAY_MS) * DAY_MS;
-    const prices = this.spans.slice(0, -1)
-      .filter((_, i) => this.spans[i + 1].from >= since)
-      .map(({ price }) => price);
-    return Math.min(...prices);
-  }
-
-  get exact(): number | null {
+  get naive(): number | null {
     const told = naiveLowest(this.spans);
     return told === null ? null : Number(told.split(" ")[0]);
   }
@@ -288,21 +286,21 @@ Deno.test("the lowest price is that of a naive model, however prices go", () => 
       now += 1 + random.below(1 + random.below(8) * DAY_MS);
       const price = random.below(3) === 0 ? 1 + step : 1 + random.below(99);
       product.change(now, price, CURRENCIES[random.below(4)]);
-      assertEquals(product.lowest, product.exact, `seed ${seed}, step ${step}`);
+      assertEquals(product.lowest, product.naive, `seed ${seed}, step ${step}`);
     }
   }
 });
 
-Deno.test("of ever higher prices those of a day may count as one", () => {
+Deno.test("of ever higher prices a product keeps one for each day", () => {
   const product = new Priced();
   let now = START;
   for (let price = 101; price < 2_000; price++) {
     now += DAY_MS / 24;
     product.change(now, price, "SEK");
-    const { lowest, exact, lowestOfDays } = product;
-    if (price <= 130) assertEquals(lowest, exact, `${price}`);
-    assert(lowest! <= exact! && lowest! >= lowestOfDays, `${price}: ${lowest}`);
-    assert(product.kept.length < 1_100, `${price}: ${product.kept.length}`);
+    assertEquals(product.lowest, product.naive, `${price}`);
+    const lines = product.kept.split("\n").length - 1;
+    const days = Math.floor(now / DAY_MS) - Math.floor(START / DAY_MS) + 1;
+    assert(lines <= Math.min(days, 31), `${price}: ${lines}`);
   }
 });
 
