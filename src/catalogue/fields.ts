@@ -30,7 +30,7 @@ export const PRODUCTS_LIMIT = 250;
 /** The most products of a document that changes attributes alone. */
 export const ATTRIBUTES_LIMIT = 10_000;
 
-export const AVAILABILITIES = [
+const AVAILABILITIES = [
   "in_stock",
   "out_of_stock",
   "preorder",
@@ -38,7 +38,7 @@ export const AVAILABILITIES = [
 ] as const;
 export type Availability = typeof AVAILABILITIES[number];
 
-export const CONDITIONS = ["new", "refurbished", "used"] as const;
+const CONDITIONS = ["new", "refurbished", "used"] as const;
 export type Condition = typeof CONDITIONS[number];
 
 export const STATUSES = ["active", "paused"] as const;

@@ -82,7 +82,7 @@ export async function whileFree<T>(
   if (keysInProgress.has(name)) {
     throw new ServiceError(
       "conflict",
-      "A request with this Idempotency-Key is still in progress; ask again.",
+      "A request with this Idempotency-Key is still in progress; send it again later.",
       { headers: { "Retry-After": "1" } },
     );
   }

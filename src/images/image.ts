@@ -196,7 +196,7 @@ const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
 /** How many attempts each request for an image gets. */
 export const ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 /** A longer `Retry-After` is not honoured; no other pause is as long. */
-export const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
+const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
 
 /** The queue of images. */
 export const IMAGES: LeaseQueue = {

@@ -157,7 +157,7 @@ function promiseOf<T>(begin: (done: Done<T>) => void): Promise<T> {
 }
 
 /** A password goes over TLS alone, unless it stays on this machine. */
-export function tlsOptions({ host, secure, login }: MailServer) {
+function tlsOptions({ host, secure, login }: MailServer) {
   const isLocal = isLoopback(host);
   return {
     secure,

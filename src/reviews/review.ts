@@ -76,7 +76,7 @@ export interface Reason {
   message: string | null;
 }
 
-export const NO_REASON: Reason = { code: null, field: null, message: null };
+const NO_REASON: Reason = { code: null, field: null, message: null };
 
 export interface Review extends Reason {
   state: ReviewState;

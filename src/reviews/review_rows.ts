@@ -40,7 +40,7 @@ export async function reviewChanges(
   await writeReviews(tx, sellerNo, reviews);
 }
 
-export async function writeReviews(
+async function writeReviews(
   tx: Tx,
   sellerNo: number,
   reviews: readonly [productId: string, review: Review][],

@@ -29,7 +29,7 @@ import type { WantedKey } from "./wanted_key.ts";
  */
 export const KEYS_LIMIT = 100;
 /** How long a rotated key stays valid. */
-export const ROTATED_MS = DAY_MS;
+const ROTATED_MS = DAY_MS;
 
 type Changing = Pick<Services, "db" | "deps">;
 

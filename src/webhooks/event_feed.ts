@@ -74,8 +74,8 @@ export async function makeListable(
 function takesLong(): ServiceError {
   return new ServiceError(
     "unavailable",
-    "Your events have not been asked for in a long time and are being put in " +
-      "order; ask again.",
+    "You have not read your events for a long time, and they are still being " +
+      "numbered. Send the request again.",
     { headers: { "Retry-After": "1" } },
   );
 }

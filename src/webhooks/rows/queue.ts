@@ -37,7 +37,7 @@ export type WebhookKey = DeliveryKey;
  * because neither parameters nor an IN of one value would match a partial
  * index.
  */
-export function stateIn({ from }: Transition): string {
+function stateIn({ from }: Transition): string {
   const states = from.map((state) => `'${state}'`);
   return states.length === 1
     ? `state = ${states[0]}`
