@@ -35,7 +35,7 @@ import {
   type Tx,
   type WriteOptions,
 } from "../db.ts";
-import { Calls } from "../calls.ts";
+import { Calls } from "../../lib/calls.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { type Connection, isLost, PostgresError } from "./connection.ts";

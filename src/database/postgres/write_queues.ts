@@ -15,7 +15,7 @@ import {
   type Tx,
   type WriteOptions,
 } from "../db.ts";
-import { Calls } from "../calls.ts";
+import { Calls } from "../../lib/calls.ts";
 import type { Held } from "../../lib/holders.ts";
 import { inAll } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";

@@ -14,7 +14,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
-import { Calls } from "../calls.ts";
+import { Calls } from "../../lib/calls.ts";
 import { heavyWork, type WaitList } from "../../lib/wait_list.ts";
 import type { Held } from "../../lib/holders.ts";
 import {

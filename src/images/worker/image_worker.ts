@@ -3,6 +3,7 @@
  * database. `thread.ts` sends it jobs, and starts another one whenever it dies.
  */
 import type { Clock } from "../../deps.ts";
+import { Calls } from "../../lib/calls.ts";
 import type { Held } from "../../lib/holders.ts";
 import { type Network, Outbound } from "../../net/outbound.ts";
 import { USER_AGENT } from "../../version.ts";
@@ -30,7 +31,7 @@ export interface ImageWorkerOptions {
 export class ImageWorker {
   readonly #options: ImageWorkerOptions;
   readonly #stopping = new AbortController();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Calls();
   readonly #results: ResultBatch;
   #fetcher: ImageFetcher | null = null;
   #store: ImageStore | null = null;
@@ -109,10 +110,8 @@ export class ImageWorker {
   #fetchAll(tasks: readonly ImageTask[]): void {
     this.#results.expect(tasks.length);
     for (const task of tasks) {
-      const run = this.#fetchOne(task);
-      this.#running.add(run);
-      run.catch((error) => this.breakDown(error))
-        .finally(() => this.#running.delete(run));
+      this.#running.add(this.#fetchOne(task))
+        .catch((error) => this.breakDown(error));
     }
   }
 
@@ -129,7 +128,7 @@ export class ImageWorker {
 
   async #stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.allSettled(this.#running);
+    await this.#running.ended();
     this.#outbound?.close();
     this.#results.flush();
     this.#post({ type: "stopped" });

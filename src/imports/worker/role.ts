@@ -13,6 +13,7 @@ import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
 import { eachSeller, type Leased, release } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
+import { Calls } from "../../lib/calls.ts";
 import type { Held } from "../../lib/holders.ts";
 import { type Detail, ServiceError } from "../../lib/errors.ts";
 import { inSpan } from "../../lib/tracing.ts";
@@ -66,7 +67,7 @@ export class ImportRole implements BackgroundRole {
    * when; in monotonic milliseconds.
    */
   #waiting = new Map<number, number>();
-  readonly #working = new Set<Promise<void>>();
+  readonly #working = new Calls();
   readonly #aborting = new AbortController();
   #progress = 0;
 
@@ -92,7 +93,7 @@ export class ImportRole implements BackgroundRole {
     await this.#loop.stop();
     this.#aborting.abort();
     const { clock } = this.#services.deps;
-    await within(clock, STOP_MS, Promise.all(this.#working));
+    await within(clock, STOP_MS, this.#working.ended());
   }
 
   /** What it holds is taken over when its leases have ended. */
@@ -185,7 +186,6 @@ export class ImportRole implements BackgroundRole {
       )
       .finally(() => {
         this.#leases.delete(leased);
-        this.#working.delete(working);
         this.#services.signals.imports.notify();
       });
     this.#working.add(working);

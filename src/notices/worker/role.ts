@@ -11,6 +11,7 @@ import { Loop } from "../../jobs/loop.ts";
 import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
 import { PeriodicJobs } from "../../jobs/periodic_jobs.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
+import { Calls } from "../../lib/calls.ts";
 import { SECOND_MS } from "../../lib/durations.ts";
 import type { Held } from "../../lib/holders.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
@@ -88,7 +89,7 @@ export class NoticeRole implements BackgroundRole {
   readonly #outbound: Outbound;
   readonly #channels: Channel[];
   readonly #leases: HeldLeases;
-  readonly #sending = new Set<Promise<void>>();
+  readonly #sending = new Calls();
   readonly #aborting = new AbortController();
   /** Monotonic milliseconds. */
   #seeAt = 0;
@@ -156,9 +157,9 @@ export class NoticeRole implements BackgroundRole {
   async stop(): Promise<void> {
     const { clock } = this.#services.deps;
     await Promise.all([this.#loop.stop(), this.#looks.stop()]);
-    await within(clock, STOP_MS, Promise.all(this.#sending));
+    await within(clock, STOP_MS, this.#sending.ended());
     this.#aborting.abort();
-    await within(clock, STOP_MS, Promise.all(this.#sending));
+    await within(clock, STOP_MS, this.#sending.ended());
     this.#outbound.close();
   }
 
@@ -254,7 +255,6 @@ export class NoticeRole implements BackgroundRole {
       .finally(() => {
         channel.inFlight.delete(claimed);
         for (const leased of claimed.leased) this.#leases.delete(leased);
-        this.#sending.delete(sending);
         signals.notices.notify();
       });
     this.#sending.add(sending);

@@ -6,6 +6,7 @@
 import { Outbound } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
 import { type Sql, type Tx, wholeOutageOf } from "../../database/db.ts";
+import { Calls } from "../../lib/calls.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { Permit } from "../../lib/usage.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
@@ -58,7 +59,7 @@ export class WebhookRole implements BackgroundRole {
   readonly #loop: Loop;
   readonly #inFlight: InFlight;
   readonly #leases: HeldLeases<Claim>;
-  readonly #sending = new Set<Promise<void>>();
+  readonly #sending = new Calls();
   readonly #aborting = new AbortController();
   #progress = 0;
 
@@ -97,7 +98,7 @@ export class WebhookRole implements BackgroundRole {
       STOP_MS,
       () => this.#aborting.abort(),
     );
-    await Promise.all(this.#sending);
+    await this.#sending.ended();
     cancel();
     this.#outbound.close();
   }
@@ -237,7 +238,6 @@ export class WebhookRole implements BackgroundRole {
       )
       .finally(() => {
         this.#leases.delete(claim);
-        this.#sending.delete(sending);
         this.#services.signals.deliveries.notify();
       });
     this.#sending.add(sending);

@@ -1,4 +1,4 @@
-/** Calls in progress, whose end a closing database awaits. */
+/** Calls in progress, whose end can be awaited. */
 export class Calls {
   readonly #calls = new Set<Promise<unknown>>();
 
