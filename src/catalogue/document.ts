@@ -405,6 +405,9 @@ export class Decoder {
     lineHere: number,
   ): void {
     if (this.#skipping > 0) return;
+    const isMissing = found === "missing";
+    // That there are no products is said at the end, in both forms.
+    if (isMissing && member === null) return;
     const line = lineHere + this.#linesBefore;
     const path = this.#path();
     const field = member === null ? path : `${path}/@${member}`;
@@ -412,7 +415,7 @@ export class Decoder {
     if (this.#level >= Level.Field) this.#leaveUnread(this.#field.name);
     if (this.#level === Level.Product) this.#row.unread = ALL_UNREAD;
     this.#problem(
-      "wrong_type",
+      isMissing ? "required" : "wrong_type",
       isRoot
         ? `The document is ${found}; it must be {"products": […]}.`
         : `${field} is ${found}; it must be ${expected}.`,

@@ -154,24 +154,6 @@ export interface ProductImage {
   message?: string;
 }
 
-export interface LowestPrice {
-  amount: string;
-  days: number;
-  currency: string;
-}
-
-export interface ProductReview {
-  state: "pending" | "approved" | "rejected";
-  /** since when; a product that was corrected and waits still has the former reason */
-  at: string;
-  /** a word of the operator's */
-  code?: string;
-  /** a field of the product */
-  field?: string;
-  /** what is wrong, and what would be right */
-  message?: string;
-}
-
 export type SentProduct = {
   /** only in what is read out; ignored in what is sent */
   created_at?: string;
@@ -213,9 +195,9 @@ export type SentProduct = {
   attributes?: ProductAttribute[];
   images?: ProductImage[];
   /** of the days before the present price began; ignored in what is sent */
-  lowest_price?: LowestPrice;
+  lowest_price?: unknown;
   /** of a reviewed product; ignored in what is sent */
-  review?: ProductReview;
+  review?: unknown;
 } & ({ id: string } | { sku: string });
 
 export interface ProductCounts {
@@ -403,6 +385,24 @@ export interface ImportResult {
   details?: Detail[];
   /** how many details there are besides */
   more?: number;
+}
+
+export interface LowestPrice {
+  amount: string;
+  days: number;
+  currency: string;
+}
+
+export interface ProductReview {
+  state: "pending" | "approved" | "rejected";
+  /** since when; a product that was corrected and waits still has the former reason */
+  at: string;
+  /** a word of the operator's */
+  code?: string;
+  /** a field of the product */
+  field?: string;
+  /** what is wrong, and what would be right */
+  message?: string;
 }
 
 export interface Product {

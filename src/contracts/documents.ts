@@ -163,10 +163,14 @@ function product(
       list("images", IMAGE),
       maybe(
         "lowest_price",
-        LOWEST_PRICE,
+        sends ? ANY : LOWEST_PRICE,
         "of the days before the present price began; ignored in what is sent",
       ),
-      maybe("review", REVIEW, "of a reviewed product; ignored in what is sent"),
+      maybe(
+        "review",
+        sends ? ANY : REVIEW,
+        "of a reviewed product; ignored in what is sent",
+      ),
       ...more,
     ],
   };

@@ -102,7 +102,7 @@ class Components {
     }
     for (const [name, attribute] of Object.entries(shape.attributes ?? {})) {
       properties[name] = {
-        ...textSchema(attribute.form),
+        ...contentSchema(attribute.form),
         ...(attribute.about && { description: attribute.about }),
       };
       if (attribute.required) required.push(name);

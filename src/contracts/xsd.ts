@@ -87,11 +87,12 @@ function simpleType(form: TextForm, name = ""): string {
   return tag("simpleType", head, union);
 }
 
-/** Unknown elements and text. */
+/** Unknown elements, attributes and text. */
 function anyType(name: string): string {
   const any = 'minOccurs="0" maxOccurs="unbounded" processContents="skip"';
   const sequence = tag("sequence", "", tag("any", any));
-  return tag("complexType", `${name} mixed="true"`.trim(), sequence);
+  const attribute = tag("anyAttribute", 'processContents="skip"');
+  return tag("complexType", `${name} mixed="true"`.trim(), sequence, attribute);
 }
 
 /** Xerces takes no schema with a higher maxOccurs. */

@@ -1,7 +1,7 @@
 /** An XML document as the values that its shape describes. */
 import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
-import { isText, type Shape, type TextForm } from "../xml/shapes.ts";
+import { isFree, isText, type Shape, type TextForm } from "../xml/shapes.ts";
 
 export type Instance =
   | string
@@ -63,9 +63,11 @@ function anyInstance({ attributes, text, children }: XmlElement): Instance {
 
 function valueOf(
   text: string,
-  { kind }: TextForm,
+  form: TextForm,
 ): string | number | boolean | null {
-  if (kind === "time" && text === "") return null;
+  const { kind, empty } = form;
+  const isNone = (empty || kind === "time") && !isFree(form);
+  if (isNone && text.trim() === "") return null;
   // Any other text is what it is, so that messages about it say so.
   if (kind === "integer" && `${Number(text)}` === text) return Number(text);
   return kind === "boolean" ? text === "true" : text;

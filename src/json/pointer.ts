@@ -15,14 +15,17 @@ export function pointerTo(
   const isProduct = product !== undefined && field === "product" &&
     code === "wrong_type";
   const path = field === "" || isProduct ? [] : field.split("/");
+  const isEntry = ENTRY.test(path[0] ?? "");
   const isOfList = product === undefined && code !== "unknown_element";
-  if (list !== null && isOfList) return `/${list}`;
+  if (list !== null && isOfList && !isEntry) return `/${list}`;
   const tokens = path.map((segment) => {
     const entry = ENTRY.exec(segment);
     if (entry !== null) return Number(entry[1]) - 1;
     return code === "unknown_element" ? segment : segment.replace(/^@/, "");
   });
-  const place = product === undefined ? [] : [list, product - 1];
+  const place = product === undefined
+    ? isEntry ? [list] : []
+    : [list, product - 1];
   return [...place, ...tokens].map((token) => `/${token}`).join("");
 }
 

@@ -22,6 +22,7 @@ import type { BeginReading } from "../xml/decode.ts";
 import type { Place } from "../xml/position.ts";
 import {
   type Child,
+  isFree,
   isText,
   listedIn,
   type Shape,
@@ -129,7 +130,7 @@ interface Attributed {
   line: number;
   attributes: Record<string, string>;
   text: string;
-  mistyped: [member: string, found: Kind, expected: Kind, line: number][];
+  mistyped: [member: string, found: Kind, expected: string, line: number][];
 }
 
 class JsonReader extends WindowReader {
@@ -152,6 +153,8 @@ class JsonReader extends WindowReader {
   #inText = false;
   #target = Target.Nowhere;
   #values = 0;
+  /** Whether the root is an object with a list as its only member. */
+  readonly #isList: boolean;
   /** A text that is reported as a whole. */
   readonly #text = new TextBuilder();
   #textLength = 0;
@@ -167,6 +170,7 @@ class JsonReader extends WindowReader {
     super(source, handlers, limits);
     this.#name = root.name;
     this.#child = rootChild(root);
+    this.#isList = listedIn(root.shape) !== null;
   }
 
   override *read(): Generator<void, void> {
@@ -304,12 +308,15 @@ class JsonReader extends WindowReader {
   #string(at: number): number {
     const end = this.#stringEnd(at + 1);
     if (end === -1) {
+      // Whether it is empty has to be known.
+      if (at + 1 === this.window.length && !this.isLast) throw INCOMPLETE;
       this.#target = this.#targetOf("a string", at);
       this.#textLength = 0;
       this.#inText = true;
       return at + 1;
     }
-    this.#scalar("a string", at, this.#unescaped(at + 1, end));
+    const kind = end === at + 1 ? "an empty string" : "a string";
+    this.#scalar(kind, at, this.#unescaped(at + 1, end));
     return this.#afterValue(end + 1);
   }
 
@@ -620,10 +627,17 @@ class JsonReader extends WindowReader {
 
   /** Ends the innermost object or array. */
   #end(at: number): number {
-    const { closes, attributed, any, mode } = this.#frames.pop()!;
+    const frame = this.#frames.pop()!;
+    const { closes, attributed, any, mode } = frame;
     this.#tag(at, at + 1);
-    if (attributed !== null) this.#endAttributed(attributed);
+    if (attributed !== null) this.#endAttributed(attributed, frame.seen);
     if (closes !== null) {
+      const isListMissing = this.#frames.length === 0 && this.#isList &&
+        mode === Mode.Elements && frame.seen.length === 0;
+      if (isListMissing) {
+        const line = this.lineOf(at);
+        this.handlers.mistyped?.(null, "missing", "an array", line);
+      }
       if (mode === Mode.Any) this.handlers.any?.(any!);
       this.handlers.close(closes);
     }
@@ -634,9 +648,15 @@ class JsonReader extends WindowReader {
   }
 
   #endAttributed(
-    { name, line, attributes, text, mistyped }: Attributed,
+    { name, shape, line, attributes, text, mistyped }: Attributed,
+    seen: Frame["seen"],
   ): void {
     this.handlers.open(name, attributes, line);
+    const { textName = "value", content } = shape;
+    if (!seen.includes(textName)) {
+      const expected = textKind(content as TextForm);
+      mistyped.push([textName, "missing", expected, line]);
+    }
     for (const one of mistyped) this.handlers.mistyped?.(...one);
     if (text !== "") this.handlers.text(text);
     this.handlers.close(name);
@@ -828,10 +848,18 @@ function expectedScalar(shape: Shape, kind: Kind): string | null {
   return expectedKind(content, kind);
 }
 
-/** The same of a text: a number may be a string, too. */
-function expectedKind(form: TextForm, kind: Kind): Kind | null {
+/**
+ * The same of a text: a number may be a string, too. One that may be none is
+ * null, and an empty string only if any text may stand there; where it may not,
+ * its reader refuses it.
+ */
+function expectedKind(form: TextForm, kind: Kind): string | null {
+  if (kind === "null") return null;
   const expected = textKind(form);
-  const fits = kind === "null" || kind === expected ||
+  if (kind === "an empty string" && expected !== "a boolean") {
+    return !form.empty || isFree(form) ? null : "null, or a value";
+  }
+  const fits = kind === expected ||
     (kind === "a string" && expected === "a number");
   return fits ? null : expected;
 }

@@ -4,7 +4,7 @@ import { element } from "../xml/encode.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { type AnyValue, XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
-import { listedIn } from "../xml/shapes.ts";
+import { isText, listedIn, type Shape } from "../xml/shapes.ts";
 import { pointerToken } from "./pointer.ts";
 import { jsonOf, type Root } from "./reader.ts";
 
@@ -21,16 +21,16 @@ export function parseJson(
   const tree = parseTree(bytes, { ...limits, depth }, jsonOf(root));
   const details: Detail[] = [];
   const isList = listedIn(root.shape) !== null;
-  note(tree, isList ? `/${root.name}` : "", isList, details);
+  note(tree, root.shape, isList ? `/${root.name}` : "", details);
   if (details.length > 0) throw recordInvalid(details);
   return tree;
 }
 
-/** Adds the problems of an element's type; `isList`: it is an array. */
+/** Adds the problems of the types of an element and of those in it. */
 function note(
   { name, mistyped = [], children, any, line }: XmlElement,
+  shape: Shape,
   pointer: string,
-  isList: boolean,
   details: Detail[],
 ): void {
   for (const { member, found, expected, line } of mistyped) {
@@ -39,7 +39,7 @@ function note(
       line,
       field,
       pointer: member === null ? pointer : `${pointer}/${pointerToken(member)}`,
-      code: "wrong_type",
+      code: found === "missing" ? "required" : "wrong_type",
       message: `${field} is ${found}; it must be ${expected}.`,
     });
   }
@@ -48,10 +48,14 @@ function note(
     const message = `${name} ${problem}`;
     details.push({ line, field: name, pointer, code: "not_allowed", message });
   }
-  const isArray = isList || children.length > 1 &&
-      children.every((child) => child.name === children[0].name);
+  const { content } = shape;
+  if (isText(content)) return;
+  const isArray = listedIn(shape) !== null;
   for (const [n, child] of children.entries()) {
-    note(child, `${pointer}/${isArray ? n : child.name}`, false, details);
+    const known = content.find(({ name }) => name === child.name);
+    if (known === undefined) continue;
+    const token = isArray ? n : child.name;
+    note(child, known.shape, `${pointer}/${token}`, details);
   }
 }
 

@@ -67,9 +67,17 @@ export function readReasons(root: XmlElement): ListedReason[] {
     throw recordInvalid(details);
   }
   const seen = new Set<string>();
-  const reasons = root.children.map((element) =>
-    readReason(element, seen, details)
-  );
+  const reasons = root.children.map((element, n) => {
+    const own: Detail[] = [];
+    const reason = readReason(element, seen, own);
+    const place = `reason[${n + 1}]`;
+    for (const { field = "", ...detail } of own) {
+      const inside = field.replace(/^reason(?:\/|$)/, "");
+      const path = inside === "" ? place : `${place}/${inside}`;
+      details.push({ ...detail, field: path });
+    }
+    return reason;
+  });
   if (details.length > 0) throw recordInvalid(details);
   return reasons;
 }
@@ -88,7 +96,7 @@ function readReason(
     const sent = fields.get(name);
     if (!required && trimSpace(sent?.text ?? "") === "") return null;
     const reader = lineReader(REASON_LENGTHS[name]);
-    return readField(name, sent, reader, details) ?? null;
+    return readField(name, sent, reader, details, element.line) ?? null;
   };
   const code = read("code", true) ?? "";
   if (seen.has(code)) {

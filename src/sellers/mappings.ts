@@ -43,12 +43,23 @@ export function readMapping(root: XmlElement): Mapping {
     texts: [],
     fragments: ["columns", "values"],
   });
-  const entries = (list: string, item: string, attributes: string[]) =>
-    (fields.get(list)?.children ?? []).flatMap((element) => {
-      const problem = problemOf(element, `${list}/${item}`, attributes);
+  const entries = (list: string, item: string, attributes: string[]) => {
+    const sent = fields.get(list);
+    if (sent === undefined) {
+      details.push({
+        line: root.line,
+        field: list,
+        code: "required",
+        message: `<${list}> is missing; send it, even without any <${item}>.`,
+      });
+    }
+    return (sent?.children ?? []).flatMap((element, n) => {
+      const path = `${list}/${item}[${n + 1}]`;
+      const problem = problemOf(element, item, path, attributes);
       if (problem !== null) details.push(problem);
       return problem === null ? [element] : [];
     });
+  };
   const columns = entries("columns", "column", ["field", "unit"])
     .map(({ text, attributes: { field, unit } }) => ({
       name: text.trim(),
@@ -66,11 +77,12 @@ export function readMapping(root: XmlElement): Mapping {
 
 function problemOf(
   { name, line, attributes, children }: XmlElement,
+  item: string,
   path: string,
   known: readonly string[],
 ): Detail | null {
-  const [list, item] = path.split("/");
   if (name !== item) {
+    const [list] = path.split("/");
     return {
       line,
       field: `${list}/${name}`,

@@ -36,15 +36,26 @@ export interface KeyTexts {
 
 const readLabel = lineReader(LABEL_LENGTH);
 
-/** Throws 422 with everything that is wrong; `now` in Unix milliseconds. */
+/**
+ * Throws 422 with everything that is wrong; `now` in Unix milliseconds. `lineOf`
+ * tells the lines of a document's fields and of their entries, from 1.
+ */
 export function readKeyTexts(
   { label = "", scopes, expiresAt, networks = [] }: KeyTexts,
   now: number,
   details: Detail[] = [],
+  lineOf: (field: string, entry?: number) => number | undefined = () =>
+    undefined,
 ): WantedKey {
-  const read = <T>(field: string, result: Read<T>): T | undefined => {
+  const read = <T>(
+    path: string,
+    result: Read<T>,
+    entry?: number,
+  ): T | undefined => {
     if ("value" in result) return result.value;
-    details.push(fieldDetail({ field, ...result.problem }, {}));
+    const field = entry === undefined ? path : `${path}[${entry}]`;
+    const line = lineOf(path.split("/")[0], entry);
+    details.push(fieldDetail({ field, ...result.problem }, { line }));
   };
   const each = <T>(
     field: string,
@@ -52,11 +63,10 @@ export function readKeyTexts(
     readOne: (text: string) => Read<T>,
   ): T[] =>
     texts.flatMap((text, i) => {
-      const at = `${field}[${i + 1}]`;
       const result = texts.indexOf(text) < i
         ? bad<T>("repeated_value", `is ${quote(text)} again; name it once.`)
         : readOne(text);
-      return read(at, result) ?? [];
+      return read(field, result, i + 1) ?? [];
     });
   const key: WantedKey = { label, rights: {} };
   read("label", readLabel(label));
@@ -140,5 +150,8 @@ export function readKey(root: XmlElement, now: number): WantedKey {
     expiresAt: textOf("expires_at"),
     networks: listOf(fields.get("networks"), "network", details),
   };
-  return readKeyTexts(texts, now, details);
+  return readKeyTexts(texts, now, details, (field, entry) => {
+    const sent = fields.get(field);
+    return (sent?.children[(entry ?? 0) - 1] ?? sent)?.line;
+  });
 }

@@ -19,6 +19,8 @@ export interface EventDraft {
   data: string;
   /** Problems that are known already. */
   details: Detail[];
+  /** The line of its document. */
+  line?: number;
 }
 
 export interface DraftField {
@@ -46,6 +48,7 @@ export function readEventDocument(
     reference: fields.get("reference"),
     data: fragment(bytes, fields.get("data")),
     details,
+    line: root.line,
   };
 }
 

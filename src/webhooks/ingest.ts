@@ -113,7 +113,7 @@ async function prepare(
   const field = <T>(
     name: "seller" | "trigger" | "reference",
     read: (text: string) => Read<T>,
-  ) => readField(name, draft[name], read, details);
+  ) => readField(name, draft[name], read, details, draft.line);
   const name = field("seller", ok);
   const trigger = field("trigger", readTrigger);
   const reference = field("reference", readReference);

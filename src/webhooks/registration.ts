@@ -48,8 +48,9 @@ async function readWebhook(
     fields.get("trigger"),
     readTrigger,
     details,
+    root.line,
   );
-  const url = readField("url", sent, readUrl, details);
+  const url = readField("url", sent, readUrl, details, root.line);
   const format = sentFormat === undefined
     ? "xml"
     : readField("format", sentFormat, readFormat, details);

@@ -32,7 +32,9 @@ export interface TagPosition {
 
 /** The kind of a value in JSON, as messages call it. */
 export type Kind =
+  | "missing"
   | "null"
+  | "an empty string"
   | "a string"
   | "a number"
   | "a boolean"
@@ -63,7 +65,9 @@ export interface JsonHandlers extends Handlers {
   /**
    * A value in JSON is of another kind than expected: that of the open element,
    * or of its member with this name. Nothing else of it is reported. `expected`
-   * is a kind, of an object of XML attributes and text with its members.
+   * is a kind, of an object of XML attributes and text with its members. Missing
+   * is what XML cannot leave out: the list that is a root, and an element's text
+   * beside its XML attributes.
    */
   mistyped(
     member: string | null,

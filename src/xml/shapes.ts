@@ -128,6 +128,15 @@ export function elements<C extends readonly Child[]>(
   return { content };
 }
 
+/**
+ * Whether a text has no rules but its length: of others an empty one is none,
+ * which in JSON is null.
+ */
+export function isFree({ kind }: TextForm): boolean {
+  return kind === "string" || kind === "line" || kind === "text" ||
+    kind === "any";
+}
+
 /** Elements under a type name that several places use. */
 export function named<C extends readonly Child[]>(
   type: string,

@@ -60,13 +60,14 @@ export function readFields(
 
 /**
  * The value of a field that has to be there; undefined after a problem, which is
- * added to `details`.
+ * added to `details`. `line` is that of the document, for one that is missing.
  */
 export function readField<T>(
   field: string,
   sent: { text: string; line?: number } | undefined,
   read: (text: string) => Read<T>,
   details: Detail[],
+  line?: number,
 ): T | undefined {
   const text = sent && trimSpace(sent.text);
   const message = sent === undefined
@@ -76,7 +77,8 @@ export function readField<T>(
     ? read(text)
     : { problem: { code: "required", message } };
   if ("value" in result) return result.value;
-  details.push(fieldDetail({ field, ...result.problem }, { line: sent?.line }));
+  const place = { line: sent?.line ?? line };
+  details.push(fieldDetail({ field, ...result.problem }, place));
 }
 
 /**
@@ -92,7 +94,7 @@ export function readText(
     root: rootName,
     texts: [name],
   });
-  const text = readField(name, fields.get(name), ok, details);
+  const text = readField(name, fields.get(name), ok, details, root.line);
   if (details.length > 0) throw recordInvalid(details);
   return text!;
 }

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { MAPPING_BYTES, MAPPINGS_LIMIT } from "../../src/sellers/mappings.ts";
 import { boot } from "../support/app.ts";
-import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 const PATH = "/seller_api/mappings";
 
-bothEngines.test("mappings: one is kept, replaced, listed and deleted", async () => {
+contract.test("mappings: one is kept, replaced, listed and deleted", async () => {
   await using app = await boot();
   const client = app.client();
   const mapping = {
@@ -39,9 +39,9 @@ bothEngines.test("mappings: one is kept, replaced, listed and deleted", async ()
   assertEquals((await app.call(`${PATH}/a`, { method: "DELETE" })).status, 404);
 });
 
-bothEngines.test("mappings: their number and bytes are bounded", async () => {
+contract.test("mappings: their number and bytes are bounded", async () => {
   await using app = await boot();
-  const put = (name: string, body = "<mapping/>") =>
+  const put = (name: string, body = "<mapping><columns/><values/></mapping>") =>
     app.call(`${PATH}/${encodeURIComponent(name)}`, { method: "PUT", body });
   for (let i = 0; i < MAPPINGS_LIMIT; i++) {
     assertEquals((await put(`m${i}`)).status, 200);
@@ -57,20 +57,22 @@ bothEngines.test("mappings: their number and bytes are bounded", async () => {
   assertEquals((await put("x".repeat(65))).status, 422);
 });
 
-bothEngines.test("mappings: what is wrong with one is told", async () => {
+contract.test("mappings: what is wrong with one is told", async () => {
   await using app = await boot();
   for (
     const [body, message] of [
       ["<map/>", "mapping"],
+      ["<mapping><values/></mapping>", "columns"],
+      ["<mapping><columns/></mapping>", "values"],
       ["<mapping><rows/></mapping>", "rows"],
       ["<mapping><columns><col/></columns></mapping>", "write <column>"],
       ["<mapping><columns><column>A</column></columns></mapping>", "field"],
       [
-        "<mapping><values><value field='a' x=''>A</value></values></mapping>",
+        "<mapping><columns/><values><value field='a' x=''>A</value></values></mapping>",
         "x is not known",
       ],
       [
-        "<mapping><values><value field='a'><b/></value></values></mapping>",
+        "<mapping><columns/><values><value field='a'><b/></value></values></mapping>",
         "text alone",
       ],
     ]

@@ -7,7 +7,11 @@ import { type AnswerName, ANSWERS } from "../../src/contracts/answers.ts";
 import { DOCUMENTS } from "../../src/contracts/documents.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { parseTarget, Router } from "../../src/http/server/router.ts";
-import { serviceDocument, type XmlNode } from "../../src/xml/encode.ts";
+import {
+  element,
+  serviceDocument,
+  type XmlNode,
+} from "../../src/xml/encode.ts";
 import { jsonWriter } from "../../src/json/encode.ts";
 import { instanceOf } from "../../src/json/instance.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
@@ -109,6 +113,22 @@ export function asJson(
   return listedIn(shape) === null
     ? jsonWriter(shape)(instance)
     : jsonWriter(elements(one(sends.root, shape)))({ [sends.root]: instance });
+}
+
+/** The XML of a document in JSON that a route takes. */
+export function xmlOfSent(
+  json: string,
+  { method, url }: { method: string; url: string },
+): string {
+  const match = router.match(method, parseTarget(url).segments);
+  if (match === null || !("route" in match)) throw new Error(`no route ${url}`);
+  const { root, document = root } = match.route.documentation!.sends!;
+  const shape = DOCUMENTS[document];
+  const value = JSON.parse(json);
+  const node = listedIn(shape) === null
+    ? nodeOf(value, shape)
+    : childNode(one(root, shape), (name) => value[name]);
+  return element(root, (node ?? null) as XmlNode | null);
 }
 
 /** Whether it has nothing that its shape does not have. */

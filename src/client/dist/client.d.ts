@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 4fcc75f6357d4c2f492dd3c0dbad14cc.
+// Built by `deno task client` from sources with the hash ee4164445e3401b9a5c40d0fa0f8f433.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1180,20 +1180,6 @@ export interface ProductImage { url: string;
     /** only in what is read out; ignored in what is sent */
     message?: string;
 }
-export interface LowestPrice { amount: string;
-    days: number;
-    currency: string;
-}
-export interface ProductReview { state: "pending" | "approved" | "rejected";
-    /** since when; a product that was corrected and waits still has the former reason */
-    at: string;
-    /** a word of the operator's */
-    code?: string;
-    /** a field of the product */
-    field?: string;
-    /** what is wrong, and what would be right */
-    message?: string;
-}
 export type SentProduct = { /** only in what is read out; ignored in what is sent */
     created_at?: string;
     /** only in what is read out; ignored in what is sent */
@@ -1234,9 +1220,9 @@ export type SentProduct = { /** only in what is read out; ignored in what is sen
     attributes?: ProductAttribute[];
     images?: ProductImage[];
     /** of the days before the present price began; ignored in what is sent */
-    lowest_price?: LowestPrice;
+    lowest_price?: unknown;
     /** of a reviewed product; ignored in what is sent */
-    review?: ProductReview;
+    review?: unknown;
 } & ({
     id: string;
 } | {
@@ -1395,6 +1381,20 @@ export interface ImportResult { /** not of a product that is not stored */ id?: 
     details?: Detail[];
     /** how many details there are besides */
     more?: number;
+}
+export interface LowestPrice { amount: string;
+    days: number;
+    currency: string;
+}
+export interface ProductReview { state: "pending" | "approved" | "rejected";
+    /** since when; a product that was corrected and waits still has the former reason */
+    at: string;
+    /** a word of the operator's */
+    code?: string;
+    /** a field of the product */
+    field?: string;
+    /** what is wrong, and what would be right */
+    message?: string;
 }
 export interface Product { /** only in what is read out; ignored in what is sent */
     created_at?: string;
