@@ -6,7 +6,8 @@ import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { type AnyValue, XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import { isText, listedIn, type Shape } from "../xml/shapes.ts";
 import { pointerToken } from "./pointer.ts";
-import { jsonOf, type Root } from "./reader.ts";
+import type { Root } from "./kinds.ts";
+import { jsonOf } from "./reader.ts";
 
 /**
  * The tree of the XML document that says the same. Throws 400 for what is

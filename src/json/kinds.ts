@@ -1,0 +1,133 @@
+/** What a value in JSON has to be, by the shape of its element. */
+import type { Kind } from "../xml/handlers.ts";
+import {
+  type Child,
+  isFree,
+  isText,
+  listedIn,
+  type Shape,
+  type TextForm,
+} from "../xml/shapes.ts";
+
+/** The root element of a document, by its name in XML. */
+export interface Root {
+  name: string;
+  shape: Shape;
+}
+
+/**
+ * The root as an element: a list is sent as a member of an object without a
+ * name.
+ */
+export function rootChild({ name, shape }: Root): Child {
+  const listed = listedIn(shape);
+  if (listed === null) return { name, shape, min: 1, max: 1 };
+  const root: Shape = { content: [listed.items], attributes: {} };
+  CHILDREN.set(root, new Map([[name, listed.items]]));
+  return { name, shape: root, min: 1, max: 1 };
+}
+
+/** XML attributes beside elements are only read out; what is sent is ignored. */
+export function isIgnored(child: Child | null): boolean {
+  return child?.max === 0;
+}
+
+const CHILDREN = new WeakMap<Shape, ReadonlyMap<string, Child>>();
+
+/** The elements of a shape by the names of their members. */
+export function childrenOf(shape: Shape): ReadonlyMap<string, Child> {
+  const known = CHILDREN.get(shape);
+  if (known !== undefined) return known;
+  const children = new Map([
+    ...Object.keys(shape.attributes ?? {}).map((name) =>
+      [name, { name, shape: { content: [] }, min: 0, max: 0 }] as const
+    ),
+    ...(shape.content as readonly Child[]).map((child) =>
+      [child.name, child] as const
+    ),
+  ]);
+  CHILDREN.set(shape, children);
+  return children;
+}
+
+export function isAny({ content }: Shape): boolean {
+  return isText(content) && content.kind === "any";
+}
+
+export function isAttributed({ content, attributes }: Shape): boolean {
+  return isText(content) && attributes !== undefined;
+}
+
+/** The kind of values of a shape. */
+export function kindOf(shape: Shape): Kind {
+  if (listedIn(shape) !== null) return "an array";
+  const { content } = shape;
+  if (!isText(content) || isAttributed(shape)) return "an object";
+  return textKind(content);
+}
+
+/** For messages: the kind of values of a shape, and how such an object looks. */
+export function expectedOf(shape: Shape): string {
+  const kind = kindOf(shape);
+  if (!isAttributed(shape) || kind !== "an object") return kind;
+  const { content, attributes, textName = "value" } = shape;
+  const members = [
+    `"${textName}": ${sample(content as TextForm)}`,
+    ...Object.entries(attributes!)
+      .filter(([, { required, example }]) => required || example !== undefined)
+      .map(([name, { form, example }]) =>
+        `"${name}": ${sample(form, example)}`
+      ),
+  ];
+  return `${kind}; write {${members.join(", ")}}`;
+}
+
+export function sample(form: TextForm, example = "…"): string {
+  return textKind(form) === "a string" ? `"${example}"` : example;
+}
+
+export function textKind({ kind }: TextForm): Kind {
+  if (kind === "integer") return "a number";
+  return kind === "boolean" ? "a boolean" : "a string";
+}
+
+/** Whether a member is the text of an element with XML attributes. */
+export function isOwnText(
+  { textName = "value" }: Shape,
+  name: string,
+): boolean {
+  return name === textName;
+}
+
+/** The form of that text or of an XML attribute; none of one not known. */
+export function formOf(shape: Shape, name: string): TextForm | undefined {
+  return isOwnText(shape, name)
+    ? shape.content as TextForm
+    : shape.attributes?.[name]?.form;
+}
+
+/** What a scalar has to be instead; null if it may be this. */
+export function expectedScalar(shape: Shape, kind: Kind): string | null {
+  const { content, plain } = shape;
+  if (kind === "null" || isAny(shape)) return null;
+  if (!isText(content) || (isAttributed(shape) && !plain)) {
+    return expectedOf(shape);
+  }
+  return expectedKind(content, kind);
+}
+
+/**
+ * The same of a text: a number may be a string, too. One that may be none is
+ * null, and an empty string only if any text may stand there; where it may not,
+ * its reader refuses it.
+ */
+export function expectedKind(form: TextForm, kind: Kind): string | null {
+  if (kind === "null") return null;
+  const expected = textKind(form);
+  if (kind === "an empty string" && expected !== "a boolean") {
+    return !form.empty || isFree(form) ? null : "null, or a value";
+  }
+  const fits = kind === expected ||
+    (kind === "a string" && expected === "a number");
+  return fits ? null : expected;
+}

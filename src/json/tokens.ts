@@ -1,0 +1,365 @@
+/**
+ * Reads the tokens of untrusted JSON (RFC 8259): what may stand where, strings,
+ * numbers and words. What they mean is for the class that extends it.
+ */
+import { ServiceError } from "../lib/errors.ts";
+import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
+import type { Kind } from "../xml/handlers.ts";
+import type { Place } from "../xml/position.ts";
+import { INCOMPLETE, shown, WindowReader } from "../xml/window_reader.ts";
+
+const TAB = 9;
+const LINE_FEED = 10;
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const MINUS = 45;
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** Characters of a string that stand for themselves. */
+const USUAL = /[ !#-[\]-\uffff]*/y;
+/** The rest of a string, with its closing quote. */
+const REST_OF_STRING = /[^"\\]*(?:\\[^][^"\\]*)*"/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const IN_NUMBER = /[-+.0-9eE]/;
+/** The longest escape, of a character that is two UTF-16 units. */
+const LONGEST_ESCAPE = "\\ud83d\\ude00".length;
+/** An escape; of a character beyond the first plane, both. */
+const WHOLE_ESCAPE =
+  /\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** What may stand next. */
+enum Next {
+  Value,
+  ValueOrEnd,
+  Name,
+  NameOrEnd,
+  Colon,
+  CommaOrEnd,
+  Nothing,
+}
+
+/** Reads a document token by token, and tells what it finds. */
+export abstract class JsonTokens extends WindowReader {
+  protected override readonly tooLong =
+    "A name's or number's characters are more than";
+  protected override readonly emptyBody =
+    "The body is empty; a JSON document is expected.";
+  protected override readonly errorAt = malformedJson;
+  #next = Next.Value;
+  /** Whether a text is read of which the window has only a part. */
+  #inText = false;
+  /** The last string, if its characters stand for themselves. */
+  #usual: string | null = null;
+
+  /** The innermost object or array that is open. */
+  protected abstract readonly frame: { readonly isArray: boolean } | null;
+  /** An object or array begins, or ends, with the character at an index. */
+  protected abstract begin(at: number, isArray: boolean): void;
+  protected abstract end(at: number): void;
+  /** The name of the next value; throws where it may not stand again. */
+  protected abstract name(name: string, at: number): void;
+  /** A string, a boolean or null. */
+  protected abstract scalar(kind: Kind, at: number, text: string | null): void;
+  protected abstract number(at: number, text: string, value: number): void;
+  /** A string that is reported in parts. */
+  protected abstract beginText(at: number): void;
+  protected abstract partOfText(part: string): void;
+  protected abstract endText(): void;
+
+  override *read(): Generator<void, void> {
+    let from = 0;
+    while (this.refill(from)) {
+      from = this.readWindow(0);
+      yield;
+    }
+    if (this.source.fault === null && this.#next === Next.Nothing) return;
+    throw this.endsEarly();
+  }
+
+  protected override token(start: number): number {
+    if (this.#inText) return this.#partOfText(start);
+    let at = start;
+    let code = this.window.charCodeAt(at);
+    while (code === SPACE || code === LINE_FEED || code === TAB) {
+      code = this.window.charCodeAt(++at);
+    }
+    if (at > start) return at;
+    this.isBlank = false;
+    switch (this.#next) {
+      case Next.ValueOrEnd:
+        if (code === CLOSE_BRACKET) return this.#end(at);
+        return this.#value(at, code);
+      case Next.Value:
+        return this.#value(at, code);
+      case Next.NameOrEnd:
+        if (code === CLOSE_BRACE) return this.#end(at);
+        return this.#memberName(at, code);
+      case Next.Name:
+        return this.#memberName(at, code);
+      case Next.Colon:
+        if (code !== COLON) throw this.#unexpected(at, 'a ":"');
+        this.#next = Next.Value;
+        return at + 1;
+      case Next.CommaOrEnd:
+        return this.#commaOrEnd(at, code);
+      case Next.Nothing:
+        throw this.malformed(
+          "Something stands behind the end of the document; leave it out.",
+          at,
+        );
+    }
+  }
+
+  #commaOrEnd(at: number, code: number): number {
+    const { isArray } = this.frame!;
+    if (code === COMMA) {
+      this.#next = isArray ? Next.Value : Next.Name;
+      return at + 1;
+    }
+    if (code === (isArray ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#end(at);
+    throw this.#unexpected(at, `a "," or a "${isArray ? "]" : "}"}"`);
+  }
+
+  #memberName(at: number, code: number): number {
+    if (code !== QUOTE) {
+      throw this.#unexpected(at, "a name in double quotes");
+    }
+    const end = this.#stringEnd(at + 1);
+    if (end === -1) throw INCOMPLETE;
+    this.name(this.#unescaped(at + 1, end), at);
+    // Often nothing stands between.
+    if (this.window.charCodeAt(end + 1) === COLON) {
+      this.#next = Next.Value;
+      return end + 2;
+    }
+    this.#next = Next.Colon;
+    return end + 1;
+  }
+
+  #value(at: number, code: number): number {
+    switch (code) {
+      case QUOTE:
+        return this.#string(at);
+      case OPEN_BRACE:
+        return this.#begin(at, false);
+      case OPEN_BRACKET:
+        return this.#begin(at, true);
+    }
+    if (code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9)) {
+      return this.#number(at);
+    }
+    for (const word of ["true", "false", "null"]) {
+      if (!this.startsWith(word, at)) continue;
+      const isNull = word === "null";
+      this.scalar(isNull ? "null" : "a boolean", at, isNull ? null : word);
+      return this.#afterValue(at + word.length);
+    }
+    throw this.#unexpected(at, "a value");
+  }
+
+  #begin(at: number, isArray: boolean): number {
+    this.begin(at, isArray);
+    this.#next = isArray ? Next.ValueOrEnd : Next.NameOrEnd;
+    return at + 1;
+  }
+
+  #end(at: number): number {
+    this.end(at);
+    return this.#afterValue(at + 1);
+  }
+
+  #number(at: number): number {
+    const window = this.window;
+    NUMBER.lastIndex = at;
+    if (!NUMBER.test(window)) {
+      if (window.length - at < 2 && !this.isLast) throw INCOMPLETE;
+      throw this.#unexpected(at + 1, "a digit");
+    }
+    const end = NUMBER.lastIndex;
+    if (end === window.length && !this.isLast) throw INCOMPLETE;
+    if (end < window.length && IN_NUMBER.test(window[end])) {
+      const isCut = end + 2 >= window.length && !this.isLast;
+      if (isCut) throw INCOMPLETE;
+      throw this.malformed("The number is not written as JSON has it.", at);
+    }
+    const text = window.slice(at, end);
+    const value = Number(text);
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+      throw this.malformed(
+        `The number ${shown(text)} is beyond 2^53; write it as a string.`,
+        at,
+      );
+    }
+    this.number(at, text, value);
+    return this.#afterValue(end);
+  }
+
+  #string(at: number): number {
+    const end = this.#stringEnd(at + 1);
+    if (end === -1) {
+      // Whether it is empty has to be known.
+      if (at + 1 === this.window.length && !this.isLast) throw INCOMPLETE;
+      this.beginText(at);
+      this.#inText = true;
+      return at + 1;
+    }
+    const kind = end === at + 1 ? "an empty string" : "a string";
+    this.scalar(kind, at, this.#unescaped(at + 1, end));
+    return this.#afterValue(end + 1);
+  }
+
+  /** The index of the closing quote; -1 if the window has none. */
+  #stringEnd(start: number): number {
+    const window = this.window;
+    const quote = window.indexOf('"', start);
+    if (quote === -1) return -1;
+    const raw = window.slice(start, quote);
+    const isEscaped = raw.includes("\\");
+    // No other control character comes from the source.
+    const isUsual = !isEscaped && !raw.includes("\n") && !raw.includes("\t");
+    this.#usual = isUsual ? raw : null;
+    if (!isEscaped) return quote;
+    REST_OF_STRING.lastIndex = start;
+    return REST_OF_STRING.test(window) ? REST_OF_STRING.lastIndex - 1 : -1;
+  }
+
+  /** The text of the string whose end was found last, at `end`. */
+  #unescaped(start: number, end: number): string {
+    if (this.#usual !== null) return this.#usual;
+    const raw = this.window.slice(start, end);
+    const text = parsed(raw);
+    if (text !== null) return text;
+    for (let at = start; at < end;) at = this.#piece(at, () => {});
+    throw this.malformed("The string is not written as JSON has it.", start);
+  }
+
+  /** A part of a text, of which the window has only a part. */
+  #partOfText(at: number): number {
+    if (this.window.charCodeAt(at) === QUOTE) {
+      this.#inText = false;
+      this.endText();
+      return this.#afterValue(at + 1);
+    }
+    const end = soundEnd(this.window, at);
+    const text = parsed(this.window.slice(at, end));
+    if (end === at) return this.#piece(at, (part) => this.partOfText(part));
+    if (text !== null) this.partOfText(text);
+    // An escape is not allowed.
+    else for (let next = at; next < end;) next = this.#piece(next, () => {});
+    return end;
+  }
+
+  /** Characters up to the next unusual one, or an escape. */
+  #piece(at: number, report: (piece: string) => void): number {
+    const window = this.window;
+    USUAL.lastIndex = at;
+    USUAL.test(window);
+    const unusual = USUAL.lastIndex;
+    if (unusual > at) {
+      report(window.slice(at, unusual));
+      return unusual;
+    }
+    if (window.charCodeAt(at) !== BACKSLASH) {
+      const code = window.charCodeAt(at).toString(16).padStart(4, "0");
+      throw this.malformed(
+        `A control character stands in a string; write it as \\u${code}.`,
+        at,
+      );
+    }
+    if (window.length - at < LONGEST_ESCAPE && !this.isLast) throw INCOMPLETE;
+    ESCAPE.lastIndex = at;
+    if (!ESCAPE.test(window)) {
+      throw this.malformed(
+        'A "\\" begins no escape of JSON; write "\\\\" for the character ' +
+          "itself.",
+        at,
+      );
+    }
+    let end = ESCAPE.lastIndex;
+    let text = parsed(window.slice(at, end));
+    if (text === null && ESCAPE.test(window)) {
+      end = ESCAPE.lastIndex;
+      text = parsed(window.slice(at, end));
+    }
+    if (text === null) {
+      throw this.malformed(
+        `The escape ${window.slice(at, at + 6)} is no character, or one that ` +
+          "is not allowed; leave it out.",
+        at,
+      );
+    }
+    report(text);
+    return end;
+  }
+
+  /** What follows a value that ends at `end`: often a comma, at once. */
+  #afterValue(end: number): number {
+    const frame = this.frame;
+    this.#next = frame === null ? Next.Nothing : Next.CommaOrEnd;
+    if (frame === null || this.window.charCodeAt(end) !== COMMA) return end;
+    this.#next = frame.isArray ? Next.Value : Next.Name;
+    return end + 1;
+  }
+
+  protected override unfinished(): string {
+    return this.#inText
+      ? "The document ends inside a string."
+      : "The document ends before it is complete.";
+  }
+
+  #unexpected(at: number, expected: string): ServiceError {
+    const point = this.window.codePointAt(at);
+    const found = point === undefined ? "" : String.fromCodePoint(point);
+    const isRoot = this.frame === null && this.#next === Next.Value;
+    const hint = isRoot && found === "<"
+      ? " XML is sent with Content-Type: text/xml."
+      : "";
+    return this.malformed(
+      `"${found}" stands where ${expected} has to stand.${hint}`,
+      at,
+    );
+  }
+}
+
+function malformedJson(
+  message: string,
+  place: Place,
+  code: "syntax" | "limit" = "syntax",
+): ServiceError {
+  return new ServiceError("malformed_json", "The body is not usable JSON.", {
+    details: [{ ...place, code, message }],
+  });
+}
+
+/** The end of the characters and escapes that may stand in a string. */
+function soundEnd(window: string, start: number): number {
+  WHOLE_ESCAPE.lastIndex = start;
+  do {
+    USUAL.lastIndex = WHOLE_ESCAPE.lastIndex;
+    USUAL.test(window);
+    WHOLE_ESCAPE.lastIndex = USUAL.lastIndex;
+  } while (WHOLE_ESCAPE.test(window));
+  return USUAL.lastIndex;
+}
+
+/** The text of a string in JSON, without its quotes; null if it has none. */
+function parsed(raw: string): string | null {
+  try {
+    const text: string = JSON.parse(`"${raw}"`);
+    // An escape may name what XML does not allow.
+    const isSound = !raw.includes("\\") ||
+      text.search(FORBIDDEN_IN_XML) === -1;
+    return isSound ? text : null;
+  } catch {
+    return null;
+  }
+}
