@@ -16,6 +16,7 @@ const TESTS = [
   "tests/notices",
   "tests/reviews",
   "tests/spread/one_task.ts",
+  "tests/spread/nodes.ts",
   "tests/spread/waits.ts",
   "tests/spread/away.ts",
   "tests/spread/isolation.ts",

@@ -36,7 +36,7 @@ export const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
     "each look of a role",
   ],
   ["leases held", /SELECT lease_id FROM/, "each hour"],
-  ["changes left", /FROM changed_images WHERE seller_no > 0/, "each minute"],
+  ["changes left", /FROM changed_images WHERE seller_no > 0/, "each second"],
   ["due times ahead", /ORDER BY (due_at|lease_until) LIMIT/, "each start"],
   ["old refusals", /AS oldest/, "each hour, of one server"],
   ["old prices", /^SELECT owner\.seller_no /, "each hour, of one server"],

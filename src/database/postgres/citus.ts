@@ -50,6 +50,13 @@ export async function coordinatorOf(
   return rows[0] ?? null;
 }
 
+/**
+ * Settings of every connection. A statement that asks all servers takes one
+ * connection to each, which stays open, and not one for each shard that ends
+ * with the statement: these cost far more than to ask shard after shard.
+ */
+export const SESSION = "-c citus.max_adaptive_executor_pool_size=1";
+
 /** Settings of a transaction that makes or changes distributed tables. */
 export const BEFORE_SCHEMA = [
   // As the tables refer to those that are everywhere.
@@ -111,9 +118,9 @@ export const VERSION = `SELECT concat(
     (SELECT md5(string_agg(concat_ws(' ', shardminvalue, placed.groupid), ','
        ORDER BY shard.shardid)) FROM ${SHARDS})) AS version`;
 
-/** The server of each number among those that `numbers` has as `n`. */
+/** The server and shard of each number among those that `numbers` has as `n`. */
 const placed = (numbers: string) =>
-  `SELECT n, placed.groupid AS id FROM ${numbers}, ${SHARDS}
+  `SELECT n, placed.groupid AS id, shard.shardid FROM ${numbers}, ${SHARDS}
      AND hashint8(n) BETWEEN shardminvalue::int AND shardmaxvalue::int`;
 
 /** The server of each seller. */
@@ -121,9 +128,13 @@ export const SELLERS_PLACED = placed(
   "(SELECT seller_no AS n FROM sellers) AS s",
 );
 
-/** For each server numbers of no seller whose rows would be on it. */
+/**
+ * The server of each number of no seller: one for each shard, so that a number
+ * whose shard moves is known as before.
+ */
 export const BESIDE = `SELECT id, max(n) AS n FROM (
-    ${placed("generate_series(-2000, -1) AS n")}) AS numbers GROUP BY id`;
+    ${placed("generate_series(-2000, -1) AS n")}) AS numbers
+  GROUP BY id, shardid`;
 
 /** How many shards each table has. */
 export const SHARD_COUNT = `SELECT count(*) AS n FROM ${SHARDS}`;

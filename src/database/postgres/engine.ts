@@ -45,6 +45,7 @@ import { LOCK, PostgresSql, PostgresTx, Transaction } from "./queries.ts";
 import { migratePostgres } from "./schema.ts";
 import { serverUrls } from "../../lib/server_urls.ts";
 import { readBy } from "../open_read.ts";
+import { SESSION } from "./citus.ts";
 import { Nodes, type Opened } from "./nodes.ts";
 import { type Server, Servers } from "./servers.ts";
 import { SpreadDb } from "./spread.ts";
@@ -125,7 +126,7 @@ export async function openPostgres(
   };
   servers.close();
   const nodes = await Nodes.open({
-    server: servers.current,
+    server: { settings: { ...servers.current.settings, options: SESSION } },
     isRandom: serverUrls(url)![0].searchParams.has("load_balance_hosts"),
     open,
     deps,

@@ -73,7 +73,7 @@ export interface Opened {
 interface Kept extends PlacedNode {
   opened: Opened;
   numbers: string;
-  /** In monotonic time. */
+  /** Since when it is prompt again, in monotonic time. */
   promptSince: number;
   probe: Probe;
   cancel: () => void;
@@ -271,7 +271,9 @@ export class Nodes implements SellersInReach {
       void this.#end(gone);
     }
     const byId = new Map(this.#nodes.map((node) => [node.id, node]));
-    this.#places = new Map(sellers.map(({ n, id }) => [n, byId.get(id)!]));
+    this.#places = new Map(
+      [...sellers, ...beside].map(({ n, id }) => [n, byId.get(id)!]),
+    );
     this.version = version;
     this.shards = shards;
     if (this.#entered === null) this.#enterFirst();
@@ -312,7 +314,7 @@ export class Nodes implements SellersInReach {
       opened,
       state: "prompt",
       isUp: true,
-      promptSince: systemClock.monotonic(),
+      promptSince: -Infinity,
       probe: new Probe(this.#serverOf(node)),
       cancel: () => {},
     };
