@@ -45,8 +45,8 @@ for (const shards of SHARDS) {
   const after = await Promise.all(nodes.map(secondsOf));
   const name = `${shards} shards`;
   for (const [n, node] of nodes.entries()) {
-    const cores = (after[n] - before[n]) / (MS / 1_000);
-    table.note(`${name}: server ${node}, processor`, "cores", cores);
+    const share = (after[n] - before[n]) / (MS / 1_000);
+    table.note(`${name}: server ${node}, processor`, "ms/s", 1_000 * share);
   }
   for (const [what, known, often] of OF_ALL) {
     const sent = [...statements.sent.values()]

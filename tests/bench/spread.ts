@@ -109,6 +109,11 @@ function stock(quantity: number): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
+interface Seller {
+  no: number;
+  id: string;
+}
+
 interface Recorded {
   text: string;
   params: readonly Param[];
@@ -141,14 +146,15 @@ async function record(doing: () => Promise<unknown>): Promise<Recorded[]> {
 /** Statements as a script of pgbench, for the products of another seller. */
 function scriptOf(
   recorded: readonly Recorded[],
-  { from, to }: { from: number; to: number },
+  { from, to }: { from: Seller; to: Seller },
   /** Of each product by its id: the other seller's have an id by their SKU. */
   skus: ReadonlyMap<string, string>,
 ): string {
   const value = (param: Param): string => {
     if (param === null) return "NULL";
-    if (typeof param === "number") return param === from ? ":s" : `${param}`;
+    if (typeof param === "number") return param === from.no ? ":s" : `${param}`;
     if (typeof param !== "string") throw new Error("not in such a script");
+    if (param === from.id) return `'${to.id}'`;
     const sku = skus.get(param);
     if (sku !== undefined) return idOf(`'${sku}'`);
     if (UUID.test(param)) return "md5((:u)::text)::uuid";
@@ -161,7 +167,7 @@ function scriptOf(
   // It waits for what it reads, then for the commit.
   const second = lines.findIndex((line) => /^(INSERT|UPDATE)/.test(line));
   return [
-    `\\set s ${to}`,
+    `\\set s ${to.no}`,
     "\\set u random(1, 9000000000000000000)",
     "\\startpipeline",
     ...lines.slice(0, second),
@@ -290,19 +296,19 @@ async function scriptsOf(
       })
     ),
   };
-  const numbers = new Map(
+  const sellers = new Map(
     (await db.read((sql) =>
-      sql.all<{ no: number; name: string }>(
-        "SELECT seller_no AS no, name FROM sellers",
+      sql.all<Seller & { name: string }>(
+        "SELECT seller_no AS no, id, name FROM sellers",
       )
-    )).map(({ no, name }) => [name, no]),
+    )).map(({ name, ...seller }) => [name, seller]),
   );
-  const from = numbers.get(SELLERS[0])!;
+  const from = sellers.get(SELLERS[0])!;
   const skus = new Map(
     (await db.read((sql) =>
       sql.all<{ id: string; sku: string }>(
         "SELECT id, sku FROM products WHERE seller_no = ?",
-        [from],
+        [from.no],
       )
     )).map(({ id, sku }) => [id, sku]),
   );
@@ -311,15 +317,15 @@ async function scriptsOf(
     uploads: new Map<string, string[]>(),
   };
   for (const other of OTHERS) {
-    const to = numbers.get(other)!;
+    const to = sellers.get(other)!;
     await db.write(
       (tx) =>
         tx.run(`UPDATE products SET id = ${idOf("sku")} WHERE seller_no = ?`, [
-          to,
+          to.no,
         ]),
-      { seller: to },
+      { seller: to.no },
     );
-    const server = await db.spread?.locate(to);
+    const server = await db.spread?.locate(to.no);
     const at = new URL(url);
     if (server) at.port = new URL(`http://${server.name}`).port;
     for (const kind of KINDS) {

@@ -120,10 +120,11 @@ if (cluster !== null) {
     const client = await connectTo(await cluster.url(worker, database));
     stack.defer(() => client.end());
     const sessions = async () => {
-      const { rows: [{ n }] } = await client.query<{ n: number }>(
+      const { rows } = await client.query(
         `SELECT sessions::int AS n FROM pg_stat_database
          WHERE datname = current_database()`,
       );
+      const [{ n }] = rows as { n: number }[];
       return n;
     };
     await client.query(
@@ -152,7 +153,7 @@ if (cluster !== null) {
     const all = db.parts().length;
     const [, node] = await cluster.workers();
     await cluster.run("pause", `${node}`);
-    stack.defer(() => cluster.run("resume", `${node}`));
+    stack.defer(async () => void await cluster.run("resume", `${node}`));
     await until(() => db.parts().length < all, "that it is left out");
     assert(db.spread!.holding.every(({ isUp }) => isUp), "it is away");
   });

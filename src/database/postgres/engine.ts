@@ -38,6 +38,7 @@ import {
 import { Calls } from "../../lib/calls.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
+import { SESSION } from "./citus.ts";
 import { type Connection, isLost, PostgresError } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
 import { ConnectionPool, TIMEOUTS, type Timeouts } from "./pool.ts";
@@ -45,7 +46,6 @@ import { LOCK, PostgresSql, PostgresTx, Transaction } from "./queries.ts";
 import { migratePostgres } from "./schema.ts";
 import { serverUrls } from "../../lib/server_urls.ts";
 import { readBy } from "../open_read.ts";
-import { SESSION } from "./citus.ts";
 import { Nodes, type Opened } from "./nodes.ts";
 import { type Server, Servers } from "./servers.ts";
 import { SpreadDb } from "./spread.ts";
@@ -125,8 +125,9 @@ export async function openPostgres(
     return { db: new PostgresDb(options, servers), servers };
   };
   servers.close();
+  const settings = { ...servers.current.settings, options: SESSION };
   const nodes = await Nodes.open({
-    server: { settings: { ...servers.current.settings, options: SESSION } },
+    server: { settings },
     isRandom: serverUrls(url)![0].searchParams.has("load_balance_hosts"),
     open,
     deps,
