@@ -126,8 +126,11 @@ function checkImports({ stage, world }: Scene, sellers: readonly Seller[]) {
   for (const { seller: sellerId, id, over_at, told_at } of rows) {
     if (told_at === null) continue;
     const seller = sellers.find((one) => one.id === sellerId)!;
-    const mail = stage.mails().find(({ to, text }) =>
-      to === addressOf(seller) && text.includes(`#/imports/${id}`)
+    const mail = stage.mails().find(({ to, text, at }) =>
+      to === addressOf(seller) &&
+      (text.includes(`#/imports/${id}`) ||
+        // Of more than a few a mail names the number alone.
+        startedAt + at >= over_at && /^\d+ imports are through\.$/m.test(text))
     );
     hold(mail !== undefined, "true", "what was told is in a mail", id);
     if (!world.isPrompt || mail.isLate) continue;
