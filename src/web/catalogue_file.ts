@@ -27,24 +27,31 @@ export async function fileOf(
     case "xlsx":
       return await writeBook({ name: "write", rows: rowsOf(products) });
     case "xml":
-      return new Blob([indented(documentOf(products))], {
-        type: "text/xml",
-      });
+      return documentOf(products, ["id", ...SENT]);
   }
 }
 
-/** What is sent of a product. */
-const SENT = ["id", ...SCALAR_NAMES, ...LIST_NAMES] as const;
+/** A file that makes these products anew: nothing gets their ids again. */
+export function fileOfDeleted(products: readonly Product[]): Blob {
+  return documentOf(products, SENT);
+}
+
+/** What is sent of a product, besides its id. */
+const SENT = [...SCALAR_NAMES, ...LIST_NAMES] as const;
 /** Of them the XML attributes. */
 const ATTRIBUTES = ["currency", "unit", "name", "alt"];
 
-function documentOf(products: readonly Product[]): string {
+function documentOf(
+  products: readonly Product[],
+  names: readonly ("id" | typeof SENT[number])[],
+): Blob {
   const all = products.map((product) => {
-    const fields = SENT.filter((name) => (product[name] ?? null) !== null)
+    const fields = names.filter((name) => (product[name] ?? null) !== null)
       .map((name) => element(name, product[name]));
     return `<product>${fields.join("")}</product>`;
   });
-  return `<products>${all.join("")}</products>`;
+  const text = indented(`<products>${all.join("")}</products>`);
+  return new Blob([text], { type: "text/xml" });
 }
 
 function element(name: string, content: unknown): string {

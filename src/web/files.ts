@@ -2,7 +2,7 @@
  * Everything to read, repair and send files: one part of the page, loaded for
  * the first file.
  */
-export { fileOf } from "./catalogue_file.ts";
+export { fileOf, fileOfDeleted } from "./catalogue_file.ts";
 export { takeAny, takeText } from "./intake.ts";
 export { correctRefused, refusedFile } from "./refused.ts";
 export { templateCsv } from "./spreadsheet.ts";

@@ -81,6 +81,10 @@ export interface Upload {
   corrected: boolean;
   /** Makes it safe to send the same document again, whatever happened. */
   idempotencyKey: string;
+  /** What had been stored last when it was checked. */
+  checkedAfter: string;
+  /** Something was stored between its check and its upload. */
+  overtaken: boolean;
   /** Where the browser lets the page read the file again. */
   handle: FileSystemFileHandle | null;
   /** When the file was changed; Unix milliseconds. */

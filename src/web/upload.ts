@@ -4,6 +4,7 @@
  */
 import {
   ApiError,
+  type CallOptions,
   type Client,
   type Detail,
   type Import,
@@ -70,6 +71,8 @@ const begun = (): Omit<Taken, "fileName" | "size"> => ({
   edited: false,
   corrected: false,
   idempotencyKey: newIdempotencyKey(),
+  checkedAfter: "",
+  overtaken: false,
   handle: null,
   changedAt: 0,
   isLaidOut: false,
@@ -283,13 +286,37 @@ export async function readAgain(client: Client): Promise<boolean> {
 /** Checks the file by a dry run. */
 export async function checkUpload(client: Client): Promise<void> {
   if (upload.value === null) return;
-  change({ changed: new Set() });
-  await run({ name: "checking", percent: null }, async (current, signal) => {
-    const mayHold = isOfTable(current) || isEditable(current);
-    const held = mayHold ? await heldIn(client, current, signal) : [];
-    const products = await bodyOf(current, [], signal);
-    return await tryOut(client, current, { products, held }, signal);
-  });
+  change({ changed: new Set(), overtaken: false });
+  const first = { name: "checking", percent: null } as const;
+  await run(first, (current, signal) => checked(client, current, signal));
+}
+
+async function checked(
+  client: Client,
+  current: Upload,
+  signal: AbortSignal,
+): Promise<Step> {
+  change({ checkedAfter: await lastStored(client, { signal }) });
+  const mayHold = isOfTable(current) || isEditable(current);
+  const held = mayHold ? await heldIn(client, current, signal) : [];
+  const products = await bodyOf(current, [], signal);
+  return await tryOut(client, current, { products, held }, signal);
+}
+
+/** Looks past so many checks of others. */
+const IMPORTS_LISTED = 20;
+
+/** What names the last upload and the last import, whoever sent them. */
+async function lastStored(
+  client: Client,
+  options: CallOptions,
+): Promise<string> {
+  const [{ transactions }, { imports }] = await Promise.all([
+    client.listTransactions({ limit: 1 }, options),
+    client.listImports({ limit: IMPORTS_LISTED }, options),
+  ]);
+  const stored = imports.find(({ dry_run }) => !dry_run);
+  return `${transactions[0]?.transaction_id} ${stored?.import_id}`;
 }
 
 /** What a dry run comes to, beside what the page holds back. */
@@ -396,15 +423,32 @@ const NO_REFUSAL: Refusal = {
 
 /**
  * Sends what may be stored, with retries while they may help, each with the
- * same Idempotency-Key. Returns the import; null: it is not known to have begun.
+ * same Idempotency-Key. Returns the import; null: it is not known to have begun,
+ * or a check comes to something else since others have stored something.
  */
 export async function sendUpload(client: Client): Promise<string | null> {
   const { step } = upload.value!;
-  const refusal = "refusal" in step && step.refusal || NO_REFUSAL;
+  const refusal = approvedIn(step);
   const sending = { name: "sending", refusal, interruption: null } as const;
   let import_id: string | null = null;
   await run(sending, async (current, signal) => {
-    const { fileName, idempotencyKey } = current;
+    const { fileName, idempotencyKey, checkedAfter } = current;
+    const options = {
+      signal,
+      retryFor: GIVE_UP_MS,
+      onRetry: (interruption: Error) =>
+        change({ step: { ...sending, interruption } }),
+    };
+    // What is sent again may have been stored.
+    const isFirst = step.name !== "failed";
+    if (isFirst && await lastStored(client, options) !== checkedAfter) {
+      const now = await checked(client, current, signal);
+      if (!isSame(step, now)) {
+        change({ overtaken: true });
+        return now;
+      }
+      change({ step: sending });
+    }
     const products = await bodyOf(current, refusal.held, signal);
     const begun = await client.beginImport({
       products,
@@ -412,9 +456,7 @@ export async function sendUpload(client: Client): Promise<string | null> {
       // What somebody else changes meanwhile concerns its product alone.
       accept: "valid",
     }, {
-      signal,
-      retryFor: GIVE_UP_MS,
-      onRetry: (interruption) => change({ step: { ...sending, interruption } }),
+      ...options,
       // A different request needs a different key.
       idempotencyKey: idempotencyKey + markOf(refusal.held),
     });
@@ -422,6 +464,22 @@ export async function sendUpload(client: Client): Promise<string | null> {
     return { name: "sent", sent: sentOf(current, refusal, import_id) };
   });
   return import_id;
+}
+
+/** What may be stored, and what is left, as it is shown before. */
+function approvedIn(step: Step): Refusal {
+  if (step.name === "ready") return { ...NO_REFUSAL, valid: step.counts.total };
+  return "refusal" in step && step.refusal || NO_REFUSAL;
+}
+
+/** Whether a check comes to what was shown. */
+function isSame(shown: Step, now: Step): boolean {
+  const outcome = (step: Step) => {
+    const { valid, left, held } = approvedIn(step);
+    const counts = step.name === "ready" ? step.counts : null;
+    return JSON.stringify([step.name, counts, valid, left, held]);
+  };
+  return outcome(shown) === outcome(now);
 }
 
 /** What tells lists of numbers apart; "" for none. */
@@ -516,10 +574,7 @@ function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
   }
   if (error instanceof ApiError && !error.passes) {
     const { details: problems, more, requestId } = error;
-    const isCheck = first.name === "checking";
-    if (requestId) {
-      nameUpload(requestId, isCheck ? `Check of ${fileName}` : fileName);
-    }
+    if (requestId) nameUpload(requestId, fileName);
     return {
       name: "refused",
       refusal: { ...NO_REFUSAL, error, problems, more },

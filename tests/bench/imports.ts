@@ -59,7 +59,9 @@ const clientOf = (seller: string) =>
   createClient({ url: service.url, key: service.keys.get(seller)! });
 const client = clientOf("acme");
 const stock = documentWith(STOCK, "other", 1);
-await clientOf("other").uploadProducts({ products: new TextDecoder().decode(stock) });
+await clientOf("other").uploadProducts({
+  products: new TextDecoder().decode(stock),
+});
 
 /** Updates and reads of the other seller until `end` is over. */
 async function beside(name: string, end: Promise<void>): Promise<number> {
@@ -99,8 +101,8 @@ async function importOf(body: Uint8Array<ArrayBuffer>): Promise<void> {
     },
     body,
   });
-  const [, importId = ""] =
-    /<import_id>(.*?)</.exec(await response.text()) ?? [];
+  const [, importId = ""] = /<import_id>(.*?)</.exec(await response.text()) ??
+    [];
   const { status } = await client.waitFor({ import_id: importId });
   if (status !== "completed") throw new Error(`the import is ${status}`);
 }

@@ -1,6 +1,7 @@
 /** Many products changed, deleted and fetched again at once. */
 import { assertEquals } from "@std/assert";
 import { type BulkChange, flawOf, stepsOf } from "../../src/web/bulk.ts";
+import type { Product } from "../../src/client/mod.ts";
 import { boot, product } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { browserTest } from "./browser.ts";
@@ -102,14 +103,39 @@ browserTest(
     await click("Delete 10 products");
     await page.getByText("Delete P-10, P-11, P-12 and 7 more for good?")
       .waitFor();
+    const client = app.client();
+    const stored = await client.listProducts({ limit: 250 });
+    const { id } = stored.products.find(({ sku }) => sku === "P-13")!;
+    await page.route(
+      `**/products/${id}`,
+      (route) => route.fulfill({ status: 502, body: "" }),
+    );
     await click("Delete 10 products");
-    await page.getByText("10 products deleted.").waitFor();
-    const { products: left } = await app.client().listProducts({ limit: 250 });
-    assertEquals(left.length, 46);
+    await page.getByText("9 products deleted. 1 not.").waitFor();
+    await page.getByRole("status").getByText("P-13").waitFor();
+    const { products: left } = await client.listProducts({ limit: 250 });
+    assertEquals(left.length, 47);
 
-    const showAll = page.getByRole("link", { name: "Show all products" });
-    await showAll.click();
-    await showAll.waitFor({ state: "hidden" });
+    const saved = page.waitForEvent("download");
+    await click("Save 9 deleted products as a file");
+    const file = await Deno.readTextFile(await (await saved).path());
+    await client.uploadProducts({ products: file });
+    const { products: again } = await client.listProducts({ limit: 250 });
+    // All of it but what the former products alone have lived through.
+    const known = (all: readonly Product[]) =>
+      all.map((
+        {
+          id: _,
+          created_at: _at,
+          updated_at: _to,
+          lowest_price: _low,
+          ...rest
+        },
+      ) => rest).toSorted((a, b) => a.sku! < b.sku! ? -1 : 1);
+    assertEquals(known(again), known(stored.products));
+
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    await page.getByLabel("Select P-63").waitFor();
     await page.getByLabel("Images").selectOption("failed");
     await page.getByText("/gone/g.png").waitFor();
     host.answers.set("/gone/g.png", () => fetch(`${host.url}/good/g.png`));

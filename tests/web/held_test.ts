@@ -26,6 +26,8 @@ for (const [form, text] of Object.entries(TEXTS)) {
       edited: true,
       corrected: true,
       idempotencyKey: "",
+      checkedAfter: "",
+      overtaken: false,
       handle: null,
       changedAt: 0,
       isLaidOut: false,

@@ -575,6 +575,35 @@ test("a product is deleted once one is sure", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
+test("what was stored elsewhere since a file was checked is shown first", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(page, catalogue(product("A-1"), product("A-2")));
+  const send = page.getByRole("button", { name: "Upload 2 products" });
+  await send.waitFor();
+  await app.upload(product("A-2", "<brand>Theirs</brand>"));
+  await send.click();
+  await page.getByText("Something else was stored since").waitFor();
+  const counts = (await page.locator(".figure").allInnerTexts())
+    .map((text) => text.replace(/\s+/, " "));
+  assertEquals(counts, [
+    "products 2",
+    "new 1",
+    "changed 0",
+    "unchanged 1",
+  ]);
+  const { products } = await app.client().listProducts();
+  assertEquals(products.map(({ sku }) => sku), ["A-2"]);
+  // It was seen now; and what changes nothing of it holds nothing up.
+  await app.upload(product("Z"));
+  await send.click();
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertEquals((await app.client().listProducts()).products.length, 3);
+  assertEquals(tab.faults, []);
+});
+
 test("an import is undone after a look at what that does", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
@@ -1043,23 +1072,33 @@ test("a refused upload stands in the seller's history, and the operator sees it"
   await using tab = await openTab();
   const { page } = tab;
   await app.upload(product("A-1"));
-  await app.upload(product("B-1", "<gtin>1</gtin>"));
+  const body = catalogue(product("B-1", "<gtin>1</gtin>"));
+  for (const dryRun of [true, false]) {
+    const path = `/seller_api/bulk_products?dry_run=${dryRun}`;
+    await app.call(path, { method: "POST", body });
+  }
   await app.call("/seller_api/products?limit=x");
   await signIn(tab, app.url, app.key);
   await page.getByRole("link", { name: "History" }).click();
-  await page.getByText("1 problem").click();
-  await page.getByText(/product 1, line 1: gtin/).waitFor();
+  const rows = page.getByRole("table").getByRole("row");
+  await page.getByText("1 problem").first().click();
+  await page.getByText(/product 1, line 2: gtin/).first().waitFor();
+  const shown = (await rows.allInnerTexts())
+    .map((text) => /^(Upload|Check|Refused at once)\t/.exec(text)?.[1])
+    .slice(1);
   assertEquals(
-    await page.getByRole("table").getByRole("row").count(),
-    3,
-    "a head, an upload, a refused upload, and no refused list",
+    shown,
+    ["Refused at once", "Check", "Upload"],
+    "the newest first, and no refused list",
   );
+  assertStringIncludes(await rows.nth(2).innerText(), "check refused");
   await page.getByRole("button", { name: "Sign out" }).click();
   await signIn(tab, app.url, "operator");
   await page.getByRole("link", { name: "Refusals" }).click();
-  await page.getByRole("cell", { name: "POST /seller_api/bulk_products" })
-    .waitFor();
-  assertEquals(await page.getByRole("table").getByRole("row").count(), 3);
+  await page.getByRole("cell", {
+    name: "POST /seller_api/bulk_products (dry run)",
+  }).waitFor();
+  assertEquals(await rows.count(), 4);
   assertEquals(tab.faults, []);
 });
 

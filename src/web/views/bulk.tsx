@@ -15,16 +15,19 @@ import {
   stepsOf,
   titleOf,
 } from "../bulk.ts";
+import { saveFile } from "../browser.ts";
 import { nameUpload } from "../names.ts";
 import {
   count,
   ErrorNote,
   Form,
   plural,
+  sentenceOf,
   SureButton,
   useAction,
 } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
+import { loadFiles } from "../take.ts";
 import { readable } from "../words.ts";
 import { ProblemList } from "./refusals.tsx";
 
@@ -39,7 +42,20 @@ const CHANGES = [
 ] as const;
 
 /** What was done, for a note. */
-export type Done = { transaction_id: string; text: string } | { text: string };
+export interface Done {
+  text: string;
+  /** What can be undone. */
+  transaction_id?: string;
+  /** What cannot, and can be stored again. */
+  deleted?: readonly Product[];
+  /** Why some of it was not done. */
+  failures?: readonly Failure[];
+}
+
+interface Failure {
+  sku: string;
+  message: string;
+}
 
 export function BulkTools({ client, products, onDone }: {
   client: Client;
@@ -273,24 +289,41 @@ function Deletion({ client, products, onDone }: {
   onDone: (done: Done) => void;
 }) {
   const { busy, error, run } = useAction();
-  const [deleted, setDeleted] = useState(0);
+  const [tried, setTried] = useState(0);
   const stopped = useRef(false);
   useEffect(() => () => void (stopped.current = true), []);
   const remove = () =>
     run(async () => {
       stopped.current = false;
-      let done = 0;
-      for (const { id } of products) {
+      const deleted: Product[] = [];
+      const failures: Failure[] = [];
+      for (const [n, product] of products.entries()) {
         if (stopped.current) break;
-        await deleteOne(client, id);
-        setDeleted(++done);
+        setTried(n);
+        try {
+          await deleteOne(client, product.id);
+          deleted.push(product);
+        } catch (error) {
+          failures.push({
+            sku: product.sku ?? product.id,
+            message: sentenceOf(error as Error),
+          });
+          // What concerns all of them ends it.
+          if (!isOfOne(error)) break;
+        }
       }
-      onDone({ text: `${plural(done, "product")} deleted.` });
+      const text = `${plural(deleted.length, "product")} deleted.`;
+      const left = products.length - deleted.length;
+      onDone({
+        text: left === 0 ? text : `${text} ${count(left)} not.`,
+        deleted,
+        failures,
+      });
     });
   if (busy) {
     return (
       <span class="row" role="status">
-        Deleted {count(deleted)} of {count(products.length)}
+        Deleted {count(tried)} of {count(products.length)}
         <button type="button" onClick={() => void (stopped.current = true)}>
           Stop
         </button>
@@ -304,7 +337,7 @@ function Deletion({ client, products, onDone }: {
     <>
       <SureButton
         label={`Delete ${plural(products.length, "product")}`}
-        question={`Delete ${names} for good? It cannot be undone; save them as a file before.`}
+        question={`Delete ${names} for good? They can be saved as a file afterwards.`}
         onSure={remove}
       />
       {error && <ErrorNote error={error} />}
@@ -319,6 +352,11 @@ async function deleteOne(client: Client, sku_or_id: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
   }
+}
+
+/** Whether the next product may be deleted nevertheless. */
+function isOfOne(error: unknown): boolean {
+  return error instanceof ApiError && ![401, 403, 429].includes(error.status);
 }
 
 /** The images of a product that could not be fetched. */
@@ -362,16 +400,45 @@ function Refetch({ client, products }: {
 
 /** Says what was done, with the way back. */
 export function DoneNote({ done }: { done: Done }) {
+  const { text, transaction_id, deleted = [], failures = [] } = done;
   return (
-    <p class="note good" role="status">
-      <span>
-        {done.text}{" "}
-        {"transaction_id" in done && (
-          <a href={linkTo("uploads", done.transaction_id)}>
+    <div class={failures.length > 0 ? "note warn" : "note good"} role="status">
+      <p>
+        {text}{" "}
+        {transaction_id !== undefined && (
+          <a href={linkTo("uploads", transaction_id)}>
             See or undo the change
           </a>
         )}
-      </span>
-    </p>
+      </p>
+      {failures.length > 0 && (
+        <ul>
+          {failures.slice(0, SHOWN).map(({ sku, message }) => (
+            <li key={sku}>
+              <span class="mono">{sku}</span>: {message}
+            </li>
+          ))}
+          {failures.length > SHOWN && <li>…</li>}
+        </ul>
+      )}
+      {deleted.length > 0 && (
+        <p>
+          <button
+            type="button"
+            onClick={() => saveDeleted(deleted)}
+          >
+            Save {plural(deleted.length, "deleted product")} as a file
+          </button>{" "}
+          <span class="quiet">
+            To upload it makes them again, as they were when you selected them.
+          </span>
+        </p>
+      )}
+    </div>
   );
+}
+
+async function saveDeleted(products: readonly Product[]): Promise<void> {
+  const { fileOfDeleted } = await loadFiles();
+  saveFile(fileOfDeleted(products), "deleted-products.xml");
 }

@@ -59,6 +59,12 @@ export function FileView({ client, current }: {
   return (
     <>
       <FileBar client={client} current={current} />
+      {current.overtaken && (
+        <p class="note warn" role="status">
+          Something else was stored since this file was checked, so it was
+          checked again. Nothing of it was sent.
+        </p>
+      )}
       {repaired !== null && (
         <Repair
           client={client}
@@ -215,7 +221,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
       )}
       {step.name === "failed" && step.refusal !== null && (
         <button type="button" class="main" onClick={send}>
-          Upload again
+          Upload {plural(step.refusal.valid, "product")} again
         </button>
       )}
       {/* At the end: a click that ends the edit of a cell moves no button. */}
