@@ -6,6 +6,7 @@ import type { Client } from "../client/mod.ts";
 import { now } from "./browser.ts";
 import { readTable, type Table } from "./csv.ts";
 import { gathered } from "./shops/gather.ts";
+import { noteOf } from "./shops/rows.ts";
 import { tableOfFeed } from "./feed.ts";
 import { isTable, kindOf } from "./kinds.ts";
 import { inSlices } from "./slices.ts";
@@ -72,12 +73,7 @@ export async function takeBook(
     return;
   }
   const { sheets, errors, table } = read;
-  const note = errors === 0
-    ? ""
-    : `${
-      plural(errors, "formula")
-    } without a value, such as #N/A, read as empty.`;
-  takeTable(name, table, { file, sheets, sheet: read.sheet }, note);
+  takeTable(name, table, { file, sheets, sheet: read.sheet }, errors);
 }
 
 /** Accepts pasted text: a document, or rows of a spreadsheet. */
@@ -114,6 +110,22 @@ export function mapAgain(): void {
   });
 }
 
+/** How programs write that a formula or a database has no value. */
+const NO_VALUE =
+  /^(?:#(?:N\/[ABD]|NV|[¡¿]?\p{Lu}[\p{Lu}/0]*[!?])|null|NULL|nan|NaN)$/u;
+
+function withoutErrors(table: Table): { table: Table; errors: number } {
+  let errors = 0;
+  const rows = table.rows.map((cells) =>
+    !cells.some((cell) => NO_VALUE.test(cell)) ? cells : cells.map((cell) => {
+      if (!NO_VALUE.test(cell)) return cell;
+      errors++;
+      return "";
+    })
+  );
+  return { table: errors === 0 ? table : { ...table, rows }, errors };
+}
+
 async function takeRows(
   name: string,
   text: string,
@@ -128,10 +140,17 @@ function takeTable(
   name: string,
   read: Table,
   book: Book | null,
-  readNote = "",
+  errors = 0,
 ): void {
-  const { table, note } = gathered(read);
-  const notes = [readNote, note].filter(Boolean).join(" ");
+  const { table: sound, errors: more } = withoutErrors(read);
+  const { table, note } = gathered(sound);
+  const without = errors + more;
+  const notes = noteOf(
+    without > 0 &&
+      `${plural(without, "cell")} without a value, such as #N/A, ` +
+        `${without === 1 ? "is" : "are"} read as empty.`,
+    note,
+  );
   // Another sheet of a workbook may have rows.
   const isEmpty = table.rows.length === 0 && (book?.sheets.length ?? 1) < 2;
   intake.set(

@@ -397,6 +397,10 @@ function converted(
       if (target === "compare_at_price" && /^0(?:\.0*)?$/.test(amount)) {
         return "";
       }
+      if (target === "vat_rate" && isShare(amount) && !text.includes("%")) {
+        const percent = Number((Number(amount) * 100).toFixed(2));
+        return `${text} (${text} % or ${percent} %?)`;
+      }
       return reading.unit === HUNDREDTHS
         ? fromHundredths(amount)
         : withoutZeros(amount);
@@ -428,6 +432,11 @@ function converted(
     case "text":
       return isHtml(text) ? textOfHtml(text) : text;
   }
+}
+
+/** Whether it is less than any country's rate in percent, as 0.19 for 19 %. */
+function isShare(rate: string): boolean {
+  return /^0?\.\d*[1-9]/.test(rate);
 }
 
 /** `28.680000` as `28.68`; the service takes few decimals. */

@@ -42,6 +42,8 @@ export interface RowProblems {
   bareWeight: string | null;
   /** An example of an image that is a path in a shop, where no address is known. */
   path: string | null;
+  /** Two SKUs that a person takes for one, though they are two products. */
+  alike: readonly [string, string] | null;
   /** Descriptions in HTML, which are sent as text. */
   html: number;
 }
@@ -70,12 +72,15 @@ export function* checkRows(
     targets.map((target, i) => target === "images" && readings[i].unit === ""),
     (value) => /^[\w/.-]+\.(?:avif|gif|jpe?g|png|webp)\b/i.test(value),
   );
+  const sku = targets.indexOf("sku");
+  const alikeTo = alikeSkus();
   const description = targets.indexOf("description");
   const found: RowProblems = {
     rounded: null,
     thousands: null,
     bareWeight: null,
     path: null,
+    alike: null,
     html: 0,
   };
   for (const [i, row] of rows.entries()) {
@@ -83,10 +88,23 @@ export function* checkRows(
     found.thousands ??= isLarge(row);
     found.bareWeight ??= isBare(row);
     found.path ??= isPath(row);
+    if (sku >= 0) found.alike ??= alikeTo(row[sku]);
     if (description >= 0 && isHtml(row[description])) found.html++;
     if (i % STEP === STEP - 1) yield;
   }
   return found;
+}
+
+/** Finds an earlier SKU that looks like one, and is not the same. */
+function alikeSkus(): (sku: string) => readonly [string, string] | null {
+  const known = new Map<string, string>();
+  return (sku) => {
+    const seen = sku.normalize("NFKC").replace(/\p{Cf}/gu, "")
+      .replace(/\s+/g, " ").toLowerCase();
+    const other = known.get(seen);
+    if (other === undefined) known.set(seen, sku);
+    return other === undefined || other === sku ? null : [other, sku];
+  };
 }
 
 /** Finds the first value like this of a row, in the columns that are meant. */

@@ -72,6 +72,17 @@ Deno.test("long numbers that were rounded are found before anything is sent", ()
   assertEquals(problemsOf("sku;EAN\nA-1;40063813\n").rounded, null);
 });
 
+Deno.test("SKUs that look like one are told before anything is sent", () => {
+  const alikeIn = (...skus: string[]) =>
+    problemsOf(`SKU;Title\n${skus.map((sku) => `${sku};Mug`).join("\n")}\n`)
+      .alike;
+  assertEquals(alikeIn("A-1", "B", "a-1"), ["A-1", "a-1"]);
+  assertEquals(alikeIn("A 1", "A\u00a01"), ["A 1", "A\u00a01"]);
+  assertEquals(alikeIn("A1", "A\u200b1"), ["A1", "A\u200b1"]);
+  // The same one is refused as a duplicate.
+  assertEquals(alikeIn("A-1 ", "A-1", "B"), null);
+});
+
 Deno.test("prices that may be of thousands are told", () => {
   const of = (price: string) =>
     problemsOf(`sku;price\nA-1;5.5\nA-2;${price}\n`).thousands;
@@ -410,6 +421,11 @@ const VALUES: readonly (readonly [Target, string, string])[] = [
   ["price", "149:-", "149"],
   ["price", "SEK 149", "149"],
   ["price", "€ 149", "€ 149"],
+  ["vat_rate", "19 %", "19"],
+  ["vat_rate", "0", "0"],
+  ["vat_rate", "0,19", "0,19 (0,19 % or 19 %?)"],
+  ["vat_rate", ".07", ".07 (.07 % or 7 %?)"],
+  ["vat_rate", "0,5 %", "0.5"],
   ["quantity", "10 st", "10"],
   ["available_at", "2026-12-24 00:00:00", "2026-12-24"],
   ["quantity", "12.0", "12"],

@@ -543,3 +543,33 @@ test("exports of shops are stored as the shop shows them, in three clicks", asyn
   assertStringIncludes(await read("MUG-B"), "<gtin>4006381333931</gtin>");
   assertEquals(tab.faults, []);
 });
+
+test("a tax as a share and what formulas left are not stored as they are", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(
+    page,
+    "SKU;Titel;Preis (EUR);Bestand;Marke;MwSt\r\n" +
+      "A;Becher;12,90;3;#NV;0,19\r\nB;Tasse;9,90;4;NULL;19\r\n",
+    "preise.csv",
+  );
+  await page.getByText("2 cells without a value, such as #N/A, are read as")
+    .waitFor();
+  await click(page, "Check 2 products");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  await page.getByText("0,19 % or 19 %?").first().waitFor();
+  await grid(page).getByRole("gridcell", { name: "0,19" }).click();
+  await page.keyboard.type("19");
+  await page.keyboard.press("Enter");
+  await click(page, "Check again");
+  await click(page, "Upload 2 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const { products } = await app.client().listProducts();
+  assertEquals(
+    products.map(({ sku, brand, vat_rate }) => [sku, brand, vat_rate]),
+    [["A", undefined, "19"], ["B", undefined, "19"]],
+  );
+  assertEquals(tab.faults, []);
+});

@@ -71,6 +71,16 @@ for (
     [number(4006381333931, "0.00E+00"), "4006381333931"],
     [number(42, "00000"), "00042"],
     [number(0.25, "0%"), "25%"],
+    // What Excel shows beside a number is said by its format alone.
+    [number(12.9, '#,##0.00\\ "€"'), "12.9 €"],
+    [number(1299, "#,##0 [$€-407]"), "1299 €"],
+    [number(12.9, "[$$-409]#,##0.00"), "$12.9"],
+    [number(12.9, '_-* #,##0.00\\ "kr"_-;\\-* #,##0.00\\ "kr"_-'), "12.9 kr"],
+    [number(0.5, '0.0 "kg"'), "0.5 kg"],
+    [number(12, '"A-"0000'), "A-0012"],
+    [number(5, "[Red]0;[Blue]-0"), "5"],
+    [number(123456789, "000-00-0000"), "123456789"],
+    [number(1234567, "# ##0"), "1234567"],
     [number(46143, "dd/mm/yyyy"), "2026-05-01"],
     [number(46143.5, "yyyy-mm-dd hh:mm"), "2026-05-01T12:00:00"],
     [number(123456789012345678, "0"), "1.2345678901234568E+17"],
@@ -177,7 +187,7 @@ test("another sheet is chosen, and the corrected file is a workbook again", asyn
     "preise.xlsx",
   );
   await page.getByLabel("Sheet").selectOption("Neu");
-  await page.getByText("1 formula without a value").waitFor();
+  await page.getByText("1 cell without a value").waitFor();
   await click(page, "Check 2 products");
   await page.getByText("2 problems in 1 row.").waitFor();
   const grid = page.getByRole("grid", { name: "Rows with problems" });
@@ -201,6 +211,65 @@ test("another sheet is chosen, and the corrected file is a workbook again", asyn
   assertEquals([Neu.E3.t, Neu.E3.v, Neu.E3.f], ["s", "=1+1", undefined]);
   assertEquals(Neu.G1.v, "Problems");
   assertStringIncludes(`${Neu.G3.v}`, "=1+1");
+  assertEquals(tab.faults, []);
+});
+
+test("a currency in the format of a cell is that of its price, and of no other", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const priced = (sku: string, format: string) => [
+    ...[sku, "Becher", number(12.9, format), 3],
+  ];
+  const header = ["SKU", "Titel", "Preis", "Bestand"];
+  const euro = '#,##0.00\\ "€"';
+  await choose(page, book({ A: [header, priced("A", euro)] }), "preise.xlsx");
+  await click(page, "Check 1 product");
+  await click(page, "Upload 1 product");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const { text: stored } = await app.call("/seller_api/products/A");
+  assertStringIncludes(stored, '<price currency="EUR">12.9</price>');
+
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
+  const mixed = [header, priced("B", euro), priced("C", "[$$-409]#,##0.00")];
+  await choose(page, book({ A: mixed }), "gemischt.xlsx");
+  await page.getByLabel("Currency of all prices").fill("EUR");
+  await click(page, "Check 2 products");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  await page.getByRole("gridcell", { name: "$12.9" }).waitFor();
+  assertEquals(tab.faults, []);
+});
+
+test("a cell that reaches over several rows is that of each", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const made = utils.book_new();
+  const sheet = utils.aoa_to_sheet([
+    ["Frühjahr", null, null, null, null],
+    ["SKU", "Titel", "Preis in EUR", "Bestand", "Marke"],
+    ["A", "Becher", 5, 3, "Kockums"],
+    ["B", "Tasse", 6, 4],
+    ["C", "Teller", 7, 5],
+  ]);
+  const range = (s: string, e: string) => ({
+    s: utils.decode_cell(s),
+    e: utils.decode_cell(e),
+  });
+  sheet["!merges"] = [range("A1", "E1"), range("E3", "E4")];
+  utils.book_append_sheet(made, sheet, "A");
+  const bytes = write(made, { type: "array", bookType: "xlsx" });
+  await choose(page, bytes, "marken.xlsx");
+  await click(page, "Check 3 products");
+  await click(page, "Upload 3 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const { products } = await app.client().listProducts();
+  assertEquals(
+    products.map(({ sku, brand }) => [sku, brand]),
+    [["A", "Kockums"], ["B", "Kockums"], ["C", undefined]],
+  );
   assertEquals(tab.faults, []);
 });
 

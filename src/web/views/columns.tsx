@@ -64,7 +64,8 @@ function Columns({ client, spreadsheet, chosen }: {
   );
   const lacking = missing(mapping);
   const problems = useRowProblems(table, mapping);
-  const { rounded, thousands, bareWeight, path, html = 0 } = problems ?? {};
+  const { rounded, thousands, bareWeight, path, alike, html = 0 } = problems ??
+    {};
   const preset = presetOf(table.header);
   const examples = useMemo(() => examplesOf(table), [table]);
   const twice = repeated(mapping);
@@ -171,6 +172,13 @@ function Columns({ client, spreadsheet, chosen }: {
           A price such as {thousands}{" "}
           is sent as it is, with decimals behind the point. If it is of
           thousands, write it without a point.
+        </p>
+      )}
+      {alike && (
+        <p class="note warn">
+          The SKUs <code>{alike[0]}</code> and <code>{alike[1]}</code>{" "}
+          differ only in capital letters or spaces, or in what is not seen: they
+          would be two products.
         </p>
       )}
       {rounded && (

@@ -1,5 +1,5 @@
 /** Reads tables from workbooks, and writes them. */
-import type { CellObject, WorkBook } from "@e965/xlsx";
+import type { CellObject, Range, WorkBook } from "@e965/xlsx";
 import type { Table } from "../csv.ts";
 import { unpackedSize } from "./archive.ts";
 import { type Dates, textOf } from "./cells.ts";
@@ -39,7 +39,11 @@ export function readSheet(
   const read = names.map((sheet) => ({
     sheets,
     sheet,
-    ...tableOf(rowsOf(book, sheet), datesOf(book)),
+    ...tableOf(
+      rowsOf(book, sheet),
+      book.Sheets[sheet]["!merges"] ?? [],
+      datesOf(book),
+    ),
   }));
   const found = read.find(({ table }) => table.rows.length > 0) ?? read[0];
   if (found === undefined) throw new UnreadableError("It shows no sheet.");
@@ -139,9 +143,13 @@ function rowsOf(
   return rows ?? [];
 }
 
-/** The first row with two texts names the columns; titles may stand above. */
+/**
+ * The first row with two texts names the columns; titles may stand above. A cell
+ * that reaches over several rows is that of each.
+ */
 function tableOf(
   cells: readonly (CellObject | undefined)[][],
+  merges: readonly Range[],
   dates: Dates,
 ): { table: Table; errors: number } {
   let errors = 0;
@@ -149,6 +157,14 @@ function tableOf(
   const rows: string[][] = [];
   const numbers: number[] = [];
   let wide: number | null = null;
+  const tall = new Map<number, Range[]>();
+  for (const merge of merges) {
+    for (let row = merge.s.r + 1; row <= merge.e.r; row++) {
+      if (row >= cells.length) break;
+      tall.set(row, [...tall.get(row) ?? [], merge]);
+    }
+  }
+  let headerAt = 0;
   // A row without cells is a hole in the array.
   for (let i = 0; i < cells.length; i++) {
     const texts = Array.from(cells[i] ?? [], (cell) => {
@@ -158,10 +174,13 @@ function tableOf(
     });
     const filled = texts.filter((text) => text !== "").length;
     if (header === null) {
-      if (filled > 1) header = texts;
+      if (filled > 1) [header, headerAt] = [texts, i];
       continue;
     }
     if (filled === 0) continue;
+    for (const { s: { r, c } } of tall.get(i) ?? []) {
+      if (r > headerAt) texts[c] ||= textOf(cells[r]?.[c], dates) ?? "";
+    }
     if (texts.slice(header.length).some(Boolean)) wide ??= i + 1;
     rows.push(header.map((_, column) => texts[column] ?? ""));
     numbers.push(i + 1);

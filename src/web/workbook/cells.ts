@@ -36,12 +36,41 @@ function textOfNumber(value: number, format: string, dates: Dates): string {
     const date = dateOf(value, dates);
     if (date !== null) return date;
   }
-  if (format.includes("%")) return `${plain(value * 100)}%`;
+  const { before, digits, behind } = partsOf(format);
+  if (digits.includes("%")) return `${plain(value * 100)}%`;
   // A format of zeros alone shows zeros before the number.
-  if (/^0+$/.test(format) && Number.isInteger(value) && value >= 0) {
-    return plain(value).padStart(format.length, "0");
+  const isPadded = /^0+$/.test(digits) && Number.isInteger(value) && value >= 0;
+  const text = plain(value).padStart(isPadded ? digits.length : 0, "0");
+  return `${before}${text}${behind}`.trim();
+}
+
+/** Texts of a format, and last the signs that stand for digits. */
+const WORDS =
+  /"([^"]*)"|\\(.)|\[([^[\]]*)\]|[_*].|([€$£/ -])|([0#?.,%E+]+|General)|./gs;
+const NOTHING = { before: "", digits: "", behind: "" };
+
+/**
+ * What a format shows before and behind a number, such as its currency or unit:
+ * a cell says it nowhere else. Nothing for texts between digits.
+ */
+function partsOf(format: string): typeof NOTHING {
+  const [first] = format.match(/^(?:"[^"]*"|\\.|[^;"\\])*/s)!;
+  const parts = { ...NOTHING };
+  for (const [, quoted, one, word, bare, digits] of first.matchAll(WORDS)) {
+    if (digits !== undefined) {
+      if (parts.behind.trim() !== "") return NOTHING;
+      parts.digits += digits;
+    } else {
+      parts[parts.digits === "" ? "before" : "behind"] += quoted ?? one ??
+        bare ?? signIn(word ?? "");
+    }
   }
-  return plain(value);
+  return parts;
+}
+
+/** The currency of `$€-407`; colours and conditions are none. */
+function signIn(word: string): string {
+  return word.startsWith("$") ? word.slice(1).split("-")[0] : "";
 }
 
 /**
