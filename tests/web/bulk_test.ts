@@ -116,6 +116,12 @@ browserTest(
     const { products: left } = await client.listProducts({ limit: 250 });
     assertEquals(left.length, 47);
 
+    // On with the keyboard, from where the focus was left.
+    await page.keyboard.press("Tab");
+    assertEquals(
+      await page.evaluate("document.activeElement.textContent"),
+      "Save 9 deleted products as a file",
+    );
     const saved = page.waitForEvent("download");
     await click("Save 9 deleted products as a file");
     const file = await Deno.readTextFile(await (await saved).path());

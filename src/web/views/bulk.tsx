@@ -401,8 +401,16 @@ function Refetch({ client, products }: {
 /** Says what was done, with the way back. */
 export function DoneNote({ done }: { done: Done }) {
   const { text, transaction_id, deleted = [], failures = [] } = done;
+  const note = useRef<HTMLDivElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => note.current?.focus(), [done]);
   return (
-    <div class={failures.length > 0 ? "note warn" : "note good"} role="status">
+    <div
+      ref={note}
+      tabIndex={-1}
+      class={failures.length > 0 ? "note warn" : "note good"}
+      role="status"
+    >
       <p>
         {text}{" "}
         {transaction_id !== undefined && (
