@@ -574,7 +574,10 @@ function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
   }
   if (error instanceof ApiError && !error.passes) {
     const { details: problems, more, requestId } = error;
-    if (requestId) nameUpload(requestId, fileName);
+    const isCheck = first.name === "checking";
+    if (requestId) {
+      nameUpload(requestId, isCheck ? `Check of ${fileName}` : fileName);
+    }
     return {
       name: "refused",
       refusal: { ...NO_REFUSAL, error, problems, more },

@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     cell: (entry) =>
       "watched" in entry
         ? <LinkTo watched={entry.watched} />
-        : nameOfRefused(entry.refusal),
+        : nameOfUpload(entry.refusal.request_id) ?? "Refused at once",
   },
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   {
@@ -60,11 +60,7 @@ const COLUMNS: readonly Column<Entry>[] = [
         ? <State of={entry.watched.status} word={stateOf(entry.watched)} />
         : (
           <>
-            <State
-              of="refused"
-              word={entry.refusal.dry_run ? "check refused" : undefined}
-            />{" "}
-            <Reasons refusal={entry.refusal} />
+            <State of="refused" /> <Reasons refusal={entry.refusal} />
           </>
         ),
   },
@@ -79,22 +75,10 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-/** Requests whose accepted ones are in the history. */
-const UPLOADS: readonly string[] = [
-  "POST /seller_api/bulk_products",
-  "POST /seller_api/bulk_attributes",
-  "POST /seller_api/imports",
-];
-
+/** Whether the refused request was an upload or an import. */
 function isUpload({ route }: Refusal): boolean {
-  return UPLOADS.includes(route);
-}
-
-/** A check would have stored nothing. */
-function nameOfRefused({ request_id, dry_run }: Refusal): string {
-  const name = nameOfUpload(request_id);
-  if (dry_run) return name === null ? "Check" : `Check of ${name}`;
-  return name ?? "Refused at once";
+  return route === "POST /seller_api/bulk_products" ||
+    route === "POST /seller_api/imports";
 }
 
 /**
