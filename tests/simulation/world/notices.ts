@@ -66,7 +66,7 @@ function checkMails(
   const unnamed = (text: string) =>
     text.replaceAll(new RegExp(`\\b${name}(-\\d+)?\\b`, "g"), "<seller>");
   sometimes("a mail is sent again", mails.length - byId.size);
-  const told = new Map<string, number>();
+  const told = new Map<string, TakenMail>();
   let last: TakenMail | null = null;
   for (const [first, ...again] of byId.values()) {
     hold(
@@ -85,7 +85,7 @@ function checkMails(
       const before = told.get(link);
       const isOnce = before === undefined || mayForget(stage, before, first.at);
       hold(isOnce, "true", "an import is told once", { link, mails });
-      told.set(link, first.at);
+      told.set(link, first);
     }
     hold(
       last === null || stage.isSetBack(last.at, first.at) ||
@@ -104,8 +104,10 @@ function checkMails(
  * long as the import is there, each sweep would have to pass over the notices
  * of months; so it is told twice then, rather than never.
  */
-function mayForget(stage: Stage, from: number, to: number): boolean {
-  const begun = stage.wallClock(from) - BEFORE_MAIL_MS;
+function mayForget(stage: Stage, mail: TakenMail, to: number): boolean {
+  const { at: from, date } = mail;
+  // A mail has the time of its latest notice, which may have waited for a day.
+  const begun = Math.min(date, stage.wallClock(from) - BEFORE_MAIL_MS);
   return stage.isSetBack(from, to) &&
     stage.latestWithin(from, to) - begun >= KEPT_MS;
 }
