@@ -388,9 +388,17 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "imports: a part is stored after the import was cancelled",
-    file: "imports/check.ts",
-    from: "locked?.state === row.state && next(locked) === part.part;",
-    to: "locked !== null && next(locked) === part.part;",
+    file: "imports/import_rows.ts",
+    from: "WHERE seller_no = ? AND id = ? AND lease_id = ?\n" +
+      "     AND state IN ('checking', 'storing') ",
+    to: "WHERE seller_no = ? AND id = ?\n" +
+      "     AND (lease_id = ? OR state = 'cancelled') ",
+    also: {
+      from: "const JOB = query(({ lock }) =>\n  `SELECT ${COLUMNS}",
+      to:
+        "const JOB = query(({ lock }) =>\n  `SELECT ${COLUMNS.replace('state', " +
+        "\"CASE state WHEN 'cancelled' THEN 'storing' ELSE state END AS state\")}",
+    },
   },
   {
     name: "imports: what was never checked is not told",
@@ -407,10 +415,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "json: null is a text of four letters",
-    file: "json/reader.ts",
+    file: "json/tokens.ts",
     from:
-      `this.#scalar(isNull ? "null" : "a boolean", at, isNull ? null : word);`,
-    to: `this.#scalar(isNull ? "null" : "a boolean", at, word);`,
+      `this.scalar(isNull ? "null" : "a boolean", at, isNull ? null : word);`,
+    to: `this.scalar(isNull ? "null" : "a boolean", at, word);`,
   },
   {
     name: "imports: what is over is deleted as a dry run is",
