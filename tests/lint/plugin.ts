@@ -6,6 +6,7 @@
 import { ambientDependencies } from "./ambient_dependencies.ts";
 import { builtRegularExpressions } from "./built_regular_expressions.ts";
 import { importsByLayer } from "./imports_by_layer.ts";
+import { linearRegularExpressions } from "./linear_regular_expressions.ts";
 import { seamWords } from "./seam_words.ts";
 import { type SourceRule, sourceRule } from "./source_rule.ts";
 import { unboundedSpreads } from "./unbounded_spreads.ts";
@@ -14,6 +15,7 @@ const RULES: Readonly<Record<string, SourceRule>> = {
   "ambient-dependencies": ambientDependencies,
   "built-regular-expressions": builtRegularExpressions,
   "imports-by-layer": importsByLayer,
+  "linear-regular-expressions": linearRegularExpressions,
   "seam-words": seamWords,
   "unbounded-spreads": unboundedSpreads,
 };

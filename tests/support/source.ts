@@ -18,7 +18,7 @@ function* modules(folder = ""): Generator<string> {
   for (const { name, isFile } of Deno.readDirSync(new URL(folder, SOURCE))) {
     if (!isFile) {
       if (name !== "dist") yield* modules(`${folder}${name}/`);
-    } else if (/\.tsx?$/.test(name) && !name.endsWith(".d.ts")) {
+    } else if (/\.(tsx?|js)$/.test(name) && !name.endsWith(".d.ts")) {
       yield folder + name;
     }
   }

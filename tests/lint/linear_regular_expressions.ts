@@ -1,0 +1,21 @@
+/// <reference lib="deno.unstable" />
+import linear from "./regular_expressions/linear.txt" with { type: "text" };
+import type { SourceRule } from "./source_rule.ts";
+
+const LINEAR = new Set(linear.split("\n"));
+
+/**
+ * Strangers send what the regular expressions of the source read, and one that
+ * backtracks can stop a thread for good. So each is one that
+ * `regular_expressions.ts` has found to take linear time.
+ */
+export const linearRegularExpressions: SourceRule = (_module, context) => ({
+  Literal(node) {
+    if (!("regex" in node && node.regex) || LINEAR.has(node.raw)) return;
+    context.report({
+      node,
+      message: "a regular expression that was not checked for linear time",
+      hint: "run `deno run -A tests/lint/regular_expressions.ts`",
+    });
+  },
+});
