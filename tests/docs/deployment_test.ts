@@ -30,6 +30,7 @@ const RUN = {
   replicate: ["backup", "litestream replicate"],
   replica: ["backup", "litestream restore"],
   restore: ["backup", "seller-admin restore /var"],
+  rehearse: ["backup", "/var/lib/seller-rehearsal"],
   prune: ["backup", "seller-admin images prune"],
   upgrade: ["backup", "before-upgrade.db"],
   dump: ["backup", "pg_dump"],
@@ -277,6 +278,13 @@ Deno.test({
           "*.db",
         ),
         "echo restored; seller-admin seller list; echo listed",
+        block("rehearse")
+          .replace("2026-11-21T0300.db", "*.db")
+          .replace("--port=8089", `--port=${freePort()}`).trimEnd() +
+        ' > "$FOLDER/rehearsal" 2>&1 &',
+        "grep -q -m 1 '^listening' < <(tail --pid=$! -n +1 -f \"$FOLDER/rehearsal\")",
+        "echo rehearsed; seller-admin seller list --data=/var/lib/seller-rehearsal",
+        "kill $! && wait $! || true",
         block("upgrade"),
         ...Object.entries(storage).map(([name, value]) =>
           `echo '${name}=${value}' >> /etc/seller-interface.env`
@@ -304,6 +312,7 @@ Deno.test({
     assert(success, text);
     assertMatch(text, /^api_key: \S+$/m, text);
     assertMatch(text, /^restored\n\S+ {2}.+ acme\nlisted$/m, text);
+    assertMatch(text, /^rehearsed\n\S+ {2}.+ acme$/m, text);
     assertEquals(bucket.objects.size, 1, text);
     if (hasProgram("litestream", "version")) {
       assertMatch(text, /^\S+ {2}.+ late\nreplica read$/m, text);
