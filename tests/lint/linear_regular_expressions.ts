@@ -7,7 +7,7 @@ const LINEAR = new Set(linear.split("\n"));
 /**
  * Strangers send what the regular expressions of the source read, and one that
  * backtracks can stop a thread for good. So each is one that
- * `regular_expressions.ts` has found to take linear time.
+ * `regular_expressions_test.ts` has found to take linear time.
  */
 export const linearRegularExpressions: SourceRule = (_module, context) => ({
   Literal(node) {
@@ -15,7 +15,8 @@ export const linearRegularExpressions: SourceRule = (_module, context) => ({
     context.report({
       node,
       message: "a regular expression that was not checked for linear time",
-      hint: "run `deno run -A tests/lint/regular_expressions.ts`",
+      hint:
+        "run `deno test -A tests/lint/regular_expressions_test.ts -- --update`",
     });
   },
 });
