@@ -9,6 +9,7 @@ import type { Services } from "../services.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Detail } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import { pause } from "../lib/waits.ts";
 import type { ProductsDocument } from "./document.ts";
 import { ATTRIBUTES_LIMIT, type ProductFields } from "./fields.ts";
 import type { Loaded } from "./load.ts";
@@ -35,22 +36,29 @@ export interface Emptied {
 }
 
 /** Rows of one piece. */
-const READ_AT_ONCE = 2_000;
+const READ_AT_ONCE = 500;
+/**
+ * How long the search rests after a piece, as a multiple of its time: without it
+ * a search takes half of this thread for seconds, and updates of other sellers
+ * take two to three times as long.
+ */
+const REST = 2;
 
 export async function findUnnamed(
-  { db, heavy }: Services,
+  { db, heavy, deps: { clock } }: Services,
   seller: Seller,
   document: ProductsDocument,
 ): Promise<Unnamed> {
   const names = namesIn(document);
   const found: Unnamed = { names, onSale: 0, missing: 0, ids: [] };
-  let after: string | null = BEFORE_ALL_IDS;
-  while (after !== null) {
-    const from: string = after;
+  let from = BEFORE_ALL_IDS;
+  for (;;) {
+    let begun = 0;
     const rows = await heavy.run(
       { owner: seller.id },
-      () =>
-        db.read(
+      () => {
+        begun = clock.monotonic();
+        return db.read(
           (sql) =>
             sql.all<{ id: string; sku: string; quantity: number | null }>(
               `SELECT id, sku, quantity FROM products
@@ -58,7 +66,8 @@ export async function findUnnamed(
               [seller.no, from, READ_AT_ONCE],
             ),
           { single: true, seller: seller.no },
-        ),
+        );
+      },
     );
     for (const { id, sku, quantity } of rows) {
       if ((quantity ?? 0) === 0) continue;
@@ -67,9 +76,11 @@ export async function findUnnamed(
       found.missing++;
       if (found.ids.length < ATTRIBUTES_LIMIT) found.ids.push(id);
     }
-    after = rows.length < READ_AT_ONCE ? null : rows[rows.length - 1].id;
+    if (rows.length < READ_AT_ONCE) return found;
+    from = rows[rows.length - 1].id;
+    const rest = REST * (clock.monotonic() - begun);
+    if (rest > 0) await pause(clock, rest);
   }
-  return found;
 }
 
 /** Ids and SKUs in a document, also those of products that are refused. */
