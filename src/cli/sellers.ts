@@ -205,10 +205,12 @@ function list(text: string): string[] {
 }
 
 function printRefusal(
-  { at, id, status, code, route, message, details, more }: ListedRefusal,
+  { at, id, status, code, route, dryRun, message, details, more }:
+    ListedRefusal,
   print: (line: string) => void,
 ): void {
-  print(line(isoTime(at), id, status, code, route ?? "no route"));
+  const what = `${route ?? "no route"}${dryRun ? " (dry run)" : ""}`;
+  print(line(isoTime(at), id, status, code, what));
   if (details.length === 0) print(`    ${message}`);
   for (const { product, line, code, message } of details) {
     const place = product === undefined ? "" : `product ${product}, `;

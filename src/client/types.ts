@@ -581,6 +581,8 @@ export interface Refusal {
   seller: string;
   /** method and path; empty where there is no such path */
   route: string;
+  /** true: nothing would have been stored */
+  dry_run?: boolean;
   status: number;
   code: ErrorCode;
   message: string;

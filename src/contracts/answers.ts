@@ -204,6 +204,7 @@ const REFUSAL = named(
   one("request_id", UUID),
   one("seller", STRING, "its name"),
   one("route", STRING, "method and path; empty where there is no such path"),
+  maybe("dry_run", BOOLEAN, "true: nothing would have been stored"),
   one("status", COUNT),
   one("code", word(Object.keys(ERRORS))),
   one("message", STRING),

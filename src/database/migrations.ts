@@ -121,6 +121,10 @@ UPDATE products SET former_prices = currency || ' ' ||
 ALTER TABLE products DROP COLUMN lowest_price;
 ALTER TABLE products DROP COLUMN lowest_price_until;`,
   },
+  {
+    name: "whether what was refused was a check",
+    sql: addColumns("refusals", { dry_run: "integer DEFAULT 0" }),
+  },
 ];
 
 /** The SQL of a migration for an engine. */

@@ -48,6 +48,8 @@ export interface Refusal {
   at: number;
   /** Method and path as in the table of routes; null where there is no route. */
   route: string | null;
+  /** Whether nothing would have been stored. */
+  dryRun: boolean;
   status: number;
   code: ErrorCode;
   message: string;
@@ -148,7 +150,7 @@ export class RefusalLog {
       await tx.runMany(
         insertInto("refusals", [
           ...["id", "seller_no", "at", "route", "status", "code", "message"],
-          ...["size", "details", "more"],
+          ...["size", "details", "more", "dry_run"],
         ]),
         rows,
       );
@@ -194,9 +196,13 @@ async function presentSellers(
 
 function rowOf(refusal: Refusal): Param[] {
   const { id, sellerNo, at, route, status, code, message } = refusal;
-  const { size, details, more } = refusal;
-  const text = JSON.stringify(details);
-  return [id, sellerNo, at, route, status, code, message, size, text, more];
+  const { size, more } = refusal;
+  const details = JSON.stringify(refusal.details);
+  const dryRun = refusal.dryRun ? 1 : 0;
+  return [
+    ...[id, sellerNo, at, route, status, code, message],
+    ...[size, details, more, dryRun],
+  ];
 }
 
 /** A stored refusal with the name of its seller. */
@@ -257,21 +263,25 @@ export async function listRefusals(
     range.params,
   );
   const rows = await sql.all<
-    Omit<ListedRefusal, "details"> & { details: string }
+    Omit<ListedRefusal, "details" | "dryRun"> & {
+      details: string;
+      dryRun: number;
+    }
   >(
     `SELECT * FROM (
        SELECT refusals.id, refusals.seller_no AS "sellerNo",
          sellers.name AS seller, refusals.at, refusals.route, refusals.status,
          refusals.code, refusals.message, refusals.size, refusals.details,
-         refusals.more
+         refusals.more, refusals.dry_run AS "dryRun"
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
          AND sellers.status <> 'removed' ${ofPart("refusals.seller_no")}
        ${range.where} ORDER BY refusals.id DESC LIMIT ${STEP_ROWS}) AS newest
      ${matching.where} ORDER BY id DESC ${LIMIT}`,
     [...range.params, ...matching.params, limit + 1],
   );
-  const found = rows.slice(0, limit).map(({ details, ...row }) => ({
+  const found = rows.slice(0, limit).map(({ details, dryRun, ...row }) => ({
     ...row,
+    dryRun: dryRun === 1,
     details: JSON.parse(details),
   }));
   return rows.length > limit

@@ -574,10 +574,7 @@ function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
   }
   if (error instanceof ApiError && !error.passes) {
     const { details: problems, more, requestId } = error;
-    const isCheck = first.name === "checking";
-    if (requestId) {
-      nameUpload(requestId, isCheck ? `Check of ${fileName}` : fileName);
-    }
+    if (requestId) nameUpload(requestId, fileName);
     return {
       name: "refused",
       refusal: { ...NO_REFUSAL, error, problems, more },

@@ -18,6 +18,7 @@ bothEngines.test("refusals: who reads them waits for those being written", async
     sellerNo: seller.no,
     at: clock.now(),
     route: "GET /seller_api/products",
+    dryRun: false,
     status: 404,
     code: "not_found",
     message: "It is not there.",

@@ -1072,23 +1072,33 @@ test("a refused upload stands in the seller's history, and the operator sees it"
   await using tab = await openTab();
   const { page } = tab;
   await app.upload(product("A-1"));
-  await app.upload(product("B-1", "<gtin>1</gtin>"));
+  const body = catalogue(product("B-1", "<gtin>1</gtin>"));
+  for (const dryRun of [true, false]) {
+    const path = `/seller_api/bulk_products?dry_run=${dryRun}`;
+    await app.call(path, { method: "POST", body });
+  }
   await app.call("/seller_api/products?limit=x");
   await signIn(tab, app.url, app.key);
   await page.getByRole("link", { name: "History" }).click();
-  await page.getByText("1 problem").click();
-  await page.getByText(/product 1, line 1: gtin/).waitFor();
+  const rows = page.getByRole("table").getByRole("row");
+  await page.getByText("1 problem").first().click();
+  await page.getByText(/product 1, line 2: gtin/).first().waitFor();
+  const shown = (await rows.allInnerTexts())
+    .map((text) => /^(Upload|Check|Refused at once)\t/.exec(text)?.[1])
+    .slice(1);
   assertEquals(
-    await page.getByRole("table").getByRole("row").count(),
-    3,
-    "a head, an upload, a refused upload, and no refused list",
+    shown,
+    ["Refused at once", "Check", "Upload"],
+    "the newest first, and no refused list",
   );
+  assertStringIncludes(await rows.nth(2).innerText(), "check refused");
   await page.getByRole("button", { name: "Sign out" }).click();
   await signIn(tab, app.url, "operator");
   await page.getByRole("link", { name: "Refusals" }).click();
-  await page.getByRole("cell", { name: "POST /seller_api/bulk_products" })
-    .waitFor();
-  assertEquals(await page.getByRole("table").getByRole("row").count(), 3);
+  await page.getByRole("cell", {
+    name: "POST /seller_api/bulk_products (dry run)",
+  }).waitFor();
+  assertEquals(await rows.count(), 4);
   assertEquals(tab.faults, []);
 });
 

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash ee4164445e3401b9a5c40d0fa0f8f433.
+// Built by `deno task client` from sources with the hash 774ef220d669d928925b04689532f9f4.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1546,6 +1546,8 @@ export interface Refusal { at: string;
     seller: string;
     /** method and path; empty where there is no such path */
     route: string;
+    /** true: nothing would have been stored */
+    dry_run?: boolean;
     status: number;
     code: ErrorCode;
     message: string;

@@ -101,6 +101,7 @@ function refusalNode(refusal: ListedRefusal): RefusalNode {
     request_id: refusal.id,
     seller: refusal.seller,
     route: refusal.route,
+    dry_run: refusal.dryRun || undefined,
     status: refusal.status,
     code: refusal.code,
     message: refusal.message,

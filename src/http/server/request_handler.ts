@@ -36,6 +36,7 @@ import { KEY_HEADER } from "../admission/authentication.ts";
 import { quotaHeaders, rateOf } from "../admission/rate_limit.ts";
 import { type Match, parseTarget, Router, type Target } from "./router.ts";
 import { nearestPath } from "./nearest_path.ts";
+import { DRY_RUN } from "./parameters.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import { BodySender, type EncodedBody, SMALL } from "./sending.ts";
 
@@ -156,6 +157,7 @@ export class RequestHandler {
       sellerNo: owner.no,
       at: deps.clock.now(),
       route: route && `${route.method} ${route.path}`,
+      dryRun: exchange.query.get(DRY_RUN.name) === "true",
       status: error.status,
       code: error.code,
       message: refused?.reason ?? error.message,

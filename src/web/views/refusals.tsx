@@ -8,7 +8,12 @@ import { type Column, Table } from "../table.tsx";
 
 const COLUMNS: readonly Column<Refusal>[] = [
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
-  { label: "Request", look: "mono break", cell: ({ route }) => route || "–" },
+  {
+    label: "Request",
+    look: "mono break",
+    cell: ({ route, dry_run }) =>
+      `${route || "–"}${dry_run ? " (dry run)" : ""}`,
+  },
   { label: "Status", right: true, cell: ({ status }) => status },
   { label: "Code", look: "mono", cell: ({ code }) => code },
   { label: "Why", cell: (refusal) => <Reasons refusal={refusal} /> },

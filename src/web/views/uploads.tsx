@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     cell: (entry) =>
       "watched" in entry
         ? <LinkTo watched={entry.watched} />
-        : nameOfUpload(entry.refusal.request_id) ?? "Refused at once",
+        : nameOfRefused(entry.refusal),
   },
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   {
@@ -60,7 +60,11 @@ const COLUMNS: readonly Column<Entry>[] = [
         ? <State of={entry.watched.status} word={stateOf(entry.watched)} />
         : (
           <>
-            <State of="refused" /> <Reasons refusal={entry.refusal} />
+            <State
+              of="refused"
+              word={entry.refusal.dry_run ? "check refused" : undefined}
+            />{" "}
+            <Reasons refusal={entry.refusal} />
           </>
         ),
   },
@@ -75,10 +79,22 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-/** Whether the refused request was an upload or an import. */
+/** Requests whose accepted ones are in the history. */
+const UPLOADS: readonly string[] = [
+  "POST /seller_api/bulk_products",
+  "POST /seller_api/bulk_attributes",
+  "POST /seller_api/imports",
+];
+
 function isUpload({ route }: Refusal): boolean {
-  return route === "POST /seller_api/bulk_products" ||
-    route === "POST /seller_api/imports";
+  return UPLOADS.includes(route);
+}
+
+/** A check would have stored nothing. */
+function nameOfRefused({ request_id, dry_run }: Refusal): string {
+  const name = nameOfUpload(request_id);
+  if (dry_run) return name === null ? "Check" : `Check of ${name}`;
+  return name ?? "Refused at once";
 }
 
 /**

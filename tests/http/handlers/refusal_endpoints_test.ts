@@ -90,6 +90,26 @@ contract.test("refusals: a seller sees its own with their details, an operator a
   assertEquals(nobody.status, 404);
 });
 
+contract.test("refusals: that of a dry run is told from that of an upload", async () => {
+  await using app = await boot();
+  const body = `<products>${product("A", "<colour>red</colour>")}</products>`;
+  const post = { method: "POST", body };
+  const refused = [
+    await app.call("/seller_api/bulk_products?dry_run=true", post),
+    await app.call("/seller_api/bulk_products?dry_run=false", post),
+    await app.call("/seller_api/imports?dry_run=true&accept=any", post),
+    await app.call("/seller_api/imports?accept=any", post),
+  ];
+  const { children } = child((await own(app)).xml, "refusals");
+  const checks = children.filter(({ source }) =>
+    source.includes("<dry_run>true</dry_run>")
+  );
+  assertEquals(
+    checks.map((refusal) => textAt(refusal, "request_id")),
+    [refused[2], refused[0]].map(({ headers }) => headers.get("x-request-id")),
+  );
+});
+
 contract.test("refusals: a thousand are kept, in one write a second, with few details", async () => {
   const clock = new TestClock();
   let commits = 0;
