@@ -2,7 +2,9 @@
  * Attribute updates and uploads on one plain server and on 1, 2 and 4 workers of
  * a cluster, beside pgbench with the same statements on the same servers.
  *
- *   deno run -A tests/bench/spread.ts [rounds]
+ *   deno run -A tests/bench/spread.ts [rounds [workers…]]
+ *
+ * 0 workers are the plain server.
  *
  * All servers, the service and the load are on the same machine: several workers
  * show what they cost here, not what they gain. What a longer way to the servers
@@ -20,8 +22,8 @@ import { load } from "./load.ts";
 import { BenchService } from "./service.ts";
 import { Table } from "./table.ts";
 
-const ROUNDS = Number(Deno.args[0] ?? 3);
-const WORKERS = 4;
+const [ROUNDS = 3, ...WANTED] = Deno.args.map(Number);
+const WORKERS = WANTED.length > 0 ? WANTED : [0, 1, 2, 4];
 const MS = 2_000;
 const PRODUCTS = 250;
 const CONNECTIONS = { updates: 32, uploads: 8 };
@@ -49,7 +51,9 @@ const cluster = await findCluster();
 async function findCluster(): Promise<Cluster> {
   const given = Cluster.given();
   if (given !== null) return given;
-  const started = await Cluster.start(WORKERS, { hurried: false });
+  const started = await Cluster.start(Math.max(1, ...WORKERS), {
+    hurried: false,
+  });
   if (started === null) throw new Error("There is no ../shared/citus.");
   return stack.use(started);
 }
@@ -396,12 +400,11 @@ async function measureAway(place: Place): Promise<void> {
   }
 }
 
-const places = [await plain()];
-for (const workers of [1, 2, WORKERS]) {
-  places.push(await spread(workers));
+for (const workers of WORKERS) {
+  const place = workers === 0 ? await plain() : await spread(workers);
+  await (await openPostgres({ url: place.url })).close();
+  await measure(place);
+  if (workers === 2) await measureAway(place);
 }
-for (const { url } of places) await (await openPostgres({ url })).close();
-for (const place of places) await measure(place);
-await measureAway(places[2]);
 table.print();
 await table.keep("spread");

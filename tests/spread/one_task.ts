@@ -132,7 +132,10 @@ class Mix {
     await this.ask(`${sku}/history?attribute=price`);
     await this.#post(`/bulk_products/${id}/undo?changed=keep`, "");
     await this.ask(`/seller_api/products/D-${round}`, { method: "DELETE" });
-    const mapping = { method: "PUT", body: "<mapping/>" };
+    const mapping = {
+      method: "PUT",
+      body: "<mapping><columns/><values/></mapping>",
+    };
     await this.ask("/seller_api/mappings/prices", mapping);
     await this.ask("/seller_api/mappings");
   }
