@@ -13,7 +13,11 @@ export const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
   ["counts of queues", /AS counted$/, "every 10 s"],
   ["oldest image", /AS waiting$/, "every 10 s"],
   ["webhooks by state", /FROM webhooks WHERE seller_no > 0/, "every 10 s"],
-  ["old rows", /ORDER BY \w+ LIMIT \$\d$/, "each hour, of one server"],
+  [
+    "old rows",
+    /ORDER BY \w+ LIMIT CAST\(\$\d AS BIGINT\)$/,
+    "each hour, of one server",
+  ],
   [
     "unneeded images",
     /\(seller_no, id\) > \(\$1, \$2\)/,
