@@ -116,6 +116,8 @@ function stock(quantity: number): Uint8Array {
 interface Seller {
   no: number;
   id: string;
+  /** The id of its key. */
+  key: string;
 }
 
 interface Recorded {
@@ -159,6 +161,7 @@ function scriptOf(
     if (typeof param === "number") return param === from.no ? ":s" : `${param}`;
     if (typeof param !== "string") throw new Error("not in such a script");
     if (param === from.id) return `'${to.id}'`;
+    if (param === from.key) return `'${to.key}'`;
     const sku = skus.get(param);
     if (sku !== undefined) return idOf(`'${sku}'`);
     if (UUID.test(param)) return "md5((:u)::text)::uuid";
@@ -303,7 +306,8 @@ async function scriptsOf(
   const sellers = new Map(
     (await db.read((sql) =>
       sql.all<Seller & { name: string }>(
-        "SELECT seller_no AS no, id, name FROM sellers",
+        `SELECT seller_no AS no, sellers.id, name, api_keys.id AS key
+         FROM sellers JOIN api_keys USING (seller_no)`,
       )
     )).map(({ name, ...seller }) => [name, seller]),
   );
