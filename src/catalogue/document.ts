@@ -765,7 +765,8 @@ export class Decoder {
       if (sent.includes(attribute)) continue;
       if (READ_ONLY_ATTRIBUTES[element]?.includes(attribute)) continue;
       const field = path === "" ? `@${attribute}` : `${path}/@${attribute}`;
-      this.#unknownAttribute(attribute, sent, line, field);
+      const known = [...this.#words.beside(element), ...sent];
+      this.#unknownAttribute(attribute, known, line, field);
     }
   }
 

@@ -1,5 +1,6 @@
 /** How messages about a document of products name its parts, in each form. */
 import { quote } from "../lib/values.ts";
+import { TEXT_NAMES } from "./fields.ts";
 
 export type DocumentForm = "xml" | "json";
 
@@ -7,6 +8,8 @@ export interface Words {
   /** What an unknown element or XML attribute is called. */
   element: (name: string) => string;
   attribute: (name: string) => string;
+  /** What may stand beside the XML attributes of an element, by name. */
+  beside: (element: string) => readonly string[];
   /** A known name. */
   show: (name: string) => string;
   /** How a list is written, and a property of the product. */
@@ -22,6 +25,7 @@ export interface Words {
 const XML: Words = {
   element: (name) => `The element <${name}>`,
   attribute: (name) => `The XML attribute ${quote(name)}`,
+  beside: () => [],
   show: (name) => `<${name}>`,
   list: (name, item) => `<${name}><${item}>…</${item}></${name}>`,
   property: (name) =>
@@ -34,6 +38,7 @@ const XML: Words = {
 const JSON: Words = {
   element: (name) => `The name ${quote(name)}`,
   attribute: (name) => `The name ${quote(name)}`,
+  beside: (element) => [TEXT_NAMES[element] ?? "value"],
   show: (name) => `"${name}"`,
   list: (name) => `"${name}": […]`,
   property: (name) => `"attributes": [{"name": "${name}", "value": "…"}]`,

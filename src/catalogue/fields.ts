@@ -370,6 +370,12 @@ export const READ_ONLY_ATTRIBUTES: Readonly<
   image: ["status", "href", "type", "width", "height", "code", "message"],
 };
 
+/** Names in JSON of texts beside XML attributes; the others are "value". */
+export const TEXT_NAMES: Readonly<Record<string, string>> = {
+  price: "amount",
+  image: "url",
+};
+
 /**
  * Elements of a product in a read-out that only the service sets; an upload may
  * hold them and they are ignored.

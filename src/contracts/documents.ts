@@ -14,6 +14,7 @@ import {
   SCALAR_RULES,
   type ScalarField,
   TEXT_LIMITS,
+  TEXT_NAMES,
   type UnitRule,
 } from "../catalogue/fields.ts";
 import { LOWEST_PRICE_DAYS } from "../catalogue/price_changes.ts";
@@ -62,7 +63,7 @@ function scalar(field: ScalarField, sends: boolean): Child {
   }
   if (Object.keys(attributes).length === 0) return maybe(field, { content });
   const plain = unit === undefined ? { plain: true as const } : {};
-  const textName = unit?.column === undefined ? undefined : "amount";
+  const textName = TEXT_NAMES[field];
   return maybe(field, { content, textName, attributes, ...plain });
 }
 
@@ -92,7 +93,7 @@ function readOnly(names: readonly string[]): Record<string, Attribute> {
 
 const IMAGE: Shape = {
   type: "image",
-  textName: "url",
+  textName: TEXT_NAMES.image,
   content: line(MAX_URL_LENGTH),
   attributes: {
     alt: { form: { ...line(TEXT_LIMITS.alt), empty: true } },

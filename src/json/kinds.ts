@@ -66,20 +66,33 @@ export function kindOf(shape: Shape): Kind {
   return textKind(content);
 }
 
-/** For messages: the kind of values of a shape, and how such an object looks. */
+/** For messages: the kind of values of a shape, and how such a value looks. */
 export function expectedOf(shape: Shape): string {
   const kind = kindOf(shape);
-  if (!isAttributed(shape) || kind !== "an object") return kind;
+  const isPlain = isText(shape.content) && !isAttributed(shape);
+  const form = isPlain ? null : formShown(shape);
+  return form === null ? kind : `${kind}; write ${form}`;
+}
+
+/** Null for an object of elements, or an array of such. */
+function formShown(shape: Shape): string | null {
+  const listed = listedIn(shape);
+  if (listed !== null) {
+    const item = formShown(listed.items.shape);
+    return item === null ? null : `[${item}]`;
+  }
   const { content, attributes, textName = "value" } = shape;
+  if (!isText(content)) return null;
+  if (attributes === undefined) return sample(content);
   const members = [
-    `"${textName}": ${sample(content as TextForm)}`,
-    ...Object.entries(attributes!)
+    `"${textName}": ${sample(content)}`,
+    ...Object.entries(attributes)
       .filter(([, { required, example }]) => required || example !== undefined)
       .map(([name, { form, example }]) =>
         `"${name}": ${sample(form, example)}`
       ),
   ];
-  return `${kind}; write {${members.join(", ")}}`;
+  return `{${members.join(", ")}}`;
 }
 
 export function sample(form: TextForm, example = "…"): string {

@@ -137,6 +137,14 @@ Deno.test("a value of another type is refused where it stands, inside of fields"
       ],
       ["weight", "350", "", /an object; write {"value": …, "unit": "g"}\.$/],
       [
+        "attributes",
+        '{"colour": "blue"}',
+        "",
+        /an array; write \[{"value": "…", "name": "…"}\]\.$/,
+      ],
+      ["images", '"x"', "", /an array; write \[{"url": "…"}\]\.$/],
+      ["categories", "{}", "", /an array; write \["…"\]\.$/],
+      [
         "weight",
         '{"value": {}, "unit": "g"}',
         "/value",
@@ -173,6 +181,32 @@ Deno.test("a value of another type is refused where it stands, inside of fields"
       JSON.stringify(error),
     );
     assertMatch(found!.message, message);
+  }
+});
+
+Deno.test("a name that is not known is told the known ones, its value's among them", async () => {
+  await using app = await boot();
+  for (
+    const [field, value, known] of [
+      [
+        "price",
+        '{"value": "149", "currency": "SEK"}',
+        /; known are amount, currency, expected\.$/,
+      ],
+      [
+        "price",
+        '{"amout": "149", "currency": "SEK"}',
+        /; the nearest known name is amount\.$/,
+      ],
+      ["quantity", '{"is": 3}', /; known are value, expected\.$/],
+      ["images", '[{"src": "x"}]', /; known are url, alt\.$/],
+    ] as const
+  ) {
+    const { error }: Refused =
+      await (await post(app, documentOf({ [field]: value }))).json();
+    const found = error.details!
+      .find(({ code }) => code === "unknown_attribute");
+    assertMatch(found!.message, known, JSON.stringify(error));
   }
 });
 
