@@ -87,6 +87,10 @@ async function decide(
   { db, deps, arguments: [id], flags, print }: Context,
   decision: string,
 ): Promise<void> {
+  const { code, message } = flags;
+  if (decision === "rejected" && code === undefined && message === undefined) {
+    throw new UsageError("A rejection needs --code or --message.");
+  }
   const texts: DecisionTexts = Object.fromEntries(
     Object.entries({ ...flags, product: id, decision })
       .map(([name, text = ""]) => [name, { text }]),

@@ -151,7 +151,7 @@ export function readDecision(
       ...place,
       field: "code",
       code: "required",
-      message: "code is missing; a rejection needs a <code> or a <message>.",
+      message: "code is missing; a rejection needs a code or a message.",
     });
   }
   if (details.length > found) return null;

@@ -169,7 +169,11 @@ Deno.test("review list, approve and reject steer the queue", async () => {
     "TIME  ID  acme  B  Title of B",
   ]);
   const [a, b] = waiting.map((line) => line.split("  ")[1]);
-  assertMatch(await refusal(run(app, "review", "reject", a)), /needs a <code>/);
+  await assertRejects(
+    () => run(app, "review", "reject", a),
+    UsageError,
+    "A rejection needs --code or --message.",
+  );
   const why = [
     "--code",
     "blurry",
