@@ -513,7 +513,7 @@ export interface Operations {
   }>;
 
   /**
-   * Recent deliveries. The newest first, each with its last ten tries.
+   * Recent deliveries. The newest first, each with its last ten tries. With a state, a page may hold few or none and still have a <next>.
    *
    * `GET /seller_api/webhooks/:trigger/deliveries`
    */
@@ -521,6 +521,8 @@ export interface Operations {
     input: {
       /** which trigger */
       trigger: Trigger;
+      /** only those in this state */
+      state?: DeliveryState;
       /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 774ef220d669d928925b04689532f9f4.
+// Built by `deno task client` from sources with the hash 48c3957674cbfece0be549d036a45f6a.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -542,13 +542,15 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         webhook_secret: string;
     }>;
     /**
-     * Recent deliveries. The newest first, each with its last ten tries.
+     * Recent deliveries. The newest first, each with its last ten tries. With a state, a page may hold few or none and still have a <next>.
      *
      * `GET /seller_api/webhooks/:trigger/deliveries`
      */
     listDeliveries(input: {
         /** which trigger */
         trigger: Trigger;
+        /** only those in this state */
+        state?: DeliveryState;
         /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */

@@ -203,22 +203,27 @@ export const rotateWebhookSecret = endpoint({
   return { xml: { webhook_secret: rotated.secret } };
 });
 
+const FEW_IN_STATE =
+  "With a state, a page may hold few or none and still have a <next>.";
+
 export const listDeliveries = endpoint({
   operation: "listDeliveries",
   title: "Recent deliveries",
-  about: "The newest first, each with its last ten tries.",
-  parameters: [AFTER, LIMIT],
+  about: `The newest first, each with its last ten tries. ${FEW_IN_STATE}`,
+  parameters: [STATE, AFTER, LIMIT],
   answers: ["deliveries"],
 }, async (context) => {
   const { services, seller, params, query } = context;
-  const place = new QueryReader(query).idPlace();
+  const reader = new QueryReader(query);
+  const state = reader.read(STATE);
+  const place = reader.idPlace();
   const trigger = triggerOf(params);
   const webhook = await services.db.read(
     (sql) => findWebhook(sql, seller.no, trigger),
     { seller: seller.no },
   );
   if (webhook === undefined) throw noWebhook(trigger);
-  const choice = { sellerNo: seller.no, trigger, state: null };
+  const choice = { sellerNo: seller.no, trigger, state };
   return pageOfDeliveries(context, choice, place, deliveryXml);
 });
 
@@ -226,8 +231,7 @@ export const listSellerDeliveries = endpoint({
   operation: "listSellerDeliveries",
   title: "A seller's deliveries",
   about: "The newest first, each with its last ten tries, also those of " +
-    "webhooks that were deleted. With a state, a page may hold few or none " +
-    "and still have a <next>.",
+    `webhooks that were deleted. ${FEW_IN_STATE}`,
   parameters: [STATE, TRIGGER, AFTER, LIMIT],
   answers: ["deliveries"],
 }, async (context) => {

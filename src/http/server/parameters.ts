@@ -71,7 +71,7 @@ export const AFTER = {
   about: "continues after an earlier page: its <next>",
   schema: { type: "string", minLength: 1 },
   code: "not_allowed",
-  expected: "what the <next> of this list held",
+  expected: "what the <next> of this list held; leave it out at first",
 } satisfies Omit<QueryParameter<unknown>, "parse">;
 
 /** Length of a search text at most, in code points. */

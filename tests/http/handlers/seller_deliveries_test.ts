@@ -92,6 +92,33 @@ contract.test("an operator lists a seller's deliveries, by state and trigger, pa
   assertEquals(shown(other), []);
 
   const own = await app.call("/seller_api/webhooks/order_created/deliveries");
+  const shownIn = async (trigger: string, query: string) =>
+    child(
+      (await app.call(`/seller_api/webhooks/${trigger}/deliveries${query}`))
+        .xml,
+      "deliveries",
+    ).children.map((delivery) => textAt(delivery, "state"));
+  assertEquals(await shownIn("order_paid", "?state=held"), ["held"]);
+  assertEquals(await shownIn("order_paid", "?state=delivered"), []);
+  assertEquals(await shownIn("order_created", "?state=delivered"), [
+    "delivered",
+    "delivered",
+  ]);
+  const wrong = await app.call(
+    "/seller_api/webhooks/order_paid/deliveries?state=lost&after=",
+  );
+  assertEquals(detailsOf(wrong).map(({ field, message }) => [field, message]), [
+    [
+      "state",
+      'state is "lost"; it must be one of pending, sending, retrying, ' +
+      "delivered, exhausted, held, cancelled.",
+    ],
+    [
+      "after",
+      'after is ""; it must be what the <next> of this list held; ' +
+      "leave it out at first.",
+    ],
+  ]);
   const names = child(own.xml, "deliveries").children[0].children
     .map(({ name }) => name);
   assertEquals(names.at(-1), "attempts", "its path says the rest");
