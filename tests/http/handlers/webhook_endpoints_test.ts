@@ -110,7 +110,7 @@ bothForms.test("a webhook of the format json is sent JSON, signed as it is sent"
     test: true,
     id: test.headers.get("webhook-id")!,
     trigger: "order_created",
-    data: "",
+    data: {},
   });
   assertEquals(
     text,
