@@ -427,7 +427,6 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
        FROM n`,
       [app.sellerNo],
     ), { seller: app.sellerNo });
-  const heavy = heavyWork(systemDeps("error"));
   const ran: (number | string)[] = [];
   let now = 0;
   const clock = {
@@ -438,6 +437,8 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
       return () => {};
     },
   };
+  const { yieldToIo } = systemDeps("error");
+  const heavy = heavyWork({ clock, yieldToIo });
   const read: Db["read"] = (fn, options) =>
     db.read((sql) =>
       fn({
