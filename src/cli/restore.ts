@@ -42,24 +42,27 @@ export const restoreCommand: Command = {
       ? (part: string) => Deno.copyFile(source, part)
       : (part: string) =>
         untilStopped(deps, (options) => receiveFile(place, part, options));
-    await putInPlace(source, dataDir, copy);
+    const counts = await putInPlace(source, dataDir, copy);
     print(`restored: ${databaseFile(dataDir)}`);
+    const rows = counts.map(({ table, rows }) => `${rows} of ${table}`);
+    print(`rows: ${rows.join(", ")}`);
   },
 };
 
-/** Renamed only when it is complete and verified. */
+/** Renamed only when it is complete and verified. Returns what it holds. */
 async function putInPlace(
   source: string,
   dataDir: string,
   copy: (part: string) => Promise<void>,
-): Promise<void> {
+): Promise<ReturnType<typeof checkSqlite>> {
   const part = join(dataDir, "restore.part");
   try {
     await copy(part);
     await Deno.chmod(part, 0o600);
-    checkSqlite(part, source);
+    const counts = checkSqlite(part, source);
     await sync(part);
     await Deno.rename(part, databaseFile(dataDir));
+    return counts;
   } finally {
     for (const name of await namesIn(dataDir)) {
       if (name.startsWith("restore.part")) {

@@ -63,9 +63,10 @@ async function comesBack(
     UsageError,
     "SELLER_S3_ACCESS_KEY: it is needed",
   );
-  assertEquals(await there("restore", target), [
+  assertEquals(
+    (await there("restore", target))[0],
     `restored: ${restored}/seller.db`,
-  ]);
+  );
   assertEquals(names(restored), ["seller.db"]);
   await assertRejects(() => there("restore", target), UsageError, "holds");
   await using other = await boot({

@@ -41,7 +41,10 @@ Deno.test("restore: only a sound backup is accepted, and only into an empty fold
   assertMatch(message, /has schema version .* as old as this one\.$/);
   assertEquals(await names(), [], "nothing stays behind");
 
-  assertEquals(await restore(file), [`restored: ${dataDir}/seller.db`]);
+  assertEquals(await restore(file), [
+    `restored: ${dataDir}/seller.db`,
+    "rows: 1 of sellers, 200 of products, 1 of transactions, 0 of images",
+  ]);
   assertEquals(await names(), ["seller.db"]);
   assertEquals((await Deno.stat(`${dataDir}/seller.db`)).mode! & 0o777, 0o600);
   const again = await assertRejects(() => restore(file), UsageError);

@@ -147,15 +147,19 @@ export function isSqliteInUse(file: string): boolean {
   }
 }
 
+/** Tables whose rows tell an operator what a database holds. */
+const COUNTED = ["sellers", "products", "transactions", "images"];
+
 /**
  * Reads all of a file, which nobody else uses. Throws an `Error`, which calls it
  * `name`, where it is not a sound database of this program or an older one.
+ * Returns the number of rows of the tables that tell what it holds.
  */
 export function checkSqlite(
   file: string,
   name: string,
   migrations: readonly Migration[] = MIGRATIONS,
-): void {
+): { table: string; rows: number }[] {
   const connection = new DatabaseSync(file);
   try {
     if (schemaOf(connection, name, migrations).version === 0) {
@@ -175,6 +179,10 @@ export function checkSqlite(
     if (connection.prepare("PRAGMA foreign_key_check").get() !== undefined) {
       throw new Error("rows refer to rows that are missing");
     }
+    return COUNTED.map((table) => {
+      const counted = connection.prepare(`SELECT count(*) AS n FROM ${table}`);
+      return { table, rows: Number(counted.get()!.n) };
+    });
   } catch (error) {
     const reason = (error as Error).message.replace(/\.$/, "");
     throw new Error(`${name} is no backup that can be used: ${reason}.`);
