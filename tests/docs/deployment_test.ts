@@ -41,6 +41,7 @@ const RUN = {
 /** The others, and why this test does not run them. */
 const OTHERS = {
   "deno task compile ": "tests/binary/compile_test.ts compiles, without denort",
+  "seller-admin restore s3:": "tests/cli/object_backup_test.ts runs it",
   "docker build": "needs a daemon and a registry of images: not tried",
   "docker compose": "needs a daemon and a registry of images: not tried",
   "SELLER_IMAGE_STORE=s3://pictures/seller":
