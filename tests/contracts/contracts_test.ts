@@ -18,6 +18,7 @@ import {
   SELLER_EXAMPLE,
   WEBHOOK_EXAMPLE,
 } from "../../src/contracts/examples.ts";
+import { openApi } from "../../src/contracts/openapi.ts";
 import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import { SCALARS } from "../../src/catalogue/fields.ts";
 import { TRIGGER_EXAMPLES, TRIGGERS } from "../../src/webhooks/trigger.ts";
@@ -573,3 +574,59 @@ bothForms.test("the API reference has every endpoint on one of its pages", async
     assertStringIncludes(index, `href="/docs/${name}#${operation}"`);
   }
 });
+
+bothForms.test("since of recover is required, in the contract and by the service", async () => {
+  const { paths } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
+  const path = "/seller_api/webhooks/{trigger}/recover";
+  const since = paths[path].post.parameters
+    .find(({ name }: { name: string }) => name === "since");
+  assertEquals(since.required, true);
+  await using app = await boot();
+  const { status, xml } = await app.call(
+    "/seller_api/webhooks/order_created/recover",
+    { method: "POST" },
+  );
+  assertEquals([status, textAt(xml, "error/code")], [
+    422,
+    "record_invalid",
+  ]);
+  assertEquals(textAt(xml, "error/details/detail/field"), "since");
+});
+
+bothForms.test("/readyz is asked with and without a key, as the contract says", async () => {
+  const { paths } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
+  assertEquals(paths["/readyz"].get.security, [{}, { operator: [] }]);
+  await using app = await boot({ config: { operatorKey: "op" } });
+  await until(
+    async () => (await app.call("/readyz", { key: null })).status === 200,
+    "readiness",
+  );
+  assertEquals((await app.call("/readyz", { key: "op" })).status, 200);
+});
+
+Deno.test("each list with a next takes it as after", () => {
+  const { paths, components } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
+  const lists: string[] = [];
+  for (const [path, { get }] of Object.entries<Methods>(paths)) {
+    const { $ref = "" } = get?.responses[200]?.content?.["application/json"]
+      ?.schema ?? {};
+    const { next } = components.schemas[$ref.split("/").at(-1)!]?.properties ??
+      {};
+    if (next === undefined) continue;
+    lists.push(path);
+    const after = get!.parameters?.find(({ name }) => name === "after");
+    assertEquals([path, after?.required ?? false], [path, false]);
+    assert(after !== undefined, path);
+  }
+  assert(lists.length > 5, `${lists}`);
+});
+
+interface Methods {
+  get?: {
+    parameters?: { name: string; required?: boolean }[];
+    responses: Record<
+      string,
+      { content?: Record<string, { schema: { $ref?: string } }> }
+    >;
+  };
+}

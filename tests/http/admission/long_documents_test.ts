@@ -2,6 +2,7 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { WINDOW } from "../../../src/xml/source.ts";
 import { boot, product } from "../../support/app.ts";
+import { bothForms, isInJson } from "../../support/forms.ts";
 import { ImageHost } from "../../support/image_host.ts";
 
 Deno.test("other requests are answered while long documents are read", async () => {
@@ -23,6 +24,46 @@ Deno.test("other requests are answered while long documents are read", async () 
   await Promise.all(long);
   assertEquals(order.slice(0, 2), ["short 200", "another one's 200"]);
   assertEquals(order.slice(2).sort(), ["A 200", "B 200"]);
+});
+
+bothForms.test("changes go on while 16 MiB in one upload are read", async () => {
+  await using app = await boot();
+  const key = await app.addSeller("other");
+  const document = `<products>${product("A")}</products>`;
+  const path = "/seller_api/bulk_products";
+  await app.call(path, { key, method: "POST", body: document });
+  // Longer than allowed, in escapes and in characters as they are.
+  const text = '\n<b>"é"</b>'.repeat(4_000);
+  const products = Array.from({ length: 250 }, (_, n) => `${n}`);
+  const body = isInJson()
+    ? JSON.stringify({
+      products: products.map((sku) => ({ sku, title: "T", description: text })),
+    })
+    : `<products>${
+      products.map((sku) =>
+        product(sku, `<description><![CDATA[${text}]]></description>`)
+      ).join("")
+    }</products>`;
+  let isOver = false;
+  const upload = app.call(path, {
+    method: "POST",
+    body: new TextEncoder().encode(body),
+    headers: {
+      "Content-Type": isInJson() ? "application/json" : "text/xml",
+    },
+  }).finally(() => isOver = true);
+  let changes = 0;
+  while (!isOver) {
+    const { status } = await app.call(
+      `/seller_api/products/A/attribute/quantity/${changes % 100}`,
+      { key, method: "PUT" },
+    );
+    assertEquals(status, 204);
+    if (!isOver) changes++;
+  }
+  assertEquals((await upload).status, 422);
+  // Read in one piece, it would let in one of them.
+  assertGreater(changes, 2);
 });
 
 /** Counts the bytes that are freed without a garbage collection. */
