@@ -10,7 +10,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 function put(app: TestApp, sku: string, attribute: string, value: string) {
   const [s, a, v] = [sku, attribute, value].map(encodeURIComponent);
@@ -26,7 +26,7 @@ async function stored(app: TestApp, sku: string) {
   return found!;
 }
 
-bothEngines.test("an attribute update answers 204 without a body and is stored", async () => {
+contract.test("an attribute update answers 204 without a body and is stored", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -57,7 +57,7 @@ bothEngines.test("an attribute update answers 204 without a body and is stored",
   assertEquals((await stored(app, "A")).currency, "SEK");
 });
 
-bothEngines.test("a quantity sets the availability", async () => {
+contract.test("a quantity sets the availability", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   await put(app, "A", "quantity", "0");
@@ -93,7 +93,7 @@ const OTHER = {
   sku: "B",
 };
 
-bothEngines.test("an update changes its attribute alone, and obeys the rules that tie it to others", async () => {
+contract.test("an update changes its attribute alone, and obeys the rules that tie it to others", async () => {
   await using app = await boot();
   await app.upload(FULL);
   assertEquals(Object.keys(OTHER).sort(), ATTRIBUTE_NAMES.toSorted());
@@ -129,7 +129,7 @@ bothEngines.test("an update changes its attribute alone, and obeys the rules tha
   }
 });
 
-bothEngines.test("sku renames; the old SKU is free, a taken one refused", async () => {
+contract.test("sku renames; the old SKU is free, a taken one refused", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const { id } = await stored(app, "A");
@@ -143,7 +143,7 @@ bothEngines.test("sku renames; the old SKU is free, a taken one refused", async 
   assertEquals((await app.upload(product("A"))).status, 200);
 });
 
-bothEngines.test("a product is addressed by SKU, else by id", async () => {
+contract.test("a product is addressed by SKU, else by id", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const { id } = await stored(app, "A");
@@ -158,7 +158,7 @@ bothEngines.test("a product is addressed by SKU, else by id", async () => {
   assertEquals((await stored(app, "A")).brand, "by-upper-case");
 });
 
-bothEngines.test("an SKU may hold anything that a path segment can carry", async () => {
+contract.test("an SKU may hold anything that a path segment can carry", async () => {
   await using app = await boot();
   const skus = [
     "a/b",
@@ -179,7 +179,7 @@ bothEngines.test("an SKU may hold anything that a path segment can carry", async
   }
 });
 
-bothEngines.test("an invalid value is 422 with the rule of uploads, an unknown product 404", async () => {
+contract.test("an invalid value is 422 with the rule of uploads, an unknown product 404", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -218,7 +218,7 @@ bothEngines.test("an invalid value is 422 with the rule of uploads, an unknown p
   assertEquals(theirs.status, 404);
 });
 
-Deno.test("a body is ignored", async () => {
+bothForms.test("a body is ignored", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const answer = await app.call("/seller_api/products/A/attribute/brand/x", {
@@ -229,7 +229,7 @@ Deno.test("a body is ignored", async () => {
   assertEquals(answer.status, 204);
 });
 
-bothEngines.test("updates of one product that come together are applied in order", async () => {
+contract.test("updates of one product that come together are applied in order", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const answers = await Promise.all(
@@ -242,7 +242,7 @@ bothEngines.test("updates of one product that come together are applied in order
   assertEquals(availability, quantity === 0 ? "out_of_stock" : "in_stock");
 });
 
-bothEngines.test("only the white space of XML is trimmed, so an SKU is found as it was sent", async () => {
+contract.test("only the white space of XML is trimmed, so an SKU is found as it was sent", async () => {
   await using app = await boot();
   for (const [n, edge] of ["\u00a0", "\ufeff", "\u2003", "\u0085"].entries()) {
     const sku = `${edge}S-${n}${edge}`;

@@ -21,6 +21,7 @@ import {
 import { inTime } from "../support/clock.ts";
 import { fieldsText, readAll, valueOf } from "../support/read_out.ts";
 import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 const BULK = "/seller_api/bulk_products";
 
@@ -82,7 +83,7 @@ function full(sku: string): string {
     <price currency="SEK">10</price><quantity>1</quantity></product>`;
 }
 
-bothEngines.test("attributes of many products are set, watched, listed and undone", async () => {
+contract.test("attributes of many products are set, watched, listed and undone", async () => {
   await using app = await boot();
   await app.upload(full("A") + full("B") + full("C"));
   const before = await readAll(app, "/seller_api/products", "products");
@@ -130,7 +131,7 @@ bothEngines.test("attributes of many products are set, watched, listed and undon
   );
 });
 
-bothEngines.test("all or nothing: an unknown SKU, a field that cannot be sent here, a rule", async () => {
+contract.test("all or nothing: an unknown SKU, a field that cannot be sent here, a rule", async () => {
   await using app = await boot();
   await app.upload(full("A") + full("B"));
   const before = await stock(app);
@@ -202,7 +203,7 @@ bothEngines.test("a dry run and a repeated request change nothing", async () => 
 /** What PostgreSQL does with more is the same. */
 const A_TENTH = ATTRIBUTES_LIMIT / 10;
 
-bothEngines.test("10,000 products with every attribute are one transaction; one more is refused", async () => {
+contract.test("10,000 products with every attribute are one transaction; one more is refused", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const isFile = app.config.databaseUrl === null;
   const count = isFile ? ATTRIBUTES_LIMIT : A_TENTH;
@@ -255,7 +256,7 @@ async function read(app: TestApp, sku: string): Promise<string> {
   return fieldsText(child(xml, "product"));
 }
 
-bothEngines.test("what only a read-out has is read over", async () => {
+contract.test("what only a read-out has is read over", async () => {
   await using app = await boot();
   await app.upload(full("A"));
   const shown = '<lowest_price days="30" currency="SEK">80</lowest_price>' +
@@ -266,7 +267,7 @@ bothEngines.test("what only a read-out has is read over", async () => {
   assertEquals((await stock(app)).A, "10 3 in_stock");
 });
 
-Deno.test("the fields that a document of attributes takes are those of the attribute update", async () => {
+bothForms.test("the fields that a document of attributes takes are those of the attribute update", async () => {
   await using app = await boot();
   await app.upload(full("A"));
   for (const field of SCALAR_NAMES.filter((name) => name !== "sku")) {
@@ -304,7 +305,7 @@ Deno.test("short products take the memory that they become, until the answer", a
   assertEquals(stored.length, Math.floor(3_000_000 / (3 * 11 * 20_100)));
 });
 
-bothEngines.test("a reviewer is told what a request changed, and no more", async () => {
+contract.test("a reviewer is told what a request changed, and no more", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(full("A"));
   const path = "/operator_api/sellers/acme/attribute/review/changes";
@@ -336,7 +337,7 @@ function named(count: number): string {
   ).join("");
 }
 
-bothEngines.test("complete=quantity sets what the document does not name to 0, and an undo brings it back", async () => {
+contract.test("complete=quantity sets what the document does not name to 0, and an undo brings it back", async () => {
   await using app = await shop();
   const before = await stock(app);
   const query = "&complete=quantity";
@@ -364,7 +365,7 @@ bothEngines.test("complete=quantity sets what the document does not name to 0, a
   assertEquals(await stock(app), before);
 });
 
-bothEngines.test("complete=quantity: a file that was cut, an empty one and one of another shop are stopped", async () => {
+contract.test("complete=quantity: a file that was cut, an empty one and one of another shop are stopped", async () => {
   await using app = await shop();
   const before = await stock(app);
   const query = "&complete=quantity";
@@ -393,7 +394,7 @@ bothEngines.test("complete=quantity: a file that was cut, an empty one and one o
   assertEquals(await stock(app), before);
 });
 
-bothEngines.test("complete=quantity names what was sent, also what was refused, by SKU or id", async () => {
+contract.test("complete=quantity names what was sent, also what was refused, by SKU or id", async () => {
   await using app = await shop();
   const { xml } = await app.call("/seller_api/products/S-8");
   const id = textAt(child(xml, "product"), "id");
@@ -472,7 +473,7 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
   assertEquals(ran.filter((one) => one === "14 ms of rest").length, 9);
 });
 
-Deno.test("at_most is a whole number of percent, with complete alone", async () => {
+bothForms.test("at_most is a whole number of percent, with complete alone", async () => {
   await using app = await shop();
   for (const query of ["&at_most=5", "&complete=quantity&at_most=101"]) {
     const answer = await post(app, named(10), query);

@@ -15,6 +15,7 @@ import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { nextOf, readAll, valueOf } from "../support/read_out.ts";
 import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 const FEED = "/operator_api/products";
 const OPERATOR: BootOptions = { config: { operatorKey: "op" } };
@@ -59,7 +60,7 @@ function upload(app: TestApp, ...products: string[]) {
   );
 }
 
-bothEngines.test("the feed shows every product of every seller, then each change, once", async () => {
+contract.test("the feed shows every product of every seller, then each change, once", async () => {
   await using app = await boot(OPERATOR);
   const follower = new Follower(app);
   assertEquals(await follower.changes(), []);
@@ -91,7 +92,7 @@ bothEngines.test("the feed shows every product of every seller, then each change
   assertEquals(await follower.changes(), ["C"]);
 });
 
-bothEngines.test("a rename changes no position in the feed; every entry has its seller's id", async () => {
+contract.test("a rename changes no position in the feed; every entry has its seller's id", async () => {
   await using app = await boot(OPERATOR);
   const rename = async (name: string) => {
     const path = `/operator_api/sellers/${app.sellerId}/attribute/name/${name}`;
@@ -123,7 +124,7 @@ bothEngines.test("a rename changes no position in the feed; every entry has its 
   assertEquals(await owners(), [["B", "renamed", id]]);
 });
 
-bothEngines.test("a change puts a product at the end, and old cursors stay valid", async () => {
+contract.test("a change puts a product at the end, and old cursors stay valid", async () => {
   await using app = await boot(OPERATOR);
   for (const sku of ["A", "B", "C"]) await upload(app, product(sku));
   const first = await app.call(`${FEED}?limit=1`, { key: "op" });
@@ -181,7 +182,7 @@ bothEngines.test("images are changes: stored, failed, another version, removed",
   assertEquals(await follower.changes(), ["A"], "C shows it no more");
 });
 
-bothEngines.test("an image without validators, fetched anew and the same, is no change", async () => {
+contract.test("an image without validators, fetched anew and the same, is no change", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -194,7 +195,7 @@ bothEngines.test("an image without validators, fetched anew and the same, is no 
   assertEquals(await follower.changes(), []);
 });
 
-bothEngines.test("a follower that reads in between misses no image either", async () => {
+contract.test("a follower that reads in between misses no image either", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -212,7 +213,7 @@ bothEngines.test("a follower that reads in between misses no image either", asyn
   assertEquals(await follower.changes(), []);
 });
 
-bothEngines.test("an image that very many products show changes all of them", async () => {
+contract.test("an image that very many products show changes all of them", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -244,7 +245,7 @@ bothEngines.test("an image that very many products show changes all of them", as
   assertEquals(await follower.changes(), []);
 });
 
-bothEngines.test("a copy that is found missing is a change", async () => {
+contract.test("a copy that is found missing is a change", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -260,7 +261,7 @@ bothEngines.test("a copy that is found missing is a change", async () => {
   );
 });
 
-bothEngines.test("the operator's lists want the operator's key", async () => {
+contract.test("the operator's lists want the operator's key", async () => {
   await using app = await boot(OPERATOR);
   for (const path of [FEED, "/operator_api/sellers", "/operator_api/status"]) {
     assertEquals((await app.call(path, { key: "op" })).status, 200);
@@ -271,7 +272,7 @@ bothEngines.test("the operator's lists want the operator's key", async () => {
   }
 });
 
-bothEngines.test("sellers are listed with keys, webhooks and their last upload", async () => {
+contract.test("sellers are listed with keys, webhooks and their last upload", async () => {
   await using app = await boot(OPERATOR);
   await app.addSeller("other");
   await upload(app, product("A"));
@@ -292,7 +293,7 @@ bothEngines.test("sellers are listed with keys, webhooks and their last upload",
   assertEquals(textAt(other, "last_upload_at"), "");
 });
 
-bothEngines.test("the status has waiting work, failures and the counts of the last day", async () => {
+contract.test("the status has waiting work, failures and the counts of the last day", async () => {
   let now = Date.parse("2026-11-20T08:30:00Z");
   await using host = new ImageHost();
   await using app = await boot({
@@ -347,7 +348,7 @@ bothEngines.test("the status has waiting work, failures and the counts of the la
   );
 });
 
-bothEngines.test("image results are counted in the hour", async () => {
+contract.test("image results are counted in the hour", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   await upload(

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { boot, codeOf, product, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { readAll, valueOf } from "../support/read_out.ts";
-import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 const FEED = "/operator_api/products";
 const PRODUCTS = "/seller_api/products";
@@ -36,7 +36,7 @@ async function follow(app: TestApp, after: string | null = null, limit = 2) {
   return { changes, entries, last };
 }
 
-bothEngines.test("a deleted product is gone, and its SKU free at once", async () => {
+contract.test("a deleted product is gone, and its SKU free at once", async () => {
   await using app = await boot({ config: { productLimit: 3 } });
   await app.upload(
     product("A/1") + product("B") +
@@ -60,7 +60,7 @@ bothEngines.test("a deleted product is gone, and its SKU free at once", async ()
   assertEquals((await app.upload(product("D"))).status, 200);
 });
 
-bothEngines.test("a product of another seller cannot be deleted", async () => {
+contract.test("a product of another seller cannot be deleted", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await app.upload(product("A"));
@@ -69,7 +69,7 @@ bothEngines.test("a product of another seller cannot be deleted", async () => {
   assertEquals(await skus(app), ["A"]);
 });
 
-bothEngines.test("the feed shows tombstones in the order of change, for ever", async () => {
+contract.test("the feed shows tombstones in the order of change, for ever", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(product("A") + product("B") + product("C"));
   const id = await idOf(app, "B");
@@ -103,7 +103,7 @@ bothEngines.test("the feed shows tombstones in the order of change, for ever", a
   assertEquals((await follow(app, null)).changes, ["C", "-B", "A", "-B"]);
 });
 
-bothEngines.test("images stay while another product shows them", async () => {
+contract.test("images stay while another product shows them", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const images = `<images><image>${host.url}/good/a.png</image></images>`;

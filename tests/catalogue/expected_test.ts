@@ -8,7 +8,7 @@ import {
   product,
   type TestApp,
 } from "../support/app.ts";
-import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 function put(app: TestApp, change: string) {
   return app.call(`/seller_api/products/A/attribute/${change}`, {
@@ -23,7 +23,7 @@ async function stored(app: TestApp, sku = "A") {
   return found!;
 }
 
-bothEngines.test("an attribute changes only where it has the expected value", async () => {
+contract.test("an attribute changes only where it has the expected value", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -63,7 +63,7 @@ bothEngines.test("an attribute changes only where it has the expected value", as
   assertEquals((await app.call(missing, { method: "PUT" })).status, 404);
 });
 
-bothEngines.test("a document changes nothing unless all values are the expected ones", async () => {
+contract.test("a document changes nothing unless all values are the expected ones", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const change = (sku: string, fields: string) =>
@@ -114,7 +114,7 @@ bothEngines.test("a document changes nothing unless all values are the expected 
   assertEquals([after.quantity, after.price], [null, "150"]);
 });
 
-Deno.test("an expected value is read as the value is, and stands only where it is known", async () => {
+bothForms.test("an expected value is read as the value is, and stands only where it is known", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -174,9 +174,9 @@ async function addTogether(writers: number): Promise<void> {
   assert(Math.max(...tries) > 1, "no two writers met");
 }
 
-bothEngines.test("of many writers that read, add one and write, the sum is right", () =>
+contract.test("of many writers that read, add one and write, the sum is right", () =>
   addTogether(20));
 
 // They take the square of their number.
-Deno.test("of a hundred writers that read, add one and write, the sum is right", () =>
+bothForms.test("of a hundred writers that read, add one and write, the sum is right", () =>
   addTogether(100));

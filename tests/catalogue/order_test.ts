@@ -2,14 +2,14 @@
 import { assertEquals } from "@std/assert";
 import { boot, product, type TestApp, textAt } from "../support/app.ts";
 import { readAll } from "../support/read_out.ts";
-import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 async function skus(app: TestApp, path: string, key?: string) {
   const { entries } = await readAll(app, path, "products", { key });
   return entries.map((entry) => textAt(entry, "sku"));
 }
 
-bothEngines.test("the upload's own order is that of lists and feed", async () => {
+contract.test("the upload's own order is that of lists and feed", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const names = Array.from({ length: 60 }, (_, i) => `S-${(i * 37) % 60}`);
   await app.upload(names.map((sku) => product(sku)).join(""));

@@ -17,9 +17,9 @@ import { DAY_MS } from "../../src/lib/durations.ts";
 import { textAt } from "../support/app.ts";
 import { boot, detailsOf, product, type TestApp } from "../support/app.ts";
 import { until } from "../support/clock.ts";
-import { bothEngines } from "../support/engine.ts";
 import { Random } from "../support/random.ts";
 import { readAll, valueOf } from "../support/read_out.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 /** The night in which clocks in Europe are put forward. */
 const START = Date.UTC(2026, 2, 28, 22, 30);
@@ -206,7 +206,7 @@ class Play {
 const STEPS = 120;
 const PASSING = [0, 0, 1, 60_000, DAY_MS / 24, DAY_MS, 9 * DAY_MS, 31 * DAY_MS];
 
-bothEngines.test("history and lowest price are those of a naive model", async () => {
+contract.test("history and lowest price are those of a naive model", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
   const random = new Random(1);
@@ -277,7 +277,7 @@ class Priced {
   }
 }
 
-Deno.test("the lowest price is that of a naive model, however prices go", () => {
+bothForms.test("the lowest price is that of a naive model, however prices go", () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = new Random(seed);
     const product = new Priced();
@@ -291,7 +291,7 @@ Deno.test("the lowest price is that of a naive model, however prices go", () => 
   }
 });
 
-Deno.test("of ever higher prices a product keeps one for each day", () => {
+bothForms.test("of ever higher prices a product keeps one for each day", () => {
   const product = new Priced();
   let now = START;
   for (let price = 101; price < 2_000; price++) {
@@ -304,7 +304,7 @@ Deno.test("of ever higher prices a product keeps one for each day", () => {
   }
 });
 
-Deno.test("a product of very many currencies keeps no more than it may", () => {
+bothForms.test("a product of very many currencies keeps no more than it may", () => {
   const product = new Priced();
   const letters = "ABCDEFGHIJKLM";
   const currencies = [...letters].flatMap((a) =>
@@ -374,7 +374,7 @@ const COURSES: Record<string, (n: number) => [string, string, number]> = {
   "it is higher": (n) => [`${100 + n}`, "SEK", DAY_MS / 24],
 };
 
-Deno.test("the thousandth change of a price costs what the tenth did", async () => {
+bothForms.test("the thousandth change of a price costs what the tenth did", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
   const { db } = app.app;
@@ -399,7 +399,7 @@ Deno.test("the thousandth change of a price costs what the tenth did", async () 
   }
 });
 
-bothEngines.test("a read-out and the feed show the lowest price, and it is read over when posted", async () => {
+contract.test("a read-out and the feed show the lowest price, and it is read over when posted", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
   await app.upload(product("A") + product("B"));
@@ -428,7 +428,7 @@ bothEngines.test("a read-out and the feed show the lowest price, and it is read 
   assertEquals(textAt(posted, "products/unchanged"), "2");
 });
 
-Deno.test("a history comes in pages, and asks for the price alone", async () => {
+bothForms.test("a history comes in pages, and asks for the price alone", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
   await app.upload(product("A"));
@@ -464,7 +464,7 @@ Deno.test("a history comes in pages, and asks for the price alone", async () => 
   assertEquals(once.size, prices.length);
 });
 
-bothEngines.test("the history of a seller who is removed goes", async () => {
+contract.test("the history of a seller who is removed goes", async () => {
   await using app = await bootAt({ now: START });
   await app.upload(product("A"));
   await app.call("/seller_api/products/A/attribute/price/3", { method: "PUT" });

@@ -10,7 +10,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
-import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 /** What is counted, beside what there is. */
 async function counted(app: TestApp): Promise<{ used: number; rows: number }> {
@@ -39,7 +39,7 @@ async function setLimit(app: TestApp, limit: number | null): Promise<void> {
 const products = (...skus: string[]) =>
   skus.map((sku) => product(sku)).join("\n");
 
-bothEngines.test("beyond its product limit a seller can update, and add nothing", async () => {
+contract.test("beyond its product limit a seller can update, and add nothing", async () => {
   await using app = await boot({ config: { productLimit: 3 } });
   assertEquals((await app.upload(products("A", "B"))).status, 200);
 
@@ -80,7 +80,7 @@ bothEngines.test("beyond its product limit a seller can update, and add nothing"
   assertEquals(await counted(app), { used: 3, rows: 3 });
 });
 
-bothEngines.test("a seller's own product limit comes before the default", async () => {
+contract.test("a seller's own product limit comes before the default", async () => {
   await using app = await boot({ config: { productLimit: 1 } });
   await setLimit(app, 2);
   assertEquals((await app.upload(products("A", "B"))).status, 200);
@@ -91,7 +91,7 @@ bothEngines.test("a seller's own product limit comes before the default", async 
   assertEquals((await app.upload(products("C"))).status, 422);
 });
 
-bothEngines.test("uploads at the same time stay within the limit together", async () => {
+contract.test("uploads at the same time stay within the limit together", async () => {
   await using app = await boot({ config: { productLimit: 10 } });
   const answers = await Promise.all(
     Array.from(
@@ -126,7 +126,7 @@ async function fetched(
   };
 }
 
-bothEngines.test("images beyond the quota fail, and their bytes are not even taken in", async () => {
+contract.test("images beyond the quota fail, and their bytes are not even taken in", async () => {
   await using host = new ImageHost();
   const path = "/good/a.png";
   const { length } = await (await fetch(host.url + path)).bytes();

@@ -21,7 +21,7 @@ import {
 } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { fieldsText, readAll, valueOf } from "../support/read_out.ts";
-import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 const BULK = "/seller_api/bulk_products";
 
@@ -88,7 +88,7 @@ const CHANGED = `<product><sku>A</sku><description/><title>Other</title>
   <quantity>3</quantity><brand/><weight/><gtin>4006381333931</gtin>
   <categories/><attributes><attribute name="m">v</attribute></attributes></product>`;
 
-bothEngines.test("an undo restores changed fields, deletes created products, and can be undone", async () => {
+contract.test("an undo restores changed fields, deletes created products, and can be undone", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(A + product("B") + product("C"));
   const before = await catalogue(app);
@@ -150,7 +150,7 @@ bothEngines.test("an undo restores changed fields, deletes created products, and
   assert(textAt(gone[0], "id") !== textAt(gone[1], "id"), "another product");
 });
 
-bothEngines.test("undoing again and again keeps what one undo needs", async () => {
+contract.test("undoing again and again keeps what one undo needs", async () => {
   await using app = await boot();
   let last = await app.upload(A);
   for (let n = 0; n < 4; n++) last = await undo(app, last);
@@ -163,7 +163,7 @@ bothEngines.test("undoing again and again keeps what one undo needs", async () =
   assertEquals(kept.map((row) => row.transaction_id), [idOf(last)]);
 });
 
-bothEngines.test("uploads are taken back one after the other, the last first", async () => {
+contract.test("uploads are taken back one after the other, the last first", async () => {
   await using app = await boot();
   const uploads: Answer[] = [];
   const states: Record<string, string>[] = [];
@@ -185,7 +185,7 @@ bothEngines.test("uploads are taken back one after the other, the last first", a
   assertEquals(await catalogue(app), {});
 });
 
-bothEngines.test("a later change refuses an undo, or is kept", async () => {
+contract.test("a later change refuses an undo, or is kept", async () => {
   await using app = await boot();
   await app.upload(["A", "B", "C", "D"].map((sku) => product(sku)).join(""));
   const upload = await app.upload(
@@ -248,7 +248,7 @@ bothEngines.test("a later change refuses an undo, or is kept", async () => {
   assertStringIncludes(after.B, "<quantity>77</quantity>");
 });
 
-bothEngines.test("products that were refused are no matter of an undo", async () => {
+contract.test("products that were refused are no matter of an undo", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const before = await catalogue(app);
@@ -264,7 +264,7 @@ bothEngines.test("products that were refused are no matter of an undo", async ()
   assertEquals(await catalogue(app), before);
 });
 
-bothEngines.test("SKUs that were changed go back, and are free for others meanwhile", async () => {
+contract.test("SKUs that were changed go back, and are free for others meanwhile", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B") + product("C"));
   const ids = (await readAll(app, "/seller_api/products", "products")).entries
@@ -287,7 +287,7 @@ bothEngines.test("SKUs that were changed go back, and are free for others meanwh
   assertEquals(conflicts(refused), ["1 B sku", "2 C sku", "3 D sku"]);
 });
 
-bothEngines.test("fields that an undo keeps break no rule between fields", async () => {
+contract.test("fields that an undo keeps break no rule between fields", async () => {
   await using app = await boot();
   await app.upload(
     product("A") +
@@ -312,7 +312,7 @@ bothEngines.test("fields that an undo keeps break no rule between fields", async
   assertStringIncludes(B, "<availability>in_stock</availability>");
 });
 
-bothEngines.test("an availability that a later quantity moved stays with it", async () => {
+contract.test("an availability that a later quantity moved stays with it", async () => {
   await using app = await boot();
   const sell = (quantity: number) =>
     app.upload(
@@ -332,7 +332,7 @@ bothEngines.test("an availability that a later quantity moved stays with it", as
   assertStringIncludes(A, "<quantity>7</quantity>");
 });
 
-bothEngines.test("an undo restores images from their stored copies, without a HEAD", async () => {
+contract.test("an undo restores images from their stored copies, without a HEAD", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const url = `${host.url}/good/a.png`;
@@ -370,7 +370,7 @@ bothEngines.test("an undo restores images from their stored copies, without a HE
   assertEquals(images(await shown()), images(before));
 });
 
-bothEngines.test("an undo is repeated safely with an Idempotency-Key", async () => {
+contract.test("an undo is repeated safely with an Idempotency-Key", async () => {
   await using app = await boot();
   const upload = await app.upload(product("A"));
   const key = { "Idempotency-Key": "k" };
@@ -381,7 +381,7 @@ bothEngines.test("an undo is repeated safely with an Idempotency-Key", async () 
   assertEquals((await undo(app, upload)).status, 409);
 });
 
-bothEngines.test("an upload can be undone for so many days", async () => {
+contract.test("an upload can be undone for so many days", async () => {
   let now = Date.now();
   const clock = { ...systemClock, now: () => now };
   await using app = await boot({ deps: { clock }, config: { undoDays: 2 } });
@@ -398,7 +398,7 @@ bothEngines.test("an upload can be undone for so many days", async () => {
   assertEquals((await counts(app, empty)).total, 0, "there is nothing to undo");
 });
 
-bothEngines.test("nothing is kept where nothing can be undone, or nothing changed", async () => {
+contract.test("nothing is kept where nothing can be undone, or nothing changed", async () => {
   const rows = async (app: TestApp) =>
     (await app.app.db.read((sql) => sql.all("SELECT 1 FROM undo_records")))
       .length;
@@ -413,7 +413,7 @@ bothEngines.test("nothing is kept where nothing can be undone, or nothing change
   assertEquals(await rows(app), 1);
 });
 
-bothEngines.test("an undo that would bring back too many products is refused", async () => {
+contract.test("an undo that would bring back too many products is refused", async () => {
   await using app = await boot({ config: { productLimit: 2 } });
   const undone = await undo(app, await app.upload(product("A") + product("B")));
   await app.upload(product("C"));
@@ -424,7 +424,7 @@ bothEngines.test("an undo that would bring back too many products is refused", a
   );
 });
 
-bothEngines.test("only the seller's own transactions can be undone", async () => {
+contract.test("only the seller's own transactions can be undone", async () => {
   await using app = await boot();
   const upload = await app.upload(product("A"));
   const other = await app.addSeller("other");
@@ -445,7 +445,7 @@ bothEngines.test("only the seller's own transactions can be undone", async () =>
   }
 });
 
-Deno.test("an undo counts as more requests, by the products that it changes", async () => {
+bothForms.test("an undo counts as more requests, by the products that it changes", async () => {
   let now = 0;
   const clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({ deps: { clock }, config: { rateLimit: 60 } });
@@ -465,7 +465,7 @@ Deno.test("an undo counts as more requests, by the products that it changes", as
   assertEquals((await undo(app, redone)).status, 200);
 });
 
-Deno.test("at every rate an undo of 250 products succeeds after exactly Retry-After", async () => {
+bothForms.test("at every rate an undo of 250 products succeeds after exactly Retry-After", async () => {
   const products = Array.from({ length: 250 }, (_, n) => product(`P-${n}`));
   for (const rateLimit of [1, 19, 60, 109, 110]) {
     let now = 0;

@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
+import { bothForms } from "../support/forms.ts";
 
 const MINUTE = 60_000;
 
@@ -21,7 +22,7 @@ async function updatedAt(app: TestApp, sku: string): Promise<number> {
   return row!.updated_at;
 }
 
-Deno.test("a write that waited has the time at which it was made", async () => {
+bothForms.test("a write that waited has the time at which it was made", async () => {
   const time = { now: Date.UTC(2026, 10, 20, 8) };
   await using app = await bootAt(time);
   await app.upload(product("B"));
@@ -47,7 +48,7 @@ Deno.test("a write that waited has the time at which it was made", async () => {
   assertEquals(await updatedAt(app, "B"), time.now);
 });
 
-Deno.test("a clock that is set back does not decrease the time of a product", async () => {
+bothForms.test("a clock that is set back does not decrease the time of a product", async () => {
   const time = { now: Date.UTC(2026, 10, 20, 8) };
   await using app = await bootAt(time);
   const first = time.now;

@@ -18,7 +18,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { Host } from "../support/host.ts";
-import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 /** `created updated unchanged` of an upload. */
 async function counts(app: TestApp, uploaded: Answer): Promise<string> {
@@ -47,7 +47,7 @@ function places(answer: Answer): string[] {
   );
 }
 
-bothEngines.test("an upload answers 200 with a transaction id that is completed", async () => {
+contract.test("an upload answers 200 with a transaction id that is completed", async () => {
   await using app = await boot();
   const answer = await app.upload(product("A-1") + product("A-2"));
   assertEquals(answer.status, 200);
@@ -71,7 +71,7 @@ bothEngines.test("an upload answers 200 with a transaction id that is completed"
   );
 });
 
-bothEngines.test("every field is stored as documented", async () => {
+contract.test("every field is stored as documented", async () => {
   await using app = await boot();
   const description = " <b>bold</b> & more \n\n ünï\u{1F600} ";
   const answer = await app.upload(`<product>
@@ -114,7 +114,7 @@ bothEngines.test("every field is stored as documented", async () => {
   });
 });
 
-bothEngines.test("a weight comes in grams, says so, and is cleared without a unit", async () => {
+contract.test("a weight comes in grams, says so, and is cleared without a unit", async () => {
   await using app = await boot();
   const refused = await app.upload(
     product("A", "<weight>5</weight>") +
@@ -147,7 +147,7 @@ bothEngines.test("a weight comes in grams, says so, and is cleared without a uni
   assertEquals((await stored(app, "A"))!.weight, null);
 });
 
-bothEngines.test("a second upload is unchanged, updated or created, by product", async () => {
+contract.test("a second upload is unchanged, updated or created, by product", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B", "<brand>x</brand>"));
   const again = await app.upload(
@@ -158,7 +158,7 @@ bothEngines.test("a second upload is unchanged, updated or created, by product",
   assertEquals((await stored(app, "B"))!.title, "Title of B");
 });
 
-bothEngines.test("two spellings of one value are the same value", async () => {
+contract.test("two spellings of one value are the same value", async () => {
   await using app = await boot();
   await app.upload(product("A", "<brand>x &amp; y</brand>"));
   const again = await app.upload(
@@ -168,7 +168,7 @@ bothEngines.test("two spellings of one value are the same value", async () => {
   assertEquals(await counts(app, again), "0 0 1");
 });
 
-bothEngines.test("a product addressed by id can change its SKU, even swap it", async () => {
+contract.test("a product addressed by id can change its SKU, even swap it", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const a = (await stored(app, "A"))!.id;
@@ -187,7 +187,7 @@ bothEngines.test("a product addressed by id can change its SKU, even swap it", a
   assertEquals((await stored(app, "B"))!.title, "new");
 });
 
-bothEngines.test("clashes of SKUs and ids are refused, each naming the first", async () => {
+contract.test("clashes of SKUs and ids are refused, each naming the first", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const a = (await stored(app, "A"))!.id;
@@ -310,7 +310,7 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
   ]],
 ];
 
-bothEngines.test("every problem has its product, SKU, line and field; nothing is stored", async () => {
+contract.test("every problem has its product, SKU, line and field; nothing is stored", async () => {
   await using app = await boot();
   for (const [document, expected] of REFUSED) {
     const answer = await app.upload(document);
@@ -328,13 +328,13 @@ bothEngines.test("every problem has its product, SKU, line and field; nothing is
   assertEquals(await storedCount(app), 0);
 });
 
-Deno.test("an unknown name is answered with the nearest known one", async () => {
+bothForms.test("an unknown name is answered with the nearest known one", async () => {
   await using app = await boot();
   const [detail] = detailsOf(await app.upload(product("A", "<titel/>")));
   assertStringIncludes(detail.message, "<title>");
 });
 
-Deno.test("another root is 422; a malformed document is 400 with its place", async () => {
+bothForms.test("another root is 422; a malformed document is 400 with its place", async () => {
   await using app = await boot();
   const post = (body: string) =>
     app.call("/seller_api/bulk_products", { method: "POST", body });
@@ -355,7 +355,7 @@ Deno.test("another root is 422; a malformed document is 400 with its place", asy
   assertEquals(namespaced.status, 200, namespaced.text);
 });
 
-bothEngines.test("values that only a read-out has are accepted and ignored", async () => {
+contract.test("values that only a read-out has are accepted and ignored", async () => {
   await using app = await boot();
   const answer = await app.upload(
     product("A").replace(
@@ -366,7 +366,7 @@ bothEngines.test("values that only a read-out has are accepted and ignored", asy
   assertEquals(answer.status, 200, answer.text);
 });
 
-bothEngines.test("250 products are accepted, 251 refused", async () => {
+contract.test("250 products are accepted, 251 refused", async () => {
   await using app = await boot();
   const many = (n: number) =>
     Array.from({ length: n }, (_, i) => product(`S-${i}`)).join("");
@@ -376,7 +376,7 @@ bothEngines.test("250 products are accepted, 251 refused", async () => {
   assertEquals(await storedCount(app), 250);
 });
 
-Deno.test("past 1,000 details the rest is counted", async () => {
+bothForms.test("past 1,000 details the rest is counted", async () => {
   await using app = await boot();
   const rows = Array.from(
     { length: 250 },
@@ -387,7 +387,7 @@ Deno.test("past 1,000 details the rest is counted", async () => {
   assertEquals(textAt(answer.xml, "error/details/more"), "1250");
 });
 
-Deno.test("mistakes beyond the listed ones are counted, not collected", async () => {
+bothForms.test("mistakes beyond the listed ones are counted, not collected", async () => {
   await using app = await boot();
   const many = Array.from({ length: 64 }, (_, i) => `a${i}=""`).join(" ");
   const answer = await app.upload(
@@ -403,7 +403,7 @@ Deno.test("mistakes beyond the listed ones are counted, not collected", async ()
   );
 });
 
-Deno.test("v must be 1.1 where it is given", async () => {
+bothForms.test("v must be 1.1 where it is given", async () => {
   await using app = await boot();
   const body = `<products>${product("A")}</products>`;
   const post = (query: string) =>
@@ -423,7 +423,7 @@ Deno.test("v must be 1.1 where it is given", async () => {
   assertEquals(text.status, 415, "the media type is judged first");
 });
 
-bothEngines.test("a dry run reports everything and stores nothing", async () => {
+contract.test("a dry run reports everything and stores nothing", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const answer = await app.upload(
@@ -445,7 +445,7 @@ bothEngines.test("a dry run reports everything and stores nothing", async () => 
   }
 });
 
-bothEngines.test("an Idempotency-Key gives the first answer again", async () => {
+contract.test("an Idempotency-Key gives the first answer again", async () => {
   await using app = await boot();
   const key = { "Idempotency-Key": "k-1" };
   const bad = await app.upload("<product/>", "", key);
@@ -472,7 +472,7 @@ bothEngines.test("an Idempotency-Key gives the first answer again", async () => 
   assertEquals(long.status, 400);
 });
 
-bothEngines.test("an Idempotency-Key in progress is 409 with Retry-After", async () => {
+contract.test("an Idempotency-Key in progress is 409 with Retry-After", async () => {
   const reached = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   await using host = new Host(async () => {
@@ -495,7 +495,7 @@ bothEngines.test("an Idempotency-Key in progress is 409 with Retry-After", async
   assertEquals((await first).status, 200);
 });
 
-bothEngines.test("an Idempotency-Key is forgotten after 24 hours", async () => {
+contract.test("an Idempotency-Key is forgotten after 24 hours", async () => {
   const { systemClock } = await import("../../src/deps.ts");
   let ahead = 0;
   const clock = { ...systemClock, now: () => Date.now() + ahead };
@@ -508,7 +508,7 @@ bothEngines.test("an Idempotency-Key is forgotten after 24 hours", async () => {
   assert(later.text !== first.text);
 });
 
-bothEngines.test("each distinct image URL gets one HEAD; any answer but 200 is 422", async () => {
+contract.test("each distinct image URL gets one HEAD; any answer but 200 is 422", async () => {
   await using host = new Host((request) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/moved") {
@@ -545,7 +545,7 @@ bothEngines.test("each distinct image URL gets one HEAD; any answer but 200 is 4
   assertEquals(await storedCount(app), 0);
 });
 
-Deno.test("requests to other hosts name the service", async () => {
+bothForms.test("requests to other hosts name the service", async () => {
   const agents: (string | null)[] = [];
   await using host = new Host((request) => {
     agents.push(request.headers.get("user-agent"));
@@ -559,7 +559,7 @@ Deno.test("requests to other hosts name the service", async () => {
   assertMatch(agents[0] ?? "", /^seller-interface\/\d/);
 });
 
-Deno.test("an image on a private address is refused without a connection", async () => {
+bothForms.test("an image on a private address is refused without a connection", async () => {
   await using host = new Host(() => new Response());
   await using app = await boot({ config: { allowPrivate: [] } });
   const answer = await app.upload(
@@ -569,7 +569,7 @@ Deno.test("an image on a private address is refused without a connection", async
   assertEquals(host.seen, []);
 });
 
-bothEngines.test("uploads of one seller are invisible to another", async () => {
+contract.test("uploads of one seller are invisible to another", async () => {
   await using app = await boot();
   const mine = await app.upload(product("A"));
   const id = textAt(mine.xml, "transaction_id");

@@ -16,8 +16,8 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { bothForms, contract } from "../support/forms.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
 
 const BULK = "/seller_api/bulk_products";
@@ -72,7 +72,7 @@ function results(record: XmlElement): string[] {
     });
 }
 
-bothEngines.test(
+contract.test(
   "products without a problem are stored, the others are handed back as they were sent",
   async () => {
     await using app = await boot();
@@ -141,7 +141,7 @@ bothEngines.test(
   },
 );
 
-bothEngines.test(
+contract.test(
   "two of a kind, and swaps of SKUs, are refused together",
   async () => {
     await using app = await boot();
@@ -203,7 +203,7 @@ bothEngines.test(
   },
 );
 
-Deno.test("a problem outside of any product refuses the whole document", async () => {
+bothForms.test("a problem outside of any product refuses the whole document", async () => {
   await using app = await boot();
   const bads = Array.from(
     { length: 240 },
@@ -242,7 +242,7 @@ Deno.test("a problem outside of any product refuses the whole document", async (
   assertEquals(child(xml, "products").children.length, 0);
 });
 
-Deno.test("every refused product has its reasons, however many there are", async () => {
+bothForms.test("every refused product has its reasons, however many there are", async () => {
   await using app = await boot();
   const flawed = (i: number) =>
     `<product><sku>${i}</sku>${"<x/>".repeat(60)}</product>`;
@@ -271,7 +271,7 @@ Deno.test("every refused product has its reasons, however many there are", async
   assertMatch(refused.text, /and 13 more -->/);
 });
 
-Deno.test("a hostile product breaks neither comment nor document", async () => {
+bothForms.test("a hostile product breaks neither comment nor document", async () => {
   await using app = await boot();
   const hostile = [
     `<product><sku>--&gt;&lt;/products&gt;</sku><title>---</title>` +
@@ -293,7 +293,7 @@ Deno.test("a hostile product breaks neither comment nor document", async () => {
   assertEquals((await send(app, refused.text)).status, 422);
 });
 
-bothEngines.test("the quota is filled in document order", async () => {
+contract.test("the quota is filled in document order", async () => {
   await using app = await boot({ config: { productLimit: 3 } });
   await app.upload(product("A"));
   const answer = await sendProducts(
@@ -313,7 +313,7 @@ bothEngines.test("the quota is filled in document order", async () => {
   ]);
 });
 
-Deno.test("accept=valid beside a dry run, an Idempotency-Key and an undo", async () => {
+bothForms.test("accept=valid beside a dry run, an Idempotency-Key and an undo", async () => {
   await using app = await boot();
   const document = `<products>${bad("B")}${product("A")}</products>`;
   const dry = await send(app, document, "&dry_run=true");
@@ -343,7 +343,7 @@ Deno.test("accept=valid beside a dry run, an Idempotency-Key and an undo", async
   assertStringIncludes(foreign.text, "No such transaction");
 });
 
-bothEngines.test(
+contract.test(
   "what is kept of a seller is bounded, and goes with its upload",
   async () => {
     await using app = await boot({ config: { bodyLimit: 64 * 1024 } });
@@ -378,7 +378,7 @@ bothEngines.test(
   },
 );
 
-bothEngines.test("accept=valid: images of refused products are not kept", async () => {
+contract.test("accept=valid: images of refused products are not kept", async () => {
   await using host = new ImageHost();
   await using app = await boot();
   const images = (name: string) =>

@@ -5,6 +5,7 @@ import { type Scope, SCOPES } from "../../src/sellers/scopes.ts";
 import { addKey } from "../../src/sellers/key_rows.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { boot, codeOf, textAt } from "../support/app.ts";
+import { bothForms } from "../support/forms.ts";
 
 /** What a route changes, or else reads, by the beginning of its path. */
 const SCOPE_OF: readonly [RegExp, Scope][] = [
@@ -25,7 +26,7 @@ function scopeOf(path: string): Scope {
   return SCOPE_OF.find(([paths]) => paths.test(below))![1];
 }
 
-Deno.test("each route for sellers says its scope", () => {
+bothForms.test("each route for sellers says its scope", () => {
   assertEquals(
     FOR_SELLERS.map(({ method, path, scope }) => `${method} ${path} ${scope}`),
     FOR_SELLERS.map(({ method, path }) => `${method} ${path} ${scopeOf(path)}`),

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { boot, child, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
-import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 function product(url: string): string {
   return `<product><sku>A</sku><title>t</title><price currency="SEK">1</price>` +
@@ -22,7 +22,7 @@ const retry = (app: TestApp, id: string, key?: string) =>
     ...(key !== undefined && { key }),
   });
 
-bothEngines.test("images/retry: what failed is fetched again", async () => {
+contract.test("images/retry: what failed is fetched again", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const path = "/missing/a.png";
@@ -44,7 +44,7 @@ bothEngines.test("images/retry: what failed is fetched again", async () => {
   );
 });
 
-bothEngines.test("images/retry: another seller's transaction does not exist", async () => {
+contract.test("images/retry: another seller's transaction does not exist", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const id = await failedUpload(app, `${host.url}/missing/a.png`);

@@ -20,9 +20,10 @@ import {
   textAt,
 } from "../support/app.ts";
 import { until } from "../support/clock.ts";
-import { bothEngines } from "../support/engine.ts";
 import { Host } from "../support/host.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 const IMPORTS = "/seller_api/imports";
 
@@ -108,7 +109,7 @@ function products(count: number, from = 0): string {
     .join("\n");
 }
 
-bothEngines.test("an import of several parts is stored, once each, in the order of the document", async () => {
+contract.test("an import of several parts is stored, once each, in the order of the document", async () => {
   await using app = await boot();
   const id = idOf(await post(app, products(620), "&name=all.xml"));
   const record = await ended(app, id);
@@ -124,7 +125,7 @@ bothEngines.test("an import of several parts is stored, once each, in the order 
   assertEquals(summaryOf(again), "completed, total 620, unchanged 620");
 });
 
-bothEngines.test("parts are not listed among the uploads, and name their import", async () => {
+contract.test("parts are not listed among the uploads, and name their import", async () => {
   await using app = await boot();
   const upload = await app.upload(product("A"));
   const id = idOf(await post(app, products(251)));
@@ -147,7 +148,7 @@ bothEngines.test("parts are not listed among the uploads, and name their import"
   assertEquals(textAt(part.xml, "transaction/products/total"), "1");
 });
 
-bothEngines.test("if anything is wrong, all of it is told and nothing is stored", async () => {
+contract.test("if anything is wrong, all of it is told and nothing is stored", async () => {
   await using app = await boot();
   const wrong = `<product><sku>W-1</sku><title>W</title>
 <price>1</price><quantity>1</quantity></product>`;
@@ -171,7 +172,7 @@ bothEngines.test("if anything is wrong, all of it is told and nothing is stored"
   assertEquals((await resultsOf(app, id, "&result=not_stored")).length, 300);
 });
 
-bothEngines.test("accept=valid stores the others, and the refused ones are handed back as they were sent", async () => {
+contract.test("accept=valid stores the others, and the refused ones are handed back as they were sent", async () => {
   await using app = await boot();
   const wrong = (sku: string) =>
     `<product>\r\n <sku>${sku}</sku><title>ü\u{1f600}</title></product>`;
@@ -206,7 +207,7 @@ bothEngines.test("accept=valid stores the others, and the refused ones are hande
   assertEquals(summaryOf(checked), "refused, total 2, refused 2");
 });
 
-bothEngines.test("a dry run counts what would be done, and stores nothing", async () => {
+contract.test("a dry run counts what would be done, and stores nothing", async () => {
   await using app = await boot();
   await app.upload(product("S-1"));
   const id = idOf(await post(app, products(255), "&dry_run=true"));
@@ -220,7 +221,7 @@ bothEngines.test("a dry run counts what would be done, and stores nothing", asyn
   assertEquals((await resultsOf(app, id))[1], "S-1 unchanged");
 });
 
-bothEngines.test("what is malformed is refused at once, with its line", async () => {
+contract.test("what is malformed is refused at once, with its line", async () => {
   await using app = await boot();
   const malformed = await post(app, `${products(400)}\n<product>&</product>`);
   assertEquals(malformed.status, 400);
@@ -236,7 +237,7 @@ bothEngines.test("what is malformed is refused at once, with its line", async ()
   assertEquals(left, [[], []]);
 });
 
-bothEngines.test("an unknown element beside the products refuses all, with accept=valid, too", async () => {
+contract.test("an unknown element beside the products refuses all, with accept=valid, too", async () => {
   await using app = await boot();
   const document = `${products(2)}\n<produkt/>\n${product("S-2")}`;
   const record = await ended(
@@ -248,7 +249,7 @@ bothEngines.test("an unknown element beside the products refuses all, with accep
   assertEquals(await storedCount(app), 0);
 });
 
-bothEngines.test("the same Idempotency-Key gives the first import; another document is a conflict", async () => {
+contract.test("the same Idempotency-Key gives the first import; another document is a conflict", async () => {
   await using app = await boot();
   const headers = { "Idempotency-Key": "k" };
   const first = await post(app, products(3), "", headers);
@@ -260,7 +261,7 @@ bothEngines.test("the same Idempotency-Key gives the first import; another docum
   assertEquals(child(list.xml, "imports").children.length, 1);
 });
 
-bothEngines.test("an SKU that an earlier part changes cannot be named again", async () => {
+contract.test("an SKU that an earlier part changes cannot be named again", async () => {
   await using app = await boot();
   await app.upload(product("OLD"));
   const { product: { id } } = await app.client()
@@ -276,7 +277,7 @@ bothEngines.test("an SKU that an earlier part changes cannot be named again", as
   ]);
 });
 
-bothEngines.test("images are asked for before anything is stored, and counted", async () => {
+contract.test("images are asked for before anything is stored, and counted", async () => {
   await using host = new Host((request) =>
     new Response(null, {
       status: request.url.endsWith("/missing") ? 404 : 200,
@@ -307,7 +308,7 @@ bothEngines.test("images are asked for before anything is stored, and counted", 
   );
 });
 
-bothEngines.test("the undo of an import takes all of it back, and can be undone", async () => {
+contract.test("the undo of an import takes all of it back, and can be undone", async () => {
   await using app = await boot();
   await app.upload(
     `<product><sku>S-0</sku><title>Before</title><price currency="SEK">1</price><quantity>1</quantity></product>`,
@@ -343,7 +344,7 @@ bothEngines.test("the undo of an import takes all of it back, and can be undone"
   assertEquals(await storedCount(app), 300);
 });
 
-bothEngines.test("an undo is refused where something was changed since, unless that is kept", async () => {
+contract.test("an undo is refused where something was changed since, unless that is kept", async () => {
   await using app = await boot();
   const id = idOf(await post(app, products(260)));
   await ended(app, id);
@@ -369,7 +370,7 @@ bothEngines.test("an undo is refused where something was changed since, unless t
   assertEquals(await storedCount(app), 1);
 });
 
-bothEngines.test("a dry run that is over is deleted with its document, by its seller alone", async () => {
+contract.test("a dry run that is over is deleted with its document, by its seller alone", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   const flawed = product("BAD", "<gtin>1</gtin>");
@@ -396,7 +397,7 @@ bothEngines.test("a dry run that is over is deleted with its document, by its se
   assertEquals(used, [{ used: 0 }]);
 });
 
-Deno.test("a dry run is deleted although the database fails meanwhile, and the next sweep deletes the rest", async () => {
+bothForms.test("a dry run is deleted although the database fails meanwhile, and the next sweep deletes the rest", async () => {
   let isBroken = false;
   await using app = await boot({
     config: { databaseUrl: null, keepUploadsDays: 0 },
@@ -427,7 +428,7 @@ Deno.test("a dry run is deleted although the database fails meanwhile, and the n
   assertEquals(left, []);
 });
 
-bothEngines.test("the failed images of an import are fetched again", async () => {
+contract.test("the failed images of an import are fetched again", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const image = (path: string) =>
@@ -451,7 +452,7 @@ bothEngines.test("the failed images of an import are fetched again", async () =>
   assertEquals(textAt(await ended(app, id), "status"), "completed");
 });
 
-bothEngines.test("an import that is over cannot be cancelled; one that hangs can", async () => {
+contract.test("an import that is over cannot be cancelled; one that hangs can", async () => {
   const gate = Promise.withResolvers<void>();
   await using host = new Host(async () => {
     await gate.promise;
@@ -497,7 +498,7 @@ bothEngines.test("too many products, too many bytes, and a full quota are told",
   assertEquals(left, []);
 });
 
-bothEngines.test("its events are progress, then final", async () => {
+contract.test("its events are progress, then final", async () => {
   await using app = await boot();
   const id = idOf(await post(app, products(600)));
   const stream = await app.call(`${IMPORTS}/${id}`, {
@@ -512,7 +513,7 @@ bothEngines.test("its events are progress, then final", async () => {
   assertEquals(progress, progress.toSorted((a, b) => a - b));
 });
 
-bothEngines.test("nobody sees the imports of another seller", async () => {
+contract.test("nobody sees the imports of another seller", async () => {
   await using app = await boot();
   const id = idOf(await post(app, products(1)));
   await ended(app, id);

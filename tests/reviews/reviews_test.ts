@@ -11,10 +11,10 @@ import {
   textAt,
 } from "../support/app.ts";
 import { until } from "../support/clock.ts";
-import { bothEngines } from "../support/engine.ts";
-import { bothForms, contract } from "../support/forms.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
+import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 const OPERATOR = "operator-key-of-this-test";
 
@@ -86,7 +86,7 @@ async function audit(app: TestApp): Promise<string[]> {
   ).filter((entry) => entry.startsWith("review "));
 }
 
-bothEngines.test("review: without a policy no product has a review", async () => {
+contract.test("review: without a policy no product has a review", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   await app.upload(product("A"));
   assertEquals(await reviewOf(app, "A"), "");
@@ -98,7 +98,7 @@ bothEngines.test("review: without a policy no product has a review", async () =>
   assertEquals(detailsOf(refused)[0].code, "not_in_list");
 });
 
-bothEngines.test("review new: new products wait; once approved they may change", async () => {
+contract.test("review new: new products wait; once approved they may change", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   await app.upload(product("OLD"));
   await setPolicy(app, "new");
@@ -216,7 +216,7 @@ contract.test("a decision is stored, in the audit log, and an event, once", asyn
   assertEquals(skus, ["B"]);
 });
 
-bothEngines.test("decisions are all or none, and none is about a former version", async () => {
+contract.test("decisions are all or none, and none is about a former version", async () => {
   await using app = await start("changes");
   await app.upload(product("A") + product("B"));
   const [a, b] = await reviews(app);
@@ -299,7 +299,7 @@ bothEngines.test("a rejected product is corrected with its document, waits again
   assertEquals(await reviewOf(app, "A"), "approved");
 });
 
-bothEngines.test("a rejection for its price waits again with another price", async () => {
+contract.test("a rejection for its price waits again with another price", async () => {
   await using app = await start("new");
   await app.upload(product("A"));
   const reason = "<code>price</code><field>price/@currency</field>";
@@ -310,7 +310,7 @@ bothEngines.test("a rejection for its price waits again with another price", asy
   assertMatch(await reviewOf(app, "A"), /^pending/);
 });
 
-bothEngines.test("an approved product may be rejected; its correction shows what was approved", async () => {
+contract.test("an approved product may be rejected; its correction shows what was approved", async () => {
   await using app = await start("changes");
   await app.upload(product("A"));
   const id = await idOf(app, "A");
@@ -321,7 +321,7 @@ bothEngines.test("an approved product may be rejected; its correction shows what
   assertEquals(child(entry, "former").source, "<title>Title of A</title>");
 });
 
-bothEngines.test("the end of the policy ends every review, and the feed tells", async () => {
+contract.test("the end of the policy ends every review, and the feed tells", async () => {
   await using app = await start("changes");
   await app.upload(
     Array.from({ length: 120 }, (_, n) => product(`A-${n}`)).join(""),
@@ -346,7 +346,7 @@ bothEngines.test("the end of the policy ends every review, and the feed tells", 
   assertEquals(await reviewOf(app, "A-1"), "");
 });
 
-bothEngines.test("the list has pages, states and sellers", async () => {
+contract.test("the list has pages, states and sellers", async () => {
   await using app = await start("new");
   await app.addSeller("other");
   await app.upload(product("A") + product("B") + product("C"));

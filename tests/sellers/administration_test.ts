@@ -21,7 +21,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
-import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 const API = "/operator_api";
 const OPERATOR = { config: { operatorKey: "op" } };
@@ -62,7 +62,7 @@ async function audit(app: TestApp): Promise<string[]> {
   );
 }
 
-bothEngines.test("operator: a seller is created with a key that works at once", async () => {
+contract.test("operator: a seller is created with a key that works at once", async () => {
   await using app = await boot(OPERATOR);
   const body = "<seller><name>Åsa &amp; Søn</name></seller>";
   const created = await operate(app, "sellers", { body });
@@ -83,7 +83,7 @@ bothEngines.test("operator: a seller is created with a key that works at once", 
 
 const UUID = "0d5f5a0e-8a5c-4b5e-9a0e-0d5f5a0e8a5c";
 
-bothEngines.test("operator: a seller needs a valid name", async () => {
+contract.test("operator: a seller needs a valid name", async () => {
   await using app = await boot(OPERATOR);
   for (
     const [body, code] of [
@@ -102,7 +102,7 @@ bothEngines.test("operator: a seller needs a valid name", async () => {
   assertEquals(await audit(app), []);
 });
 
-bothEngines.test("operator: attributes are set by name or id, and read back", async () => {
+contract.test("operator: attributes are set by name or id, and read back", async () => {
   await using app = await boot(OPERATOR);
   for (
     const path of [
@@ -132,7 +132,7 @@ bothEngines.test("operator: attributes are set by name or id, and read back", as
   ]);
 });
 
-bothEngines.test("operator: where a seller is told of trouble is set, and no log has it", async () => {
+contract.test("operator: where a seller is told of trouble is set, and no log has it", async () => {
   await using app = await boot(OPERATOR);
   const shown = async () => {
     const seller = sellerNamed(await operate(app, "sellers"), "acme")!;
@@ -159,7 +159,7 @@ bothEngines.test("operator: where a seller is told of trouble is set, and no log
   assert(!JSON.stringify(app.log).includes("@"), JSON.stringify(app.log));
 });
 
-bothEngines.test("operator: a seller's rate limit replaces that of the settings", async () => {
+contract.test("operator: a seller's rate limit replaces that of the settings", async () => {
   await using app = await boot({
     config: { operatorKey: "op", rateLimit: 600 },
   });
@@ -174,7 +174,7 @@ bothEngines.test("operator: a seller's rate limit replaces that of the settings"
   await until(async () => await limit() === null, "no limit");
 });
 
-bothEngines.test("operator: an invalid change is refused, and leaves no entry", async () => {
+contract.test("operator: an invalid change is refused, and leaves no entry", async () => {
   await using app = await boot(OPERATOR);
   await app.addSeller("other");
   for (
@@ -200,7 +200,7 @@ bothEngines.test("operator: an invalid change is refused, and leaves no entry", 
   assertEquals(await audit(app), []);
 });
 
-bothEngines.test("operator keys: a named key alone opens the API, and the audit log has its name", async () => {
+contract.test("operator keys: a named key alone opens the API, and the audit log has its name", async () => {
   await using app = await boot();
   const services = { db: app.app.db, deps };
   const make = (name: string, readOnly: boolean) =>
@@ -240,7 +240,7 @@ async function keysOf(app: TestApp, seller: string): Promise<string[][]> {
   );
 }
 
-bothEngines.test("keys: one is made, used, listed and revoked", async () => {
+contract.test("keys: one is made, used, listed and revoked", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const made = await operate(app, "sellers/acme/keys", {
@@ -273,7 +273,7 @@ bothEngines.test("keys: one is made, used, listed and revoked", async () => {
   ]);
 });
 
-bothEngines.test("keys: many requests in a minute are one write", async () => {
+contract.test("keys: many requests in a minute are one write", async () => {
   const clock = new TestClock();
   let commits = 0;
   await using app = await boot({
@@ -292,7 +292,7 @@ bothEngines.test("keys: many requests in a minute are one write", async () => {
   assertEquals(commits, 1);
 });
 
-bothEngines.test("keys: an unknown key is 404, and a bad label 422", async () => {
+contract.test("keys: an unknown key is 404, and a bad label 422", async () => {
   await using app = await boot(OPERATOR);
   const id = crypto.randomUUID();
   const key = (label: string) => `<key><label>${label}</label></key>`;
@@ -313,7 +313,7 @@ bothEngines.test("keys: an unknown key is 404, and a bad label 422", async () =>
   assertEquals(await audit(app), []);
 });
 
-bothEngines.test("keys: a webhook secret is rotated", async () => {
+contract.test("keys: a webhook secret is rotated", async () => {
   await using app = await boot(OPERATOR);
   const rotate = () =>
     operate(app, "sellers/acme/rotate_secret", { method: "POST" });

@@ -14,7 +14,6 @@ import {
   textAt,
 } from "../support/app.ts";
 import { TestClock } from "../support/clock.ts";
-import { bothEngines } from "../support/engine.ts";
 import { contract } from "../support/forms.ts";
 
 const KEYS = "/seller_api/keys";
@@ -170,7 +169,7 @@ contract.test("keys: a document with mistakes is told all of them", async () => 
   assertEquals(await audit(app), []);
 });
 
-bothEngines.test("keys: none makes one that may do more than itself", async () => {
+contract.test("keys: none makes one that may do more than itself", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const end = clock.now() + DAY_MS;
@@ -257,7 +256,7 @@ contract.test("keys: a rotated one lives a day, beside one of the same kind", as
   assertEquals([again.status, codeOf(again)], [409, "conflict"]);
 });
 
-bothEngines.test("keys: a rotation prolongs none", async () => {
+contract.test("keys: a rotation prolongs none", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const end = clock.now() + 1_000;
@@ -268,7 +267,7 @@ bothEngines.test("keys: a rotation prolongs none", async () => {
   assertEquals(times, ["", same, same]);
 });
 
-bothEngines.test("keys: the last one with the scope keys stays", async () => {
+contract.test("keys: the last one with the scope keys stays", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const first = await firstId(app);
@@ -289,7 +288,7 @@ bothEngines.test("keys: the last one with the scope keys stays", async () => {
   assertEquals(await statusOf(app, brief.key), 401);
 });
 
-bothEngines.test("keys: two that are the last revoke each other once", async () => {
+contract.test("keys: two that are the last revoke each other once", async () => {
   await using app = await boot(OPERATOR);
   const first = await firstId(app);
   const { id, key } = await make(app);
@@ -302,7 +301,7 @@ bothEngines.test("keys: two that are the last revoke each other once", async () 
   assert([401, 409].includes(statuses[1]), `${statuses}`);
 });
 
-bothEngines.test("keys: those of other sellers are not found", async () => {
+contract.test("keys: those of other sellers are not found", async () => {
   await using app = await boot(OPERATOR);
   const key = await app.addSeller("globex");
   const id = await firstId(app);
@@ -312,7 +311,7 @@ bothEngines.test("keys: those of other sellers are not found", async () => {
   }
 });
 
-bothEngines.test("keys: so many a day, and old ones are forgotten", async () => {
+contract.test("keys: so many a day, and old ones are forgotten", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const { ids } = systemDeps("error");
@@ -341,7 +340,7 @@ bothEngines.test("keys: so many a day, and old ones are forgotten", async () => 
   assertEquals((await ask(app, { body: "<key/>" })).status, 200);
 });
 
-bothEngines.test("keys: one is refused after its end and from elsewhere, and the operator sees why", async () => {
+contract.test("keys: one is refused after its end and from elsewhere, and the operator sees why", async () => {
   const clock = new TestClock();
   await using app = await boot({
     config: { operatorKey: "op", trustProxy: 1 },
@@ -391,7 +390,7 @@ bothEngines.test("keys: one is refused after its end and from elsewhere, and the
   ]);
 });
 
-bothEngines.test("keys: a request that waits ends with its key", async () => {
+contract.test("keys: a request that waits ends with its key", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const { key } = await make(app, until(clock.now() + 5_000));
@@ -408,7 +407,7 @@ bothEngines.test("keys: a request that waits ends with its key", async () => {
   assert(took >= 5_000 && took < 30_000, `${took}`);
 });
 
-bothEngines.test("keys: the account tells where our requests come from", async () => {
+contract.test("keys: the account tells where our requests come from", async () => {
   const sourceAddresses = ["198.51.100.16/28", "2001:db8::/64"];
   await using app = await boot({ config: { sourceAddresses } });
   const { xml } = await app.call("/seller_api/account");

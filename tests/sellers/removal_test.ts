@@ -21,9 +21,9 @@ import {
   textAt,
 } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
-import { bothEngines } from "../support/engine.ts";
 import { Host } from "../support/host.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { contract } from "../support/forms.ts";
 
 const OPERATOR = { operatorKey: "op" };
 
@@ -105,7 +105,7 @@ async function imagesLeft({ app: { db }, config }: TestApp): Promise<string[]> {
   return rows.map(({ url }) => url);
 }
 
-bothEngines.test("removed: unknown and its name free at once, then a tombstone for each product", async () => {
+contract.test("removed: unknown and its name free at once, then a tombstone for each product", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ config: OPERATOR, deps: { clock } });
@@ -157,7 +157,7 @@ bothEngines.test("removed: unknown and its name free at once, then a tombstone f
   assertEquals(theirs.status, 200);
 });
 
-bothEngines.test("removed: a refusal that was noted before is not written after", async () => {
+contract.test("removed: a refusal that was noted before is not written after", async () => {
   const clock = new TestClock(); // Stands still: nothing is written by itself.
   await using app = await boot({ config: OPERATOR, deps: { clock } });
   assertEquals((await app.upload("<product/>")).status, 422);
@@ -171,7 +171,7 @@ bothEngines.test("removed: a refusal that was noted before is not written after"
   assertStringIncludes(refusals.text, "<refusals/>");
 });
 
-bothEngines.test("removed: images of others stay, and a crash in the middle loses nothing", async () => {
+contract.test("removed: images of others stay, and a crash in the middle loses nothing", async () => {
   await using host = new ImageHost();
   await using app = await boot({
     config: { ...OPERATOR, roles: ["api", "images"] },
@@ -222,7 +222,7 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
   assertEquals((await later.call(href, { key: null })).status, 200);
 });
 
-bothEngines.test("removed: its pending images go", async () => {
+contract.test("removed: its pending images go", async () => {
   await using host = new ImageHost();
   // Nobody fetches images.
   await using app = await boot({ config: OPERATOR, app: { maintain: false } });
@@ -233,7 +233,7 @@ bothEngines.test("removed: its pending images go", async () => {
   assertEquals(await imagesLeft(app), []);
 });
 
-bothEngines.test("removed, suspended or its key revoked while an upload checks its images: nothing is stored", async () => {
+contract.test("removed, suspended or its key revoked while an upload checks its images: nothing is stored", async () => {
   const answer = Promise.withResolvers<void>();
   await using host = new Host(async () => {
     await answer.promise;

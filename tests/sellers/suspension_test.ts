@@ -6,7 +6,7 @@ import { boot, codeOf, product, type TestApp, textAt } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 function setStatus(app: TestApp, value: string): Promise<void> {
   return changeSeller({ db: app.app.db, deps: systemDeps("error") }, {
@@ -22,7 +22,7 @@ async function isRefused(app: TestApp): Promise<boolean> {
   return answer.status === 403 && codeOf(answer) === "suspended";
 }
 
-bothEngines.test("suspended: every request is 403 within a second, until active again", async () => {
+contract.test("suspended: every request is 403 within a second, until active again", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock } });
   const other = await app.addSeller("other");
@@ -38,7 +38,7 @@ bothEngines.test("suspended: every request is 403 within a second, until active 
   assertEquals((await app.call("/seller_api/products/A")).status, 200);
 });
 
-bothEngines.test("suspended: a wait ends with 403, a stream without final", async () => {
+contract.test("suspended: a wait ends with 403, a stream without final", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ deps: { clock } });
@@ -71,7 +71,7 @@ bothEngines.test("suspended: a wait ends with 403, a stream without final", asyn
   assert(!streamed!.includes("event: final"));
 });
 
-bothEngines.test("suspended: deliveries wait, and are sent once the seller is active", async () => {
+contract.test("suspended: deliveries wait, and are sent once the seller is active", async () => {
   await using sink = new WebhookSink();
   await using app = await boot({
     config: { operatorKey: "op", roles: ["api", "webhooks"] },
@@ -115,7 +115,7 @@ bothEngines.test("suspended: deliveries wait, and are sent once the seller is ac
   await until(() => sink.received.length === 2, "the delivery that waited");
 });
 
-bothEngines.test("suspended: images wait, and those of an active seller with the same URL do not", async () => {
+contract.test("suspended: images wait, and those of an active seller with the same URL do not", async () => {
   const gets = () => host.seen.filter(({ method }) => method === "GET");
   await using host = new Host(({ method }) =>
     new Response(null, { status: method === "GET" ? 404 : 200 })

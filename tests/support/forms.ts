@@ -17,7 +17,6 @@ import { instanceOf } from "../../src/json/instance.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import {
   type Child,
-  elements,
   isText,
   listedIn,
   one,
@@ -110,9 +109,18 @@ export function asJson(
   }
   if (tree.name !== sends.root || !isOfShape(tree, shape)) return null;
   const instance = instanceOf(bytes, shape) as XmlNode;
-  return listedIn(shape) === null
-    ? jsonWriter(shape)(instance)
-    : jsonWriter(elements(one(sends.root, shape)))({ [sends.root]: instance });
+  const listed = listedIn(shape);
+  if (listed === null) return jsonWriter(shape)(instance);
+  const { name, shape: item } = listed.items;
+  const write = jsonWriter(item);
+  // Each begins on its line, which problems tell.
+  let line = 1;
+  const items = (instance[name] as XmlNode[]).map((one, n) => {
+    const before = "\n".repeat(tree.children[n].line - line);
+    line = tree.children[n].line;
+    return before + write(one);
+  });
+  return `{"${sends.root}":[${items.join(",")}]}`;
 }
 
 /** The XML of a document in JSON that a route takes. */

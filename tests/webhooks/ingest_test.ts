@@ -11,6 +11,7 @@ import {
 import { until } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 const KEY = "the operator's key";
 const PATH = "/operator_api/events";
@@ -56,7 +57,7 @@ function count(app: TestApp, table: string): Promise<number> {
   });
 }
 
-bothEngines.test("an event is answered with its id and delivered once", async () => {
+contract.test("an event is answered with its id and delivered once", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   await register(app, sink);
@@ -136,7 +137,7 @@ bothEngines.test("the content of <data> arrives byte for byte", async () => {
   }
 });
 
-bothEngines.test("an event without a webhook is recorded, never delivered later", async () => {
+contract.test("an event without a webhook is recorded, never delivered later", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   const answer = await send(app, event("<data/>", "order-1"));
@@ -152,7 +153,7 @@ bothEngines.test("an event without a webhook is recorded, never delivered later"
   ]);
 });
 
-bothEngines.test("one reference at the same moment is one event", async () => {
+contract.test("one reference at the same moment is one event", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   await register(app, sink);
@@ -166,7 +167,7 @@ bothEngines.test("one reference at the same moment is one event", async () => {
   ]);
 });
 
-Deno.test("all problems of an event are reported at once", async () => {
+bothForms.test("all problems of an event are reported at once", async () => {
   await using app = await start();
   const answer = await send(
     app,
@@ -239,7 +240,7 @@ bothEngines.test("an event of more than 256 KiB is refused", async () => {
   assertEquals([over.status, codeOf(over)], [413, "body_too_large"]);
 });
 
-Deno.test("the operator's key is checked before anything else", async () => {
+bothForms.test("the operator's key is checked before anything else", async () => {
   await using app = await start();
   for (const key of [null, "", "wrong", app.key]) {
     const answer = await app.call(PATH, {
@@ -252,13 +253,13 @@ Deno.test("the operator's key is checked before anything else", async () => {
   assertEquals((await app.call(PATH, { key: KEY })).status, 405);
 });
 
-Deno.test("without an operator key there is no operator API", async () => {
+bothForms.test("without an operator key there is no operator API", async () => {
   await using app = await boot();
   const answer = await send(app, event(""));
   assertEquals([answer.status, codeOf(answer)], [404, "not_found"]);
 });
 
-bothEngines.test("no bulk outcome and no attribute update leaves an event", async () => {
+contract.test("no bulk outcome and no attribute update leaves an event", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   for (
@@ -289,7 +290,7 @@ bothEngines.test("no bulk outcome and no attribute update leaves an event", asyn
   assertEquals(sink.received.length, 0);
 });
 
-bothEngines.test("nothing that bulk is made of can reach the store of events", async () => {
+contract.test("nothing that bulk is made of can reach the store of events", async () => {
   const root = new URL("../../src/", import.meta.url);
   const reached = new Set<string>();
   const follow = async (url: URL): Promise<void> => {

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/deps.ts";
 import { boot, child, type TestApp, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
 
 const HOOK = "/seller_api/webhooks/order_created";
 
@@ -30,7 +30,7 @@ async function delivered(app: TestApp): Promise<boolean> {
   return textAt(xml, "deliveries/delivery/state") === "delivered";
 }
 
-bothEngines.test("a seller tests a webhook and has the event sent again", async () => {
+contract.test("a seller tests a webhook and has the event sent again", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);
@@ -50,7 +50,7 @@ bothEngines.test("a seller tests a webhook and has the event sent again", async 
   assertEquals(ids, [eventId, eventId]);
 });
 
-bothEngines.test("webhooks and deliveries of another seller cannot be tested or replayed", async () => {
+contract.test("webhooks and deliveries of another seller cannot be tested or replayed", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);
@@ -74,7 +74,7 @@ bothEngines.test("webhooks and deliveries of another seller cannot be tested or 
   assertEquals(sink.received.length, 1);
 });
 
-bothEngines.test("held deliveries stay held, and a removed webhook gets nothing", async () => {
+contract.test("held deliveries stay held, and a removed webhook gets nothing", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);

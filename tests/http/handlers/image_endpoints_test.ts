@@ -4,6 +4,7 @@ import { parseRange } from "../../../src/http/handlers/image_endpoints.ts";
 import { boot, codeOf, type TestApp } from "../../support/app.ts";
 import { failFiles } from "../../support/failing_files.ts";
 import { raw, statusOf } from "../../support/raw.ts";
+import { bothForms } from "../../support/forms.ts";
 
 const SHA256 = "ab".repeat(32);
 const PATH = `/images/ab/${SHA256}.png`;
@@ -29,7 +30,7 @@ async function get(
   return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
 }
 
-Deno.test("an image is served without a key and cacheable for ever", async () => {
+bothForms.test("an image is served without a key and cacheable for ever", async () => {
   await using app = await withImage();
   const { response, bytes } = await get(app);
   assertEquals(response.status, 200);
@@ -54,7 +55,7 @@ Deno.test("an image is served without a key and cacheable for ever", async () =>
   }
 });
 
-Deno.test("If-None-Match of a known image is answered 304", async () => {
+bothForms.test("If-None-Match of a known image is answered 304", async () => {
   await using app = await withImage();
   for (const has of [`"${SHA256}"`, `W/"${SHA256}"`, `"x", "${SHA256}"`, "*"]) {
     const { response, bytes } = await get(app, { "if-none-match": has });
@@ -65,7 +66,7 @@ Deno.test("If-None-Match of a known image is answered 304", async () => {
   assertEquals(response.status, 200);
 });
 
-Deno.test("a range is answered 206 with its bytes", async () => {
+bothForms.test("a range is answered 206 with its bytes", async () => {
   await using app = await withImage();
   const size = BYTES.length;
   const ranges: [string, number, number][] = [
@@ -106,7 +107,7 @@ Deno.test("a range is answered 206 with its bytes", async () => {
   }
 });
 
-Deno.test("If-Range with any other validator is answered with the whole image", async () => {
+bothForms.test("If-Range with any other validator is answered with the whole image", async () => {
   await using app = await withImage();
   const ask = async (condition: string) =>
     (await get(app, { range: "bytes=0-1", "if-range": condition }))
@@ -117,12 +118,12 @@ Deno.test("If-Range with any other validator is answered with the whole image", 
   assertEquals(await ask("Fri, 20 Nov 2026 08:00:00 GMT"), 200);
 });
 
-Deno.test("a range of an empty file is 416", () => {
+bothForms.test("a range of an empty file is 416", () => {
   assertEquals(parseRange("bytes=0-", 0), "unsatisfiable");
   assertEquals(parseRange("bytes=-1", 0), "unsatisfiable");
 });
 
-Deno.test("only images are served, whatever the path", async () => {
+bothForms.test("only images are served, whatever the path", async () => {
   await using app = await withImage();
   const other = "cd".repeat(32);
   const targets = [
@@ -156,7 +157,7 @@ Deno.test("only images are served, whatever the path", async () => {
   assertEquals([post.status, post.headers.get("allow")], [405, "GET, HEAD"]);
 });
 
-Deno.test("a client that disconnects leaves no open file", async () => {
+bothForms.test("a client that disconnects leaves no open file", async () => {
   await using app = await withImage();
   for (let i = 0; i < 20; i++) {
     const response = await fetch(app.url + PATH);
@@ -166,7 +167,7 @@ Deno.test("a client that disconnects leaves no open file", async () => {
   assertEquals(bytes.length, BYTES.length);
 });
 
-Deno.test("an unreadable image is 503 and leaves no open file", async () => {
+bothForms.test("an unreadable image is 503 and leaves no open file", async () => {
   await using app = await withImage();
   const requests: Record<string, string>[] = [{}, { range: "bytes=0-0" }];
   for (const headers of requests) {

@@ -2,6 +2,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Answer, boot, detailsOf, textAt } from "../../support/app.ts";
 import { TestClock } from "../../support/clock.ts";
+import { bothForms } from "../../support/forms.ts";
 
 const BULK = "/seller_api/bulk_products";
 const head = "<products>\r\n <product>\r\n  ";
@@ -22,7 +23,7 @@ function latin1(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-Deno.test("a body that is not XML or not UTF-8 is refused, and the message says what to send", async () => {
+bothForms.test("a body that is not XML or not UTF-8 is refused, and the message says what to send", async () => {
   await using app = await boot();
   const bodies: [string | Uint8Array<ArrayBuffer>, string][] = [
     ['{"products": []}', "400 1:1 The body is JSON; send XML."],
@@ -113,7 +114,7 @@ Deno.test("a body that is not XML or not UTF-8 is refused, and the message says 
   }
 });
 
-Deno.test("fields named as in other systems and prices as people write them are explained", async () => {
+bothForms.test("fields named as in other systems and prices as people write them are explained", async () => {
   await using app = await boot();
   const fields: [string, string][] = [
     ["<stock>5</stock>", "<stock> is not known here; it is called <quantity>."],
@@ -154,7 +155,7 @@ Deno.test("fields named as in other systems and prices as people write them are 
   assertStringIncludes(told(stock), "It is called quantity.");
 });
 
-Deno.test("the 404 for a misspelt path suggests the right one", async () => {
+bothForms.test("the 404 for a misspelt path suggests the right one", async () => {
   await using app = await boot();
   const paths: [string, string | null][] = [
     ["/seller_apibulk_products", BULK],
@@ -179,7 +180,7 @@ Deno.test("the 404 for a misspelt path suggests the right one", async () => {
   }
 });
 
-Deno.test("a 429 names both the burst and the rate", async () => {
+bothForms.test("a 429 names both the burst and the rate", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock }, config: { rateLimit: 30 } });
   let answer = await app.call("/seller_api/webhooks");
@@ -191,7 +192,7 @@ Deno.test("a 429 names both the burst and the rate", async () => {
   );
 });
 
-Deno.test("the message for an image URL that is not requested says why", async () => {
+bothForms.test("the message for an image URL that is not requested says why", async () => {
   await using app = await boot({ config: { allowPrivate: [] } });
   const answer = await app.upload(
     `<product><sku>A</sku><title>T</title><price currency="SEK">1</price>` +

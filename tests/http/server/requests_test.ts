@@ -10,10 +10,11 @@ import { type Clock, systemClock } from "../../../src/deps.ts";
 import { passing, TestClock } from "../../support/clock.ts";
 import { boot, codeOf, product } from "../../support/app.ts";
 import { raw, statusOf } from "../../support/raw.ts";
+import { bothForms } from "../../support/forms.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("a missing, unknown or revoked key is 401 with one message", async () => {
+bothForms.test("a missing, unknown or revoked key is 401 with one message", async () => {
   let elapsed = 0;
   const clock: Clock = {
     ...systemClock,
@@ -41,7 +42,7 @@ Deno.test("a missing, unknown or revoked key is 401 with one message", async () 
   assertEquals(messages.size, 1);
 });
 
-Deno.test("an unknown path is 404, a method that a path lacks 405 with Allow", async () => {
+bothForms.test("an unknown path is 404, a method that a path lacks 405 with Allow", async () => {
   await using app = await boot();
   for (
     const path of [
@@ -83,7 +84,7 @@ Deno.test("HEAD answers like GET, without the body", async () => {
   );
 });
 
-Deno.test("every answer has our request id, and the log has the client's, too", async () => {
+bothForms.test("every answer has our request id, and the log has the client's, too", async () => {
   await using app = await boot();
   const answer = await app.call("/seller_api/nowhere", {
     headers: { "X-Request-Id": "theirs" },
@@ -95,7 +96,7 @@ Deno.test("every answer has our request id, and the log has the client's, too", 
   assert(!JSON.stringify(app.log).includes(app.key), "no key in the log");
 });
 
-Deno.test("answers that need a key are not cacheable, public ones are", async () => {
+bothForms.test("answers that need a key are not cacheable, public ones are", async () => {
   await using app = await boot({ config: { operatorKey: "operator-key" } });
   for (
     const [path, call] of [
@@ -156,7 +157,7 @@ Deno.test("a body must be XML by its Content-Type", async () => {
   }
 });
 
-Deno.test("gzip is inflated up to the limit, other encodings are 415", async () => {
+bothForms.test("gzip is inflated up to the limit, other encodings are 415", async () => {
   await using app = await boot({ config: { bodyLimit: 100_000 } });
   const document = `<products>${product("A")}</products>`;
   const post = (body: Uint8Array<ArrayBuffer>, encoding: string) =>
@@ -187,7 +188,7 @@ Deno.test("gzip is inflated up to the limit, other encodings are 415", async () 
   }
 });
 
-Deno.test("gzip that inflates to nothing is limited by its own bytes", async () => {
+bothForms.test("gzip that inflates to nothing is limited by its own bytes", async () => {
   await using app = await boot({ config: { bodyLimit: 10_000 } });
   const empty = new Uint8Array(gzipSync(""));
   let left = 10_000;
@@ -226,7 +227,7 @@ Deno.test("a body over the limit is 413, declared or not", async () => {
   assertEquals(statusOf(early), 413);
 });
 
-Deno.test("a body that is not complete after 30 s is 408", async () => {
+bothForms.test("a body that is not complete after 30 s is 408", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock } });
   const answer = raw(
@@ -239,7 +240,7 @@ Deno.test("a body that is not complete after 30 s is 408", async () => {
   assertStringIncludes(text, "request_timeout");
 });
 
-Deno.test("a seller has a rate; every answer to it says so", async () => {
+bothForms.test("a seller has a rate; every answer to it says so", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({ deps: { clock }, config: { rateLimit: 60 } });
@@ -264,7 +265,7 @@ Deno.test("a seller has a rate; every answer to it says so", async () => {
   assertEquals((await ask()).status, 429);
 });
 
-Deno.test("bad percent-encoding, Hosts and targets are 400, never 500", async () => {
+bothForms.test("bad percent-encoding, Hosts and targets are 400, never 500", async () => {
   await using app = await boot();
   const ask = (line: string, host = "x") =>
     raw(
@@ -295,7 +296,7 @@ Deno.test("bad percent-encoding, Hosts and targets are 400, never 500", async ()
   assertEquals(statusOf(dots), 404, "dot segments lead nowhere");
 });
 
-Deno.test("an unforeseen failure is 500 with the request id and nothing else", async () => {
+bothForms.test("an unforeseen failure is 500 with the request id and nothing else", async () => {
   await using app = await boot();
   await app.app.db.write((tx) => tx.run("DROP TABLE webhooks"));
   const answer = await app.call("/seller_api/webhooks");
