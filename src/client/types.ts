@@ -191,9 +191,9 @@ export type SentProduct = {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
-  categories?: string[];
-  attributes?: ProductAttribute[];
-  images?: ProductImage[];
+  categories?: string[] | null;
+  attributes?: ProductAttribute[] | null;
+  images?: ProductImage[] | null;
   /** of the days before the present price began; ignored in what is sent */
   lowest_price?: unknown;
   /** of a reviewed product; ignored in what is sent */

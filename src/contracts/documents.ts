@@ -109,9 +109,16 @@ const ATTRIBUTE: Shape = {
   },
 };
 
+/** As it is read out. */
 function list(name: ListField, shape: Shape): Child {
   const { item, max } = LISTS[name];
   return maybe(name, elements(many(item, shape, { max })));
+}
+
+/** As it is sent: an empty element clears it. */
+function sentList(name: ListField, shape: Shape): Child {
+  const child = list(name, shape);
+  return { ...child, shape: { ...child.shape, empty: true } };
 }
 
 /** A reason of a rejection; each part may be missing. */
@@ -152,6 +159,7 @@ function product(
   sends: boolean,
   more: readonly Child[] = [],
 ): Shape<XmlNode> {
+  const listOf = sends ? sentList : list;
   return {
     type,
     anyOrder: true,
@@ -159,9 +167,9 @@ function product(
     content: [
       id,
       ...SCALAR_NAMES.map((field) => scalar(field, sends)),
-      list("categories", text(line(TEXT_LIMITS.category))),
-      list("attributes", ATTRIBUTE),
-      list("images", IMAGE),
+      listOf("categories", text(line(TEXT_LIMITS.category))),
+      listOf("attributes", ATTRIBUTE),
+      listOf("images", IMAGE),
       maybe(
         "lowest_price",
         sends ? ANY : LOWEST_PRICE,

@@ -107,11 +107,15 @@ class Components {
       };
       if (attribute.required) required.push(name);
     }
+    // Said in words: generators rename the class of an object that may be null.
+    const isNullable = isText(content) && content.empty;
+    const also = [plain && "its value alone", isNullable && "null"]
+      .filter((one) => one).join(" or ");
     const object = {
       type: "object",
       properties,
       ...(required.length > 0 && { required }),
-      ...(plain && { description: "its value alone is taken, too" }),
+      ...(also !== "" && { description: `${also} is taken, too` }),
     };
     return orText ? { anyOf: [object, { type: "string" }] } : object;
   }
@@ -126,7 +130,11 @@ class Components {
       const description = about && { description: about };
       const listed = max > 1 ? null : listedIn(shape);
       if (listed !== null) {
-        properties[name] = { ...this.#array(listed.items), ...description };
+        properties[name] = {
+          ...this.#array(listed.items),
+          ...(shape.empty && { type: ["array", "null"] }),
+          ...description,
+        };
         this.#members(listed.beside, properties, min > 0 ? required : []);
       } else if (max > 1) {
         properties[name] = this.#array({ name, shape, min, max, about });

@@ -122,10 +122,12 @@ export function formOf(shape: Shape, name: string): TextForm | undefined {
 /** What a scalar has to be instead; null if it may be this. */
 export function expectedScalar(shape: Shape, kind: Kind): string | null {
   const { content, plain } = shape;
-  if (kind === "null" || isAny(shape)) return null;
-  if (!isText(content) || (isAttributed(shape) && !plain)) {
-    return expectedOf(shape);
+  if (isAny(shape)) return null;
+  if (!isText(content)) {
+    return kind === "null" && shape.empty ? null : expectedOf(shape);
   }
+  const isNone = kind === "null" && content.empty;
+  if (isAttributed(shape) && !plain && !isNone) return expectedOf(shape);
   return expectedKind(content, kind);
 }
 
@@ -135,8 +137,8 @@ export function expectedScalar(shape: Shape, kind: Kind): string | null {
  * its reader refuses it.
  */
 export function expectedKind(form: TextForm, kind: Kind): string | null {
-  if (kind === "null") return null;
   const expected = textKind(form);
+  if (kind === "null") return form.empty ? null : expected;
   if (kind === "an empty string" && expected !== "a boolean") {
     return !form.empty || isFree(form) ? null : "null, or a value";
   }

@@ -36,6 +36,8 @@ export interface Shape<V = unknown> {
   textName?: string;
   /** Without attributes, the client takes the text alone, too. */
   plain?: true;
+  /** A list of none may be null in JSON. */
+  empty?: true;
   /** Its elements may stand in any order. */
   anyOrder?: true;
   /** May hold text instead of its elements. */

@@ -171,13 +171,13 @@ class Declarations {
 
   /** The array, and what stands beside it. */
   #listProperties(
-    { name, min, about }: Child,
+    { name, shape, min, about }: Child,
     { items, beside }: Listed,
   ): string {
     const type = bracketed(this.type(items.shape));
     const own = `${comment(about ?? items.about)}${name}${
       min === 0 ? "?" : ""
-    }: ${type}[];`;
+    }: ${type}[]${shape.empty ? " | null" : ""};`;
     return [own, ...beside.map((child) => this.#property(child))].join("\n");
   }
 }

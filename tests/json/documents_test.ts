@@ -1,6 +1,7 @@
 /** JSON that no client should send, over HTTP: what is wrong, and where. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { boot, type TestApp } from "../support/app.ts";
+import { Host } from "../support/host.ts";
 
 const JSON_TYPE = "application/json";
 
@@ -363,6 +364,43 @@ Deno.test("JSON is taken with a byte order mark, a charset, compressed, and with
     "Content-Type": `${JSON_TYPE}; charset=iso-8859-1`,
   });
   assertEquals(await problemsOf(other), ["415 unsupported_media_type"]);
+});
+
+Deno.test("null clears each list of a product, and what may be empty", async () => {
+  await using app = await boot();
+  await using host = new Host(() => new Response());
+  const images = [{ url: `${host.url}/1.png`, alt: "front" }];
+  const lists = {
+    categories: ["a", "b"],
+    attributes: [{ name: "color", value: "Blue" }],
+    images,
+  };
+  const more = { brand: "B", weight: { value: 350, unit: "g" } };
+  const stored = async () => {
+    const { products: [product] } = await (await fetch(
+      `${app.url}/seller_api/products`,
+      { headers: { "X-Service-Auth": app.key, Accept: JSON_TYPE } },
+    )).json();
+    const { categories, attributes, images, brand = null, weight = null } =
+      product;
+    return [categories, attributes, images.length, brand, weight];
+  };
+  const send = async (product: Record<string, unknown>) => {
+    const answer = await post(
+      app,
+      JSON.stringify({ products: [{ sku: "A", ...product }] }),
+    );
+    assertEquals(answer.status, 200, await answer.text());
+  };
+  const price = { amount: "1", currency: "SEK" };
+  await send({ title: "T", price, quantity: 1, ...lists, ...more });
+  assertEquals(
+    await stored(),
+    [lists.categories, lists.attributes, 1, more.brand, more.weight],
+  );
+  const names = Object.keys({ ...lists, ...more });
+  await send(Object.fromEntries(names.map((name) => [name, null])));
+  assertEquals(await stored(), [[], [], 0, null, null]);
 });
 
 Deno.test("messages about JSON speak of names, not of elements", async () => {

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 48c3957674cbfece0be549d036a45f6a.
+// Built by `deno task client` from sources with the hash 70463f3a4f36003f44d94ef08c2f0153.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1218,9 +1218,9 @@ export type SentProduct = { /** only in what is read out; ignored in what is sen
     condition?: "new" | "refurbished" | "used" | null;
     status?: "active" | "paused" | null;
     parent_sku?: string | null;
-    categories?: string[];
-    attributes?: ProductAttribute[];
-    images?: ProductImage[];
+    categories?: string[] | null;
+    attributes?: ProductAttribute[] | null;
+    images?: ProductImage[] | null;
     /** of the days before the present price began; ignored in what is sent */
     lowest_price?: unknown;
     /** of a reviewed product; ignored in what is sent */
