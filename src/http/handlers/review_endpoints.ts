@@ -132,6 +132,8 @@ function reviewNode(
   const { former } = review;
   const values: XmlNode = {};
   for (const field of former === null ? [] : changed) {
+    // Left out: in JSON, an empty list would be shown.
+    if (former![field]?.length === 0) continue;
     switch (field) {
       case "categories":
         values[field] = listNode("category", former!.categories);
