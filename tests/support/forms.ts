@@ -55,12 +55,19 @@ export function isInJson(): boolean {
 
 const router = new Router(ROUTES);
 
-/** The shape of what a request is answered. */
-function answerShape(method: string, url: string, status: number): Shape {
+/** The shape of what a request is answered; null: a document as it is. */
+function answerShape(
+  method: string,
+  url: string,
+  status: number,
+): Shape | null {
   const match = router.match(method, parseTarget(url).segments);
   const answers = match !== null && "route" in match
     ? match.route.documentation?.answers
     : null;
+  const isDocument = answers !== null && answers !== undefined &&
+    "type" in answers;
+  if (status < 400 && isDocument) return null;
   const names = status < 400 || status === 503 && Array.isArray(answers)
     ? answers as readonly AnswerName[]
     : [];
@@ -79,6 +86,7 @@ export function asXml(
   { method, url, status }: { method: string; url: string; status: number },
 ): string {
   const shape = answerShape(method, url, status);
+  if (shape === null) return json;
   const document = serviceDocument(
     nodeOf(JSON.parse(json), shape) as XmlNode,
   );

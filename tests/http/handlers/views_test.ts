@@ -12,6 +12,7 @@ import {
   textAt,
 } from "../../support/app.ts";
 import { TestClock } from "../../support/clock.ts";
+import { bothForms } from "../../support/forms.ts";
 
 const BELOW = "/operator_api/sellers/acme";
 const OPERATOR = { config: { operatorKey: "op", rateLimit: 0 } };
@@ -31,7 +32,7 @@ function shown({ status, text }: { status: number; text: string }): string {
     .replace(/<last_used_at(\/>|>[^<]*<\/last_used_at>)/g, "");
 }
 
-Deno.test("views: an operator reads each route as the seller does, and only reads", async () => {
+bothForms.test("views: an operator reads each route as the seller does, and only reads", async () => {
   await using app = await boot(OPERATOR);
   const uploaded = await app.upload(product("x"));
   const body = "<webhook><trigger>order_created</trigger>" +
@@ -92,7 +93,7 @@ Deno.test("views: an operator reads each route as the seller does, and only read
   assertStringIncludes(stream.text, "event: final");
 });
 
-Deno.test("views: each look is in the audit log, whatever state the seller is in", async () => {
+bothForms.test("views: each look is in the audit log, whatever state the seller is in", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const look = async (seller = "acme", key = "op") =>
