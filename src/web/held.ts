@@ -126,11 +126,12 @@ function isOtherText(text: string, stored: string): boolean {
   return text !== "" && stored !== "" && text !== stored;
 }
 
-/** Whether two titles have no word in common. */
-function isOtherTitle(title: string, stored: string): boolean {
-  const words = new Set(wordsIn(stored));
+/** Whether fewer than half of the words of the shorter title are in the other. */
+export function isOtherTitle(title: string, stored: string): boolean {
+  const [few, many] = [wordsIn(title), wordsIn(stored)]
+    .map((words) => new Set(words)).sort((a, b) => a.size - b.size);
   return isOtherText(title, stored) &&
-    !wordsIn(title).some((word) => words.has(word));
+    few.intersection(many).size * 2 < few.size;
 }
 
 function wordsIn(title: string): string[] {

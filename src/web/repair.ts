@@ -93,12 +93,13 @@ export function remediesOf(
     case "word":
       return form.words.map((word) => ({ label: readable(word), text: word }));
     case "decimal":
-      return problem.code === "not_a_number" ? offered(numberIn(text)) : [];
+      return problem.code === "not_a_number"
+        ? offered(numberIn(text, { unit: false }))
+        : [];
     case "integer":
       return problem.code === "not_a_number"
-        ? offered(numberIn(text).replace(/\.0*$/, "")).filter((one) =>
-          /^\d+$/.test(one.text)
-        )
+        ? offered(numberIn(text, { unit: true }).replace(/\.0*$/, ""))
+          .filter((one) => /^\d+$/.test(one.text))
         : [];
     case "line":
     case "text":
@@ -117,11 +118,17 @@ function offered(text: string): Remedy[] {
   return text === "" ? [] : [{ label: `Write ${text}`, text }];
 }
 
-/** The only number in a text, as a decimal; "" if there are more, or none. */
-function numberIn(text: string): string {
+/**
+ * The only number in a text, as a decimal; "" if there are more, or none, or if
+ * it would mean something else without the text: `-3`, `19,90 CHF`.
+ */
+function numberIn(text: string, { unit }: { unit: boolean }): string {
   const numbers = text.match(/\d(?:[\d.,\s']*[\d'])?/g) ?? [];
   if (numbers.length !== 1) return "";
   const [number] = numbers;
+  const rest = text.replace(number, "");
+  if (/[-\u2212\u2013<>]/.test(rest)) return "";
+  if (!unit && /[\p{L}\p{Sc}]/u.test(rest)) return "";
   const plain = decimalOf(number, [], pointOf([number]));
   return /^\d+(\.\d+)?$/.test(plain) && plain !== text ? plain : "";
 }

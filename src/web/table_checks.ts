@@ -34,8 +34,9 @@ export interface RowProblems {
   /** An example of a long number that a spreadsheet program has rounded. */
   rounded: string | null;
   /**
-   * An example of a price that may be of thousands, as in `1.299`, unless its
-   * column has a decimal comma: the point is sent as that of decimals.
+   * An example of a price or of a weight in grams that may be of thousands, as in
+   * `1.299`, unless its column has a decimal comma: the point is sent as that of
+   * decimals.
    */
   thousands: string | null;
   /** An example of a weight without a unit, where its column has none. */
@@ -61,7 +62,10 @@ export function* checkRows(
     (value) => /^\d[.,]\d+E\+\d+$/i.test(value),
   );
   const isLarge = firstIn(
-    targets.map((target, i) => isPrice(target) && readings[i].point !== ","),
+    targets.map((target, i) =>
+      readings[i].point !== "," &&
+      (isPrice(target) || target === "weight" && readings[i].unit === "g")
+    ),
     (value) => /^[1-9]\d{0,2}\.\d{3}$/.test(value),
   );
   const isBare = firstIn(

@@ -83,7 +83,11 @@ Deno.test("SKUs that look like one are told before anything is sent", () => {
   assertEquals(alikeIn("A-1 ", "A-1", "B"), null);
 });
 
-Deno.test("prices that may be of thousands are told", () => {
+Deno.test("prices and grams that may be of thousands are told", () => {
+  const grams = (weight: string) =>
+    problemsOf(`sku;price;Gewicht (g)\nA-1;5;${weight}\n`).thousands;
+  assertEquals(grams("1.250"), "1.250");
+  assertEquals(grams("1250"), null);
   const of = (price: string) =>
     problemsOf(`sku;price\nA-1;5.5\nA-2;${price}\n`).thousands;
   assertEquals(of("1.299"), "1.299");

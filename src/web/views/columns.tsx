@@ -169,7 +169,7 @@ function Columns({ client, spreadsheet, chosen }: {
       <LeftOut table={table} targets={targets} />
       {thousands && (
         <p class="note warn">
-          A price such as {thousands}{" "}
+          A number such as {thousands}{" "}
           is sent as it is, with decimals behind the point. If it is of
           thousands, write it without a point.
         </p>
