@@ -55,16 +55,22 @@ function roleOn(
   } as unknown as Services, { isLooking: () => false });
 }
 
-Deno.test("notices that were sent and cannot be recorded on a lost server keep no place from others", async () => {
-  await using app = await boot({ config: { roles: ["webhooks"] } });
-  await using sink = new WebhookSink();
-  const { db } = app.app;
-  const clock = new TestClock(Date.now());
+/** The sink answers nothing until the returned function is called. */
+function holdAnswers(sink: WebhookSink): () => void {
   const { opened, open } = gate();
   sink.answering = async () => {
     await opened;
     return new Response();
   };
+  return open;
+}
+
+Deno.test("notices that were sent and cannot be recorded on a lost server keep no place from others", async () => {
+  await using app = await boot({ config: { roles: ["webhooks"] } });
+  await using sink = new WebhookSink();
+  const { db } = app.app;
+  const clock = new TestClock(Date.now());
+  const open = holdAnswers(sink);
   let isLost = false;
   const lost: Part = {
     read: db.read.bind(db),
@@ -107,11 +113,7 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
   await using sink = new WebhookSink();
   const { db } = app.app;
   const clock = new TestClock(Date.now());
-  const { opened, open } = gate();
-  sink.answering = async () => {
-    await opened;
-    return new Response();
-  };
+  const open = holdAnswers(sink);
   let looks = 0;
   const slow: Part = {
     read: (fn, options) => {

@@ -1,6 +1,6 @@
 /** What the page holds back, in a document of either form. */
 import { assertEquals } from "@std/assert";
-import { heldIn } from "../../src/web/held.ts";
+import { heldIn, isOtherTitle } from "../../src/web/held.ts";
 import { withoutProducts } from "../../src/web/markup.ts";
 import { productsIn } from "../../src/web/xml.ts";
 import { boot, product } from "../support/app.ts";
@@ -53,4 +53,17 @@ Deno.test("what is no document of products has none", () => {
     assertEquals(productsIn(text), []);
   }
   assertEquals(productsIn('{"products":[null]}').length, 1);
+});
+
+Deno.test("a title is another one without half of the words", () => {
+  const cases: [string, string, boolean][] = [
+    ["Bettwäsche blau 135 x 200", "Tasse blau 0,3 l", true],
+    ["Blue mug with a handle", "Mug blue", false],
+    ["Mug", "Mug, 0.3 l", false],
+    ["Mug", "Spoon", true],
+    ["Mug", "", false],
+  ];
+  for (const [title, stored, expected] of cases) {
+    assertEquals(isOtherTitle(title, stored), expected, title);
+  }
 });

@@ -1,17 +1,9 @@
-/** What the page offers for a cell, and what it asks before it replaces. */
+/** What the page offers for a cell with a problem. */
 import { assertEquals } from "@std/assert";
-import { isOtherTitle } from "../../src/web/held.ts";
 import { remediesOf } from "../../src/web/repair.ts";
 import { readTable } from "../../src/web/csv.ts";
 import { mappingFor } from "../../src/web/spreadsheet.ts";
-import type { Work } from "../../src/web/slices.ts";
-
-function finish<T>(work: Work<T>): T {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-  }
-}
+import { finish } from "../support/work.ts";
 
 function offeredFor(header: string, value: string): string[] {
   const table = finish(readTable(`SKU;${header}\nA-1;${value}\n`));
@@ -29,18 +21,5 @@ Deno.test("a number is offered alone where the rest of the cell means nothing", 
   }
   for (const price of ["19,90 CHF", "$ 19,90", "from 19,90"]) {
     assertEquals(offeredFor("Price", price), [], price);
-  }
-});
-
-Deno.test("a title is another one without half of the words", () => {
-  const cases: [string, string, boolean][] = [
-    ["Bettwäsche blau 135 x 200", "Tasse blau 0,3 l", true],
-    ["Blue mug with a handle", "Mug blue", false],
-    ["Mug", "Mug, 0.3 l", false],
-    ["Mug", "Spoon", true],
-    ["Mug", "", false],
-  ];
-  for (const [title, stored, expected] of cases) {
-    assertEquals(isOtherTitle(title, stored), expected, title);
   }
 });

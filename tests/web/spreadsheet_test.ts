@@ -4,7 +4,6 @@ import { csvOf, readTable, type Table } from "../../src/web/csv.ts";
 import { gathered } from "../../src/web/shops/gather.ts";
 import type { Target } from "../../src/web/headers.ts";
 import { kindOf } from "../../src/web/kinds.ts";
-import type { Work } from "../../src/web/slices.ts";
 import {
   makeDocument,
   type Mapping,
@@ -15,14 +14,7 @@ import {
 import { checkRows, missing, repeated } from "../../src/web/table_checks.ts";
 import { boot } from "../support/app.ts";
 import { blocks, chapter } from "../support/handbook.ts";
-
-/** What all of the work comes to. */
-function finish<T>(work: Work<T>): T {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-  }
-}
+import { finish } from "../support/work.ts";
 
 const tableOf = (text: string) => finish(readTable(text));
 const textOf = (table: Table, mapping: Mapping): Promise<string> =>

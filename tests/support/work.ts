@@ -1,0 +1,10 @@
+/** Work of the page that is done in slices, done at once. */
+import type { Work } from "../../src/web/slices.ts";
+
+/** What all of the work comes to. */
+export function finish<T>(work: Work<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
