@@ -1,5 +1,6 @@
 /** How messages about a document of products name its parts, in each form. */
 import { quote } from "../lib/values.ts";
+import { TEXT_NAME } from "../xml/shapes.ts";
 import { TEXT_NAMES } from "./fields.ts";
 
 export type DocumentForm = "xml" | "json";
@@ -38,7 +39,7 @@ const XML: Words = {
 const JSON: Words = {
   element: (name) => `The name ${quote(name)}`,
   attribute: (name) => `The name ${quote(name)}`,
-  beside: (element) => [TEXT_NAMES[element] ?? "value"],
+  beside: (element) => [TEXT_NAMES[element] ?? TEXT_NAME],
   show: (name) => `"${name}"`,
   list: (name) => `"${name}": […]`,
   property: (name) => `"attributes": [{"name": "${name}", "value": "…"}]`,

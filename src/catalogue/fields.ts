@@ -370,7 +370,7 @@ export const READ_ONLY_ATTRIBUTES: Readonly<
   image: ["status", "href", "type", "width", "height", "code", "message"],
 };
 
-/** Names in JSON of texts beside XML attributes; the others are "value". */
+/** Names in JSON of texts beside XML attributes that are not `TEXT_NAME`. */
 export const TEXT_NAMES: Readonly<Record<string, string>> = {
   price: "amount",
   image: "url",

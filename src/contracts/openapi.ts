@@ -21,6 +21,7 @@ import {
   listedIn,
   one,
   type Shape,
+  TEXT_NAME,
   type TextForm,
 } from "../xml/shapes.ts";
 
@@ -90,7 +91,7 @@ class Components {
   }
 
   #written(shape: Shape): Json {
-    const { content, textName = "value", orText, plain } = shape;
+    const { content, textName = TEXT_NAME, orText, plain } = shape;
     const properties: Json = {};
     const required: string[] = [];
     if (isText(content)) {

@@ -14,6 +14,7 @@ import {
   isText,
   listedIn,
   type Shape,
+  TEXT_NAME,
   type TextForm,
 } from "../xml/shapes.ts";
 
@@ -39,7 +40,7 @@ export function jsonWriter(shape: Shape): Write {
 }
 
 function writerOf(shape: Shape): Write {
-  const { content, attributes, textName = "value" } = shape;
+  const { content, attributes, textName = TEXT_NAME } = shape;
   if (isText(content) && attributes === undefined) return textWriter(content);
   const members = isText(content)
     ? new Map([["#text", textMember(textName, content)]])

@@ -6,6 +6,7 @@ import {
   isText,
   listedIn,
   type Shape,
+  TEXT_NAME,
   type TextForm,
 } from "../xml/shapes.ts";
 
@@ -81,7 +82,7 @@ function formShown(shape: Shape): string | null {
     const item = formShown(listed.items.shape);
     return item === null ? null : `[${item}]`;
   }
-  const { content, attributes, textName = "value" } = shape;
+  const { content, attributes, textName = TEXT_NAME } = shape;
   if (!isText(content)) return null;
   if (attributes === undefined) return sample(content);
   const members = [
@@ -106,7 +107,7 @@ export function textKind({ kind }: TextForm): Kind {
 
 /** Whether a member is the text of an element with XML attributes. */
 export function isOwnText(
-  { textName = "value" }: Shape,
+  { textName = TEXT_NAME }: Shape,
   name: string,
 ): boolean {
   return name === textName;

@@ -37,6 +37,7 @@ import {
   type Child,
   listedIn,
   type Shape,
+  TEXT_NAME,
   type TextForm,
 } from "../xml/shapes.ts";
 import type { XmlSource } from "../xml/source.ts";
@@ -397,7 +398,7 @@ class JsonReader extends JsonTokens {
     seen: Frame["seen"],
   ): void {
     this.handlers.open(name, attributes, line);
-    const { textName = "value", content } = shape;
+    const { textName = TEXT_NAME, content } = shape;
     if (!seen.includes(textName)) {
       const expected = textKind(content as TextForm);
       mistyped.push([textName, "missing", expected, line]);

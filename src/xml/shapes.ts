@@ -31,7 +31,7 @@ export interface Shape<V = unknown> {
   attributes?: Readonly<Record<string, Attribute>>;
   content: TextForm | readonly Child[];
   /**
-   * The client's name for its text beside its attributes; `value` if missing.
+   * The client's name for its text beside its attributes; `TEXT_NAME` if missing.
    */
   textName?: string;
   /** Without attributes, the client takes the text alone, too. */
@@ -63,6 +63,9 @@ export interface Listed {
   items: Child;
   beside: readonly Child[];
 }
+
+/** In JSON, the name of a text beside XML attributes, unless a shape has another. */
+export const TEXT_NAME = "value";
 
 /**
  * What an element lists whose first child, and no other, may be repeated: in
