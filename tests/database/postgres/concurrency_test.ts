@@ -306,17 +306,20 @@ async function pullEvents(app: TestApp, after: string, query = "") {
 }
 
 /**
- * Another process of a service; from `hold` on its commits wait for the call of
- * what that returns.
+ * Another process of a service; from `hold` on its commits wait until what that
+ * returns is disposed of, also by a test that fails: the process could not end
+ * else, and would hide why.
  */
 async function bootHeld({ apps: [app] }: Replicas) {
   let held: Promise<void> | undefined;
-  const hold = () => {
+  const hold = (): Disposable => {
     const { promise, resolve } = Promise.withResolvers<void>();
     held = promise;
-    return () => {
-      held = undefined;
-      resolve();
+    return {
+      [Symbol.dispose]: () => {
+        held = undefined;
+        resolve();
+      },
     };
   };
   const slow = await boot({
@@ -327,38 +330,30 @@ async function bootHeld({ apps: [app] }: Replicas) {
   return { slow, hold };
 }
 
-/** Waits until a statement that contains `text` waits so in the server. */
-function untilWaiting(
-  service: Replicas,
-  { text, state }: { text: string; state: string },
-): Promise<void> {
+/** Waits until a numbering waits for the lock that another one holds. */
+function untilNumberingWaits(service: Replicas): Promise<void> {
   return until(async () => {
     const { n } = await service.row<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM pg_stat_activity WHERE ${state}
-         AND query LIKE '%${text}%' AND pid <> pg_backend_pid()`,
+      `SELECT COUNT(*) AS n FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'
+         AND query LIKE '%FOR NO KEY UPDATE%'`,
     );
     return n > 0;
-  }, text);
+  }, "a numbering that waits");
 }
-
-const BEFORE_COMMIT = "state = 'idle in transaction'";
-const BEHIND_A_LOCK = "wait_event_type = 'Lock'";
 
 Deno.test("an event whose commit takes long holds up no other one, and is listed behind it", async () => {
   await using service = await bootReplicas(server, [API, API]);
   const [, second] = service.apps;
   const { slow, hold } = await bootHeld(service);
   await using _slow = slow;
-  const release = hold();
+  using held = hold();
   const early = handIn(slow, "early");
-  await untilWaiting(service, {
-    text: "INSERT INTO events",
-    state: BEFORE_COMMIT,
-  });
+  await until(() => service.hasWritten("events"));
   const late = await handIn(second, "late");
   const before = await pullEvents(second, "0");
   assertEquals(before.ids, [late]);
-  release();
+  held[Symbol.dispose]();
   const id = await early;
   assertEquals((await pullEvents(second, before.next)).ids, [id]);
 });
@@ -369,19 +364,13 @@ Deno.test("two processes give different events different numbers", async () => {
   const { slow, hold } = await bootHeld(service);
   await using _slow = slow;
   const one = await handIn(first, "one");
-  const release = hold();
+  using held = hold();
   const slowly = pullEvents(slow, "0");
-  await untilWaiting(service, {
-    text: "UPDATE seller_counters SET last_event_no",
-    state: BEFORE_COMMIT,
-  });
+  await until(() => service.hasWritten("seller_counters"));
   const two = await handIn(first, "two");
   const behind = pullEvents(second, "0");
-  await untilWaiting(service, {
-    text: "FOR NO KEY UPDATE",
-    state: BEHIND_A_LOCK,
-  });
-  release();
+  await untilNumberingWaits(service);
+  held[Symbol.dispose]();
   await slowly;
   assertEquals((await behind).ids, [one, two]);
   assertEquals((await pullEvents(first, "1")).ids, [two]);
