@@ -78,36 +78,46 @@ interface Parameter {
   idOf?: string;
 }
 
-interface Compiled {
-  route: Route;
+interface Path {
   parts: Part[];
+  /** By method. */
+  routes: Map<string, Route>;
 }
 
 export class Router {
-  readonly #bySize = new Map<number, Compiled[]>();
+  readonly #bySize: Map<number, Path[]>;
 
   constructor(routes: readonly Route[]) {
-    for (const route of routes) {
-      const parts = route.path.slice(1).split("/").map(partOf);
-      const same = this.#bySize.get(parts.length) ?? [];
-      this.#bySize.set(parts.length, [...same, { route, parts }]);
-    }
+    const paths = [...Map.groupBy(routes, ({ path }) => path)].map(compiled);
+    paths.sort((a, b) => parametersOf(a) - parametersOf(b));
+    this.#bySize = Map.groupBy(paths, ({ parts }) => parts.length);
   }
 
-  /** HEAD uses the route of GET. */
+  /**
+   * A literal path hides one with a parameter for every method, as in OpenAPI.
+   * HEAD uses the route of GET.
+   */
   match(method: string, segments: readonly string[]): Match {
-    const wanted = method === "HEAD" ? "GET" : method;
-    const others: Compiled[] = [];
-    for (const candidate of this.#bySize.get(segments.length) ?? []) {
-      const { route, parts } = candidate;
-      if (!fits(parts, segments)) continue;
-      if (route.method === wanted) {
-        return { route, params: () => paramsOf(parts, segments) };
-      }
-      others.push(candidate);
-    }
-    return others.length === 0 ? null : { allow: allowed(others) };
+    const path = this.#bySize.get(segments.length)
+      ?.find(({ parts }) => fits(parts, segments));
+    if (path === undefined) return null;
+    const { parts, routes } = path;
+    const route = routes.get(method === "HEAD" ? "GET" : method);
+    return route === undefined
+      ? { allow: allowed(routes) }
+      : { route, params: () => paramsOf(parts, segments) };
   }
+}
+
+function compiled([path, routes]: [string, Route[]]): Path {
+  return {
+    parts: path.slice(1).split("/").map(partOf),
+    routes: new Map(routes.map((route) => [route.method, route])),
+  };
+}
+
+function parametersOf({ parts }: Path): number {
+  return parts.filter((part) => typeof part !== "string").length;
 }
 
 function partOf(segment: string): Part {
@@ -141,10 +151,8 @@ function paramsOf(
   return params;
 }
 
-function allowed(candidates: readonly Compiled[]): string[] {
-  const methods = candidates.map(({ route }) => route.method);
-  // Two paths may fit, one of them by a parameter.
-  return Array.from(new Set(methods)).flatMap((method) =>
+function allowed(routes: ReadonlyMap<string, Route>): string[] {
+  return [...routes.keys()].flatMap((method) =>
     method === "GET" ? ["GET", "HEAD"] : [method]
   );
 }
