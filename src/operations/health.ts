@@ -19,6 +19,9 @@ const WAIT_MS = 1_000;
  */
 const GO_ON_MS = 100;
 
+/** A start that takes no longer is no reason to log that it is not ready. */
+const START_MS = 10_000;
+
 /** Each check by name: why it failed; null if it passed. */
 export type Checks = ReadonlyMap<string, string | null>;
 
@@ -45,11 +48,14 @@ export class Health {
   #write: Promise<string | null> | null = null;
   #until = 0;
   #lastFailed = "";
+  readonly #startedAt: number;
+  #wasReady = false;
 
   constructor({ db, deps, holders }: HealthOptions) {
     this.#db = db;
     this.#deps = deps;
     this.#holders = holders;
+    this.#startedAt = deps.clock.monotonic();
   }
 
   /** Adds a role of this process; `trouble` returns as in `Checks`. */
@@ -121,9 +127,12 @@ export class Health {
   #noteChange(checks: Checks): void {
     const failed = [...checks].filter(([, trouble]) => trouble !== null)
       .map(([name, trouble]) => `${name}: ${trouble}`).join(", ");
-    if (failed === this.#lastFailed) return;
+    const { clock, log } = this.#deps;
+    if (failed === "") this.#wasReady = true;
+    const isStarting = !this.#wasReady &&
+      clock.monotonic() - this.#startedAt < START_MS;
+    if (isStarting || failed === this.#lastFailed) return;
     this.#lastFailed = failed;
-    const { log } = this.#deps;
     if (failed === "") log.info("ready_again");
     else log.warn("not_ready", { failed });
   }

@@ -372,21 +372,22 @@ contract.test("keys: one is refused after its end and from elsewhere, and the op
 
   const { xml } = await app.call("/operator_api/refusals", { key: "op" });
   const why = child(xml, "refusals").children.map((refusal) =>
-    ["seller", "status", "code", "message"].map((name) => textAt(refusal, name))
-      .join(" ")
+    ["seller", "route", "status", "code", "message"]
+      .map((name) => textAt(refusal, name)).join(" ")
   );
+  const account = "acme GET /seller_api/account 401 unauthorized";
   const elsewhere = (address: string) =>
-    `acme 401 unauthorized The key ${placed.id} was sent from ${address}, ` +
+    `${account} The key ${placed.id} was sent from ${address}, ` +
     "which is in none of its networks.";
   assertEquals(why, [
-    `acme 401 unauthorized The key ${ended.id} ended at ` +
+    `${account} The key ${ended.id} ended at ` +
     `${new Date(clock.now()).toISOString()}.`,
     ...["127.0.0.1", "2001:db9::1", "203.0.113.1"].map(elsewhere),
   ]);
   const line = app.log.findLast(({ reason }) => reason !== undefined);
   assertEquals([line?.seller, line?.reason], [
     "acme",
-    why[0].replace("acme 401 unauthorized ", ""),
+    why[0].replace(`${account} `, ""),
   ]);
 });
 

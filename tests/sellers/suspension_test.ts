@@ -2,7 +2,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { changeSeller } from "../../src/sellers/administration.ts";
 import { systemDeps } from "../../src/deps.ts";
-import { boot, codeOf, product, type TestApp, textAt } from "../support/app.ts";
+import {
+  boot,
+  child,
+  codeOf,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -36,6 +43,11 @@ contract.test("suspended: every request is 403 within a second, until active aga
   await setStatus(app, "active");
   clock.advance(1_000);
   assertEquals((await app.call("/seller_api/products/A")).status, 200);
+  const { xml } = await app.call("/seller_api/refusals");
+  assertEquals(
+    child(xml, "refusals").children.map((one) => textAt(one, "route")),
+    ["POST /seller_api/bulk_products", "GET /seller_api/webhooks"],
+  );
 });
 
 contract.test("suspended: a wait ends with 403, a stream without final", async () => {

@@ -20,10 +20,10 @@ const RETRY_AFTER = { "Retry-After": "5" };
  * written at present, or an image store that cannot be read, is 503; any other
  * unexpected failure is 500 without details.
  */
-export function toServiceError(error: unknown): ServiceError {
+export function toServiceError(error: unknown, method: string): ServiceError {
   if (error instanceof ServiceError) return error;
   const cause = error;
-  const outage = outageMessage(error);
+  const outage = outageMessage(error, method);
   if (outage !== null) {
     const headers = RETRY_AFTER;
     return new ServiceError("unavailable", outage, { cause, headers });
@@ -37,8 +37,12 @@ export function toServiceError(error: unknown): ServiceError {
 }
 
 /** What fails at present, and whether anything was stored; null if unknown. */
-function outageMessage(error: unknown): string | null {
+function outageMessage(error: unknown, method: string): string | null {
   if (error instanceof DbError && UNAVAILABLE.has(error.kind)) {
+    if (method === "GET" || method === "HEAD") {
+      return "The service cannot read its database at the moment. Send the " +
+        "request again later.";
+    }
     return "The service cannot store anything at the moment; nothing of this " +
       "request was stored. Send it again later.";
   }

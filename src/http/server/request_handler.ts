@@ -126,7 +126,7 @@ export class RequestHandler {
       this.#log(exchange, response.status);
       return response;
     } catch (error) {
-      const failure = toServiceError(error);
+      const failure = toServiceError(error, exchange.request.method);
       if (failure.status >= 500) failRequest(failure.code);
       const throttled = this.#isKnown(exchange)
         ? null
@@ -175,11 +175,13 @@ export class RequestHandler {
     const { request } = exchange;
     const target = parseTarget(request.url);
     const match = this.#router.match(request.method, target.segments);
+    if (match !== null && "route" in match) {
+      exchange.route = match.route;
+      describeRequest(request.method, match.route.path);
+    }
     if (!isOpen(match)) await this.#authenticate(exchange, target);
     if (match === null) throw this.#nothingThere(exchange, target);
     const { route, params } = found(match, request.method);
-    exchange.route = route;
-    describeRequest(request.method, route.path);
     if (exchange.reader !== null && route.method === "GET") {
       this.#sender.checkRoom(exchange.reader);
     }

@@ -61,11 +61,17 @@ Deno.test("while the server is away it is 503 for all, and then everything goes 
       }),
     () => api.call(EVENT, event("meanwhile")),
   ];
-  for (const answer of await Promise.all(asked.map((ask) => ask()))) {
+  const refused = await Promise.all(asked.map((ask) => ask()));
+  for (const answer of refused) {
     assertEquals([answer.status, codeOf(answer)], [503, "unavailable"]);
     assertEquals(answer.headers.get("retry-after"), "5");
     assert(!/postgres|connect|127\.0/i.test(answer.text), answer.text);
   }
+  const [upload, , read] = refused.map(({ xml }) =>
+    textAt(xml, "error/message")
+  );
+  assert(upload.startsWith("The service cannot store anything "), upload);
+  assert(read.startsWith("The service cannot read its database "), read);
   assertEquals((await api.call("/readyz", { key: null })).status, 503);
   assertEquals((await api.call("/healthz", { key: null })).status, 200);
   images.release();

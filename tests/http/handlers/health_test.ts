@@ -91,6 +91,31 @@ bothForms.test("a database that cannot be written makes the service unready, not
   ]]);
 });
 
+Deno.test("while it starts, the log says that it is not ready only if that lasts", async () => {
+  let now = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => now };
+  await using app = await boot({ deps: { clock } });
+  const logged = () =>
+    app.log.map(({ event }) => `${event}`)
+      .filter((event) => event.includes("ready"));
+  const ask = () => app.call("/readyz", { key: null });
+  const rename = (from: string, to: string) =>
+    app.app.db.write((tx) => tx.run(`ALTER TABLE ${from} RENAME TO ${to}`));
+  await rename("health", "gone");
+  for (const at of [0, 9_999]) {
+    now = at;
+    assertEquals(statusIn(await ask()), [503, "unavailable"]);
+    assertEquals(logged(), []);
+  }
+  now += 1_000;
+  await ask();
+  assertEquals(logged(), ["not_ready"]);
+  await rename("gone", "health");
+  now += 1_000;
+  assertEquals(statusIn(await ask()), [200, "ready"]);
+  assertEquals(logged(), ["not_ready", "ready_again"]);
+});
+
 bothForms.test("a locked database makes the service unready within a second", async () => {
   const clock = new TestClock();
   await using app = await boot({
