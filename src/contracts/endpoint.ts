@@ -32,6 +32,7 @@ export interface Documentation {
   /** A name for programs. */
   operation: string;
   title: string;
+  /** Markdown. */
   about: string;
   /**
    * Parameters in the query and headers; other query parameters are refused.

@@ -1,13 +1,13 @@
 /** Renders the pages of the handbook: plain HTML, but for the search. */
 import { type Chapter, CHAPTERS, PARTS } from "./chapters.ts";
 import { headingsOf, render } from "./markdown.ts";
+import { escaped } from "../lib/markup.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 
-/** What the service appends to a chapter. HTML. */
-export interface Generated {
-  html: string;
-  /** `<li>` elements for the contents. */
-  sections: string;
+/** A page by its title, in Markdown. */
+interface Titled {
+  name: string;
+  title: string;
 }
 
 /** `GET /docs`: every chapter with its sections. */
@@ -25,49 +25,58 @@ export function contentsPage(): string {
   return page("handbook", navigation(), main);
 }
 
-/** `GET /llms.txt`: where every chapter is in Markdown. */
-export function contentsText(): string {
-  const parts = PARTS.map(({ title, chapters }) => {
-    const items = chapters.map((chapter) =>
-      `- [${titleOf(chapter)}](/docs/${chapter.name}.md)`
-    );
-    return `\n## ${title}\n\n${items.join("\n")}\n`;
-  });
+/** `GET /llms.txt`: where every chapter and every page of the reference is. */
+export function contentsText(reference: readonly Titled[]): string {
+  const parts = PARTS.map(({ title, chapters }) =>
+    listOf(
+      title,
+      chapters.map((chapter) => ({
+        name: chapter.name,
+        title: titleOf(chapter),
+      })),
+    )
+  );
+  parts.push(listOf("API reference", reference));
   return "# Seller interface\n\n> Sellers of a marketplace upload products by " +
     "XML or JSON over HTTP, and are told of orders by webhooks. The interface " +
     `is described in [OpenAPI 3.1](/openapi.json).\n${parts.join("")}`;
 }
 
-/**
- * `GET /docs/:chapter`. Yields between parts, each of which can take 20 ms the
- * first time.
- */
-export async function chapterPage(
-  chapter: Chapter,
-  generate?: () => Generated,
-): Promise<string> {
-  const html = render(withVariables(chapter.text));
-  await yieldToIo();
-  const generated = generate?.();
-  await yieldToIo();
-  const sections = sectionsOf(chapter, "") + (generated?.sections ?? "");
-  return page(
-    titleOf(chapter),
-    navigation({ chapter, sections }),
-    html + (generated?.html ?? ""),
+/** Links to pages in Markdown. */
+function listOf(title: string, pages: readonly Titled[]): string {
+  const items = pages.map(({ name, title }) =>
+    `- [${title}](/docs/${name}.md)`
   );
+  return `\n## ${title}\n\n${items.join("\n")}\n`;
 }
 
-/**
- * A page without a chapter of its own, which stands below `parent` in the
- * navigation. Its HTML begins with its title.
- */
-export function generatedPage(
-  parent: Chapter,
-  { html, sections }: Generated,
-): string {
-  const title = html.slice("<h1>".length, html.indexOf("</h1>"));
-  return page(title, navigation({ chapter: parent, sections }), html);
+/** `GET /docs/:chapter`. */
+export function chapterPage(chapter: Chapter): Promise<string> {
+  return pageOf(chapter, chapter.name, sectionsOf(chapter, ""));
+}
+
+/** A page of the reference, whose chapter is `api`. */
+export function referenceHtml(
+  shown: Chapter,
+  reference: readonly Titled[],
+): Promise<string> {
+  const sections = reference.map(({ name, title }) => {
+    const own = name === shown.name ? `<ul>${sectionsOf(shown, "")}</ul>` : "";
+    return `<li><a href="/docs/${name}">${escaped(title)}</a>${own}</li>`;
+  });
+  return pageOf(shown, "api", sections.join(""));
+}
+
+/** `name` is that of the chapter, and `sections` stands below it. */
+async function pageOf(
+  shown: Chapter,
+  name: string,
+  sections: string,
+): Promise<string> {
+  const html = render(withVariables(shown.text));
+  // Either part can take 20 ms the first time.
+  await yieldToIo();
+  return page(titleOf(shown), navigation({ name, sections }), html);
 }
 
 /** The chapter with the variables of its examples, which another one sets. */
@@ -95,10 +104,10 @@ function sectionsOf(chapter: Chapter, path: string): string {
 }
 
 /** All chapters; the one shown with its sections. */
-function navigation(shown?: { chapter: Chapter; sections: string }): string {
+function navigation(shown?: { name: string; sections: string }): string {
   const parts = PARTS.map(({ title, chapters }) => {
     const items = chapters.map((chapter) => {
-      const here = chapter === shown?.chapter;
+      const here = chapter.name === shown?.name;
       const link = `<a href="/docs/${chapter.name}"${
         here ? ' aria-current="page"' : ""
       }>${titleOf(chapter)}</a>`;

@@ -8,6 +8,7 @@ import {
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { type AnswerName, ANSWERS } from "../../src/contracts/answers.ts";
 import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
+import { headingId } from "../../src/docs/markdown.ts";
 import {
   ANSWER_EXAMPLES,
   EVENT_EXAMPLE,
@@ -563,15 +564,15 @@ bothForms.test("the API reference has every endpoint on one of its pages", async
     (await app.call(`/docs/${name}`, { key: null })).text;
   const index = await page("api");
   const pages = new Map<string, string>();
-  for (const name of REFERENCE_PAGES) pages.set(name, await page(name));
-  for (const { operation, path } of ENDPOINTS) {
-    const places = [...pages].filter(([, text]) =>
-      text.includes(`<section id="${operation}"`)
-    );
-    assertEquals(places.length, 1, operation);
+  for (const { name } of REFERENCE_PAGES) pages.set(name, await page(name));
+  for (const { method, path, title } of ENDPOINTS) {
+    const route = `<code>${method} ${path}</code>`;
+    const places = [...pages].filter(([, text]) => text.includes(route));
+    assertEquals(places.length, 1, route);
     const [[name, text]] = places;
-    assertStringIncludes(text, `<code>${path}</code>`);
-    assertStringIncludes(index, `href="/docs/${name}#${operation}"`);
+    const id = headingId(title);
+    assertStringIncludes(text, `<h2 id="${id}">`);
+    assertStringIncludes(index, `href="/docs/${name}#${id}"`);
   }
 });
 

@@ -1,8 +1,8 @@
 /** The published contracts, without a key: schemas, OpenAPI, documentation. */
 import { VERSION } from "../../version.ts";
 import {
-  apiReference,
   REFERENCE_PAGES,
+  referenceContents,
   referenceEntries,
   referencePage,
 } from "../../contracts/docs.ts";
@@ -13,7 +13,7 @@ import {
   responsesSchema,
 } from "../../contracts/xsd.ts";
 import type { Endpoint } from "../../contracts/endpoint.ts";
-import { CHAPTERS } from "../../docs/chapters.ts";
+import { type Chapter, CHAPTERS } from "../../docs/chapters.ts";
 import client from "../../client/dist/client.js" with { type: "text" };
 import clientTypes from "../../client/dist/client.d.ts" with { type: "text" };
 import style from "../../docs/docs.css" with { type: "text" };
@@ -23,7 +23,7 @@ import {
   chapterPage,
   contentsPage,
   contentsText,
-  generatedPage,
+  referenceHtml,
   withVariables,
 } from "../../docs/page.ts";
 import { searchEntries } from "../../docs/search_index.ts";
@@ -69,22 +69,28 @@ export const getChapter = (endpoints: () => readonly Endpoint[]) =>
     answers: { type: "text/html" },
   }, chapters(endpoints));
 
-const REFERENCE = CHAPTERS.find(({ name }) => name === "api")!;
-
 function chapters(endpoints: () => readonly Endpoint[]): Handler {
   const pages = new Map(FILES);
-  const add = (name: string, write: () => string | Promise<string>) =>
-    pages.set(name, published("text/html", write, DOCS_POLICY));
-  for (const chapter of CHAPTERS) {
-    const generate = chapter === REFERENCE
-      ? () => apiReference(endpoints())
-      : undefined;
-    add(chapter.name, () => chapterPage(chapter, generate));
-    const markdown = published(
-      "text/markdown",
-      () => withVariables(chapter.text),
+  const add = (
+    name: string,
+    read: () => Chapter,
+    write: (chapter: Chapter) => Promise<string>,
+  ) => {
+    const html = published("text/html", () => write(read()), DOCS_POLICY);
+    const markdown = () => withVariables(read().text);
+    pages.set(name, html);
+    pages.set(`${name}.md`, published("text/markdown", markdown));
+  };
+  for (const { name, text } of CHAPTERS) {
+    const more = () => name === "api" ? referenceContents(endpoints()) : "";
+    add(name, () => ({ name, text: text + more() }), chapterPage);
+  }
+  for (const { name } of REFERENCE_PAGES) {
+    add(
+      name,
+      () => referencePage(endpoints(), name),
+      (page) => referenceHtml(page, REFERENCE_PAGES),
     );
-    pages.set(`${chapter.name}.md`, markdown);
   }
   pages.set(
     "search.json",
@@ -94,10 +100,6 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
         ...referenceEntries(endpoints()),
       ])),
   );
-  for (const name of REFERENCE_PAGES) {
-    const write = () => referencePage(endpoints(), name);
-    add(name, () => generatedPage(REFERENCE, write()));
-  }
   return (context) => {
     const page = pages.get(context.params.chapter);
     if (page === undefined) throw notFound("chapter");
@@ -108,7 +110,7 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
 /** The handbook for language models (llmstxt.org). */
 export const getLlmsText = endpoint(
   null,
-  published("text/plain", contentsText),
+  published("text/plain", () => contentsText(REFERENCE_PAGES)),
 );
 
 const TO_TAKE = new Map(
