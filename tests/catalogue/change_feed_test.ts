@@ -14,7 +14,6 @@ import {
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { nextOf, readAll, valueOf } from "../support/read_out.ts";
-import { bothEngines } from "../support/engine.ts";
 import { contract } from "../support/forms.ts";
 
 const FEED = "/operator_api/products";
@@ -145,7 +144,7 @@ contract.test("a change puts a product at the end, and old cursors stay valid", 
   assertEquals(skus(await since(later.last!)), ["A"]);
 });
 
-bothEngines.test("images are changes: stored, failed, another version, removed", async () => {
+contract.test("images are changes: stored, failed, another version, removed", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -176,7 +175,7 @@ bothEngines.test("images are changes: stored, failed, another version, removed",
 
   await upload(app, "<product><sku>C</sku><images/></product>");
   const [removed] = await follower.entries();
-  assertEquals(valueOf(removed, "images"), null);
+  assert(!valueOf(removed, "images"));
   host.answers.delete("/good/a.png");
   await upload(app, withImages("A", good));
   assertEquals(await follower.changes(), ["A"], "C shows it no more");

@@ -11,6 +11,7 @@ import { readCorpusJson } from "../support/corpus.ts";
 import { raw, statusOf } from "../support/raw.ts";
 import { escapeAttribute, escapeXml } from "../support/xml.ts";
 import { bothEngines } from "../support/engine.ts";
+import { bothForms, contract } from "../support/forms.ts";
 
 /** Strings that are tried at the same time. */
 const AT_ONCE = 32;
@@ -74,7 +75,7 @@ function expected(text: string): Partial<Product> {
   };
 }
 
-bothEngines.test("naughty strings come back code point for code point, or are refused", async () => {
+contract.test("naughty strings come back code point for code point, or are refused", async () => {
   await using app = await boot();
   let stored = 0;
   for (let start = 0; start < sendable.length; start += 50) {
@@ -107,7 +108,7 @@ bothEngines.test("naughty strings come back code point for code point, or are re
   if (strings.length > 0) assert(stored > 400, String(stored));
 });
 
-Deno.test("naughty strings read out through an answer are the same", async () => {
+bothForms.test("naughty strings read out through an answer are the same", async () => {
   await using app = await boot();
   const good = sendable.filter((text) => problems(text).length === 0);
   for (let start = 0; start < good.length; start += 250) {

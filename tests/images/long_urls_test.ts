@@ -1,10 +1,11 @@
 /** Lengths count characters, and no engine minds how many bytes they take. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { boot, product } from "../support/app.ts";
+import { bothForms } from "../support/forms.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { Random } from "../support/random.ts";
 
-Deno.test("an image's URL has 2,000 characters at most, whichever they are", async () => {
+bothForms.test("an image's URL has 2,000 characters at most, whichever they are", async () => {
   await using app = await boot();
   await using host = new ImageHost();
   const random = new Random(1);

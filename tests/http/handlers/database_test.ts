@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { boot, child, textAt } from "../../support/app.ts";
-import { bothEngines } from "../../support/engine.ts";
+import { contract } from "../../support/forms.ts";
 
 const OPERATOR = "op";
 const DATABASE = "/operator_api/database";
 
-bothEngines.test("an operator sees the servers of the database, and that of a seller", async () => {
+contract.test("an operator sees the servers of the database, and that of a seller", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   await app.addSeller("other");
   await app.upload("");
