@@ -9,7 +9,6 @@ import {
   type Db,
   inReach,
   outageOf,
-  type Sql,
   type Tx,
   type WriteOptions,
 } from "../database/db.ts";
@@ -25,13 +24,13 @@ import { pause } from "../lib/waits.ts";
 
 /** A lease is renewed this long after it was made or renewed. */
 const RENEW_MS = 5_000;
-/** After this long without a look, no process may have reached the database. */
-const GAP_MS = LEASE_MS - RENEW_MS;
+/** Pause between two looks for leases of dead processes. */
+const LOOK_MS = 5_000;
 /**
- * Other processes then have this long to renew their leases, which they do at
- * their next look.
+ * After this long without a look, no process may have reached the database.
+ * Others then have until the next look to renew their leases.
  */
-const GRACE_MS = 5_000;
+const GAP_MS = LEASE_MS - RENEW_MS;
 /** Pause before a write that the database refused is made again. */
 const AGAIN_MS = 1_000;
 
@@ -63,7 +62,8 @@ export class HeldLeases<T extends Leased = Leased> {
   #leftUntil: number;
   /** Monotonic milliseconds. */
   #lookedAt = Infinity;
-  #graceUntil = 0;
+  /** Monotonic milliseconds. */
+  #lookAt = 0;
 
   constructor(options: HeldLeasesOptions) {
     const { deps: { clock }, shared } = options;
@@ -119,26 +119,24 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /**
-   * Leases of dead processes: they ended, and their holder had enough time to
-   * renew them.
+   * Leases of dead processes, if it is time to look for them: they ended, and
+   * their holder had enough time to renew them. The caller releases them.
    */
-  async dead(sql: Sql): Promise<Leased[]> {
-    const { deps: { clock }, queue } = this.#options;
-    if (clock.monotonic() < this.#graceUntil) return [];
-    const ended = await expired(
-      sql,
-      queue,
-      Math.max(clock.now(), this.#leftUntil),
-    );
+  async dead(): Promise<Leased[]> {
+    const { db, deps: { clock }, queue } = this.#options;
+    if (clock.monotonic() < this.#lookAt) return [];
+    const by = Math.max(clock.now(), this.#leftUntil);
+    const ended = await db.read((sql) => expired(sql, queue, by), {
+      single: true,
+    });
     const at = clock.monotonic();
     const hadGap = at - this.#lookedAt > GAP_MS;
     this.#lookedAt = at;
-    if (hadGap) {
-      this.#graceUntil = at + GRACE_MS;
-      return [];
-    }
-    const dead = ended.filter((one) => this.get(one) === undefined);
-    if (dead.length === 0) this.#leftUntil = 0;
+    const dead = hadGap
+      ? []
+      : ended.filter((one) => this.get(one) === undefined);
+    if (dead.length === 0) this.#lookAt = at + LOOK_MS;
+    if (dead.length === 0 && !hadGap) this.#leftUntil = 0;
     return dead;
   }
 }

@@ -31,7 +31,12 @@ import {
   type ImageShare,
 } from "../rows/queue.ts";
 import { roomOf } from "../rows/quota.ts";
-import { FIRST_ROUND, nothingPicked, pickImages } from "./scheduler.ts";
+import {
+  FIRST_ROUND,
+  nothingPicked,
+  type Picked,
+  pickImages,
+} from "./scheduler.ts";
 import { OriginHistory } from "./limits.ts";
 import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
@@ -206,7 +211,8 @@ export class ImageRole implements BackgroundRole {
     // In a write of its own: the settling write has locked rows of images
     // already, and an upload that waits for one may hold what renewing needs.
     await this.#leases.renew();
-    const { dead, picked } = await this.#look(now);
+    const dead = await this.#leases.dead();
+    const picked = await this.#pick(now);
     await this.#services.deps.maybe?.("images picked");
     this.#next = picked.round;
     const ended = this.#leases.inReach().filter(({ end }) => end !== null);
@@ -242,8 +248,11 @@ export class ImageRole implements BackgroundRole {
     return this.#leases.inReach().length === 0 || downloading + storing > 0;
   }
 
-  #look(now: number) {
+  #pick(now: number): Promise<Picked> {
     const { db, deps } = this.#services;
+    const isAble = this.#thread.ready && this.#store.trouble === null &&
+      deps.clock.monotonic() >= this.#claimsFrom;
+    if (!isAble) return Promise.resolve(nothingPicked(this.#next));
     const options = {
       now,
       history: this.#history,
@@ -251,12 +260,7 @@ export class ImageRole implements BackgroundRole {
       inFlight: this.#inFlight(),
       round: this.#next,
     };
-    const able = this.#thread.ready && this.#store.trouble === null &&
-      deps.clock.monotonic() >= this.#claimsFrom;
-    return db.read(async (sql) => ({
-      dead: await this.#leases.dead(sql),
-      picked: able ? await pickImages(sql, options) : nothingPicked(this.#next),
-    }));
+    return db.read((sql) => pickImages(sql, options));
   }
 
   /**

@@ -130,7 +130,7 @@ export class ImportRole implements BackgroundRole {
     const { db, deps } = this.#services;
     const now = deps.clock.now();
     await this.#leases.renew();
-    const dead = await db.read((sql) => this.#leases.dead(sql));
+    const dead = await this.#leases.dead();
     if (dead.length > 0) {
       await eachSeller(
         dead,
@@ -144,8 +144,9 @@ export class ImportRole implements BackgroundRole {
       return 0;
     }
     const inHand = new Set(this.#leases.rows().map(({ sellerNo }) => sellerNo));
-    const due = await db.read((sql) =>
-      dueSellers(sql, now, AT_ONCE + inHand.size)
+    const due = await db.read(
+      (sql) => dueSellers(sql, now, AT_ONCE + inHand.size),
+      { single: true },
     );
     const free = due.filter(({ no }) => !inHand.has(no))
       .slice(0, Math.max(0, AT_ONCE - this.#leases.inReach().length));

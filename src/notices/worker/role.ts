@@ -207,9 +207,7 @@ export class NoticeRole implements BackgroundRole {
 
   async #releaseDead(): Promise<void> {
     const { db, deps } = this.#services;
-    const dead = await db.read((sql) => this.#leases.dead(sql), {
-      single: true,
-    });
+    const dead = await this.#leases.dead();
     await eachSeller(
       dead,
       (seller, own) =>

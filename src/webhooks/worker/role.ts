@@ -5,7 +5,7 @@
  */
 import { Outbound } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
-import { type Sql, type Tx, wholeOutageOf } from "../../database/db.ts";
+import { type Tx, wholeOutageOf } from "../../database/db.ts";
 import { Calls } from "../../lib/calls.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { Permit } from "../../lib/usage.ts";
@@ -135,14 +135,16 @@ export class WebhookRole implements BackgroundRole {
     const { clock } = this.#services.deps;
     const now = clock.now();
     await this.#leases.renew();
-    const { heads, dead } = await this.#services.db.read((sql) =>
-      this.#look(sql, now)
-    );
+    const dead = await this.#leases.dead();
     if (dead.length > 0) {
       await this.#release(dead);
       this.#progress++;
       return 0;
     }
+    const heads = await this.#services.db.read(
+      (sql) => queueHeads(sql, now + LOOK_MS),
+      { single: true },
+    );
     await this.#services.deps.maybe?.("deliveries looked at");
     const due = heads.filter(({ dueAt }) => dueAt <= now);
     const shares = this.#inFlight.shares(due);
@@ -154,13 +156,6 @@ export class WebhookRole implements BackgroundRole {
     if (claimed < given && shares.length < due.length) return 0;
     const next = heads.find(({ dueAt }) => dueAt > now);
     return next === undefined ? LOOK_MS : next.dueAt - now;
-  }
-
-  async #look(sql: Sql, now: number) {
-    return {
-      dead: await this.#leases.dead(sql),
-      heads: await queueHeads(sql, now + LOOK_MS),
-    };
   }
 
   async #release(ended: readonly Leased[]): Promise<void> {
