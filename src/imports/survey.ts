@@ -6,6 +6,7 @@
 import { Decoder, type SurveyedProduct } from "../catalogue/document.ts";
 import type { DocumentForm } from "../catalogue/document_words.ts";
 import { PRODUCTS_LIMIT } from "../catalogue/fields.ts";
+import { withPointers } from "../json/pointer.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type {
   JsonHandlers,
@@ -131,12 +132,15 @@ export class DocumentSurvey implements JsonHandlers {
     if (this.#products === 0) throw recordInvalid(problems, moreProblems);
     this.#endPart();
     const { start, end } = this.#root!;
+    const outside = problems.slice(0, OUTSIDE_KEPT) as Detail[];
     const surveyed = {
       rootStart: start,
       rootEnd: end,
       parts: this.#parts.length,
       products: this.#products,
-      outside: problems.slice(0, OUTSIDE_KEPT) as Detail[],
+      outside: this.#form === "json"
+        ? withPointers(outside, "products")
+        : outside,
       problems: problems.length + moreProblems,
     };
     return { surveyed, parts: this.#parts };

@@ -57,8 +57,8 @@ export function eventBody(event: Event): Uint8Array {
 const writeEvent = jsonWriter(DELIVERED_EVENT);
 const LIMITS = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
 
-/** The same body in JSON; of a test the data is an object, like most others. */
+/** The same body in JSON; data that is empty is an object, like most. */
 export function eventJson(body: Uint8Array): string {
   const event = instanceOf(body, DELIVERED_EVENT, LIMITS) as XmlNode;
-  return writeEvent(event["@test"] ? { ...event, data: {} } : event);
+  return writeEvent(event.data === "" ? { ...event, data: {} } : event);
 }

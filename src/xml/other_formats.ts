@@ -17,6 +17,9 @@ function otherFormat(body: string): string | null {
 /** The message for a body that is not XML; null if it may be meant as XML. */
 export function otherFormatMessage(body: string): string | null {
   const format = otherFormat(body);
+  if (format === "JSON") {
+    return "The body is JSON; send it with Content-Type: application/json.";
+  }
   return format && `The body is ${format}; send XML.`;
 }
 

@@ -38,7 +38,7 @@ export function readFields(
   for (const child of root.children) {
     const former = fields.get(child.name);
     if (!names.includes(child.name)) {
-      details.push(unknownElement(child, rootName, names));
+      details.push(unknownElement(child, names, rootName));
     } else if (former !== undefined) {
       details.push({
         line: child.line,
@@ -112,7 +112,7 @@ export function listOf(
   for (const detail of stray(list)) details.push(detail);
   return list.children.flatMap((item) => {
     if (item.name !== name) {
-      details.push(unknownElement(item, list.name, [name]));
+      details.push(unknownElement(item, [name]));
       return [];
     }
     for (const detail of [...attributeProblems(item), ...markup(item)]) {
@@ -169,17 +169,21 @@ function unknownAttribute(
   };
 }
 
+/** `root` is the document's, which is no part of it in JSON. */
 function unknownElement(
   { name, line }: XmlElement,
-  parent: string,
   known: string[],
+  root?: string,
 ): Detail {
+  const advice = name === root
+    ? "is around the document; send what it holds alone."
+    : "is not known here; did you mean " +
+      `<${nearestName(shown(name), known)}>?`;
   return {
     line,
     field: shown(name),
     code: "unknown_element",
-    message: `<${parent}> has no element <${shown(name)}>; did you mean ` +
-      `<${nearestName(shown(name), known)}>?`,
+    message: `<${shown(name)}> ${advice}`,
   };
 }
 

@@ -413,6 +413,27 @@ Deno.test("messages about JSON speak of names, not of elements", async () => {
   assertMatch(messages.join(), /a new product needs "title"/);
 });
 
+Deno.test("a small document with a name around it, or an unknown one, is told so", async () => {
+  await using app = await boot();
+  const told = async (body: string) => {
+    const answer = await app.call("/seller_api/webhooks", {
+      method: "POST",
+      body,
+      headers: { "Content-Type": JSON_TYPE, Accept: JSON_TYPE },
+    });
+    const { error }: Refused = JSON.parse(answer.text);
+    return error.details![0].message;
+  };
+  assertEquals(
+    await told('{"webhook": {"trigger": "order_paid"}}'),
+    '"webhook" is around the document; send what it holds alone.',
+  );
+  assertEquals(
+    await told('{"triger": "order_paid"}'),
+    '"triger" is not known here; did you mean "trigger"?',
+  );
+});
+
 Deno.test("a member product beside products is refused in an import as in an upload", async () => {
   await using app = await boot();
   const call = async (path: string, init?: RequestInit) => {
@@ -447,8 +468,6 @@ Deno.test("a member product beside products is refused in an import as in an upl
       `/seller_api/imports/${begun.import_id}?wait=30`,
     );
     assertEquals(record.import.status, "refused");
-    // What an import keeps of a problem has no pointer.
-    const kept = details.map(({ pointer: _, ...detail }) => detail);
-    assertEquals(record.import.problems, kept);
+    assertEquals(record.import.problems, details);
   }
 });

@@ -25,9 +25,11 @@ function latin1(text: string): Uint8Array<ArrayBuffer> {
 
 bothForms.test("a body that is not XML or not UTF-8 is refused, and the message says what to send", async () => {
   await using app = await boot();
+  const sentJson =
+    "The body is JSON; send it with Content-Type: application/json.";
   const bodies: [string | Uint8Array<ArrayBuffer>, string][] = [
-    ['{"products": []}', "400 1:1 The body is JSON; send XML."],
-    ['\n [{"sku": "<b>"}]', "400 2:2 The body is JSON; send XML."],
+    ['{"products": []}', `400 1:1 ${sentJson}`],
+    ['\n [{"sku": "<b>"}]', `400 2:2 ${sentJson}`],
     [
       "sku;title;price\nA;B;1\n",
       "400 1:1 The body is CSV, or another kind of text; send XML.",

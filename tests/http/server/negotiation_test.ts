@@ -126,16 +126,23 @@ Deno.test("a stream of events in JSON, where it is preferred to XML", async () =
 
 Deno.test("events of the feed in JSON", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
-  const sent = await app.call("/operator_api/events", {
-    method: "POST",
-    key: "op",
-    body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
-      "<reference>1</reference><data><line><sku>A</sku></line>" +
-      "<line><sku>B</sku></line><total currency='SEK'>9</total></data></event>",
-  });
-  assertEquals(sent.status, 200, sent.text);
+  const emit = async (reference: number, data: string) => {
+    const sent = await app.call("/operator_api/events", {
+      method: "POST",
+      key: "op",
+      body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+        `<reference>${reference}</reference>${data}</event>`,
+    });
+    assertEquals(sent.status, 200, sent.text);
+  };
+  await emit(
+    1,
+    "<data><line><sku>A</sku></line><line><sku>B</sku></line>" +
+      "<total currency='SEK'>9</total></data>",
+  );
+  await emit(2, "");
   const answer = JSON.parse((await ask(app, "/seller_api/events")).text);
-  const [{ id: _, created_at: __, ...event }] = answer.events;
+  const [{ id: _, created_at: __, ...event }, none] = answer.events;
   assertEquals(event, {
     trigger: "order_created",
     data: {
@@ -143,5 +150,6 @@ Deno.test("events of the feed in JSON", async () => {
       total: { "@currency": "SEK", "#text": "9" },
     },
   });
+  assertEquals(none.data, {});
   assertEquals(typeof answer.next, "string");
 });
