@@ -47,10 +47,13 @@ export async function load(
 }
 
 function byKeys(products: readonly Product[]) {
-  return {
-    byId: new Map(products.map((product) => [product.id, product])),
-    bySku: new Map(products.map((product) => [product.sku, product])),
-  };
+  const byId = new Map<string, Product>();
+  const bySku = new Map<string, Product>();
+  for (const product of products) {
+    byId.set(product.id, product);
+    bySku.set(product.sku, product);
+  }
+  return { byId, bySku };
 }
 
 export interface WantedForWrite extends Wanted {

@@ -64,7 +64,7 @@ export function unpackResults(text: string): TransactionResult[] {
  * 24 characters, as base64 turns three bytes into four.
  */
 function shortIds(ids: readonly string[]): string[] {
-  const hex = ids.map((id) => `${id.replaceAll("-", "")}0000`).join("");
+  const hex = ids.map((id) => `${id}0000`).join("").replaceAll("-", "");
   const text = Uint8Array.fromHex(hex).toBase64(BASE64URL);
   return ids.map((_, i) => text.slice(24 * i, 24 * i + SHORT_ID));
 }

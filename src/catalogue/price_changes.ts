@@ -61,10 +61,6 @@ export interface PriceChange {
   at: number;
 }
 
-export function isPriceChange(before: Price, after: Price): boolean {
-  return before.price !== after.price || before.currency !== after.currency;
-}
-
 /** The lowest price before the present one, in its currency; null: none. */
 export function lowestPrice(
   { former_prices, currency }: Price & FormerPrices,

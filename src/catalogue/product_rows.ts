@@ -8,6 +8,7 @@ import {
   type UpdateGroup,
 } from "./fields.ts";
 import {
+  INITIAL,
   type Product,
   type ProductChange,
   type ProductContent,
@@ -16,7 +17,6 @@ import {
 import {
   type FormerPrices,
   formerPrices,
-  isPriceChange,
   type PriceChange,
   recordPriceChanges,
 } from "./price_changes.ts";
@@ -24,12 +24,15 @@ import {
   type Column,
   COLUMNS,
   CONTENT,
+  type ContentColumn,
+  differences,
   FIELD_OF_UNIT,
   OWN_COLUMNS,
   PRICE_COLUMNS,
   type ProductRow,
   toPartialProduct,
   toProduct,
+  valueOf,
   type Values,
   valuesOf,
 } from "./product_values.ts";
@@ -160,7 +163,7 @@ async function findMany(
     );
     for (const { sku } of named) wanted.add(sku);
   }
-  const rows: ProductRow[] = [];
+  const products: Product[] = [];
   const find = async (column: "sku" | "id", names: readonly string[]) => {
     let select = lookupOf(columns, column, 0);
     let n = 0;
@@ -171,14 +174,14 @@ async function findMany(
       for (const row of found) {
         missing.delete(row.id);
         // bounded: a row at a time
-        rows.push(row);
+        products.push(toPartialProduct(row));
       }
     }
   };
   await find("sku", [...wanted].sort());
   // They got another SKU meanwhile.
   await find("id", [...missing]);
-  return rows.map(toPartialProduct);
+  return products;
 }
 
 function lookupOf(
@@ -282,15 +285,17 @@ async function findOne(
 /** Both keys of a seller; its products are stored under the number. */
 export type SellerKeys = Pick<Seller, "id" | "no">;
 
-/** A change with the values before and after it; null as in `ProductChange`. */
 export interface RowChange extends ProductChange {
-  was: Values | null;
-  is: Values | null;
+  /** The values of a new product; null where it is not new. */
+  created: Values | null;
+  /** Of another one as in `differences`; of one that is deleted, from `INITIAL`. */
+  changed: number;
 }
 
 export function rowChange({ before, after }: ProductChange): RowChange {
-  const was = before && valuesOf(before);
-  return { before, after, was, is: after && valuesOf(after) };
+  const created = before === null ? valuesOf(after!) : null;
+  const changed = before === null ? 0 : differences(before, after ?? INITIAL);
+  return { before, after, created, changed };
 }
 
 /**
@@ -310,11 +315,12 @@ export async function writeProducts(
   const created: Created[] = [];
   const updated: Updated[] = [];
   const deleted: Deleted[] = [];
-  for (const [index, { before, after, was, is }] of changes.entries()) {
+  for (let index = 0; index < changes.length; index++) {
+    const { before, after, created: is, changed } = changes[index];
     const place = Math.floor(index / share);
     if (before === null) created.push({ place, after: after!, is: is! });
     else if (after === null) deleted.push({ place, before });
-    else updated.push({ place, before, after, was: was!, is: is! });
+    else updated.push({ place, before, after, changed });
   }
   const numbers = Math.ceil(changes.length / share);
   const first = await tx.takeChanges(numbers, seller.no);
@@ -335,8 +341,8 @@ export async function writeProduct(
   by: string | null,
 ): Promise<void> {
   const change = await tx.takeChanges(1, no);
-  const was = valuesOf(before);
-  const updated = { place: 0, before, after, was, is: valuesOf(after) };
+  const changed = differences(before, after);
+  const updated = { place: 0, before, after, changed };
   await updateAlike(tx, no, updateOf(updated), [updated], change, by);
 }
 
@@ -359,8 +365,11 @@ interface Created extends Placed {
 interface Deleted extends Placed {
   before: Product;
 }
-interface Updated extends Created, Deleted {
-  was: Values;
+interface Updated extends Placed {
+  before: Product;
+  after: ProductContent;
+  /** As in `differences`. */
+  changed: number;
 }
 
 async function insertProducts(
@@ -433,14 +442,18 @@ async function updateAlike(
   const changes: PriceChange[] = [];
   const updated = tx.runMany(
     update.sql,
-    rows.map((row) => {
-      const { place, before, after, is } = row;
-      const values: Param[] = [first.number + place, timeOf(row, first)];
-      for (const column of update.places) values.push(is[column]);
+    rows.map(({ place, before, after, changed }) => {
+      const hasNewPrice = (changed & PRICE_BITS) !== 0;
+      // The time of a product never decreases, even if the clocks of processes
+      // differ, and each of its prices has another one.
+      const least = before.updated_at + (hasNewPrice ? 1 : 0);
+      const at = Math.max(first.at, least);
+      const values: Param[] = [first.number + place, at];
+      for (const column of update.columns) values.push(valueOf(after, column));
       if (update.priced) {
         let former: FormerPrices = before;
-        if (isPriceChange(before, after)) {
-          const change = { before, after, at: timeOf(row, first) };
+        if (hasNewPrice) {
+          const change = { before, after, at };
           // bounded: the rows
           changes.push(change);
           former = formerPrices(change);
@@ -456,15 +469,6 @@ async function updateAlike(
     updated,
     changes.length > 0 && recordPriceChanges(tx, sellerNo, changes, by),
   ]);
-}
-
-/**
- * The time of a product never decreases, even if the clocks of processes differ,
- * and each of its prices has another one.
- */
-function timeOf({ before, after }: Updated, { at }: Change): number {
-  const least = before.updated_at + (isPriceChange(before, after) ? 1 : 0);
-  return Math.max(at, least);
 }
 
 /**
@@ -507,6 +511,10 @@ const GROUP_BITS = CONTENT.map((column) =>
   1 << GROUPS.indexOf(groupOf(column))
 );
 
+/** The columns of which a change is another price, as in `differences`. */
+const PRICE_BITS = 1 << CONTENT.indexOf("price") |
+  1 << CONTENT.indexOf("currency");
+
 /**
  * For each group, the query for a product with the columns that a change of the
  * group needs.
@@ -531,8 +539,7 @@ function columnsOf(groups: Groups): Column[] {
 
 /** The statement that writes some of these groups. */
 interface Update {
-  /** Indices of `CONTENT`. */
-  places: readonly number[];
+  columns: readonly ContentColumn[];
   /** It writes `PRICE_COLUMNS`, too. */
   priced: boolean;
   sql: string;
@@ -542,24 +549,23 @@ interface Update {
 const UPDATES = Array.from(
   { length: 2 ** GROUPS.length },
   (_, groups): Update => {
-    const places = [...CONTENT.keys()]
-      .filter((place) => (groups & GROUP_BITS[place]) > 0);
-    const columns = places.map((place) => CONTENT[place]);
+    const columns = CONTENT
+      .filter((_, place) => (groups & GROUP_BITS[place]) > 0);
     const priced = columns.includes("price");
     const kept = priced ? PRICE_COLUMNS : [];
     const assignments = ["change_no", "updated_at", ...columns, ...kept]
       .map((name) => `${name} = ?`);
     const sql = `UPDATE products SET ${assignments.join(", ")} ` +
       "WHERE seller_no = ? AND id = ?";
-    return { places, priced, sql };
+    return { columns, priced, sql };
   },
 );
 
 /** The statement that writes what differs. */
-function updateOf({ was, is }: Updated): Update {
+function updateOf({ changed }: Updated): Update {
   let groups = 0;
-  for (let place = 0; place < is.length; place++) {
-    if (was[place] !== is[place]) groups |= GROUP_BITS[place];
+  for (let place = 0; place < CONTENT.length; place++) {
+    if (changed & 1 << place) groups |= GROUP_BITS[place];
   }
   return UPDATES[groups];
 }

@@ -82,9 +82,26 @@ export function toProduct(row: ProductRow): Product {
   return product as unknown as Product;
 }
 
+/** The value of a column of `CONTENT`. */
+export function valueOf(product: ProductFields, column: ContentColumn): Param {
+  const value = product[column];
+  return typeof value === "object" && value !== null ? listJson(value) : value;
+}
+
 export function valuesOf(product: ProductFields): Param[] {
-  const values: Param[] = SINGLE.map((column) => product[column]);
-  return values.concat(LIST_NAMES.map((list) => listJson(product[list])));
+  return CONTENT.map((column) => valueOf(product, column));
+}
+
+/** The columns in which two products differ: a bit for each of `CONTENT`. */
+export function differences(one: ProductFields, other: ProductFields): number {
+  let bits = 0;
+  for (let place = 0; place < CONTENT.length; place++) {
+    const column = CONTENT[place];
+    // Lists that are the same object are not written as JSON.
+    if (one[column] === other[column]) continue;
+    if (valueOf(one, column) !== valueOf(other, column)) bits |= 1 << place;
+  }
+  return bits;
 }
 
 /** The values of a product of which nothing was sent. */

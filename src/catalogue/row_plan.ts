@@ -73,8 +73,14 @@ function planRow(
     plan.problems.push({ ...place, ...reservation.clash });
     return;
   }
-  const planned = planProduct(row, current, fields);
-  plan.products.push({ ...planned, takesSkuOf: reservation.takesSkuOf });
+  plan.products.push({
+    row,
+    result: resultOf(current, fields),
+    before: current,
+    after: fields,
+    listsImages: row.patch.images !== undefined,
+    takesSkuOf: reservation.takesSkuOf,
+  });
 }
 
 /**
@@ -159,16 +165,10 @@ function unknownSku(row: DecodedProduct): Detail {
   };
 }
 
-function planProduct(
-  row: DecodedProduct,
+function resultOf(
   before: Product | null,
   after: ProductFields,
-): Omit<PlannedProduct, "takesSkuOf"> {
-  const listsImages = row.patch.images !== undefined;
-  const result = before === null
-    ? "created"
-    : sameFields(before, after)
-    ? "unchanged"
-    : "updated";
-  return { row, result, before, after, listsImages };
+): PlannedResult {
+  if (before === null) return "created";
+  return sameFields(before, after) ? "unchanged" : "updated";
 }

@@ -17,7 +17,7 @@ import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductFields } from "./fields.ts";
 import type { Product, ProductContent } from "./product.ts";
-import { type RowChange, rowChange, writeProducts } from "./product_rows.ts";
+import { rowChange, writeProducts } from "./product_rows.ts";
 import type { RefusedProducts } from "./refused_products.ts";
 import { insertRefusedProducts } from "./refused_product_rows.ts";
 import {
@@ -85,16 +85,16 @@ export async function writeTransaction(
   const transactionId = deps.ids.uuid();
   const upload = { sellerNo: seller.no, transactionId };
   const now = tx.now();
-  const changes = new Map<number, RowChange>();
-  for (const [index, { id, change }] of products.entries()) {
-    if (change === null) continue;
+  const changes = products.map(({ id, change }) => {
+    if (change === null) return null;
     const { before } = change;
     // The fields of a stored product are a copy of it, with its id.
     const after = before === null
       ? { ...change.after!, id: id! }
       : change.after as ProductContent | null;
-    changes.set(index, rowChange({ before, after }));
-  }
+    return rowChange({ before, after });
+  });
+  const changed = changes.filter((change) => change !== null);
   const counts = countsOf(products);
   const { distinct, results } = collectImages({ ...write, products });
   const { pending, reused, waiting } = planImages(distinct, taken);
@@ -111,7 +111,7 @@ export async function writeTransaction(
   await requestImages(tx, upload, waiting, taken, now);
   if (pending > 0) tx.onCommit(() => signals.images.announce());
   await dropUnrequested(tx, seller.no, taken, distinct.map(({ url }) => url));
-  await linkImages(tx, seller.no, [...changes.values()], taken);
+  await linkImages(tx, seller.no, changed, taken);
   if (use !== null) await useKey(tx, seller.no, { transactionId }, use);
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;
@@ -122,8 +122,8 @@ export async function writeTransaction(
     : importId !== null
     ? `import ${importId}`
     : `upload ${transactionId}`;
-  await writeProducts(tx, seller, [...changes.values()], by);
-  await reviewChanges(tx, seller.no, write.review, changes.values());
+  await writeProducts(tx, seller, changed, by);
+  await reviewChanges(tx, seller.no, write.review, changed);
   // The rows for which other uploads may wait are locked last.
   await countInHour(tx, now, "uploads");
   tx.onCommit(() => {

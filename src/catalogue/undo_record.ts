@@ -27,6 +27,7 @@ import {
   FIELD_OF_UNIT,
   fieldOf,
   NO_VALUES,
+  valueOf,
   type Values,
 } from "./product_values.ts";
 
@@ -116,14 +117,19 @@ function isContent(
   return isUntold && contentSum(known) === sum;
 }
 
-/** The columns of the fields that differ, as the record names them. */
-function differences(was: Values, is: Values): string {
+/** The columns of the fields that changed, as the record names them. */
+function formerValues(
+  was: ProductFields,
+  is: ProductFields,
+  changed: number,
+): string {
   let text = "";
   for (const places of FIELDS) {
-    if (places.every((place) => was[place] === is[place])) continue;
+    if (!places.some((place) => changed & 1 << place)) continue;
     for (const place of places) {
-      const former = was[place] ?? NULL;
-      text += `${VALUE}${place}${VALUE}${former}${VALUE}${marked(is[place])}`;
+      const former = valueOf(was, CONTENT[place]) ?? NULL;
+      const left = marked(valueOf(is, CONTENT[place]));
+      text += `${VALUE}${place}${VALUE}${former}${VALUE}${left}`;
     }
   }
   return text;
@@ -135,20 +141,20 @@ function marked(value: Param): string {
 }
 
 /**
- * The record of the changes of a transaction, by their places among its
- * results; null when there are none.
+ * The record of what a transaction did to each of its products, in the order of
+ * its results; `null` where nothing.
  */
-export function packUndo(
-  changes: ReadonlyMap<number, RowChange>,
-): string | null {
-  if (changes.size === 0) return null;
+export function packUndo(changes: readonly (RowChange | null)[]): string {
   let text = CONTENT.join();
-  for (const [index, { was, is }] of changes) {
-    text += was === null
-      ? `${PRODUCT}c${index}${VALUE}${contentSum(is!)}`
-      : is === null
-      ? `${PRODUCT}d${index}${differences(was, NO_VALUES)}`
-      : `${PRODUCT}u${index}${differences(was, is)}`;
+  for (let index = 0; index < changes.length; index++) {
+    const change = changes[index];
+    if (change === null) continue;
+    const { before, after, created, changed } = change;
+    text += before === null
+      ? `${PRODUCT}c${index}${VALUE}${contentSum(created!)}`
+      : after === null
+      ? `${PRODUCT}d${index}${formerValues(before, INITIAL, changed)}`
+      : `${PRODUCT}u${index}${formerValues(before, after, changed)}`;
   }
   return text;
 }

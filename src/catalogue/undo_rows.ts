@@ -10,15 +10,15 @@ const SWEEP_RECORDS = 100;
 
 /**
  * Stores the undo record of a transaction, unless it changed no product.
- * `changes` are by their positions among its results.
+ * `changes` are in the order of its results.
  */
 export async function keepUndo(
   tx: Tx,
   { sellerNo, transactionId }: TransactionKey,
   now: number,
-  changes: ReadonlyMap<number, RowChange>,
+  changes: readonly (RowChange | null)[],
 ): Promise<void> {
-  if (changes.size === 0) return;
+  if (changes.every((change) => change === null)) return;
   await tx.runMany(
     `INSERT INTO undo_records (seller_no, transaction_id, created_at, record)
      VALUES (?, ?, ?, ?)`,

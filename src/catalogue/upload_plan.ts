@@ -103,8 +103,8 @@ export function namedBy(
   if (missing.length > 0) fields?.add("quantity");
   return {
     groups: fields && groupsOf(fields),
-    ids: [...rows.flatMap(({ id }) => id ?? []), ...missing],
-    skus: rows.flatMap(({ sku }) => sku ?? []),
+    ids: [...rows.map(({ id }) => id), ...missing].filter((id) => id !== null),
+    skus: rows.map(({ sku }) => sku).filter((sku) => sku !== null),
   };
 }
 
