@@ -142,32 +142,3 @@ declare module "pg" {
     hint?: string;
   }
 }
-
-declare module "papaparse" {
-  interface Flaw {
-    type: "Quotes" | "Delimiter" | "FieldMismatch";
-    /** Index among the rows. */
-    row?: number;
-  }
-  function parse<T>(
-    text: string,
-    options: {
-      delimiter: string;
-      newline?: string;
-      /** Rows after which it ends. */
-      preview?: number;
-      fastMode?: boolean;
-    },
-  ): {
-    data: T[];
-    errors: Flaw[];
-    /** `cursor`: where it ended; `truncated`: there may be more. */
-    meta: { cursor: number; linebreak: string; truncated: boolean };
-  };
-  function unparse(
-    rows: readonly (readonly unknown[])[],
-    options?: { escapeFormulae?: boolean },
-  ): string;
-  const Papa: { parse: typeof parse; unparse: typeof unparse };
-  export default Papa;
-}

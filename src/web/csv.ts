@@ -1,5 +1,4 @@
 /** Reads and writes tables of text: CSV, and the rows that spreadsheets copy. */
-import Papa from "papaparse";
 import type { Work } from "./slices.ts";
 
 /** A byte order mark tells spreadsheets that the file is UTF-8. */
@@ -18,55 +17,70 @@ export interface Table {
   flaw: string | null;
 }
 
+/** A table that was read from a text. */
+export interface ReadTable extends Table {
+  /** What was passed over, as sentences. */
+  note: string;
+  /**
+   * Rows in which a quotation mark opens a text over several lines, though each
+   * of these lines may be a row: an inch mark looks the same.
+   */
+  doubts: readonly number[];
+}
+
 /** A first line for Excel, which shows none such: `sep=;`. */
 const NAMED = /^"?sep=(.)"?(?:\r\n|\r|\n)/i;
 
 /** Rows that are read between two pauses. */
 const STEP = 250;
 
+/** Rows among which the names of the columns are looked for. */
+export const HEADER_WITHIN = 10;
+
 /**
  * Reads text whose values are separated by commas, semicolons or tabs, or by
- * what its first line names.
+ * what its first line names. A quotation mark opens a text at the start of a
+ * value alone (RFC 4180); one that nothing closes is part of its value.
+ * `oneText`: where `doubts` are, each is one text.
  */
-export function* readTable(text: string): Work<Table> {
+export function* readTable(text: string, oneText = false): Work<ReadTable> {
   const unmarked = text.replace(MARK, "");
   const delimiter = namedDelimiter(unmarked) ?? delimiterOf(unmarked);
   const body = unmarked.replace(NAMED, "");
+  const rowAt = rowReader(body, delimiter);
+  const above = headerIndex(firstRows(body, rowAt));
   let header: string[] | null = null;
+  let titles: string[] = [];
   const rows: string[][] = [];
   const numbers: number[] = [];
+  const doubts: number[] = [];
+  const strays: number[] = [];
   let number = 0;
   let unquoted: number | null = null;
   let wide: number | null = null;
-  let newline: string | undefined;
-  for (let at = 0;;) {
-    const { data, errors, meta } = Papa.parse<string[]>(body.slice(at), {
-      delimiter,
-      newline,
-      preview: STEP,
-      // It would split the whole rest at each step.
-      fastMode: false,
-    });
-    const quoted = errors.find(({ type }) => type === "Quotes");
-    if (quoted !== undefined) unquoted ??= number + (quoted.row ?? 0) + 1;
-    for (const values of data) {
-      number++;
-      const texts = values.map((value) => value.trim());
-      if (header === null) {
-        header = texts;
-        continue;
-      }
+  for (let at = 0; at < body.length;) {
+    if (++number % STEP === 0) yield;
+    let read = rowAt(at);
+    if (number <= above) titles = [...titles, ...read.cells.filter(Boolean)];
+    else if (header === null) header = read.cells;
+    else {
       const { length } = header;
-      if (texts.slice(length).some((value) => value !== "")) wide ??= number;
-      const row = header.map((_, column) => texts[column] ?? "");
-      if (row.every((value) => value === "")) continue;
-      rows.push(row);
-      numbers.push(number);
+      const line = lineEnd(body, at);
+      if (read.end > line && mayBeRows(rowAt, at, read.end, line, length)) {
+        doubts.push(number);
+        if (!oneText) read = rowAt(at, line);
+      } else if (read.isStray) strays.push(number);
+      if (read.isStray && read.cells.length < length) unquoted ??= number;
+      if (read.cells.slice(length).some((value) => value !== "")) {
+        wide ??= number;
+      }
+      const row = header.map((_, column) => read.cells[column] ?? "");
+      if (row.some((value) => value !== "")) {
+        rows.push(row);
+        numbers.push(number);
+      }
     }
-    if (!meta.truncated) break;
-    at += meta.cursor;
-    newline = meta.linebreak;
-    yield;
+    at = read.end;
   }
   const flaw = unquoted !== null
     ? `A quotation mark in row ${unquoted} has no counterpart. Close it, or ` +
@@ -74,7 +88,139 @@ export function* readTable(text: string): Work<Table> {
     : wide !== null
     ? flawOfRow(wide, delimiter)
     : null;
-  return { header: header ?? [], rows, numbers, delimiter, flaw };
+  const note = sentences(
+    titleNote(titles),
+    strays.length > 0 &&
+      `A quotation mark that stands alone is read as part of its value: ${
+        listed("row", strays)
+      }.`,
+  );
+  return { header: header ?? [], rows, numbers, delimiter, flaw, note, doubts };
+}
+
+/** That texts stand above the names of the columns; "": none do. */
+export function titleNote(titles: readonly string[]): string {
+  return titles.length === 0
+    ? ""
+    : `Above the columns stands “${
+      titles.join(" ").slice(0, 60)
+    }”, which is left out.`;
+}
+
+/** Sentences, without those that do not apply. */
+export function sentences(...all: readonly (string | false)[]): string {
+  return all.filter(Boolean).join(" ");
+}
+
+/** As in `rows 2, 5 and 8 more`. */
+export function listed(name: string, numbers: readonly number[]): string {
+  const shown = numbers.slice(0, 3).join(", ");
+  const more = numbers.length > 3 ? ` and ${numbers.length - 3} more` : "";
+  return `${name}${numbers.length === 1 ? "" : "s"} ${shown}${more}`;
+}
+
+/** A row as it stands in a text. */
+interface Row {
+  /** Trimmed. */
+  cells: string[];
+  /** Where the next row begins. */
+  end: number;
+  /** A quotation mark of it neither opens nor closes a value. */
+  isStray: boolean;
+}
+
+/** Reads the row that begins at `from`, of the text before `to`. */
+type RowReader = (from: number, to?: number) => Row;
+
+/** Characters of a value; a quotation mark that closes later closes nothing. */
+const LONGEST_VALUE = 1_000_000;
+
+function rowReader(text: string, delimiter: string): RowReader {
+  const isEnd = (at: number) =>
+    at >= text.length || "\r\n".includes(text[at]) || text[at] === delimiter;
+  /** Where the text that begins at `from` is closed; null: nowhere. */
+  const closing = (from: number, to: number) => {
+    let isStray = false;
+    for (let at = from + 1;; at++) {
+      at = text.indexOf('"', at);
+      if (at < 0 || at >= Math.min(to, from + LONGEST_VALUE)) return null;
+      let end = at + 1;
+      while (text[end] === " ") end++;
+      if (text[at + 1] === '"') at++;
+      else if (isEnd(end)) return { at, end, isStray };
+      else isStray = true;
+    }
+  };
+  return (from, to = text.length) => {
+    const cells: string[] = [];
+    let isStray = false;
+    for (let at = from;; at++) {
+      const isQuoted = text[at] === '"';
+      const quoted = isQuoted ? closing(at, to) : null;
+      isStray ||= isQuoted && (quoted?.isStray ?? true);
+      let end = quoted?.end ?? at;
+      while (!isEnd(end)) end++;
+      cells.push(
+        quoted === null
+          ? text.slice(at, end).trim()
+          : text.slice(at + 1, quoted.at).replaceAll('""', '"').trim(),
+      );
+      at = end;
+      if (text[at] === delimiter) continue;
+      return { cells, end: lineEnd(text, at), isStray };
+    }
+  };
+}
+
+/** Where the line after that at `from` begins. */
+function lineEnd(text: string, from: number): number {
+  const ends = /\r\n?|\n/g;
+  ends.lastIndex = from;
+  return ends.exec(text) === null ? text.length : ends.lastIndex;
+}
+
+/**
+ * Whether what quotation marks make one row, from `from` to `to`, may be several
+ * ones, the first of which ends with its line: none is wider than the header or
+ * has one value alone, and at least half of them are as wide.
+ */
+function mayBeRows(
+  rowAt: RowReader,
+  from: number,
+  to: number,
+  line: number,
+  width: number,
+): boolean {
+  const widths = [rowAt(from, line).cells.length];
+  for (let at = line; at < to;) {
+    const { cells, end } = rowAt(at);
+    if (end > to) return false;
+    widths.push(cells.length);
+    at = end;
+  }
+  return widths.every((one) => one > 1 && one <= width) &&
+    widths.filter((one) => one === width).length * 2 >= widths.length;
+}
+
+function firstRows(text: string, rowAt: RowReader): string[][] {
+  const rows: string[][] = [];
+  for (let at = 0; at < text.length && rows.length < HEADER_WITHIN;) {
+    const { cells, end } = rowAt(at);
+    rows.push(cells);
+    at = end;
+  }
+  return rows;
+}
+
+/**
+ * The index of the row that names the columns: the first that has more than half
+ * as many texts as any of the first rows. Titles may stand above.
+ */
+export function headerIndex(rows: readonly (readonly string[])[]): number {
+  const filled = rows.slice(0, HEADER_WITHIN)
+    .map((cells) => cells.filter((text) => text !== "").length);
+  const most = filled.reduce((a, b) => Math.max(a, b), 0);
+  return Math.max(0, filled.findIndex((texts) => texts * 2 > most));
 }
 
 function flawOfRow(wide: number, delimiter: string): string {
@@ -89,22 +235,44 @@ export function namedDelimiter(text: string): string | null {
 }
 
 /**
- * The one that the first line has most of; it names the columns. Of as many, the
- * one that is less likely in a name.
+ * The one that the line with the names of the columns has most of: the first
+ * whose delimiter is in the next line, too, if that has any. Of as many, the one
+ * that is less likely in a name.
  */
 function delimiterOf(text: string): string {
-  const [first] = text.split("\n", 1);
-  const times = (delimiter: string) => first.split(delimiter).length;
-  return ["\t", ";", ","].reduce((a, b) => times(b) > times(a) ? b : a);
+  const lines = text.split(/[\r\n]+/, HEADER_WITHIN)
+    .filter((line) => line.trim() !== "");
+  const found = lines.map((line) => {
+    const times = (delimiter: string) => line.split(delimiter).length;
+    return ["\t", ";", ","].reduce((a, b) => times(b) > times(a) ? b : a);
+  });
+  const first = lines.findIndex((line, i) =>
+    line.includes(found[i]) &&
+    (i + 1 === lines.length || lines[i + 1].includes(found[i]) ||
+      !lines[i + 1].includes(found[i + 1]))
+  );
+  return found[first] ?? ",";
 }
 
 /** A table as CSV. Unless told otherwise, no text of it is read as a formula. */
 export function csvOf(
   rows: readonly (readonly (string | number | null)[])[],
   // What came from a file goes back as it was.
-  options: { delimiter?: string; escapeFormulae: boolean } = {
-    escapeFormulae: true,
-  },
+  { delimiter = ",", escapeFormulae }: {
+    delimiter?: string;
+    escapeFormulae: boolean;
+  } = { escapeFormulae: true },
 ): string {
-  return MARK + Papa.unparse(rows, options) + "\r\n";
+  const cellOf = (value: string | number | null) => {
+    const text = `${value ?? ""}`;
+    const isFormula = escapeFormulae && typeof value === "string" &&
+      /^[=+\-@\t]/.test(text);
+    const isPlain = !isFormula && text.trim() === text &&
+      !/["\r\n]/.test(text) && !text.includes(delimiter);
+    return isPlain
+      ? text
+      : `"${isFormula ? "'" : ""}${text.replaceAll('"', '""')}"`;
+  };
+  const lines = rows.map((cells) => cells.map(cellOf).join(delimiter));
+  return `${MARK}${lines.join("\r\n")}\r\n`;
 }

@@ -298,6 +298,20 @@ function targetByName(name: string): Target | null {
   return null;
 }
 
+/** Whether a name is that of prices in a sale. */
+export function isSalePrice(name: string): boolean {
+  return targetByName(name) === "sale_price";
+}
+
+/** How words about a sale, a price or its validity begin, without accents. */
+const OF_PRICES =
+  /^(?:sale|special|promo|offer|discount|deal|sonderpreis|angebot|aktion|rea|kampanj|extrapris|sold|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie|korting|uitverkoop|valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;
+
+/** Whether dates under this name may be when a price is valid. */
+export function isOfPrices(name: string): boolean {
+  return wordsIn(name).some((word) => OF_PRICES.test(squeezed(word)));
+}
+
 /** `Image 2` as `Image`. */
 function withoutNumber(name: string): string {
   let end = name.length;

@@ -32,9 +32,9 @@ export function alreadyMeant(source: Source): Set<string> {
   return new Set(skusIn(source));
 }
 
-/** Whether somebody may say that the product is to be replaced. */
+/** Whether somebody may say that the product is to be stored nevertheless. */
 export function mayBeConfirmed({ code }: Detail): boolean {
-  return code === "duplicate_sku" || code === "sku_taken";
+  return ["duplicate_sku", "sku_taken", "duplicate_product"].includes(code);
 }
 
 /** What people call a row. */
@@ -83,7 +83,8 @@ export async function heldIn(
 /**
  * A problem for each row that would make another product of one that is stored:
  * no word of the title stays, or the GTIN is another one. Who takes a SKU by
- * mistake changes those.
+ * mistake changes those. And one for each row that would make a second product
+ * of one, as its SKU differs in capital letters alone.
  */
 export async function replacedIn(
   client: Client,
@@ -93,31 +94,46 @@ export async function replacedIn(
 ): Promise<Detail[]> {
   const { targets } = sheet.mapping;
   if (!targets.includes("title") && !targets.includes("gtin")) return [];
-  const query = { import_id, result: "updated" as const, limit: 250 };
-  const updated = new Set<string>();
-  for await (
-    const { sku } of client.all.getImportResults(query, { signal })
-  ) {
-    if (sku !== undefined && !confirmed.has(sku)) updated.add(sku);
-  }
-  const stored = await productsOf(client, updated, signal);
-  return rows.flatMap((row, i) => {
+  const skusOf = async (result: "created" | "updated") => {
+    const query = { import_id, result, limit: 250 };
+    const found = new Set<string>();
+    for await (
+      const { sku } of client.all.getImportResults(query, { signal })
+    ) {
+      if (sku !== undefined && !confirmed.has(sku)) found.add(sku);
+    }
+    return found;
+  };
+  const { products } = await client.listProducts({ limit: 1 }, { signal });
+  if (products.length === 0) return [];
+  const [created, updated] = [await skusOf("created"), await skusOf("updated")];
+  const stored = await productsOf(client, created, updated, signal);
+  return rows.flatMap((row, i): Detail[] => {
     const sku = skuOf(sheet, row);
-    const product = stored.get(sku);
+    const product = stored.get(sku.toLowerCase());
     if (product === undefined) return [];
+    const place = { product: i + 1, sku, field: "sku" };
+    const owner = `that of a product you have already, "${product.title}"`;
+    if (product.sku !== sku) {
+      return !created.has(sku) ? [] : [{
+        ...place,
+        code: "duplicate_product",
+        message: `sku "${sku}" is "${product.sku}" but for capital letters, ` +
+          `${owner}: this would make a second one.`,
+      }];
+    }
     const values = valuesOf(sheet.table.rows[row], sheet.mapping);
     const [title = ""] = values.get("title") ?? [];
     const [gtin = ""] = values.get("gtin") ?? [];
-    const isOther = isOtherTitle(title, product.title ?? "") ||
-      isOtherText(gtin, product.gtin ?? "");
+    const isOther = updated.has(sku) &&
+      (isOtherTitle(title, product.title ?? "") ||
+        isOtherText(gtin, product.gtin ?? ""));
     return !isOther ? [] : [{
-      product: i + 1,
-      sku,
-      field: "sku",
-      code: "sku_taken" as const,
-      message: `sku "${sku}" is that of a product you have already, ` +
-        `"${product.title}"${product.gtin ? `, ${product.gtin}` : ""}: this ` +
-        "would make another product of it.",
+      ...place,
+      code: "sku_taken",
+      message: `sku "${sku}" is ${owner}${
+        product.gtin ? `, ${product.gtin}` : ""
+      }: this would make another product of it.`,
     }];
   });
 }
@@ -138,24 +154,38 @@ function wordsIn(title: string): string[] {
   return title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** The stored products with these SKUs. */
+/**
+ * The stored products whose SKUs are among `updated`, or differ from those among
+ * `created` in capital letters alone, by their SKU in small letters.
+ */
 async function productsOf(
   client: Client,
-  skus: ReadonlySet<string>,
+  created: ReadonlySet<string>,
+  updated: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Map<string, Product>> {
   const found = new Map<string, Product>();
-  if (skus.size <= LOOKED_UP) {
-    for (const sku of skus) {
-      const product = await productOf(client, sku, signal);
-      if (product !== null) found.set(sku, product);
+  const keys = new Set(created.values().map((sku) => sku.toLowerCase()));
+  const keep = (product: Product) => {
+    const { sku = "" } = product;
+    const key = sku.toLowerCase();
+    if (updated.has(sku) || keys.has(key) && !found.has(key)) {
+      found.set(key, product);
     }
+  };
+  if (created.size + updated.size > LOOKED_UP) {
+    const all = client.all.listProducts({ limit: 250 }, { signal });
+    for await (const product of all) keep(product);
     return found;
   }
-  const all = client.all.listProducts({ limit: 250 }, { signal });
-  for await (const product of all) {
-    if (skus.has(product.sku!)) found.set(product.sku!, product);
-    if (found.size === skus.size) break;
+  for (const q of created) {
+    const { products } = await client
+      .listProducts({ q, limit: 250 }, { signal });
+    products.forEach(keep);
+  }
+  for (const sku of updated) {
+    const product = await productOf(client, sku, signal);
+    if (product !== null) keep(product);
   }
   return found;
 }

@@ -4,15 +4,20 @@
  */
 import type { Client } from "../client/mod.ts";
 import { now } from "./browser.ts";
-import { readTable, type Table } from "./csv.ts";
+import { listed, readTable, sentences, type Table } from "./csv.ts";
+import { decoded, type Encodings } from "./encodings.ts";
 import { gathered } from "./shops/gather.ts";
-import { noteOf } from "./shops/rows.ts";
 import { tableOfFeed } from "./feed.ts";
 import { isTable, kindOf } from "./kinds.ts";
 import { inSlices } from "./slices.ts";
 import { plural } from "./parts.tsx";
-import type { Book } from "./sheet.ts";
-import { dropFile, intake, takeAnew, upload } from "./taken.ts";
+import {
+  dropFile,
+  intake,
+  type Spreadsheet,
+  takeAnew,
+  upload,
+} from "./taken.ts";
 import { takeDocument, takeFile } from "./upload.ts";
 import { readBook } from "./workbook/ask.ts";
 
@@ -34,15 +39,16 @@ export async function takeAny(
     return takeFile(client, file, handle);
   }
   dropFile();
-  if (kind.name === "table") await takeRows(file.name, kind.text, signal);
-  else if (kind.name === "feed") takeFeed(file.name, kind.text);
+  if (kind.name === "table") {
+    await takeRows({ ...kind, name: file.name, bytes: bytes! });
+  } else if (kind.name === "feed") takeFeed(file.name, kind.text);
   else if (kind.name === "workbook") await takeBook(file.name, file, null);
   else intake.set(kind);
 }
 
 function takeFeed(name: string, text: string): void {
   const table = tableOfFeed(text);
-  if (table !== null) return takeTable(name, table, null);
+  if (table !== null) return takeTable(name, table);
   const refused = {
     name,
     what: "a feed that cannot be read",
@@ -51,17 +57,21 @@ function takeFeed(name: string, text: string): void {
   intake.set({ name: "refused", refused });
 }
 
-/** Accepts a sheet of a workbook; null: the first with a table. */
+/**
+ * Accepts a sheet of a workbook; null: the first with a table. `hidden`: whether
+ * rows that it hides are taken; null: to be asked.
+ */
 export async function takeBook(
   name: string,
   file: Blob,
   sheet: string | null,
+  hidden: boolean | null = null,
 ): Promise<void> {
   const signal = takeAnew();
   intake.set({ name: "reading", file: name });
   const read = file.size > LARGEST_BOOK
     ? "It has more than 50 MB. Save the sheet with the products as CSV."
-    : await readBook(file, sheet, signal);
+    : await readBook(file, { sheet, hidden: hidden ?? true }, signal);
   if (signal.aborted) return;
   if (typeof read === "string") {
     const refused = {
@@ -72,8 +82,36 @@ export async function takeBook(
     intake.set({ name: "refused", refused });
     return;
   }
-  const { sheets, errors, table } = read;
-  takeTable(name, table, { file, sheets, sheet: read.sheet }, errors);
+  const { sheets, note, errors, table } = read;
+  takeTable(name, table, {
+    book: { file, sheets, sheet: read.sheet },
+    note,
+    errors,
+    questions: [
+      ...(hidden !== null || read.hiddenRows.length === 0 ? [] : [{
+        text: `The workbook hides ${listed("row", read.hiddenRows)}, as a ` +
+          "filter does.",
+        answers: [
+          { label: `Take ${plural(read.hiddenRows.length, "row")}, too` },
+          {
+            label: `Leave ${plural(read.hiddenRows.length, "row")} out`,
+            again: () => takeBook(name, file, read.sheet, false),
+          },
+        ],
+      }]),
+      ...(read.hiddenColumns.length === 0 ? [] : [{
+        text: `The workbook hides ${
+          plural(read.hiddenColumns.length, "column")
+        }: ${
+          read.hiddenColumns.map((column) => table.header[column]).join(", ")
+        }.`,
+        answers: [
+          { label: "Take what is hidden, too" },
+          { label: "Leave it out", leave: read.hiddenColumns },
+        ],
+      }]),
+    ],
+  });
 }
 
 /** Accepts pasted text: a document, or rows of a spreadsheet. */
@@ -83,13 +121,13 @@ export async function takeText(
 ): Promise<boolean> {
   const isXml = text.trimStart().startsWith("<");
   if (!isXml && !isTable(text)) return false;
-  const signal = takeAnew();
+  takeAnew();
   const name = `pasted ${new Date(now()).toTimeString().slice(0, 5)}`;
   dropFile();
   if (isXml) {
     intake.set({ name: "empty" });
     await takeDocument(client, name, text);
-  } else await takeRows(name, text, signal);
+  } else await takeRows({ name, text, encodings: null, bytes: null });
   return true;
 }
 
@@ -106,6 +144,8 @@ export function mapAgain(): void {
       table: sheet.table,
       note: "",
       book: sheet.book,
+      questions: [],
+      encoding: null,
     },
   });
 }
@@ -126,26 +166,80 @@ function withoutErrors(table: Table): { table: Table; errors: number } {
   return { table: errors === 0 ? table : { ...table, rows }, errors };
 }
 
-async function takeRows(
-  name: string,
-  text: string,
-  signal: AbortSignal,
-): Promise<void> {
+/** A table as text, and what a person said of it. */
+interface TextFile {
+  name: string;
+  text: string;
+  encodings: Encodings | null;
+  /** Null: it was pasted. */
+  bytes: ArrayBuffer | null;
+  /** The encoding that was chosen. */
+  encoding?: string;
+  /** Whether quotation marks make one text of what may be rows. */
+  oneText?: boolean;
+}
+
+async function takeRows(file: TextFile): Promise<void> {
+  const { name, text, encodings, bytes, encoding } = file;
+  const signal = takeAnew();
   intake.set({ name: "reading", file: name });
-  const table = await inSlices(readTable(text), signal);
-  if (table !== null) takeTable(name, table, null);
+  const table = await inSlices(readTable(text, file.oneText), signal);
+  if (table === null) return;
+  const choose = (encoding: string) =>
+    takeRows({ ...file, encoding, text: decoded(bytes!, encoding) });
+  takeTable(name, table, {
+    note: table.note,
+    encoding: encodings && {
+      name: encoding ?? encodings.all[0].name,
+      all: encodings.all,
+      choose,
+    },
+    questions: [
+      ...(encodings === null || encodings.likely === 1 || encoding !== undefined
+        ? []
+        : [{
+          text: "The letters of this file can be read in several ways. Which " +
+            "is right? There are more above.",
+          answers: encodings.all.slice(0, encodings.likely)
+            .map(({ name, label, words }) => ({
+              label: `${words} (${label})`,
+              again: () => choose(name),
+            })),
+        }]),
+      ...(table.doubts.length === 0 || file.oneText !== undefined ? [] : [{
+        text: `A quotation mark in ${listed("row", table.doubts)} opens a ` +
+          "text that ends lines later, but each of these lines may be a row, " +
+          "as where the mark means inches.",
+        answers: [
+          { label: "Each line is a row" },
+          {
+            label: "It is one text",
+            again: () => takeRows({ ...file, oneText: true }),
+          },
+        ],
+      }]),
+    ],
+  });
 }
 
 function takeTable(
   name: string,
   read: Table,
-  book: Book | null,
-  errors = 0,
+  {
+    book = null,
+    errors = 0,
+    note: before = "",
+    questions = [],
+    encoding = null,
+  }:
+    & Partial<Omit<Spreadsheet, "name" | "table">>
+    & { errors?: number } = {},
 ): void {
   const { table: sound, errors: more } = withoutErrors(read);
   const { table, note } = gathered(sound);
   const without = errors + more;
-  const notes = noteOf(
+  const notes = sentences(
+    before,
     without > 0 &&
       `${plural(without, "cell")} without a value, such as #N/A, ` +
         `${without === 1 ? "is" : "are"} read as empty.`,
@@ -165,7 +259,7 @@ function takeTable(
       }
       : {
         name: "spreadsheet",
-        spreadsheet: { name, table, note: notes, book },
+        spreadsheet: { name, table, note: notes, book, questions, encoding },
       },
   );
 }

@@ -1,6 +1,7 @@
 /** Recognizes a file by its content: XML, a table of text, or neither. */
 
-import { namedDelimiter } from "./csv.ts";
+import { HEADER_WITHIN, namedDelimiter } from "./csv.ts";
+import { decoded, type Encodings, encodingsOf } from "./encodings.ts";
 import { isFeed } from "./feed.ts";
 
 /** What a file that cannot be taken is, and what to do instead. */
@@ -15,7 +16,8 @@ export type Kind =
   | { name: "xml" }
   /** Of products for Google Merchant, in XML. */
   | { name: "feed"; text: string }
-  | { name: "table"; text: string }
+  /** `encodings`: null if the text is Unicode. */
+  | { name: "table"; text: string; encodings: Encodings | null }
   /** Of Excel or LibreOffice. */
   | { name: "workbook" }
   | { name: "refused"; refused: Refused };
@@ -87,13 +89,16 @@ export function kindOf(name: string, bytes: ArrayBuffer): Kind {
     ends.includes(holds)
   );
   if (other !== undefined) return refused(other.what, other.remedy);
-  const text = textOfTable(bytes);
+  const encodings = encodingsOf(bytes);
+  const text = encodings === null
+    ? textOfUnicode(bytes)
+    : decoded(bytes, encodings.all[0].name);
   if (text.trimStart().startsWith("<")) {
     return isFeed(text) ? { name: "feed", text } : { name: "xml" };
   }
   if (text.includes("\0")) return refused("a file of another kind", AS_TEXT);
   return hasColumns(text)
-    ? { name: "table", text }
+    ? { name: "table", text, encodings }
     : refused("text without columns", AS_TEXT);
 }
 
@@ -103,8 +108,8 @@ export function isTable(text: string): boolean {
 }
 
 function hasColumns(text: string): boolean {
-  const [first = ""] = text.trim().split(/[\r\n]/, 1);
-  return /[,;\t]/.test(first) || namedDelimiter(text) !== null;
+  return namedDelimiter(text) !== null ||
+    text.split(/[\r\n]+/, HEADER_WITHIN).some((line) => /[,;\t]/.test(line));
 }
 
 function latin1(bytes: ArrayBuffer): string {
@@ -112,18 +117,12 @@ function latin1(bytes: ArrayBuffer): string {
   return codes.map((code) => String.fromCharCode(code)).join("");
 }
 
-/** Spreadsheets save UTF-8, UTF-16, or the code page of Windows. */
-function textOfTable(bytes: ArrayBuffer): string {
+function textOfUnicode(bytes: ArrayBuffer): string {
   const [first, second] = new Uint8Array(bytes);
-  if (first === 0xff && second === 0xfe) return decoded("utf-16le", bytes);
-  if (first === 0xfe && second === 0xff) return decoded("utf-16be", bytes);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return decoded("windows-1252", bytes);
-  }
-}
-
-function decoded(encoding: string, bytes: ArrayBuffer): string {
-  return new TextDecoder(encoding).decode(bytes);
+  const encoding = first === 0xff && second === 0xfe
+    ? "utf-16le"
+    : first === 0xfe && second === 0xff
+    ? "utf-16be"
+    : "utf-8";
+  return decoded(bytes, encoding);
 }

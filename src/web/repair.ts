@@ -5,7 +5,7 @@ import { mayBeConfirmed } from "./held.ts";
 import { type Target, TARGETS } from "./headers.ts";
 import { decimalOf, pointOf } from "./numbers.ts";
 import { columnOf, type Sheet, skuOf } from "./sheet.ts";
-import { isCleared, valuesOf } from "./spreadsheet.ts";
+import { isCleared, isShare, percentOf, valuesOf } from "./spreadsheet.ts";
 import type { TableUpload } from "./taken.ts";
 import { problemsIn } from "./upload.ts";
 import { labelOf as fieldLabel, problemTitle, readable } from "./words.ts";
@@ -92,10 +92,13 @@ export function remediesOf(
   switch (form.kind) {
     case "word":
       return form.words.map((word) => ({ label: readable(word), text: word }));
-    case "decimal":
-      return problem.code === "not_a_number"
-        ? offered(numberIn(text, { unit: false }))
-        : [];
+    case "decimal": {
+      if (problem.code !== "not_a_number") return [];
+      const number = numberIn(text, { unit: false });
+      return offered(
+        target === "vat_rate" && isShare(number) ? percentOf(number) : number,
+      );
+    }
     case "integer":
       return problem.code === "not_a_number"
         ? offered(numberIn(text, { unit: true }).replace(/\.0*$/, ""))
@@ -144,6 +147,11 @@ export function mayConfirm(
   { problem, row, isHeld }: Flaw,
 ): boolean {
   return isHeld && mayBeConfirmed(problem) && problem.sku === skuOf(sheet, row);
+}
+
+/** Whether a product would be new, and its SKU looks like that of another one. */
+export function isNew({ problem }: Flaw): boolean {
+  return problem.code === "duplicate_product";
 }
 
 /** A column of the grid. */

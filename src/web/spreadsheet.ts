@@ -100,8 +100,10 @@ export function readingOf(
     : isPrice(target)
     ? priceUnitOf
     : () => "";
+  const point = pointOf(valuesIn(rows, column, 1_000));
   return {
-    point: pointOf(valuesIn(rows, column, 1_000)) || pointOfTable(rows),
+    // Programs write stock with three decimals, beside prices of another form.
+    point: target === "quantity" ? point : point || pointOfTable(rows),
     unit: chosen || unitOf(header[column]),
   };
 }
@@ -398,17 +400,16 @@ function converted(
         return "";
       }
       if (target === "vat_rate" && isShare(amount) && !text.includes("%")) {
-        const percent = Number((Number(amount) * 100).toFixed(2));
-        return `${text} (${text} % or ${percent} %?)`;
+        return `${text} (${text} % or ${percentOf(amount)} %?)`;
       }
       return reading.unit === HUNDREDTHS
         ? fromHundredths(amount)
         : withoutZeros(amount);
     }
     case "integer":
-      // "1.000" may be a thousand.
+      // "1.000" may be a thousand, unless the column says that it is not.
       return decimalOf(text, PIECES, reading.point)
-        .replace(/\.(?:0|00|0000+)$/, "");
+        .replace(reading.point === "" ? /\.(?:0|00|0000+)$/ : /\.0+$/, "");
     case "digits":
       return plainDigits(text).replace(/[\s-]/g, "");
     case "word": {
@@ -434,8 +435,13 @@ function converted(
   }
 }
 
+/** A share such as 0.19 in percent. */
+export function percentOf(share: string): string {
+  return `${Number((Number(share) * 100).toFixed(2))}`;
+}
+
 /** Whether it is less than any country's rate in percent, as 0.19 for 19 %. */
-function isShare(rate: string): boolean {
+export function isShare(rate: string): boolean {
   return /^0?\.\d*[1-9]/.test(rate);
 }
 

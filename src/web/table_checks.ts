@@ -2,9 +2,10 @@
 import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 import type { Table } from "./csv.ts";
 import type { Work } from "./slices.ts";
-import { type Target, TARGETS } from "./headers.ts";
+import { valuesIn } from "./guesses.ts";
+import { isOfPrices, isSalePrice, type Target, TARGETS } from "./headers.ts";
 import { isHtml } from "./html.ts";
-import { isBareWeight } from "./numbers.ts";
+import { isBareWeight, type Point, type Reading } from "./numbers.ts";
 import { isPrice, isRepeatable, type Mapping } from "./spreadsheet.ts";
 
 /** Labels of the fields that several columns hold, though only one may. */
@@ -31,14 +32,15 @@ export function missing({ targets, values }: Mapping): string[] {
 
 /** What is told of the rows of a table; null: there is none such. */
 export interface RowProblems {
-  /** An example of a long number that a spreadsheet program has rounded. */
+  /** An example of a bar code that a spreadsheet program has rounded. */
   rounded: string | null;
+  /** Article numbers that a spreadsheet program may have changed. */
+  damaged: readonly string[];
   /**
-   * An example of a price or of a weight in grams that may be of thousands, as in
-   * `1.299`, unless its column has a decimal comma: the point is sent as that of
-   * decimals.
+   * By column, examples of numbers whose sign may be of thousands or of decimals,
+   * as in `1.299`, by that sign.
    */
-  thousands: string | null;
+  thousands: ReadonlyMap<number, Readonly<Partial<Record<Point, string>>>>;
   /** An example of a weight without a unit, where its column has none. */
   bareWeight: string | null;
   /** An example of an image that is a path in a shop, where no address is known. */
@@ -47,6 +49,11 @@ export interface RowProblems {
   alike: readonly [string, string] | null;
   /** Descriptions in HTML, which are sent as text. */
   html: number;
+  /** Rows with a sale price, as indices: beside a date, or without a price. */
+  timedSales: readonly number[];
+  unpricedSales: readonly number[];
+  /** Compare-at prices for which the price is sent, as there is a sale price. */
+  replaced: number;
 }
 
 /** Rows that are looked at between two pauses. */
@@ -54,19 +61,16 @@ const STEP = 1_000;
 
 /** Looks at all rows. */
 export function* checkRows(
-  { rows }: Table,
+  { header, rows }: Table,
   { targets, readings }: Mapping,
 ): Work<RowProblems> {
   const isRounded = firstIn(
-    targets.map((target) => ["sku", "gtin"].includes(target)),
+    targets.map((target) => target === "gtin"),
     (value) => /^\d[.,]\d+E\+\d+$/i.test(value),
   );
-  const isLarge = firstIn(
-    targets.map((target, i) =>
-      readings[i].point !== "," &&
-      (isPrice(target) || target === "weight" && readings[i].unit === "g")
-    ),
-    (value) => /^[1-9]\d{0,2}\.\d{3}$/.test(value),
+  const isDamaged = firstIn(
+    targets.map((target) => target === "sku"),
+    isAsSpreadsheetsWrite,
   );
   const isBare = firstIn(
     targets.map((target, i) => target === "weight" && readings[i].unit === ""),
@@ -76,27 +80,111 @@ export function* checkRows(
     targets.map((target, i) => target === "images" && readings[i].unit === ""),
     (value) => /^[\w/.-]+\.(?:avif|gif|jpe?g|png|webp)\b/i.test(value),
   );
-  const sku = targets.indexOf("sku");
+  const [sku, price, former, description] = [
+    "sku",
+    "price",
+    "compare_at_price",
+    "description",
+  ].map((name) => targets.indexOf(name as Target));
+  const sale = saleColumnOf(header, targets);
+  const dates = sale < 0 ? [] : saleDatesIn(header, rows);
   const alikeTo = alikeSkus();
-  const description = targets.indexOf("description");
+  const damaged: string[] = [];
+  const timedSales: number[] = [];
+  const unpricedSales: number[] = [];
+  const thousands = new Map<number, Partial<Record<Point, string>>>();
   const found: RowProblems = {
     rounded: null,
-    thousands: null,
+    damaged,
+    thousands,
     bareWeight: null,
     path: null,
     alike: null,
     html: 0,
+    timedSales,
+    unpricedSales,
+    replaced: 0,
   };
   for (const [i, row] of rows.entries()) {
     found.rounded ??= isRounded(row);
-    found.thousands ??= isLarge(row);
     found.bareWeight ??= isBare(row);
     found.path ??= isPath(row);
+    const changed = isDamaged(row);
+    if (changed !== null) damaged.push(changed);
+    for (const [column, target] of targets.entries()) {
+      const sign = thousandsSign(row[column], target, readings[column]);
+      if (sign === null) continue;
+      const [number] = NUMBER.exec(row[column])!;
+      thousands.set(column, { [sign]: number, ...thousands.get(column) });
+    }
     if (sku >= 0) found.alike ??= alikeTo(row[sku]);
     if (description >= 0 && isHtml(row[description])) found.html++;
+    if (sale >= 0 && row[sale] !== "") {
+      if (dates.some((column) => row[column] !== "")) timedSales.push(i);
+      if (sale === price || !row[price]) unpricedSales.push(i);
+      else if (row[former]) found.replaced++;
+    }
     if (i % STEP === STEP - 1) yield;
   }
   return found;
+}
+
+/** The column of sale prices, also where it is that of the price; -1: none. */
+export function saleColumnOf(
+  header: readonly string[],
+  targets: readonly Target[],
+): number {
+  const sale = targets.indexOf("sale_price");
+  return sale >= 0
+    ? sale
+    : targets.findIndex((target, i) =>
+      target === "price" && isSalePrice(header[i])
+    );
+}
+
+const DATE =
+  /^(?:\d{4}-\d\d?-\d\d?|\d\d?[./-]\d\d?[./-]\d\d(?:\d\d)?\b|20\d{6}$)/;
+
+/** The columns that say when sale prices are valid: dates under such a name. */
+function saleDatesIn(header: readonly string[], rows: Table["rows"]): number[] {
+  return [...header.keys()].filter((column) => {
+    const values = isOfPrices(header[column]) ? valuesIn(rows, column) : [];
+    return values.length > 0 && values.every((value) => DATE.test(value));
+  });
+}
+
+const AS_NUMBER = /^\d+(?:[.,]\d+E\+?\d+|E\+\d+)$/i;
+const AS_DATE = /^\d{1,2}[./]\d{1,2}[./]\d{2,4}$|^\d{4}-\d\d-\d\d$/;
+/** Short names of months in the languages of the page. */
+const MONTHS =
+  "jan feb mar apr may jun jul aug sep oct nov dec mär mrz mai okt dez maj janv févr mars avr juin juil août sept déc ene abr ago dic sty lut kwi cze lip sie wrz paź lis gru mrt mei"
+    .split(" ");
+
+/** Whether a number or a date was made of it, as of `1E3` or `1-2`. */
+function isAsSpreadsheetsWrite(value: string): boolean {
+  const [one, other] = value.toLowerCase().split(/[.\s-]+/).filter(Boolean);
+  const isDay = (text = "") => /^\d{1,2}$/.test(text);
+  return AS_NUMBER.test(value) || AS_DATE.test(value) ||
+    isDay(one) && MONTHS.includes(other) ||
+    MONTHS.includes(one) && isDay(other);
+}
+
+const NUMBER = /\d[\d.,\s']*\d|\d/;
+
+/** The sign of a number if it may be of thousands, or of decimals; else null. */
+function thousandsSign(
+  text: string,
+  target: Target,
+  { point, unit }: Reading,
+): Point | null {
+  const isMeant = isPrice(target) || target === "quantity" ||
+    target === "weight" && (unit === "g" || point === "");
+  if (!isMeant) return null;
+  const [number = ""] = NUMBER.exec(text) ?? [];
+  const [, sign] = /^[1-9]\d{0,2}([.,])\d{3}$/.exec(number) ?? [];
+  return sign === undefined || point !== "" && point !== sign
+    ? null
+    : sign as Point;
 }
 
 /** Finds an earlier SKU that looks like one, and is not the same. */

@@ -6,7 +6,9 @@
 import type { ApiError, Detail, ProductCounts } from "../client/mod.ts";
 import { inTab } from "./browser.ts";
 import type { Table } from "./csv.ts";
+import type { Encoding } from "./encodings.ts";
 import type { Refused } from "./kinds.ts";
+import type { Question } from "./questions.ts";
 import type { Book, CellChange, Sheet } from "./sheet.ts";
 import { Store } from "./store.ts";
 
@@ -134,6 +136,14 @@ export interface Spreadsheet {
   /** What was done to its rows, in sentences. */
   note: string;
   book: Book | null;
+  /** What must be answered before it is sent. */
+  questions: readonly Question[];
+  /** How its text is read, and may be; null: it is Unicode. */
+  encoding: {
+    name: string;
+    all: readonly Encoding[];
+    choose: (name: string) => void;
+  } | null;
 }
 
 export type Intake =

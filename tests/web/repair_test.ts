@@ -23,3 +23,8 @@ Deno.test("a number is offered alone where the rest of the cell means nothing", 
     assertEquals(offeredFor("Price", price), [], price);
   }
 });
+
+Deno.test("a share of 1 as VAT rate is offered in percent", () => {
+  assertEquals(offeredFor("MwSt", "0,19"), ["19"]);
+  assertEquals(offeredFor("MwSt", "0,055"), ["5.5"]);
+});

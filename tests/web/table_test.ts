@@ -137,6 +137,101 @@ test("a row that would make another product of one that is stored is confirmed f
   assertEquals(tab.faults, []);
 });
 
+test("a SKU that differs from a stored one in capital letters alone is confirmed first", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("mug-1") + product("MUG-2"));
+  await signIn(tab, app.url, app.key);
+  const rows = ["MUG-1;Mug;9,00;1;", "MUG-2;Title of MUG-2;9,00;1;"];
+  await choose(page, csv(...rows), "stock.csv");
+  await click(page, "Check 2 products");
+  await page.getByText('sku "MUG-1" is "mug-1" but for capital letters')
+    .first().waitFor();
+  await click(page, "It is meant: add MUG-1");
+  await click(page, "Upload 2 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertEquals((await app.client().listProducts()).products.length, 3);
+
+  // The same beyond what is looked up one by one.
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
+  const many = Array.from({ length: 60 }, (_, i) => `N-${i};Mug;9,50;${i};`);
+  await choose(page, csv(...many, "Mug-2;Mug;9,00;1;"), "more.csv");
+  await click(page, "Check 61 products");
+  await page.getByText('sku "Mug-2" is "MUG-2" but for capital letters')
+    .first().waitFor();
+  assertEquals(tab.faults, []);
+});
+
+test("what may be rows or one text is answered before anything is sent", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const file = csv(
+    'A;"TV;5,00;1;',
+    "B;Cup;6,00;2;",
+    'C;TV 24";7,00;3;',
+    'D;"19"" TV";8,00;4;',
+  );
+  await choose(page, file, "tv.csv");
+  await page.getByText("A quotation mark in row 2 opens a text").waitFor();
+  await click(page, "It is one text");
+  await page.getByRole("button", { name: "Check 2 products" }).waitFor();
+  assertEquals(await page.getByText("A quotation mark").count(), 0);
+  await click(page, "Another file");
+
+  await choose(page, `Prices 2026\r\n${file}`, "tv.csv");
+  await page.getByText("“Prices 2026”, which is left out").waitFor();
+  const check = page.getByRole("button", { name: "Check 4 products" });
+  assert(await check.isDisabled());
+  await click(page, "Each line is a row");
+  await check.click();
+  await click(page, "Upload 4 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const { products } = await app.client().listProducts();
+  assertEquals(
+    products.map(({ title }) => title),
+    ['"TV', "Cup", 'TV 24"', '19" TV'],
+  );
+  assertEquals(tab.faults, []);
+});
+
+test("the encoding of a file is asked for, and may be chosen", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const take = (bytes: string) =>
+    page.getByLabel("File with products").setInputFiles({
+      name: "ceny.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(bytes, "latin1"),
+    });
+  const header = "SKU;Nazwa;Cena (PLN);Ilosc";
+  const store = async () => {
+    await click(page, "Check 1 product");
+    await click(page, "Upload 1 product");
+    await page.getByText("complete", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Upload", exact: true }).click();
+    const { products } = await app.client().listProducts();
+    return products.at(-1)!.title;
+  };
+  // "Łyżka żółta" in Windows-1250.
+  await take(`${header}\r\nA;\xa3y\xbfka \xbf\xf3\xb3ta;5,00;1\r\n`);
+  await page.getByText("can be read in several ways").waitFor();
+  const check = page.getByRole("button", { name: "Check 1 product" });
+  assert(await check.isDisabled());
+  await click(page, "Łyżka · żółta (Central European (Windows-1250))");
+  assertEquals(await store(), "Łyżka żółta");
+
+  // "Blå kopp" in CP850, chosen by hand.
+  await take(`${header}\r\nB;Bl\x86 kopp;5,00;1\r\n`);
+  await page.getByLabel("Encoding").selectOption("cp850");
+  assertEquals(await store(), "Blå kopp");
+  assertEquals(tab.faults, []);
+});
+
 test("the same SKU far apart in a long table is told before anything is stored", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
@@ -258,8 +353,11 @@ test("the unit of a weight is read from its header, or asked for", async (openTa
   assert(await check.isDisabled());
   await unit.selectOption("kg");
   assertEquals(await store("B"), "500");
-  // The choice is remembered.
-  await take("Weight", "C", "0,25");
+  // The choice is remembered, and not taken for that of another file.
+  await take("Weight", "C", "250");
+  await page.getByText("Weight were kg in an earlier file").waitFor();
+  assert(await check.isDisabled());
+  await page.getByRole("button", { name: "g", exact: true }).click();
   assertEquals(await store("C"), "250");
   assertEquals(tab.faults, []);
 });

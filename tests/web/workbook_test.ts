@@ -273,6 +273,44 @@ test("a cell that reaches over several rows is that of each", async (openTab) =>
   assertEquals(tab.faults, []);
 });
 
+test("what a workbook hides is asked for", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const made = utils.book_new();
+  const sheet = utils.aoa_to_sheet([
+    ["SKU", "Titel", "Preis in EUR", "Bestand", "Marke"],
+    ["A", "Becher", 5, 3, "Kockums"],
+    ["B", "Tasse", 6, 4, "Kockums"],
+    ["C", "Teller", 7, 5, "Kockums"],
+  ]);
+  sheet["!rows"] = [{}, {}, { hidden: true }];
+  sheet["!cols"] = [{}, {}, {}, {}, { hidden: true }];
+  utils.book_append_sheet(made, sheet, "Neu");
+  utils.book_append_sheet(made, utils.aoa_to_sheet([["a", "b"]]), "Alt");
+  made.Workbook = { Sheets: [{}, { Hidden: 1 }] };
+  const bytes = write(made, { type: "array", bookType: "xlsx" });
+  await choose(page, bytes, "preise.xlsx");
+  await page.getByText("Not read, as it is hidden, but to be chosen above: Alt")
+    .waitFor();
+  const check = page.getByRole("button", { name: "Check 3 products" });
+  assert(await check.isDisabled());
+  await page.getByText("The workbook hides 1 column: Marke").waitFor();
+  await page.getByText("The workbook hides row 3").waitFor();
+  await click(page, "Leave 1 row out");
+  await click(page, "Leave it out");
+  await click(page, "Check 2 products");
+  await click(page, "Upload 2 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const { products } = await app.client().listProducts();
+  assertEquals(
+    products.map(({ sku, brand }) => [sku, brand]),
+    [["A", undefined], ["C", undefined]],
+  );
+  assertEquals(tab.faults, []);
+});
+
 test("numbers that a spreadsheet program has rounded are told", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();

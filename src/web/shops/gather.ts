@@ -2,12 +2,12 @@
  * Rows of shop systems that belong together: images, variants, variations. Each
  * row becomes a product of its own, with what it lacks from its parent.
  */
-import type { Table } from "../csv.ts";
+import { sentences, type Table } from "../csv.ts";
 import { presetOf, type Shop } from "../headers.ts";
 import { ofMagento } from "./magento.ts";
 import { ofPrestaShop } from "./prestashop.ts";
 import { plural } from "../parts.tsx";
-import { columnsOf, type Gathered, noteOf, PARENT } from "./rows.ts";
+import { columnsOf, type Gathered, PARENT } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
 import { ofWooCommerce } from "./woocommerce.ts";
 
@@ -29,7 +29,7 @@ export function gathered(table: Table): Gathered {
   const gather = GATHERERS[shop];
   if (gather === undefined) return untimed;
   const { table: products, note } = gather(untimed.table);
-  return { table: products, note: noteOf(untimed.note, note) };
+  return { table: products, note: sentences(untimed.note, note) };
 }
 
 /** A price and when it is valid, in each shop. */
@@ -53,7 +53,7 @@ function withoutTimedSales(table: Table): Gathered {
   });
   return {
     table: { ...table, rows },
-    note: noteOf(
+    note: sentences(
       left > 0 &&
         `${plural(left, "sale price")} with a date cannot be sent, and ` +
           `${left === 1 ? "is" : "are"} left out.`,

@@ -1,10 +1,9 @@
 /** Exports of Magento 2 (Adobe Commerce). */
-import type { Table } from "../csv.ts";
+import { sentences, type Table } from "../csv.ts";
 import { plural } from "../parts.tsx";
 import {
   columnsOf,
   type Gathered,
-  noteOf,
   type NumberedRow,
   pairsIn,
   PARENT,
@@ -78,7 +77,7 @@ export function ofMagento(table: Table): Gathered {
       PARENT,
       (row) => parents.get(rows[row].cells[skuAt])?.sku ?? "",
     ),
-    note: noteOf(
+    note: sentences(
       translations > 0 &&
         `${plural(translations, "row")} of other store views are left out.`,
       left > 0 &&

@@ -82,8 +82,3 @@ export function pairsIn(text: string, equals: string): [string, string][] {
 export function unique(texts: readonly string[]): string[] {
   return [...new Set(texts.filter(Boolean))];
 }
-
-/** Sentences, without those that do not apply. */
-export function noteOf(...sentences: readonly (string | false)[]): string {
-  return sentences.filter(Boolean).join(" ");
-}

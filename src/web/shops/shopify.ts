@@ -1,11 +1,10 @@
 /** Exports of Shopify, in which a product has a row for each variant and image. */
-import type { Table } from "../csv.ts";
+import { sentences, type Table } from "../csv.ts";
 import { namesIn } from "../headers.ts";
 import { plural } from "../parts.tsx";
 import {
   columnsOf,
   type Gathered,
-  noteOf,
   PARENT,
   type Row,
   unique,
@@ -64,7 +63,7 @@ export function ofShopify(table: Table): Gathered {
       ...withRows(table, rows),
       header: [...table.header, PARENT],
     },
-    note: noteOf(
+    note: sentences(
       images > 0 &&
         `${plural(images, "row")} of images went to their products.`,
       variants > 0 &&

@@ -1,8 +1,8 @@
 /** Exports of WooCommerce, in which variations name their parent. */
-import type { Table } from "../csv.ts";
+import { sentences, type Table } from "../csv.ts";
 import { namesIn } from "../headers.ts";
 import { plural } from "../parts.tsx";
-import { columnsOf, type Gathered, noteOf, withRows } from "./rows.ts";
+import { columnsOf, type Gathered, withRows } from "./rows.ts";
 
 /** What a variation has from its parent, if it has none itself. */
 const INHERITED =
@@ -52,7 +52,7 @@ export function ofWooCommerce(table: Table): Gathered {
   });
   return {
     table: withRows(table, rows),
-    note: noteOf(
+    note: sentences(
       parents.size > 0 &&
         `${plural(parents.size, "row")} without a price, which only name ` +
           "variations, are left out.",

@@ -4,17 +4,19 @@ import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "../csv.ts";
 import { valuesIn } from "../guesses.ts";
-import { presetOf, type Target, TARGETS } from "../headers.ts";
+import { presetOf, type Target, TARGETS, targetsByName } from "../headers.ts";
 import { takeBook } from "../intake.ts";
 import { type Chosen, chosenFor, keepChosen } from "../mappings.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../numbers.ts";
 import { count, plural } from "../parts.tsx";
 import { skuProposals } from "../proposals.ts";
+import { type Answer, type Question, questionsOf } from "../questions.ts";
 import { inSlices } from "../slices.ts";
 import {
   chosenIn,
   isAddress,
   isPrice,
+  isRepeatable,
   type Mapping,
   mappingFor,
   readingOf,
@@ -29,6 +31,7 @@ import {
 } from "../table_checks.ts";
 import { dropAll, type Spreadsheet } from "../taken.ts";
 import { takeSheet } from "../upload.ts";
+import { labelOf } from "../sheet.ts";
 import { readable, wordsOf } from "../words.ts";
 
 /** Rows of the preview, and examples of a column. */
@@ -57,15 +60,22 @@ function Columns({ client, spreadsheet, chosen }: {
   spreadsheet: Spreadsheet;
   chosen: Chosen;
 }) {
-  const { name, note, book } = spreadsheet;
+  const { name, note, book, encoding } = spreadsheet;
   const [table, setTable] = useState(spreadsheet.table);
   const [mapping, setMapping] = useState<Mapping>(() =>
     mappingFor(table, chosen)
   );
   const lacking = missing(mapping);
   const problems = useRowProblems(table, mapping);
-  const { rounded, thousands, bareWeight, path, alike, html = 0 } = problems ??
-    {};
+  const { rounded, bareWeight, path, alike, html = 0, replaced = 0 } =
+    problems ?? {};
+  const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
+  const questions = [
+    ...spreadsheet.questions,
+    ...(problems === null
+      ? []
+      : questionsOf(table, mapping, problems, chosen.units)),
+  ].filter(({ text }) => !answered.has(text));
   const preset = presetOf(table.header);
   const examples = useMemo(() => examplesOf(table), [table]);
   const twice = repeated(mapping);
@@ -77,6 +87,16 @@ function Columns({ client, spreadsheet, chosen }: {
       // Without it, the same is chosen anew.
       .catch(() => {});
     takeSheet(client, { name, table, mapping, book });
+  };
+  const answer = ({ text }: Question, { again, leave = [], ...to }: Answer) => {
+    if (again !== undefined) return again();
+    setAnswered(new Set([...answered, text]));
+    if (to.table !== undefined) setTable(to.table);
+    const left = to.mapping ?? mapping;
+    const targets = left.targets.map((target, column) =>
+      leave.includes(column) ? "" : target
+    );
+    setMapping({ ...left, targets });
   };
   const setTarget = (column: number, target: Target) =>
     setMapping({
@@ -104,6 +124,17 @@ function Columns({ client, spreadsheet, chosen }: {
             {book.sheets.map((sheet) => <option key={sheet}>{sheet}</option>)}
           </select>
         )}
+        {encoding !== null && (
+          <select
+            aria-label="Encoding"
+            value={encoding.name}
+            onChange={(event) => encoding.choose(event.currentTarget.value)}
+          >
+            {encoding.all.map(({ name, label }) => (
+              <option key={name} value={name}>{label}</option>
+            ))}
+          </select>
+        )}
         <span class="quiet">{plural(table.rows.length, "row")}</span>
         <button type="button" onClick={dropAll}>Another file</button>
         <button
@@ -111,7 +142,7 @@ function Columns({ client, spreadsheet, chosen }: {
           class="main"
           disabled={!targets.includes("sku") || hasNoCurrency ||
             table.flaw !== null || twice.length > 0 || problems === null ||
-            problems.bareWeight !== null}
+            problems.bareWeight !== null || questions.length > 0}
           onClick={check}
         >
           Check {plural(table.rows.length, "product")}
@@ -127,6 +158,22 @@ function Columns({ client, spreadsheet, chosen }: {
         {hasNoCurrency &&
           " Every price needs its currency: enter it below the columns."}
       </p>
+      {questions.map((question) => (
+        <div key={question.text} class="note bad" role="alert">
+          <p>{question.text}</p>
+          <p class="row">
+            {question.answers.map((one) => (
+              <button
+                key={one.label}
+                type="button"
+                onClick={() => answer(question, one)}
+              >
+                {one.label}
+              </button>
+            ))}
+          </p>
+        </div>
+      ))}
       {table.flaw !== null && (
         <p class="note bad" role="alert">
           {table.flaw}{" "}
@@ -167,11 +214,12 @@ function Columns({ client, spreadsheet, chosen }: {
         </p>
       )}
       <LeftOut table={table} targets={targets} />
-      {thousands && (
+      <Rivals header={table.header} targets={targets} />
+      {replaced > 0 && (
         <p class="note warn">
-          A number such as {thousands}{" "}
-          is sent as it is, with decimals behind the point. If it is of
-          thousands, write it without a point.
+          {plural(replaced, "compare-at price")} {replaced === 1 ? "is" : "are"}
+          {" "}
+          not sent: beside a sale price, the price stands there instead.
         </p>
       )}
       {alike && (
@@ -434,6 +482,25 @@ function LeftOut({ table: { header, rows }, targets }: {
         `${header[i] || `column ${i + 1}`} (${plural(values[i], "value")})`
       ).join(", ")}
     </details>
+  );
+}
+
+/** Columns that are left out because another one is the same field. */
+function Rivals({ header, targets }: {
+  header: readonly string[];
+  targets: readonly Target[];
+}) {
+  const rivals = targetsByName(header).flatMap((target, column) => {
+    const used = targets.indexOf(target || "sku");
+    return target && targets[column] === "" && !isRepeatable(target) &&
+        used >= 0
+      ? [`${header[column]} (${header[used]} is the ${labelOf(target)})`]
+      : [];
+  });
+  return rivals.length === 0 ? null : (
+    <p class="note warn">
+      Left out, as another column is the same field: {rivals.join(", ")}.
+    </p>
   );
 }
 

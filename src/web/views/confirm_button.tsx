@@ -1,13 +1,16 @@
-/** Lets products be replaced that were held back. */
+/** Lets products be stored that were held back. */
 import type { Client } from "../../client/mod.ts";
 import { plural } from "../parts.tsx";
 import { confirmSkus } from "../upload.ts";
 
-export function ConfirmButton({ client, skus, disabled = false }: {
+export function ConfirmButton({ client, skus, adds, disabled = false }: {
   client: Client;
   skus: readonly string[];
+  /** They are new, and not changed. */
+  adds: boolean;
   disabled?: boolean;
 }) {
+  const verb = adds ? "add" : "change";
   return (
     <button
       type="button"
@@ -15,8 +18,8 @@ export function ConfirmButton({ client, skus, disabled = false }: {
       onClick={() => confirmSkus(client, skus)}
     >
       {skus.length === 1
-        ? `It is meant: change ${skus[0]}`
-        : `All are meant: change ${plural(skus.length, "product")}`}
+        ? `It is meant: ${verb} ${skus[0]}`
+        : `All are meant: ${verb} ${plural(skus.length, "product")}`}
     </button>
   );
 }

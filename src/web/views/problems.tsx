@@ -182,7 +182,11 @@ function GroupView({ client, group, current, isOpen, place, onFind }: {
                 onFind={() => onFind(found)}
               />
               {isHeld(current, found) && (
-                <ConfirmButton client={client} skus={[found.sku!]} />
+                <ConfirmButton
+                  client={client}
+                  skus={[found.sku!]}
+                  adds={false}
+                />
               )}
             </li>
           ))}

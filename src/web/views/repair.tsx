@@ -12,6 +12,7 @@ import {
   type Flaw,
   flawsIn,
   gridColumns,
+  isNew,
   mayConfirm,
   remediesOf,
   sentenceOf,
@@ -81,12 +82,10 @@ export function Repair({ client, current, busy }: {
       `${sheet.name.replace(/\.\w+$/, "")}-corrected.${ending}`,
     );
   };
-  const confirmable = useMemo(() => [
-    ...new Set(
-      wanted.filter((flaw) => mayConfirm(sheet, flaw))
-        .map(({ problem }) => problem.sku!),
-    ),
-  ], [wanted, sheet]);
+  const confirmable = useMemo(
+    () => wanted.filter((flaw) => mayConfirm(sheet, flaw)),
+    [wanted, sheet],
+  );
   const { step } = current;
   const more = step.name === "refused" ? step.refusal.more : 0;
   const inRows = new Set(flaws.map(({ row }) => row)).size;
@@ -124,7 +123,12 @@ export function Repair({ client, current, busy }: {
           Undo{steps.length > 0 && ` (${count(steps.length)})`}
         </button>
         {confirmable.length > 1 && (
-          <ConfirmButton client={client} skus={confirmable} disabled={busy} />
+          <ConfirmButton
+            client={client}
+            skus={[...new Set(confirmable.map(({ problem }) => problem.sku!))]}
+            adds={confirmable.every(isNew)}
+            disabled={busy}
+          />
         )}
         <button type="button" onClick={save}>
           Download the corrected file
@@ -259,6 +263,7 @@ function CellPanel(
           <ConfirmButton
             client={client}
             skus={[confirmable.problem.sku!]}
+            adds={isNew(confirmable)}
             disabled={busy}
           />
         )}

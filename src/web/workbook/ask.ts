@@ -1,6 +1,6 @@
 /** Workbooks, read and written by a thread of their own. */
 import { after } from "../browser.ts";
-import type { SheetTable } from "./book.ts";
+import type { SheetTable, Wanted } from "./book.ts";
 import type { Answer, Question } from "./worker.ts";
 
 /** Longer than a sheet of 100,000 rows takes. */
@@ -13,14 +13,14 @@ const FAILED: Answer = {
     "It takes too long to read. Save the sheet with the products as a file of its own, or as CSV.",
 };
 
-/** Reads a sheet, or tells in sentences why that cannot be; null: the first. */
+/** Reads a sheet, or tells in sentences why that cannot be. */
 export async function readBook(
   file: Blob,
-  sheet: string | null,
+  wanted: Wanted,
   signal: AbortSignal,
 ): Promise<SheetTable | string> {
   const bytes = await file.arrayBuffer();
-  const answer = await ask({ name: "read", bytes, sheet }, signal);
+  const answer = await ask({ name: "read", bytes, wanted }, signal);
   if (answer.name === "book") throw new Error("a sheet was asked for");
   return answer.name === "sheet" ? answer.sheet : answer.message;
 }

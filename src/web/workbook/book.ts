@@ -1,16 +1,27 @@
 /** Reads tables from workbooks, and writes them. */
-import type { CellObject, Range, WorkBook } from "@e965/xlsx";
-import type { Table } from "../csv.ts";
+import type { CellObject, Range, WorkBook, WorkSheet } from "@e965/xlsx";
+import {
+  HEADER_WITHIN,
+  headerIndex,
+  sentences,
+  type Table,
+  titleNote,
+} from "../csv.ts";
 import { unpackedSize } from "./archive.ts";
 import { type Dates, textOf } from "./cells.ts";
 import { read, utils, write } from "./xlsx.ts";
 
 /** A sheet of a workbook, as a table. */
 export interface SheetTable {
-  /** The names of all sheets that are shown. */
+  /** The names of all sheets, those that are hidden last. */
   sheets: readonly string[];
   sheet: string;
   table: Table;
+  /** What the sheet hides: rows by their numbers, columns by their indices. */
+  hiddenRows: readonly number[];
+  hiddenColumns: readonly number[];
+  /** What was passed over, as sentences. */
+  note: string;
   /** Cells whose formula has no value, which are read as empty. */
   errors: number;
 }
@@ -26,25 +37,36 @@ const UNPACKED_UP_TO = 256 * 1024 * 1024;
 const ROWS = 100_000;
 const SPLIT = "Split it into several files, or save the sheet as CSV.";
 
-/** Reads a sheet; null: the first with a table. */
-export function readSheet(
-  bytes: ArrayBuffer,
-  wanted: string | null,
-): SheetTable {
+/** What of a workbook is read. */
+export interface Wanted {
+  /** Null: the first that is shown and has a table. */
+  sheet: string | null;
+  /** Also rows that the sheet hides. */
+  hidden: boolean;
+}
+
+/** Reads a sheet. */
+export function readSheet(bytes: ArrayBuffer, wanted: Wanted): SheetTable {
   const book = bookOf(bytes);
-  const sheets = book.SheetNames.filter((_, i) =>
-    !book.Workbook?.Sheets?.[i]?.Hidden
+  const { true: hidden = [], false: shown = [] } = Object.groupBy(
+    book.SheetNames,
+    (_, i) => `${Boolean(book.Workbook?.Sheets?.[i]?.Hidden)}` as const,
   );
-  const names = wanted === null ? sheets : [wanted];
-  const read = names.map((sheet) => ({
-    sheets,
-    sheet,
-    ...tableOf(
+  const sheets = [...shown, ...hidden];
+  const names = wanted.sheet === null ? shown : [wanted.sheet];
+  const read = names.map((sheet) => {
+    const { note, ...found } = tableOf(
       rowsOf(book, sheet),
-      book.Sheets[sheet]["!merges"] ?? [],
+      book.Sheets[sheet],
       datesOf(book),
-    ),
-  }));
+      wanted.hidden,
+    );
+    const hiddenNote = hidden.length > 0 && wanted.sheet === null &&
+      `Not read, as it is hidden, but to be chosen above: ${
+        hidden.join(", ")
+      }.`;
+    return { ...found, sheets, sheet, note: sentences(note, hiddenNote) };
+  });
   const found = read.find(({ table }) => table.rows.length > 0) ?? read[0];
   if (found === undefined) throw new UnreadableError("It shows no sheet.");
   return found;
@@ -118,6 +140,8 @@ function bookOf(bytes: ArrayBuffer): WorkBook {
       cellText: false,
       cellFormula: false,
       cellHTML: false,
+      // It tells which rows and columns are hidden.
+      cellStyles: true,
       sheetRows: ROWS + 1,
     });
   } catch {
@@ -144,18 +168,20 @@ function rowsOf(
 }
 
 /**
- * The first row with two texts names the columns; titles may stand above. A cell
- * that reaches over several rows is that of each.
+ * Titles may stand above the row that names the columns. A cell that reaches over
+ * several rows is that of each.
  */
 function tableOf(
-  cells: readonly (CellObject | undefined)[][],
-  merges: readonly Range[],
+  cells: readonly (readonly (CellObject | undefined)[])[],
+  { "!merges": merges = [], "!rows": rowStyles, "!cols": columnStyles }:
+    WorkSheet,
   dates: Dates,
-): { table: Table; errors: number } {
+  withHidden: boolean,
+): Omit<SheetTable, "sheets" | "sheet"> {
   let errors = 0;
-  let header: string[] | null = null;
   const rows: string[][] = [];
   const numbers: number[] = [];
+  const hiddenRows: number[] = [];
   let wide: number | null = null;
   const tall = new Map<number, Range[]>();
   for (const merge of merges) {
@@ -164,20 +190,27 @@ function tableOf(
       tall.set(row, [...tall.get(row) ?? [], merge]);
     }
   }
-  let headerAt = 0;
-  // A row without cells is a hole in the array.
-  for (let i = 0; i < cells.length; i++) {
-    const texts = Array.from(cells[i] ?? [], (cell) => {
-      const text = textOf(cell, dates);
+  const textsOf = (row: number) =>
+    Array.from(cells[row] ?? [], (cell) => textOf(cell, dates));
+  const filled = [...cells.keys()].filter((row) =>
+    textsOf(row).some((text) => text !== "")
+  );
+  const first = filled.slice(0, HEADER_WITHIN)
+    .map((row) => textsOf(row).map((text) => text ?? ""));
+  const above = headerIndex(first);
+  const [header = []] = first.slice(above);
+  const headerAt = filled[above];
+  const hiddenColumns = [...header.keys()]
+    .filter((column) => columnStyles?.[column]?.hidden);
+  for (const i of filled.slice(above + 1)) {
+    if (rowStyles?.[i]?.hidden) {
+      hiddenRows.push(i + 1);
+      if (!withHidden) continue;
+    }
+    const texts = textsOf(i).map((text) => {
       if (text === null) errors++;
       return text ?? "";
     });
-    const filled = texts.filter((text) => text !== "").length;
-    if (header === null) {
-      if (filled > 1) [header, headerAt] = [texts, i];
-      continue;
-    }
-    if (filled === 0) continue;
     for (const { s: { r, c } } of tall.get(i) ?? []) {
       if (r > headerAt) texts[c] ||= textOf(cells[r]?.[c], dates) ?? "";
     }
@@ -190,6 +223,9 @@ function tableOf(
     : `Row ${wide} has more values than there are columns. Name every column.`;
   return {
     errors,
-    table: { header: header ?? [], rows, numbers, delimiter: null, flaw },
+    hiddenRows,
+    hiddenColumns,
+    note: titleNote(first.slice(0, above).flat().filter(Boolean)),
+    table: { header, rows, numbers, delimiter: null, flaw },
   };
 }

@@ -8,11 +8,12 @@ import {
   readSheet,
   type SheetTable,
   UnreadableError,
+  type Wanted,
 } from "./book.ts";
 
 /** What the page asks. */
 export type Question =
-  | { name: "read"; bytes: ArrayBuffer; sheet: string | null }
+  | { name: "read"; bytes: ArrayBuffer; wanted: Wanted }
   | {
     name: "correct";
     bytes: ArrayBuffer;
@@ -30,8 +31,8 @@ export type Answer =
 function answerTo(question: Question): Answer {
   switch (question.name) {
     case "read": {
-      const { bytes, sheet } = question;
-      return { name: "sheet", sheet: readSheet(bytes, sheet) };
+      const { bytes, wanted } = question;
+      return { name: "sheet", sheet: readSheet(bytes, wanted) };
     }
     case "correct": {
       const { bytes, sheet, rows } = question;

@@ -1,0 +1,196 @@
+/**
+ * The encoding of a table that is not in Unicode, told by its letters: each
+ * language has few of its own, within words, and hardly a sign there.
+ */
+
+/** Letters beyond ASCII of languages that are written in a code page. */
+const WESTERN = [
+  "äöüßé",
+  "åäöéü",
+  "æøåéö",
+  "éèêëàâçîïôùûüœæ",
+  "áéíóúñüçªº",
+  "àèéìòùî",
+  "áâãàçéêíóôõú",
+  "éëïöüèáíóú",
+];
+const CENTRAL = [
+  "ąćęłńóśźż",
+  "áčďéěíňóřšťúůýž",
+  "áäčďéíľňóôšťúýž",
+  "áéíóöőúüű",
+  "čćđšž",
+  "ăâîşţ",
+];
+const EASTERN = ["абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ"];
+
+interface CodePage {
+  name: string;
+  label: string;
+  languages: readonly string[];
+  /** What its upper half is, where browsers do not know it. */
+  upper?: string;
+}
+
+/** Of several that fit equally, the first is proposed. */
+const CODE_PAGES: readonly CodePage[] = [
+  {
+    name: "windows-1252",
+    label: "Western European (Windows-1252)",
+    languages: WESTERN,
+  },
+  {
+    name: "windows-1250",
+    label: "Central European (Windows-1250)",
+    languages: CENTRAL,
+  },
+  {
+    name: "iso-8859-2",
+    label: "Central European (ISO 8859-2)",
+    languages: CENTRAL,
+  },
+  {
+    name: "cp850",
+    label: "Western European (DOS, CP850)",
+    languages: WESTERN,
+    upper:
+      "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0",
+  },
+  {
+    name: "cp852",
+    label: "Central European (DOS, CP852)",
+    languages: CENTRAL,
+    upper:
+      "ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u00ad˝˛ˇ˘§÷¸°¨˙űŘř■\u00a0",
+  },
+  { name: "macintosh", label: "Western European (Mac)", languages: WESTERN },
+  { name: "windows-1251", label: "Cyrillic (Windows)", languages: EASTERN },
+  {
+    name: "utf-8",
+    label: "UTF-8, broken in places",
+    languages: [...WESTERN, ...CENTRAL],
+  },
+];
+
+/** An encoding that a text may have, with some words as it reads them. */
+export interface Encoding {
+  name: string;
+  label: string;
+  words: string;
+}
+
+/** Encodings that a text may have, the likeliest first. */
+export interface Encodings {
+  all: readonly Encoding[];
+  /** How many of the first fit about as well; 1: it is clear. */
+  likely: number;
+}
+
+/** Words of a text that are looked at, and shown. */
+const LOOKED_AT = 1_000;
+const SHOWN = 3;
+/** What is clear has this share of its letters in one language. */
+const ENOUGH = 0.9;
+/** Another encoding whose share is less by this is no rival. */
+const MARGIN = 0.1;
+
+/** Null: the bytes are Unicode, so nothing is to be chosen. */
+export function encodingsOf(bytes: ArrayBuffer): Encodings | null {
+  const [first, second] = new Uint8Array(bytes);
+  const isUtf16 = first === 0xff && second === 0xfe ||
+    first === 0xfe && second === 0xff;
+  if (isUtf16 || isUtf8(bytes)) return null;
+  const words = wordsIn(bytes);
+  const ranked = CODE_PAGES.map(({ name, label, languages }) => {
+    const read = words.map((word) => decoded(word, name));
+    const shown = read.slice(0, SHOWN).join(" · ");
+    const text = read.join("\n");
+    return { name, label, words: shown, text, share: shareOf(text, languages) };
+  }).sort((a, b) => b.share - a.share);
+  const [best] = ranked;
+  const isRival = ({ text, share }: typeof best) =>
+    text !== best.text && share > best.share - MARGIN;
+  const rivals = ranked.filter(isRival);
+  const isClear = best.name === "windows-1252" && best.share >= ENOUGH &&
+    rivals.length === 0;
+  const others = ranked.filter((one) => one !== best && !isRival(one));
+  return {
+    all: [best, ...rivals, ...others]
+      .map(({ name, label, words }) => ({ name, label, words })),
+    likely: isClear ? 1 : Math.max(2, 1 + rivals.length),
+  };
+}
+
+/** The text of these bytes; `encoding`: that of a code page. */
+export function decoded(bytes: BufferSource, encoding: string): string {
+  const { upper } = CODE_PAGES.find(({ name }) => name === encoding) ?? {};
+  if (upper === undefined) return new TextDecoder(encoding).decode(bytes);
+  return new TextDecoder("x-user-defined").decode(bytes)
+    .replace(/[\uf780-\uf7ff]/g, (char) => upper[char.charCodeAt(0) - 0xf780]);
+}
+
+function isUtf8(bytes: ArrayBuffer): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The bytes of words that are not ASCII alone. */
+function wordsIn(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
+  const text = new TextDecoder("x-user-defined").decode(bytes);
+  const found = new Map<string, Uint8Array<ArrayBuffer>>();
+  const isWithin = (at: number) => /[^\x00-\x20,;"|<>]/.test(text[at] ?? " ");
+  let to = 0;
+  for (const { index } of text.matchAll(/[\uf780-\uf7ff]/g)) {
+    if (index < to) continue;
+    let from = index;
+    while (index - from < 20 && from > to && isWithin(from - 1)) from--;
+    for (to = index + 1; to - index < 20 && isWithin(to);) to++;
+    found.set(text.slice(from, to), new Uint8Array(bytes, from, to - from));
+    if (found.size === LOOKED_AT) break;
+  }
+  return [...found.values()];
+}
+
+/** The largest share of its signs beyond ASCII that fit into one language. */
+function shareOf(text: string, languages: readonly string[]): number {
+  const signs = [...text.matchAll(/[^\x00-\x7f]/g)];
+  const shares = languages.map((letters) =>
+    signs.filter(({ 0: sign, index }) =>
+      isFit(sign, text[index - 1] ?? "", text[index + 1] ?? "", letters)
+    ).length / signs.length
+  );
+  return shares.reduce((a, b) => Math.max(a, b), 0);
+}
+
+const LETTER = /\p{L}/u;
+const CYRILLIC = /\p{Script=Cyrillic}/u;
+/** Letters that are words by themselves. */
+const ALONE = "àåéèóв";
+/** Signs of which the first stand within words, too, and others before them. */
+const WITHIN = "’\u00a0";
+const BEFORE = WITHIN + "„“”‘«»–—•·…¿¡µ×";
+const BEHIND = BEFORE + "€£®©™°²³¹ªº½¼¾±§´";
+
+function isFit(
+  sign: string,
+  before: string,
+  behind: string,
+  letters: string,
+): boolean {
+  const [isBefore, isBehind] = [before, behind].map((one) => LETTER.test(one));
+  if (!LETTER.test(sign)) {
+    const fit = isBefore && isBehind ? WITHIN : isBehind ? BEFORE : BEHIND;
+    return fit.includes(sign);
+  }
+  const isLower = (one: string) => one !== one.toUpperCase();
+  const isCapitalWithin = !isLower(sign) && isBefore &&
+    (isLower(before) || isLower(behind));
+  const isOfTwoScripts = CYRILLIC.test(sign) && /[a-z]/i.test(before + behind);
+  return letters.includes(sign.toLowerCase()) && !isCapitalWithin &&
+    !isOfTwoScripts &&
+    (isBefore || isBehind || ALONE.includes(sign));
+}

@@ -1,0 +1,151 @@
+/** What is asked of a table before it is sent, and what an answer changes. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { readTable } from "../../src/web/csv.ts";
+import { type Chosen, NOTHING_CHOSEN } from "../../src/web/mappings.ts";
+import { type Answer, questionsOf } from "../../src/web/questions.ts";
+import { mappingFor, valuesOf } from "../../src/web/spreadsheet.ts";
+import { checkRows } from "../../src/web/table_checks.ts";
+import { finish } from "../support/work.ts";
+
+function asked(csv: string, chosen: Partial<Chosen> = {}) {
+  const table = finish(readTable(csv));
+  const all = { ...NOTHING_CHOSEN, ...chosen };
+  const mapping = mappingFor(table, all);
+  const problems = finish(checkRows(table, mapping));
+  const questions = questionsOf(table, mapping, problems, all.units);
+  /** What a field of each row is after an answer. */
+  const after = (label: string, field: "price" | "quantity" | "weight") => {
+    const answer: Answer | undefined = questions
+      .flatMap(({ answers }) => answers).find((one) => one.label === label);
+    const { rows } = answer?.table ?? table;
+    return rows.map((row) =>
+      valuesOf(row, answer?.mapping ?? mapping).get(field)?.[0]
+    );
+  };
+  return { questions: questions.map(({ text }) => text), after };
+}
+
+Deno.test("what is clear is not asked", () => {
+  for (
+    const csv of [
+      "sku;price;stock\nA;12,90;3\nB;1.299,00;1200\n",
+      'sku,price,stock\nA,12.90,3\nB,"1,299",0\n',
+      "sku;Preis;Gewicht (g)\nA;12,90;1.250\nB;1.299;350\n",
+      "sku;Gewicht (kg)\nA;1,250\nB;0,35\n",
+      "sku;MwSt\nA;19\nB;7\nC;0\n",
+      "sku;price;sale price;Erstellt am\nA;5;4;01.02.2026\n",
+      "sku;title\nA-1;Mug\n12-JAR;Cup\n5E10;Plate\n1.50;Cup\n",
+    ]
+  ) {
+    assertEquals(asked(csv).questions, [], csv);
+  }
+});
+
+Deno.test("the unit of an earlier file is asked for, where this one does not say it", () => {
+  const units = { Weight: "kg", Price: "1/100" };
+  const { questions, after } = asked("sku;Weight\nA;2\n", { units });
+  assertEquals(questions.length, 1);
+  assertStringIncludes(questions[0], "Weight were kg in an earlier file");
+  assertEquals(after("g", "weight"), ["2"]);
+  assertEquals(after("kg", "weight"), ["2000"]);
+  assertEquals(asked("sku;Weight\nA;2 kg\n", { units }).questions, []);
+  const named = { units: { "Weight (kg)": "g" } };
+  assertEquals(asked("sku;Weight (kg)\nA;2\n", named).questions.length, 1);
+  const cents = asked("sku;Price\nA;1290\n", { units });
+  assertEquals(cents.after("cents", "price"), ["12.90"]);
+  assertEquals(cents.after("whole amounts", "price"), ["1290"]);
+});
+
+Deno.test("numbers whose sign may be of thousands or of decimals are asked for", () => {
+  const stock = asked("sku;price;stock\nA;12,90;10,000\nB;9,90;5,000\n");
+  assertEquals(stock.questions, ["stock: is 10,000 10000, or is it 10?"]);
+  assertEquals(stock.after("10", "quantity"), ["10", "5"]);
+  assertEquals(stock.after("10000", "quantity"), ["10000", "5000"]);
+  const points = asked("sku;stock\nA;1.000\n");
+  assertEquals(points.after("1", "quantity"), ["1"]);
+  assertEquals(points.after("1000", "quantity"), ["1000"]);
+
+  for (const sign of [",", "."]) {
+    const { questions, after } = asked(
+      `sku;Price (EUR)\nA;12${sign}90\nB;1${sign}299 €\n`,
+    );
+    assertEquals(questions.length, 1, sign);
+    assertEquals(after("1299", "price"), ["12.90", "1299"]);
+    assertEquals(after("1.299", "price"), ["12.90", "1.299"]);
+  }
+  assertEquals(asked("sku;Gewicht (g)\nA;1.250\n").questions.length, 1);
+  const both = asked("sku;price\nA;1.299\nB;1,299\n").questions;
+  assertEquals(both.length, 1);
+  assertStringIncludes(both[0], "price has 1.299 beside 1,299");
+});
+
+Deno.test("tax classes are told from rates", () => {
+  const { questions } = asked("sku;MwSt\nA;1\nB;2\nC;0\n");
+  assertEquals(questions.length, 1);
+  assertStringIncludes(questions[0], "MwSt is 0, 1, 2");
+});
+
+for (
+  const sku of ["4,00638E+12", "2,5E+03", "1.2E3", "1E+05"].concat(
+    ["01. Feb", "1-Feb", "Feb-26", "05. Mrz", "01.02.2026", "2026-02-01"],
+  )
+) {
+  Deno.test(`the SKU ${sku} is asked for`, () => {
+    const { questions } = asked(`sku;title\n${sku};Mug\nA;Cup\n`);
+    assertEquals(questions.length, 1);
+    assertStringIncludes(questions[0], `1 article number such as ${sku}`);
+  });
+}
+
+for (
+  const [header, date] of [
+    ["Sonderpreis von", "01.12.2026"],
+    ["special_from_date", "2026-12-01 00:00:00"],
+    [
+      "sale_price_effective_date",
+      "2026-12-01T00:00-0800/2026-12-24T00:00-0800",
+    ],
+    ["Date sale price starts", "2026-12-01"],
+    ["Datum, an dem Angebotspreis endet", "24.12.26"],
+    ["Aktionsende", "20261224"],
+    ["Gültig bis", "24.12.2026"],
+    ["Kampanjstart", "2026-12-01"],
+    ["Rea till", "2026-12-24"],
+    ["Début de la promo", "01/12/2026"],
+    ["Fin des soldes", "24/12/2026"],
+    ["Inicio de la oferta", "1/12/2026"],
+    ["Promocja od", "01.12.2026"],
+    ["Startdatum aanbieding", "01-12-2026"],
+    ["Actieprijs vanaf", "01-12-2026"],
+  ]
+) {
+  Deno.test(`a sale price with a date under ${header} is asked for`, () => {
+    const { questions, after } = asked(
+      `sku;price;sale price;${header}\nA;10;8;${date}\nB;10;9;\n`,
+    );
+    assertEquals(questions.length, 1);
+    assertStringIncludes(questions[0], "1 sale price with a date");
+    assertEquals(after("The sale is on now", "price"), ["8", "9"]);
+    assertEquals(after("Leave 1 out", "price"), ["10", "9"]);
+  });
+}
+
+Deno.test("a sale price without a price is asked for", () => {
+  const { questions, after } = asked("sku;price;sale price\nA;10;8\nB;;9\n");
+  assertEquals(questions, [
+    "1 sale price without a price beside it would become the price.",
+  ]);
+  assertEquals(after("Leave 1 out", "price"), ["8", undefined]);
+  assertEquals(after("That is meant", "price"), ["8", "9"]);
+  const alone = asked("sku;Angebotspreis\nA;8\n");
+  assertEquals(alone.questions.length, 1);
+  assertEquals(alone.after("Leave 1 out", "price"), [undefined]);
+});
+
+Deno.test("a recommended price beside a sale is counted, as the price takes its place", () => {
+  const table = finish(
+    readTable("sku;price;UVP;sale price\nA;10;12;8\nB;9;9;\n"),
+  );
+  const mapping = mappingFor(table);
+  assertEquals(finish(checkRows(table, mapping)).replaced, 1);
+});
