@@ -15,6 +15,7 @@ import {
   spell,
 } from "./documents.ts";
 
+const JSON_TYPE = "application/json";
 /** An answer that takes longer is a hang. */
 const ANSWER_MS = 20_000;
 
@@ -77,6 +78,8 @@ const HEADERS: readonly (readonly [string, string])[] = [
   ["Content-Encoding", "br"],
   ["Accept", "text/event-stream;q=0.0001, */*;q=abc"],
   ["Accept", ",;=".repeat(500)],
+  ["Accept", "application/json"],
+  ["Accept", "text/event-stream, application/json;q=0.9"],
   ["If-None-Match", '*, "x", W/"'],
   ["Range", "bytes=0-,-1,9-2"],
   ["Expect", "100-continue"],
@@ -125,8 +128,70 @@ const DOCUMENTS: readonly ((random: Random) => string)[] = [
     `${spell(random, generateText(random))}</a></data></event>`,
 ];
 
-function generateBody(random: Random): Uint8Array<ArrayBuffer> {
-  const made = pick(random, DOCUMENTS)(random);
+const NAMES = [
+  "products",
+  "sku",
+  "price",
+  "amount",
+  "quantity",
+  "value",
+  "images",
+  "url",
+  "attributes",
+  "name",
+  "data",
+  "#text",
+  "__proto__",
+];
+const NUMBERS = [0, -1, 5, 1.5, 1e21, 2 ** 53, Number.MIN_VALUE];
+
+/** A value whose objects have names of documents. */
+function generateValue(random: Random, depth = 0): unknown {
+  const many = <T>(one: () => T): T[] =>
+    Array.from({ length: random.below(6) }, one);
+  const value = () => generateValue(random, depth + 1);
+  switch (random.below(depth > 4 ? 3 : 5)) {
+    case 0:
+      return pick(random, [null, true, false, "FUZZ"]);
+    case 1:
+      return pick(random, NUMBERS);
+    case 2:
+      return generateText(random);
+    case 3:
+      return many(value);
+    default:
+      return Object.fromEntries(many(() => [pick(random, NAMES), value()]));
+  }
+}
+
+const IN_JSON: readonly ((random: Random) => unknown)[] = [
+  (random) => ({
+    products: Array.from(
+      { length: random.below(4) },
+      () => ({ sku: "FUZZ", [pick(random, NAMES)]: generateValue(random) }),
+    ),
+  }),
+  (random) => ({
+    trigger: "order_created",
+    url: `http://127.0.0.1:1025/${generateText(random)}`,
+    format: "json",
+  }),
+  (random) => ({
+    seller: "acme",
+    trigger: "order_paid",
+    reference: generateText(random),
+    data: generateValue(random),
+  }),
+  generateValue,
+];
+
+function generateBody(
+  random: Random,
+  type: string,
+): Uint8Array<ArrayBuffer> {
+  const made = type === JSON_TYPE
+    ? JSON.stringify(pick(random, IN_JSON)(random))
+    : pick(random, DOCUMENTS)(random);
   const document = new TextEncoder().encode(made);
   const body = random.below(2) === 0 ? document : mutate(random, document);
   if (random.below(3) > 0) return body;
@@ -134,17 +199,18 @@ function generateBody(random: Random): Uint8Array<ArrayBuffer> {
   return random.below(2) === 0 ? packed : mutate(random, packed);
 }
 
-/** A request that `fetch` sends is answered with XML and not with a failure. */
+/** A request that `fetch` sends is answered well-formed, and without a failure. */
 export async function checkRequest(
   app: TestApp,
   random: Random,
 ): Promise<void> {
   const { method, path } = generateTarget(random);
+  const sent = pick(random, ["text/xml", JSON_TYPE]);
   const headers = new Headers({
     "X-Service-Auth": path.startsWith("/operator_api")
       ? "operator-key"
       : app.key,
-    "Content-Type": "text/xml",
+    "Content-Type": sent,
   });
   for (let n = random.below(3); n > 0; n--) {
     headers.set(...pick(random, HEADERS) as [string, string]);
@@ -155,7 +221,7 @@ export async function checkRequest(
     headers,
     body: method === "GET" || method === "HEAD"
       ? undefined
-      : generateBody(random),
+      : generateBody(random, sent),
     redirect: "manual",
     signal: AbortSignal.timeout(ANSWER_MS),
   });
@@ -165,6 +231,7 @@ export async function checkRequest(
   if (text !== "" && type.startsWith("text/xml")) {
     XmlDocument.fromString(text).dispose();
   }
+  if (text !== "" && type === JSON_TYPE) JSON.parse(text);
 }
 
 /** An attribute's new value is stored as sent, or refused. */
@@ -191,11 +258,12 @@ export async function checkAttribute(
 
 /** Bytes that were a request once are refused or answered, never a failure. */
 export async function checkBytes(app: TestApp, random: Random): Promise<void> {
-  const body = generateBody(random);
+  const type = pick(random, ["text/xml", JSON_TYPE]);
+  const body = generateBody(random, type);
   const { method, path } = generateTarget(random);
   const head = new TextEncoder().encode(
     `${method} ${path} HTTP/1.1\r\nHost: x\r\n` +
-      `X-Service-Auth: ${app.key}\r\nContent-Type: text/xml\r\n` +
+      `X-Service-Auth: ${app.key}\r\nContent-Type: ${type}\r\n` +
       (random.below(2) === 0
         ? `Content-Length: ${body.length}\r\n\r\n`
         : `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`),
