@@ -214,7 +214,7 @@ function Columns({ client, spreadsheet, chosen }: {
         </p>
       )}
       <LeftOut table={table} targets={targets} />
-      <Rivals header={table.header} targets={targets} />
+      <Rivals table={table} targets={targets} />
       {replaced > 0 && (
         <p class="note warn">
           {plural(replaced, "compare-at price")} {replaced === 1 ? "is" : "are"}
@@ -486,14 +486,14 @@ function LeftOut({ table: { header, rows }, targets }: {
 }
 
 /** Columns that are left out because another one is the same field. */
-function Rivals({ header, targets }: {
-  header: readonly string[];
+function Rivals({ table: { header, rows }, targets }: {
+  table: Rows;
   targets: readonly Target[];
 }) {
   const rivals = targetsByName(header).flatMap((target, column) => {
     const used = targets.indexOf(target || "sku");
     return target && targets[column] === "" && !isRepeatable(target) &&
-        used >= 0
+        used >= 0 && rows.some((row) => row[column] !== "")
       ? [`${header[column]} (${header[used]} is the ${labelOf(target)})`]
       : [];
   });
