@@ -20,6 +20,8 @@ import {
   ATTRIBUTE_NAMES,
   EXPECTED,
   fieldCalled,
+  LIST_NAMES,
+  SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
   type UpdateGroup,
@@ -107,7 +109,11 @@ function readPatch(
 ): ReadUpdate | { problem: FieldProblem } {
   if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
     const called = fieldCalled(attribute);
-    const hint = called === null ? "" : ` It is called ${called}.`;
+    const hint = called !== null
+      ? ` It is called ${called}.`
+      : ([...SCALAR_NAMES, ...LIST_NAMES] as string[]).includes(attribute)
+      ? " An upload, POST /seller_api/bulk_products, changes it."
+      : "";
     return {
       problem: {
         field: attribute.slice(0, 100),

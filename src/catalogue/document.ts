@@ -889,6 +889,28 @@ function isList(field: string): field is ListField {
   return Object.hasOwn(LISTS, field);
 }
 
+/** Names of a sale, in other systems, without their "_" and "-". */
+const OF_A_SALE =
+  /^(sale|special|promo|promotion|discount)(price|start|begin|end|from|to|date|effective|$)/;
+
+/** What to send in place of what other systems have and a product has not. */
+function adviceOn(
+  name: string,
+  known: readonly string[],
+  show: Words["show"],
+): string | null {
+  const written = name.toLowerCase().replace(/[-_]/g, "");
+  if (known.includes("compare_at_price") && OF_A_SALE.test(written)) {
+    return `; a sale has no dates: when it begins, send the lower price as ` +
+      `${show("price")} and the former one as ${show("compare_at_price")}.`;
+  }
+  if (known.includes("parent_sku") && /^variants?$/.test(written)) {
+    return "; send each variant as a product of its own, all with the same " +
+      `${show("parent_sku")}.`;
+  }
+  return null;
+}
+
 /**
  * The name that was probably meant; or else, what may be a property of the
  * product, or all names.
@@ -898,6 +920,8 @@ function suggestion(
   known: readonly string[],
   { show, list, property }: Pick<Words, "show" | "list" | "property">,
 ): string {
+  const advice = adviceOn(name, known, show);
+  if (advice !== null) return advice;
   const called = fieldCalled(name);
   if (called !== null && known.includes(called)) {
     return isList(called)

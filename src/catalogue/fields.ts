@@ -215,7 +215,7 @@ export const SCALARS = {
     label: "Price",
     unit: CURRENCY,
     expectable: true,
-    synonyms: ["amount", "unitprice", "saleprice", "cost"],
+    synonyms: ["amount", "unitprice", "cost"],
   }),
   compare_at_price: optional(PRICE, {
     group: "price",

@@ -52,7 +52,9 @@ export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
   const fill = acceptValid;
   const beyondQuota = quotaProblems(loaded.quota, created, { fill });
   const problems = [...found, ...valid.problems, ...beyondQuota]
-    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+    .sort((a, b) =>
+      (a.line ?? 0) - (b.line ?? 0) || (a.product ?? 0) - (b.product ?? 0)
+    );
   return {
     problems,
     products: withRefused(document, plan.products, problems),

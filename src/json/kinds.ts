@@ -145,5 +145,8 @@ export function expectedKind(form: TextForm, kind: Kind): string | null {
   }
   const fits = kind === expected ||
     (kind === "a string" && expected === "a number");
-  return fits ? null : expected;
+  if (fits) return null;
+  return kind === "a number" && expected === "a string"
+    ? "a string: write it in quotation marks"
+    : expected;
 }

@@ -576,6 +576,13 @@ bothForms.test("the API reference has every endpoint on one of its pages", async
   }
 });
 
+Deno.test("at_most has no default, which generated clients would send without complete", () => {
+  const { paths } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
+  const { schema } = paths["/seller_api/bulk_attributes"].post.parameters
+    .find(({ name }: { name: string }) => name === "at_most");
+  assertEquals(schema, { type: "integer", minimum: 0, maximum: 100 });
+});
+
 bothForms.test("since of recover is required, in the contract and by the service", async () => {
   const { paths } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
   const path = "/seller_api/webhooks/{trigger}/recover";

@@ -116,7 +116,7 @@ Deno.test("a value of another type is refused where it stands, inside of fields"
         "price",
         '{"amount": 1.5, "currency": "SEK"}',
         "/amount",
-        /a number; it must be a string/,
+        /a number; it must be a string: write it in quotation marks/,
       ],
       [
         "price",

@@ -140,10 +140,16 @@ const plainText = (name: string, about: string): QueryParameter<string> => ({
   code: "too_long",
   expected: `a text of at most ${SEARCH_LENGTH} characters`,
 });
-export const ROUTE = plainText(
-  "route",
-  "only those of this <route>, such as POST /seller_api/bulk_products",
-);
+export const ROUTE: QueryParameter<string> = {
+  ...plainText(
+    "route",
+    "only those of this <route>, such as POST /seller_api/bulk_products",
+  ),
+  parse: (text) => /^(GET|POST|PUT|DELETE) \//.test(text) ? text : null,
+  code: "not_in_list",
+  expected: "method and path as <route> has them, as in " +
+    '"POST /seller_api/bulk_products"',
+};
 export const SKU_OR_REQUEST = plainText(
   "q",
   "only those with a detail about this SKU, or the request with this id",
@@ -210,12 +216,8 @@ export const AT_MOST: QueryParameter<number> = {
   name: "at_most",
   about: "with complete=quantity: the request is refused if more percent of " +
     `the products on sale would go to 0; ${AT_MOST_DEFAULT} when left out`,
-  schema: {
-    type: "integer",
-    minimum: 0,
-    maximum: 100,
-    default: AT_MOST_DEFAULT,
-  },
+  // Without a default, which clients would send without complete, too.
+  schema: { type: "integer", minimum: 0, maximum: 100 },
   parse: (text) =>
     /^\d{1,3}$/.test(text) && Number(text) <= 100 ? Number(text) : null,
   code: "out_of_range",

@@ -1,7 +1,6 @@
 /** The query of a request: parsed strictly, and checked against its route. */
 import { type Detail, recordInvalid, ServiceError } from "../../lib/errors.ts";
 import { readId } from "../../lib/ids.ts";
-import type { Parameter } from "../../contracts/endpoint.ts";
 import { isNear, nearestName } from "../../lib/nearest_name.ts";
 import { quote } from "../../lib/values.ts";
 import { AFTER, LIMIT, PAGE_LIMIT, type QueryParameter } from "./parameters.ts";
@@ -93,9 +92,9 @@ export class QueryReader {
   }
 
   /** Records an error if a parameter is missing. */
-  require({ name }: Parameter): void {
+  require({ name, expected }: QueryParameter<unknown>): void {
     if (!this.#query.has(name)) {
-      this.complain(name, "required", "is missing.");
+      this.complain(name, "required", `is missing; it must be ${expected}.`);
     }
   }
 

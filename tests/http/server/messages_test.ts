@@ -1,6 +1,12 @@
 /** Mistakes that people make, and that each is told what to do. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Answer, boot, detailsOf, textAt } from "../../support/app.ts";
+import {
+  type Answer,
+  boot,
+  detailsOf,
+  product,
+  textAt,
+} from "../../support/app.ts";
 import { TestClock } from "../../support/clock.ts";
 import { bothForms } from "../../support/forms.ts";
 
@@ -122,6 +128,15 @@ bothForms.test("fields named as in other systems and prices as people write them
     ["<stock>5</stock>", "<stock> is not known here; it is called <quantity>."],
     ["<Product_Name>x</Product_Name>", "it is called <title>."],
     ["<image>x</image>", "write <images><image>…</image></images>."],
+    [
+      "<sale_price_effective_date>x</sale_price_effective_date>",
+      "a sale has no dates: when it begins, send the lower price as <price> and the former one as <compare_at_price>.",
+    ],
+    ["<special-price>x</special-price>", "a sale has no dates"],
+    [
+      "<variants>x</variants>",
+      "send each variant as a product of its own, all with the same <parent_sku>.",
+    ],
     ["<SKU>x</SKU>", "the nearest known name is <sku>."],
     ["<titel>x</titel>", "the nearest known name is <title>."],
     [
@@ -213,4 +228,50 @@ bothForms.test("the message for an image URL that is not requested says why", as
       "422 1: HEAD https://10.0.0.1/a.png was not sent: 10.0.0.1 is not an " +
       "address on the public internet; the URL must lead to a public host.",
   );
+});
+
+bothForms.test("a query that lacks or misspells something is told what to write", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  const requests: [string, string, string][] = [
+    [
+      "POST",
+      "webhooks/order_created/recover",
+      "422 since is missing; it must be a time in ISO 8601 with its zone",
+    ],
+    [
+      "GET",
+      "products/A/history",
+      "422 attribute is missing; it must be price.",
+    ],
+    [
+      "GET",
+      "refusals?route=bulk_products",
+      'it must be method and path as <route> has them, as in "POST ',
+    ],
+    [
+      "PUT",
+      "products/A/attribute/description/x",
+      "An upload, POST /seller_api/bulk_products, changes it.",
+    ],
+  ];
+  for (const [method, path, expected] of requests) {
+    const answer = await app.call(`/seller_api/${path}`, { method });
+    assertStringIncludes(told(answer), expected);
+  }
+});
+
+bothForms.test("details of one line are in the order of the products", async () => {
+  await using app = await boot();
+  const sku = "<sku>A</sku>";
+  const answer = await app.upload(
+    `<product>${sku}<title>x</title><quantity>1</quantity></product>` +
+      `<product>${sku}<titel/></product><product>${sku}</product>`,
+  );
+  assertEquals(detailsOf(answer).map(({ product, code }) => [product, code]), [
+    ["1", "required"],
+    ["2", "unknown_element"],
+    ["2", "duplicate_sku"],
+    ["3", "duplicate_sku"],
+  ]);
 });
