@@ -1,4 +1,5 @@
 /** How messages about a document of products name its parts, in each form. */
+import { nameOfToken } from "../json/pointer.ts";
 import { quote } from "../lib/values.ts";
 import { TEXT_NAME } from "../xml/shapes.ts";
 import { TEXT_NAMES } from "./fields.ts";
@@ -6,7 +7,7 @@ import { TEXT_NAMES } from "./fields.ts";
 export type DocumentForm = "xml" | "json";
 
 export interface Words {
-  /** What an unknown element or XML attribute is called. */
+  /** What an unknown element (in JSON, as in a pointer) or XML attribute is called. */
   element: (name: string) => string;
   attribute: (name: string) => string;
   /** What may stand beside the XML attributes of an element, by name. */
@@ -37,7 +38,7 @@ const XML: Words = {
 };
 
 const JSON: Words = {
-  element: (name) => `The name ${quote(name)}`,
+  element: (name) => `The name ${quote(nameOfToken(name))}`,
   attribute: (name) => `The name ${quote(name)}`,
   beside: (element) => [TEXT_NAMES[element] ?? TEXT_NAME],
   show: (name) => `"${name}"`,

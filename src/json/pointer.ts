@@ -14,7 +14,8 @@ export function pointerTo(
 ): string {
   const isProduct = product !== undefined && field === "product" &&
     code === "wrong_type";
-  const path = field === "" || isProduct ? [] : field.split("/");
+  const isNone = field === "" && code !== "unknown_element";
+  const path = isNone || isProduct ? [] : field.split("/");
   const isEntry = ENTRY.test(path[0] ?? "");
   const isOfList = product === undefined && code !== "unknown_element";
   if (list !== null && isOfList && !isEntry) return `/${list}`;
@@ -53,4 +54,9 @@ function inJson(message: string): string {
 /** A name as part of a pointer. */
 export function pointerToken(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** The name of which this is the part of a pointer. */
+export function nameOfToken(token: string): string {
+  return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }

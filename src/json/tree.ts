@@ -22,6 +22,19 @@ export function parseJson(
   const tree = parseTree(bytes, { ...limits, depth }, jsonOf(root));
   const details: Detail[] = [];
   const isList = listedIn(root.shape) !== null;
+  const other = tree.mistyped?.find(({ member, expected }) =>
+    member === null && expected === "an object"
+  );
+  if (other !== undefined) {
+    const expected = isList ? `{"${root.name}": […]}` : other.expected;
+    throw recordInvalid([{
+      line: other.line,
+      field: root.name,
+      pointer: "",
+      code: "wrong_type",
+      message: `The document is ${other.found}; it must be ${expected}.`,
+    }]);
+  }
   note(tree, root.shape, isList ? `/${root.name}` : "", details);
   if (details.length > 0) throw recordInvalid(details);
   return tree;

@@ -305,6 +305,12 @@ const DOCUMENTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
     "422 record_invalid",
     "/products/0/constructor 3 unknown_element",
   ],
+  "names that a pointer escapes, or that are empty": [
+    documentOf({ "price/@currency": "1", "": "1" }),
+    "422 record_invalid",
+    "/products/0/price~1@currency 3 unknown_element",
+    "/products/0/ 4 unknown_element",
+  ],
   "a long text": [
     documentOf({ description: `"${"x".repeat(LARGE)}"` }),
     "422 record_invalid",
@@ -411,26 +417,45 @@ Deno.test("messages about JSON speak of names, not of elements", async () => {
   assertEquals(messages.length, 4);
   for (const message of messages) assertEquals(/[<>]/.test(message), false);
   assertMatch(messages.join(), /a new product needs "title"/);
+  const written = documentOf({ "price/@currency": "1" });
+  assertMatch(
+    await (await post(app, written)).text(),
+    /The name \\"price\/@currency\\" is not known/,
+  );
 });
 
-Deno.test("a small document with a name around it, or an unknown one, is told so", async () => {
-  await using app = await boot();
-  const told = async (body: string) => {
-    const answer = await app.call("/seller_api/webhooks", {
+Deno.test("a small document of another form is told so", async () => {
+  await using app = await boot({ config: { operatorKey: "op" } });
+  const told = async (body: string, path = "/seller_api/webhooks") => {
+    const answer = await app.call(path, {
       method: "POST",
+      key: path.startsWith("/operator_api") ? "op" : app.key,
       body,
       headers: { "Content-Type": JSON_TYPE, Accept: JSON_TYPE },
     });
     const { error }: Refused = JSON.parse(answer.text);
-    return error.details![0].message;
+    const [{ pointer, message }] = error.details!;
+    return `${pointer} ${message}`;
   };
   assertEquals(
     await told('{"webhook": {"trigger": "order_paid"}}'),
-    '"webhook" is around the document; send what it holds alone.',
+    '/webhook "webhook" is around the document; send what it holds alone.',
   );
   assertEquals(
     await told('{"triger": "order_paid"}'),
-    '"triger" is not known here; did you mean "trigger"?',
+    '/triger "triger" is not known here; did you mean "trigger"?',
+  );
+  assertEquals(
+    await told('"x"'),
+    " The document is a string; it must be an object.",
+  );
+  assertEquals(
+    await told("[]", "/operator_api/reviews"),
+    ' The document is an array; it must be {"reviews": […]}.',
+  );
+  assertEquals(
+    await told("{}", "/operator_api/reviews"),
+    "/reviews reviews is missing; it must be an array.",
   );
 });
 
