@@ -27,6 +27,7 @@ import type { SandboxPage, Services } from "./services.ts";
 import { DOCUMENTS } from "./contracts/documents.ts";
 import { jsonOf } from "./json/reader.ts";
 import { RefusalLog } from "./sellers/refusals.ts";
+import { Background } from "./jobs/background.ts";
 import { newSignals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
 import { openDatabase } from "./database/open.ts";
@@ -188,20 +189,21 @@ export async function openApp(
   // On PostgreSQL another machine may have the role, too.
   const isAlone = (role: Role) =>
     config.databaseUrl === null && locks.take(role);
+  const background = stack.use(new Background());
   const watch = new ClockWatch(services);
   if (config.roles.includes("images")) {
     const isMine = () => isAlone("images");
-    await startImages(services, stack, options.imageRole);
+    await startImages(services, background, options.imageRole);
     watch.add(IMAGES, services.signals.images, isMine);
   }
   if (config.roles.includes("webhooks")) {
     const isMine = () => isAlone("webhooks");
-    startWebhooks(services, stack, isMine);
+    startWebhooks(services, background, isMine);
     watch.add(DELIVERIES, services.signals.deliveries, isMine);
   }
   if (config.roles.includes("api")) {
     const isMine = () => isAlone("api");
-    startImports(services, stack, isMine);
+    startImports(services, background, isMine);
     watch.add(IMPORTS, services.signals.imports, isMine);
   }
   if (config.noticesUrl !== null || mailer !== null) {
@@ -209,7 +211,7 @@ export async function openApp(
     const isLooking = () =>
       config.roles.includes("api") &&
       (config.databaseUrl !== null || locks.take("api"));
-    startNotices(services, stack, isLooking);
+    startNotices(services, background, isLooking);
     watch.add(
       NOTICES,
       services.signals.notices,
@@ -217,7 +219,7 @@ export async function openApp(
     );
   }
   watch.start();
-  stack.defer(() => watch.stop());
+  background.defer(() => watch.stop());
   const maintenance = config.roles.map((role) =>
     maintenanceOf(
       services,
@@ -226,14 +228,16 @@ export async function openApp(
     )
   );
   if (maintain) { for (const jobs of maintenance) jobs.start(); }
-  stack.defer(() => {
+  background.defer(() => {
     const stopped = Promise.all(maintenance.map((jobs) => jobs.stop()));
     return within(deps.clock, MAINTENANCE_STOP_MS, stopped);
   });
-  // Added before the listener, so that the listener ends first and no new request comes.
   const snapshot = new Snapshot(services);
   snapshot.start();
-  stack.defer(() => within(deps.clock, MAINTENANCE_STOP_MS, snapshot.stop()));
+  background.defer(() =>
+    within(deps.clock, MAINTENANCE_STOP_MS, snapshot.stop())
+  );
+  // Added last: the listener ends first, and no new request comes.
   const url = config.roles.includes("api")
     ? listenForAll(services, stack, listen, ending)
     : null;
@@ -248,7 +252,7 @@ export async function openApp(
 
 async function startImages(
   services: Services,
-  stack: AsyncDisposableStack,
+  background: Background,
   options?: ImageRoleOptions,
 ): Promise<void> {
   services.images.prepare(!await services.db.read(hasCopies));
@@ -256,21 +260,21 @@ async function startImages(
   keepRole(
     "images",
     services,
-    stack,
+    background,
     () => new ImageRole(services, { hanging, ...options }),
   );
 }
 
 function startWebhooks(
   services: Services,
-  stack: AsyncDisposableStack,
+  background: Background,
   isMine: () => boolean,
 ): void {
   const options = { shared: !isMine() };
   keepRole(
     "webhooks",
     services,
-    stack,
+    background,
     () => new WebhookRole(services, options),
   );
 }
@@ -278,20 +282,30 @@ function startWebhooks(
 /** Processes that receive imports also work on them. */
 function startImports(
   services: Services,
-  stack: AsyncDisposableStack,
+  background: Background,
   isMine: () => boolean,
 ): void {
   const options = { shared: !isMine() };
-  keepRole("imports", services, stack, () => new ImportRole(services, options));
+  keepRole(
+    "imports",
+    services,
+    background,
+    () => new ImportRole(services, options),
+  );
 }
 
 function startNotices(
   services: Services,
-  stack: AsyncDisposableStack,
+  background: Background,
   isLooking: () => boolean,
 ): void {
   const options = { isLooking };
-  keepRole("notices", services, stack, () => new NoticeRole(services, options));
+  keepRole(
+    "notices",
+    services,
+    background,
+    () => new NoticeRole(services, options),
+  );
 }
 
 /** Null where the settings name no mail server. */
@@ -306,7 +320,7 @@ function newMailer(
 function keepRole(
   name: keyof typeof WORK,
   { deps, health, holders, metrics }: Services,
-  stack: AsyncDisposableStack,
+  background: Background,
   make: () => BackgroundRole,
 ): void {
   const keeper = new RoleKeeper({ name, deps, make });
@@ -319,7 +333,7 @@ function keepRole(
     () => keeper.movedAt === null ? null : keeper.movedAt / 1_000,
     queue,
   );
-  stack.defer(() => keeper.stop());
+  background.defer(() => keeper.stop());
 }
 
 /** Serves all routes; `ending` fires `ENDING_MS` after the stop begins. */

@@ -1,0 +1,22 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { Background } from "../../src/jobs/background.ts";
+
+Deno.test("background work is stopped at the same time, and a stop that fails leaves none behind", async () => {
+  const background = new Background();
+  const slow = Promise.withResolvers<void>();
+  const log: string[] = [];
+  background.defer(async () => {
+    log.push("slow begins");
+    await slow.promise;
+    log.push("slow ended");
+  });
+  background.defer(() => {
+    log.push("failing begins");
+    return Promise.reject(new Error("broken on purpose"));
+  });
+  const stopped = background[Symbol.asyncDispose]();
+  assertEquals(log, ["slow begins", "failing begins"]);
+  slow.resolve();
+  await assertRejects(() => stopped, Error, "broken on purpose");
+  assertEquals(log.at(-1), "slow ended");
+});
