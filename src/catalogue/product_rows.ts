@@ -415,6 +415,9 @@ async function deleteProducts(
   );
 }
 
+/** Products whose new values are in memory at the same time. */
+const UPDATED_AT_ONCE = 256;
+
 async function updateProducts(
   tx: Tx,
   { no }: SellerKeys,
@@ -427,7 +430,10 @@ async function updateProducts(
   // In the order of the ids, products that lie together are written together.
   const alike = Map.groupBy(updated.toSorted(byId), updateOf);
   for (const [update, rows] of alike) {
-    await updateAlike(tx, no, update, rows, first, by);
+    for (let at = 0; at < rows.length; at += UPDATED_AT_ONCE) {
+      const some = rows.slice(at, at + UPDATED_AT_ONCE);
+      await updateAlike(tx, no, update, some, first, by);
+    }
   }
 }
 

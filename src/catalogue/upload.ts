@@ -359,7 +359,7 @@ export function toOutcome(
   }
   const { before, after, result, listsImages } = planned;
   const id = before?.id ?? null;
-  const change = result === "unchanged" ? null : { before, after };
+  const change = result === "unchanged" ? null : planned;
   const images = listsImages ? after.images.map(({ url }) => url) : [];
   return { id, sku: after.sku, result, change, images };
 }
