@@ -26,6 +26,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [9200000, "metrics told what the process used"],
     [9200164, "events of one millisecond have no order between processes"],
     [31415468, "a backup was made while a seller was being removed"],
+    [44002562, "parts of a stop added up to more than a stop may take"],
     [55501729, "results of an import were read while it was being deleted"],
     [55502061, "a look-up that had failed was remembered"],
     [55502408, "an import was shown that was half deleted"],

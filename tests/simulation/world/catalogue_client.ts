@@ -27,7 +27,7 @@ import { drawAttributes, type DrawnRow, drawRows } from "./rows.ts";
 import { CLOCK_MOVES } from "./trouble.ts";
 import type { Seller } from "./seller.ts";
 import { checkStatus, checkStream } from "./statuses.ts";
-import { heldUpMs } from "./unread.ts";
+import { READ_MS, readMs } from "./read_limits.ts";
 
 export const BULK = "/seller_api/bulk_products";
 const ATTRIBUTES = "/seller_api/bulk_attributes";
@@ -36,8 +36,7 @@ const IMPORTS = "/seller_api/imports";
 /** How often, and how long, it looks whether an import has stored a part. */
 const PART_LOOK_MS = 20;
 const PART_LOOKS = 200;
-/** How long requests may take while nothing fails. */
-const READ_MS = 15_000;
+/** How long writes may take while nothing fails. */
 const WRITE_MS = 20_000;
 /** How late a wait may end where nothing delays it; elsewhere, as a read. */
 const PROMPT_MS = 600;
@@ -237,11 +236,6 @@ export class CatalogueClient implements Actor {
     );
   }
 
-  /** How long its reads may take where its crowds leave answers unread. */
-  #readMs(): number {
-    return READ_MS + heldUpMs(this.#scene, this.seller, this.#name);
-  }
-
   #nextKey(): string {
     return `${this.#name} ${this.#requests++}`;
   }
@@ -255,7 +249,9 @@ export class CatalogueClient implements Actor {
       limited: seller.limited,
       alone: seller.plan.rateLimit !== null && seller.limited &&
         this.#isAlone,
-      fairMs: method === "GET" ? this.#readMs() : undefined,
+      fairMs: method === "GET"
+        ? readMs(this.#scene, this.seller, this.#name)
+        : undefined,
       ...more,
     };
   }
@@ -1205,7 +1201,10 @@ export class CatalogueClient implements Actor {
     if (trouble.anySince(begun - READ_MS)) return;
     const late = Math.min(stage.now() - finishedAt, time - begun);
     hold(
-      late < (world.isPrompt ? PROMPT_MS : this.#readMs()),
+      late <
+        (world.isPrompt
+          ? PROMPT_MS
+          : readMs(this.#scene, this.seller, this.#name)),
       "fair",
       `${this.#name}: a wait ends soon after what it waits for`,
       { late, transaction: transaction.source },
@@ -1265,7 +1264,9 @@ export class CatalogueClient implements Actor {
     random: Random,
     waitMs = 0,
   ): Promise<{ xml: XmlElement | null; text: string }> {
-    const call = this.#call("GET", path, { fairMs: this.#readMs() + waitMs });
+    const call = this.#call("GET", path, {
+      fairMs: readMs(this.#scene, this.seller, this.#name) + waitMs,
+    });
     const { reply } = await this.#send(call, random, true);
     const { status, xml, text } = reply!;
     if (this.seller.removed) return { xml: null, text };

@@ -11,7 +11,7 @@ import type { Call } from "./caller.ts";
 import { between, chance } from "./choice.ts";
 import { imageUrl } from "./hosts.ts";
 import type { Seller } from "./seller.ts";
-import { heldUpMs, STOPPED } from "./unread.ts";
+import { readMs, STOPPED } from "./read_limits.ts";
 
 export type CrowdStep =
   | "uploads at once"
@@ -26,8 +26,6 @@ export type CrowdStep =
 
 /** Makes an upload one that is decoded and stored as heavy work. */
 const DESCRIPTION = "A product with much to say about it. ".repeat(55);
-/** A request waits no longer for the others of its crowd. */
-const LONGEST_MS = 30_000;
 const LIST = "/seller_api/products?limit=250";
 /** The id of no product. */
 const NOBODY = "00000000-0000-7000-8000-000000000000";
@@ -186,7 +184,7 @@ export class CrowdClient implements Actor {
     const seller = this.#seller;
     const { caller, world: { settings } } = this.#scene;
     const hasRoom = settings.bodyBudget > 100_000_000;
-    const fairMs = LONGEST_MS + heldUpMs(this.#scene, seller, this.#name);
+    const fairMs = readMs(this.#scene, seller, this.#name);
     const whole = {
       key: seller,
       limited: seller.limited,
