@@ -63,7 +63,9 @@ export function eventBody(
   format: WebhookFormat,
 ): string {
   const { id, trigger, created_at, test } = event;
-  if (format === "json") return JSON.stringify({ ...event, data });
+  if (format === "json") {
+    return JSON.stringify({ ...event, data: data === "" ? {} : data });
+  }
   return `<event${test ? ' test="true"' : ""}><id>${id}</id>` +
     `<trigger>${trigger}</trigger><created_at>${created_at}</created_at>` +
     `<data>${data}</data></event>`;

@@ -3,8 +3,9 @@ import { assertEquals } from "@std/assert";
 import { Webhook } from "standardwebhooks";
 import { createClient, signWebhook } from "../../src/client/mod.ts";
 import { asCurl } from "../../src/web/curl.ts";
-import { loadEvent } from "../../src/web/events.ts";
+import { eventBody, loadEvent } from "../../src/web/events.ts";
 import { readQueues } from "../../src/web/queues.ts";
+import * as delivered from "../../src/webhooks/event.ts";
 
 const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
@@ -81,6 +82,20 @@ Deno.test("an event is looked for in the feed, and no other is shown for it", as
   }
   assertEquals(await look(6, 5, "xml"), "absent");
   assertEquals(await look(41, 60, "json"), "far");
+});
+
+Deno.test("a test event is shown as it is delivered", () => {
+  const event = {
+    test: true,
+    id: "01a1f8a9-54fb-75a4-9674-000000000003",
+    trigger: "order_paid",
+    created_at: "2026-11-20T08:00:00.000Z",
+    data: "",
+  } as const;
+  const createdAt = Date.parse(event.created_at);
+  const sent = delivered.eventBody({ ...event, createdAt });
+  assertEquals(eventBody(event, "xml"), new TextDecoder().decode(sent));
+  assertEquals(eventBody(event, "json"), delivered.eventJson(sent));
 });
 
 Deno.test("queues are read from the metrics", () => {
