@@ -38,8 +38,8 @@ const STEP = 250;
 export const HEADER_WITHIN = 10;
 
 /**
- * Reads text whose values are separated by commas, semicolons or tabs, or by
- * what its first line names. A quotation mark opens a text at the start of a
+ * Reads text whose values are separated by commas, semicolons, tabs or vertical
+ * bars, or by what its first line names. A quotation mark opens a text at the start of a
  * value alone (RFC 4180); one that nothing closes is part of its value.
  * `oneText`: where `doubts` are, each is one text.
  */
@@ -181,8 +181,8 @@ function lineEnd(text: string, from: number): number {
 
 /**
  * Whether what quotation marks make one row, from `from` to `to`, may be several
- * ones, the first of which ends with its line: none is wider than the header or
- * has one value alone, and at least half of them are as wide.
+ * ones, the first of which ends with its line: at least half of the others are
+ * as wide as the header.
  */
 function mayBeRows(
   rowAt: RowReader,
@@ -191,14 +191,14 @@ function mayBeRows(
   line: number,
   width: number,
 ): boolean {
-  const widths = [rowAt(from, line).cells.length];
+  const first = rowAt(from, line).cells.length;
+  const widths: number[] = [];
   for (let at = line; at < to;) {
     const { cells, end } = rowAt(at);
-    if (end > to) return false;
-    widths.push(cells.length);
+    if (cells.join("") !== "") widths.push(cells.length);
     at = end;
   }
-  return widths.every((one) => one > 1 && one <= width) &&
+  return first > 1 && first <= width &&
     widths.filter((one) => one === width).length * 2 >= widths.length;
 }
 
@@ -212,15 +212,21 @@ function firstRows(text: string, rowAt: RowReader): string[][] {
   return rows;
 }
 
+/** The most texts of a row of titles. */
+const TITLES = 3;
+
 /**
- * The index of the row that names the columns: the first that has more than half
- * as many texts as any of the first rows. Titles may stand above.
+ * The index of the row that names the columns. Titles may stand above: rows that
+ * have few texts, and half as many as another of the first rows at most.
  */
 export function headerIndex(rows: readonly (readonly string[])[]): number {
   const filled = rows.slice(0, HEADER_WITHIN)
     .map((cells) => cells.filter((text) => text !== "").length);
   const most = filled.reduce((a, b) => Math.max(a, b), 0);
-  return Math.max(0, filled.findIndex((texts) => texts * 2 > most));
+  return Math.max(
+    0,
+    filled.findIndex((texts) => texts > TITLES || texts * 2 > most),
+  );
 }
 
 function flawOfRow(wide: number, delimiter: string): string {
@@ -244,7 +250,7 @@ function delimiterOf(text: string): string {
     .filter((line) => line.trim() !== "");
   const found = lines.map((line) => {
     const times = (delimiter: string) => line.split(delimiter).length;
-    return ["\t", ";", ","].reduce((a, b) => times(b) > times(a) ? b : a);
+    return ["\t", ";", ",", "|"].reduce((a, b) => times(b) > times(a) ? b : a);
   });
   const first = lines.findIndex((line, i) =>
     line.includes(found[i]) &&

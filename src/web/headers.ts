@@ -61,7 +61,7 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   vat_rate:
     "vat rate, vat, tax, tax rate, mwst, mwst satz, mehrwertsteuer, mehrwertsteuersatz, ust, umsatzsteuer, steuersatz, moms, momssats, moms procent, tva, taux tva, taux de tva, iva, tipo iva, tipo de iva, stawka vat, podatek vat, btw, btw tarief, btw percentage",
   quantity:
-    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, lager, pa lager, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty",
+    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, lager, pa lager, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty",
   availability:
     "availability, stock status, in stock, available, verfugbarkeit, lieferbar, lagerstatus, tillganglighet, i lager, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus",
   available_at:

@@ -109,7 +109,7 @@ export function isTable(text: string): boolean {
 
 function hasColumns(text: string): boolean {
   return namedDelimiter(text) !== null ||
-    text.split(/[\r\n]+/, HEADER_WITHIN).some((line) => /[,;\t]/.test(line));
+    text.split(/[\r\n]+/, HEADER_WITHIN).some((line) => /[,;\t|]/.test(line));
 }
 
 function latin1(bytes: ArrayBuffer): string {

@@ -117,7 +117,7 @@ function thousandsQuestions(
       decimals,
     ].join(".");
     return {
-      text: `${name}: is ${number} ${whole}${decimals}, or is it ${small}?`,
+      text: `${name}: does ${number} mean ${whole}${decimals}, or ${small}?`,
       answers: [
         { label: `${whole}${decimals}`, point: comma ? "." : "," } as const,
         { label: small, point: comma ? "," : "." } as const,

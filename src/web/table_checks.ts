@@ -120,7 +120,7 @@ export function* checkRows(
     if (sku >= 0) found.alike ??= alikeTo(row[sku]);
     if (description >= 0 && isHtml(row[description])) found.html++;
     if (sale >= 0 && row[sale] !== "") {
-      if (dates.some((column) => row[column] !== "")) timedSales.push(i);
+      if (dates.some((column) => isDate(row[column]))) timedSales.push(i);
       if (sale === price || !row[price]) unpricedSales.push(i);
       else if (row[former]) found.replaced++;
     }
@@ -145,15 +145,19 @@ export function saleColumnOf(
 const DATE =
   /^(?:\d{4}-\d\d?-\d\d?|\d\d?[./-]\d\d?[./-]\d\d(?:\d\d)?\b|20\d{6}$)/;
 
-/** The columns that say when sale prices are valid: dates under such a name. */
-function saleDatesIn(header: readonly string[], rows: Table["rows"]): number[] {
-  return [...header.keys()].filter((column) => {
-    const values = isOfPrices(header[column]) ? valuesIn(rows, column) : [];
-    return values.length > 0 && values.every((value) => DATE.test(value));
-  });
+/** Whether it is a date; databases write zeros for none. */
+function isDate(text: string): boolean {
+  return DATE.test(text) && !text.startsWith("0000");
 }
 
-const AS_NUMBER = /^\d+(?:[.,]\d+E\+?\d+|E\+\d+)$/i;
+/** The columns that say when sale prices are valid: dates under such a name. */
+function saleDatesIn(header: readonly string[], rows: Table["rows"]): number[] {
+  return [...header.keys()].filter((column) =>
+    isOfPrices(header[column]) && valuesIn(rows, column).some(isDate)
+  );
+}
+
+const AS_NUMBER = /^\d+(?:[.,]\d+E[+-]?\d+|E[+-]\d+)$/i;
 const AS_DATE = /^\d{1,2}[./]\d{1,2}[./]\d{2,4}$|^\d{4}-\d\d-\d\d$/;
 /** Short names of months in the languages of the page. */
 const MONTHS =

@@ -224,7 +224,7 @@ test("a spreadsheet gets its columns mapped and is one import", async (openTab) 
   await page.getByRole("button", { name: "Another file" }).click();
 
   await choose(page, "sku,title,price\nA-1,Mug,1.299\n", "stock.csv");
-  await page.getByText("price: is 1.299 1299, or is it 1.299?").waitFor();
+  await page.getByText("price: does 1.299 mean 1299, or 1.299?").waitFor();
   await page.getByRole("button", { name: "Another file" }).click();
 
   const rows = Array.from({ length: 251 }, (_, i) => `S-${i};Mug;9,50;${i}`);

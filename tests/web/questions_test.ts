@@ -58,7 +58,7 @@ Deno.test("the unit of an earlier file is asked for, where this one does not say
 
 Deno.test("numbers whose sign may be of thousands or of decimals are asked for", () => {
   const stock = asked("sku;price;stock\nA;12,90;10,000\nB;9,90;5,000\n");
-  assertEquals(stock.questions, ["stock: is 10,000 10000, or is it 10?"]);
+  assertEquals(stock.questions, ["stock: does 10,000 mean 10000, or 10?"]);
   assertEquals(stock.after("10", "quantity"), ["10", "5"]);
   assertEquals(stock.after("10000", "quantity"), ["10000", "5000"]);
   const points = asked("sku;stock\nA;1.000\n");
@@ -129,6 +129,11 @@ for (
     assertEquals(after("Leave 1 out", "price"), ["10", "9"]);
   });
 }
+
+Deno.test("a sale without a date is none with one", () => {
+  const csv = "sku;price;sale price;Sale to\nA;9;8;0000-00-00\nB;9;;1.2.2026\n";
+  assertEquals(asked(csv).questions, []);
+});
 
 Deno.test("a sale price without a price is asked for", () => {
   const { questions, after } = asked("sku;price;sale price\nA;10;8\nB;;9\n");

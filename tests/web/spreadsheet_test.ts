@@ -370,6 +370,18 @@ Deno.test("a first line that names the separator is not the header", () => {
   assertEquals(tableOf("sep=;x\n1;2\n").header, ["sep=", "x"]);
 });
 
+Deno.test("values may stand between vertical bars", () => {
+  const { header, rows } = tableOf("sku|title|price\nA|Mug, red|5,00\n");
+  assertEquals(header, ["sku", "title", "price"]);
+  assertEquals(rows, [["A", "Mug, red", "5,00"]]);
+});
+
+Deno.test("a header that names few columns is no title", () => {
+  const { header, flaw } = tableOf("a;b;c;d\n1;2;3;4;5;6;7;8;9\n");
+  assertEquals(header, ["a", "b", "c", "d"]);
+  assertStringIncludes(flaw ?? "", "Row 2 has more values");
+});
+
 Deno.test("a field that two columns hold is a problem", () => {
   const { mapping } = mapped("sku,title,Namn,a,b,image 1,image 2\n1,2,3,4,5\n");
   assertEquals(repeated(mapping), []);
@@ -400,6 +412,11 @@ const MARKS: readonly (readonly [string, readonly string[]])[] = [
     "B|Cup|6",
     'C|TV 24"|7',
     "D|Mug|8",
+  ]],
+  ['sku;title;qty\nA;"TV;5\n\nB;Cup\nC;TV 24";7\n', [
+    'A|"TV|5',
+    "B|Cup|",
+    'C|TV 24"|7',
   ]],
   ['sku;title;qty\nA;"TV;5\nB;"Line 1\nLine 2";6\n', [
     'A|"TV|5',
@@ -590,6 +607,7 @@ const KINDS: readonly (readonly [string, string])[] = [
   ["<products/>", "xml"],
   ["\ufeff  <products/>", "xml"],
   ["sku,price\n1,2", "table"],
+  ["sku|price\n1|2", "table"],
   ["", "an empty file"],
   ["PK\x03\x04....xl/workbook.xml", "workbook"],
   ["PK\x03\x04....word/document.xml", "a Word document"],

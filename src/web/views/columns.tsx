@@ -1,5 +1,5 @@
 /** The columns of a table: which field each one is, with a preview. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "../csv.ts";
@@ -69,6 +69,7 @@ function Columns({ client, spreadsheet, chosen }: {
   const problems = useRowProblems(table, mapping);
   const { rounded, bareWeight, path, alike, html = 0, replaced = 0 } =
     problems ?? {};
+  const asked = useRef<HTMLDivElement>(null);
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
   const questions = [
     ...spreadsheet.questions,
@@ -91,6 +92,8 @@ function Columns({ client, spreadsheet, chosen }: {
   const answer = ({ text }: Question, { again, leave = [], ...to }: Answer) => {
     if (again !== undefined) return again();
     setAnswered(new Set([...answered, text]));
+    // The button that had the focus goes.
+    asked.current?.focus();
     if (to.table !== undefined) setTable(to.table);
     const left = to.mapping ?? mapping;
     const targets = left.targets.map((target, column) =>
@@ -158,22 +161,24 @@ function Columns({ client, spreadsheet, chosen }: {
         {hasNoCurrency &&
           " Every price needs its currency: enter it below the columns."}
       </p>
-      {questions.map((question) => (
-        <div key={question.text} class="note bad" role="alert">
-          <p>{question.text}</p>
-          <p class="row">
-            {question.answers.map((one) => (
-              <button
-                key={one.label}
-                type="button"
-                onClick={() => answer(question, one)}
-              >
-                {one.label}
-              </button>
-            ))}
-          </p>
-        </div>
-      ))}
+      <div ref={asked} tabIndex={-1}>
+        {questions.map((question) => (
+          <div key={question.text} class="note bad" role="alert">
+            <p>{question.text}</p>
+            <p class="row">
+              {question.answers.map((one) => (
+                <button
+                  key={one.label}
+                  type="button"
+                  onClick={() => answer(question, one)}
+                >
+                  {one.label}
+                </button>
+              ))}
+            </p>
+          </div>
+        ))}
+      </div>
       {table.flaw !== null && (
         <p class="note bad" role="alert">
           {table.flaw}{" "}
