@@ -78,6 +78,9 @@ const MOUNTS = `
 mount -t tmpfs tmpfs /mnt
 mkdir /mnt/etc /mnt/source /mnt/cache /mnt/bin
 cp -a /etc/. /mnt/etc
+# This machine may run the service itself.
+sed -i '/^seller:/d' /mnt/etc/passwd /mnt/etc/shadow /mnt/etc/group /mnt/etc/gshadow
+rm -f /mnt/etc/seller-interface.env
 mount --bind /mnt/etc /etc
 mount --bind "$SOURCE" /mnt/source
 mount --bind "$CACHE" /mnt/cache
