@@ -187,6 +187,16 @@ Deno.test("the whole text of a chapter is shown", async () => {
   }
 });
 
+Deno.test("every row of a table is in its table", () => {
+  for (const { name, text } of CHAPTERS) {
+    const prose = render(text).replace(
+      /<pre.*?<\/pre>|<code>.*?<\/code>/gs,
+      "",
+    );
+    assert(!prose.includes("|"), `${name}: an empty line tears a table`);
+  }
+});
+
 Deno.test("raw HTML in a chapter becomes text, in a block and in a line", () => {
   const html = render(
     "<script>a()</script>\n\nA <b onclick=x>line</b> & `<i>`.\n\n" +
