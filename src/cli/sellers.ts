@@ -100,12 +100,12 @@ export const sellerCommands: readonly Command[] = [
     summary: "list the refused requests of a seller, the newest first",
     arguments: [{ name: "NAME" }],
     flags: [
-      flag("since", "TIME", "of this time and later"),
+      flag("since", "TIME", "of this time and later; a date is 00:00 UTC"),
       flag("until", "TIME", "and earlier"),
       flag("code", "CODE", "with this code"),
       flag("find", "TEXT", "about this SKU, or with this request id"),
     ],
-    run: async ({ db, arguments: [name], flags, print }) => {
+    run: async ({ db, arguments: [name], flags, print, printError }) => {
       const mistakes: string[] = [];
       const since = timeFlag("since", flags.since, mistakes) ?? null;
       const until = timeFlag("until", flags.until, mistakes) ?? null;
@@ -114,13 +114,16 @@ export const sellerCommands: readonly Command[] = [
       const { no: sellerNo } = await db.read((sql) => sellerByName(sql, name));
       const filter = { sellerNo, since, until, code, route: null, q };
       let after: string | null = null;
+      let count = 0;
       do {
         const page = await db.read((sql) =>
           listRefusals(sql, filter, { after, limit: PAGE_ROWS })
         );
         page.found.forEach((refusal) => printRefusal(refusal, print));
+        count += page.found.length;
         after = page.next;
       } while (after !== null);
+      if (count === 0) printError("no refused request");
     },
   }),
   databaseCommand({

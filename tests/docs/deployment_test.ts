@@ -32,10 +32,11 @@ const RUN = {
   restore: ["backup", "seller-admin restore /var"],
   rehearse: ["backup", "/var/lib/seller-rehearsal"],
   prune: ["backup", "seller-admin images prune"],
-  upgrade: ["backup", "before-upgrade.db"],
+  upgrade: ["backup", "before-upgrade-"],
   dump: ["backup", "pg_dump"],
   undump: ["backup", "pg_restore"],
   copy: ["scaling", "postgres://seller:…@db.example/seller"],
+  copyBack: ["scaling", "sed -i /^SELLER_DATABASE_URL"],
 } as const;
 
 /** The others, and why this test does not run them. */
@@ -275,6 +276,7 @@ Deno.test({
         "test \"$(stat -c '%U %a' /var/lib/seller-interface/seller.db)\" = 'seller 600'",
         block("backups"),
         block("backup"),
+        "env -i PATH=/usr/bin:/bin /usr/local/bin/seller-admin seller list", // cron
         block("prune"),
         "seller-admin seller add lost",
         block("restore").replace(
@@ -303,8 +305,13 @@ Deno.test({
         ),
         "echo moved; seller-admin seller list",
         ...dumpAndRestore(installation, url),
+        "cp /etc/seller-interface.env $FOLDER/env",
         "sed -i /DATABASE_URL/d /etc/seller-interface.env",
         "seller-admin seller list || echo refused: $?",
+        "cp $FOLDER/env /etc/seller-interface.env",
+        "seller-admin seller add moved",
+        block("copyBack"),
+        "echo back; seller-admin seller list | grep moved",
       ].join("\n"),
       {
         SOURCE: ROOT,
@@ -328,5 +335,6 @@ Deno.test({
     }
     assertMatch(text, /^refused: 1$/m, text);
     assertMatch(text, /was copied to postgres:/, text);
+    assertMatch(text, /^back\n\S+ {2}.+ moved$/m, text);
   },
 });

@@ -173,6 +173,15 @@ function metricTable(): string {
   );
 }
 
+function alertTable(): string {
+  const { text } = OPERATOR_FILES.find(({ name }) => name === "alerts.yml")!;
+  const alerts = text.matchAll(/alert: (\w+)[^]*?action: "(.*)"/g);
+  return table(
+    ["alert", "what to do"],
+    Array.from(alerts, ([, name, action]) => [`\`${name}\``, action]),
+  );
+}
+
 /** Every setting as a comment with its default, for systemd and for a shell. */
 function environmentFile(): string {
   const settings = Object.values(SETTINGS).map((
@@ -180,8 +189,8 @@ function environmentFile(): string {
   ) => `# ${meaning}\n#${variable}=${fallback}\n`);
   return [
     "# /etc/seller-interface.env, owner root, mode 600. A setting without a #\n" +
-    "# counts; the others have the value shown. Put quotes around a value with\n" +
-    "# a space or a character that a shell would read ($ & ; | ? * #).\n",
+    "# counts; the others have the value shown. Put single quotes ('…') around\n" +
+    "# a value with a space or a character that a shell would read.\n",
     ...settings,
   ].join("\n");
 }
@@ -194,6 +203,7 @@ const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "deployment.md": [fileTable],
   "settings.md": [settingTables],
   "monitoring.md": [metricTable],
+  "troubleshooting.md": [alertTable],
   "errors.md": [errorTable, () => codeTable(DETAIL_CODES)],
 };
 
