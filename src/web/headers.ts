@@ -303,6 +303,11 @@ export function isSalePrice(name: string): boolean {
   return targetByName(name) === "sale_price";
 }
 
+/** Whether a name is that of prices that a maker recommends. */
+export function isRecommended(name: string): boolean {
+  return /uvp|rrp|msrp|recom|rekom|conseil|advies|katalog/.test(squeezed(name));
+}
+
 /** How words about a sale, a price or its validity begin, without accents. */
 const OF_PRICES =
   /^(?:sale|special|promo|offer|discount|deal|sonderpreis|angebot|aktion|rea|kampanj|extrapris|sold|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie|korting|uitverkoop|valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;

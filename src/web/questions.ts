@@ -4,6 +4,7 @@
  */
 import type { Table } from "./csv.ts";
 import { valuesIn } from "./guesses.ts";
+import { isRecommended } from "./headers.ts";
 import type { Chosen } from "./mappings.ts";
 import {
   HUNDREDTHS,
@@ -47,6 +48,7 @@ export function questionsOf(
     ...taxQuestions(table, mapping),
     ...skuQuestions(problems),
     ...saleQuestions(table, mapping, problems),
+    ...recommendedQuestions(table, mapping),
   ];
 }
 
@@ -141,10 +143,7 @@ function taxQuestions(table: Table, mapping: Mapping): Question[] {
       "rate in percent, or the number of a tax class?",
     answers: [
       { label: "Percent" },
-      {
-        label: "Tax classes: leave them out",
-        mapping: { ...mapping, targets: mapping.targets.with(column, "") },
-      },
+      { label: "Tax classes: leave them out", leave: [column] },
     ],
   }];
 }
@@ -198,4 +197,16 @@ function saleQuestions(
       "That is meant",
     ),
   ];
+}
+
+/** Nobody sells at it, unless it is meant. */
+function recommendedQuestions(table: Table, { targets }: Mapping): Question[] {
+  const column = targets.indexOf("price");
+  return column < 0 || !isRecommended(table.header[column]) ? [] : [{
+    text: `${nameOf(table, column)} would be the price, as no other column is.`,
+    answers: [
+      { label: "It is the price" },
+      { label: "Leave it out", leave: [column] },
+    ],
+  }];
 }

@@ -23,13 +23,14 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
   {
     name: "columns",
     async come({ page }) {
-      await choose(page, "sku;price\n1;2\n2;3", "stock.csv");
-      await page.getByText("No column holds").waitFor();
+      await choose(page, "sku;price\n1;2\n2;1.299", "stock.csv");
+      await page.getByText("does 1.299 mean 1299").waitFor();
     },
   },
   {
     name: "repair",
     async come({ page }) {
+      await page.getByRole("button", { name: "1299", exact: true }).click();
       await page.getByLabel("Currency of all prices").fill("SEK");
       await page.getByRole("button", { name: "Check 2 products" }).click();
       await page.getByRole("grid").focus();

@@ -147,6 +147,16 @@ Deno.test("a sale price without a price is asked for", () => {
   assertEquals(alone.after("Leave 1 out", "price"), [undefined]);
 });
 
+Deno.test("a recommended price is asked for where it is the only one", () => {
+  for (const name of ["UVP", "RRP (EUR)", "MSRP", "Rekommenderat pris"]) {
+    assertEquals(asked(`sku;${name}\nA;8\n`).questions, [
+      `${name} would be the price, as no other column is.`,
+    ]);
+  }
+  assertEquals(asked("sku;UVP;Preis\nA;8;7\n").questions, []);
+  assertEquals(asked("sku;Regular price\nA;8\n").questions, []);
+});
+
 Deno.test("a recommended price beside a sale is counted, as the price takes its place", () => {
   const table = finish(
     readTable("sku;price;UVP;sale price\nA;10;12;8\nB;9;9;\n"),
