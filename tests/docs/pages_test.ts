@@ -17,6 +17,20 @@ function idsOf(html: string): string[] {
   return [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
 }
 
+const LANDMARK =
+  /<(nav|main|aside|section|form)\b[^>]*>|<[^>]+\srole="region"[^>]*>/g;
+
+/** Tag and label of each region that a screen reader lists. */
+function landmarksOf(html: string): string[] {
+  return [...html.matchAll(LANDMARK)].map(([tag, name = "region"]) => {
+    const [, how, value] = /aria-label(ledby)?="([^"]*)"/.exec(tag) ?? [];
+    const label = how === undefined
+      ? value
+      : new RegExp(`id="${value}"[^>]*>(.*?)</`).exec(html)![1];
+    return `${name} ${label}`;
+  });
+}
+
 /** Files for contributors, which the service does not show. */
 const UNSERVED = ["architecture", "dependencies", "experiments"]
   .map((name) => `src/docs/${name}.md`);
@@ -145,6 +159,15 @@ Deno.test("every link of every page leads to a page and to an id in it", async (
         assertEquals(status, 200, `${path}: ${href}`);
       }
     }
+  }
+});
+
+Deno.test("no page repeats the label of a region", async () => {
+  await using app = await boot();
+  for (const path of PATHS) {
+    const { text } = await app.call(path, { key: null });
+    const labels = landmarksOf(text);
+    assertEquals(labels, [...new Set(labels)], path);
   }
 });
 
