@@ -178,5 +178,5 @@ contract.test("of many writers that read, add one and write, the sum is right", 
   addTogether(20));
 
 // They take the square of their number.
-bothForms.test("of a hundred writers that read, add one and write, the sum is right", () =>
+Deno.test("of a hundred writers that read, add one and write, the sum is right", () =>
   addTogether(100));

@@ -7,7 +7,7 @@ Deno.test("killed one by one, all at once and with their server, processes keep 
     rounds: 1,
     roles: ["api", "api", "images", "webhooks"],
     hasten: true,
-    restMs: 150,
+    restMs: 300,
     settleMs: 60_000,
   });
   console.log(figures);
