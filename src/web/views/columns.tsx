@@ -161,7 +161,7 @@ function Columns({ client, spreadsheet, chosen }: {
         {hasNoCurrency &&
           " Every price needs its currency: enter it below the columns."}
       </p>
-      <div ref={asked} tabIndex={-1}>
+      <div ref={asked} class="questions" tabIndex={-1}>
         {questions.map((question) => (
           <div key={question.text} class="note bad" role="alert">
             <p>{question.text}</p>
