@@ -78,15 +78,6 @@ Deno.test("chapters name only settings that exist, with values that they take", 
   }
 });
 
-Deno.test("the chapter on commands lists every command and no other", () => {
-  const listed = tables(chapter("commands"), "command", "does")
-    .map(([words]) => /^[a-z-]+( [a-z][a-z-]+)?/.exec(words)![0]);
-  assertEquals(
-    [...new Set(listed)].sort(),
-    COMMANDS.map(({ name }) => name).sort(),
-  );
-});
-
 Deno.test("chapters run only commands that exist", () => {
   const known = COMMANDS.map(({ name }) => name);
   let seen = 0;

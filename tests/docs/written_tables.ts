@@ -10,6 +10,7 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "../../src/catalogue/fields.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { type Setting, SETTINGS } from "../../src/config.ts";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
@@ -173,6 +174,21 @@ function metricTable(): string {
   );
 }
 
+/** Flags of settings stand in their chapter. */
+function commandTable(): string {
+  const settings = new Set(Object.values(SETTINGS).map(({ flag }) => flag));
+  const rows = COMMANDS.map(({ name, arguments: values, summary, flags }) => [
+    `\`${name}${
+      values.map(({ name, optional }) => optional ? ` [${name}]` : ` ${name}`)
+        .join("")
+    }\``,
+    summary.replace(/<[^>]+>/g, "`$&`"),
+    flags.filter(({ name }) => !settings.has(name))
+      .map(({ name }) => `\`--${name}\``).join(", "),
+  ]);
+  return table(["command", "does", "flags"], rows);
+}
+
 function alertTable(): string {
   const { text } = OPERATOR_FILES.find(({ name }) => name === "alerts.yml")!;
   const alerts = text.matchAll(/alert: (\w+)[^]*?action: "(.*)"/g);
@@ -204,6 +220,7 @@ const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "settings.md": [settingTables],
   "monitoring.md": [metricTable],
   "troubleshooting.md": [alertTable],
+  "commands.md": [commandTable],
   "errors.md": [errorTable, () => codeTable(DETAIL_CODES)],
 };
 
