@@ -501,6 +501,8 @@ test("all fields of a product are changed in one form, and one is written", asyn
   await page.goBack();
   assertEquals(await page.getByLabel("SKU or title").inputValue(), "a/1");
   await page.getByRole("link", { name: "New product" }).click();
+  // The search that goes has a label of that name, too.
+  await page.getByRole("heading", { name: "New product" }).waitFor();
   await page.getByLabel("SKU").first().fill("A/1");
   await page.getByLabel("Title").fill("New");
   await price.fill("5");
