@@ -326,6 +326,7 @@ function keepRole(
   const keeper = new RoleKeeper({ name, deps, make });
   keeper.start();
   health.watch(name, () => keeper.trouble());
+  metrics.roleReady.watch(() => keeper.trouble() === null ? 1 : 0, name);
   const { queue, kind } = WORK[name];
   holders.add(queue, keeper);
   metrics.inProgress.watch(() => keeper.held().in_flight, kind);

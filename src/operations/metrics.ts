@@ -97,6 +97,11 @@ export class Metrics {
     "When this process last moved a job, or had none to move; Unix time.",
     ["queue"],
   );
+  readonly roleReady = new Gauge(
+    "seller_role_ready",
+    "Whether a role of this process can do its work: 1 or 0.",
+    ["role"],
+  );
   readonly wait = new Gauge(
     "seller_wait_seconds",
     "How long the oldest waiter has waited although a place is free.",

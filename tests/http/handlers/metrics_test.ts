@@ -5,6 +5,7 @@ import { TestClock, until } from "../../support/clock.ts";
 import { bothEngines } from "../../support/engine.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { labelsOf, parseMetrics, type Series } from "../../support/metrics.ts";
+import { Problem, S3Server } from "../../support/s3_server.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
 
 const KEY = "metrics-key";
@@ -36,6 +37,7 @@ const METRICS: Record<string, string[]> = {
   seller_queue: ["queue", "state"],
   seller_queue_oldest_due_seconds: ["queue"],
   seller_queue_moved_timestamp_seconds: ["queue"],
+  seller_role_ready: ["role"],
   seller_wait_seconds: ["queue"],
   seller_events_total: ["outcome", "trigger"],
   seller_delivery_attempts_total: ["outcome"],
@@ -259,4 +261,21 @@ Deno.test("metrics: a process without the API serves them on loopback", async ()
   await other.body?.cancel();
   const metrics = await (await get("/metrics", bearer(KEY))).text();
   assert(parseMetrics(metrics).has('seller_in_progress{kind="image"}'));
+});
+
+Deno.test("metrics: while the image store is away its role is not ready", async () => {
+  await using store = new S3Server();
+  await using host = new ImageHost();
+  await using app = await boot({
+    config: { ...store.config(), metricsKey: KEY, roles: ["api", "images"] },
+  });
+  const ready = async () =>
+    (await read(app)).get('seller_role_ready{role="images"}');
+  await until(async () => await ready() === 1);
+  store.meddle = ({ method }) => new Problem(503, "SlowDown").response(method);
+  const image = `<images><image>${host.url}/good/a.png</image></images>`;
+  assertEquals((await app.upload(product("A", image))).status, 200);
+  await until(async () => await ready() === 0);
+  store.meddle = () => null;
+  await until(async () => await ready() === 1);
 });
