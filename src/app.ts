@@ -193,17 +193,17 @@ export async function openApp(
   const watch = new ClockWatch(services);
   if (config.roles.includes("images")) {
     const isMine = () => isAlone("images");
-    await startImages(services, background, options.imageRole);
+    await addImages(services, background, options.imageRole);
     watch.add(IMAGES, services.signals.images, isMine);
   }
   if (config.roles.includes("webhooks")) {
     const isMine = () => isAlone("webhooks");
-    startWebhooks(services, background, isMine);
+    addWebhooks(services, background, isMine);
     watch.add(DELIVERIES, services.signals.deliveries, isMine);
   }
   if (config.roles.includes("api")) {
     const isMine = () => isAlone("api");
-    startImports(services, background, isMine);
+    addImports(services, background, isMine);
     watch.add(IMPORTS, services.signals.imports, isMine);
   }
   if (config.noticesUrl !== null || mailer !== null) {
@@ -211,15 +211,14 @@ export async function openApp(
     const isLooking = () =>
       config.roles.includes("api") &&
       (config.databaseUrl !== null || locks.take("api"));
-    startNotices(services, background, isLooking);
+    addNotices(services, background, isLooking);
     watch.add(
       NOTICES,
       services.signals.notices,
       () => config.roles.includes("api") && isAlone("api"),
     );
   }
-  watch.start();
-  background.defer(() => watch.stop());
+  background.add(watch);
   const maintenance = config.roles.map((role) =>
     maintenanceOf(
       services,
@@ -227,16 +226,14 @@ export async function openApp(
       () => config.databaseUrl !== null || locks.take(role),
     )
   );
-  if (maintain) { for (const jobs of maintenance) jobs.start(); }
-  background.defer(() => {
-    const stopped = Promise.all(maintenance.map((jobs) => jobs.stop()));
-    return within(deps.clock, MAINTENANCE_STOP_MS, stopped);
-  });
-  const snapshot = new Snapshot(services);
-  snapshot.start();
-  background.defer(() =>
-    within(deps.clock, MAINTENANCE_STOP_MS, snapshot.stop())
-  );
+  for (
+    const work of [...(maintain ? maintenance : []), new Snapshot(services)]
+  ) {
+    background.add({
+      start: () => work.start(),
+      stop: () => within(deps.clock, MAINTENANCE_STOP_MS, work.stop()),
+    });
+  }
   // Added last: the listener ends first, and no new request comes.
   const url = config.roles.includes("api")
     ? listenForAll(services, stack, listen, ending)
@@ -246,11 +243,13 @@ export async function openApp(
   for (const queue of holders.queues) {
     metrics.wait.watch(() => holders.oldestWaitMs(queue) / 1_000, queue);
   }
+  // A process whose port is taken has worked on nothing.
+  background.start();
   const opened = stack.move();
   return { url, metricsUrl, db, holders, close: () => opened.disposeAsync() };
 }
 
-async function startImages(
+async function addImages(
   services: Services,
   background: Background,
   options?: ImageRoleOptions,
@@ -265,7 +264,7 @@ async function startImages(
   );
 }
 
-function startWebhooks(
+function addWebhooks(
   services: Services,
   background: Background,
   isMine: () => boolean,
@@ -280,7 +279,7 @@ function startWebhooks(
 }
 
 /** Processes that receive imports also work on them. */
-function startImports(
+function addImports(
   services: Services,
   background: Background,
   isMine: () => boolean,
@@ -294,7 +293,7 @@ function startImports(
   );
 }
 
-function startNotices(
+function addNotices(
   services: Services,
   background: Background,
   isLooking: () => boolean,
@@ -324,7 +323,7 @@ function keepRole(
   make: () => BackgroundRole,
 ): void {
   const keeper = new RoleKeeper({ name, deps, make });
-  keeper.start();
+  background.add(keeper);
   health.watch(name, () => keeper.trouble());
   metrics.roleReady.watch(() => keeper.trouble() === null ? 1 : 0, name);
   const { queue, kind } = WORK[name];
@@ -334,7 +333,6 @@ function keepRole(
     () => keeper.movedAt === null ? null : keeper.movedAt / 1_000,
     queue,
   );
-  background.defer(() => keeper.stop());
 }
 
 /** Serves all routes; `ending` fires `ENDING_MS` after the stop begins. */

@@ -1,5 +1,5 @@
-/** Who can read what the service keeps. */
-import { assertEquals } from "@std/assert";
+/** How the service begins, and who can read what it keeps. */
+import { assertEquals, assertRejects } from "@std/assert";
 import { boot, product, textAt } from "./support/app.ts";
 import { ImageHost } from "./support/image_host.ts";
 
@@ -23,4 +23,24 @@ Deno.test("only the user of the service can read the database, the locks and the
   const status = await app.status(uploaded, "?wait=30");
   assertEquals(textAt(status, "images/stored"), "1");
   assertEquals(sharedPaths(app.config.dataDir), []);
+});
+
+Deno.test("a process whose port is taken works on nothing before it ends", async () => {
+  const places: string[] = [];
+  await assertRejects(
+    () =>
+      boot({
+        config: { roles: ["api", "images", "webhooks"] },
+        deps: {
+          maybe: (place) => Promise.resolve(void places.push(place)),
+        },
+        app: {
+          listen: () => {
+            throw new Deno.errors.AddrInUse("taken on purpose");
+          },
+        },
+      }),
+    Deno.errors.AddrInUse,
+  );
+  assertEquals(places.filter((place) => place.endsWith(" stepped")), []);
 });

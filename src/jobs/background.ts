@@ -1,9 +1,20 @@
-/** The background work of a process, which is stopped at the same time. */
-export class Background implements AsyncDisposable {
-  readonly #stops: (() => Promise<void>)[] = [];
+/** What goes on in a process beside the requests. */
+export interface BackgroundWork {
+  start(): void;
+  /** Called even if it was not started. */
+  stop(): Promise<void>;
+}
 
-  defer(stop: () => Promise<void>): void {
-    this.#stops.push(stop);
+/** The background work of a process, all started and stopped at the same time. */
+export class Background implements AsyncDisposable {
+  readonly #works: BackgroundWork[] = [];
+
+  add(work: BackgroundWork): void {
+    this.#works.push(work);
+  }
+
+  start(): void {
+    for (const work of this.#works) work.start();
   }
 
   /**
@@ -11,7 +22,7 @@ export class Background implements AsyncDisposable {
    * after some seconds. Fails only once all have ended.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    const stops = this.#stops.map((stop) => stop());
+    const stops = this.#works.map((work) => work.stop());
     await Promise.allSettled(stops);
     await Promise.all(stops);
   }

@@ -5,14 +5,20 @@ Deno.test("background work is stopped at the same time, and a stop that fails le
   const background = new Background();
   const slow = Promise.withResolvers<void>();
   const log: string[] = [];
-  background.defer(async () => {
-    log.push("slow begins");
-    await slow.promise;
-    log.push("slow ended");
+  background.add({
+    start: () => {},
+    stop: async () => {
+      log.push("slow begins");
+      await slow.promise;
+      log.push("slow ended");
+    },
   });
-  background.defer(() => {
-    log.push("failing begins");
-    return Promise.reject(new Error("broken on purpose"));
+  background.add({
+    start: () => {},
+    stop: () => {
+      log.push("failing begins");
+      return Promise.reject(new Error("broken on purpose"));
+    },
   });
   const stopped = background[Symbol.asyncDispose]();
   assertEquals(log, ["slow begins", "failing begins"]);
