@@ -56,7 +56,6 @@ const RUNS = {
       "500 answered",
       "start failed",
       "stop failed",
-      "not ready",
       "deliveries freed",
       "the image store failed",
     ],
