@@ -165,7 +165,12 @@ export async function openApp(
     keysInProgress,
     heavy,
     metrics,
-    health: new Health({ db, deps, holders }),
+    health: new Health({
+      db,
+      deps,
+      holders,
+      folder: config.databaseUrl === null ? config.dataDir : null,
+    }),
     network,
     outbound,
     images: holders.add(

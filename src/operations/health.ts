@@ -11,6 +11,12 @@ const STANDS_MS = 1_000;
 /** A write that takes longer counts as failed. */
 const WRITE_MS = 1_000;
 
+/**
+ * With fewer bytes free a disk counts as full: a small write may still have its
+ * place in the log of the database, where others do not.
+ */
+const LEAST_FREE = 1 << 20;
+
 /** Nobody who may go on stands beside a free place for so long. */
 const WAIT_MS = 1_000;
 /**
@@ -27,8 +33,10 @@ export type Checks = ReadonlyMap<string, string | null>;
 
 export interface HealthOptions {
   db: Db;
-  deps: Pick<Deps, "clock" | "log">;
+  deps: Pick<Deps, "clock" | "disk" | "log">;
   holders: Holders;
+  /** Of a database in a file; otherwise null. */
+  folder: string | null;
 }
 
 function look(tx: Tx): Promise<number> {
@@ -41,8 +49,9 @@ function look(tx: Tx): Promise<number> {
 
 export class Health {
   readonly #db: Db;
-  readonly #deps: Pick<Deps, "clock" | "log">;
+  readonly #deps: HealthOptions["deps"];
   readonly #holders: Holders;
+  readonly #folder: string | null;
   readonly #roles = new Map<string, () => string | null>();
   #checks: Promise<Checks> | null = null;
   #write: Promise<string | null> | null = null;
@@ -51,10 +60,11 @@ export class Health {
   readonly #startedAt: number;
   #wasReady = false;
 
-  constructor({ db, deps, holders }: HealthOptions) {
+  constructor({ db, deps, holders, folder }: HealthOptions) {
     this.#db = db;
     this.#deps = deps;
     this.#holders = holders;
+    this.#folder = folder;
     this.#startedAt = deps.clock.monotonic();
   }
 
@@ -102,11 +112,18 @@ export class Health {
   async #tryWrite(): Promise<string | null> {
     try {
       await Promise.any(this.#db.parts().map((part) => part.write(look)));
-      return null;
     } catch (error) {
       const [first] = (error as AggregateError).errors;
-      return outageOf(first) ?? "the database refuses a write";
+      const outage = outageOf(first) ?? "the database refuses a write";
+      return await this.#fullDisk() ?? outage;
     }
+    return await this.#fullDisk();
+  }
+
+  async #fullDisk(): Promise<string | null> {
+    if (this.#folder === null) return null;
+    const free = await this.#deps.disk.free(this.#folder).catch(() => Infinity);
+    return free < LEAST_FREE ? "no space is left on its disk" : null;
   }
 
   async #queueTrouble(): Promise<string | null> {

@@ -48,7 +48,13 @@ export function toDbError(error: unknown): unknown {
   const code = "errcode" in error
     ? Number(error.errcode)
     : CODE_BY_TEXT.find(([text]) => error.message.includes(text))?.[1] ?? 1;
-  return new DbError(errorKind(code), error.message, error);
+  return new DbError(errorKind(code), messageOf(code, error), error);
+}
+
+/** A full disk is a "disk I/O error" where the index of the log has to grow. */
+function messageOf(code: number, { message }: Error): string {
+  if ((code & 0xff) !== 10) return message;
+  return `${message} (SQLite code ${code}): the disk is full or failing`;
 }
 
 /** Calls the driver and turns its errors into `DbError`s. */

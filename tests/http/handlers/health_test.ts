@@ -2,6 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../../src/deps.ts";
+import { systemDisk } from "../../../src/lib/disk.ts";
 import { type Answer, boot, child, textAt } from "../../support/app.ts";
 import { passing, TestClock, until } from "../../support/clock.ts";
 import { validateResponse } from "../../support/schemas.ts";
@@ -89,6 +90,32 @@ bothForms.test("a database that cannot be written makes the service unready, not
     "ready_again",
     undefined,
   ]]);
+});
+
+Deno.test("without room on the disk of the database the service is not ready, though small writes succeed", async () => {
+  let now = 0;
+  let bytes = 1e9;
+  const clock: Clock = { ...systemClock, monotonic: () => now };
+  await using app = await boot({
+    config: { operatorKey: OPERATOR, databaseUrl: null },
+    deps: {
+      clock,
+      disk: { ...systemDisk, free: () => Promise.resolve(bytes) },
+    },
+  });
+  const ask = () => app.call("/readyz", { key: OPERATOR });
+  assertEquals(statusIn(await ask()), [200, "ready"]);
+  bytes = 4_096;
+  now += 1_000;
+  const full = await ask();
+  assertEquals(statusIn(full), [503, "unavailable"]);
+  assertEquals(
+    textAt(full.xml, "checks/database"),
+    "failed: no space is left on its disk",
+  );
+  bytes = 1e9;
+  now += 1_000;
+  assertEquals(statusIn(await ask()), [200, "ready"]);
 });
 
 Deno.test("while it starts, the log says that it is not ready only if that lasts", async () => {
