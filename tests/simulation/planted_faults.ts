@@ -462,8 +462,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "leases: an expired one is never taken over",
     file: "jobs/held_leases.ts",
-    from: "if (clock.monotonic() < this.#graceUntil) return [];",
-    to: "if (clock.monotonic() > this.#graceUntil) return [];",
+    from: "if (clock.monotonic() < this.#lookAt) return [];",
+    to: "if (clock.monotonic() > this.#lookAt) return [];",
   },
   {
     name: "images: the death of a worker releases one job alone",
