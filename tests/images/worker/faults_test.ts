@@ -291,9 +291,10 @@ Deno.test("image worker: one that waits for a slow store does not count as hung"
   using end = new DisposableStack();
   end.defer(() => released.resolve(null));
   await until(() => storing() === 20, "all to wait for the store");
-  // Longer than a silent worker is waited for.
-  clock.speed = 10;
-  await new Promise((resolve) => setTimeout(resolve, 2 * BEAT_MS));
+  // Longer than a silent worker is waited for, which may wait for a processor.
+  clock.speed = 4;
+  const later = clock.monotonic() + 15 * BEAT_MS;
+  await until(() => clock.monotonic() > later);
   clock.speed = 1;
   assertEquals(storing(), 20);
   assertEquals(deaths(bench), []);
