@@ -123,7 +123,12 @@ export const sellerCommands: readonly Command[] = [
         count += page.found.length;
         after = page.next;
       } while (after !== null);
-      if (count === 0) printError("no refused request");
+      if (count === 0) {
+        printError(
+          "no refused request; failures of the service (5xx) are in its log " +
+            "alone, as request_refused",
+        );
+      }
     },
   }),
   databaseCommand({

@@ -41,7 +41,7 @@ browserTest(
     await page.reload();
     await rows(1);
     await find("Since", "2999-01-01T14:00");
-    await page.getByText("Nothing was refused.").waitFor();
+    await page.getByText("(5xx) are in its log").waitFor();
     await find("Since", "");
     await rows(1);
     await find("Until", "2020-01-01T14:00");

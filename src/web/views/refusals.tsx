@@ -98,7 +98,10 @@ export function Refusals({ client, filter }: {
           keyOf={({ request_id }) => request_id}
         />
       )}
-      <ListFoot list={list} empty="Nothing was refused." />
+      <ListFoot
+        list={list}
+        empty="Nothing was refused. Failures of the service (5xx) are in its log alone."
+      />
     </>
   );
 }
