@@ -256,11 +256,6 @@ export function pageOfUsages(
 
 /** Percent of a quota at which a notice is sent, ascending. */
 const LEVELS = [80, 90, 100];
-/**
- * The operator's: an upload or an image is refused that is larger than what is
- * left, so a quota is seldom used up whole.
- */
-const OPERATOR_LEVELS = [90, 100];
 /** A level is over when the use is so many percent below. */
 const FADES = 5;
 
@@ -295,43 +290,33 @@ export function isMuch(usage: Usage, config: Look["config"]): boolean {
     .some((use) => percentOf(use) >= LEVELS[0] - FADES);
 }
 
-/** The levels that are reached, or just left; the highest reached is sent. */
-function levelsOf(
-  use: QuotaUse,
-  levels: readonly number[],
-): (Pick<Found, "isFading" | "isSilent"> & { level: number })[] {
-  const percent = percentOf(use);
-  const reached = levels.filter((level) => percent >= level);
-  return levels.filter((level) => percent >= level - FADES).map((level) => ({
-    level,
-    isFading: !reached.includes(level),
-    isSilent: level !== reached.at(-1),
-  }));
-}
-
+/** A notice of the highest level that is reached. */
 function quotas({ usages, config }: Look): Found[] {
   return usages.filter(({ wantsMail }) => wantsMail === 1).flatMap((usage) =>
-    usesOf(usage, config).flatMap((use) =>
-      levelsOf(use, LEVELS).map(({ level, ...state }) => ({
-        sellerNo: usage.sellerNo,
-        about: `${use.quota} ${level}`,
-        detail: { ...use, level },
-        ...state,
-      }))
-    )
+    usesOf(usage, config).flatMap((use) => {
+      const percent = percentOf(use);
+      const reached = LEVELS.filter((level) => percent >= level);
+      return LEVELS.filter((level) => percent >= level - FADES)
+        .map((level) => ({
+          sellerNo: usage.sellerNo,
+          about: `${use.quota} ${level}`,
+          detail: { ...use, level },
+          isFading: !reached.includes(level),
+          isSilent: level !== reached.at(-1),
+        }));
+    })
   );
 }
 
 function overQuota({ usages, config }: Look): Found[] {
   return usages.flatMap((usage) =>
-    usesOf(usage, config).flatMap((use) =>
-      levelsOf(use, OPERATOR_LEVELS).map(({ level, ...state }) => ({
+    usesOf(usage, config).filter((use) => percentOf(use) >= 100 - FADES)
+      .map((use) => ({
         sellerNo: usage.sellerNo,
-        about: level === 100 ? use.quota : `${use.quota} ${level}`,
-        detail: { seller: usage.name, seller_id: usage.id, ...use, level },
-        ...state,
+        about: use.quota,
+        detail: { seller: usage.name, seller_id: usage.id, ...use },
+        isFading: percentOf(use) < 100,
       }))
-    )
   );
 }
 
@@ -509,9 +494,9 @@ export const SOUGHT: readonly SoughtKind[] = [
     recipient: "operator",
     nature: "state",
     find: (_, look) => overQuota(look),
-    text: ({ seller, quota, level, used, limit }) =>
-      `${seller} has ${level === 90 ? "nearly " : ""}used up its quota of ` +
-      `${quota}: ${used} of ${limit}${quota === "images" ? " bytes" : ""}.`,
+    text: ({ seller, quota, used, limit }) =>
+      `${seller} has used up its quota of ${quota}: ${used} of ${limit}` +
+      `${quota === "images" ? " bytes" : ""}.`,
     view: sellerView,
   },
 ];

@@ -174,7 +174,7 @@ bothEngines.test("a webhook that fails is told at each of its stages, once", asy
   assertEquals(await kinds(), "webhook_failing");
 });
 
-bothEngines.test("a seller is told at 80, 90 and 100 % of a quota, the operator of the end", async () => {
+bothEngines.test("a seller is told at 80, 90 and 100 % of a quota, the operator at 100", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
   await telling.set("email", EMAIL);
@@ -236,23 +236,6 @@ bothEngines.test("a seller is told at 80, 90 and 100 % of a quota, the operator 
     "again",
   );
   await telling.mailed(3);
-});
-
-bothEngines.test("the operator is told when a seller has nearly used up a quota, and when it has", async () => {
-  await using telling = await tell();
-  const { app } = telling;
-  await telling.set("product_limit", "10");
-  const skus = Array.from({ length: 9 }, (_, i) => product(`P-${i}`));
-  assertEquals((await app.upload(skus.join(""))).status, 200);
-  const texts = () =>
-    telling.told("seller_over_quota").map(({ payload }) => payload.data.text);
-  await telling.until(() => texts().length === 1, "nearly");
-  assertEquals((await app.upload(product("P-9"))).status, 200);
-  await telling.until(() => texts().length === 2, "used up");
-  assertEquals(texts(), [
-    "acme has nearly used up its quota of products: 9 of 10.",
-    "acme has used up its quota of products: 10 of 10.",
-  ]);
 });
 
 bothEngines.test("a seller is told of a product that was rejected, each time, of many in one line", async () => {
