@@ -35,7 +35,11 @@ export interface BodyLimits {
   runHeavy: RunHeavy;
 }
 
-/** Reads a body; returns it in blocks. */
+/**
+ * Reads a body; returns it in blocks. Takes the room for a declared size before
+ * the first byte: of two large bodies that do not fit together the first one is
+ * read, while both would fail if each took room as it arrives.
+ */
 export async function readBody(
   request: Request,
   { takeRoom, ...limits }: BodyLimits & {
@@ -43,7 +47,12 @@ export async function readBody(
     takeRoom: (bytes: number) => void;
   },
 ): Promise<Uint8Array[]> {
-  const blocks = new Blocks(takeRoom, limits.limit);
+  const { isGzip, declared } = sentBody(request, limits.limit);
+  const isKnown = declared !== null && !isGzip;
+  if (isKnown) takeRoom(declared);
+  const blocks = isKnown
+    ? new Blocks(undefined, declared)
+    : new Blocks(takeRoom, limits.limit);
   try {
     for await (const chunk of readChunks(request, limits)) {
       blocks.append(chunk);
@@ -63,10 +72,7 @@ export async function* readChunks(
   request: Request,
   { limit, deps, stopping, runHeavy, timeoutMs = BODY_TIMEOUT_MS }: BodyLimits,
 ): AsyncGenerator<Uint8Array, void> {
-  sentForm(request);
-  const gzip = isGzip(request.headers.get("content-encoding"));
-  const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > limit) throw tooLarge(limit);
+  const { isGzip } = sentBody(request, limit);
   if (request.body === null) return;
   const arriving = new Arriving(request.body, limit, deps.yieldToIo);
   let late = false;
@@ -78,7 +84,7 @@ export async function* readChunks(
   });
   try {
     const chunks = arriving.chunks();
-    for await (const chunk of gzip ? inflated(chunks, runHeavy) : chunks) {
+    for await (const chunk of isGzip ? inflated(chunks, runHeavy) : chunks) {
       size += chunk.length;
       if (size > limit) throw tooLarge(limit);
       yield chunk;
@@ -101,6 +107,22 @@ export async function* readChunks(
     // The rest of the body is not needed.
     if (!isComplete) arriving.cancel();
   }
+}
+
+interface SentBody {
+  isGzip: boolean;
+  /** Bytes before inflating; null: unknown. */
+  declared: number | null;
+}
+
+/** What the headers say of a body; throws 415 and 413. */
+function sentBody({ headers }: Request, limit: number): SentBody {
+  sentForm(headers);
+  const isGzip = saysGzip(headers.get("content-encoding"));
+  const length = headers.get("content-length");
+  const declared = length === null ? null : Number(length);
+  if (declared !== null && declared > limit) throw tooLarge(limit);
+  return { isGzip, declared };
 }
 
 /** The bytes of a body as they arrive. */
@@ -244,8 +266,8 @@ const FORMS: ReadonlyMap<string, "xml" | "json"> = new Map([
 ]);
 
 /** The form of a request's body; throws 415 for another one. */
-export function sentForm(request: Request): "xml" | "json" {
-  const header = request.headers.get("content-type");
+export function sentForm(headers: Headers): "xml" | "json" {
+  const header = headers.get("content-type");
   const [type, ...parameters] = (header ?? "").split(";")
     .map((part) => part.trim().toLowerCase());
   const form = FORMS.get(type);
@@ -272,7 +294,7 @@ export function sentForm(request: Request): "xml" | "json" {
   return form;
 }
 
-function isGzip(header: string | null): boolean {
+function saysGzip(header: string | null): boolean {
   const encoding = (header ?? "").trim().toLowerCase();
   if (encoding === "" || encoding === "identity") return false;
   if (encoding === "gzip" || encoding === "x-gzip") return true;

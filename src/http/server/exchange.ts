@@ -142,7 +142,7 @@ export class Exchange implements Disposable {
 
   /** The form of the body; throws 415 if there is none. */
   get sentForm(): "xml" | "json" {
-    return sentForm(this.request);
+    return sentForm(this.request.headers);
   }
 
   /** The body as the small document that the route takes; see `parse`. */

@@ -11,20 +11,27 @@ import { systemDeps } from "../../../src/deps.ts";
 import { TestClock } from "../../support/clock.ts";
 
 /** A body of which half has come, and how it is read. */
-function halfSent() {
+function halfSent(
+  { declared, takeRoom = () => {} }: {
+    /** Bytes, as its Content-Length says. */
+    declared?: number;
+    takeRoom?: (bytes: number) => void;
+  } = {},
+) {
   let controller: ReadableByteStreamController;
   const body = new ReadableStream({
     type: "bytes",
     start: (own) => controller = own,
   });
-  const headers = { "content-type": "text/xml" };
+  const headers = new Headers({ "content-type": "text/xml" });
+  if (declared !== undefined) headers.set("content-length", `${declared}`);
   const init = { method: "POST", headers, body };
   const clock = new TestClock();
   const read = readBody(new Request("http://x/", init), {
     limit: 1_000_000,
     deps: { ...systemDeps("error"), clock },
     stopping: new AbortController().signal,
-    takeRoom: () => {},
+    takeRoom,
     runHeavy: (work) => work(),
   });
   const send = async (text: string) => {
@@ -64,6 +71,23 @@ Deno.test("a body is read as it was sent, however it is split", async () => {
     await new Blob(await read as BlobPart[]).text(),
     pieces.join(""),
   );
+});
+
+Deno.test("of two bodies without room for both, the first one is read", async () => {
+  let room = 300_000;
+  const takeRoom = (bytes: number) => {
+    if (bytes > room) throw new ServiceError("unavailable", "No room.");
+    room -= bytes;
+  };
+  const half = "a".repeat(100_000);
+  const first = halfSent({ declared: 2 * half.length, takeRoom });
+  const second = halfSent({ declared: 2 * half.length, takeRoom });
+  const refused = assertRejects(() => second.read, ServiceError, "No room.");
+  for (const { send } of [first, second, first]) await send(half);
+  first.end();
+  await refused;
+  const bytes = (await first.read).reduce((sum, { length }) => sum + length, 0);
+  assertEquals(bytes, 2 * half.length);
 });
 
 /** A body that never ends and has no memory of its own. */
