@@ -369,7 +369,7 @@ export interface Import {
 export interface ImportResult {
   /** not of a product that is not stored */
   id?: string;
-  /** left out where a refused product has none */
+  /** left out where a refused product has none, and of a part not yet read */
   sku?: string;
   /** `not_stored`: not yet, or never */
   result:

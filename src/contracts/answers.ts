@@ -163,7 +163,11 @@ const IMPORT = named(
 const IMPORT_RESULT = named(
   "import_result",
   maybe("id", UUID, "not of a product that is not stored"),
-  maybe("sku", STRING, "left out where a refused product has none"),
+  maybe(
+    "sku",
+    STRING,
+    "left out where a refused product has none, and of a part not yet read",
+  ),
   one("result", word(IMPORT_RESULTS), "`not_stored`: not yet, or never"),
   many(
     "image",

@@ -99,15 +99,13 @@ async function begin(
       `This import was undone by ${by}; to do it again, undo that.`,
     );
   }
-  const since = undoableSince(deps.clock.now(), config.undoDays);
-  if (row.created_at <= since) {
-    throw tooOldToUndo(config.undoDays, false, "import_id");
-  }
   await requireActive(tx, seller);
-  const parts = await partsToUndo(tx, {
-    sellerNo: seller.no,
-    importId: row.id,
-  });
+  const since = undoableSince(deps.clock.now(), config.undoDays);
+  const undoneKey = { sellerNo: seller.no, importId: row.id };
+  const { parts, areKept } = await partsToUndo(tx, undoneKey, since);
+  if (!areKept) {
+    throw tooOldToUndo(config.undoDays, row.created_at > since, "import_id");
+  }
   if (parts.length === 0) {
     throw new ServiceError(
       "conflict",
@@ -153,16 +151,22 @@ async function undoneBy(
   return row?.id ?? null;
 }
 
-/** Its transactions that changed a product and are not undone. */
+/**
+ * Its transactions that changed a product and are not undone, and whether what
+ * the undo of each needs is kept since then.
+ */
 async function partsToUndo(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
-): Promise<NewPart[]> {
-  const rows = await sql.all<
-    { first_product: number; products: number; id: string }
-  >(
-    `SELECT first_product, transactions.id,
-       products_created + products_updated + products_deleted AS products
+  since: number,
+): Promise<{ parts: NewPart[]; areKept: boolean }> {
+  const found = await sql.all<{ id: string; products: number; kept: number }>(
+    `SELECT transactions.id,
+       products_created + products_updated + products_deleted AS products,
+       (SELECT COUNT(*) FROM undo_records r
+        WHERE r.seller_no = transactions.seller_no
+          AND r.transaction_id = transactions.id
+          AND r.created_at > ?) AS kept
      FROM import_parts
      JOIN transactions ON transactions.seller_no = import_parts.seller_no
        AND transactions.id = import_parts.transaction_id
@@ -171,23 +175,24 @@ async function partsToUndo(
                        WHERE u.seller_no = transactions.seller_no
                          AND u.undoes = transactions.id)
      ORDER BY part DESC`,
-    [sellerNo, importId],
+    [since, sellerNo, importId],
   );
+  const rows = found.filter(({ products }) => products > 0);
   let first = 1;
-  return rows.filter(({ products }) => products > 0)
-    .map(({ products, id }, part) => {
-      const row = {
-        part,
-        first_product: first,
-        products,
-        line: 0,
-        start_at: 0,
-        end_at: 0,
-        undoes: id,
-      };
-      first += products;
-      return row;
-    });
+  const parts = rows.map(({ products, id }, part) => {
+    const row = {
+      part,
+      first_product: first,
+      products,
+      line: 0,
+      start_at: 0,
+      end_at: 0,
+      undoes: id,
+    };
+    first += products;
+    return row;
+  });
+  return { parts, areKept: rows.every(({ kept }) => kept === 1) };
 }
 
 export async function checkUndo(services: Services, job: Job): Promise<void> {

@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { DbError } from "../../src/database/db.ts";
-import { systemDeps } from "../../src/deps.ts";
+import { systemClock, systemDeps } from "../../src/deps.ts";
 import { sweepImports } from "../../src/imports/retention.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
 import {
@@ -368,6 +368,21 @@ contract.test("an undo is refused where something was changed since, unless that
     "completed, total 260, unchanged 1, deleted 259",
   );
   assertEquals(await storedCount(app), 1);
+});
+
+contract.test("an undo is refused at once where nothing is kept for it", async () => {
+  let now = Date.now();
+  const clock = { ...systemClock, now: () => now };
+  const config = { undoDays: 0 };
+  await using app = await boot({ deps: { clock }, config });
+  const id = idOf(await post(app, products(2)));
+  await ended(app, id);
+  for (const step of [0, -60_000]) {
+    now += step;
+    const refused = await app.call(`${IMPORTS}/${id}/undo`, { method: "POST" });
+    assertEquals(refused.status, 422);
+    assertEquals(detailsOf(refused).map(({ code }) => code), ["too_old"]);
+  }
 });
 
 contract.test("a dry run that is over is deleted with its document, by its seller alone", async () => {

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 70463f3a4f36003f44d94ef08c2f0153.
+// Built by `deno task client` from sources with the hash 2caad057a397a1631282ebab3512f3f4.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1373,7 +1373,7 @@ export interface Import { import_id: string;
     more?: number;
 }
 export interface ImportResult { /** not of a product that is not stored */ id?: string;
-    /** left out where a refused product has none */
+    /** left out where a refused product has none, and of a part not yet read */
     sku?: string;
     /** `not_stored`: not yet, or never */
     result: "created" | "updated" | "unchanged" | "deleted" | "refused" | "not_stored";
