@@ -423,8 +423,10 @@ export const SOUGHT: readonly SoughtKind[] = [
     text: ({ failed, import: importId }) =>
       importId !== null
         ? "Images of an import could not be fetched, and are not tried again."
-        : `${failed} ${failed === 1 ? "image" : "images"} of an upload could ` +
-          "not be fetched, and are not tried again.",
+        : failed === 1
+        ? "1 image of an upload could not be fetched, and is not tried again."
+        : `${failed} images of an upload could not be fetched, and are not ` +
+          "tried again.",
     view: (detail) =>
       detail.import === null
         ? `uploads/${detail.upload}`

@@ -170,6 +170,7 @@ export async function dueFor(
 /** Notices under one lease. */
 export interface Claimed {
   leased: Leased[];
+  /** The newest one last. */
   notices: Notice[];
   /** Of the mail. */
   messageId: string;
@@ -311,6 +312,8 @@ export async function settleNotices(
   const now = tx.now();
   const isEnd = outcome === "told" || outcome === "refused";
   const keepsId = mayBeSent || outcome === "told" || outcome === "unsure";
+  // A mail that may have been sent stays the same, so its notices end together.
+  const newest = notices.at(-1)!.createdAt;
   await tx.runMany(
     `UPDATE notices SET lease_id = NULL, lease_until = NULL, due_at = ?,
        told_at = ?, failures = ?,
@@ -318,7 +321,8 @@ export async function settleNotices(
      WHERE seller_no = ? AND id = ? AND lease_id = ?`,
     inOrder(notices).map(({ sellerNo, id, createdAt, failures }) => {
       const failed = outcome === "released" ? failures : failures + 1;
-      const isOver = isEnd || now - createdAt >= GIVE_UP_MS;
+      const since = keepsId ? newest : createdAt;
+      const isOver = isEnd || now - since >= GIVE_UP_MS;
       const dueAt = outcome === "released"
         ? now
         : now + retryDelay(failed, outcome === "unsure");

@@ -141,6 +141,34 @@ bothEngines.test("a mail that may have been taken is the same when it is sent ag
   assert(!mailer.tried.at(-1)!.text.includes("used up"));
 });
 
+bothEngines.test("a mail that may have been taken loses no notice that becomes a day old", async () => {
+  const mailer = new ListedMailer("unsure", "unsure");
+  await using telling = await tell({ app: { mailer } });
+  const { app, clock } = telling;
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  const refused = "<products><product/></products>";
+  const call = { method: "POST", body: refused };
+  await app.call("/seller_api/imports?v=1.1", call);
+  await telling.until(() => mailer.tried.length === 1, "a try");
+  const [first] = mailer.tried;
+  assertStringIncludes(first.text, "used up");
+  assertStringIncludes(first.text, "was refused");
+  await app.app.db.write((tx) =>
+    tx.run(
+      `UPDATE notices SET created_at = created_at - ?
+       WHERE kind = 'import_refused'`,
+      [8 * 60_000],
+    )
+  );
+  clock.setForward(DAY_MS - 4 * 60_000);
+  await telling.until(() => mailer.tried.length === 2, "another try");
+  clock.setForward(5 * 60_000);
+  await telling.until(() => mailer.tried.length === 3, "the last try");
+  const texts = mailer.tried.map(({ text }) => text.split("\n").toSorted());
+  for (const again of texts) assertEquals(again, texts[0]);
+});
+
 bothEngines.test("a mail is given up after a day", async () => {
   const mailer = new ListedMailer(...Array(9).fill("away"));
   await using telling = await tell({ app: { mailer } });

@@ -410,8 +410,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "imports: an undo takes back the newest part alone",
     file: "imports/undo.ts",
-    from: "return rows.filter(({ products }) => products > 0)",
-    to: "return rows.slice(0, 1).filter(({ products }) => products > 0)",
+    from: "const rows = found.filter(({ products }) => products > 0)",
+    to: "const rows = found.slice(0, 1).filter(({ products }) => products > 0)",
   },
   {
     name: "json: null is a text of four letters",

@@ -108,6 +108,18 @@ export class Process implements SimulatedProcess {
   }
 }
 
+/**
+ * What a process gets that goes on for a few steps after its end, which no
+ * program does.
+ */
+export class ProcessEnded extends Error {
+  /** Whether an error is one, or was caused by one. */
+  static causes(error: unknown): boolean {
+    return error instanceof ProcessEnded ||
+      error instanceof Error && ProcessEnded.causes(error.cause);
+  }
+}
+
 /** One life of a process, from its start to its end. */
 export class Life implements Server {
   readonly name: string;
@@ -118,6 +130,8 @@ export class Life implements Server {
   readonly #clients = new Set<ClientConnection>();
   readonly #connections = new Set<DatabaseSync>();
   readonly #connect = failingSqlite((call) => {
+    if (!this.#isAlive && call.method !== "close") throw this.#hasEnded();
+    if (call.method === "isTransaction") return null;
     if (!call.readOnly) this.#machine.writes++;
     return this.#machine.failSqlite(call);
   });
@@ -231,7 +245,11 @@ export class Life implements Server {
     for (const fn of this.#ending) fn();
     for (const connection of this.#connections) this.#disconnect(connection);
     for (const client of [...this.#clients]) client.cut();
-    this.#ended.reject(new Error(`${this.name} has ended`));
+    this.#ended.reject(this.#hasEnded());
+  }
+
+  #hasEnded(): ProcessEnded {
+    return new ProcessEnded(`${this.name} has ended`);
   }
 
   /** Calls `fn` when it has ended, however that was. */

@@ -6,6 +6,7 @@ import "nodemailer/smtp-connection";
 import "../../src/operations/exposition.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { Kernel } from "./kernel.ts";
+import { ProcessEnded } from "./process.ts";
 import { SimulatedStage } from "./stage.ts";
 import { play } from "./world/play.ts";
 import { drawWorld, type World } from "./world/world.ts";
@@ -83,11 +84,11 @@ function stillUsage(): Disposable {
   };
 }
 
-/** What nobody catches ends the world. */
+/** What nobody catches ends the world, but for what a process that ended gets. */
 function onRejection(fail: (error: unknown) => void): Disposable {
   const listener = (event: PromiseRejectionEvent) => {
     event.preventDefault();
-    fail(event.reason);
+    if (!ProcessEnded.causes(event.reason)) fail(event.reason);
   };
   addEventListener("unhandledrejection", listener);
   return {

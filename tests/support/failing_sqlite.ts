@@ -32,14 +32,23 @@ const RUNNING = ["run", "get", "all", "iterate"] as const;
 
 /** A call of the driver. */
 export interface SqliteCall {
-  method: "open" | "exec" | "prepare" | "close" | typeof RUNNING[number];
+  method:
+    | "open"
+    | "exec"
+    | "prepare"
+    | "close"
+    | "isTransaction"
+    | typeof RUNNING[number];
   /** "" for those without. */
   sql: string;
   /** Of the connection. */
   readOnly: boolean;
 }
 
-/** Decides whether a call fails; it is made if this answers null. */
+/**
+ * Decides whether a call fails; it is made if this answers null. `isTransaction`
+ * fails only if this throws.
+ */
 export type FailSqlite = (call: SqliteCall) => SqliteErrorName | null;
 
 /** To be `Deps.connectSqlite`. */
@@ -60,6 +69,14 @@ class FailingDatabase extends DatabaseSync {
     super(file, options);
     this.#decide = decide;
     this.#readOnly = options.readOnly ?? false;
+    const call = this.#call("isTransaction", "");
+    // The driver's type says that it is a field, which no accessor overrides.
+    Object.defineProperty(this, "isTransaction", {
+      get: () => {
+        decide(call);
+        return Reflect.get(DatabaseSync.prototype, "isTransaction", this);
+      },
+    });
   }
 
   override exec(sql: string): void {

@@ -156,6 +156,10 @@ export class Ending {
     if (removed.length > 0) {
       return { what: "a removed seller is there", seen: removed };
     }
+    const reviews = stage.rows(
+      "SELECT id, name FROM sellers WHERE review = 'ending'",
+    );
+    if (reviews.length > 0) return { what: "reviews are there", seen: reviews };
     return null;
   }
 
