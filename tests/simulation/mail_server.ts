@@ -2,7 +2,7 @@
 import type { Mail, Mailer, MailResult } from "../../src/net/smtp.ts";
 import type { Random } from "../support/random.ts";
 import type { Fault } from "./fault.ts";
-import type { Enter } from "./gate.ts";
+import type { Life } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** A mail that it has taken. */
@@ -26,6 +26,8 @@ type Trouble = keyof typeof TROUBLES;
 const SHARE = 0.1;
 
 const LATENCY_MS = 400;
+/** Of a slow one, which answers twice: within the time that a mail may take. */
+const SLOW_MS = 12_000;
 /** As long as a client waits for an answer. */
 const ANSWER_MS = 20_000;
 
@@ -34,6 +36,7 @@ export class SimulatedMailServer {
   readonly faults: readonly Fault[];
   readonly #scheduler: Scheduler;
   readonly #random: Random;
+  readonly #latencyMs: number;
   readonly #troubles = new Set<Trouble>();
   /** Addresses to which a mail was refused. */
   readonly #refused = new Set<string>();
@@ -41,6 +44,7 @@ export class SimulatedMailServer {
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
     this.#random = scheduler.random("mail server");
+    this.#latencyMs = this.#random.below(2) === 0 ? SLOW_MS : LATENCY_MS;
     this.faults = Object.entries(TROUBLES).map(([trouble, name]) => ({
       name,
       of: "network",
@@ -51,8 +55,10 @@ export class SimulatedMailServer {
     }));
   }
 
-  /** The mailer of a process, which `enter` enters. */
-  mailer(enter: Enter): Mailer {
+  /** The mailer of a process, whose connections end with it. */
+  mailer({ enter, onEnd }: Pick<Life, "enter" | "onEnd">): Mailer {
+    let hasEnded = false;
+    onEnd(() => hasEnded = true);
     return {
       send: (mail, signal) =>
         new Promise((resolve) => {
@@ -68,6 +74,7 @@ export class SimulatedMailServer {
             () => end(isTaken ? "unsure" : "away"),
           );
           this.#scheduler.after(this.#latency(), () => {
+            if (isOver || hasEnded) return;
             for (const refusal of ["away", "later"] as const) {
               if (!this.#has(refusal)) continue;
               this.#refused.add(mail.to);
@@ -92,7 +99,7 @@ export class SimulatedMailServer {
   }
 
   #latency(): number {
-    return this.#random.next() * LATENCY_MS;
+    return this.#random.next() * this.#latencyMs;
   }
 
   #after(

@@ -253,9 +253,7 @@ export class Life implements Server {
   }
 
   /** Calls `fn` when it has ended, however that was. */
-  onEnd(fn: () => void): void {
-    this.#ending.push(fn);
-  }
+  readonly onEnd = (fn: () => void): void => void this.#ending.push(fn);
 
   stand(): void {
     this.#stands = true;

@@ -41,6 +41,8 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [71001069, "a seller waited for answers of its own that nobody read"],
     [74000030, "a mail server refused two mails in a prompt world"],
     [74000292, "another client spent the tokens of a seller"],
+    [81000493, "a mail server took a mail that the client had given up"],
+    [81000528, "a clock made the days pass after which failures disable"],
     [91000563, "a list of events ended before those that had no number yet"],
     [92000067, "a dry run was deleted, and the answer was 503"],
     [92000635, "the same, in a world whose SQLite fails at times"],

@@ -257,7 +257,7 @@ export class SimulatedStage implements Stage, Disposable {
     return {
       network: this.#network.client(name, enter),
       images: this.#store.open(clock, enter),
-      ...(this.#world.notices && { mailer: this.#mail.mailer(enter) }),
+      ...(this.#world.notices && { mailer: this.#mail.mailer(life) }),
       imageRole: {
         spawn: (events: Parameters<typeof workers.spawn>[0]) =>
           workers.spawn({

@@ -2,7 +2,7 @@
 import { sometimes } from "../../support/sometimes.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
-import { mannerOf } from "./hosts.ts";
+import { mannerOf, mayBeDisabled } from "./hosts.ts";
 import type { KnownEvent, Seller } from "./seller.ts";
 import { isSigned, type Receipt } from "../webhook_endpoints.ts";
 
@@ -50,7 +50,7 @@ export function checkDeliveries(
       const row = byEvent.get(event.id);
       if (row === undefined && scene.world.jumps) continue;
       hold(row !== undefined, "true", "an event has its delivery", event);
-      checkState(row, accepted.has(event.id), seller);
+      checkState(row, accepted.has(event.id), seller, scene.world.jumps);
       if (
         seller.isReliable(event.trigger) && !scene.trouble.since("network", 0)
       ) {
@@ -64,10 +64,10 @@ function checkState(
   row: DeliveryRow,
   isAccepted: boolean,
   seller: Seller,
+  jumps: boolean,
 ): void {
   const rule = (holds: boolean, words: string) =>
     hold(holds, "true", words, row);
-  const manner = row.url === null ? null : mannerOf(row.url);
   switch (row.state) {
     case "delivered":
       return rule(isAccepted, "what is delivered was received");
@@ -77,7 +77,10 @@ function checkState(
         "a delivery is cancelled with its webhook alone",
       );
     case "held":
-      return rule(manner === "leaves", "a delivery is held after 410 alone");
+      return rule(
+        row.url !== null && mayBeDisabled(row.url, jumps),
+        "a delivery is held while its webhook is disabled",
+      );
     case "exhausted":
       return rule(row.failures >= 10, "a delivery is tried ten times");
     default:

@@ -8,7 +8,7 @@ import type { Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
 import type { Call } from "./caller.ts";
 import { pick, weighted } from "./choice.ts";
-import { type Endpoint, hookUrl, mannerOf } from "./hosts.ts";
+import { type Endpoint, hookUrl, mannerOf, mayBeDisabled } from "./hosts.ts";
 import { Register } from "./register.ts";
 import type { Registration, Seller } from "./seller.ts";
 
@@ -152,10 +152,11 @@ export class HookClient implements Actor {
     );
     for (const one of reply.xml!.children) {
       const isDisabled = valueOf(one, "disabled_at") !== null;
+      const { jumps } = this.#scene.world;
       hold(
-        !isDisabled || mannerOf(textAt(one, "url")) === "leaves",
+        !isDisabled || mayBeDisabled(textAt(one, "url"), jumps),
         "true",
-        "a webhook is disabled by 410 alone",
+        "a webhook is disabled by 410 or after days of failures",
         reply.text,
       );
     }

@@ -195,6 +195,15 @@ export function mannerOf(url: string): Manner {
   return ENDPOINTS[hostOf(url) as Endpoint][0];
 }
 
+/**
+ * Whether the webhook of a URL may be disabled: after 410, or where a clock lets
+ * the five days pass after which failures disable it.
+ */
+export function mayBeDisabled(url: string, jumps: boolean): boolean {
+  const manner = mannerOf(url);
+  return manner === "leaves" || (jumps && manner !== "takes");
+}
+
 function hostOf(url: string): string {
   return new URL(url).hostname.split(".")[0];
 }
