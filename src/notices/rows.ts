@@ -334,7 +334,7 @@ export async function settleNotices(
   );
 }
 
-/** A mail to a seller was taken now. */
+/** A mail to a seller was taken now, or may have been. */
 export async function noteMailed(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(
     "UPDATE seller_counters SET mailed_at = ? WHERE seller_no = ?",

@@ -169,6 +169,38 @@ bothEngines.test("a mail that may have been taken loses no notice that becomes a
   for (const again of texts) assertEquals(again, texts[0]);
 });
 
+bothEngines.test("a mail that may have been taken is the one of its hour", async () => {
+  const mailer = new ListedMailer("unsure");
+  await using telling = await tell({ app: { mailer } });
+  const { app, clock } = telling;
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  const waiting = async () => {
+    const rows = await app.app.db.read((sql) =>
+      sql.all("SELECT 1 FROM notices WHERE told_at IS NULL")
+    );
+    return rows.length;
+  };
+  // It waits for a day, so its first try is its last one.
+  await telling.until(async () => {
+    await app.app.db.write((tx) =>
+      tx.run("UPDATE notices SET created_at = created_at - ?", [DAY_MS])
+    );
+    return mailer.tried.length === 1 && await waiting() === 0;
+  }, "a try");
+  const refused = "<products><product/></products>";
+  await app.call("/seller_api/imports?v=1.1", {
+    method: "POST",
+    body: refused,
+  });
+  await telling.until(async () => await waiting() > 0, "another notice");
+  clock.setForward(50 * 60_000);
+  await telling.pass(60_000);
+  assertEquals(mailer.tried.length, 1);
+  clock.setForward(15 * 60_000);
+  await telling.until(() => mailer.tried.length === 2, "another mail");
+});
+
 bothEngines.test("a mail is given up after a day", async () => {
   const mailer = new ListedMailer(...Array(9).fill("away"));
   await using telling = await tell({ app: { mailer } });

@@ -37,6 +37,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [61002913, "a process was killed while it stopped"],
     [61005987, "an import went before the last images of its parts had a day"],
     [61008707, "the same, with three processes"],
+    [62006430, "a mail that may have been taken was not the one of its hour"],
     [71000614, "a file of the whole stock took more room than there ever is"],
     [71001069, "a seller waited for answers of its own that nobody read"],
     [74000030, "a mail server refused two mails in a prompt world"],

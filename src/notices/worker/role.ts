@@ -266,7 +266,8 @@ export class NoticeRole implements BackgroundRole {
     await deps.maybe?.("notices sent");
     const { recipient } = channel;
     metrics.notices.add(1, recipient, result.outcome);
-    const isMailed = recipient === "seller" && result.outcome === "told";
+    const isMailed = recipient === "seller" &&
+      ["told", "unsure"].includes(result.outcome);
     await writeEnd({ db: part, deps }, async (tx) => {
       if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
       await settleNotices(tx, claimed, result.outcome);
