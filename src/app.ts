@@ -61,13 +61,13 @@ const MAINTENANCE_STOP_MS = 2_000;
 /** Requests that wait for other hosts are answered with 503 after this long. */
 const ENDING_MS = 2_000;
 
-/** Labels of the metrics of each role. */
+/** Of each role its queue and the labels of its metrics. */
 const WORK = {
-  imports: { queue: "imports", kind: "import" },
-  images: { queue: "images", kind: "image" },
-  webhooks: { queue: "deliveries", kind: "delivery" },
-  notices: { queue: "notices", kind: "notice" },
-};
+  imports: { leases: IMPORTS, queue: "imports", kind: "import" },
+  images: { leases: IMAGES, queue: "images", kind: "image" },
+  webhooks: { leases: DELIVERIES, queue: "deliveries", kind: "delivery" },
+  notices: { leases: NOTICES, queue: "notices", kind: "notice" },
+} as const;
 
 /** Begins to accept requests. */
 type Listen = (options: ListenerOptions) => Listening;
@@ -191,45 +191,59 @@ export async function openApp(
     options.locks ?? new RoleLocks(config.dataDir),
     (locks) => locks.close(),
   );
+  const { roles, databaseUrl } = config;
   // On PostgreSQL another machine may have the role, too.
-  const isAlone = (role: Role) =>
-    config.databaseUrl === null && locks.take(role);
+  const isAlone = (role: Role) => databaseUrl === null && locks.take(role);
+  const mayDo = (role: Role) => databaseUrl !== null || locks.take(role);
   const background = stack.use(new Background());
   const watch = new ClockWatch(services);
-  if (config.roles.includes("images")) {
-    const isMine = () => isAlone("images");
-    await addImages(services, background, options.imageRole);
-    watch.add(IMAGES, services.signals.images, isMine);
+  const keep = (
+    name: keyof typeof WORK,
+    isMine: () => boolean,
+    make: () => BackgroundRole,
+  ) => {
+    keepRole(name, services, background, make);
+    const { leases, queue } = WORK[name];
+    watch.add(leases, services.signals[queue], isMine);
+  };
+  if (roles.includes("images")) {
+    services.images.prepare(!await db.read(hasCopies));
+    const hanging: HangingWorkers = new Set();
+    keep(
+      "images",
+      () => isAlone("images"),
+      () => new ImageRole(services, { hanging, ...options.imageRole }),
+    );
   }
-  if (config.roles.includes("webhooks")) {
-    const isMine = () => isAlone("webhooks");
-    addWebhooks(services, background, isMine);
-    watch.add(DELIVERIES, services.signals.deliveries, isMine);
+  if (roles.includes("webhooks")) {
+    const shared = !isAlone("webhooks");
+    keep(
+      "webhooks",
+      () => isAlone("webhooks"),
+      () => new WebhookRole(services, { shared }),
+    );
   }
-  if (config.roles.includes("api")) {
-    const isMine = () => isAlone("api");
-    addImports(services, background, isMine);
-    watch.add(IMPORTS, services.signals.imports, isMine);
+  // Processes that receive imports also work on them.
+  if (roles.includes("api")) {
+    const shared = !isAlone("api");
+    keep(
+      "imports",
+      () => isAlone("api"),
+      () => new ImportRole(services, { shared }),
+    );
   }
   if (config.noticesUrl !== null || mailer !== null) {
     // Every process sends; those with the role api look for what to send.
-    const isLooking = () =>
-      config.roles.includes("api") &&
-      (config.databaseUrl !== null || locks.take("api"));
-    addNotices(services, background, isLooking);
-    watch.add(
-      NOTICES,
-      services.signals.notices,
-      () => config.roles.includes("api") && isAlone("api"),
+    const isLooking = () => roles.includes("api") && mayDo("api");
+    keep(
+      "notices",
+      () => roles.includes("api") && isAlone("api"),
+      () => new NoticeRole(services, { isLooking }),
     );
   }
   background.add(watch);
-  const maintenance = config.roles.map((role) =>
-    maintenanceOf(
-      services,
-      role,
-      () => config.databaseUrl !== null || locks.take(role),
-    )
+  const maintenance = roles.map((role) =>
+    maintenanceOf(services, role, () => mayDo(role))
   );
   for (
     const work of [...(maintain ? maintenance : []), new Snapshot(services)]
@@ -252,64 +266,6 @@ export async function openApp(
   background.start();
   const opened = stack.move();
   return { url, metricsUrl, db, holders, close: () => opened.disposeAsync() };
-}
-
-async function addImages(
-  services: Services,
-  background: Background,
-  options?: ImageRoleOptions,
-): Promise<void> {
-  services.images.prepare(!await services.db.read(hasCopies));
-  const hanging: HangingWorkers = new Set();
-  keepRole(
-    "images",
-    services,
-    background,
-    () => new ImageRole(services, { hanging, ...options }),
-  );
-}
-
-function addWebhooks(
-  services: Services,
-  background: Background,
-  isMine: () => boolean,
-): void {
-  const options = { shared: !isMine() };
-  keepRole(
-    "webhooks",
-    services,
-    background,
-    () => new WebhookRole(services, options),
-  );
-}
-
-/** Processes that receive imports also work on them. */
-function addImports(
-  services: Services,
-  background: Background,
-  isMine: () => boolean,
-): void {
-  const options = { shared: !isMine() };
-  keepRole(
-    "imports",
-    services,
-    background,
-    () => new ImportRole(services, options),
-  );
-}
-
-function addNotices(
-  services: Services,
-  background: Background,
-  isLooking: () => boolean,
-): void {
-  const options = { isLooking };
-  keepRole(
-    "notices",
-    services,
-    background,
-    () => new NoticeRole(services, options),
-  );
 }
 
 /** Null where the settings name no mail server. */
