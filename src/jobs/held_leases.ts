@@ -18,6 +18,7 @@ import {
   LEASE_MS,
   type Leased,
   type LeaseQueue,
+  release,
   renew,
 } from "./lease_queue.ts";
 import { pause } from "../lib/waits.ts";
@@ -36,7 +37,7 @@ const AGAIN_MS = 1_000;
 
 export interface HeldLeasesOptions {
   db: Db;
-  deps: Pick<Deps, "clock">;
+  deps: Pick<Deps, "clock" | "log">;
   queue: LeaseQueue;
   /**
    * Another process held leases in the queue when this role began. If none did,
@@ -119,10 +120,31 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /**
-   * Leases of dead processes, if it is time to look for them: they ended, and
-   * their holder had enough time to renew them. The caller releases them.
+   * Ends the leases of dead processes, if it is time to look for them; returns
+   * how many. `end` ends those of one seller: by default their rows are due.
    */
-  async dead(): Promise<Leased[]> {
+  async releaseDead(
+    end = (tx: Tx, own: readonly Leased[]) => {
+      const { deps: { clock }, queue } = this.#options;
+      return release(tx, queue, own, clock.now());
+    },
+  ): Promise<number> {
+    const { db, deps: { log }, queue } = this.#options;
+    const dead = await this.#dead();
+    if (dead.length === 0) return 0;
+    await eachSeller(
+      dead,
+      (seller, own) => db.write((tx) => end(tx, own), { seller }),
+    );
+    log.warn("leases_released", { queue: queue.table, count: dead.length });
+    return dead.length;
+  }
+
+  /**
+   * Leases that ended although their holder had enough time to renew them; none
+   * until it is time to look.
+   */
+  async #dead(): Promise<Leased[]> {
     const { db, deps: { clock }, queue } = this.#options;
     if (clock.monotonic() < this.#lookAt) return [];
     const by = Math.max(clock.now(), this.#leftUntil);

@@ -56,7 +56,7 @@ const RUNS = {
       "500 answered",
       "start failed",
       "stop failed",
-      "deliveries freed",
+      "leases released",
       "the image store failed",
     ],
   },
@@ -109,7 +109,7 @@ const RUNS = {
       "the operator is told",
       "products reviewed",
       "redelivery",
-      "deliveries freed",
+      "leases released",
       "the image worker died",
       "the image store failed",
     ],
@@ -121,7 +121,7 @@ export type RarePath = typeof RUNS[Runner]["paths"][number];
 
 /** Lines of the log that tell of a path. */
 const LOGGED: Readonly<Record<string, RarePath>> = {
-  deliveries_released: "deliveries freed",
+  leases_released: "leases released",
   image_store_failed: "the image store failed",
   image_worker_died: "the image worker died",
   not_ready: "not ready",

@@ -2,9 +2,9 @@
  * The image role: claims due jobs, sends them to the image worker, records what
  * it reports.
  *
- * Each round reads the queue once and makes at most one write, which contains
- * the reported, lost and claimed jobs; a busy worker fills the next round while
- * this one is being written.
+ * Each round reads the queue once and makes at most one write for each seller,
+ * with the reported and the claimed jobs; a busy worker fills the next round
+ * while this one is being written.
  */
 import {
   type AttemptOutcome,
@@ -43,7 +43,7 @@ import { type HangingWorkers, ImageThread } from "./thread.ts";
 import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
 import { HeldLeases } from "../../jobs/held_leases.ts";
-import { eachSeller, type Leased, release } from "../../jobs/lease_queue.ts";
+import { eachSeller, release } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 
@@ -211,7 +211,10 @@ export class ImageRole implements BackgroundRole {
     // In a write of its own: the settling write has locked rows of images
     // already, and an upload that waits for one may hold what renewing needs.
     await this.#leases.renew();
-    const dead = await this.#leases.dead();
+    if (await this.#leases.releaseDead() > 0) {
+      this.#progress++;
+      return 0;
+    }
     const picked = await this.#pick(now);
     await this.#services.deps.maybe?.("images picked");
     this.#next = picked.round;
@@ -219,13 +222,13 @@ export class ImageRole implements BackgroundRole {
     let moved = picked.shares.length === 0 && this.#isNothingDue();
     const places = picked.shares.reduce((sum, { limit }) => sum + limit, 0);
     let claimed = 0;
-    if (ended.length + places + dead.length > 0) {
-      claimed = await this.#write(now, ended, dead, picked.shares);
-      moved ||= claimed + ended.length + dead.length > 0;
+    if (ended.length + places > 0) {
+      claimed = await this.#write(ended, picked.shares);
+      moved ||= claimed + ended.length > 0;
     }
     if (moved) this.#progress++;
     // Other origins may use the places for which there were no jobs.
-    const again = dead.length > 0 || (claimed > 0 && claimed < places) ||
+    const again = (claimed > 0 && claimed < places) ||
       ended.some((job) =>
         typeof job.end === "string" || this.#leases.get(job) !== undefined
       );
@@ -268,34 +271,21 @@ export class ImageRole implements BackgroundRole {
    * each seller. Returns how many jobs it claimed.
    */
   async #write(
-    now: number,
     ended: readonly HeldImage[],
-    dead: readonly Leased[],
     shares: readonly ImageShare[],
   ): Promise<number> {
-    const claimed = await eachSeller(
-      [...ended, ...dead, ...shares],
-      (sellerNo) => {
-        const own = <T extends { sellerNo: number }>(rows: readonly T[]) =>
-          rows.filter((row) => row.sellerNo === sellerNo);
-        return this.#writeSeller(sellerNo, now, {
-          ended: own(ended),
-          dead: own(dead),
-          shares: own(shares),
-        });
-      },
-    );
+    const claimed = await eachSeller([...ended, ...shares], (sellerNo) => {
+      const own = <T extends { sellerNo: number }>(rows: readonly T[]) =>
+        rows.filter((row) => row.sellerNo === sellerNo);
+      return this.#writeSeller(sellerNo, own(ended), own(shares));
+    });
     return claimed.reduce((sum, n) => sum + n, 0);
   }
 
   async #writeSeller(
     sellerNo: number,
-    now: number,
-    { ended, dead, shares }: {
-      ended: readonly HeldImage[];
-      dead: readonly Leased[];
-      shares: readonly ImageShare[];
-    },
+    ended: readonly HeldImage[],
+    shares: readonly ImageShare[],
   ): Promise<number> {
     const { config, db, deps } = this.#services;
     const lease = deps.ids.uuid();
@@ -304,13 +294,14 @@ export class ImageRole implements BackgroundRole {
     const claimed = await db.write(async (tx) => {
       if (this.#abandoned) return [];
       left = await this.#recordEnds(tx, sellerNo, ended);
-      await release(tx, IMAGES, dead, now);
       if (shares.length === 0) return [];
       claimedAt = tx.now();
       // In one round trip with the claims.
       const room = roomOf(tx, sellerNo, config.imageQuota);
       const claims = await Promise.all(
-        shares.map((share) => claimImages(tx, share, { lease, now, room })),
+        shares.map((share) =>
+          claimImages(tx, share, { lease, now: claimedAt, room })
+        ),
       );
       return claims.flat();
     }, { seller: sellerNo });

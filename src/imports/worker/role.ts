@@ -10,7 +10,7 @@ import {
   wholeOutageOf,
 } from "../../database/db.ts";
 import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
-import { eachSeller, type Leased, release } from "../../jobs/lease_queue.ts";
+import { eachSeller, type Leased } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import { Calls } from "../../lib/calls.ts";
@@ -130,16 +130,7 @@ export class ImportRole implements BackgroundRole {
     const { db, deps } = this.#services;
     const now = deps.clock.now();
     await this.#leases.renew();
-    const dead = await this.#leases.dead();
-    if (dead.length > 0) {
-      await eachSeller(
-        dead,
-        (sellerNo, own) =>
-          db.write((tx) => release(tx, IMPORTS, own, deps.clock.now()), {
-            seller: sellerNo,
-          }),
-      );
-      deps.log.warn("imports_released", { count: dead.length });
+    if (await this.#leases.releaseDead() > 0) {
       this.#progress++;
       return 0;
     }

@@ -6,7 +6,6 @@
  */
 import { outageOf, type Part, type Tx } from "../../database/db.ts";
 import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
-import { eachSeller, release } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
 import { PeriodicJobs } from "../../jobs/periodic_jobs.ts";
@@ -199,22 +198,10 @@ export class NoticeRole implements BackgroundRole {
       await this.#seen.look();
     }
     await this.#leases.renew();
-    await this.#releaseDead();
+    await this.#leases.releaseDead();
     for (const channel of this.#channels) await this.#sendDue(channel);
     this.#progress++;
     return STEP_MS;
-  }
-
-  async #releaseDead(): Promise<void> {
-    const { db, deps } = this.#services;
-    const dead = await this.#leases.dead();
-    await eachSeller(
-      dead,
-      (seller, own) =>
-        db.write((tx) => release(tx, NOTICES, own, deps.clock.now()), {
-          seller,
-        }),
-    );
   }
 
   /** Begins to send what is due, as far as there is room. */

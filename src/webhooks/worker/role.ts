@@ -135,9 +135,9 @@ export class WebhookRole implements BackgroundRole {
     const { clock } = this.#services.deps;
     const now = clock.now();
     await this.#leases.renew();
-    const dead = await this.#leases.dead();
-    if (dead.length > 0) {
-      await this.#release(dead);
+    const interrupt = (tx: Tx, own: readonly Leased[]) =>
+      this.#interrupt(tx, own);
+    if (await this.#leases.releaseDead(interrupt) > 0) {
       this.#progress++;
       return 0;
     }
@@ -158,16 +158,12 @@ export class WebhookRole implements BackgroundRole {
     return next === undefined ? LOOK_MS : next.dueAt - now;
   }
 
-  async #release(ended: readonly Leased[]): Promise<void> {
-    const { db, deps } = this.#services;
-    const settlement = { now: deps.clock.now(), fraction: 0 };
-    await eachSeller(ended, (seller, own) =>
-      db.write(async (tx) => {
-        for (const leased of own) {
-          await settleDelivery(tx, leased, INTERRUPTED, settlement);
-        }
-      }, { seller }));
-    deps.log.warn("deliveries_released", { count: ended.length });
+  async #interrupt(tx: Tx, own: readonly Leased[]): Promise<void> {
+    const { clock } = this.#services.deps;
+    const settlement = { now: clock.now(), fraction: 0 };
+    for (const leased of own) {
+      await settleDelivery(tx, leased, INTERRUPTED, settlement);
+    }
   }
 
   /** Claims and sends; returns how many deliveries. */
@@ -215,7 +211,7 @@ export class WebhookRole implements BackgroundRole {
         seller: sellerNo,
       });
     } catch (error) {
-      await this.#release(claims);
+      await db.write((tx) => this.#interrupt(tx, claims), { seller: sellerNo });
       throw error;
     }
   }
