@@ -192,8 +192,8 @@ async function readAndProbe(
     );
   const probed = await inPhase(
     services,
-    "heads",
-    () => inSpan("upload.heads", probe),
+    "probe",
+    () => inSpan("upload.probe", probe),
   );
   countProbes(services, probed.values());
   const known = [...document.problems, ...imageProblems(document, probed)];

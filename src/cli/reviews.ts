@@ -15,7 +15,7 @@ import { databaseCommand } from "./database.ts";
 /** Products that are read at a time. */
 const PAGE_ROWS = 100;
 
-const message = flag("message", "TEXT", "what the seller is told");
+const message = flag("message", "TEXT", "what the seller reads");
 
 export const reviewCommands: readonly Command[] = [
   databaseCommand({

@@ -707,7 +707,7 @@ export interface ReviewedProduct {
   lowest_price?: LowestPrice;
   /** of a reviewed product; ignored in what is sent */
   review?: ProductReview;
-  /** the version to judge */
+  /** the version to review */
   changed_at: string;
   /** since the last approval; none of a product that was never approved */
   changed:

@@ -214,7 +214,7 @@ export const REVIEWED_PRODUCT = product(
   one("id", UUID),
   false,
   [
-    one("changed_at", TIME, "the version to judge"),
+    one("changed_at", TIME, "the version to review"),
     one(
       "changed",
       elements(many("field", word(REVIEWED_FIELDS))),

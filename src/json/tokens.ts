@@ -47,7 +47,7 @@ enum Next {
   Nothing,
 }
 
-/** Reads a document token by token, and tells what it finds. */
+/** Reads a document token by token, and reports what it finds. */
 export abstract class JsonTokens extends WindowReader {
   protected override readonly tooLong =
     "A name's or number's characters are more than";

@@ -1,7 +1,7 @@
 /**
  * A notice: what is sent to a seller or the operator once, until it is over.
  *
- *   waiting → sending (under a lease) → told, or given up after a day
+ *   waiting → sending (under a lease) → sent, or given up after a day
  *
  * The table has a row for each. Of what goes on (a webhook fails, a quota is
  * nearly used) the row stays until that is over; of what happened (an import is

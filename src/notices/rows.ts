@@ -293,7 +293,7 @@ async function putOff(tx: Tx, sellerNo: number, until: number): Promise<void> {
 
 /** How an attempt to send ended. */
 export type Outcome =
-  | "told"
+  | "sent"
   /** It will never be. */
   | "refused"
   /** It was not, and is tried again. */
@@ -310,8 +310,8 @@ export async function settleNotices(
   outcome: Outcome,
 ): Promise<void> {
   const now = tx.now();
-  const isEnd = outcome === "told" || outcome === "refused";
-  const keepsId = mayBeSent || outcome === "told" || outcome === "unsure";
+  const isEnd = outcome === "sent" || outcome === "refused";
+  const keepsId = mayBeSent || outcome === "sent" || outcome === "unsure";
   // A mail that may have been sent stays the same, so its notices end together.
   const newest = notices.at(-1)!.createdAt;
   await tx.runMany(

@@ -64,7 +64,7 @@ export class Metrics {
     ["phase"],
   );
   readonly probes = new Counter(
-    "seller_heads_total",
+    "seller_probes_total",
     "HEAD requests to image URLs, by outcome.",
     ["outcome"],
   );

@@ -43,7 +43,7 @@ bothEngines.test("a mail waits for a server that is away, and all goes in one", 
   await telling.set("email", EMAIL);
   await useUp(telling);
   const failed = () =>
-    app.log.filter(({ event }) => event === "notice_not_told").length;
+    app.log.filter(({ event }) => event === "notice_not_sent").length;
   await telling.until(() => failed() > 0, "a try");
   clock.setForward(4 * HOUR_MS);
   const { text } = await app.call("/seller_api/imports?v=1.1&name=late.xml", {
@@ -82,7 +82,7 @@ bothEngines.test("a mail that the server wants later is sent later", async () =>
   await telling.set("email", EMAIL);
   await useUp(telling);
   const log = () =>
-    telling.app.log.filter(({ event }) => event === "notice_not_told");
+    telling.app.log.filter(({ event }) => event === "notice_not_sent");
   for (let n = 1; n <= 2; n++) {
     await telling.until(() => log().length >= n, `try ${n}`);
     clock.setForward(5 * 60_000);

@@ -643,8 +643,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "notices: a mail that may have been taken becomes another one",
     file: "notices/rows.ts",
     from:
-      '  const keepsId = mayBeSent || outcome === "told" || outcome === "unsure";',
-    to: '  const keepsId = mayBeSent && outcome === "told";',
+      '  const keepsId = mayBeSent || outcome === "sent" || outcome === "unsure";',
+    to: '  const keepsId = mayBeSent && outcome === "sent";',
   },
   {
     name: "notices: what could not be sent waits for nothing",
@@ -669,7 +669,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "notices: what was told is told again",
     file: "notices/rows.ts",
-    from: '  const isEnd = outcome === "told" || outcome === "refused";',
+    from: '  const isEnd = outcome === "sent" || outcome === "refused";',
     to: '  const isEnd = outcome === "refused";',
   },
   {

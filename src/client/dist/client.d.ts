@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 2caad057a397a1631282ebab3512f3f4.
+// Built by `deno task client` from sources with the hash 8a5941522703d6335bb28758e2aa746f.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1666,7 +1666,7 @@ export interface ReviewedProduct { /** only in what is read out; ignored in what
     lowest_price?: LowestPrice;
     /** of a reviewed product; ignored in what is sent */
     review?: ProductReview;
-    /** the version to judge */
+    /** the version to review */
     changed_at: string;
     /** since the last approval; none of a product that was never approved */
     changed: ("title" | "description" | "gtin" | "brand" | "categories" | "images")[];

@@ -168,7 +168,7 @@ export class ImportRole implements BackgroundRole {
     this.#waiting.delete(seller.no);
     if (leased === null) return;
     this.#leases.add([leased], now);
-    const working = this.#takeTurn(seller, leased)
+    const working = this.#workOn(seller, leased)
       .catch((error) =>
         // The lease expires by itself; the import goes on then.
         deps.log.error("import_not_recorded", {
@@ -184,7 +184,7 @@ export class ImportRole implements BackgroundRole {
   }
 
   /** Does parts of an import for a while. */
-  async #takeTurn(seller: DueSeller, leased: Leased): Promise<void> {
+  async #workOn(seller: DueSeller, leased: Leased): Promise<void> {
     const { deps, signals } = this.#services;
     const until = deps.clock.monotonic() + TURN_MS;
     try {

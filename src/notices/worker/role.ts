@@ -254,7 +254,7 @@ export class NoticeRole implements BackgroundRole {
     const { recipient } = channel;
     metrics.notices.add(1, recipient, result.outcome);
     const isMailed = recipient === "seller" &&
-      ["told", "unsure"].includes(result.outcome);
+      ["sent", "unsure"].includes(result.outcome);
     await writeEnd({ db: part, deps }, async (tx) => {
       if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
       await settleNotices(tx, claimed, result.outcome);
@@ -280,9 +280,9 @@ export class NoticeRole implements BackgroundRole {
       channel.pausedUntil = clock.monotonic() +
         Math.max(awayMs, Math.min(pause, LONGEST_PAUSE_MS));
     }
-    if (outcome === "told") log.debug("notice_told", { recipient });
+    if (outcome === "sent") log.debug("notice_sent", { recipient });
     else if (isNews) {
-      log.warn("notice_not_told", { recipient, outcome, reason });
+      log.warn("notice_not_sent", { recipient, outcome, reason });
     }
   }
 
@@ -293,7 +293,7 @@ export class NoticeRole implements BackgroundRole {
     if (clock.monotonic() < channel.pausedUntil) return false;
     const result = await this.#postToOperator(notice);
     this.#note(channel, result);
-    return result.outcome === "told";
+    return result.outcome === "sent";
   }
 
   async #postToOperator(notice: Notice): Promise<Result> {
@@ -320,7 +320,7 @@ export class NoticeRole implements BackgroundRole {
           signal: this.#aborting.signal,
         },
       );
-      if (status >= 200 && status < 300) return { outcome: "told" };
+      if (status >= 200 && status < 300) return { outcome: "sent" };
       const wanted = retryAfter(headers("retry-after"), clock.now());
       const awayMs = Math.min(wanted, LONGEST_RETRY_AFTER_MS);
       return { outcome: "released", awayMs, reason: `${status}` };
@@ -342,7 +342,7 @@ export class NoticeRole implements BackgroundRole {
     const { outcome, reason } = await mailer!.send(mail, signal);
     switch (outcome) {
       case "sent":
-        return { outcome: "told" };
+        return { outcome: "sent" };
       case "refused":
         return { outcome: "refused", reason };
       case "later":
