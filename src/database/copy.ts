@@ -8,7 +8,7 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { type Db, insertInto, marks, type Param, type Row } from "./db.ts";
-import { LATER, SCHEMA } from "./schema.ts";
+import { SCHEMA } from "./schema.ts";
 import { columnsOf } from "./table.ts";
 
 /** Rows read and written at a time. */
@@ -49,7 +49,7 @@ interface Table {
  * What is copied, in the order of the schema: keys come last, so that nobody can
  * use an unfinished copy.
  */
-export const TABLES: readonly Table[] = [...LATER, ...SCHEMA]
+export const TABLES: readonly Table[] = SCHEMA
   .filter(({ name }) => !NOT_COPIED.includes(name))
   .map(({ name, key }) => (
     { name, key: columnsOf(key), page: PAGES[name] ?? PAGE }

@@ -1,7 +1,8 @@
 /**
  * The tables of the first release, each after those that it refers to. From then
- * on a change is a migration (`migrations.ts`), and this file stays. Times are Unix milliseconds,
- * and what is long comes last: columns before it are read without it.
+ * on a change is a migration (`migrations.ts`), and this file stays. Times are
+ * Unix milliseconds, and what is long comes last: columns before it are read
+ * without it.
  *
  * `seller_no` is the key of a seller inside. It is small, and never given to
  * another seller. Tables without foreign keys have none because the checks cost
@@ -24,14 +25,27 @@ const sellers: Table = {
     rate_limit: "integer?",
     product_limit: "integer?",
     image_quota: "integer?",
+    // none, new, changes, or ending while the reviews of its products go
+    review: "text DEFAULT 'none'",
     created_at: "integer",
     webhook_secret: "text",
     // JSON: [[secret, the time until which it signs, too], …]
     former_webhook_secrets: "text DEFAULT '[]'",
+    // where notices are sent
+    email: "text?",
+    // Since when notices go there: none is about what was before.
+    email_since: "integer?",
+    // signs links in mails
+    email_key: "text?",
+    // since when the seller wants no mail there
+    email_off_at: "integer?",
   },
   key: "seller_no",
   unique: ["id", "name"],
-  indexes: { sellers_removed: "(id) WHERE status = 'removed'" },
+  indexes: {
+    sellers_removed: "(id) WHERE status = 'removed'",
+    sellers_review_ending: "(id) WHERE review = 'ending'",
+  },
 };
 
 /**
@@ -46,6 +60,8 @@ const sellerCounters: Table = {
     last_event_no: "integer DEFAULT 0",
     // as its status in sellers; one lock here decides who comes first
     removed: "integer DEFAULT 0",
+    // when it was last sent a mail
+    mailed_at: "integer DEFAULT 0",
   },
   key: "seller_no",
   refersTo: { sellers: "seller_no" },
@@ -70,6 +86,12 @@ const apiKeys: Table = {
     prefix: "text?",
     created_at: "integer",
     revoked_at: "integer?",
+    // words separated by spaces
+    scopes: "text DEFAULT 'read products webhooks keys'",
+    // null: none
+    expires_at: "integer?",
+    // CIDRs separated by spaces; "" is everywhere
+    networks: "text DEFAULT ''",
   },
   key: "id",
   unique: ["hash"],
@@ -140,6 +162,7 @@ const refusals: Table = {
     message: "text",
     size: "integer?",
     more: "integer",
+    dry_run: "integer DEFAULT 0",
     // a JSON list
     details: "text",
   },
@@ -192,7 +215,17 @@ const products: Table = {
     mpn: "text?",
     brand: "text?",
     parent_sku: "text?",
+    // null: it is not reviewed
+    review_state: "text?",
+    // since when
+    review_at: "integer?",
+    // when the last change of the price was; null: there was none
+    price_since: "integer?",
     title: "text",
+    // JSON; see reviews/review.ts
+    review: "text?",
+    // a line each; see catalogue/price_changes.ts
+    former_prices: "text?",
     // JSON lists, in the seller's order
     categories: "text",
     images: "text",
@@ -209,6 +242,11 @@ const products: Table = {
       sqlite: "(change_no)",
       postgres: "(change_no, id)",
     },
+    products_review_queue:
+      "(review_state, review_at, id) WHERE review_state IS NOT NULL",
+    products_reviewed:
+      "(seller_no, review_state, review_at, id) WHERE review_state IS NOT NULL",
+    products_review_ids: "(id) WHERE review_state IS NOT NULL",
   },
 };
 
@@ -392,6 +430,8 @@ const transactions: Table = {
   indexes: {
     transactions_final:
       "(finished_at) WHERE finished_at IS NOT NULL AND import_id IS NULL",
+    transactions_images_failed:
+      "(finished_at) WHERE images_failed > 0 AND finished_at IS NOT NULL",
     transactions_listed: "(seller_no, id) WHERE import_id IS NULL",
     transactions_undoes: "UNIQUE (seller_no, undoes) WHERE undoes IS NOT NULL",
   },
@@ -577,6 +617,8 @@ const webhooks: Table = {
     id: "id",
     trigger_name: "text",
     url: "text",
+    // xml or json
+    format: "text DEFAULT 'xml'",
     // since the last success
     failures: "integer",
     failing_since: "integer?",
@@ -719,7 +761,7 @@ const maintenancePositions: Table = {
  * Notices to sellers and the operator: the rows of a leased queue; see
  * notices/notice.ts.
  */
-export const NOTICES_TABLE: Table = {
+const notices: Table = {
   name: "notices",
   columns: {
     // whom it is about; `Tx.beside` where it is about no seller
@@ -751,7 +793,7 @@ export const NOTICES_TABLE: Table = {
 };
 
 /** The operator's own list of reasons for rejections. */
-export const REVIEW_REASONS: Table = {
+const reviewReasons: Table = {
   name: "review_reasons",
   columns: {
     code: "text",
@@ -768,7 +810,7 @@ export const REVIEW_REASONS: Table = {
  * what is old is found at once. Each names the one before it of its product. A
  * product that is deleted leaves them until they are old.
  */
-export const PRICE_CHANGES: Table = {
+const priceChanges: Table = {
   name: "price_changes",
   columns: {
     seller_no: "integer",
@@ -788,13 +830,6 @@ export const PRICE_CHANGES: Table = {
   inKeyOrder: true,
 };
 
-/** Tables of later migrations; they refer to no other one. */
-export const LATER: readonly Table[] = [
-  NOTICES_TABLE,
-  REVIEW_REASONS,
-  PRICE_CHANGES,
-];
-
 export const SCHEMA: readonly Table[] = [
   sellers,
   sellerCounters,
@@ -805,6 +840,7 @@ export const SCHEMA: readonly Table[] = [
   changeCounter,
   products,
   deletedProducts,
+  priceChanges,
   imports,
   importPieces,
   importParts,
@@ -827,6 +863,8 @@ export const SCHEMA: readonly Table[] = [
   hourlyCounts,
   health,
   maintenancePositions,
+  notices,
+  reviewReasons,
   auditLog,
   operatorKeys,
   keyUses,

@@ -54,18 +54,6 @@ export function createTables(tables: readonly Table[]): EngineSql {
   return { sqlite: write("sqlite"), postgres: write("postgres") };
 }
 
-/** Adds columns to a table that has rows; each may be null or has a default. */
-export function addColumns(
-  table: string,
-  columns: Table["columns"],
-): EngineSql {
-  const write = (engine: Engine) =>
-    Object.entries(columns).map(([column, type]) =>
-      `ALTER TABLE ${table} ADD COLUMN ${column} ${columnType(type, engine)};`
-    ).join("\n");
-  return { sqlite: write("sqlite"), postgres: write("postgres") };
-}
-
 function createTable(table: Table, engine: Engine): string {
   const { name, columns, key, unique = [], indexes = {}, first } = table;
   const { refersTo = {}, partOf = {}, inKeyOrder } = table;

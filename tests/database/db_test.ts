@@ -687,7 +687,7 @@ onEach(
   "a database of a version before the first release is refused, and kept",
   async (db, reopen, setVersion) => {
     await db.write(add("a", 7));
-    for (const version of [1, 27]) {
+    for (const version of [1, 27, 116]) {
       await db.close();
       await setVersion(version);
       const refused = await assertRejects(() => reopen(), DbError);
