@@ -1,11 +1,13 @@
 /**
- * Rows of `price_changes`, and the lowest price before the present one: that of
- * the 30 days before it began, which a reduction has to name in the European
- * Union (Directive 98/6/EC, article 6a). Another currency begins another price;
- * prices in different currencies are not compared.
+ * Changes of prices, and the lowest price before the present one: that of the 30
+ * days before it began, which a reduction has to name in the European Union
+ * (Directive 98/6/EC, article 6a). Another currency begins another price; prices
+ * in different currencies are not compared.
  *
  * The product keeps the former prices that are or may become the lowest one, so
- * that neither reading nor a change reads what was before.
+ * that neither reading nor a change reads what was before. It keeps its newest
+ * changes, too, which go to one row of `price_changes` together: a row for each
+ * change took a sixth of the time of the change.
  */
 import type { Config } from "../config.ts";
 import {
@@ -13,7 +15,6 @@ import {
   LIMIT,
   MAINTENANCE,
   ofPart,
-  type Param,
   type Part,
   type Sql,
   type Tx,
@@ -27,8 +28,14 @@ export const LOWEST_PRICE_DAYS = 30;
 
 /** What a product keeps about its former prices. */
 export interface FormerPrices {
-  /** When its present price began by a change; null: there was none. */
-  price_since: number | null;
+  /** Names the row of the changes before those that it keeps; null: none. */
+  price_row: number | null;
+  /**
+   * Its newest changes: a line with the price and currency before them, then one
+   * for each in their order, with the time, the price, the currency and who made
+   * it. null: there are none.
+   */
+  recent_prices: string | null;
   /**
    * Those that are or may become the lowest, a line each: currency, price, and
    * when it ended, in the order of the latter. A price is left out if a later
@@ -46,8 +53,12 @@ export interface FormerPrices {
 const MOST_LENGTH = 4 * LOWEST_PRICE_DAYS *
   "SEK 9999999999.9999 1774000000000\n".length;
 
+/** Changes longer than this go to a row of their own before the next one. */
+const MOST_RECENT = 320;
+
 export const NO_FORMER_PRICE: FormerPrices = {
-  price_since: null,
+  price_row: null,
+  recent_prices: null,
   former_prices: null,
 };
 
@@ -75,10 +86,51 @@ export function lowestPrice(
   return null;
 }
 
+/** A row of `price_changes`, and its product. */
+export interface PriceRow {
+  product_id: string;
+  /** When the change after those in it was made, which names it. */
+  changed_at: number;
+  /** Names the row of the changes before; null: none. */
+  former_at: number | null;
+  /** As `recent_prices`. */
+  changes: string;
+}
+
 /** What a product keeps from a change on. */
-export function formerPrices({ before, at }: PriceChange): FormerPrices {
-  const { currency, price } = before;
-  const lines = before.former_prices ?? "";
+export interface KeptPrices {
+  kept: FormerPrices;
+  /** What it no longer keeps; null: nothing. */
+  row: PriceRow | null;
+}
+
+/** What a product keeps from a change on that was made by `by`. */
+export function changePrice(
+  { before, after, at }: PriceChange,
+  by: string | null,
+): KeptPrices {
+  const { id, price_row, recent_prices: recent } = before;
+  const isFull = recent !== null && recent.length > MOST_RECENT;
+  const begun = recent === null || isFull
+    ? `${before.price} ${before.currency}\n`
+    : recent;
+  const kept = {
+    price_row: isFull ? at : price_row,
+    recent_prices: `${begun}${at} ${after.price} ${after.currency} ${by}\n`,
+    former_prices: formerPrices(before, at),
+  };
+  const row = isFull
+    ? { product_id: id, changed_at: at, former_at: price_row, changes: recent }
+    : null;
+  return { kept, row };
+}
+
+/** As `FormerPrices.former_prices`, once a price has ended at `at`. */
+export function formerPrices(
+  { currency, price, former_prices }: PriceChange["before"],
+  at: number,
+): string {
+  const lines = former_prices ?? "";
   let ended: FormerPrice = { currency, price, until: at };
   // Those that are not below the one that ends are at the end: as soon as one
   // is below, so are all that ended before it.
@@ -100,7 +152,7 @@ export function formerPrices({ before, at }: PriceChange): FormerPrices {
   }
   const kept = lines.slice(0, end) + others;
   const left = kept.slice(expired(kept, at));
-  return { price_since: at, former_prices: newest(left + writeLine(ended)) };
+  return newest(left + writeLine(ended));
 }
 
 /** In UTC. */
@@ -153,75 +205,114 @@ function windowStart(at: number): number {
 }
 
 const INSERT = insertInto("price_changes", [
-  ...["seller_no", "changed_at", "product_id", "former_at", "from_price"],
-  ...["from_currency", "price", "currency", "changed_by"],
+  ...["seller_no", "changed_at", "product_id", "former_at", "changes"],
 ]);
 
-/** Records changes that were made by `by`. */
-export function recordPriceChanges(
+/** Stores changes that their products no longer keep. */
+export function insertPriceRows(
   tx: Tx,
   sellerNo: number,
-  changes: readonly PriceChange[],
-  by: string | null,
+  rows: readonly PriceRow[],
 ): Promise<void> {
   return tx.runMany(
     INSERT,
-    changes.map(({ before, after, at }) => {
-      const { id, price_since, price, currency } = before;
-      const values: Param[] = [sellerNo, at, id, price_since, price, currency];
-      values.push(after.price, after.currency, by);
-      return values;
-    }),
+    rows.map(({ changed_at, product_id, former_at, changes }) => [
+      ...[sellerNo, changed_at, product_id, former_at, changes],
+    ]),
   );
 }
 
-/** A change as it is shown. Times in Unix milliseconds. */
+/** A change as it is shown. */
 export interface ShownPriceChange {
-  changed_at: number;
-  /** null: it is the first. */
-  former_at: number | null;
-  from_price: string;
-  from_currency: string;
-  price: string;
-  currency: string;
-  changed_by: string;
+  /** Unix milliseconds. */
+  at: number;
+  from: Price;
+  to: Price;
+  by: string;
+  /** Where the changes before it begin. */
+  place: PricePlace;
 }
 
-/** Which changes of a product: from `latest` back to those after `since`. */
-interface Range {
-  latest: number;
-  since: number;
-  limit: number;
+/** A place among the changes of a product. */
+export interface PricePlace {
+  /** The row with the changes before it; null: the product keeps them. */
+  row: number | null;
+  /** Only changes before this are meant, in Unix milliseconds. */
+  before: number;
 }
 
-const SHOWN = [
-  ...["changed_at", "former_at", "from_price", "from_currency"],
-  ...["price", "currency", "changed_by"],
-];
+/** The place of the newest change. */
+export const NEWEST_PRICE: PricePlace = { row: null, before: Infinity };
+
+/** So many rows have more changes than a page shows. */
+const ROWS_AT_ONCE = 250;
+
 /**
  * `CROSS JOIN` makes SQLite follow the chain: by a join it would read all
  * changes of the seller for each one of the product.
  */
 const LIST = `WITH RECURSIVE chain AS (
-    SELECT ${SHOWN.join(", ")}, 1 AS place FROM price_changes
+    SELECT changed_at, former_at, changes, 1 AS place FROM price_changes
     WHERE seller_no = ? AND changed_at = ? AND product_id = ?
     UNION ALL
-    SELECT ${SHOWN.map((name) => `p.${name}`).join(", ")}, chain.place + 1
+    SELECT p.changed_at, p.former_at, p.changes, chain.place + 1
     FROM chain CROSS JOIN price_changes p
     WHERE p.seller_no = ? AND p.changed_at = chain.former_at
       AND p.product_id = ? AND chain.former_at > ? AND chain.place < ?
-  ) SELECT ${SHOWN.join(", ")} FROM chain WHERE changed_at > ?
-  ORDER BY changed_at DESC`;
+  ) SELECT changed_at AS "row", former_at AS "former", changes FROM chain
+  WHERE changed_at > ? ORDER BY changed_at DESC`;
 
-/** Changes of a product, the newest first: each names the one before it. */
-export function listPriceChanges(
+interface ReadRow {
+  row: number | null;
+  former: number | null;
+  changes: string;
+}
+
+/**
+ * Changes of a product after `since`, from a place back, the newest first, and
+ * the place of the next ones; null: there are none.
+ */
+export async function listPriceChanges(
   sql: Sql,
-  { sellerNo, productId }: { sellerNo: number; productId: string },
-  { latest, since, limit }: Range,
-): Promise<ShownPriceChange[]> {
-  const next = [sellerNo, productId, since, limit];
-  const params = [sellerNo, latest, productId, ...next, since];
-  return sql.all<ShownPriceChange>(LIST, params);
+  { sellerNo, product }: {
+    sellerNo: number;
+    product: FormerPrices & { id: string };
+  },
+  { place, since, limit }: { place: PricePlace; since: number; limit: number },
+): Promise<{ changes: ShownPriceChange[]; next: PricePlace | null }> {
+  const { id, price_row, recent_prices } = product;
+  const rows: ReadRow[] = place.row === null && recent_prices !== null
+    ? [{ row: null, former: price_row, changes: recent_prices }]
+    : [];
+  const first = place.row ?? price_row;
+  const count = Math.min(limit, ROWS_AT_ONCE);
+  if (first !== null && first > since) {
+    const next = [sellerNo, id, since, count, since];
+    const found = await sql.all<ReadRow>(LIST, [sellerNo, first, id, ...next]);
+    for (const row of found) rows.push(row);
+  }
+  const all = rows.flatMap(changesOf)
+    .filter(({ at }) => at < place.before && at > since);
+  const changes = all.slice(0, limit);
+  const former = rows.at(-1)?.former ?? null;
+  const isOver = all.length <= limit && (former === null || former <= since);
+  return { changes, next: isOver ? null : changes.at(-1)?.place ?? null };
+}
+
+/** The newest first. */
+function changesOf({ row, changes }: ReadRow): ShownPriceChange[] {
+  const [begin, ...lines] = changes.split("\n").slice(0, -1);
+  const [price, currency] = begin.split(" ");
+  let from: Price = { price, currency };
+  return lines.map((line) => {
+    const [time, price, currency, ...by] = line.split(" ");
+    const at = Number(time);
+    const to = { price, currency };
+    const place = { row, before: at };
+    const change = { at, from, to, by: by.join(" "), place };
+    from = to;
+    return change;
+  }).reverse();
 }
 
 /** The time after which changes are shown. */
@@ -235,7 +326,7 @@ export function pricesShownSince(
 /** Rows that one write deletes at most. */
 const DELETED_AT_ONCE = 500;
 
-/** Deletes changes from before a time; yields how many. */
+/** Deletes rows of changes from before a time; yields how many. */
 export async function* deletePriceChangesBefore(
   parts: readonly Part[],
   before: number,
@@ -279,7 +370,7 @@ async function deleteBefore(
   };
 }
 
-/** Deletes some of the changes of a seller before a time; returns how many. */
+/** Deletes some of a seller's rows from before a time; returns how many. */
 export function removePriceChanges(
   tx: Tx,
   { no }: { no: number },

@@ -15,10 +15,10 @@ import {
   TIED_FIELDS,
 } from "./product.ts";
 import {
+  changePrice,
   type FormerPrices,
-  formerPrices,
-  type PriceChange,
-  recordPriceChanges,
+  insertPriceRows,
+  type PriceRow,
 } from "./price_changes.ts";
 import {
   type Column,
@@ -300,8 +300,8 @@ export function rowChange({ before, after }: ProductChange): RowChange {
 
 /**
  * Writes changed products in the order of the list; a `unique` DbError if an
- * SKU is taken. `by` is who changes prices, as in
- * `price_changes`; null where none changes.
+ * SKU is taken. `by` is who changes prices:
+ * attribute, or upload, import or undo and an id; null where none changes.
  */
 export async function writeProducts(
   tx: Tx,
@@ -445,7 +445,7 @@ async function updateAlike(
   first: Change,
   by: string | null,
 ): Promise<void> {
-  const changes: PriceChange[] = [];
+  const former: PriceRow[] = [];
   const updated = tx.runMany(
     update.sql,
     rows.map(({ place, before, after, changed }) => {
@@ -457,14 +457,14 @@ async function updateAlike(
       const values: Param[] = [first.number + place, at];
       for (const column of update.columns) values.push(valueOf(after, column));
       if (update.priced) {
-        let former: FormerPrices = before;
+        let prices: FormerPrices = before;
         if (hasNewPrice) {
-          const change = { before, after, at };
+          const { kept, row } = changePrice({ before, after, at }, by);
+          prices = kept;
           // bounded: the rows
-          changes.push(change);
-          former = formerPrices(change);
+          if (row !== null) former.push(row);
         }
-        for (const column of PRICE_COLUMNS) values.push(former[column]);
+        for (const column of PRICE_COLUMNS) values.push(prices[column]);
       }
       values.push(sellerNo, before.id);
       return values;
@@ -473,7 +473,7 @@ async function updateAlike(
   // bounded: two statements, sent together
   await Promise.all([
     updated,
-    changes.length > 0 && recordPriceChanges(tx, sellerNo, changes, by),
+    former.length > 0 && insertPriceRows(tx, sellerNo, former),
   ]);
 }
 

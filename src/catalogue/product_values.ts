@@ -41,7 +41,11 @@ export const OWN_COLUMNS = [
   "review",
 ] as const;
 /** What is kept about former prices; see `price_changes.ts`. */
-export const PRICE_COLUMNS = ["price_since", "former_prices"] as const;
+export const PRICE_COLUMNS = [
+  "price_row",
+  "recent_prices",
+  "former_prices",
+] as const;
 /** All that a `Product` holds. */
 export const COLUMNS = [
   ...OWN_COLUMNS,

@@ -219,12 +219,13 @@ const products: Table = {
     review_state: "text?",
     // since when
     review_at: "integer?",
-    // when the last change of the price was; null: there was none
-    price_since: "integer?",
+    // of the changes of the price before the recent ones; null: there are none
+    price_row: "integer?",
     title: "text",
     // JSON; see reviews/review.ts
     review: "text?",
     // a line each; see catalogue/price_changes.ts
+    recent_prices: "text?",
     former_prices: "text?",
     // JSON lists, in the seller's order
     categories: "text",
@@ -806,25 +807,22 @@ const reviewReasons: Table = {
 };
 
 /**
- * Changes of prices, in the order of time, so that a write changes one page and
- * what is old is found at once. Each names the one before it of its product. A
- * product that is deleted leaves them until they are old.
+ * Changes of prices that their products no longer keep, in the order of time, so
+ * that a write changes one page and what is old is found at once. Each row names
+ * the one before it of its product. A product that is deleted leaves them until
+ * they are old.
  */
 const priceChanges: Table = {
   name: "price_changes",
   columns: {
     seller_no: "integer",
-    // as the product's updated_at; no two of a product are the same
+    // when the change after these was made; no two of a product are the same
     changed_at: "integer",
     product_id: "id",
     // null: it is the first
     former_at: "integer?",
-    from_price: "text",
-    from_currency: "text",
-    price: "text",
-    currency: "text",
-    // attribute, or upload, import or undo and an id
-    changed_by: "text",
+    // a line each; see catalogue/price_changes.ts
+    changes: "text",
   },
   key: "seller_no, changed_at, product_id",
   inKeyOrder: true,

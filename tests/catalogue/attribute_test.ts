@@ -116,7 +116,8 @@ contract.test("an update changes its attribute alone, and obeys the rules that t
     const { updated_at } = after;
     const kept = attribute === "price"
       ? {
-        price_since: updated_at,
+        recent_prices: `${before.price} SEK\n` +
+          `${updated_at} ${value} SEK attribute\n`,
         former_prices: `SEK ${before.price} ${updated_at}\n`,
       }
       : {};

@@ -334,10 +334,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "const isWithin = missing <= onSale;",
   },
   {
-    name: "prices: a change does not name the one before it",
+    name: "prices: a row of changes does not name the one before it",
     file: "catalogue/price_changes.ts",
-    from: "[sellerNo, at, id, price_since, price, currency]",
-    to: "[sellerNo, at, id, null, price, currency]",
+    from: "changed_at: at, former_at: price_row, changes: recent }",
+    to: "changed_at: at, former_at: null, changes: recent }",
   },
   {
     name: "prices: a product keeps its former price, not the lowest",

@@ -2,6 +2,8 @@
 import { notFound } from "../../lib/errors.ts";
 import {
   listPriceChanges,
+  NEWEST_PRICE,
+  type PricePlace,
   pricesShownSince,
   type ShownPriceChange,
 } from "../../catalogue/price_changes.ts";
@@ -29,52 +31,58 @@ export const getHistory = endpoint({
   const reader = new QueryReader(query);
   reader.require(HISTORY_ATTRIBUTE);
   reader.read(HISTORY_ATTRIBUTE);
-  const after = reader.cursor(parseTime);
+  const after = reader.cursor(parsePlace) ?? NEWEST_PRICE;
   reader.finish();
   const product = await services.db.read(
     (sql) => findBySkuOrId(sql, seller.no, params.sku_or_id),
     { seller: seller.no },
   );
   if (product === null) throw notFound("product");
-  const of = { sellerNo: seller.no, productId: product.id };
+  const of = { sellerNo: seller.no, product };
   const since = pricesShownSince(services.deps.clock.now(), services.config);
-  const place = { after: after ?? product.price_since, limit: PAGE };
   const { list, next } = await readPage(
     context,
     "change",
-    place,
-    async (sql, latest, limit) => {
-      const changes = latest === null
-        ? []
-        : await listPriceChanges(sql, of, { latest, since, limit });
-      const former = changes.at(-1)?.former_at ?? null;
+    { after, limit: PAGE },
+    async (sql, place, limit) => {
+      const { changes, next } = await listPriceChanges(sql, of, {
+        place,
+        since,
+        limit,
+      });
       return {
         entries: changes.map((change) => ({
           node: changeNode(change),
-          cursor: change.former_at,
+          cursor: change.place,
         })),
-        next: former !== null && former > since ? former : null,
+        next,
       };
     },
     seller.no,
   );
-  return { xml: { changes: { change: list }, next } };
+  return {
+    xml: { changes: { change: list }, next: next && placeText(next) },
+  };
 });
 
-function changeNode(change: ShownPriceChange) {
-  const { changed_at, from_price, from_currency, price, currency, changed_by } =
-    change;
+function changeNode({ at, from, to, by }: ShownPriceChange) {
   return {
-    at: isoTime(changed_at),
-    from: from_price,
-    ...(from_currency !== currency && { from_currency }),
-    to: price,
-    currency,
-    by: changed_by,
+    at: isoTime(at),
+    from: from.price,
+    ...(from.currency !== to.currency && { from_currency: from.currency }),
+    to: to.price,
+    currency: to.currency,
+    by,
   };
 }
 
-/** A place is the time of a change. */
-function parseTime(text: string): number | null {
-  return /^\d{1,15}$/.test(text) ? Number(text) : null;
+/** `ROW-BEFORE`; the changes that the product keeps are in the row 0. */
+function placeText({ row, before }: PricePlace): string {
+  return `${row ?? 0}-${before}`;
+}
+
+function parsePlace(text: string): PricePlace | null {
+  if (!/^\d{1,15}-\d{1,15}$/.test(text)) return null;
+  const [row, before] = text.split("-").map(Number);
+  return { row: row === 0 ? null : row, before };
 }

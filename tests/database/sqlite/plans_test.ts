@@ -36,7 +36,10 @@ import {
   FIRST_CHANGE,
   listProducts,
 } from "../../../src/catalogue/product_lists.ts";
-import { listPriceChanges } from "../../../src/catalogue/price_changes.ts";
+import {
+  listPriceChanges,
+  NO_FORMER_PRICE,
+} from "../../../src/catalogue/price_changes.ts";
 import {
   answerExhausted,
   answerWaiting,
@@ -169,12 +172,14 @@ Deno.test("lists of products find their rows in an index, in its order", async (
   );
 });
 
-Deno.test("each change of a price is found by its whole key", async () => {
+Deno.test("each row of changes of a price is found by its whole key", async () => {
   await using bench = await WebhookBench.open();
-  const product = { sellerNo: 1, productId: "p" };
+  const product = { id: "p", ...NO_FORMER_PRICE };
+  const of = { sellerNo: 1, product };
+  const place = { row: 1, before: 2 };
   const details = await plans(
     bench,
-    (tx) => listPriceChanges(tx, product, { latest: 1, since: 0, limit: 1 }),
+    (tx) => listPriceChanges(tx, of, { place, since: 0, limit: 1 }),
   );
   const key = "USING PRIMARY KEY " +
     "(seller_no=? AND changed_at=? AND product_id=?)";
