@@ -334,10 +334,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "const isWithin = missing <= onSale;",
   },
   {
-    name: "prices: a row of changes does not name the one before it",
+    name: "prices: the first change forgets the price before it",
     file: "catalogue/price_changes.ts",
-    from: "changed_at: at, former_at: price_row, changes: recent }",
-    to: "changed_at: at, former_at: null, changes: recent }",
+    from: "? `${before.price} ${before.currency}\\n`",
+    to: "? `${after.price} ${before.currency}\\n`",
   },
   {
     name: "prices: a product keeps its former price, not the lowest",
