@@ -41,10 +41,12 @@ export class SimulatedMailServer {
   /** Addresses to which a mail was refused. */
   readonly #refused = new Set<string>();
 
-  constructor(scheduler: Scheduler) {
+  /** A prompt one is never slow. */
+  constructor(scheduler: Scheduler, isPrompt: boolean) {
     this.#scheduler = scheduler;
     this.#random = scheduler.random("mail server");
-    this.#latencyMs = this.#random.below(2) === 0 ? SLOW_MS : LATENCY_MS;
+    const isSlow = !isPrompt && this.#random.below(2) === 0;
+    this.#latencyMs = isSlow ? SLOW_MS : LATENCY_MS;
     this.faults = Object.entries(TROUBLES).map(([trouble, name]) => ({
       name,
       of: "network",

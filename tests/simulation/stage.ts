@@ -63,7 +63,7 @@ export class SimulatedStage implements Stage, Disposable {
     );
     const isBucket = kernel.random("kind of store").below(3) === 0;
     this.#store = new SimulatedStore(kernel, isBucket ? "bucket" : "folder");
-    this.#mail = new SimulatedMailServer(kernel);
+    this.#mail = new SimulatedMailServer(kernel, world.isPrompt);
     const faults: Fault[] = [
       ...(world.notices
         ? [...this.#mail.faults, ...this.#operator.faults]

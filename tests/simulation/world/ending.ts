@@ -255,25 +255,16 @@ export class Ending {
 
   /** What is held at every look was not given back. */
   async #checkEmpty(): Promise<void> {
-    const { stage, caller } = this.#scene;
-    let held = stage.held();
+    const { caller } = this.#scene;
+    let held = this.#held();
     for (let looks = 1; Object.keys(held).length > 0; looks++) {
       hold(looks < EMPTY_LOOKS, "empty", "something was not given back", held);
       await caller.sleep(Math.min(looks * 20, 1_000));
-      const now = stage.held();
+      const now = this.#held();
       held = Object.fromEntries(
         Object.entries(held).filter(([what]) => what in now),
       );
     }
-    const leases = stage.rows(
-      `SELECT 'image' AS what, id FROM images WHERE lease_id IS NOT NULL
-       UNION ALL SELECT 'notice', id FROM notices WHERE lease_id IS NOT NULL
-       UNION ALL SELECT 'import', id FROM imports WHERE lease_id IS NOT NULL
-       UNION ALL SELECT 'delivery', id FROM deliveries
-         WHERE lease_id IS NOT NULL AND failures <= ?`,
-      SOON,
-    );
-    hold(leases.length === 0, "empty", "no lease is held", leases);
   }
 
   /** The mirrors, and one that begins now, show what sellers read. */
@@ -294,6 +285,24 @@ export class Ending {
       await mirror.catchUp(this.#random);
       this.#compareMirror(mirror, read, mirror === fresh);
     }
+  }
+
+  /** What processes hold, and the leases in the database. */
+  #held(): Record<string, number> {
+    const { stage } = this.#scene;
+    const leases = stage.rows<{ name: string }>(
+      `SELECT 'lease of image ' || id AS name FROM images
+         WHERE lease_id IS NOT NULL
+       UNION ALL SELECT 'lease of notice ' || id FROM notices
+         WHERE lease_id IS NOT NULL
+       UNION ALL SELECT 'lease of import ' || id FROM imports
+         WHERE lease_id IS NOT NULL
+       UNION ALL SELECT 'lease of delivery ' || id FROM deliveries
+         WHERE lease_id IS NOT NULL AND failures <= ?`,
+      SOON,
+    );
+    const held = leases.map(({ name }) => [name, 1]);
+    return { ...stage.held(), ...Object.fromEntries(held) };
   }
 
   #compareMirror(

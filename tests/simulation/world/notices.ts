@@ -1,6 +1,7 @@
 /** What sellers and the operator were told. */
 import { sometimes } from "../../support/sometimes.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
+import { LEASE_MS } from "../../../src/jobs/lease_queue.ts";
 import { KEPT_MS } from "../../../src/notices/notice.ts";
 import type { TakenMail } from "../mail_server.ts";
 import { NOTICES_SECRET, type ToOperator } from "../operator_endpoint.ts";
@@ -14,6 +15,9 @@ import type { Stage } from "./stage.ts";
 const BEFORE_MAIL_MS = 2 * HOUR_MS;
 /** From the end of an import to its mail, where nothing takes long. */
 const PROMPT_MS = 32_000;
+
+/** As long as a mail may be under way. */
+const SENDING_MS = 30_000;
 
 /** Where a seller is told. */
 export function addressOf({ plan: { name } }: Seller): string {
@@ -77,7 +81,8 @@ function checkMails(
     );
     const known = again.find(({ at }, n) => {
       const former = [first, ...again][n];
-      return !former.isForgotten && !trouble.anyWithin(former.at - 1_000, at);
+      return !former.isForgotten && !trouble.anyWithin(former.at - 1_000, at) &&
+        !hasRunAhead(stage, former.at - SENDING_MS, at);
     });
     hold(known === undefined, "true", "a mail is sent once", [first, ...again]);
     const ended = /^The [^\n]*\n\S*#\/imports\/(\S+)$/gm;
@@ -96,6 +101,12 @@ function checkMails(
     );
     last = first;
   }
+}
+
+/** Whether the wall clock was set ahead in between, so that leases ended. */
+function hasRunAhead(stage: Stage, from: number, to: number): boolean {
+  const passed = stage.wallClock(to) - stage.wallClock(from);
+  return passed > to - from + LEASE_MS / 2;
 }
 
 /**
