@@ -12,9 +12,9 @@ import {
   insertInto,
   LIMIT,
   marks,
-  ofPart,
   type Param,
   query,
+  type Sql,
   type Tx,
 } from "../database/db.ts";
 
@@ -129,8 +129,12 @@ function leaveRest(
 }
 
 /** Whether `touchRest` has something to do. */
-export const REST = `SELECT 1 FROM changed_images WHERE seller_no > 0
-  ${ofPart()} LIMIT 1`;
+export async function hasRest(sql: Sql): Promise<boolean> {
+  const row = await sql.get(
+    `SELECT 1 FROM changed_images WHERE seller_no > 0 ${sql.ofPart()} LIMIT 1`,
+  );
+  return row !== undefined;
+}
 
 /**
  * Handles some of the products that `touchProductsOf` left. Returns how many
@@ -139,7 +143,7 @@ export const REST = `SELECT 1 FROM changed_images WHERE seller_no > 0
 export async function touchRest(tx: Tx): Promise<number> {
   const first = await tx.get<{ no: number; image: string }>(
     `SELECT seller_no AS no, image_id AS image FROM changed_images
-     WHERE seller_no > 0 ${ofPart()} ORDER BY seller_no, image_id LIMIT 1`,
+     WHERE seller_no > 0 ${tx.ofPart()} ORDER BY seller_no, image_id LIMIT 1`,
   );
   if (first === undefined) return 0;
   const { no, image } = first;

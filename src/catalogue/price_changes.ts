@@ -14,7 +14,6 @@ import {
   insertInto,
   LIMIT,
   MAINTENANCE,
-  ofPart,
   type Part,
   type Sql,
   type Tx,
@@ -356,7 +355,7 @@ async function deleteBefore(
 ): Promise<{ deleted: number; next: number | null }> {
   const owner = await tx.get<{ no: number }>(
     `SELECT owner.seller_no AS no FROM seller_counters AS owner
-     WHERE owner.seller_no >= ? ${ofPart("owner.seller_no")} AND EXISTS (
+     WHERE owner.seller_no >= ? ${tx.ofPart("owner.seller_no")} AND EXISTS (
        SELECT 1 FROM price_changes AS change
        WHERE change.seller_no = owner.seller_no AND change.changed_at < ?)
      ORDER BY owner.seller_no LIMIT 1`,

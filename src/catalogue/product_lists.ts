@@ -9,14 +9,7 @@ import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ReviewState } from "../reviews/review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
-import {
-  inLists,
-  LIMIT,
-  marks,
-  ofPart,
-  type Param,
-  type Sql,
-} from "../database/db.ts";
+import { inLists, LIMIT, marks, type Param, type Sql } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { findProducts } from "./product_rows.ts";
 import {
@@ -258,7 +251,7 @@ async function placesBehind(
 ): Promise<ChangePlace[]> {
   return await sql.all<ChangePlace>(
     `SELECT change_no AS change, id AS "productId" FROM ${table}
-     WHERE (change_no, id) > (?, ?) AND change_no < ? ${ofPart()}
+     WHERE (change_no, id) > (?, ?) AND change_no < ? ${sql.ofPart()}
      ORDER BY change_no, id ${LIMIT}`,
     [after.change, after.productId, below, limit],
   );
@@ -269,8 +262,9 @@ function byPlace(a: ChangePlace, b: ChangePlace): number {
 }
 
 /** After the first of two places, up to the second. */
-const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?) " +
-  ofPart("p.seller_no");
+const within = (sql: Sql) =>
+  `(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)
+   ${sql.ofPart("p.seller_no")}`;
 
 export interface OwnedRow {
   ownerNo: number;
@@ -287,7 +281,7 @@ async function productsWithin(
        sellers.id AS "ownerId", ${OWNER_NAME} AS "ownerName", ${
       COLUMNS.map((column) => `p.${column}`).join(", ")
     } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
-     WHERE ${WITHIN}`,
+     WHERE ${within(sql)}`,
     span,
   );
   return rows.map((row) => ({
@@ -308,7 +302,7 @@ async function tombstonesWithin(
        p.seller_no AS "ownerNo", p.seller_id AS "ownerId",
        COALESCE(${OWNER_NAME}, p.seller_name) AS "ownerName"
      FROM deleted_products p LEFT JOIN sellers ON sellers.seller_no = p.seller_no
-     WHERE ${WITHIN}`,
+     WHERE ${within(sql)}`,
     span,
   );
   return rows.map((row) => ({

@@ -5,7 +5,7 @@ import { inLists, LIMIT, MAINTENANCE, marks, type Tx } from "../database/db.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
-import { REST, touchRest } from "./change_feed.ts";
+import { hasRest, touchRest } from "./change_feed.ts";
 import { forgetExpiredKeys } from "./idempotency.ts";
 import { deletePriceChangesBefore, pricesShownSince } from "./price_changes.ts";
 import { deleteOldUndo, undoableSince } from "./undo_rows.ts";
@@ -133,7 +133,6 @@ export async function* sweepIdempotencyKeys(
 export async function* finishImageChanges(
   { db }: RetentionServices,
 ): AsyncGenerator<number, void> {
-  const rest = () => db.read((sql) => sql.get(REST), { single: true });
-  if (await rest() === undefined) return;
+  if (!await db.read(hasRest, { single: true })) return;
   yield* untilNoneOnAny(db, (part) => part.write(touchRest, MAINTENANCE));
 }

@@ -103,6 +103,12 @@ export interface Sql {
   readonly isSpread?: true;
   /** The servers that are away, whose sellers are left out. */
   readonly missing?: readonly string[];
+  /**
+   * A condition, behind another one, that leaves out rows of other sellers than
+   * those that the transaction is about: in a `Part` its own, else those whose
+   * server can be reached. `column` is a `seller_no`, by default that name.
+   */
+  ofPart(column?: string): string;
   /** All rows, as objects with a property for each column. */
   all<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
   /** The first row. */
@@ -253,11 +259,7 @@ export const NO_METER: DbMeter = {
   retried: () => {},
 };
 
-/**
- * The sellers whose rows are on one server. In its statements the comment that
- * `ofPart` makes stands for the condition that a row belongs to one of them;
- * elsewhere, that its server can be reached.
- */
+/** The sellers whose rows are on one server. */
 export type Part = Pick<Db, "read" | "write">;
 
 /** One of the servers that hold rows of sellers. */
@@ -279,11 +281,6 @@ export interface Spread {
   isAway(sellerNo: number): boolean;
   /** The server of a seller; null: there is no such seller. */
   locate(sellerNo: number): Promise<DbServer | null>;
-}
-
-/** A condition, behind another one: see `Part`. `column` is a `seller_no`. */
-export function ofPart(column = "seller_no"): string {
-  return `/* OF PART ${column} */`;
 }
 
 /** A database on either engine; its failures are `DbError`s. */

@@ -1,13 +1,5 @@
 /** Rows of any sellers that maintenance deletes or changes. */
-import {
-  inLists,
-  LIMIT,
-  marks,
-  ofPart,
-  type Param,
-  query,
-  type Tx,
-} from "./db.ts";
+import { inLists, LIMIT, marks, type Param, query, type Tx } from "./db.ts";
 
 export interface OldRows {
   table: string;
@@ -36,7 +28,7 @@ export async function lockOld(
 ): Promise<OldRow[]> {
   const select = `SELECT seller_no AS "sellerNo", ${key} AS id FROM ${table}`;
   const found = await tx.all<OldRow>(
-    `${select} WHERE ${condition} ${ofPart()} ORDER BY ${order} ${LIMIT}`,
+    `${select} WHERE ${condition} ${tx.ofPart()} ORDER BY ${order} ${LIMIT}`,
     [...params, limit],
   );
   if (tx.isOnlyWriter) return found;

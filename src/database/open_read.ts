@@ -31,6 +31,7 @@ export async function readBy<T>(
         await next().all<T>(query, params),
       get: async <T>(query: Query, params?: readonly Param[]) =>
         await next().get<T>(query, params),
+      ofPart: (column) => sql.ofPart(column),
       changeHorizon: async () => await next().changeHorizon(),
     });
   } finally {

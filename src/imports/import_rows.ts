@@ -1,5 +1,5 @@
 /** Rows of `imports`. */
-import { LIMIT, ofPart, query, type Sql, type Tx } from "../database/db.ts";
+import { LIMIT, query, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import {
   claim,
@@ -223,7 +223,7 @@ export function dueSellers(
   // On several servers no subquery may depend on a seller alone.
   const waiting = sql.isSpread
     ? `(SELECT seller_no, MIN(due_at) AS "dueAt" FROM imports
-        WHERE due_at IS NOT NULL ${ofPart()} AND seller_no > ?
+        WHERE due_at IS NOT NULL ${sql.ofPart()} AND seller_no > ?
         GROUP BY seller_no) AS waiting`
     : "waiting";
   const due = sql.isSpread ? `"dueAt"` : `(SELECT MIN(due_at) FROM imports

@@ -1,6 +1,6 @@
 /** Deletes old imports and what is left of them: jobs of maintenance. */
 import { deleteTransactions } from "../catalogue/retention.ts";
-import { LIMIT, MAINTENANCE, ofPart, type Tx } from "../database/db.ts";
+import { LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
 import { lockOld, type OldRows } from "../database/old_rows.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
@@ -69,7 +69,7 @@ export async function* sweepImportKeys(
     db.read((sql) =>
       sql.get<ImportKey>(
         `SELECT ${KEY} FROM imports
-         WHERE has_keys = 1 AND over_at > 0 ${ofPart()} ORDER BY over_at LIMIT 1`,
+         WHERE has_keys = 1 AND over_at > 0 ${sql.ofPart()} ORDER BY over_at LIMIT 1`,
       ), { single: true });
   for (let over; (over = await waiting()) !== undefined;) {
     const { sellerNo, importId } = over;

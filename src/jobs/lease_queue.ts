@@ -14,7 +14,6 @@ import {
   type Db,
   LIMIT,
   MAINTENANCE,
-  ofPart,
   type Param,
   query,
 } from "../database/db.ts";
@@ -60,18 +59,15 @@ export interface Leased {
  * takes a look into the index for each of them; on several it takes one for each
  * seller there is.
  */
-export function waitingSellers(
-  { isSpread }: Sql,
-  { table }: LeaseQueue,
-): string {
-  if (isSpread) {
+export function waitingSellers(sql: Sql, { table }: LeaseQueue): string {
+  if (sql.isSpread) {
     return `waiting (seller_no) AS (
       SELECT seller_no FROM seller_counters CROSS JOIN LATERAL
         (SELECT 1 FROM ${table}
          WHERE ${table}.seller_no = seller_counters.seller_no AND ${WAITING}
-           ${ofPart(`${table}.seller_no`)}
+           ${sql.ofPart(`${table}.seller_no`)}
          LIMIT 1) AS first
-      WHERE seller_no > ? ${ofPart()})`;
+      WHERE seller_no > ? ${sql.ofPart()})`;
   }
   const next = (after: string) =>
     `SELECT MIN(seller_no) FROM ${table}
@@ -200,7 +196,7 @@ export function expired(
     `SELECT seller_no AS "sellerNo", id, lease_id AS lease,
        ${order} AS "order"
      FROM ${table}
-     WHERE ${LEASED} AND lease_until <= ? ${ofPart()}
+     WHERE ${LEASED} AND lease_until <= ? ${sql.ofPart()}
      ORDER BY lease_until ${LIMIT}`,
     [Math.min(by, Number.MAX_SAFE_INTEGER), EXPIRED],
   );
@@ -267,7 +263,7 @@ export async function bringForward(
   const bring = (column: string, of: string, behind: number) =>
     tx.run(
       `UPDATE ${table} SET ${column} = ${column} - ?
-       WHERE ${of} AND ${column} > ? ${ofPart()}`,
+       WHERE ${of} AND ${column} > ? ${tx.ofPart()}`,
       [ms, behind],
     );
   await bring("due_at", WAITING, now);

@@ -1,12 +1,5 @@
 /** Rows of `notices`; see `notice.ts`. */
-import {
-  insertInto,
-  LIMIT,
-  ofPart,
-  query,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { insertInto, LIMIT, query, type Sql, type Tx } from "../database/db.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { deleteOld } from "../database/old_rows.ts";
 import { claim, type Leased } from "../jobs/lease_queue.ts";
@@ -40,7 +33,7 @@ export async function storedOf(
 ): Promise<NoticeKey[]> {
   return await sql.all<NoticeKey>(
     `SELECT seller_no AS "sellerNo", id FROM notices
-     WHERE kind = ? ${ofPart()}`,
+     WHERE kind = ? ${sql.ofPart()}`,
     [kind],
   );
 }
@@ -160,7 +153,7 @@ export async function dueFor(
 ): Promise<number[]> {
   const rows = await sql.all<{ sellerNo: number }>(
     `SELECT seller_no AS "sellerNo" FROM notices
-     WHERE recipient = ? AND due_at IS NOT NULL AND due_at <= ? ${ofPart()}
+     WHERE recipient = ? AND due_at IS NOT NULL AND due_at <= ? ${sql.ofPart()}
      ORDER BY due_at ${LIMIT}`,
     [recipient, now, limit],
   );

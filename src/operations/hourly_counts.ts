@@ -1,11 +1,5 @@
 /** Counts of each hour, for the operator. */
-import {
-  MAINTENANCE,
-  ofPart,
-  query,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { MAINTENANCE, query, type Sql, type Tx } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 
@@ -53,8 +47,8 @@ export async function lastHours(
 ): Promise<Hour[]> {
   const first = Math.floor(now / HOUR_MS) - hours + 1;
   const rows = await sql.all<{ hour: number; name: HourlyCount; n: number }>(
-    `SELECT hour, name, SUM(n) AS n FROM hourly_counts WHERE hour >= ? ${ofPart()}
-     GROUP BY hour, name ORDER BY hour, name`,
+    `SELECT hour, name, SUM(n) AS n FROM hourly_counts
+     WHERE hour >= ? ${sql.ofPart()} GROUP BY hour, name ORDER BY hour, name`,
     [first],
   );
   const found = new Map(
@@ -73,8 +67,13 @@ export async function* sweepHourlyCounts(
   { deps, db }: Pick<Services, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const before = Math.floor((deps.clock.now() - KEPT_MS) / HOUR_MS);
-  const old = `DELETE FROM hourly_counts WHERE hour < ? ${ofPart()}`;
   for (const part of db.parts()) {
-    yield await part.write((tx) => tx.run(old, [before]), MAINTENANCE);
+    yield await part.write(
+      (tx) =>
+        tx.run(`DELETE FROM hourly_counts WHERE hour < ? ${tx.ofPart()}`, [
+          before,
+        ]),
+      MAINTENANCE,
+    );
   }
 }

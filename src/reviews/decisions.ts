@@ -6,14 +6,7 @@
  */
 import { findProducts } from "../catalogue/product_rows.ts";
 import type { Product } from "../catalogue/product.ts";
-import {
-  DbError,
-  inLists,
-  marks,
-  ofPart,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { DbError, inLists, marks, type Sql, type Tx } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { recordChanges } from "../operations/audit.ts";
@@ -98,7 +91,7 @@ async function sellersOf(sql: Sql, ids: readonly string[]): Promise<Seller[]> {
     const rows = await sql.all<{ no: number }>(
       `SELECT DISTINCT seller_no AS no FROM products
        WHERE review_state IS NOT NULL AND id IN (${marks(list.length)})
-         ${ofPart()}`,
+         ${sql.ofPart()}`,
       list,
     );
     for (const { no } of rows) numbers.add(no);

@@ -13,7 +13,6 @@ import {
   LIMIT,
   MAINTENANCE,
   marks,
-  ofPart,
   type Param,
   type Part,
   type Sql,
@@ -258,7 +257,7 @@ export async function listRefusals(
     "REPLACE(details, ?, '') <> details": q && !readId(q) ? skuIn(q) : null,
   });
   const last = await sql.get<{ id: string }>(
-    `SELECT id FROM refusals ${range.where} ${ofPart()}
+    `SELECT id FROM refusals ${range.where} ${sql.ofPart()}
      ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
     range.params,
   );
@@ -274,7 +273,7 @@ export async function listRefusals(
          refusals.code, refusals.message, refusals.size, refusals.details,
          refusals.more, refusals.dry_run AS "dryRun"
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
-         AND sellers.status <> 'removed' ${ofPart("refusals.seller_no")}
+         AND sellers.status <> 'removed' ${sql.ofPart("refusals.seller_no")}
        ${range.where} ORDER BY refusals.id DESC LIMIT ${STEP_ROWS}) AS newest
      ${matching.where} ORDER BY id DESC ${LIMIT}`,
     [...range.params, ...matching.params, limit + 1],

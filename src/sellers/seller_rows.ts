@@ -10,7 +10,7 @@ import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 import type { ReviewPolicy } from "../reviews/review.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
 import { OWN, usedOf } from "./usage_rows.ts";
-import { LIMIT, ofPart, type Sql, type Tx } from "../database/db.ts";
+import { LIMIT, type Sql, type Tx } from "../database/db.ts";
 
 export interface NewSeller extends NewKey {
   seller: Seller;
@@ -177,7 +177,11 @@ const FOREVER = Number.MAX_SAFE_INTEGER;
  * Of each seller, or of the one whose number is the parameter `?`, which stands in
  * every subquery: so a single server is asked. The first parameter is the time.
  */
-const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
+const sellerRow = (
+  sql: Sql,
+  seller: "own.seller_no" | "?",
+  from: string,
+) => `
   SELECT (SELECT COUNT(*) FROM api_keys
      WHERE COALESCE(expires_at, ${FOREVER}) > ? AND seller_no = ${seller}
        AND revoked_at IS NULL) AS keys,
@@ -185,24 +189,23 @@ const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
     rate_limit AS "rateLimit", product_limit AS "productLimit",
     image_quota AS "imageQuota", email, email_off_at AS "unsubscribedAt",
     CASE WHEN review = 'ending' THEN 'none' ELSE review END AS review,
-    ${usedOf("products", seller)} AS products,
-    ${usedOf("image_bytes", seller)} AS "imageBytes",
+    ${usedOf(sql, "products", seller)} AS products,
+    ${usedOf(sql, "image_bytes", seller)} AS "imageBytes",
     (SELECT MAX(last_used_at) FROM key_uses
-     WHERE seller_no = ${seller} ${ofPart()}) AS "lastUsedAt",
+     WHERE seller_no = ${seller} ${sql.ofPart()}) AS "lastUsedAt",
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_no = ${seller} ${ofPart()}) AS webhooks,
+     WHERE seller_no = ${seller} ${sql.ofPart()}) AS webhooks,
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_no = ${seller} ${ofPart()} AND failing_since IS NOT NULL) AS failing,
+     WHERE seller_no = ${seller} ${sql.ofPart()} AND failing_since IS NOT NULL) AS failing,
     (SELECT created_at FROM transactions
-     WHERE seller_no = ${seller} ${ofPart()}
+     WHERE seller_no = ${seller} ${sql.ofPart()}
      ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
   FROM ${from} WHERE status <> 'removed'`;
-const SELLER_ROWS = sellerRow("own.seller_no", OWN);
-const SELLER_ROW = `${sellerRow("?", "sellers")} AND seller_no = ?`;
+const sellerRows = (sql: Sql) => sellerRow(sql, "own.seller_no", OWN);
 
 /** All sellers, by name. */
 export function listSellers(sql: Sql, now: number): Promise<SellerRow[]> {
-  return sql.all<SellerRow>(`${SELLER_ROWS} ORDER BY name`, [now]);
+  return sql.all<SellerRow>(`${sellerRows(sql)} ORDER BY name`, [now]);
 }
 
 /** Sellers after `after` (an id), in order of creation. */
@@ -213,7 +216,7 @@ export function pageOfSellers(
   limit: number,
 ): Promise<SellerRow[]> {
   return sql.all<SellerRow>(
-    `${SELLER_ROWS} AND sellers.id > ? ${ofPart("own.seller_no")}
+    `${sellerRows(sql)} AND sellers.id > ? ${sql.ofPart("own.seller_no")}
      ORDER BY sellers.id ${LIMIT}`,
     [now, after, limit],
   );
@@ -225,6 +228,7 @@ export function readSellerRow(
   now: number,
   sellerNo: number,
 ): Promise<SellerRow | undefined> {
-  const times = SELLER_ROW.split("?").length - 2;
-  return sql.get<SellerRow>(SELLER_ROW, [now, ...Array(times).fill(sellerNo)]);
+  const row = `${sellerRow(sql, "?", "sellers")} AND seller_no = ?`;
+  const times = row.split("?").length - 2;
+  return sql.get<SellerRow>(row, [now, ...Array(times).fill(sellerNo)]);
 }

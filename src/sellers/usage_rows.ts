@@ -6,7 +6,6 @@
  * which a decision locks.
  */
 import {
-  ofPart,
   type Query,
   query,
   type Sql,
@@ -51,7 +50,9 @@ export async function quotaOf(
   const { resources, override } = QUOTAS[limited];
   const quota = await sql.get<Quota>(
     `SELECT COALESCE(sellers.${override}, ?) AS "limit",
-       ${resources.map((resource) => usedOf(resource, "?")).join(" + ")} AS used
+       ${
+      resources.map((resource) => usedOf(sql, resource, "?")).join(" + ")
+    } AS used
      FROM sellers WHERE seller_no = ?`,
     [fallback, ...resources.map(() => sellerNo), sellerNo],
   );
@@ -63,9 +64,13 @@ export const OWN = `seller_counters AS own
   JOIN sellers ON sellers.seller_no = own.seller_no`;
 
 /** A subquery: how much of a resource a seller uses; `seller` is its number. */
-export function usedOf(resource: Resource, seller: string): string {
+export function usedOf(
+  sql: Sql,
+  resource: Resource,
+  seller: string,
+): string {
   return `COALESCE((SELECT SUM(used) FROM seller_usage
-        WHERE seller_no = ${seller} ${ofPart()} AND resource = '${resource}'), 0)`;
+        WHERE seller_no = ${seller} ${sql.ofPart()} AND resource = '${resource}'), 0)`;
 }
 
 const insert = (resource: Resource, shardOf: (words: Words) => string) =>

@@ -11,7 +11,6 @@ import {
   inLists,
   LIMIT,
   marks,
-  ofPart,
   query,
   type Sql,
   type Tx,
@@ -65,7 +64,7 @@ export interface DeliveryFilter {
   limit: number;
 }
 
-const DELIVERY = `
+const delivery = (sql: Sql) => `
   SELECT deliveries.id, deliveries.event_id AS "eventId", events.reference,
     sellers.name AS seller, deliveries.seller_no AS "sellerNo",
     sellers.status AS "sellerStatus",
@@ -75,7 +74,7 @@ const DELIVERY = `
     CASE WHEN sellers.status = 'active' THEN deliveries.due_at END AS "dueAt",
     deliveries.settled_at AS "settledAt"
   FROM deliveries JOIN sellers ON sellers.seller_no = deliveries.seller_no
-    AND sellers.status <> 'removed' ${ofPart("deliveries.seller_no")}
+    AND sellers.status <> 'removed' ${sql.ofPart("deliveries.seller_no")}
   JOIN events ON events.seller_no = deliveries.seller_no
     AND events.id = deliveries.event_id`;
 
@@ -91,7 +90,7 @@ export function listDeliveries(
     "deliveries.id < ?": before,
   });
   return sql.all<LoggedDelivery>(
-    `${DELIVERY} ${wanted.where} ORDER BY deliveries.id DESC ${LIMIT}`,
+    `${delivery(sql)} ${wanted.where} ORDER BY deliveries.id DESC ${LIMIT}`,
     [...wanted.params, limit],
   );
 }
@@ -182,7 +181,7 @@ async function deliveriesIn(
   for (const list of inLists(ids)) {
     lists.push(
       await sql.all<LoggedDelivery>(
-        `${DELIVERY} WHERE deliveries.seller_no = ?
+        `${delivery(sql)} WHERE deliveries.seller_no = ?
            AND deliveries.id IN (${marks(list.length)})
          ${state === null ? "" : "AND deliveries.state = ?"}
          ORDER BY deliveries.id DESC`,
@@ -206,7 +205,7 @@ export async function findDelivery(
     "deliveries.seller_no = ?": sellerNo,
   });
   return await sql.get<LoggedDelivery>(
-    `${DELIVERY} ${wanted.where}`,
+    `${delivery(sql)} ${wanted.where}`,
     wanted.params,
   );
 }
@@ -283,7 +282,7 @@ export function settledDeliveries(
 ): Promise<DeliveryKey[]> {
   return sql.all<DeliveryKey>(
     `SELECT seller_no AS "sellerNo", id FROM deliveries
-     WHERE state = ? AND settled_at >= ? AND id > ? ${ofPart()}
+     WHERE state = ? AND settled_at >= ? AND id > ? ${sql.ofPart()}
      ORDER BY id ${LIMIT}`,
     [state, since, after, limit],
   );

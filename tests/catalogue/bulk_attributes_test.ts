@@ -448,6 +448,7 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
     db.read((sql) =>
       fn({
         get: sql.get.bind(sql),
+        ofPart: sql.ofPart.bind(sql),
         changeHorizon: sql.changeHorizon.bind(sql),
         all: async <T>(...of: Parameters<Sql["all"]>) => {
           const rows = await sql.all<T>(...of);

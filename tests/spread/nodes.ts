@@ -43,8 +43,8 @@ async function numbersOf(db: Db): Promise<number[][]> {
     db.parts().map((part) =>
       part.read(async (sql) => {
         const rows = await sql.all<{ no: number }>(
-          `SELECT seller_no AS no FROM health WHERE looked_at = 0
-           /* OF PART seller_no */ ORDER BY no DESC`,
+          `SELECT seller_no AS no FROM health
+           WHERE looked_at = 0 ${sql.ofPart()} ORDER BY no DESC`,
         );
         return rows.map(({ no }) => no);
       })

@@ -1,5 +1,6 @@
 /**
- * Queries, values and error codes as PostgreSQL knows them. `?` is `$1`, `$2`, …
+ * Queries, values and error codes as PostgreSQL knows them. `?` is `$1`, `$2`, …,
+ * and `:sellers`, wherever it stands, the one after them.
  *
  * U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds either
  * of them, so both are found nowhere and shown nowhere.
@@ -11,6 +12,8 @@ import type { DbErrorKind, Param } from "../db.ts";
 export interface Statement {
   name: string;
   text: string;
+  /** Its last parameter is `:sellers`. */
+  takesSellers?: true;
   /** It does not depend on what was sent before. */
   isFirst?: true;
   /** What was sent before it is answered before it is carried out. */
@@ -25,12 +28,17 @@ export function toStatement(sql: string): Statement {
   if (statement === undefined) {
     let n = 0;
     const numbered = (part: string) => part === "?" ? `$${++n}` : part;
-    const text = sql.replace(QUOTED_OR_MARK, numbered);
+    const positional = sql.replace(QUOTED_OR_MARK, numbered);
+    const text = positional.replaceAll(SELLERS, `$$${n + 1}`);
     statement = { name: `s${statements.size}`, text };
+    if (text !== positional) statement.takesSellers = true;
     statements.set(sql, statement);
   }
   return statement;
 }
+
+/** A parameter that several places of a statement share. */
+export const SELLERS = ":sellers";
 
 const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 

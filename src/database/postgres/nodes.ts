@@ -38,7 +38,7 @@ const REFRESH_MS = 2_000;
 const SETTLE_MS = 100;
 const SETTLE_LOOKS = 5;
 
-/** The sellers that a statement is about, as `OF PART` has it. */
+/** The sellers that a transaction is about; see `Sql.ofPart`. */
 export interface SellersInReach {
   /** Their numbers as an array of PostgreSQL; null: all there are. */
   readonly numbers: string | null;

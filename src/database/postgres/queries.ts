@@ -53,6 +53,11 @@ export class PostgresSql implements Sql {
     return (await this.send(query, params)).rows[0] as T | undefined;
   }
 
+  /** There is one server. */
+  ofPart(): string {
+    return "";
+  }
+
   async changeHorizon(): Promise<ChangeHorizon> {
     const horizon = await this.get<Omit<ChangeHorizon, "missing">>(
       POSTGRES_CHANGES.horizon,

@@ -28,6 +28,7 @@ import {
 } from "../db.ts";
 import type { Held } from "../../lib/holders.ts";
 import { isLost, PostgresError } from "./connection.ts";
+import { SELLERS, toStatement } from "./dialect.ts";
 import { CLOCK, IN_PROGRESS, TAKE_CHANGE } from "./citus.ts";
 import type { Nodes, PlacedNode, SellersInReach } from "./nodes.ts";
 
@@ -191,26 +192,6 @@ function partOn(node: PlacedNode): Part {
   };
 }
 
-const OF_PART = /\/\* OF PART ([a-z_.]+) \*\//g;
-
-/** A statement, with the sellers it is about as a parameter of their own. */
-function inReach(
-  text: string,
-  params: readonly Param[],
-  { numbers }: SellersInReach,
-): [string, readonly Param[]] {
-  if (numbers === null) return [text, params];
-  const parts = text.split(OF_PART);
-  if (parts.length === 1) return [text, params];
-  const all = [...params];
-  let reached = parts[0];
-  for (let n = 1; n < parts.length; n += 2) {
-    all.splice(reached.split("?").length - 1, 0, numbers);
-    reached += `AND ${parts[n]} = ANY (?::bigint[])${parts[n + 1]}`;
-  }
-  return [reached, all];
-}
-
 class SpreadSql implements Sql {
   readonly isSpread = true;
   readonly #sql: Sql;
@@ -235,12 +216,19 @@ class SpreadSql implements Sql {
     return query.postgresRead ?? query.postgres;
   }
 
+  ofPart(column = "seller_no"): string {
+    const { numbers } = this.reach;
+    return numbers === null ? "" : `AND ${column} = ANY (${SELLERS}::bigint[])`;
+  }
+
+  /** A statement, with the sellers if it takes them. */
   protected reached(
     query: Query,
     params: readonly Param[],
   ): [string, readonly Param[]] {
     const text = typeof query === "string" ? query : this.textOf(query);
-    return inReach(text, params, this.reach);
+    const { takesSellers } = toStatement(text);
+    return [text, takesSellers ? [...params, this.reach.numbers] : params];
   }
 
   all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {

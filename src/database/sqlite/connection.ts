@@ -228,6 +228,11 @@ export class SqliteConnection implements Sql {
     });
   }
 
+  /** There is one server. */
+  ofPart(): string {
+    return "";
+  }
+
   /** Numbers become visible in their order. */
   changeHorizon(): Promise<ChangeHorizon> {
     const all = Number.MAX_SAFE_INTEGER;
@@ -353,6 +358,10 @@ export class SqliteTx implements Tx {
 
   returning<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
     return this.#inOrder(() => this.#connection.returning<T>(query, params));
+  }
+
+  ofPart(): string {
+    return this.#connection.ofPart();
   }
 
   changeHorizon(): Promise<ChangeHorizon> {

@@ -4,7 +4,6 @@ import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import {
   inLists,
   marks,
-  ofPart,
   type Param,
   query,
   type Sql,
@@ -127,7 +126,7 @@ export async function forgetUnneeded(
        CASE WHEN ${NEEDED} THEN 1 ELSE 0 END AS needed,
        CASE WHEN sha256 IS NOT NULL OR NOT ${NAMED}
          THEN 1 ELSE 0 END AS "isMore"
-     FROM images WHERE (seller_no, id) > (?, ?) ${ofPart()}
+     FROM images WHERE (seller_no, id) > (?, ?) ${tx.ofPart()}
      ORDER BY seller_no, id LIMIT ${STEP_ROWS}`,
     [after.sellerNo, after.id],
   );
@@ -206,7 +205,7 @@ export async function refetchCopies(
     const gone = `sha256 IN (${marks(list.length)})`;
     const sellers = await tx.all<{ sellerNo: number }>(
       `SELECT DISTINCT seller_no AS "sellerNo" FROM images
-       WHERE sha256 IS NOT NULL AND ${gone} ${ofPart()} ORDER BY 1`,
+       WHERE sha256 IS NOT NULL AND ${gone} ${tx.ofPart()} ORDER BY 1`,
       list,
     );
     for (const { sellerNo } of sellers) {

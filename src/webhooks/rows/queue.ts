@@ -16,7 +16,6 @@ import {
   inLists,
   insertInto,
   marks,
-  ofPart,
   type Sql,
   type Tx,
 } from "../../database/db.ts";
@@ -193,10 +192,12 @@ export async function queueHeads(
          (SELECT MIN(due_at) FROM deliveries
           WHERE deliveries.seller_no = webhooks.seller_no
             AND deliveries.webhook_id = webhooks.id
-            AND due_at IS NOT NULL ${ofPart("deliveries.seller_no")}) AS due_at
+            AND due_at IS NOT NULL ${
+      sql.ofPart("deliveries.seller_no")
+    }) AS due_at
        FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
          JOIN webhooks ON webhooks.seller_no = sellers.seller_no
-       WHERE sellers.status = 'active' ${ofPart("webhooks.seller_no")}
+       WHERE sellers.status = 'active' ${sql.ofPart("webhooks.seller_no")}
      )
      SELECT seller_no AS "sellerNo", id AS "webhookId",
        seller_id AS "sellerId", url, failures, due_at AS "dueAt"

@@ -116,6 +116,7 @@ class Two implements AsyncDisposable {
         return answer;
       };
       return first({
+        ofPart: () => tx.ofPart(),
         all: (sql, params) => look(sql, () => tx.all(sql, params)),
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         isOnlyWriter: tx.isOnlyWriter,

@@ -213,7 +213,12 @@ bothEngines.test("deliveries of which the payloads cannot be read are free again
         db.read = read;
         throw new DbError("full", "broken on purpose");
       };
-      return await fn({ ...sql, all, get: sql.get.bind(sql) });
+      return await fn({
+        ...sql,
+        all,
+        get: sql.get.bind(sql),
+        ofPart: sql.ofPart.bind(sql),
+      });
     }, options)) as typeof db.read;
   bench.start();
   const { attempts } = await bench.delivery(event, "retrying");
