@@ -3,6 +3,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Outbound } from "../../src/net/outbound.ts";
 import type { OutboundRequest } from "../../src/net/request.ts";
+import { inAll } from "../../src/lib/limits.ts";
+import { WaitList } from "../../src/lib/wait_list.ts";
 import {
   answering,
   answeringOnce,
@@ -509,6 +511,25 @@ Deno.test("the time of a request counts from its turn, not from its look-up", as
   looked.resolve(["127.0.0.1"]);
   assertEquals((await head).status, 200);
   assertEquals(turns, [clock.monotonic()]);
+});
+
+Deno.test("a check does not wait for ever for look-ups that no resolver answers", async () => {
+  const clock = new TestClock();
+  using outbound = openOutbound({
+    clock,
+    connectTimeoutMs: 1_000,
+    resolve: () => Promise.withResolvers<string[]>().promise,
+    lookups: new WaitList(clock, { limit: inAll(1) }),
+  });
+  const silent = assertFails(outbound.check("http://a.example/"), "timeout");
+  const waiting = outbound.check("http://b.example/");
+  let isOver = false;
+  const over = assertFails(waiting, "queued").finally(() => isOver = true);
+  for (let ms = 0; ms < 1_750; ms += 250) clock.advance(250);
+  await silent;
+  assert(!isOver, "it may begin when the other one ends");
+  clock.advance(250);
+  await over;
 });
 
 Deno.test("requests of one signal end separately", async () => {
