@@ -1,0 +1,39 @@
+/** What is known of an image store that is not used. */
+import { assertEquals } from "@std/assert";
+import { systemDeps } from "../../../src/deps.ts";
+import type { ImageStore } from "../../../src/images/storage/blob_store.ts";
+import { StoreWatch } from "../../../src/images/worker/store_watch.ts";
+import { TestClock, until } from "../../support/clock.ts";
+
+Deno.test("a store that nobody uses is probed: its trouble, and the end of it, are known", async () => {
+  const clock = new TestClock();
+  let failure: Error | null = null;
+  let probes = 0;
+  let recoveries = 0;
+  const probe = () => {
+    probes++;
+    return failure === null ? Promise.resolve() : Promise.reject(failure);
+  };
+  const watch = new StoreWatch({
+    deps: { ...systemDeps("error", undefined, () => {}), clock },
+    store: { probe } as ImageStore,
+    onRecovery: () => recoveries++,
+  });
+  const pass = async (ms: number) => {
+    const before = probes;
+    await until(() => clock.waiting > 0, "the pause of the watch");
+    clock.advance(ms);
+    await until(() => probes > before, "a probe");
+    await until(() => clock.waiting > 0, "the next pause");
+  };
+  watch.start();
+  for (let quiet = 0; quiet < 2; quiet++) await pass(15_000);
+  assertEquals(watch.trouble, null);
+  failure = new Deno.errors.NotFound("broken on purpose");
+  await pass(15_000);
+  assertEquals(watch.trouble, "the image store cannot be written");
+  failure = null;
+  await pass(1_000);
+  assertEquals([watch.trouble, recoveries, probes], [null, 1, 4]);
+  watch.stop();
+});
