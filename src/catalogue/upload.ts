@@ -192,8 +192,8 @@ async function readAndProbe(
     );
   const probed = await inPhase(
     services,
-    "probe",
-    () => inSpan("upload.probe", probe),
+    "heads",
+    () => inSpan("upload.heads", probe),
   );
   countProbes(services, probed.values());
   const known = [...document.problems, ...imageProblems(document, probed)];

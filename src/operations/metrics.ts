@@ -64,7 +64,7 @@ export class Metrics {
     ["phase"],
   );
   readonly probes = new Counter(
-    "seller_probes_total",
+    "seller_heads_total",
     "HEAD requests to image URLs, by outcome.",
     ["outcome"],
   );

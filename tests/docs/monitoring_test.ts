@@ -271,7 +271,7 @@ Deno.test({
 
 /** Counters with labels, which have no series before something was counted. */
 const HAPPENS_LATER =
-  /^seller_(uploads_total|products_total|upload_phase_seconds_bucket|probes_total|images_total|events_total|delivery_attempts_total|db_retries_total|http_refused_total)$/;
+  /^seller_(uploads_total|products_total|upload_phase_seconds_bucket|heads_total|images_total|events_total|delivery_attempts_total|db_retries_total|http_refused_total)$/;
 
 Deno.test("alerts and dashboard are served", async () => {
   await using app = await boot();

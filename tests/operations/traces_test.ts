@@ -79,7 +79,7 @@ Deno.test("traces: spans of uploads, images and deliveries, without data of sell
   assertEquals(tree(spans, upload.spanId), [
     ["db.write", ["upload.plan"]],
     "upload.decode",
-    "upload.probe",
+    "upload.heads",
   ]);
   const update = named(
     "PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value",

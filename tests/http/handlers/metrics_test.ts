@@ -29,7 +29,7 @@ const METRICS: Record<string, string[]> = {
   seller_uploads_total: ["outcome"],
   seller_products_total: ["result"],
   seller_upload_phase_seconds: ["phase"],
-  seller_probes_total: ["outcome"],
+  seller_heads_total: ["outcome"],
   seller_imports_total: ["outcome"],
   seller_images_total: ["code", "outcome"],
   seller_image_bytes_total: [],
@@ -160,7 +160,7 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   assertEquals(at('seller_uploads_total{outcome="dry_run"}'), 2);
   assertEquals(at('seller_uploads_total{outcome="refused"}'), 1);
   assertEquals(at('seller_products_total{result="created"}'), 2);
-  assertEquals(at('seller_probes_total{outcome="ok"}'), 2);
+  assertEquals(at('seller_heads_total{outcome="ok"}'), 2);
   assertEquals(at('seller_images_total{outcome="stored",code=""}'), 1);
   assertEquals(
     at('seller_images_total{outcome="failed",code="image_not_found"}'),
@@ -168,7 +168,7 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   );
   assert(at("seller_image_bytes_total")! > 0);
   assertEquals(at("seller_image_fetch_seconds_count"), 2);
-  for (const phase of ["body", "decode", "probe", "write"]) {
+  for (const phase of ["body", "decode", "heads", "write"]) {
     const count = at(`seller_upload_phase_seconds_count{phase="${phase}"}`);
     assert(count! > 0, phase);
   }
