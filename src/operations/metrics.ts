@@ -182,6 +182,14 @@ export class Metrics {
     "seller_disk_free_bytes",
     "Free space of the file system that holds the data folder.",
   );
+  readonly imageDiskFree = new Gauge(
+    "seller_image_disk_free_bytes",
+    "Free space of the file system that holds the folder of SELLER_IMAGE_STORE.",
+  );
+  readonly backup = new Gauge(
+    "seller_backup_timestamp_seconds",
+    "When the command backup last succeeded; Unix time.",
+  );
   readonly changeFeedLag = new Gauge(
     "seller_change_feed_lag_seconds",
     "How long a change in progress has delayed the operator's feed of products.",

@@ -5,6 +5,7 @@
 import type { Services } from "../services.ts";
 import { outageOf } from "../database/db.ts";
 import { Loop } from "../jobs/loop.ts";
+import { lastBackup } from "../notices/backup_time.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import { countBacklog, countWebhooks, oldestDueImage } from "./backlog.ts";
 
@@ -124,6 +125,12 @@ export class Snapshot {
       metrics.dbBytes.set(bytes, file);
     }
     metrics.diskFree.set(await deps.disk.free(config.dataDir));
+    if (config.imageStore?.kind === "folder") {
+      const free = await deps.disk.free(config.imageStore.folder);
+      metrics.imageDiskFree.set(free);
+    }
+    const backup = await db.read(lastBackup, { single: true });
+    if (backup !== null) metrics.backup.set(backup / 1_000);
   }
 }
 

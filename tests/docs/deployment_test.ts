@@ -21,7 +21,7 @@ const RUN = {
   install: ["deployment", "useradd"],
   script: ["deployment", "chmod 755 /usr/local/bin/seller-admin"],
   add: ["deployment", "seller add acme"],
-  start: ["deployment", "systemctl enable"],
+  start: ["deployment", "file seller-interface.service"],
   nginx: ["deployment", "file nginx.conf"],
   caddy: ["deployment", "file Caddyfile"],
   backups: ["backup", "install -d -o seller -g seller -m 700 /var/backups"],
@@ -35,6 +35,7 @@ const RUN = {
   upgrade: ["backup", "before-upgrade-"],
   dump: ["backup", "pg_dump"],
   undump: ["backup", "pg_restore"],
+  second: ["scaling", "seller-interface@jobs"],
   copy: ["scaling", "postgres://seller:…@db.example/seller"],
   copyBack: ["scaling", "sed -i /^SELLER_DATABASE_URL"],
 } as const;
@@ -102,22 +103,28 @@ mkdir -p /etc/systemd/system
 const SYSTEMCTL = `
 stop_service() { kill %% && wait %% || true; }
 start_service() {
-  local unit=/etc/systemd/system/seller-interface.service
-  : > "$FOLDER/log"
+  local unit=$1 instance=$2
+  : > "$FOLDER/log$instance"
   (
     set -a
-    . "$(sed -n s/^EnvironmentFile=//p $unit)"
-    user=$(sed -n s/^User=//p $unit)
+    for file in $(sed -n s/^EnvironmentFile=//p "$unit"); do
+      . "$(echo "$file" | sed "s/%i/$instance/")"
+    done
+    user=$(sed -n s/^User=//p "$unit")
     exec setpriv --reuid="$user" --regid="$user" --clear-groups \\
-      $(sed -n s/^ExecStart=//p $unit)
-  ) > "$FOLDER/log" 2>&1 &
-  grep -q -m 1 '^listening' < <(tail --pid=$! -n +1 -f "$FOLDER/log")
+      $(sed -n s/^ExecStart=//p "$unit")
+  ) > "$FOLDER/log$instance" 2>&1 &
+  grep -q -m 1 -E '^(listening|metrics) on' \\
+    < <(tail --pid=$! -n +1 -f "$FOLDER/log$instance")
 }
 systemctl() {
+  local units=/etc/systemd/system name="\${!#}"
+  local unit="$units/\${name/@*/@}.service" instance=""
+  case $name in *@*) instance=\${name#*@} ;; esac
   case $1 in
     stop) stop_service ;;
-    restart) stop_service; start_service ;;
-    start | enable) start_service ;;
+    restart) stop_service; start_service "$unit" "$instance" ;;
+    start | enable) start_service "$unit" "$instance" ;;
   esac
 }
 trap 'kill %% 2> /dev/null || true' EXIT
@@ -299,6 +306,8 @@ Deno.test({
         ),
         block("bucket").replace("s3://backups/", "s3://pictures/"),
         "sed -i /SELLER_S3/d /etc/seller-interface.env",
+        block("second").replaceAll("9091", `${freePort()}`),
+        "stop_service",
         ...litestream(),
         ...proxies(),
         block("copy").replace(

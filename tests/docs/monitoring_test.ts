@@ -126,6 +126,10 @@ const TROUBLE: Record<string, Series[]> = {
   SellerDiskFillsUp: [
     { series: "seller_disk_free_bytes", values: "8e11-1e9x430" },
   ],
+  SellerBackupOld: [
+    // The time of these tests begins at 0.
+    { series: "seller_backup_timestamp_seconds", values: "-1e5x430" },
+  ],
 };
 
 /** With the labels that a scrape adds. */
@@ -180,6 +184,7 @@ const NO_CAUSE: Record<string, Series[]> = {
   ],
   "a fast decrease of free space in the first half hour": [
     { series: "seller_disk_free_bytes", values: "_x385 8e10-1e9x35" },
+    { series: "seller_backup_timestamp_seconds", values: "0x430" },
   ],
 };
 

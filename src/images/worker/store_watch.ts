@@ -80,9 +80,9 @@ export class StoreWatch {
     if (this.#failures.isNews(cause)) {
       log.error("image_store_failed", { full, error: cause });
     }
-    this.#trouble = full
-      ? "the image store is full"
-      : "the image store cannot be written";
+    const what = full ? "is full" : "cannot be written";
+    this.#trouble =
+      `the image store ${what}: see image_store_failed in the log`;
     this.#probeAt = clock.monotonic() + this.#pause;
     this.#pause = Math.min(2 * this.#pause, LONGEST_PAUSE_MS);
     this.#failed.notify();

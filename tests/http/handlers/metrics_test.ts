@@ -54,6 +54,8 @@ const METRICS: Record<string, string[]> = {
   seller_db_bytes: ["file"],
   seller_event_loop_lag_seconds: [],
   seller_disk_free_bytes: [],
+  seller_image_disk_free_bytes: [],
+  seller_backup_timestamp_seconds: [],
   seller_change_feed_lag_seconds: [],
   seller_log_lines_lost_total: [],
   seller_snapshot_age_seconds: [],

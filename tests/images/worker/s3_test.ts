@@ -169,7 +169,10 @@ Deno.test("object storage: a full store has a kind of its own", async () => {
   await until(() => role.trouble() === null, "a worker");
   await bench.upload([`${host.url}/good/a.png`]);
   await until(() => role.trouble() !== null, "trouble");
-  assertEquals(role.trouble(), "the image store is full");
+  assertEquals(
+    role.trouble(),
+    "the image store is full: see image_store_failed in the log",
+  );
 });
 
 Deno.test("object storage: a missing object is fetched again, once a list can be had", async () => {
