@@ -164,8 +164,7 @@ async function partsToUndo(
     `SELECT transactions.id,
        products_created + products_updated + products_deleted AS products,
        (SELECT COUNT(*) FROM undo_records r
-        WHERE r.seller_no = transactions.seller_no
-          AND r.transaction_id = transactions.id
+        WHERE r.seller_no = ? AND r.transaction_id = transactions.id
           AND r.created_at > ?) AS kept
      FROM import_parts
      JOIN transactions ON transactions.seller_no = import_parts.seller_no
@@ -175,7 +174,7 @@ async function partsToUndo(
                        WHERE u.seller_no = transactions.seller_no
                          AND u.undoes = transactions.id)
      ORDER BY part DESC`,
-    [since, sellerNo, importId],
+    [sellerNo, since, sellerNo, importId],
   );
   const rows = found.filter(({ products }) => products > 0);
   let first = 1;
