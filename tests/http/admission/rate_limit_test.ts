@@ -49,6 +49,21 @@ Deno.test("at every limit the request after an expensive one is allowed after ex
   }
 });
 
+Deno.test("a client that sends when Retry-After says so is never refused, however long", () => {
+  for (let perMinute = 1; perMinute <= 60; perMinute++) {
+    const rate = rateOf(perMinute);
+    const clock = new TestClock(perMinute * 0.1);
+    const limiter = new RateLimiter(clock);
+    for (let sent = 0; sent < 400; sent++) {
+      const { allowed, retryAfter } = limiter.take("a", 1, rate);
+      if (allowed) continue;
+      clock.advance(retryAfter * 1_000);
+      const what = `request ${sent} at ${perMinute} a minute`;
+      assert(limiter.take("a", 1, rate).allowed, what);
+    }
+  }
+});
+
 Deno.test("expensive requests stay within the rate", () => {
   const clock = new TestClock();
   const limiter = new RateLimiter(clock);
