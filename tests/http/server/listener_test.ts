@@ -1,6 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { systemDeps } from "../../../src/deps.ts";
+import { jsonLog, systemDeps } from "../../../src/deps.ts";
 import { Listener } from "../../../src/http/server/listener.ts";
+import { TestClock, until } from "../../support/clock.ts";
 
 const CLIENTS = 40;
 
@@ -56,4 +57,47 @@ Deno.test("what was sent before the close is answered, though this thread was bu
   await listener.close();
   assertEquals(await answers, Array(CLIENTS).fill(12));
   worker.terminate();
+});
+
+Deno.test("a listener that cannot listen again tries until it can, on the same port", async () => {
+  const { serve } = Deno;
+  const clock = new TestClock();
+  const { yieldToIo } = systemDeps("error");
+  const log = jsonLog("error", () => {});
+  const broken = Promise.withResolvers<void>();
+  const refused: number[] = [];
+  let tries = 0;
+  Deno.serve = ((options: Deno.ServeTcpOptions, handler: Deno.ServeHandler) => {
+    tries++;
+    if (tries === 2 || tries === 3) {
+      refused.push(options.port!);
+      throw new Deno.errors.AddrInUse("broken on purpose");
+    }
+    const server = serve(options, handler);
+    if (tries > 1) return server;
+    const { finished } = server;
+    return Object.assign(server, {
+      finished: Promise.race([finished, broken.promise]),
+    });
+  }) as typeof serve;
+  try {
+    const listener = new Listener({
+      hostname: "127.0.0.1",
+      port: 0,
+      deps: { clock, log, yieldToIo },
+      handler: () => new Response("here"),
+    });
+    const { port } = listener.address;
+    broken.reject(new Error("no descriptor is left"));
+    for (const n of [1, 2]) {
+      await until(() => clock.waiting > 0, `try ${n}`);
+      clock.advance(100);
+    }
+    assertEquals([refused, tries], [[port, port], 4]);
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    assertEquals(await answer.text(), "here");
+    await listener.close();
+  } finally {
+    Deno.serve = serve;
+  }
 });
