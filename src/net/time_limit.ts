@@ -37,8 +37,10 @@ export function limitTime(
   let end = 0;
   let stood = false;
   let cancel = () => {};
-  // A caller may ask before the late slice has ended.
-  const stoodStill = () => stood ||= clock.monotonic() - end >= STILL_MS;
+  // A caller may ask before the late slice has ended. The thread may have stood
+  // still since the slice began.
+  const stoodStill = () =>
+    stood ||= clock.monotonic() - end >= STILL_MS - SLICE_MS;
   const wait = () => {
     const slice = Math.min(left, SLICE_MS);
     end = clock.monotonic() + slice;

@@ -42,6 +42,12 @@ Deno.test("limitTime() knows that this thread stood still before its timer runs"
   assertEquals(stoodStill(), true);
 });
 
+Deno.test("limitTime() knows that this thread stood still since a slice began", () => {
+  const { clock, stoodStill } = limited(60_000);
+  clock.leap(3_000);
+  assertEquals(stoodStill(), true);
+});
+
 Deno.test("limitTime() counts a slice that is a little late", () => {
   const { clock, calls } = limited(5_000);
   for (let n = 0; n < 15; n++) clock.leap(330);
