@@ -139,7 +139,7 @@ export async function recordWithProblems(
 /** Probes every URL, however long that takes: no request waits for it. */
 async function probeAll(
   services: Services,
-  { seller, abort }: Job,
+  { seller, abort, moved }: Job,
   document: ProductsDocument,
 ): Promise<Map<string, ProbedImage>> {
   const probed = new Map<string, ProbedImage>();
@@ -154,6 +154,7 @@ async function probeAll(
       if (head === "not_asked") again.add(url);
       else probed.set(url, head);
     }
+    if (again.size < left.size) moved();
     left = again;
     if (left.size > 0) await pause(services.deps.clock, ASK_AGAIN_MS, abort);
   }

@@ -24,6 +24,8 @@ export interface Job {
   part: Part;
   /** Fires when the work has to end. */
   abort: AbortSignal;
+  /** Called when the part has moved on, for one that takes minutes. */
+  moved: () => void;
 }
 
 /** The lease was lost, or the import was cancelled: what was done is dropped. */

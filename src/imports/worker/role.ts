@@ -226,7 +226,8 @@ export class ImportRole implements BackgroundRole {
       return null;
     }
     const abort = this.#aborting.signal;
-    return { seller, leased, key, row: row!, part, abort };
+    const moved = () => void this.#progress++;
+    return { seller, leased, key, row: row!, part, abort, moved };
   }
 
   async #do(job: Job): Promise<void> {
