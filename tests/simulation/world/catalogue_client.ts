@@ -23,7 +23,7 @@ import { hold } from "./broken_rule.ts";
 import type { Call, Sent } from "./caller.ts";
 import { chance, pick } from "./choice.ts";
 import { GAP, productsInJson } from "./form.ts";
-import { drawAttributes, type DrawnRow, drawRows } from "./rows.ts";
+import { drawAttributes, type DrawnRow, drawRows, silence } from "./rows.ts";
 import { CLOCK_MOVES } from "./trouble.ts";
 import type { Seller } from "./seller.ts";
 import { checkStatus, checkStream } from "./statuses.ts";
@@ -40,6 +40,8 @@ const PART_LOOKS = 200;
 const WRITE_MS = 20_000;
 /** How late a wait may end where nothing delays it; elsewhere, as a read. */
 const PROMPT_MS = 600;
+/** So many products with images that are silent take longer than a lease. */
+const SILENT_PRODUCTS = 64;
 /** With images whose hosts take seconds. */
 const PROBE_MS = 45_000;
 
@@ -64,6 +66,7 @@ export type CatalogueStep =
   | "retry images"
   | "upload and leave"
   | "import"
+  | "slow import"
   | "small reads";
 
 /** An upload as it is going to be sent. */
@@ -138,6 +141,8 @@ export class CatalogueClient implements Actor {
         return await this.#leave(random);
       case "import":
         return await this.#import(random);
+      case "slow import":
+        return await this.#import(random, true);
       case "attribute":
         return await this.#put(random);
       case "attributes":
@@ -378,14 +383,15 @@ export class CatalogueClient implements Actor {
   }
 
   /** Rows of several parts, which are followed to their end. */
-  async #import(random: Random): Promise<void> {
+  async #import(random: Random, isSlow = false): Promise<void> {
     const partly = chance(random, 0.5);
     const upload = this.#drawn(random, {
       apart: true,
       flawed: partly || chance(random, 0.3),
-      large: chance(random, 0.2),
+      large: isSlow || chance(random, 0.2),
     });
     const rows = upload.rows;
+    if (isSlow) silence(rows.slice(0, SILENT_PRODUCTS));
     const { scheduler } = this.#scene.stage;
     const begun = scheduler.time;
     scheduler.trace(() =>

@@ -6,7 +6,7 @@ import type { Actor, Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { checkBackup } from "./backups.ts";
 import { chance, pick } from "./choice.ts";
-import { CLOCK_MOVES } from "./trouble.ts";
+import { CLOCK_MOVES, NO_WRITES } from "./trouble.ts";
 import type { Step } from "./plan.ts";
 
 export type OutageStep =
@@ -19,7 +19,9 @@ export type OutageStep =
   | "clock"
   | "clock back"
   | "backup"
-  | "night";
+  | "night"
+  | "deafen a worker"
+  | "tell nobody";
 
 /** What failed up to so long ago may keep a worker from giving up its jobs. */
 const SOUND_MS = 5_000;
@@ -40,6 +42,8 @@ const SWEPT_MS = 2_000;
 /** What failed up to so long ago may leave something behind. */
 const AFTERMATH_MS = 60_000;
 const NIGHT_MS = 25 * 3_600_000;
+/** Within this the operator is told what goes on, if it can be. */
+const TOLD_MS = 15_000;
 /** How far a clock moves. */
 const HOURS = [-30, -1, -0.01, 0.01, 1, 25, 24 * 8];
 
@@ -59,6 +63,8 @@ export class Outages implements Actor {
     const { stage } = this.#scene;
     if (!stage.scheduler.faulty) return;
     const process = pick(random, stage.processes);
+    if (kind === "deafen a worker") return await this.#deafen(process);
+    if (kind === "tell nobody") return await this.#tellNobody(random);
     if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
     else if (kind === "stop a delivery") await this.#slowDelivery();
     else if (kind === "stop an image") {
@@ -273,6 +279,32 @@ export class Outages implements Actor {
     for (const fault of chosen) trouble.begin(fault);
     await caller.sleep(pick(random, TIMES));
     for (const fault of chosen) trouble.end(fault);
+  }
+
+  /** The image worker of a process hears nothing any more. */
+  async #deafen({ name }: SimulatedProcess): Promise<void> {
+    const { stage, trouble, caller } = this.#scene;
+    const fault = stage.faults
+      .find((one) => one.name === `the image worker hears nothing (${name})`);
+    if (fault === undefined) return;
+    trouble.begin(fault);
+    await caller.sleep(LOOK_MS);
+    trouble.end(fault);
+  }
+
+  /** Nothing can be stored, for two reasons, nor is the operator reached. */
+  async #tellNobody(random: Random): Promise<void> {
+    const { stage, trouble, caller } = this.#scene;
+    const named = (name: RegExp) =>
+      stage.faults.filter((fault) => name.test(fault.name));
+    const silence = pick(random, named(/^the operator's endpoint/));
+    trouble.begin(silence);
+    for (const fault of named(NO_WRITES)) {
+      trouble.begin(fault);
+      await caller.sleep(TOLD_MS);
+      trouble.end(fault);
+    }
+    trouble.end(silence);
   }
 
   /** Somebody backs up, most often while something of ours fails. */

@@ -61,6 +61,7 @@ const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
   "upload with a used key": 1,
   "upload and leave": 1,
   "import": 1,
+  "slow import": 0,
   "attribute": 5,
   "attributes": 3,
   "delete": 2,
@@ -157,6 +158,8 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
   backup: 1,
   clock: 1,
   night: 1,
+  "deafen a worker": 0,
+  "tell nobody": 0,
   "stop a delivery": 0,
   "stop an image": 0,
   "clock back": 0,
@@ -228,6 +231,24 @@ export function drawSteps(
       steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
     }
   });
+  const rare = scheduler.random("rare steps");
+  const rarely = (
+    actor: string,
+    count: number,
+    kind: CatalogueStep | OutageStep,
+  ) => {
+    for (let n = 0; n < count; n++) {
+      const afterMs = Math.floor(rare.next() ** 2 * 20_000);
+      steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+    }
+  };
+  const [{ name, rateLimit }] = sellers;
+  if (theme === "several" && rateLimit === null && chance(rare, 0.15)) {
+    rarely(`${name}/8`, 1, "slow import");
+  }
+  if (theme === "images" && chance(rare, 0.35)) {
+    rarely("outages8", between(rare, 1, 3), "deafen a worker");
+  }
   return { theme, steps };
 }
 

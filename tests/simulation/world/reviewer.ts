@@ -9,12 +9,17 @@ import type { Seller } from "./seller.ts";
 
 export type ReviewStep = "policy" | "decide";
 
+/** How often, and how long, it looks for something to decide. */
+const LOOK_MS = 100;
+const LOOKS = 50;
+
 const POLICIES = ["new", "changes", "changes", "none"];
 
 export class Reviewer implements Actor {
   readonly #scene: Scene;
   readonly #seller: Seller;
   readonly #name: string;
+  #hasBegun = false;
 
   constructor(scene: Scene, seller: Seller, name: string) {
     this.#scene = scene;
@@ -24,9 +29,16 @@ export class Reviewer implements Actor {
 
   async do(kind: ReviewStep, random: Random): Promise<void> {
     if (this.#seller.removed) return;
-    if (kind === "decide") return await this.#decide(random);
-    const path = `/operator_api/sellers/${this.#seller.id}/attribute/review/` +
-      pick(random, POLICIES);
+    // Without a policy there is nothing to decide.
+    if (!this.#hasBegun) await this.#setPolicy("changes", random);
+    this.#hasBegun = true;
+    if (kind === "decide") await this.#decide(random);
+    else await this.#setPolicy(pick(random, POLICIES), random);
+  }
+
+  async #setPolicy(policy: string, random: Random): Promise<void> {
+    const path =
+      `/operator_api/sellers/${this.#seller.id}/attribute/review/${policy}`;
     const { status, text } = await this.#send("PUT", path, random);
     if (this.#seller.removed) return;
     hold(status === 204, "true", `PUT ${path}: 204 is expected`, text);
@@ -35,16 +47,19 @@ export class Reviewer implements Actor {
   /** Decides about what it read a moment ago. */
   async #decide(random: Random): Promise<void> {
     const { caller } = this.#scene;
-    const path = `/operator_api/reviews?limit=5&seller=${this.#seller.id}`;
+    await this.#pending(chance(random, 0.5));
+    const path = `/operator_api/reviews?limit=50&seller=${this.#seller.id}`;
     const { status, text, xml } = await this.#send("GET", path, random);
     if (this.#seller.removed) return;
     hold(status === 200, "true", "reviews are listed", text);
-    const products = child(xml!, "reviews").children;
+    // What it leaves is changed further.
+    const products = child(xml!, "reviews").children
+      .filter(() => chance(random, 0.7));
     if (products.length === 0) return;
     await caller.sleep(between(random, 0, 500));
     const decisions = products.map((product) =>
       `<review><product>${textAt(product, "id")}</product>` +
-      (chance(random, 0.5)
+      (chance(random, 0.75)
         ? "<decision>approved</decision>"
         : "<decision>rejected</decision><code>c</code><field>title</field>") +
       `<changed_at>${textAt(product, "changed_at")}</changed_at></review>`
@@ -69,9 +84,21 @@ export class Reviewer implements Actor {
     if (answer.status === 200) sometimes("products reviewed", decisions.length);
   }
 
+  /** Waits until a product waits; `again`: one that was approved before. */
+  async #pending(again: boolean): Promise<void> {
+    const { caller, stage } = this.#scene;
+    const sql = `SELECT 1 FROM products WHERE review_state = 'pending'
+      AND (? = 0 OR review ->> '$.former' IS NOT NULL)`;
+    for (let looks = 0; looks < LOOKS; looks++) {
+      if (stage.rows(sql, Number(again)).length > 0) return;
+      await caller.sleep(LOOK_MS);
+    }
+  }
+
   async #send(method: string, path: string, random: Random, body?: string) {
     const { caller, world: { operatorKey: key } } = this.#scene;
-    const call = { method, path, key, body };
+    // Answers with several former values are rare.
+    const call = { method, path, key, body, thorough: true };
     const { reply } = await caller.send(this.#name, call, random, true);
     return reply!;
   }

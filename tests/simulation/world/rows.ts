@@ -205,6 +205,21 @@ function drawPatch(
   );
 }
 
+/** As many images as a product may have. */
+const MOST_IMAGES = 10;
+
+/** Gives each row images at a host that never answers. */
+export function silence(rows: readonly DrawnRow[]): void {
+  for (const [n, drawn] of rows.entries()) {
+    drawn.urls = Array.from(
+      { length: MOST_IMAGES },
+      (_, i) => imageUrl("silent", `p${n}-${i}`),
+    );
+    drawn.row.patch.images = drawn.urls.join(" ");
+    drawn.isBad = true;
+  }
+}
+
 /** The hosts of one upload's images; mostly good ones. */
 function drawHosts(random: Random, flawed: boolean): ImageHost[] {
   if (chance(random, 0.3)) return [];

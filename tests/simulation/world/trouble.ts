@@ -12,6 +12,9 @@ interface Period {
   to: number;
 }
 
+/** Faults with which no write can succeed. */
+export const NO_WRITES = /^another program writes|^the database is read-only/;
+
 /** The wall clock was set, forward or back. */
 export const CLOCK_MOVES = "the clock moves";
 

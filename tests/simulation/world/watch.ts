@@ -5,12 +5,11 @@ import type { Actor, Scene } from "./actor.ts";
 import type { Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
 import type { Silence } from "./caller.ts";
+import { NO_WRITES } from "./trouble.ts";
 
 /** After so long without a move, due work stands still. */
 const STILL_MS = 75_000;
 
-/** Faults with which no write can succeed. */
-const NO_WRITES = /^another program writes|^the database is read-only/;
 /** After so long without a fault each lease was renewed since. */
 const CALM_MS = 60_000;
 /** `/readyz` notices it within a second or two. */

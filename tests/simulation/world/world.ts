@@ -44,7 +44,7 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   const random = scheduler.random("world");
   const sellers = drawSellers(random);
   const { theme, steps } = drawSteps(scheduler, sellers);
-  const notices = drawNotices(scheduler.random("notices"), sellers);
+  const notices = drawNotices(scheduler.random("notices"), sellers, theme);
   const processes = drawProcesses(random, theme);
   const isPrompt = theme === "prompt";
   return {
@@ -70,9 +70,10 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
 function drawNotices(
   random: Random,
   sellers: readonly SellerPlan[],
+  theme: Theme,
 ): Step[] | null {
   if (!chance(random, NOTICES)) return null;
-  return sellers.filter(({ hostile, rateLimit }) =>
+  const imports = sellers.filter(({ hostile, rateLimit }) =>
     !hostile && rateLimit === null
   ).flatMap(({ name }) =>
     Array.from({ length: between(random, 0, 3) }, (_, n) => ({
@@ -82,6 +83,15 @@ function drawNotices(
       kind: "import",
     }))
   );
+  if (theme !== "everything" || !chance(random, 0.3)) return imports;
+  const actor = "outages9";
+  const afterMs = Math.floor(random.next() * 30_000);
+  return [...imports, {
+    id: `${actor} #0`,
+    actor,
+    afterMs,
+    kind: "tell nobody",
+  }];
 }
 
 /** Most worlds have some of all kinds. */
