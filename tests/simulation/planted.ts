@@ -21,7 +21,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const PARTS = ["src", "tests", "deno.json", "deno.lock", "main.ts"];
 const PROGRAM = "tests/simulation/first_failure.ts";
 const KNOWN_FILE = new URL("./planted/seeds.json", import.meta.url);
-const SEEDS = 500;
+const SEEDS = 300;
 /** Processes at the same time. */
 const AT_ONCE = 2;
 /** A seed that takes longer hangs. */
