@@ -112,6 +112,8 @@ export class Snapshot {
       this.#horizon = { below, since: at };
     }
     metrics.changeFeedLag.set((at - this.#horizon.since) / 1_000);
+    const backup = await db.read(lastBackup, single);
+    if (backup !== null) metrics.backup.set(backup / 1_000);
     const webhooks = await db.read(countWebhooks, single);
     for (const [state, n] of Object.entries(webhooks)) {
       metrics.webhooks.set(n, state);
@@ -124,13 +126,11 @@ export class Snapshot {
     for (const [file, bytes] of Object.entries(sizes)) {
       metrics.dbBytes.set(bytes, file);
     }
-    metrics.diskFree.set(await deps.disk.free(config.dataDir));
     if (config.imageStore?.kind === "folder") {
       const free = await deps.disk.free(config.imageStore.folder);
       metrics.imageDiskFree.set(free);
     }
-    const backup = await db.read(lastBackup, { single: true });
-    if (backup !== null) metrics.backup.set(backup / 1_000);
+    metrics.diskFree.set(await deps.disk.free(config.dataDir));
   }
 }
 

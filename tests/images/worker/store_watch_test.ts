@@ -31,7 +31,10 @@ Deno.test("a store that nobody uses is probed: its trouble, and the end of it, a
   assertEquals(watch.trouble, null);
   failure = new Deno.errors.NotFound("broken on purpose");
   await pass(15_000);
-  assertEquals(watch.trouble, "the image store cannot be written");
+  assertEquals(
+    watch.trouble,
+    "the image store cannot be written: see image_store_failed in the log",
+  );
   failure = null;
   await pass(1_000);
   assertEquals([watch.trouble, recoveries, probes], [null, 1, 4]);

@@ -48,6 +48,8 @@ const AFTERMATH_MS = 60_000;
 const EMPTY_LOOKS = 80;
 /** An answer of a host arrives within this. */
 const ARRIVED_MS = 1_000;
+/** From the probe of an image to what it is asked for. */
+const ASKED_MS = 60_000;
 /** So many images are read. */
 const READ_IMAGES = 4;
 /** A seller is told within this, or in an hour. */
@@ -192,14 +194,22 @@ export class Ending {
       return;
     }
     const refused = new Map<string, number>();
+    const probed = new Map<string, number[]>();
     for (const { method, url, status, at } of stage.imageRequests()) {
       const since = refused.get(url);
       refused.delete(url);
-      if (method === "HEAD") continue;
+      const probes = probed.get(url) ?? [];
+      probed.set(url, probes);
+      if (method === "HEAD") {
+        probes.push(at);
+        continue;
+      }
       if (status === 429 || status === 503) refused.set(url, at);
       if (since === undefined) continue;
       // Who asked may have ended before the answer arrived.
       if (trouble.anyWithin(since - ARRIVED_MS, at)) continue;
+      // A part of an import that was checked before asks when it is stored.
+      if (probes.filter((one) => one > since - ASKED_MS).length > 1) continue;
       hold(
         at - since >= retryAfterOf(url),
         "true",
