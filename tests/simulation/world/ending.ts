@@ -48,8 +48,6 @@ const AFTERMATH_MS = 60_000;
 const EMPTY_LOOKS = 80;
 /** An answer of a host arrives within this. */
 const ARRIVED_MS = 1_000;
-/** From the probe of an image to what it is asked for. */
-const ASKED_MS = 60_000;
 /** So many images are read. */
 const READ_IMAGES = 4;
 /** A seller is told within this, or in an hour. */
@@ -189,27 +187,20 @@ export class Ending {
   /** A host that asks for time has it, unless an upload asks anew. */
   #checkRetryAfter(): void {
     const { stage, trouble, world } = this.#scene;
-    const isAskedAnew = (kind: string) => /undo|retry/.test(kind);
+    // An import asks again once it is stored, or taken back.
+    const isAskedAnew = (kind: string) => /undo|retry|import/.test(kind);
     if (world.jumps || world.steps.some(({ kind }) => isAskedAnew(kind))) {
       return;
     }
     const refused = new Map<string, number>();
-    const probed = new Map<string, number[]>();
     for (const { method, url, status, at } of stage.imageRequests()) {
       const since = refused.get(url);
       refused.delete(url);
-      const probes = probed.get(url) ?? [];
-      probed.set(url, probes);
-      if (method === "HEAD") {
-        probes.push(at);
-        continue;
-      }
+      if (method === "HEAD") continue;
       if (status === 429 || status === 503) refused.set(url, at);
       if (since === undefined) continue;
       // Who asked may have ended before the answer arrived.
       if (trouble.anyWithin(since - ARRIVED_MS, at)) continue;
-      // A part of an import that was checked before asks when it is stored.
-      if (probes.filter((one) => one > since - ASKED_MS).length > 1) continue;
       hold(
         at - since >= retryAfterOf(url),
         "true",
