@@ -26,10 +26,11 @@ import { DETAIL_LIMIT } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { pause } from "../lib/waits.ts";
 import type { Services } from "../services.ts";
-import type { Import, ImportKey } from "./import.ts";
+import { type Import, type ImportKey, isOpen } from "./import.ts";
 import {
   addBytes,
   endImport,
+  findImport,
   lockJob,
   type PartDone,
   recordPart,
@@ -139,7 +140,7 @@ export async function recordWithProblems(
 /** Probes every URL, however long that takes: no request waits for it. */
 async function probeAll(
   services: Services,
-  { seller, abort, moved }: Job,
+  { seller, key, abort, moved }: Job,
   document: ProductsDocument,
 ): Promise<Map<string, ProbedImage>> {
   const probed = new Map<string, ProbedImage>();
@@ -156,7 +157,14 @@ async function probeAll(
     }
     if (again.size < left.size) moved();
     left = again;
-    if (left.size > 0) await pause(services.deps.clock, ASK_AGAIN_MS, abort);
+    if (left.size === 0) break;
+    // It may have been cancelled.
+    const row = await services.db.read(
+      (sql) => findImport(sql, key.sellerNo, key.importId),
+      { seller: key.sellerNo },
+    );
+    if (row === null || !isOpen(row)) throw new LeaseLost();
+    await pause(services.deps.clock, ASK_AGAIN_MS, abort);
   }
   countProbes(services, probed.values());
   return probed;

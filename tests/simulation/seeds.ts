@@ -43,6 +43,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [64008832, "a mail server was slow in a world where nothing is"],
     [66006056, "an endpoint gave up as soon as a process may have stood still"],
     [68003071, "a part of an import asked for an image that waited"],
+    [71000002, "an import that was cancelled was probed to its end"],
     [71000614, "a file of the whole stock took more room than there ever is"],
     [71001069, "a seller waited for answers of its own that nobody read"],
     [74000030, "a mail server refused two mails in a prompt world"],
