@@ -46,6 +46,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [71000002, "an import that was cancelled was probed to its end"],
     [71000614, "a file of the whole stock took more room than there ever is"],
     [71001069, "a seller waited for answers of its own that nobody read"],
+    [73009551, "an upload was stored after a host refused what it had probed"],
     [74000030, "a mail server refused two mails in a prompt world"],
     [74000292, "another client spent the tokens of a seller"],
     [81000493, "a mail server took a mail that the client had given up"],

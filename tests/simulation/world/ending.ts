@@ -193,11 +193,17 @@ export class Ending {
       return;
     }
     const refused = new Map<string, number>();
+    // Of a URL, how many uploads have probed it since it was last fetched.
+    const probes = new Map<string, number>();
     for (const { method, url, status, at } of stage.imageRequests()) {
       const since = refused.get(url);
       refused.delete(url);
+      const probed = probes.get(url) ?? 0;
+      probes.set(url, method === "HEAD" ? probed + 1 : 0);
       if (method === "HEAD") continue;
-      if (status === 429 || status === 503) refused.set(url, at);
+      // The second of two uploads may be stored after the answer to the first.
+      const isRefused = (status === 429 || status === 503) && probed < 2;
+      if (isRefused) refused.set(url, at);
       if (since === undefined) continue;
       // Who asked may have ended before the answer arrived.
       if (trouble.anyWithin(since - ARRIVED_MS, at)) continue;
