@@ -94,12 +94,60 @@ const ENOUGH = 0.9;
 /** Another encoding whose share is less by this is no rival. */
 const MARGIN = 0.1;
 
-/** Null: the bytes are Unicode, so nothing is to be chosen. */
-export function encodingsOf(bytes: ArrayBuffer): Encodings | null {
-  const [first, second] = new Uint8Array(bytes);
-  const isUtf16 = first === 0xff && second === 0xfe ||
-    first === 0xfe && second === 0xff;
-  if (isUtf16 || isUtf8(bytes)) return null;
+/** The text of a file; `encodings`: null if nothing is to be chosen. */
+export interface DecodedText {
+  text: string;
+  encodings: Encodings | null;
+}
+
+/** Of bytes in Unicode, in what XML declares, or in what their letters tell. */
+export function textOf(bytes: ArrayBuffer): DecodedText {
+  const start = latin1(bytes.slice(0, DECLARED_WITHIN));
+  const inUnicode = UTF_16.find(({ begins }) => start.startsWith(begins))
+    ?.name ?? (isIn(bytes, "utf-8") ? "utf-8" : null);
+  const certain = inUnicode ?? declaredIn(start);
+  if (certain !== null && isIn(bytes, certain)) {
+    return { text: decoded(bytes, certain), encodings: null };
+  }
+  const encodings = encodingsOf(bytes);
+  return { text: decoded(bytes, encodings.all[0].name), encodings };
+}
+
+/** How UTF-16 begins: with its mark, or as a declaration of XML (XML 1.0, F). */
+const UTF_16 = [
+  { begins: "\xff\xfe", name: "utf-16le" },
+  { begins: "\xfe\xff", name: "utf-16be" },
+  { begins: "<\0?\0", name: "utf-16le" },
+  { begins: "\0<\0?", name: "utf-16be" },
+];
+const DECLARED_WITHIN = 200;
+
+/** The encoding that XML declares; null: none, or one that is not known. */
+function declaredIn(start: string): string | null {
+  const label = /^\s*<\?xml\b[^>]*\bencoding\s*=\s*["']([\w.:-]+)/
+    .exec(start)?.[1];
+  return label === undefined ? null : nameOf(label);
+}
+
+/** As `decoded` knows an encoding; null: it does not. */
+function nameOf(label: string): string | null {
+  const ofDos = /^(?:ibm|cp)(85[02])$/i.exec(label)?.[1];
+  if (ofDos !== undefined) return `cp${ofDos}`;
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return null;
+  }
+}
+
+/** A character for each byte. */
+export function latin1(bytes: ArrayBuffer): string {
+  const codes = [...new Uint8Array(bytes)];
+  return codes.map((code) => String.fromCharCode(code)).join("");
+}
+
+/** Of bytes that are not in Unicode. */
+function encodingsOf(bytes: ArrayBuffer): Encodings {
   const words = wordsIn(bytes);
   const ranked = CODE_PAGES.map(({ name, label, languages }) => {
     const read = words.map((word) => decoded(word, name));
@@ -123,15 +171,21 @@ export function encodingsOf(bytes: ArrayBuffer): Encodings | null {
 
 /** The text of these bytes; `encoding`: that of a code page. */
 export function decoded(bytes: BufferSource, encoding: string): string {
-  const { upper } = CODE_PAGES.find(({ name }) => name === encoding) ?? {};
+  const upper = upperOf(encoding);
   if (upper === undefined) return new TextDecoder(encoding).decode(bytes);
   return new TextDecoder("x-user-defined").decode(bytes)
     .replace(/[\uf780-\uf7ff]/g, (char) => upper[char.charCodeAt(0) - 0xf780]);
 }
 
-function isUtf8(bytes: ArrayBuffer): boolean {
+/** The upper half of a code page that browsers do not know. */
+function upperOf(encoding: string): string | undefined {
+  return CODE_PAGES.find(({ name }) => name === encoding)?.upper;
+}
+
+function isIn(bytes: ArrayBuffer, encoding: string): boolean {
+  if (upperOf(encoding) !== undefined) return true;
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    new TextDecoder(encoding, { fatal: true }).decode(bytes);
     return true;
   } catch {
     return false;

@@ -5,7 +5,7 @@
 import type { Client } from "../client/mod.ts";
 import { now } from "./browser.ts";
 import { listed, readTable, sentences, type Table } from "./csv.ts";
-import { decoded, type Encodings } from "./encodings.ts";
+import { decoded, type DecodedText } from "./encodings.ts";
 import { gathered } from "./shops/gather.ts";
 import { tableOfFeed } from "./feed.ts";
 import { isTable, kindOf } from "./kinds.ts";
@@ -40,15 +40,17 @@ export async function takeAny(
   }
   dropFile();
   if (kind.name === "table") {
-    await takeRows({ ...kind, name: file.name, bytes: bytes! });
-  } else if (kind.name === "feed") takeFeed(file.name, kind.text);
-  else if (kind.name === "workbook") await takeBook(file.name, file, null);
+    await takeRows({ ...kind.decoded, name: file.name, bytes });
+  } else if (kind.name === "feed") {
+    takeFeed({ ...kind.decoded, name: file.name, bytes });
+  } else if (kind.name === "workbook") await takeBook(file.name, file, null);
   else intake.set(kind);
 }
 
-function takeFeed(name: string, text: string): void {
-  const table = tableOfFeed(text);
-  if (table !== null) return takeTable(name, table);
+function takeFeed(file: TextFile): void {
+  const { name } = file;
+  const table = tableOfFeed(file.text);
+  if (table !== null) return takeTable(name, table, lettersOf(file, takeFeed));
   const refused = {
     name,
     what: "a feed that cannot be read",
@@ -167,10 +169,8 @@ function withoutErrors(table: Table): { table: Table; errors: number } {
 }
 
 /** A table as text, and what a person said of it. */
-interface TextFile {
+interface TextFile extends DecodedText {
   name: string;
-  text: string;
-  encodings: Encodings | null;
   /** Null: it was pasted. */
   bytes: ArrayBuffer | null;
   /** The encoding that was chosen. */
@@ -179,33 +179,41 @@ interface TextFile {
   oneText?: boolean;
 }
 
+/** The encoding of a file, and the question which it is. */
+function lettersOf(
+  file: TextFile,
+  take: (file: TextFile) => void,
+): Pick<Spreadsheet, "encoding" | "questions"> {
+  const { encodings, bytes, encoding } = file;
+  if (encodings === null) return { encoding: null, questions: [] };
+  const { all, likely } = encodings;
+  const choose = (encoding: string) =>
+    take({ ...file, encoding, text: decoded(bytes!, encoding) });
+  return {
+    encoding: { name: encoding ?? all[0].name, all, choose },
+    questions: likely === 1 || encoding !== undefined ? [] : [{
+      text: "The letters of this file can be read in several ways. Which " +
+        "is right? There are more above.",
+      answers: all.slice(0, likely).map(({ name, label, words }) => ({
+        label: `${words} (${label})`,
+        again: () => choose(name),
+      })),
+    }],
+  };
+}
+
 async function takeRows(file: TextFile): Promise<void> {
-  const { name, text, encodings, bytes, encoding } = file;
+  const { name, text } = file;
   const signal = takeAnew();
   intake.set({ name: "reading", file: name });
   const table = await inSlices(readTable(text, file.oneText), signal);
   if (table === null) return;
-  const choose = (encoding: string) =>
-    takeRows({ ...file, encoding, text: decoded(bytes!, encoding) });
+  const { encoding, questions } = lettersOf(file, takeRows);
   takeTable(name, table, {
     note: table.note,
-    encoding: encodings && {
-      name: encoding ?? encodings.all[0].name,
-      all: encodings.all,
-      choose,
-    },
+    encoding,
     questions: [
-      ...(encodings === null || encodings.likely === 1 || encoding !== undefined
-        ? []
-        : [{
-          text: "The letters of this file can be read in several ways. Which " +
-            "is right? There are more above.",
-          answers: encodings.all.slice(0, encodings.likely)
-            .map(({ name, label, words }) => ({
-              label: `${words} (${label})`,
-              again: () => choose(name),
-            })),
-        }]),
+      ...questions,
       ...(table.doubts.length === 0 || file.oneText !== undefined ? [] : [{
         text: `A quotation mark in ${listed("row", table.doubts)} opens a ` +
           "text that ends lines later, but each of these lines may be a row, " +

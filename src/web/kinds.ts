@@ -1,7 +1,7 @@
 /** Recognizes a file by its content: XML, a table of text, or neither. */
 
 import { HEADER_WITHIN, namedDelimiter } from "./csv.ts";
-import { decoded, type Encodings, encodingsOf } from "./encodings.ts";
+import { type DecodedText, latin1, textOf } from "./encodings.ts";
 import { isFeed } from "./feed.ts";
 
 /** What a file that cannot be taken is, and what to do instead. */
@@ -15,9 +15,8 @@ export interface Refused {
 export type Kind =
   | { name: "xml" }
   /** Of products for Google Merchant, in XML. */
-  | { name: "feed"; text: string }
-  /** `encodings`: null if the text is Unicode. */
-  | { name: "table"; text: string; encodings: Encodings | null }
+  | { name: "feed"; decoded: DecodedText }
+  | { name: "table"; decoded: DecodedText }
   /** Of Excel or LibreOffice. */
   | { name: "workbook" }
   | { name: "refused"; refused: Refused };
@@ -89,16 +88,14 @@ export function kindOf(name: string, bytes: ArrayBuffer): Kind {
     ends.includes(holds)
   );
   if (other !== undefined) return refused(other.what, other.remedy);
-  const encodings = encodingsOf(bytes);
-  const text = encodings === null
-    ? textOfUnicode(bytes)
-    : decoded(bytes, encodings.all[0].name);
+  const decoded = textOf(bytes);
+  const { text } = decoded;
   if (text.trimStart().startsWith("<")) {
-    return isFeed(text) ? { name: "feed", text } : { name: "xml" };
+    return isFeed(text) ? { name: "feed", decoded } : { name: "xml" };
   }
   if (text.includes("\0")) return refused("a file of another kind", AS_TEXT);
   return hasColumns(text)
-    ? { name: "table", text, encodings }
+    ? { name: "table", decoded }
     : refused("text without columns", AS_TEXT);
 }
 
@@ -110,19 +107,4 @@ export function isTable(text: string): boolean {
 function hasColumns(text: string): boolean {
   return namedDelimiter(text) !== null ||
     text.split(/[\r\n]+/, HEADER_WITHIN).some((line) => /[,;\t|]/.test(line));
-}
-
-function latin1(bytes: ArrayBuffer): string {
-  const codes = [...new Uint8Array(bytes)];
-  return codes.map((code) => String.fromCharCode(code)).join("");
-}
-
-function textOfUnicode(bytes: ArrayBuffer): string {
-  const [first, second] = new Uint8Array(bytes);
-  const encoding = first === 0xff && second === 0xfe
-    ? "utf-16le"
-    : first === 0xfe && second === 0xff
-    ? "utf-16be"
-    : "utf-8";
-  return decoded(bytes, encoding);
 }

@@ -1,6 +1,8 @@
 /** Tables of the code pages that spreadsheet programs save. */
 import { assertEquals } from "@std/assert";
-import { decoded, encodingsOf } from "../../src/web/encodings.ts";
+import { decoded, type DecodedText, textOf } from "../../src/web/encodings.ts";
+import { tableOfFeed } from "../../src/web/feed.ts";
+import { kindOf } from "../../src/web/kinds.ts";
 
 /** All signs of a code page beyond ASCII, in the order of their bytes. */
 function upperHalf(encoding: string): string {
@@ -42,7 +44,7 @@ for (
   Deno.test(`${JSON.stringify(text)} in ${encoding} is asked for first`, () => {
     const bytes = encoded(text, encoding);
     assertEquals(decoded(bytes, encoding), text);
-    const { all, likely } = encodingsOf(bytes)!;
+    const { all, likely } = textOf(bytes).encodings!;
     assertEquals(all[0].name, encoding);
     assertEquals(likely > 1, true);
   });
@@ -50,26 +52,76 @@ for (
 
 for (const text of [GERMAN, SWEDISH, FRENCH, "Preis\n12,90 €\n", "Mått\nå\n"]) {
   Deno.test(`${JSON.stringify(text)} in Windows-1252 is clear`, () => {
-    const { all, likely } = encodingsOf(encoded(text, "windows-1252"))!;
+    const { all, likely } = textOf(encoded(text, "windows-1252")).encodings!;
     assertEquals([all[0].name, likely], ["windows-1252", 1]);
   });
 }
 
 Deno.test("Unicode is no question, and UTF-8 with a broken byte is one", () => {
   const bytes = new TextEncoder().encode(POLISH);
-  assertEquals(encodingsOf(bytes.buffer), null);
-  assertEquals(encodingsOf(Uint8Array.of(0xff, 0xfe, 65, 0).buffer), null);
+  assertEquals(textOf(bytes.buffer).encodings, null);
+  assertEquals(textOf(Uint8Array.of(0xff, 0xfe, 65, 0).buffer).encodings, null);
   const broken = Uint8Array.of(...bytes, 0xff).buffer;
-  assertEquals(encodingsOf(broken)!.all[0].name, "utf-8");
+  assertEquals(textOf(broken).encodings!.all[0].name, "utf-8");
 });
 
 Deno.test("words that encodings read differently are shown", () => {
-  const { all } = encodingsOf(
-    encoded("Nazwa\nŁyżka\nTalerz głęboki\n", "cp852"),
-  )!;
+  const bytes = encoded("Nazwa\nŁyżka\nTalerz głęboki\n", "cp852");
+  const { all } = textOf(bytes).encodings!;
   assertEquals(all[0], {
     name: "cp852",
     label: "Central European (DOS, CP852)",
     words: "Łyżka · głęboki",
   });
 });
+
+function feed(declaration: string): string {
+  return `${declaration}<rss xmlns:g="http://base.google.com/ns/1.0"><channel>
+    <item><g:id>1</g:id><g:title>Łóżko, żółte</g:title></item></channel></rss>`;
+}
+
+function inUtf16(text: string, isLittle: boolean): ArrayBuffer {
+  const view = new DataView(new ArrayBuffer(2 * text.length));
+  for (let i = 0; i < text.length; i++) {
+    view.setUint16(2 * i, text.charCodeAt(i), isLittle);
+  }
+  return view.buffer;
+}
+
+const DECLARED = '<?xml version="1.0" encoding="ISO-8859-2"?>';
+const IN_UTF_16 = '<?xml version="1.0" encoding="UTF-16"?>';
+const FEEDS: Record<string, ArrayBuffer> = {
+  "in what it declares": encoded(feed(DECLARED), "iso-8859-2"),
+  "declared by a name of IBM": encoded(
+    feed("<?xml version='1.0' encoding='IBM852'?>\n"),
+    "cp852",
+  ),
+  "in UTF-16LE": inUtf16(`\ufeff${feed(IN_UTF_16)}`, true),
+  "in UTF-16BE": inUtf16(`\ufeff${feed(IN_UTF_16)}`, false),
+  "in UTF-16LE without a mark": inUtf16(feed(IN_UTF_16), true),
+  "in UTF-16BE without a mark": inUtf16(feed(IN_UTF_16), false),
+  "in UTF-8 that declares another": new TextEncoder().encode(feed(DECLARED))
+    .buffer,
+};
+
+for (const [what, bytes] of Object.entries(FEEDS)) {
+  Deno.test(`a feed ${what} is read without a question`, () => {
+    const kind = kindOf("feed.xml", bytes);
+    const { text, encodings } = (kind as { decoded: DecodedText }).decoded;
+    assertEquals([kind.name, encodings], ["feed", null]);
+    assertEquals(tableOfFeed(text)?.rows, [["1", "Łóżko, żółte"]]);
+  });
+}
+
+for (
+  const declaration of ["", '<?xml version="1.0" encoding="UTF-8"?>']
+    .concat('<?xml version="1.0" encoding="unknown-1"?>')
+) {
+  Deno.test(`a feed in a code page, not as ${declaration}, is a question`, () => {
+    const bytes = encoded(feed(declaration), "windows-1250");
+    const kind = kindOf("feed.xml", bytes);
+    const { encodings } = (kind as { decoded: DecodedText }).decoded;
+    assertEquals(encodings!.all[0].name, "windows-1250");
+    assertEquals(encodings!.likely > 1, true);
+  });
+}

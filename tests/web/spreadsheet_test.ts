@@ -635,5 +635,5 @@ Deno.test("a table in the code page of Windows is read", () => {
     Uint8Array.from("sku;title\n1;\xe5\xe4\xf6", (char) => char.charCodeAt(0))
       .buffer;
   const kind = kindOf("a.csv", bytes);
-  assertEquals(kind.name === "table" && kind.text, "sku;title\n1;åäö");
+  assertEquals(kind.name === "table" && kind.decoded.text, "sku;title\n1;åäö");
 });

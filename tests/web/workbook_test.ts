@@ -1,11 +1,11 @@
 /** Workbooks of Excel and LibreOffice on the page. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
-import type { CellObject } from "@e965/xlsx";
+import type { CellObject, WorkBook } from "@e965/xlsx";
 import type { Page } from "playwright-core";
 import { unpackedSize } from "../../src/web/workbook/archive.ts";
 import { textOf } from "../../src/web/workbook/cells.ts";
-import { read, utils, write } from "../../src/web/workbook/xlsx.ts";
+import { CFB, read, utils, write } from "../../src/web/workbook/xlsx.ts";
 import { boot } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { browserTest, type OpenTab } from "./browser.ts";
@@ -274,43 +274,84 @@ test("a cell that reaches over several rows is that of each", async (openTab) =>
   assertEquals(tab.faults, []);
 });
 
-test("what a workbook hides is asked for", async (openTab) => {
-  await using app = await bootPage();
-  await using tab = await openTab();
-  const { page } = tab;
-  await signIn(tab, app.url, app.key);
+/** Rows, columns and sheets that are hidden, as each program says it. */
+const HIDING = {
+  xlsx(): ArrayBuffer {
+    const made = books();
+    made.Sheets.Neu["!rows"] = [{}, {}, { hidden: true }];
+    made.Sheets.Neu["!cols"] = [{}, {}, {}, {}, { hidden: true }];
+    made.Workbook = { Sheets: [{ Hidden: 1 }, {}] };
+    return write(made, { type: "array", bookType: "xlsx" });
+  },
+  ods(): ArrayBuffer {
+    const bytes = write(books(), { type: "array", bookType: "ods" });
+    const archive = CFB.read(new Uint8Array(bytes), { type: "array" });
+    const file = CFB.find(archive, "content.xml")!;
+    const hidden = 'table:visibility="collapse"';
+    const xml = new TextDecoder().decode(Uint8Array.from(file.content))
+      .replace(
+        "<office:automatic-styles>",
+        `$&<style:style style:name="hides" style:family="table">
+           <style:table-properties table:display="false"/></style:style>`,
+      )
+      .replace('"Alt" table:style-name="ta1"', '"Alt" table:style-name="hides"')
+      .replace(
+        /(table:name="Neu"[^>]*>)[^]*?(<table:table-row>[^]*?)<table:table-row>([^]*?)<table:table-row>/,
+        `$1<table:table-column table:number-columns-repeated="4"/>
+         <table:table-column ${hidden}/>$2<table:table-row>$3<table:table-row
+           ${hidden.replace("collapse", "filter")}>`,
+      );
+    file.content = new TextEncoder().encode(xml) as unknown as number[];
+    file.size = file.content.length;
+    return new Uint8Array(
+      CFB.write(archive, { type: "array", fileType: "zip" }) as Uint8Array,
+    ).buffer;
+  },
+};
+
+/** An old sheet, and one with three products. */
+function books(): WorkBook {
   const made = utils.book_new();
-  const sheet = utils.aoa_to_sheet([
+  const old = [["SKU", "Titel"], ["Z", "Alt"]];
+  utils.book_append_sheet(made, utils.aoa_to_sheet(old), "Alt");
+  const rows = [
     ["SKU", "Titel", "Preis in EUR", "Bestand", "Marke"],
     ["A", "Becher", 5, 3, "Kockums"],
     ["B", "Tasse", 6, 4, "Kockums"],
     ["C", "Teller", 7, 5, "Kockums"],
-  ]);
-  sheet["!rows"] = [{}, {}, { hidden: true }];
-  sheet["!cols"] = [{}, {}, {}, {}, { hidden: true }];
-  utils.book_append_sheet(made, sheet, "Neu");
-  utils.book_append_sheet(made, utils.aoa_to_sheet([["a", "b"]]), "Alt");
-  made.Workbook = { Sheets: [{}, { Hidden: 1 }] };
-  const bytes = write(made, { type: "array", bookType: "xlsx" });
-  await choose(page, bytes, "preise.xlsx");
-  await page.getByText("Not read, as it is hidden, but to be chosen above: Alt")
-    .waitFor();
-  const check = page.getByRole("button", { name: "Check 3 products" });
-  assert(await check.isDisabled());
-  await page.getByText("The workbook hides 1 column: Marke").waitFor();
-  await page.getByText("The workbook hides row 3").waitFor();
-  await click(page, "Leave 1 row out");
-  await click(page, "Leave it out");
-  await click(page, "Check 2 products");
-  await click(page, "Upload 2 products");
-  await page.getByText("complete", { exact: true }).waitFor();
-  const { products } = await app.client().listProducts();
-  assertEquals(
-    products.map(({ sku, brand }) => [sku, brand]),
-    [["A", undefined], ["C", undefined]],
-  );
-  assertEquals(tab.faults, []);
-});
+  ];
+  utils.book_append_sheet(made, utils.aoa_to_sheet(rows), "Neu");
+  return made;
+}
+
+for (const [kind, made] of Object.entries(HIDING)) {
+  test(`what an ${kind} hides is asked for`, async (openTab) => {
+    await using app = await bootPage();
+    await using tab = await openTab();
+    const { page } = tab;
+    await signIn(tab, app.url, app.key);
+    await choose(page, made(), `preise.${kind}`);
+    await page.getByText(
+      "Not read, as it is hidden, but to be chosen above: Alt",
+    )
+      .waitFor();
+    const check = page.getByRole("button", { name: "Check 3 products" });
+    assert(await check.isDisabled());
+    await page.getByText("The workbook hides 1 column: Marke").waitFor();
+    await page.getByText("The workbook hides row 3").waitFor();
+    await click(page, "Leave 1 row out");
+    await click(page, "Leave it out");
+    await click(page, "Check 2 products");
+    await click(page, "Upload 2 products");
+    await page.getByText("complete", { exact: true }).waitFor();
+    const { products } = await app.client().listProducts();
+    assertEquals(
+      products.map(({ sku, brand }) => [sku, brand]),
+      [["A", undefined], ["C", undefined]],
+    );
+    assertEquals(tab.faults, []);
+  });
+}
 
 test("numbers that a spreadsheet program has rounded are told", async (openTab) => {
   await using app = await bootPage();

@@ -9,6 +9,7 @@ import {
 } from "../csv.ts";
 import { unpackedSize } from "./archive.ts";
 import { type Dates, textOf } from "./cells.ts";
+import { noteHidden } from "./hidden.ts";
 import { read, utils, write } from "./xlsx.ts";
 
 /** A sheet of a workbook, as a table. */
@@ -134,7 +135,7 @@ function bookOf(bytes: ArrayBuffer): WorkBook {
     throw new UnreadableError(`It unpacks to more than 256 MiB. ${SPLIT}`);
   }
   try {
-    return read(bytes, {
+    const book = read(bytes, {
       dense: true,
       cellNF: true,
       cellText: false,
@@ -144,6 +145,8 @@ function bookOf(bytes: ArrayBuffer): WorkBook {
       cellStyles: true,
       sheetRows: ROWS + 1,
     });
+    if (book.bookType === "ods") noteHidden(book, bytes, ROWS);
+    return book;
   } catch {
     throw new UnreadableError(
       "The file is damaged or of another kind. Open it in your spreadsheet program, and save it as an Excel workbook (.xlsx).",

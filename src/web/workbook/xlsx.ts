@@ -2,5 +2,5 @@
 import * as module from "@e965/xlsx";
 
 /** That build is of CommonJS, where all is in one object; its types are not. */
-export const { read, SSF, utils, write } =
+export const { CFB, read, SSF, utils, write } =
   (module as unknown as { default: typeof module }).default;
