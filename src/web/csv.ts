@@ -1,4 +1,5 @@
 /** Reads and writes tables of text: CSV, and the rows that spreadsheets copy. */
+import { knownIn } from "./headers.ts";
 import type { Work } from "./slices.ts";
 
 /** A byte order mark tells spreadsheets that the file is UTF-8. */
@@ -217,16 +218,22 @@ const TITLES = 3;
 
 /**
  * The index of the row that names the columns. Titles may stand above: rows that
- * have few texts, and half as many as another of the first rows at most.
+ * have few texts, and half as many as another of the first rows at most; or rows
+ * of which fewer texts are known names. Of several with as many, as where names
+ * for people stand above those for programs, it is the last.
  */
 export function headerIndex(rows: readonly (readonly string[])[]): number {
-  const filled = rows.slice(0, HEADER_WITHIN)
+  const first = rows.slice(0, HEADER_WITHIN);
+  const filled = first
     .map((cells) => cells.filter((text) => text !== "").length);
   const most = filled.reduce((a, b) => Math.max(a, b), 0);
-  return Math.max(
+  const full = Math.max(
     0,
     filled.findIndex((texts) => texts > TITLES || texts * 2 > most),
   );
+  const known = first.map(knownIn);
+  const best = known.reduce((a, b) => Math.max(a, b), 0);
+  return best > Math.max(1, known[full] ?? 0) ? known.lastIndexOf(best) : full;
 }
 
 function flawOfRow(wide: number, delimiter: string): string {

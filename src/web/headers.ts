@@ -45,45 +45,46 @@ export const TARGETS: readonly { target: Target; label: string }[] = [
 /** Names of columns, in lower case and without accents; each stands once. */
 const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   sku:
-    "sku, item sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku",
+    "sku, item sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku, custom label, seller sku, verkaufer sku, product code sku",
   title:
     "title, name, product name, product title, item name, heading, bezeichnung, artikelbezeichnung, artikelname, produktname, produkttitel, titel, namn, produktnamn, artikelnamn, benamning, artikelbenamning, nom, nom du produit, titre, designation, libelle, intitule, nombre, titulo, nombre del producto, denominacion, nazwa, nazwa produktu, nazwa towaru, tytul, naam, productnaam, artikelnaam, producttitel",
   description:
     "description, body, body html, text, long description, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, lang beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
   price:
-    "price, unit price, amount, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price",
+    "price, unit price, amount, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price",
   sale_price:
     "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
   compare_at_price:
-    "compare at price, old price, regular price, list price, msrp, rrp, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, ord pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price",
+    "compare at price, old price, regular price, list price, msrp, rrp, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, ord pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price, price old",
   currency:
     "currency, currency code, price currency, wahrung, wahrungscode, valuta, valutakod, devise, monnaie, moneda, divisa, waluta, munteenheid",
   vat_rate:
     "vat rate, vat, tax, tax rate, mwst, mwst satz, mehrwertsteuer, mehrwertsteuersatz, ust, umsatzsteuer, steuersatz, moms, momssats, moms procent, tva, taux tva, taux de tva, iva, tipo iva, tipo de iva, stawka vat, podatek vat, btw, btw tarief, btw percentage",
   quantity:
-    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, lager, pa lager, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty",
+    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, lager, pa lager, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty, current stock level",
   availability:
     "availability, stock status, in stock, available, verfugbarkeit, lieferbar, lagerstatus, tillganglighet, i lager, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus",
   available_at:
     "available at, available from, availability date, verfugbar ab, lieferbar ab, tillganglig fran, disponible le, date de disponibilite, disponible desde, dostepny od, beschikbaar vanaf",
   gtin:
-    "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode",
+    "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode, product ean, product upc ean",
   brand:
-    "brand, brands, manufacturer, vendor, make, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
+    "brand, brands, manufacturer, manufacturer name, vendor, make, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
   mpn:
     "mpn, part number, manufacturer part number, model number, model, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant",
   weight:
-    "weight, net weight, gross weight, item weight, shipping weight, variant grams, grams, gewicht, nettogewicht, bruttogewicht, versandgewicht, artikelgewicht, vikt, nettovikt, bruttovikt, fraktvikt, poids, poids net, poids brut, peso, peso neto, peso bruto, waga, masa, waga netto, waga brutto",
+    "weight, net weight, gross weight, item weight, shipping weight, variant grams, grams, gewicht, nettogewicht, bruttogewicht, versandgewicht, artikelgewicht, vikt, nettovikt, bruttovikt, fraktvikt, poids, poids net, poids brut, peso, peso neto, peso bruto, waga, masa, waga netto, waga brutto, product weight",
   condition:
     "condition, zustand, artikelzustand, skick, etat, etat du produit, condicion, stan produktu, conditie, staat",
-  status: "status, product status, published",
+  status:
+    "status, product status, published, active, visible, product visible, enabled, aktiv, sichtbar, veroffentlicht, synlig, publicerad, actif, visible en ligne, activo, aktywny, actief",
   parent_sku:
     "parent sku, parent, parent id, item group id, group id, master sku, vaterartikel, hauptartikel, hauptartikelnummer, huvudartikel, reference parent, sku parent, sku padre, referencia padre, sku nadrzedny, hoofdartikel",
   categories:
-    "categories, category, product type, product category, google product category, kategorie, kategorien, warengruppe, produktkategorie, produktgruppe, kategori, kategorier, varugrupp, produktgrupp, categorie, categories de produit, rubrique, famille, categoria, categorias, familia, kategoria, kategorie produktu, categorieen, productgroep, productcategorie",
+    "categories, category, kategorie, kategorien, warengruppe, produktkategorie, produktgruppe, kategori, kategorier, varugrupp, produktgrupp, categorie, categories de produit, rubrique, famille, categoria, categorias, familia, kategoria, kategorie produktu, categorieen, productgroep, productcategorie",
   attributes: "",
   images:
-    "images, image, main image, image url, image urls, image link, image links, image src, picture, pictures, picture url, photo, photos, photo url, additional image link, variant image, bild, bilder, bild url, bilder url, bildlink, produktbild, produktbilder, bildadress, bildlank, image produit, lien image, url image, url de l image, imagen, imagenes, url imagen, foto, fotos, zdjecie, zdjecia, url zdjecia, obraz, afbeelding, afbeeldingen, afbeelding url",
+    "images, image, main image, image url, image urls, image link, image links, image src, picture, pictures, picture url, photo, photos, photo url, additional image link, variant image, bild, bilder, bild url, bilder url, bildlink, produktbild, produktbilder, bildadress, bildlank, image produit, lien image, url image, url de l image, imagen, imagenes, url imagen, foto, fotos, zdjecie, zdjecia, url zdjecia, obraz, afbeelding, afbeeldingen, afbeelding url, main image url, cover media url, other image url, product image url, url hauptbild, hosted image urls",
   "":
     "id, tags, cost, cost per item, cost price, purchase price, einkaufspreis, ek, ek preis, inkopspris, prix d achat, precio de coste, precio de compra, cena zakupu, inkoopprijs, problems",
 };
@@ -99,6 +100,7 @@ export type Shop =
   | "Magento"
   | "PrestaShop"
   | "Shopify"
+  | "Shopware"
   | "WooCommerce";
 
 /** An export of a shop system, which is told by the names of its columns. */
@@ -222,6 +224,18 @@ const PRESETS: readonly Preset[] = [
     commas: true,
   },
   {
+    shop: "Shopware",
+    has: ["ordernumber", "mainnumber", "instock"],
+    targets: {
+      ordernumber: "sku",
+      price_EK: "price",
+      pseudoprice_EK: "compare_at_price",
+      instock: "quantity",
+      supplier: "brand",
+      description_long: "description",
+    },
+  },
+  {
     shop: "Google Merchant",
     has: ["id", "title", "price", "image_link"],
     names: Object.fromEntries(
@@ -270,6 +284,11 @@ function inEnglish(
   return header.map((name) => Object.hasOwn(names, name) ? names[name] : name);
 }
 
+/** Of these columns, one holds the categories where no other one does. */
+const CATEGORIES_ALONE =
+  "product type, product category, google product category"
+    .split(", ").map(squeezed);
+
 /** What the columns hold by their names; null where a name says nothing. */
 export function targetsByName(header: readonly string[]): (Target | null)[] {
   const { targets = {} } = presetOf(header) ?? {};
@@ -281,6 +300,10 @@ export function targetsByName(header: readonly string[]): (Target | null)[] {
   for (const other of ["compare_at_price", "sale_price"] as const) {
     if (!has("price") && has(other)) found[found.indexOf(other)] = "price";
   }
+  const alone = header.findIndex((name, i) =>
+    found[i] === null && CATEGORIES_ALONE.includes(squeezed(name))
+  );
+  if (alone >= 0 && !has("categories")) found[alone] = "categories";
   return found;
 }
 
@@ -297,6 +320,26 @@ function targetByName(name: string): Target | null {
   }
   return null;
 }
+
+/** How many of these names say what their columns hold. */
+export function knownIn(names: readonly string[]): number {
+  return names.filter((name) => targetByName(name) !== null).length;
+}
+
+/** The columns of weights and of their units; null: it has not both. */
+export function weightsIn(
+  header: readonly string[],
+): { weight: number; unit: number } | null {
+  const weight = header.findIndex((name) => targetByName(name) === "weight");
+  const unit = header.findIndex((name) =>
+    UNITS_OF_WEIGHT.includes(squeezed(name))
+  );
+  return weight < 0 || unit < 0 ? null : { weight, unit };
+}
+
+const UNITS_OF_WEIGHT =
+  "weight unit, unit of weight, weight uom, gewichtseinheit, viktenhet, unite de poids, unidad de peso, jednostka wagi, gewichtseenheid"
+    .split(", ").map(squeezed);
 
 /** Whether a name is that of prices in a sale. */
 export function isSalePrice(name: string): boolean {
@@ -343,7 +386,8 @@ function withoutUnit(name: string): string {
   const words = wordsIn(name);
   const isGross = words.some((word) => FILLERS.includes(word));
   return words.filter((word) =>
-    !FILLERS.includes(word) && !(isGross && TAXES.includes(word)) &&
+    !FILLERS.includes(word) &&
+    !(isGross && (TAXES.includes(word) || /^\d+$/.test(word))) &&
     weightUnitOf(word) === "" && priceUnitOf(word) === "" &&
     !("value" in readCurrency(word.toUpperCase()))
   ).join(" ");

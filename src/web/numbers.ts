@@ -172,7 +172,9 @@ export function decimalOf(
   marks: readonly string[],
   point: Point = "",
 ): string {
-  const plain = without(marks, text).replace(/[\s\u00a0\u202f']/g, "");
+  // "12,-" and "12.–" have no cents.
+  const whole = text.replace(/[.,][-–—]{1,2}$/, "");
+  const plain = without(marks, whole).replace(/[\s\u00a0\u202f'’]/g, "");
   if (/^(?:\d+|\d{1,3}(?:\.\d{3})+),(?:\d{1,2}|\d{4})$/.test(plain)) {
     return plain.replaceAll(".", "").replace(",", ".");
   }

@@ -30,6 +30,7 @@ import {
 import { isHtml, textOfHtml } from "./html.ts";
 import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
 import {
+  currencyIn,
   decimalOf,
   fromHundredths,
   gramsOf,
@@ -139,8 +140,11 @@ function proposedFor({ header, rows }: Table): Mapping {
   const byName = targetsByName(header);
   const targets = header.map((name, i): Target => {
     const target = byName[i];
-    if (target !== null || preset !== undefined) return target ?? "";
-    const found = targetByValues(name, valuesIn(rows, i));
+    const values = valuesIn(rows, i);
+    if (target !== null || preset !== undefined) {
+      return preset === undefined ? corrected(target!, values) : target ?? "";
+    }
+    const found = targetByValues(name, values);
     return found === null || byName.includes(found) && !isRepeatable(found)
       ? ""
       : found;
@@ -156,6 +160,18 @@ function proposedFor({ header, rows }: Table): Mapping {
     values: currency === "" ? {} : { currency },
     commas: preset?.commas ?? false,
   };
+}
+
+/** What a column is by its name, unless its values are something else. */
+function corrected(target: Target, values: readonly string[]): Target {
+  const areNumbers = values.length > 0 &&
+    values.every((value) => /^\d+$/.test(value));
+  if (!areNumbers) return target;
+  // Categories are known by their names here, not by another shop's numbers.
+  if (target === "categories") return "";
+  const isCount = target === "availability" &&
+    values.some((value) => Number(value) > 1);
+  return isCount ? "quantity" : target;
 }
 
 /** Whether several columns may hold it. */
@@ -215,7 +231,7 @@ export function valuesOf(
   const { targets } = mapping;
   const values = new Map<Target, string[]>();
   const own = row[targets.indexOf("currency")] || mapping.values.currency || "";
-  const unit = own.toUpperCase();
+  const unit = codeOf(own);
   for (const [target, text] of Object.entries(mapping.values)) {
     if (targets.includes(target as Target) || text.trim() === "") continue;
     const reading: Reading = { point: "", unit: "" };
@@ -360,8 +376,10 @@ const WORDS: Readonly<Partial<Record<Target, Record<string, string>>>> = {
     out_of_stock: "0 false no outofstock soldout nein nej non nie nee",
   },
   status: {
-    active: "1 true yes published publish visible enabled",
-    paused: "0 -1 false no draft archived private hidden disabled unlisted",
+    active:
+      "1 true yes y published publish visible enabled ja oui si sí tak aktiv",
+    paused:
+      "0 -1 false no n draft archived private hidden disabled unlisted inactive nein nej non nie nee inaktiv",
   },
   condition: {
     new: "neu ny nytt nya neuf nuevo nowy nieuw",
@@ -385,7 +403,7 @@ function converted(
   reading: Reading,
 ): string {
   if (text === CLEARS) return text;
-  if (target === "currency") return text.toUpperCase();
+  if (target === "currency") return codeOf(text);
   if (target === "weight") return text && gramsOf(text, reading);
   const field = target === "sale_price" ? "price" : target as ScalarField;
   const { form } = SCALAR_RULES[field];
@@ -396,9 +414,9 @@ function converted(
         ? decimalOf(text, marks, reading.point)
         : decimalOf(text, ["%"], reading.point);
       // Some shops mean none by it.
-      if (target === "compare_at_price" && /^0(?:\.0*)?$/.test(amount)) {
-        return "";
-      }
+      const mayBeNone = target === "compare_at_price" ||
+        target === "sale_price";
+      if (mayBeNone && /^0(?:\.0*)?$/.test(amount)) return "";
       if (target === "vat_rate" && isShare(amount) && !text.includes("%")) {
         return `${text} (${text} % or ${percentOf(amount)} %?)`;
       }
@@ -435,6 +453,11 @@ function converted(
   }
 }
 
+/** The code of a currency that is named by its code or its symbol. */
+function codeOf(currency: string): string {
+  return currencyIn(currency) || currency.toUpperCase();
+}
+
 /** A share such as 0.19 in percent. */
 export function percentOf(share: string): string {
   return `${Number((Number(share) * 100).toFixed(2))}`;
@@ -456,9 +479,10 @@ function withoutZeros(amount: string): string {
 /** Programs protect them from being read as numbers. */
 const IDENTIFIERS: readonly Target[] = ["sku", "mpn", "parent_sku"];
 
-const KRONA = ["KR", "KR.", ":-", ",-"];
+const KRONA = ["KR", "KR.", ":-"];
 /** What stands beside prices of a currency; a mark of another one is a mistake. */
 const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
+  CHF: ["FR.", "SFR."],
   CZK: ["KČ"],
   DKK: KRONA,
   EUR: ["€"],
@@ -466,7 +490,7 @@ const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
   NOK: KRONA,
   PLN: ["ZŁ"],
   SEK: KRONA,
-  USD: ["$"],
+  USD: ["US$", "$"],
 };
 const PIECES = ["PCS", "PC", "ST", "ST.", "STK", "STK."];
 

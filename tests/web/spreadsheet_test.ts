@@ -93,6 +93,95 @@ function rowOf(
   );
 }
 
+Deno.test("columns of other shops are what they are there", () => {
+  const other = { Name: "Mug", Price: "12.90" };
+  const more = { title: "Mug", price: "12.90" };
+  for (
+    const [cells, expected] of [
+      // Of numbers and kinds that mean nothing elsewhere.
+      [{ "*Category": "12345" }, {}],
+      [{ "Product Type": "P", Category: "Home/Mugs" }, {
+        categories: "Home/Mugs",
+      }],
+      [{ "Product Type": "Mugs" }, { categories: "Mugs" }],
+      [{ instock: "5" }, { quantity: "5" }],
+      [{ "In stock": "1" }, { availability: "in_stock" }],
+      // What is hidden there is hidden here.
+      [{ Aktiv: "Nej" }, { status: "paused" }],
+      [{ active: "0" }, { status: "paused" }],
+      [{ "Product Visible?": "Y" }, { status: "active" }],
+      // No sale is at 0.
+      [{ "Sale Price": "0.0000" }, {}],
+      [{ Price_Old: "15.90" }, { compare_at_price: "15.90" }],
+      [{ "Current Stock Level": "5" }, { quantity: "5" }],
+      [{ Price: "12,-", Currency: "€" }, { price: "12", currency: "EUR" }],
+      [{ Price: "CHF 1’299.–", Currency: "CHF" }, {
+        price: "1299",
+        currency: "CHF",
+      }],
+      [{ Price: "US$12", Currency: "USD" }, { price: "12", currency: "USD" }],
+    ] as [Record<string, string>, Record<string, string>][]
+  ) {
+    const row = rowOf({ SKU: "A", ...other, ...cells });
+    assertEquals(row, { ...more, ...expected }, JSON.stringify(cells));
+  }
+  const gross = rowOf({ sku: "A", "Preis inkl. 19% MwSt. in €": "12,90" });
+  assertEquals(gross, { price: "12.90", currency: "EUR" });
+});
+
+Deno.test("a SKU stands in the column of that name", () => {
+  const { mapping } = mapped("Order number,SKU,Item name\n1001,A,Mug\n");
+  assertEquals(mapping.targets, ["", "sku", "title"]);
+  const shopware = mapped(
+    "ordernumber;mainnumber;name;price_EK;pseudoprice_EK;instock;active\n" +
+      "SW1;SW1;Becher;12,9;0;5;1\n",
+  );
+  assertEquals(
+    shopware.mapping.targets.join(),
+    "sku,,title,price,compare_at_price,quantity,status",
+  );
+});
+
+Deno.test("weights have the units that stand beside them", () => {
+  const { table } = gathered(
+    tableOf("sku;weight;Weight unit\nA;350;g\nB;1.2;kg\nC;5 oz;g\nD;2;\n"),
+  );
+  const mapping = mappingFor(table);
+  assertEquals(
+    table.rows.map((row) => valuesOf(row, mapping).get("weight")?.[0]),
+    ["350", "1200", "142", "2 (g or kg?)"],
+  );
+});
+
+Deno.test("a sale price that is not on sale is left out", () => {
+  const table = tableOf(
+    "SKU,Price,Sale Price,On Sale\nA,12.90,9.90,No\nB,12.90,9.90,Yes\nC,5,,No\n",
+  );
+  const { table: { rows }, note } = gathered(table);
+  assertEquals(rows.map((row) => row[2]), ["", "9.90", ""]);
+  assertEquals(note, "1 sale price is left out: it is not on sale now.");
+});
+
+Deno.test("of several rows with names, the last one has those of the columns", () => {
+  const rows = [
+    ["TemplateType=home", "Version=2026", "Signature=x", "Only for us.", ""],
+    ["Verkäufer-SKU", "Produktname", "Marke", "Preis", "Anzahl"],
+    ["item_sku", "item_name", "brand_name", "standard_price", "quantity"],
+    ["A-1", "Becher", "Kockums", "12,90", "5"],
+  ];
+  const { table, mapping } = mapped(
+    rows.map((row) => `${row.join("\t")}\n`).join(""),
+  );
+  assertEquals(mapping.targets, [
+    "sku",
+    "title",
+    "brand",
+    "price",
+    "quantity",
+  ]);
+  assertEquals(table.rows, [rows[3]]);
+});
+
 const WEIGHTS: readonly (readonly [string, string, string | undefined])[] = [
   ["Weight (kg)", "2", "2000"],
   ["Weight (kg)", "0,285", "285"],

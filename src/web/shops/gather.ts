@@ -3,11 +3,12 @@
  * row becomes a product of its own, with what it lacks from its parent.
  */
 import { sentences, type Table } from "../csv.ts";
-import { presetOf, type Shop } from "../headers.ts";
+import { presetOf, type Shop, weightsIn } from "../headers.ts";
+import { isBareWeight } from "../numbers.ts";
 import { ofMagento } from "./magento.ts";
 import { ofPrestaShop } from "./prestashop.ts";
 import { plural } from "../parts.tsx";
-import { columnsOf, type Gathered, PARENT } from "./rows.ts";
+import { columnsOf, type Gathered, PARENT, type Row } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
 import { ofWooCommerce } from "./woocommerce.ts";
 
@@ -19,17 +20,51 @@ const GATHERERS: Readonly<Partial<Record<Shop, (table: Table) => Gathered>>> = {
 };
 
 /** Puts the rows of an export together; other tables stay as they are. */
-export function gathered(table: Table): Gathered {
+export function gathered(read: Table): Gathered {
+  const { table, note: before } = withoutPausedSales(withWeightUnits(read));
   const { shop } = presetOf(table.header) ?? {};
   // One that was handed back corrected is put together already.
   if (shop === undefined || table.header.includes(PARENT)) {
-    return { table, note: "" };
+    return { table, note: before };
   }
   const untimed = withoutTimedSales(table);
-  const gather = GATHERERS[shop];
-  if (gather === undefined) return untimed;
+  const gather = GATHERERS[shop] ?? ((table) => ({ table, note: "" }));
   const { table: products, note } = gather(untimed.table);
-  return { table: products, note: sentences(untimed.note, note) };
+  return { table: products, note: sentences(before, untimed.note, note) };
+}
+
+/** Weights with the unit that stands in a column of its own. */
+function withWeightUnits(table: Table): Table {
+  const columns = weightsIn(table.header);
+  if (columns === null) return table;
+  const { weight, unit } = columns;
+  const rows = table.rows.map((cells) =>
+    isBareWeight(cells[weight])
+      ? cells.with(weight, `${cells[weight]} ${cells[unit]}`.trim())
+      : cells
+  );
+  return { ...table, rows };
+}
+
+/** Squarespace says beside each sale price whether it is the price now. */
+function withoutPausedSales(table: Table): Gathered {
+  const [price, isOn] = ["Sale Price", "On Sale"].map(columnsOf(table));
+  if (price < 0 || isOn < 0) return { table, note: "" };
+  const isPaused = (cells: Row) =>
+    cells[price] !== "" && /^(?:no|false|0)$/i.test(cells[isOn]);
+  const left = table.rows.filter(isPaused).length;
+  const rows = table.rows.map((cells) =>
+    isPaused(cells) ? cells.with(price, "") : cells
+  );
+  return {
+    table: { ...table, rows },
+    note: sentences(
+      left > 0 &&
+        `${plural(left, "sale price")} ${
+          left === 1 ? "is left out: it is" : "are left out: they are"
+        } not on sale now.`,
+    ),
+  };
 }
 
 /** A price and when it is valid, in each shop. */
