@@ -82,6 +82,14 @@ export class Cluster implements AsyncDisposable {
     return said.split("\n").at(-1)!;
   }
 
+  /** A server that is added later does not join this database. */
+  async forget(name: string): Promise<void> {
+    const file = `${this.folder}/databases`;
+    const names = (await Deno.readTextFile(file)).split("\n");
+    const others = names.filter((other) => other !== name);
+    await Deno.writeTextFile(file, others.join("\n"));
+  }
+
   /** The URL of a database by way of a node; 0 is the coordinator. */
   url(node: number, name: string): Promise<string> {
     return this.run("url", `${node}`, name);

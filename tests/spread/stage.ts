@@ -34,6 +34,8 @@ export async function makeStage(
 ): Promise<Stage> {
   const sellers = Array.from({ length: size }, (_, n) => `s${n + 1}`);
   const url = await cluster.database(database);
+  // Afterwards its servers cannot be reached under the addresses that it knows.
+  stack.defer(() => cluster.forget(database));
   const proxies = new Map<number, Proxy>();
   for (const node of await cluster.workers()) {
     const port = Number(new URL(await cluster.url(node, database)).port);
