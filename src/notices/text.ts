@@ -106,8 +106,8 @@ export function operatorPayload(
   });
 }
 
-/** The `webhook-id` of a notice; another one when it is sent again later. */
-export function payloadId({ id, sellerNo, createdAt }: Notice): string {
-  const hash = createHash("sha256").update(`${sellerNo} ${id} ${createdAt}`);
+/** The `webhook-id` of a payload: what is said again has the same one. */
+export function payloadId(payload: string): string {
+  const hash = createHash("sha256").update(payload);
   return `notice_${hash.digest("hex").slice(0, 32)}`;
 }

@@ -51,6 +51,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [74000292, "another client spent the tokens of a seller"],
     [81000493, "a mail server took a mail that the client had given up"],
     [81000528, "a clock made the days pass after which failures disable"],
+    [83003369, "the operator was told something else under the same id"],
     [90000149, "an import with images that take minutes never ended"],
     [91000563, "a list of events ended before those that had no number yet"],
     [92000067, "a dry run was deleted, and the answer was 503"],

@@ -301,7 +301,7 @@ export class NoticeRole implements BackgroundRole {
     const payload = operatorPayload(notice, publicUrl());
     if (payload === null) return { outcome: "refused", reason: "unknown" };
     const body = new TextEncoder().encode(payload);
-    const id = payloadId(notice);
+    const id = payloadId(payload);
     const timestamp = Math.floor(clock.now() / 1_000);
     const secrets = [config.noticesSecret!];
     try {

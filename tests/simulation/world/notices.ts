@@ -4,7 +4,7 @@ import { HOUR_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
 import { LEASE_MS } from "../../../src/jobs/lease_queue.ts";
 import { KEPT_MS } from "../../../src/notices/notice.ts";
 import type { TakenMail } from "../mail_server.ts";
-import { NOTICES_SECRET, type ToOperator } from "../operator_endpoint.ts";
+import { NOTICES_SECRET } from "../operator_endpoint.ts";
 import { isSigned } from "../webhook_endpoints.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
@@ -162,39 +162,39 @@ function checkImports({ stage, world }: Scene, sellers: readonly Seller[]) {
   sometimes("an import is told", rows.length);
 }
 
-/** What several processes tell without a database within this is the same. */
+/** What has no row is told as of a whole part of the day this long. */
 const SAME_MS = 5 * MINUTE_MS;
+/** Less than what is told once more takes to be over, and to begin again. */
+const GOES_ON_MS = 20_000;
 
 /**
- * Whose words a repeated request has: those of the row, or of one process that
- * tells what no row keeps. Processes that cannot ask a database which words the
- * others have chosen cannot have the same; the operator is told what each saw.
+ * Each request is signed, and says the same when it is sent again: its id is
+ * that of its words. What a process goes on telling without a row has one id.
  */
-function tellerOf({ client, body }: ToOperator): string {
-  const { type, timestamp } = JSON.parse(new TextDecoder().decode(body));
-  const hasRow = Date.parse(timestamp) % SAME_MS !== 0;
-  return type !== "not_ready" || hasRow ? "the row" : client;
-}
-
-/** Each request is signed, and says the same when it is sent again. */
 function checkRequests({ stage, world }: Scene): void {
   const requests = stage.operatorRequests();
   const texts = new Map<string, string>();
-  for (const request of requests) {
-    hold(
-      isSigned(request, NOTICES_SECRET),
-      "true",
-      "a request to the operator is signed",
-      request.headers,
-    );
-    const id = `${request.headers["webhook-id"]} of ${tellerOf(request)}`;
-    const text = new TextDecoder().decode(request.body);
-    const former = texts.get(id) ?? text;
-    hold(former === text, "true", "a request is the same again", [
-      former,
+  const former = new Map<string, { text: string; at: number }>();
+  for (const { client, headers, body, at, isTaken } of requests) {
+    const signed = isSigned({ headers, body }, NOTICES_SECRET);
+    hold(signed, "true", "a request to the operator is signed", headers);
+    const id = headers["webhook-id"];
+    const text = new TextDecoder().decode(body);
+    const same = texts.get(id) ?? text;
+    hold(same === text, "true", "a request is the same again", [same, text]);
+    texts.set(id, text);
+    const { type, timestamp, data } = JSON.parse(text);
+    const hasRow = Date.parse(timestamp) % SAME_MS !== 0;
+    const what = `${client} ${type} ${data.part} ${hasRow}`;
+    const last = former.get(what);
+    former.delete(what);
+    const mayGoOn = type === "not_ready" && !hasRow && !isTaken;
+    if (mayGoOn) former.set(what, { text, at });
+    if (last === undefined || at - last.at > GOES_ON_MS) continue;
+    hold(last.text === text, "true", "what goes on is told as it was", [
+      last.text,
       text,
     ]);
-    texts.set(id, text);
   }
   sometimes("the operator is told", requests.length);
   if (world.jumps) return;
