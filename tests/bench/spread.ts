@@ -22,9 +22,10 @@ import { load } from "./load.ts";
 import { BenchService } from "./service.ts";
 import { Table } from "./table.ts";
 
-const [ROUNDS = 3, ...WANTED] = Deno.args.map(Number);
+const [ROUNDS = 2, ...WANTED] = Deno.args.map(Number);
 const WORKERS = WANTED.length > 0 ? WANTED : [0, 1, 2, 4];
-const MS = 2_000;
+/** Most of two seconds pgbench only prepares the statements of an upload. */
+const MS = 8_000;
 const PRODUCTS = 250;
 const CONNECTIONS = { updates: 32, uploads: 8 };
 type Kind = keyof typeof CONNECTIONS;
