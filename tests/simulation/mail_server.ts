@@ -13,10 +13,12 @@ export interface TakenMail extends Mail {
   isForgotten: boolean;
   /** Whether a mail to the same address was refused before. */
   isLate: boolean;
+  /** It was refused when it came again. */
+  isPutOff: boolean;
 }
 
 /** What may be wrong with it for a while. */
-const TROUBLES = {
+export const TROUBLES = {
   away: "the mail server is away",
   later: "the mail server wants mails later",
   forgetful: "the mail server forgets to answer",
@@ -80,6 +82,8 @@ export class SimulatedMailServer {
             for (const refusal of ["away", "later"] as const) {
               if (!this.#has(refusal)) continue;
               this.#refused.add(mail.to);
+              const former = this.taken.find(({ id }) => id === mail.id);
+              if (former !== undefined) former.isPutOff = true;
               return void this.#after(end, refusal);
             }
             isTaken = true;
@@ -114,7 +118,8 @@ export class SimulatedMailServer {
   #take(mail: Mail, isForgotten: boolean): void {
     const at = this.#scheduler.time;
     const isLate = this.#refused.has(mail.to);
-    this.taken.push({ ...mail, at, isForgotten, isLate });
+    const isPutOff = false;
+    this.taken.push({ ...mail, at, isForgotten, isLate, isPutOff });
     this.#scheduler.trace(() =>
       `the mail server takes ${mail.id}: ${mail.subject}`
     );

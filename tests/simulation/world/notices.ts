@@ -3,7 +3,7 @@ import { sometimes } from "../../support/sometimes.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
 import { LEASE_MS } from "../../../src/jobs/lease_queue.ts";
 import { KEPT_MS } from "../../../src/notices/notice.ts";
-import type { TakenMail } from "../mail_server.ts";
+import { type TakenMail, TROUBLES } from "../mail_server.ts";
 import { NOTICES_SECRET } from "../operator_endpoint.ts";
 import { isSigned } from "../webhook_endpoints.ts";
 import type { Scene } from "./actor.ts";
@@ -15,6 +15,9 @@ import type { Stage } from "./stage.ts";
 const BEFORE_MAIL_MS = 2 * HOUR_MS;
 /** From the end of an import to its mail, where nothing takes long. */
 const PROMPT_MS = 32_000;
+
+/** From a mail that may have been taken to its first repetition. */
+const SENT_AGAIN_MS = 60_000;
 
 /** As long as a mail may be under way. */
 const SENDING_MS = 30_000;
@@ -61,7 +64,7 @@ export function checkNotices(scene: Scene, sellers: readonly Seller[]): void {
 
 /** The same mail may come again; another one may not tell the same. */
 function checkMails(
-  { stage, trouble }: Scene,
+  { stage, trouble, world }: Scene,
   { plan: { name } }: Seller,
   mails: readonly TakenMail[],
 ): void {
@@ -70,6 +73,8 @@ function checkMails(
   const unnamed = (text: string) =>
     text.replaceAll(new RegExp(`\\b${name}(-\\d+)?\\b`, "g"), "<seller>");
   sometimes("a mail is sent again", mails.length - byId.size);
+  const mayWait = world.jumps ||
+    world.steps.some(({ kind }) => kind === "suspend" || kind === "remove");
   const told = new Map<string, TakenMail>();
   let last: TakenMail | null = null;
   for (const [first, ...again] of byId.values()) {
@@ -85,6 +90,12 @@ function checkMails(
         !hasRunAhead(stage, former.at - SENDING_MS, at);
     });
     hold(known === undefined, "true", "a mail is sent once", [first, ...again]);
+    const dueBy = first.at + SENT_AGAIN_MS;
+    const isLeft = first.isForgotten && !first.isPutOff &&
+      again.length === 0 && !mayWait &&
+      stage.scheduler.time > dueBy &&
+      trouble.only(TROUBLES.forgetful, first.at - 1_000, dueBy);
+    hold(!isLeft, "alive", "what may have been taken is sent again", first);
     const ended = /^The [^\n]*\n\S*#\/imports\/(\S+)$/gm;
     for (const [, link] of first.text.matchAll(ended)) {
       const before = told.get(link);

@@ -1,6 +1,7 @@
 /** What fails: whole processes, and whatever the stage lets fail. */
 import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { Random } from "../../support/random.ts";
+import { TROUBLES } from "../mail_server.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
@@ -21,12 +22,18 @@ export type OutageStep =
   | "backup"
   | "night"
   | "deafen a worker"
+  | "fail commits"
+  | "forget mails"
   | "tell nobody";
 
 /** What failed up to so long ago may keep a worker from giving up its jobs. */
 const SOUND_MS = 5_000;
 /** How long something fails. */
 const TIMES = [10, 400, 3_000, 12_000, 30_000];
+/** As many writes as a seller makes in a while. */
+const COMMITS_FAIL_MS = 2_000;
+/** From an import to its mail. */
+const MAILS_FORGOTTEN_MS = 60_000;
 /** How often, and how long, it looks for work in progress. */
 const LOOK_MS = 25;
 const LOOKS = 800;
@@ -63,7 +70,16 @@ export class Outages implements Actor {
     const { stage } = this.#scene;
     if (!stage.scheduler.faulty) return;
     const process = pick(random, stage.processes);
-    if (kind === "deafen a worker") return await this.#deafen(process);
+    if (kind === "deafen a worker") {
+      const name = `the image worker hears nothing (${process.name})`;
+      return await this.#failFor(LOOK_MS, name);
+    }
+    if (kind === "fail commits") {
+      return await this.#failFor(COMMITS_FAIL_MS, "commits fail");
+    }
+    if (kind === "forget mails") {
+      return await this.#failFor(MAILS_FORGOTTEN_MS, TROUBLES.forgetful);
+    }
     if (kind === "tell nobody") return await this.#tellNobody(random);
     if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
     else if (kind === "stop a delivery") await this.#slowDelivery();
@@ -281,14 +297,13 @@ export class Outages implements Actor {
     for (const fault of chosen) trouble.end(fault);
   }
 
-  /** The image worker of a process hears nothing any more. */
-  async #deafen({ name }: SimulatedProcess): Promise<void> {
+  /** A fault of this name, if there is one. */
+  async #failFor(ms: number, name: string): Promise<void> {
     const { stage, trouble, caller } = this.#scene;
-    const fault = stage.faults
-      .find((one) => one.name === `the image worker hears nothing (${name})`);
+    const fault = stage.faults.find((one) => one.name === name);
     if (fault === undefined) return;
     trouble.begin(fault);
-    await caller.sleep(LOOK_MS);
+    await caller.sleep(ms);
     trouble.end(fault);
   }
 

@@ -159,6 +159,8 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
   clock: 1,
   night: 1,
   "deafen a worker": 0,
+  "fail commits": 0,
+  "forget mails": 0,
   "tell nobody": 0,
   "stop a delivery": 0,
   "stop an image": 0,
@@ -248,6 +250,9 @@ export function drawSteps(
   }
   if (theme === "images" && chance(rare, 0.35)) {
     rarely("outages8", between(rare, 1, 3), "deafen a worker");
+  }
+  if (theme === "catalogue" && chance(rare, 0.35)) {
+    rarely("outages8", 1, "fail commits");
   }
   return { theme, steps };
 }

@@ -99,9 +99,9 @@ export class Trouble {
     return this.#periods.some((one) => one.name === name && one.to >= time);
   }
 
-  /** Whether nothing else than this has failed since `time`. */
-  only(name: string, time: number): boolean {
-    return this.#periods.filter((one) => one.to >= time)
+  /** Whether nothing else than this has failed since `from`, or until `to`. */
+  only(name: string, from: number, to = Infinity): boolean {
+    return this.#periods.filter((one) => one.to >= from && one.from <= to)
       .every((one) => one.name === name);
   }
 

@@ -83,15 +83,15 @@ function drawNotices(
       kind: "import",
     }))
   );
-  if (theme !== "everything" || !chance(random, 0.3)) return imports;
+  const kind = theme === "everything" && chance(random, 0.3)
+    ? "tell nobody"
+    : imports.length > 0 && theme !== "prompt" && chance(random, 0.5)
+    ? "forget mails"
+    : null;
+  if (kind === null) return imports;
   const actor = "outages9";
   const afterMs = Math.floor(random.next() * 30_000);
-  return [...imports, {
-    id: `${actor} #0`,
-    actor,
-    afterMs,
-    kind: "tell nobody",
-  }];
+  return [...imports, { id: `${actor} #0`, actor, afterMs, kind }];
 }
 
 /** Most worlds have some of all kinds. */
