@@ -136,7 +136,7 @@ const ORDERS: readonly Order[] = [
   {
     name: "changed",
     label: "last changed",
-    compare: (a, b) => (a.updated_at ?? "") < (b.updated_at ?? "") ? 1 : -1,
+    compare: (a, b) => (b.updated_at ?? "").localeCompare(a.updated_at ?? ""),
   },
 ];
 

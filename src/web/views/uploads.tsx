@@ -114,7 +114,7 @@ function merged(
     ...refusals.map((refusal) => ({ refusal, at: refusal.at })),
   ];
   return entries.filter(({ at }) => at >= oldest)
-    .sort((a, b) => a.at < b.at ? 1 : -1);
+    .sort((a, b) => b.at.localeCompare(a.at));
 }
 
 export function UploadsView({ client }: { client: Client }) {
