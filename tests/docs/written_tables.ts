@@ -98,7 +98,17 @@ function errorTable(): string {
   );
 }
 
-function codeTable(codes: Readonly<Record<string, CodeEntry>>): string {
+/** The message of each detail says what to do. */
+function detailTable(): string {
+  return table(
+    ["code", "meaning"],
+    Object.entries(DETAIL_CODES)
+      .map(([code, { meaning }]) => [`\`${code}\``, meaning]),
+  );
+}
+
+function imageTable(): string {
+  const codes: Readonly<Record<string, CodeEntry>> = IMAGE_CODES;
   return table(
     ["code", "meaning", "what to do"],
     Object.entries(codes).map((
@@ -214,14 +224,14 @@ function environmentFile(): string {
 /** The tables of each chapter, in the order of their places. */
 const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "upload.md": [fieldTable],
-  "images.md": [() => codeTable(IMAGE_CODES)],
+  "images.md": [imageTable],
   "webhooks.md": [triggerTable],
   "deployment.md": [fileTable],
   "settings.md": [settingTables],
   "monitoring.md": [metricTable],
   "troubleshooting.md": [alertTable],
   "commands.md": [commandTable],
-  "errors.md": [errorTable, () => codeTable(DETAIL_CODES)],
+  "errors.md": [errorTable, detailTable],
 };
 
 /** Each file that is written in whole or in part, as it is and has to be. */
