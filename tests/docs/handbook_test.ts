@@ -13,6 +13,7 @@ import { ENDPOINTS } from "../../src/http/routes.ts";
 import { imageTypes } from "../../src/images/image_types.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/lib/durations.ts";
 import { RETRY_DELAYS } from "../../src/webhooks/webhook.ts";
+import { Metrics } from "../../src/operations/metrics.ts";
 import {
   blocks,
   chapter,
@@ -97,6 +98,22 @@ Deno.test("chapters run only commands that exist", () => {
     }
   }
   assertGreater(seen, 2);
+});
+
+Deno.test("the metrics that the chapters name exist", () => {
+  const known = new Metrics("sqlite").all.map(({ name }) => name);
+  let seen = 0;
+  for (const { file, text } of chapters()) {
+    for (
+      const [, name] of text.matchAll(
+        /`((?:seller|process)_\w+_(?:total|seconds|bytes|ready))\b/g,
+      )
+    ) {
+      assert(known.includes(name), `${file}: ${name}`);
+      seen++;
+    }
+  }
+  assertGreater(seen, 15);
 });
 
 Deno.test("the lines that chapters tell of the log are logged", async () => {

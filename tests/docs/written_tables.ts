@@ -16,7 +16,6 @@ import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { formWords } from "../../src/contracts/docs.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
-import { Metrics } from "../../src/operations/metrics.ts";
 import { TRIGGER_EXAMPLES } from "../../src/webhooks/trigger.ts";
 
 const DOCS = new URL("../../src/docs/", import.meta.url);
@@ -173,17 +172,6 @@ function settingTable(settings: readonly Setting<unknown>[]): string {
   );
 }
 
-function metricTable(): string {
-  return table(
-    ["metric", "labels", "meaning"],
-    new Metrics("sqlite").all.map(({ name, labels, help }) => [
-      `\`${name}\``,
-      labels.map((label) => `\`${label}\``).join(", "),
-      help,
-    ]),
-  );
-}
-
 /** Flags of settings stand in their chapter. */
 function commandTable(): string {
   const settings = new Set(Object.values(SETTINGS).map(({ flag }) => flag));
@@ -197,15 +185,6 @@ function commandTable(): string {
       .map(({ name }) => `\`--${name}\``).join(", "),
   ]);
   return table(["command", "does", "flags"], rows);
-}
-
-function alertTable(): string {
-  const { text } = OPERATOR_FILES.find(({ name }) => name === "alerts.yml")!;
-  const alerts = text.matchAll(/alert: (\w+)[^]*?action: "(.*)"/g);
-  return table(
-    ["alert", "what to do"],
-    Array.from(alerts, ([, name, action]) => [`\`${name}\``, action]),
-  );
 }
 
 /** Every setting as a comment with its default, for systemd and for a shell. */
@@ -228,8 +207,6 @@ const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "webhooks.md": [triggerTable],
   "deployment.md": [fileTable],
   "settings.md": [settingTables],
-  "monitoring.md": [metricTable],
-  "troubleshooting.md": [alertTable],
   "commands.md": [commandTable],
   "errors.md": [errorTable, detailTable],
 };
