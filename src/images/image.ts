@@ -72,12 +72,11 @@ export const IMAGE_CODES = {
   },
   image_rate_limited: {
     meaning: "The host answered 429; the service retries.",
-    remedy:
-      "Wait. If all tries fail, have the host allow more requests and retry the images.",
+    remedy: "Wait. If all tries fail, have the host allow more requests.",
   },
   image_host_error: {
     meaning: "The host answered 5xx, 408 or 425; the service retries.",
-    remedy: "Wait. If all tries fail, repair the host and retry the images.",
+    remedy: "Wait. If all tries fail, repair the host.",
   },
   image_unavailable: {
     meaning: "The host answered with another status than 200.",
@@ -89,7 +88,7 @@ export const IMAGE_CODES = {
   },
   image_incomplete: {
     meaning: "The connection broke before the image was complete.",
-    remedy: "Wait. If all tries fail, repair the host and retry the images.",
+    remedy: "Wait. If all tries fail, repair the host.",
   },
   image_host_unreachable: {
     meaning: "The name of the host has no address, or nothing listens there.",
@@ -113,8 +112,7 @@ export const IMAGE_CODES = {
   },
   image_not_an_image: {
     meaning: "The bytes are not an image.",
-    remedy:
-      "Have the URL lead to the image itself, not to a page that shows it.",
+    remedy: "Send the URL of the image itself, not of a page that shows it.",
   },
   image_unsupported_type: {
     meaning: "The image has a type that is not accepted.",
@@ -135,7 +133,7 @@ export const IMAGE_CODES = {
   image_quota_exceeded: {
     meaning: "Storing the image would take more bytes than your image quota.",
     remedy:
-      "Remove images that you do not need, or ask the operator for a larger quota; then retry the images.",
+      "Remove images, or ask the operator for a larger quota; then retry.",
   },
   image_unprocessable: {
     meaning: "The service failed repeatedly to read the image.",

@@ -20,14 +20,14 @@ export const ERRORS = {
   malformed_xml: {
     status: 400,
     meaning:
-      "The body is not well-formed XML or not UTF-8, has a DOCTYPE or a processing instruction, or passes a structural limit; the detail has `<line>` and `<column>`.",
-    remedy: "Correct the document at that place; write it with an XML library.",
+      "The body is not well-formed XML in UTF-8, has a DOCTYPE or a processing instruction, or passes a structural limit.",
+    remedy: "Correct it at the line and column of the detail.",
   },
   malformed_json: {
     status: 400,
     meaning:
-      "The body is not well-formed JSON or not UTF-8, has a name twice in an object, a number beyond 2^53 or half a surrogate pair, or passes a structural limit; the detail has a line and a column.",
-    remedy: "Correct the document at that place; write it with a JSON library.",
+      "The body is not well-formed JSON in UTF-8, has a name twice in an object or a number beyond 2^53, or passes a structural limit.",
+    remedy: "Correct it at the line and column of the detail.",
   },
   malformed_request: {
     status: 400,
@@ -44,26 +44,24 @@ export const ERRORS = {
     status: 401,
     meaning:
       "The key is missing, unknown, revoked, past its end, or sent from outside its networks.",
-    remedy:
-      "Send a valid key in `X-Service-Auth`; `GET /seller_api/refusals` with another key tells whether this one has ended or came from elsewhere.",
+    remedy: "Send a valid key in `X-Service-Auth`.",
   },
   forbidden: {
     status: 403,
     meaning:
-      "The key lacks the scope that the message names, asks for a key that may do more than itself, or is an operator key that may only read.",
-    remedy: "Use a key that may.",
+      "The key lacks the scope that the message names, or may only read.",
+    remedy: "Use another key.",
   },
   suspended: {
     status: 403,
     meaning:
-      "The operator has suspended this seller. Deliveries and images wait; nothing is lost.",
+      "The operator has suspended this seller. Deliveries and images wait.",
     remedy: "Ask the operator.",
   },
   not_found: {
     status: 404,
-    meaning:
-      "No such path, or no such transaction, import, product or webhook of this seller.",
-    remedy: "Check the path, the id, and whose key it is.",
+    meaning: "No such path, or nothing of this seller has this id or SKU.",
+    remedy: "Check path, id and key.",
   },
   method_not_allowed: {
     status: 405,
@@ -79,15 +77,15 @@ export const ERRORS = {
   conflict: {
     status: 409,
     meaning:
-      "The `Idempotency-Key` was used with another request, or its first one is still in progress; the transaction or import was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
+      "The `Idempotency-Key` was used with another request, or its first one is in progress; it was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
     remedy:
-      "With `Retry-After`, send the same again after as many seconds. For another request take another key.",
+      "With `Retry-After`, send the same again after as many seconds. Otherwise do what the message says.",
   },
   changed_since: {
     status: 412,
     meaning:
-      "The attribute has another value than `expected` names; the message tells it. Nothing was stored.",
-    remedy: "Decide again, and send the present value as `expected`.",
+      "The attribute has another value than `expected` names; the message tells it.",
+    remedy: "Decide again by that value.",
   },
   too_many_products: {
     status: 413,
@@ -98,22 +96,19 @@ export const ERRORS = {
   body_too_large: {
     status: 413,
     meaning:
-      "The body, decompressed, is longer than `SELLER_BODY_LIMIT`, or that of an import than `SELLER_IMPORT_LIMIT`.",
+      "The body, decompressed, is longer than `SELLER_BODY_LIMIT` or `SELLER_IMPORT_LIMIT`.",
     remedy: "Split the document.",
   },
   unsupported_media_type: {
     status: 415,
     meaning:
       "`Content-Type` is not `text/xml`, `application/xml` or `application/json`, or `Content-Encoding` is not `gzip`.",
-    remedy:
-      "Send XML with `Content-Type: text/xml`, or JSON with `Content-Type: application/json`, plain or with gzip.",
+    remedy: "Send one of these.",
   },
   record_invalid: {
     status: 422,
-    meaning:
-      "`<details>` lists the mistakes of the request. Nothing was stored.",
-    remedy:
-      "Correct them and send the request again; `accept=valid` stores the products without a mistake.",
+    meaning: "`<details>` lists the mistakes. Nothing was stored.",
+    remedy: "Correct them and send it again, or use `accept=valid`.",
   },
   rate_limited: {
     status: 429,
@@ -124,14 +119,13 @@ export const ERRORS = {
   internal: {
     status: 500,
     meaning: "The service failed.",
-    remedy: "Tell the operator the request id, which finds the log line.",
+    remedy: "Tell the operator the request id.",
   },
   unavailable: {
     status: 503,
-    meaning:
-      "The service cannot work at the moment, for example because its disk is full.",
+    meaning: "The service cannot work at the moment.",
     remedy:
-      "Send the request again after `Retry-After` seconds, with the same `Idempotency-Key` if it had one.",
+      "Send the same again after `Retry-After` seconds, with the same `Idempotency-Key`.",
   },
 } as const satisfies Record<string, CodeEntry & { status: number }>;
 
