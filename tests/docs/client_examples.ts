@@ -47,15 +47,6 @@ await client.uploadProducts({ products }, {
   signal: AbortSignal.timeout(10 * 60_000),
 });
 
-const changed = [{ sku: "MUG-1", quantity: 8, brand: "Kockums" }];
-const { dry_run } = await client
-  .uploadProducts({ products: changed, dry_run: true });
-console.log(dry_run.products.updated);
-
-const { transaction_id } = await client.uploadProducts({ products: changed });
-const undo = await client.undoUpload({ transaction_id });
-console.log((await client.waitFor(undo)).products.updated);
-
 async function add(sku: string, more: number): Promise<number> {
   for (let wait = 50;; wait = Math.min(2 * wait, 5_000)) {
     const { product } = await client.getProduct({ sku_or_id: sku });

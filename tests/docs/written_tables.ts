@@ -162,10 +162,9 @@ function settingTables(): string {
 
 function settingTable(settings: readonly Setting<unknown>[]): string {
   return table(
-    ["variable", "flag", "default", "meaning"],
+    ["variable and flag", "default", "meaning"],
     settings.map(({ variable, flag, fallback, meaning }) => [
-      `\`${variable}\``,
-      flag === undefined ? "" : `\`--${flag}\``,
+      `\`${variable}\`` + (flag === undefined ? "" : ` \`--${flag}\``),
       fallback === "" ? "none" : `\`${fallback}\``,
       meaning,
     ]),
