@@ -367,6 +367,7 @@ for (
     "postgres://seller:hu?sh@db/seller",
     "postgres://seller@db/seller?password=hush",
     "postgres://seller:hu%sh@db/seller",
+    "postgres://seller:x@ss/hu#sh@db/seller",
     "postgres://seller:hush@db/%hu",
     "postgres://seller:hush@db/seller?sslrootcert=hush.pem",
     "postgres://seller:hush@db/seller?sslmode=disable&sslmode=verify-full",

@@ -87,8 +87,8 @@ export function databaseUrl(text: string): string | null {
   if (urls === null || !urls.every(isWellFormed)) {
     throw new SettingError(
       "the value is not of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
-        "where commas may separate several HOST:PORT; special characters in it " +
-        "are percent-encoded.",
+        "where commas may separate several HOST:PORT; write special characters " +
+        "of the password in percent-encoding: @ is %40, / is %2F, # is %23.",
     );
   }
   checkParameters(urls[0].searchParams);
@@ -96,9 +96,11 @@ export function databaseUrl(text: string): string | null {
 }
 
 function isWellFormed(
-  { hostname, username, password, pathname }: URL,
+  { hostname, username, password, pathname, hash }: URL,
 ): boolean {
-  return hostname !== "" && username !== "" && /^\/[^/]+$/.test(pathname) &&
+  // A "#" that is not encoded begins the hash.
+  return hash === "" && hostname !== "" && username !== "" &&
+    /^\/[^/]+$/.test(pathname) &&
     [username, password, pathname].every(isPercentEncoded);
 }
 

@@ -18,8 +18,8 @@ export function unauthorized(): ServiceError {
 const KEY_NEEDED = "A valid key is needed in the header X-Service-Auth.";
 
 /**
- * 401 for a key that is known, but has ended or comes from elsewhere. Who sends
- * the answer is that to an unknown one.
+ * 401 for a key that is known, but is revoked, has ended or comes from elsewhere.
+ * The answer is that to an unknown one.
  */
 export class KeyRefused extends ServiceError {
   /** For the operator and for other keys of the seller. */
@@ -33,13 +33,17 @@ export class KeyRefused extends ServiceError {
   }
 }
 
-/** Throws 401 for a key after its end, and outside its networks. */
+/** Throws 401 for a key that is revoked, after its end, and outside its networks. */
 export function checkPlace(
   owner: Caller & Place,
   now: number,
   from: { readonly client: string },
 ): void {
-  const { keyId, expiresAt, networks } = owner;
+  const { keyId, revokedAt, expiresAt, networks } = owner;
+  if (revokedAt !== null) {
+    const at = isoTime(revokedAt);
+    throw new KeyRefused(owner, `The key ${keyId} was revoked at ${at}.`);
+  }
   if (expiresAt !== null && expiresAt <= now) {
     const end = isoTime(expiresAt);
     throw new KeyRefused(owner, `The key ${keyId} ended at ${end}.`);
@@ -55,6 +59,8 @@ export function checkPlace(
 
 /** When and from where a key may be used; null: whenever, from everywhere. */
 export interface Place {
+  /** Unix milliseconds; null: it is not revoked. */
+  revokedAt: number | null;
   /** Unix milliseconds. */
   expiresAt: number | null;
   networks: Pick<Ranges, "has"> | null;

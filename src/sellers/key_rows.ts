@@ -135,8 +135,8 @@ export interface KeyOwner extends Caller, Place {
 }
 
 /**
- * The owner of a key; null if it is unknown or revoked, or the owner removed.
- * The key may have ended.
+ * The owner of a key; null if it is unknown, or the owner removed. The key may
+ * have ended, and may be revoked.
  */
 export async function findSellerByKey(
   sql: Sql,
@@ -148,10 +148,9 @@ export async function findSellerByKey(
   >(
     `SELECT sellers.id, sellers.seller_no AS no, sellers.name, sellers.status,
        sellers.rate_limit AS "rateLimit", api_keys.id AS "keyId", api_keys.hash,
-       ${RIGHTS}
+       api_keys.revoked_at AS "revokedAt", ${RIGHTS}
      FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
-     WHERE api_keys.hash = ? AND api_keys.revoked_at IS NULL
-       AND sellers.status <> 'removed'`,
+     WHERE api_keys.hash = ? AND sellers.status <> 'removed'`,
     [wanted],
   );
   if (row === undefined) return null;

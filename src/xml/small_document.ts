@@ -1,6 +1,6 @@
 /** Reads a small document: a root with one element for each field. */
 import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
-import { nearestName } from "../lib/nearest_name.ts";
+import { isNear, nearestName } from "../lib/nearest_name.ts";
 import { ok, type Read, trimSpace } from "../lib/values.ts";
 import { otherRootMessage } from "./other_formats.ts";
 import type { XmlElement } from "./decode.ts";
@@ -177,14 +177,20 @@ function unknownElement(
 ): Detail {
   const advice = name === root
     ? "is around the document; send what it holds alone."
-    : "is not known here; did you mean " +
-      `<${nearestName(shown(name), known)}>?`;
+    : `is not known here; ${meant(shown(name), known)}`;
   return {
     line,
     field: shown(name),
     code: "unknown_element",
     message: `<${shown(name)}> ${advice}`,
   };
+}
+
+function meant(name: string, known: string[]): string {
+  const nearest = nearestName(name, known);
+  return isNear(name, nearest)
+    ? `did you mean <${nearest}>?`
+    : `known are ${known.map((one) => `<${one}>`).join(", ")}.`;
 }
 
 function markup(element: XmlElement): Detail[] {

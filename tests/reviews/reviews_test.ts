@@ -391,12 +391,10 @@ contract.test("the operator's reasons are kept in their order", async () => {
 
 bothForms.test("a document of decisions is checked, problem by problem", async () => {
   await using app = await start("new");
+  const send = (body: string) =>
+    app.call("/operator_api/reviews", { method: "POST", key: OPERATOR, body });
   const refused = async (document: string) => {
-    const answer = await app.call("/operator_api/reviews", {
-      method: "POST",
-      key: OPERATOR,
-      body: document,
-    });
+    const answer = await send(document);
     return [
       `${answer.status} ${codeOf(answer)}`,
       ...answer.status === 422
@@ -434,6 +432,9 @@ bothForms.test("a document of decisions is checked, problem by problem", async (
       "6 product repeated_value",
     ],
   );
+  const named = review("<sku>A</sku><decision>approved</decision>");
+  const [{ message }] = detailsOf(await send(`<reviews>${named}</reviews>`));
+  assertMatch(message, /^"?<?sku>?"? is not known here; known are .*product/);
   const many = review(decision(id, "approved")).repeat(251);
   assertEquals(await refused(`<reviews>${many}</reviews>`), [
     "413 too_many_products",

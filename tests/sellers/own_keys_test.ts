@@ -340,7 +340,7 @@ contract.test("keys: so many a day, and old ones are forgotten", async () => {
   assertEquals((await ask(app, { body: "<key/>" })).status, 200);
 });
 
-contract.test("keys: one is refused after its end and from elsewhere, and the operator sees why", async () => {
+contract.test("keys: one is refused once revoked, after its end and from elsewhere, and the operator sees why", async () => {
   const clock = new TestClock();
   await using app = await boot({
     config: { operatorKey: "op", trustProxy: 1 },
@@ -367,10 +367,16 @@ contract.test("keys: one is refused after its end and from elsewhere, and the op
   clock.advance(1_000);
   const answer = await app.call("/seller_api/account", { key: ended.key });
   const unknown = await app.call("/seller_api/account", { key: "sk_x" });
+  const gone = await make(app, "");
+  await app.call(`/seller_api/keys/${gone.id}`, { method: "DELETE" });
+  const revokedAt = clock.now();
+  clock.advance(1_000);
+  const late = await app.call("/seller_api/account", { key: gone.key });
   const body = ({ text }: Answer) => text.replace(/<request_id>.*/, "");
-  assertEquals(body(answer), body(unknown), "who sends it is not told why");
+  assertEquals([body(answer), body(late)], [body(unknown), body(unknown)]);
 
   const { xml } = await app.call("/operator_api/refusals", { key: "op" });
+  const iso = (time: number) => new Date(time).toISOString();
   const why = child(xml, "refusals").children.map((refusal) =>
     ["seller", "route", "status", "code", "message"]
       .map((name) => textAt(refusal, name)).join(" ")
@@ -380,8 +386,8 @@ contract.test("keys: one is refused after its end and from elsewhere, and the op
     `${account} The key ${placed.id} was sent from ${address}, ` +
     "which is in none of its networks.";
   assertEquals(why, [
-    `${account} The key ${ended.id} ended at ` +
-    `${new Date(clock.now()).toISOString()}.`,
+    `${account} The key ${gone.id} was revoked at ${iso(revokedAt)}.`,
+    `${account} The key ${ended.id} ended at ${iso(revokedAt)}.`,
     ...["127.0.0.1", "2001:db9::1", "203.0.113.1"].map(elsewhere),
   ]);
   const line = app.log.findLast(({ reason }) => reason !== undefined);

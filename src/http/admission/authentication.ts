@@ -54,7 +54,7 @@ class KeyOwners<T> {
     this.#find = find;
   }
 
-  /** Returns null for an unknown or revoked key. */
+  /** Returns null for an unknown key. */
   async get(key: string): Promise<T | null> {
     const now = this.#clock.monotonic();
     const known = this.#known.get(key);
