@@ -73,11 +73,6 @@ for await (const { sku, quantity } of client.all.listProducts({ q: "mug" })) {
   console.log(sku, quantity);
 }
 
-for await (const page of client.pages.listTransactions({ limit: 2 })) {
-  console.log(page.transactions.length);
-  break;
-}
-
 let cursor: string | undefined;
 for await (const { events, next } of client.pages.listEvents()) {
   for (const { trigger, data } of events) console.log(trigger, data);
