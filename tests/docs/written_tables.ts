@@ -118,10 +118,9 @@ function imageTable(): string {
 
 function triggerTable(): string {
   return table(
-    ["trigger", "when", "example of `<data>`"],
-    Object.entries(TRIGGER_EXAMPLES).map((
-      [trigger, { when, data }],
-    ) => [`\`${trigger}\``, when, `\`${data}\``]),
+    ["trigger", "when"],
+    Object.entries(TRIGGER_EXAMPLES)
+      .map(([trigger, { when }]) => [`\`${trigger}\``, when]),
   );
 }
 
