@@ -29,10 +29,11 @@ const RUN = {
   bucket: ["backup", "backup s3://"],
   replicate: ["backup", "litestream replicate"],
   replica: ["backup", "litestream restore"],
-  restore: ["backup", "seller-admin restore /var"],
+  restore: ["backup", "seller-interface.old\n"],
   rehearse: ["backup", "/var/lib/seller-rehearsal"],
   prune: ["backup", "seller-admin images prune"],
-  upgrade: ["backup", "before-upgrade-"],
+  upgrade: ["backup", "before-upgrade-$"],
+  goBack: ["backup", "seller-interface.newer"],
   dump: ["backup", "pg_dump"],
   undump: ["backup", "pg_restore"],
   second: ["scaling", "seller-interface@jobs"],
@@ -49,6 +50,8 @@ const OTHERS = {
   "SELLER_IMAGE_STORE=s3://pictures/seller":
     "settings; handbook_test.ts reads their values",
   "db-a:5432,db-b:5432": "a setting; deno task failover runs with one",
+  "createuser":
+    "asks for a password; the database is made by undump's createdb",
   "createdb -O seller": "tests/spread/operator.ts, with Citus",
   "citus_set_coordinator_host": "tests/spread/operator.ts, with Citus",
   "seller-admin database info": "tests/spread/operator.ts, with Citus",
@@ -301,6 +304,9 @@ Deno.test({
         "echo rehearsed; seller-admin seller list --data=/var/lib/seller-rehearsal",
         "kill $! && wait $! || true",
         block("upgrade"),
+        "seller-admin seller add newer",
+        block("goBack").replace("-2026-11-21T0300.db", "-*.db"),
+        "echo older; seller-admin seller list; echo listed",
         ...Object.entries(storage).map(([name, value]) =>
           `echo '${name}=${value}' >> /etc/seller-interface.env`
         ),
@@ -334,6 +340,7 @@ Deno.test({
     assert(success, text);
     assertMatch(text, /^api_key: \S+$/m, text);
     assertMatch(text, /^restored\n\S+ {2}.+ acme\nlisted$/m, text);
+    assertMatch(text, /^older\n\S+ {2}.+ acme\nlisted$/m, text);
     assertMatch(text, /^rehearsed\n\S+ {2}.+ acme$/m, text);
     assertEquals(bucket.objects.size, 1, text);
     if (hasProgram("litestream", "version")) {
