@@ -43,7 +43,7 @@ export interface Origin {
 
 /** A record of an upload whose results cannot change, as it was answered. */
 export interface FinalRecord {
-  document: Uint8Array<ArrayBuffer>;
+  document: string | Uint8Array<ArrayBuffer>;
   undoneBy: string | null;
 }
 
