@@ -36,7 +36,8 @@ export function parseCommandLine(
   commands: readonly Command[],
 ): Request {
   // `deno task cli -- seller list` passes the dashes as the first word.
-  const meant = words[0] === "--" ? words.slice(1) : words;
+  let meant = words[0] === "--" ? words.slice(1) : words;
+  if (meant[0] === "help") meant = ["--help", ...meant.slice(1)];
   const { options, positionals } = split(meant, commands);
   if (options.some(({ name }) => name === "version")) {
     return { kind: "version" };

@@ -63,7 +63,7 @@ function commandList(commands: readonly Command[]): string {
       ]),
     ),
     "",
-    `\`${PROGRAM} COMMAND --help\` shows the flags of a command.`,
+    `\`${PROGRAM} help COMMAND\` shows the flags of a command.`,
     "Exit codes: 0 done, 1 failed, 2 a mistake in settings or arguments.",
   ].join("\n");
 }

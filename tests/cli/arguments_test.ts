@@ -96,6 +96,17 @@ Deno.test("--help without a command shows all of them", () => {
   assertEquals(parse("--help").commands, COMMANDS.map(({ name }) => name));
 });
 
+Deno.test("help is --help as a word", () => {
+  for (const words of ["", "key", "seller set", "serve --sandbox"]) {
+    assertEquals(
+      parse(`help ${words}`.trim()),
+      parse(`${words} --help`.trim()),
+    );
+  }
+  assertEquals(parse("help seller set").commands, ["seller set"]);
+  assertEquals(parse("-- help seller set").commands, ["seller set"]);
+});
+
 Deno.test("no two commands share a name, no command repeats a flag", () => {
   const names = COMMANDS.map(({ name }) => name);
   assertEquals(new Set(names).size, names.length);
