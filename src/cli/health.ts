@@ -10,6 +10,8 @@ const ANSWER_MS = 3_000;
 /** How long a service that has just started may take until it is ready. */
 const START_MS = 10_000;
 const PAUSE_MS = 200;
+/** Characters of an answer that tell whose it is. */
+const BEGINNING = 1_024;
 
 export const healthCommand: Command = {
   name: "health",
@@ -41,9 +43,16 @@ export const healthCommand: Command = {
   },
 };
 
-/** Throws unless the answer is 200. */
+/** Throws unless this service answers 200. */
 async function check(url: string): Promise<void> {
-  const status = await statusOf(url);
+  const { status, isOurs } = await answerOf(url);
+  if (!isOurs) {
+    throw new Error(
+      `${url} answered ${status}, but not as this service does: another ` +
+        "program seems to answer at this address. Compare --host and --port " +
+        "(SELLER_HOST, SELLER_PORT) with those of the service.",
+    );
+  }
   if (status !== 200) throw new Error(`${url} answered ${status}.`);
 }
 
@@ -64,15 +73,27 @@ function addressOf({ host, port, roles, metricsPort }: Config): string {
   return `http://${name}:${port}`;
 }
 
-async function statusOf(url: string): Promise<number> {
+async function answerOf(
+  url: string,
+): Promise<{ status: number; isOurs: boolean }> {
   try {
     const signal = AbortSignal.timeout(ANSWER_MS);
     const answer = await fetch(url, { signal });
-    await answer.body?.cancel();
-    return answer.status;
+    const isOurs = (await beginningOf(answer)).includes("<service>");
+    return { status: answer.status, isOurs };
   } catch (error) {
     throw new Error(`${url} gave no answer (${reason(error)}).`);
   }
+}
+
+/** Another program may send without an end. */
+async function beginningOf({ body }: Response): Promise<string> {
+  let text = "";
+  for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part;
+    if (text.length > BEGINNING) break;
+  }
+  return text;
 }
 
 /** `fetch` says only that it failed; its cause repeats the URL, then says why. */

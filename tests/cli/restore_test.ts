@@ -101,3 +101,37 @@ Deno.test("health: asks the service with these settings, whichever roles it has"
   const metricsPort = Number(new URL(other.app.metricsUrl!).port);
   assertEquals(await health({ roles: ["webhooks"], metricsPort }), ["alive"]);
 });
+
+Deno.test("health: tells the answer of another program from its own", async () => {
+  await using app = await boot();
+  const health = (port: number) =>
+    assertRejects(
+      () => runCommand({ config: { ...app.config, port }, deps }, "health"),
+      Error,
+    );
+  const other = (respond: () => Response) =>
+    Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, respond);
+  const endless = () =>
+    new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+    });
+  for (
+    const [status, body] of [
+      [404, () => "no such page"],
+      [404, () => null],
+      [200, () => "<html>Welcome</html>"],
+      [200, endless],
+    ] as const
+  ) {
+    await using server = other(() => new Response(body(), { status }));
+    const { message } = await health(server.addr.port);
+    assertMatch(
+      message,
+      new RegExp(`healthz answered ${status}, .* another program seems to`),
+    );
+  }
+  const unavailable = "<service><status>unavailable</status></service>";
+  await using own = other(() => new Response(unavailable, { status: 503 }));
+  const { message } = await health(own.addr.port);
+  assertMatch(message, /healthz answered 503\.$/);
+});
