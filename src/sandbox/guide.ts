@@ -5,6 +5,10 @@ export interface GuideOptions {
   service: string;
   /** URL of the image host and webhook sink, likewise. */
   loopback: string;
+  /** The data folder. */
+  dataDir: string;
+  /** Whether it is removed at the end. */
+  isTemporary: boolean;
   /** Of the demo seller, `whsec_…`. */
   secret: string;
   sellerKey: string;
@@ -13,7 +17,8 @@ export interface GuideOptions {
 
 /** Comments start with `#`; every other line can be pasted unchanged. */
 export function guide(options: GuideOptions): string[] {
-  const { service, loopback, secret, sellerKey, operatorKey } = options;
+  const { service, loopback, dataDir, isTemporary } = options;
+  const { secret, sellerKey, operatorKey } = options;
   const key = `-H 'X-Service-Auth: ${sellerKey}'`;
   const operator = `-H 'X-Service-Auth: ${operatorKey}'`;
   const xml = "-H 'Content-Type: text/xml'";
@@ -28,6 +33,12 @@ export function guide(options: GuideOptions): string[] {
     "<reference>order-1001</reference><data><total>149.00</total></data></event>";
   return [
     `# Open ${service}/ in a browser, or paste these lines into another shell.`,
+    `# Images, webhooks and mails have an address of their own, ${loopback}.`,
+    `# Data: ${dataDir}${
+      isTemporary
+        ? ", removed at the end; --data names a lasting folder, SELLER_DATA_DIR does not."
+        : "."
+    }`,
     "# Upload a catalogue:",
     `id=$(${
       post("catalogue.xml")

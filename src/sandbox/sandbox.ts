@@ -109,7 +109,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       service = opened;
       await addDemoSeller(opened.db, deps);
       const [secret = ""] = await opened.db.read(webhookSecrets);
-      guide({ service: opened.url, loopback, secret, ...keys }).forEach(print);
+      const isTemporary = options.dataDir === null;
+      const places = { service: opened.url, loopback, dataDir, isTemporary };
+      guide({ ...places, secret, ...keys }).forEach(print);
     },
     async close() {
       await server.shutdown();

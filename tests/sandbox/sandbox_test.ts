@@ -146,6 +146,10 @@ Deno.test("a sandbox keeps the content of its folder", async () => {
   for (let start = 1; start <= 2; start++) {
     await using program = await startProgram(args);
     await program.line(/^curl .*\/hook$/);
+    assertEquals(
+      program.lines.filter((line) => line.startsWith("# Data: ")),
+      [`# Data: ${folder.path}.`],
+    );
     assertEquals((await program.stop()).code, 0);
   }
   const { stdout } = await runProgram([
@@ -170,7 +174,13 @@ Deno.test("a sandbox takes neither SELLER_DATA_DIR nor SELLER_HOST", async () =>
   await using folder = await temporaryFolder();
   const env = { SELLER_DATA_DIR: `${folder.path}/real`, SELLER_HOST: "::" };
   await using program = await startProgram(["--sandbox", "--port=0"], { env });
-  await program.line(/^curl .*\/hook$/);
+  const hook = await program.line(/^curl .*\/hook$/);
+  const [place] = /http:\S+(?=\/hook)/.exec(hook)!;
+  await program.line(new RegExp(`^# Images, .* ${place}\\.$`));
+  const data = await program.line(/^# Data: /);
+  const [, used] = /^# Data: (\S+), removed .* SELLER_DATA_DIR does not\.$/
+    .exec(data)!;
+  assertEquals((await Deno.stat(`${used}/seller.db`)).isFile, true);
   assertMatch(program.url, /^http:\/\/127\.0\.0\.1:/);
   assertEquals([...Deno.readDirSync(folder.path)].length, 0);
   assertEquals((await program.stop()).code, 0);
