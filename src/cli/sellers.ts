@@ -11,7 +11,7 @@ import {
   createSeller,
   removeSeller,
   revokeSellerKey,
-  SELLER_ATTRIBUTES,
+  SELLER_ATTRIBUTE_WORDS,
 } from "../sellers/administration.ts";
 import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
 import { isoTime } from "../xml/encode.ts";
@@ -64,7 +64,8 @@ export const sellerCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "seller set",
-    summary: `change a seller: ATTRIBUTE is ${SELLER_ATTRIBUTES.join(", ")}; ` +
+    summary:
+      `change a seller: ATTRIBUTE is ${SELLER_ATTRIBUTE_WORDS.join(", ")}; ` +
       'an empty VALUE ("") is the default',
     arguments: [{ name: "NAME" }, { name: "ATTRIBUTE" }, { name: "VALUE" }],
     run: async ({ db, deps, arguments: [seller, attribute, value], print }) => {

@@ -273,9 +273,14 @@ export const readVatRate: Reader<string> = (text) => {
     : read;
 };
 
-/** A whole number from `min` to `max`. */
-export function integerReader(max: number, min = 0): Reader<number> {
-  const expected = `it must be a whole number from ${min} to ${max}.`;
+/** A whole number from `min` to `max`, of `unit`s such as "bytes". */
+export function integerReader(
+  max: number,
+  min = 0,
+  unit?: string,
+): Reader<number> {
+  const number = `a whole number${unit === undefined ? "" : ` of ${unit}`}`;
+  const expected = `it must be ${number} from ${min} to ${max}.`;
   return (text) => {
     if (!/^\d+$/.test(text)) {
       return bad("not_a_number", `is ${quote(text)}; ${expected}`);

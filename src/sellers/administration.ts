@@ -58,20 +58,16 @@ export function createSeller(
 interface Column {
   column: "status" | "rate_limit" | "product_limit" | "image_quota";
   read: (text: string) => Read<string | number | null>;
+  /** What its number counts. */
+  unit?: string;
 }
 
 const readPolicy = wordReader(REVIEW_POLICIES);
 const COLUMNS: Readonly<Record<string, Column>> = {
   status: { column: "status", read: wordReader(SELLER_STATUSES) },
-  rate_limit: { column: "rate_limit", read: limitReader(RATE_LIMIT_MAX) },
-  product_limit: {
-    column: "product_limit",
-    read: limitReader(Number.MAX_SAFE_INTEGER),
-  },
-  image_quota: {
-    column: "image_quota",
-    read: limitReader(Number.MAX_SAFE_INTEGER),
-  },
+  rate_limit: limit("rate_limit", "requests a minute", RATE_LIMIT_MAX),
+  product_limit: limit("product_limit", "products"),
+  image_quota: limit("image_quota", "bytes"),
 };
 
 /** Attributes of a seller that can be changed. */
@@ -82,10 +78,22 @@ export const SELLER_ATTRIBUTES: readonly string[] = [
   "review",
 ];
 
+/** The same with the units of numbers. */
+export const SELLER_ATTRIBUTE_WORDS: readonly string[] = SELLER_ATTRIBUTES.map(
+  (name) => {
+    const unit = COLUMNS[name]?.unit;
+    return unit === undefined ? name : `${name} (${unit})`;
+  },
+);
+
 /** A limit; empty for the default of the settings. */
-function limitReader(max: number): Column["read"] {
-  const read = integerReader(max);
-  return (text) => text === "" ? ok(null) : read(text);
+function limit(
+  column: Column["column"],
+  unit: string,
+  max = Number.MAX_SAFE_INTEGER,
+): Column {
+  const read = integerReader(max, 0, unit);
+  return { column, unit, read: (text) => text === "" ? ok(null) : read(text) };
 }
 
 export interface SellerChange extends ByOperator {

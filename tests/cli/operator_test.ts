@@ -1,7 +1,13 @@
 /** The commands with which an operator steers sellers and keys. */
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { systemDeps } from "../../src/deps.ts";
 import { UsageError } from "../../src/cli/command.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
@@ -41,6 +47,20 @@ Deno.test("seller set changes sellers of a running service, or says what is vali
   assertMatch(await refusal(set("acme", "status", "active")), /acme/);
   assertMatch(await refusal(set("acme-2", "status", "gone")), /suspended/);
   assertMatch(await refusal(set("acme-2", "colour", "red")), /colour/);
+  const { summary } = COMMANDS.find(({ name }) => name === "seller set")!;
+  for (
+    const [attribute, unit] of [
+      ["image_quota", "bytes"],
+      ["product_limit", "products"],
+      ["rate_limit", "requests a minute"],
+    ]
+  ) {
+    assertMatch(
+      await refusal(set("acme-2", attribute, "100KB")),
+      new RegExp(`must be a whole number of ${unit} from 0 to `),
+    );
+    assertStringIncludes(summary, `${attribute} (${unit})`);
+  }
   const changes = (await run(app, "audit", "list")).map(plain);
   assertEquals(changes.length, 5, "refused ones leave no entry");
   assertMatch(changes[0], /^TIME {2}command line {2}seller set {2}acme/);
