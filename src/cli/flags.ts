@@ -1,6 +1,6 @@
 /** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
-import { parseTime } from "../lib/values.ts";
+import { parseTime, timeProblem } from "../lib/values.ts";
 import { type Flag, flag } from "./command.ts";
 
 function settingFlags(settings: readonly Setting<unknown>[]): Flag[] {
@@ -30,8 +30,5 @@ export function timeFlag(
   if (text === undefined) return;
   const time = parseTime(text);
   if (time !== null) return time;
-  mistakes.push(
-    `--${name} is ${JSON.stringify(text)}; it must be a date or a time that ` +
-      "exists, as in 2026-11-20 or 2026-11-20T08:00:00Z.",
-  );
+  mistakes.push(`--${name} ${timeProblem(text)}`);
 }

@@ -333,6 +333,23 @@ export function parseTime(text: string): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
+/** What `parseTime` takes. */
+export const EXPECTED_TIME =
+  "a date, or a time with its zone, that exists, as in " +
+  '"2026-12-01" or "2026-12-01T08:00:00Z"';
+
+const WITHOUT_ZONE =
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)$/;
+
+/** What is wrong with a text that `parseTime` does not take. */
+export function timeProblem(text: string): string {
+  const [, date, time] = WITHOUT_ZONE.exec(text) ?? [];
+  return date === undefined
+    ? `is ${quote(text)}; it must be ${EXPECTED_TIME}.`
+    : `is ${quote(text)}, without a zone; write "${date}T${time}Z" for UTC, ` +
+      "or another zone, such as +01:00, instead of Z.";
+}
+
 export const GTIN_LENGTHS: readonly number[] = [8, 12, 13, 14];
 
 /** A GTIN of 8, 12, 13 or 14 digits (GS1 General Specifications, 7.9). */

@@ -8,6 +8,7 @@ import {
   parseTime,
   quote,
   type Read,
+  timeProblem,
   trimSpace,
 } from "../lib/values.ts";
 import type { XmlElement } from "../xml/decode.ts";
@@ -120,11 +121,7 @@ function readNetwork(text: string): Read<string> {
 function readEnd(text: string, now: number): Read<number> {
   const time = parseTime(text);
   if (time === null) {
-    return bad(
-      "not_a_date",
-      `is ${quote(text)}; write a time in ISO 8601 with its zone, as in ` +
-        '"2027-12-01T08:00:00Z".',
-    );
+    return bad("not_a_date", timeProblem(text));
   }
   if (time > now) return ok(time);
   return bad(

@@ -82,6 +82,14 @@ Deno.test("seller refusals lists the problems, product by product", async () => 
     await refusal(run(app, "seller", "refusals", "nobody")),
     /nobody/,
   );
+  const { mistakes } = await assertRejects(
+    () => run(app, "seller", "refusals", "acme", "--since", "2026-11-25 14:00"),
+    UsageError,
+  );
+  assertEquals(mistakes, [
+    '--since is "2026-11-25 14:00", without a zone; write ' +
+    '"2026-11-25T14:00Z" for UTC, or another zone, such as +01:00, instead of Z.',
+  ]);
 });
 
 Deno.test("keys have labels, prefixes and a last use", async () => {

@@ -6,7 +6,12 @@ import { EXPECTED, STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
 import { type DetailCode, type ErrorCode, ERRORS } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
-import { fits, parseTime } from "../../lib/values.ts";
+import {
+  EXPECTED_TIME,
+  fits,
+  parseTime,
+  timeProblem,
+} from "../../lib/values.ts";
 import { REVIEW_STATES } from "../../reviews/review.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
@@ -19,6 +24,8 @@ export interface QueryParameter<T> extends Parameter {
   code: DetailCode;
   /** What the text must be. */
   expected: string;
+  /** What is wrong with a text, where that tells more than `expected`. */
+  problem?: (text: string) => string;
 }
 
 /** A parameter that is one of the words. */
@@ -45,7 +52,8 @@ function time(name: string, about: string): QueryParameter<number> {
     schema: { type: "string", format: "date-time" },
     parse: (text) => parseTime(text.replace(" ", "+")),
     code: "not_a_date",
-    expected: 'a time in ISO 8601 with its zone, as in "2026-12-01T08:00:00Z"',
+    expected: EXPECTED_TIME,
+    problem: timeProblem,
   };
 }
 

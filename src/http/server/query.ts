@@ -148,12 +148,14 @@ export function readOption<T>(
 
 function readParameter<T>(
   query: URLSearchParams,
-  { name, parse, expected }: QueryParameter<T>,
+  { name, parse, expected, problem }: QueryParameter<T>,
   refuse: (problem: string) => void,
 ): T | null {
   const text = query.get(name);
   if (text === null) return null;
   const value = parse(text);
-  if (value === null) refuse(`is ${quote(text)}; it must be ${expected}.`);
+  if (value === null) {
+    refuse(problem?.(text) ?? `is ${quote(text)}; it must be ${expected}.`);
+  }
   return value;
 }

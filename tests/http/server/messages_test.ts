@@ -237,7 +237,23 @@ bothForms.test("a query that lacks or misspells something is told what to write"
     [
       "POST",
       "webhooks/order_created/recover",
-      "422 since is missing; it must be a time in ISO 8601 with its zone",
+      "422 since is missing; it must be a date, or a time with its zone",
+    ],
+    [
+      "GET",
+      "refusals?since=2026-11-25%2014:00",
+      '422 since is "2026-11-25 14:00", without a zone; write ' +
+      '"2026-11-25T14:00Z" for UTC',
+    ],
+    [
+      "GET",
+      "refusals?until=2026-11-25T14:00:30.5",
+      'without a zone; write "2026-11-25T14:00:30.5Z" for UTC',
+    ],
+    [
+      "GET",
+      "refusals?since=2026-02-30",
+      "or a time with its zone, that exists",
     ],
     [
       "GET",
