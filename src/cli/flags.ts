@@ -1,5 +1,6 @@
 /** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
+import { parseText, type QueryParameter } from "../http/server/parameters.ts";
 import { parseTime, timeProblem } from "../lib/values.ts";
 import { type Flag, flag } from "./command.ts";
 
@@ -20,6 +21,21 @@ export const [imageStoreFlag] = settingFlags([SETTINGS.imageStore]);
 
 /** `--seller NAME`, for commands about one seller. */
 export const sellerFlag = flag("seller", "NAME", "the seller's name", true);
+
+/** A flag that means what the parameter of a query means; null without it. */
+export function parameterFlag<T>(
+  name: string,
+  text: string | undefined,
+  parameter: QueryParameter<T>,
+  mistakes: string[],
+): T | null {
+  if (text === undefined) return null;
+  return parseText(
+    text,
+    parameter,
+    (problem) => mistakes.push(`--${name} ${problem}`),
+  );
+}
 
 /** A date or a time of ISO 8601, UTC unless it says otherwise, in Unix ms. */
 export function timeFlag(

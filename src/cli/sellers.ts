@@ -14,13 +14,21 @@ import {
   SELLER_ATTRIBUTE_WORDS,
 } from "../sellers/administration.ts";
 import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
+import {
+  CODE,
+  type QueryParameter,
+  REFUSED_SINCE,
+  REFUSED_UNTIL,
+  ROUTE,
+  SKU_OR_REQUEST,
+} from "../http/server/parameters.ts";
 import { isoTime } from "../xml/encode.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
 import { type Command, flag, line, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
-import { dataFlag, timeFlag } from "./flags.ts";
+import { dataFlag, parameterFlag } from "./flags.ts";
 
 /** Refusals that are read at a time. */
 const PAGE_ROWS = 100;
@@ -103,17 +111,24 @@ export const sellerCommands: readonly Command[] = [
     flags: [
       flag("since", "TIME", "of this time and later; a date is 00:00 UTC"),
       flag("until", "TIME", "and earlier"),
-      flag("code", "CODE", "with this code"),
+      flag("code", "CODE", "with this code, or with a detail that has it"),
+      flag("route", "ROUTE", "to this one, such as POST /seller_api/imports"),
       flag("find", "TEXT", "about this SKU, or with this request id"),
     ],
     run: async ({ db, arguments: [name], flags, print, printError }) => {
       const mistakes: string[] = [];
-      const since = timeFlag("since", flags.since, mistakes) ?? null;
-      const until = timeFlag("until", flags.until, mistakes) ?? null;
+      const read = <T>(flag: string, parameter: QueryParameter<T>) =>
+        parameterFlag(flag, flags[flag], parameter, mistakes);
+      const wanted = {
+        since: read("since", REFUSED_SINCE),
+        until: read("until", REFUSED_UNTIL),
+        code: read("code", CODE),
+        route: read("route", ROUTE),
+        q: read("find", SKU_OR_REQUEST),
+      };
       if (mistakes.length > 0) throw new UsageError(...mistakes);
-      const { code = null, find: q = null } = flags;
       const { no: sellerNo } = await db.read((sql) => sellerByName(sql, name));
-      const filter = { sellerNo, since, until, code, route: null, q };
+      const filter = { sellerNo, ...wanted };
       let after: string | null = null;
       let count = 0;
       do {
@@ -221,10 +236,12 @@ function printRefusal(
   const what = `${route ?? "no route"}${dryRun ? " (dry run)" : ""}`;
   print(line(isoTime(at), id, status, code, what));
   if (details.length === 0) print(`    ${message}`);
-  for (const { product, line, code, message } of details) {
-    const place = product === undefined ? "" : `product ${product}, `;
-    const where = line === undefined ? place : `${place}line ${line}, `;
-    print(`    ${where}${code}: ${message}`);
+  for (const { product, sku, line, field, code, message } of details) {
+    const place = Object.entries({ product, SKU: sku, line, field })
+      .flatMap(([name, value]) =>
+        value === undefined ? [] : `${name} ${value}`
+      );
+    print(`    ${[...place, code].join(", ")}: ${message}`);
   }
   if (more > 0) print(`    and ${more} more`);
 }

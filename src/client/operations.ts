@@ -13,6 +13,7 @@ import type {
   DeliveredEvent,
   Delivery,
   DeliveryState,
+  DetailCode,
   DryRun,
   ErrorCode,
   FailingWebhook,
@@ -677,8 +678,8 @@ export interface Operations {
       since?: string;
       /** only those of this time and earlier */
       until?: string;
-      /** only those with this code */
-      code?: ErrorCode;
+      /** only those with this code, or with a detail that has it */
+      code?: ErrorCode | DetailCode;
       /** only those of this <route>, such as POST /seller_api/bulk_products */
       route?: string;
       /** only those with a detail about this SKU, or the request with this id */
@@ -987,8 +988,8 @@ export interface Operations {
       since?: string;
       /** only those of this time and earlier */
       until?: string;
-      /** only those with this code */
-      code?: ErrorCode;
+      /** only those with this code, or with a detail that has it */
+      code?: ErrorCode | DetailCode;
       /** only those of this <route>, such as POST /seller_api/bulk_products */
       route?: string;
       /** only those with a detail about this SKU, or the request with this id */

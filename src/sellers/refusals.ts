@@ -23,7 +23,13 @@ import { where } from "../database/where.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { CLOCK_SLACK_MS, DAY_MS } from "../lib/durations.ts";
 import { BEFORE_ALL_IDS, firstIdOf, readId } from "../lib/ids.ts";
-import type { Detail, ErrorCode } from "../lib/errors.ts";
+import {
+  type Detail,
+  DETAIL_CODES,
+  type DetailCode,
+  type ErrorCode,
+  ERRORS,
+} from "../lib/errors.ts";
 
 /** Refusals kept of each seller, for how many days, and their bytes. */
 export const KEPT_REFUSALS = 1_000;
@@ -209,13 +215,24 @@ export interface ListedRefusal extends Refusal {
   seller: string;
 }
 
+export type RefusalCode = ErrorCode | DetailCode;
+
+/** The codes that a refusal and its details can have. */
+export const REFUSAL_CODES: readonly RefusalCode[] = [
+  ...new Set([
+    ...Object.keys(ERRORS) as ErrorCode[],
+    ...Object.keys(DETAIL_CODES) as DetailCode[],
+  ]),
+];
+
 /** Which refusals are listed; null leaves a condition out. */
 export interface RefusalFilter {
   sellerNo: number | null;
   /** Unix milliseconds, both included. */
   since: number | null;
   until: number | null;
-  code: string | null;
+  /** Of the refusal or of a detail. */
+  code: RefusalCode | null;
   /** Method and path, as in a refusal. */
   route: string | null;
   /** A request's id, or the SKU of a detail. */
@@ -251,10 +268,10 @@ export async function listRefusals(
   const matching = where({
     "at >= ?": since,
     "at <= ?": until,
-    "code = ?": code,
+    [`(code = ? OR ${IN_DETAILS})`]: code && [code, member("code", code)],
     "route = ?": route,
     "id = ?": q && readId(q),
-    "REPLACE(details, ?, '') <> details": q && !readId(q) ? skuIn(q) : null,
+    [IN_DETAILS]: q && !readId(q) ? member("sku", q) : null,
   });
   const last = await sql.get<{ id: string }>(
     `SELECT id FROM refusals ${range.where} ${sql.ofPart()}
@@ -288,9 +305,12 @@ export async function listRefusals(
     : { found, next: last?.id ?? null, scanned: STEP_ROWS };
 }
 
-/** What the JSON of a detail with this SKU contains. */
-function skuIn(sku: string): string {
-  return `"sku":${JSON.stringify(sku)}`;
+/** Whether the details contain a text. */
+const IN_DETAILS = "REPLACE(details, ?, '') <> details";
+
+/** What the JSON of a detail with this member contains. */
+function member(name: "code" | "sku", value: string): string {
+  return `"${name}":${JSON.stringify(value)}`;
 }
 
 /** Rows that a write of the sweep deletes at most. */

@@ -9,6 +9,7 @@ import { systemDeps } from "../../src/deps.ts";
 import { UsageError } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
+import { unescaped } from "../../src/lib/markup.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
 
@@ -76,17 +77,37 @@ Deno.test("seller refusals lists the problems, product by product", async () => 
     plain(head),
     "TIME  ID  422  record_invalid  POST /seller_api/bulk_products",
   );
-  assertMatch(detail, /^ {4}product 1, line 2, out_of_range: gtin /);
+  assertMatch(
+    detail,
+    /^ {4}product 1, SKU A, line 2, field gtin, out_of_range: gtin /,
+  );
   assertEquals(rest, []);
   assertMatch(
     await refusal(run(app, "seller", "refusals", "nobody")),
     /nobody/,
   );
+  const found = async (...flags: string[]) =>
+    (await run(app, "seller", "refusals", "acme", ...flags)).length;
+  assertEquals(await found("--code", "out_of_range"), 2);
+  assertEquals(await found("--code", "too_long"), 0);
+  assertEquals(await found("--route", "POST /seller_api/bulk_products"), 2);
+  assertEquals(await found("--route", "POST /seller_api/imports"), 0);
+  const wrong = ["--code", "nosuch", "--route", "bulk_products"];
   const { mistakes } = await assertRejects(
-    () => run(app, "seller", "refusals", "acme", "--since", "2026-11-25 14:00"),
+    () => found(...wrong, "--since", "2026-11-25 14:00"),
     UsageError,
   );
-  assertEquals(mistakes, [
+  const { text } = await app.call(
+    "/seller_api/refusals?code=nosuch&route=bulk_products",
+  );
+  assertEquals(
+    mistakes.slice(1).map((mistake) =>
+      unescaped(text).includes(mistake.slice(2))
+    ),
+    [true, true],
+    `${mistakes}`,
+  );
+  assertEquals(mistakes.slice(0, 1), [
     '--since is "2026-11-25 14:00", without a zone; write ' +
     '"2026-11-25T14:00Z" for UTC, or another zone, such as +01:00, instead of Z.',
   ]);

@@ -25,6 +25,7 @@ import { ENDPOINTS } from "../../src/http/routes.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import { SELLER_ATTRIBUTES } from "../../src/sellers/administration.ts";
+import { REFUSAL_CODES } from "../../src/sellers/refusals.ts";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../src/webhooks/webhook.ts";
 import { formatted } from "../support/format.ts";
@@ -62,8 +63,14 @@ function pascal(name: string): string {
     name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
 }
 
+/** Those, and what is made of them. */
+const UNIONS: typeof WORDS = [
+  ...WORDS,
+  ["ErrorCode | DetailCode", REFUSAL_CODES],
+];
+
 function union(words: readonly string[]): string {
-  const known = WORDS.find(([, list]) => list.join() === words.join());
+  const known = UNIONS.find(([, list]) => list.join() === words.join());
   return known?.[0] ?? words.map((word) => JSON.stringify(word)).join(" | ");
 }
 

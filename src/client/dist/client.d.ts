@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 8a5941522703d6335bb28758e2aa746f.
+// Built by `deno task client` from sources with the hash 8e824ba9886cc00c4dad45166f0a1304.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -701,8 +701,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         since?: string;
         /** only those of this time and earlier */
         until?: string;
-        /** only those with this code */
-        code?: ErrorCode;
+        /** only those with this code, or with a detail that has it */
+        code?: ErrorCode | DetailCode;
         /** only those of this <route>, such as POST /seller_api/bulk_products */
         route?: string;
         /** only those with a detail about this SKU, or the request with this id */
@@ -982,8 +982,8 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         since?: string;
         /** only those of this time and earlier */
         until?: string;
-        /** only those with this code */
-        code?: ErrorCode;
+        /** only those with this code, or with a detail that has it */
+        code?: ErrorCode | DetailCode;
         /** only those of this <route>, such as POST /seller_api/bulk_products */
         route?: string;
         /** only those with a detail about this SKU, or the request with this id */

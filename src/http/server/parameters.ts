@@ -4,15 +4,17 @@
  */
 import { EXPECTED, STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
-import { type DetailCode, type ErrorCode, ERRORS } from "../../lib/errors.ts";
+import type { DetailCode } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
 import {
   EXPECTED_TIME,
   fits,
   parseTime,
+  quote,
   timeProblem,
 } from "../../lib/values.ts";
 import { REVIEW_STATES } from "../../reviews/review.ts";
+import { REFUSAL_CODES } from "../../sellers/refusals.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
 
@@ -26,6 +28,19 @@ export interface QueryParameter<T> extends Parameter {
   expected: string;
   /** What is wrong with a text, where that tells more than `expected`. */
   problem?: (text: string) => string;
+}
+
+/** What a text means; null once `refuse` was told what is wrong with it. */
+export function parseText<T>(
+  text: string,
+  { parse, expected, problem }: Omit<QueryParameter<T>, "code">,
+  refuse: (problem: string) => void,
+): T | null {
+  const value = parse(text);
+  if (value === null) {
+    refuse(problem?.(text) ?? `is ${quote(text)}; it must be ${expected}.`);
+  }
+  return value;
 }
 
 /** A parameter that is one of the words. */
@@ -135,8 +150,8 @@ export const REFUSED_UNTIL = time(
 );
 export const CODE = word(
   "code",
-  Object.keys(ERRORS) as ErrorCode[],
-  "only those with this code",
+  REFUSAL_CODES,
+  "only those with this code, or with a detail that has it",
 );
 
 /** A text to compare with; no code names it. */

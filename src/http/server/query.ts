@@ -3,7 +3,13 @@ import { type Detail, recordInvalid, ServiceError } from "../../lib/errors.ts";
 import { readId } from "../../lib/ids.ts";
 import { isNear, nearestName } from "../../lib/nearest_name.ts";
 import { quote } from "../../lib/values.ts";
-import { AFTER, LIMIT, PAGE_LIMIT, type QueryParameter } from "./parameters.ts";
+import {
+  AFTER,
+  LIMIT,
+  PAGE_LIMIT,
+  parseText,
+  type QueryParameter,
+} from "./parameters.ts";
 import type { Route } from "./route.ts";
 
 /** Parses a query; throws 400 for an invalid `%` instead of guessing. */
@@ -148,14 +154,9 @@ export function readOption<T>(
 
 function readParameter<T>(
   query: URLSearchParams,
-  { name, parse, expected, problem }: QueryParameter<T>,
+  parameter: QueryParameter<T>,
   refuse: (problem: string) => void,
 ): T | null {
-  const text = query.get(name);
-  if (text === null) return null;
-  const value = parse(text);
-  if (value === null) {
-    refuse(problem?.(text) ?? `is ${quote(text)}; it must be ${expected}.`);
-  }
-  return value;
+  const text = query.get(parameter.name);
+  return text === null ? null : parseText(text, parameter, refuse);
 }

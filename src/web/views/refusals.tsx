@@ -1,5 +1,5 @@
 /** Refused requests with their problems. */
-import type { Client, Detail, ErrorCode, Refusal } from "../../client/mod.ts";
+import type { Client, Detail, Refusal } from "../../client/mod.ts";
 import { count, Form, Moment, plural, Title } from "../parts.tsx";
 import { ListFoot, useRows } from "../paging.tsx";
 import { goTo, route } from "../route.ts";
@@ -127,7 +127,7 @@ function filterOf(query: URLSearchParams): Filter {
     seller: text("seller"),
     since: time("since"),
     until: time("until"),
-    code: text("code") as ErrorCode | undefined,
+    code: text("code") as Filter["code"],
     route: text("route"),
     q: text("q"),
   };

@@ -203,7 +203,11 @@ contract.test("refusals: found by time, code, route, SKU and request", async () 
   const began = Date.now();
   // Old ones are found behind all that a step looks at.
   await insert(app, 700, { at: began - 86_400_000 });
-  const details = [{ sku: 'A%_"1', code: "required", message: "lacks" }];
+  const details = [{
+    sku: 'A%_"1',
+    code: "required",
+    message: 'lacks "code":"too_long"',
+  }];
   await insert(app, 1, { at: began - 90_000_000, details });
   const refused = await app.upload(product("B", "<colour>red</colour>"));
   await app.call("/seller_api/products/none");
@@ -221,6 +225,10 @@ contract.test("refusals: found by time, code, route, SKU and request", async () 
     100,
   );
   assertEquals(await found("code=record_invalid"), 1);
+  assertEquals(await found("code=unknown_element"), 1);
+  assertEquals(await found("code=required"), 1);
+  assertEquals(await found("code=too_long"), 0);
+  assertEquals(await found(`code=not_found&since=${at(began)}`), 1);
   assertEquals(
     await found(
       `route=${encodeURIComponent("POST /seller_api/bulk_products")}`,
