@@ -5,9 +5,17 @@ import {
   listOperatorKeys,
   revokeOperatorKey,
 } from "../sellers/operator_keys.ts";
+import {
+  FROM_TIME,
+  type QueryParameter,
+  SELLER_THEN,
+  TO_TIME,
+  WHO,
+} from "../http/server/parameters.ts";
 import { isoTime } from "../xml/encode.ts";
-import { type Command, line } from "./command.ts";
+import { type Command, flag, line, UsageError } from "./command.ts";
 import { databaseCommand } from "./database.ts";
+import { parameterFlag } from "./flags.ts";
 
 /** Entries that are read at a time. */
 const PAGE = 250;
@@ -54,17 +62,42 @@ export const operatorCommands: readonly Command[] = [
   databaseCommand({
     name: "audit list",
     summary: "list what operators changed, the newest first: time, who, what",
-    run: async ({ db, print }) => {
+    flags: [
+      flag("who", "NAME", "by this operator key, or as the list has it"),
+      flag("seller", "NAME", "about the seller that had this name then"),
+      flag("since", "TIME", "of this time and later; a date is 00:00 UTC"),
+      flag("until", "TIME", "and earlier"),
+    ],
+    run: async ({ db, flags, print, printError }) => {
+      const mistakes: string[] = [];
+      const read = <T>(parameter: QueryParameter<T>) =>
+        parameterFlag(
+          parameter.name,
+          flags[parameter.name],
+          parameter,
+          mistakes,
+        );
+      const filter = {
+        who: read(WHO),
+        seller: read(SELLER_THEN),
+        since: read(FROM_TIME),
+        until: read(TO_TIME),
+      };
+      if (mistakes.length > 0) throw new UsageError(...mistakes);
+      let count = 0;
       let after: string | null = null;
-      for (;;) {
-        const entries = await db.read((sql) => listChanges(sql, after, PAGE));
-        for (const { at, who, action, seller, detail } of entries) {
+      do {
+        const page = await db.read((sql) =>
+          listChanges(sql, filter, { after, limit: PAGE })
+        );
+        for (const { at, who, action, seller, detail } of page.found) {
           const what = [action, seller, detail].filter(Boolean);
           print(line(isoTime(at), who, ...what));
         }
-        if (entries.length < PAGE) return;
-        after = entries[PAGE - 1].id;
-      }
+        count += page.found.length;
+        after = page.next;
+      } while (after !== null);
+      if (count === 0) printError("no such entry");
     },
   }),
 ];

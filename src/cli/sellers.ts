@@ -16,11 +16,11 @@ import {
 import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
 import {
   CODE,
+  FROM_TIME,
   type QueryParameter,
-  REFUSED_SINCE,
-  REFUSED_UNTIL,
   ROUTE,
   SKU_OR_REQUEST,
+  TO_TIME,
 } from "../http/server/parameters.ts";
 import { isoTime } from "../xml/encode.ts";
 import { readId } from "../lib/ids.ts";
@@ -120,8 +120,8 @@ export const sellerCommands: readonly Command[] = [
       const read = <T>(flag: string, parameter: QueryParameter<T>) =>
         parameterFlag(flag, flags[flag], parameter, mistakes);
       const wanted = {
-        since: read("since", REFUSED_SINCE),
-        until: read("until", REFUSED_UNTIL),
+        since: read("since", FROM_TIME),
+        until: read("until", TO_TIME),
         code: read("code", CODE),
         route: read("route", ROUTE),
         q: read("find", SKU_OR_REQUEST),

@@ -1015,6 +1015,14 @@ export interface Operations {
    */
   listAudit(
     input?: {
+      /** only those of this operator key, or of environment, command line or seller */
+      who?: string;
+      /** only those about the seller that had this name then */
+      seller?: string;
+      /** only those of this time and later */
+      since?: string;
+      /** only those of this time and earlier */
+      until?: string;
       /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */

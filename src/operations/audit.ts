@@ -5,6 +5,8 @@
 import type { Services } from "../services.ts";
 import { LIMIT, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
+import { CLOCK_SLACK_MS } from "../lib/durations.ts";
+import { firstIdOf } from "../lib/ids.ts";
 
 /** `who` of a change made with the key of SELLER_OPERATOR_KEY. */
 export const ENVIRONMENT = "environment";
@@ -68,16 +70,58 @@ export async function recordChanges(
   );
 }
 
-/** Entries after `after` (an id; null: from the newest), the newest first. */
-export function listChanges(
+/** Which entries are listed; null leaves a condition out. */
+export interface AuditFilter {
+  who: string | null;
+  /** The seller's name when the entry was made. */
+  seller: string | null;
+  /** Unix milliseconds, both included. */
+  since: number | null;
+  until: number | null;
+}
+
+/** Entries that a step looks at, however few match. */
+const STEP_ROWS = 500;
+
+/**
+ * Up to `limit` entries behind `after` (an id; null: from the newest), the
+ * newest first, and where the list goes on; null at its end.
+ */
+export async function listChanges(
   sql: Sql,
-  after: string | null,
-  limit: number,
-): Promise<AuditEntry[]> {
-  const wanted = where({ "id < ?": after });
-  return sql.all<AuditEntry>(
-    `SELECT id, at, who, action, seller, detail FROM audit_log ${wanted.where}
-     ORDER BY id DESC ${LIMIT}`,
-    [...wanted.params, limit],
+  { who, seller, since, until }: AuditFilter,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<{
+  found: AuditEntry[];
+  next: string | null;
+  /** Rows that were looked at, as few matched. */
+  scanned: number;
+}> {
+  const range = where({
+    "id < ?": after,
+    "id >= ?": since === null ? null : firstIdOf(since - CLOCK_SLACK_MS),
+    "? > id": until === null ? null : firstIdOf(until + CLOCK_SLACK_MS),
+  });
+  const matching = where({
+    "at >= ?": since,
+    "at <= ?": until,
+    "who = ?": who,
+    "seller = ?": seller,
+  });
+  const last = await sql.get<{ id: string }>(
+    `SELECT id FROM audit_log ${range.where}
+     ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
+    range.params,
   );
+  const rows = await sql.all<AuditEntry>(
+    `SELECT * FROM (
+       SELECT id, at, who, action, seller, detail FROM audit_log
+       ${range.where} ORDER BY id DESC LIMIT ${STEP_ROWS}) AS newest
+     ${matching.where} ORDER BY id DESC ${LIMIT}`,
+    [...range.params, ...matching.params, limit + 1],
+  );
+  const found = rows.slice(0, limit);
+  return rows.length > limit
+    ? { found, next: found[limit - 1].id, scanned: 0 }
+    : { found, next: last?.id ?? null, scanned: STEP_ROWS };
 }

@@ -339,7 +339,10 @@ Deno.test("webhook recover delivers events for which there was no webhook", asyn
     await recover("--since", "2026-11-20", "--until", "2026-11-21"),
     ["queued: 1"],
   );
-  const [change] = await bench.db.read((sql) => listChanges(sql, null, 1));
+  const all = { who: null, seller: null, since: null, until: null };
+  const { found: [change] } = await bench.db.read((sql) =>
+    listChanges(sql, all, { after: null, limit: 1 })
+  );
   assertEquals([change.action, change.seller, change.detail], [
     "webhook recover",
     "acme",

@@ -190,6 +190,23 @@ Deno.test("operator keys are made, listed and revoked; the audit log has it all"
     "TIME  command line  operator-key add  grafana (read-only)",
     "TIME  command line  operator-key add  anna",
   ]);
+  await app.call("/operator_api/sellers/acme/attribute/status/active", {
+    key: await add("bo"),
+    method: "PUT",
+  });
+  const found = async (...flags: string[]) =>
+    (await run(app, "audit", "list", ...flags)).map(plain);
+  const set = "TIME  bo  seller set  acme  status = active";
+  assertEquals(await found("--who", "bo"), [set]);
+  assertEquals(await found("--seller", "acme"), [set]);
+  assertEquals(await found("--seller", "acme", "--who", "command line"), []);
+  assertEquals(await found("--until", "2020-01-01"), []);
+  assertEquals((await found("--since", "2020-01-01")).length, 5);
+  const { mistakes } = await assertRejects(
+    () => found("--since", "now"),
+    UsageError,
+  );
+  assertMatch(mistakes[0], /^--since is "now"; it must be a date, or a time/);
 });
 
 Deno.test("seller remove lists what it would delete, and deletes with --yes", async () => {

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 8e824ba9886cc00c4dad45166f0a1304.
+// Built by `deno task client` from sources with the hash eda706b8614776df003c4a500a1aa134.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1005,6 +1005,14 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /operator_api/audit`
      */
     listAudit(input?: {
+        /** only those of this operator key, or of environment, command line or seller */
+        who?: string;
+        /** only those about the seller that had this name then */
+        seller?: string;
+        /** only those of this time and later */
+        since?: string;
+        /** only those of this time and earlier */
+        until?: string;
         /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */

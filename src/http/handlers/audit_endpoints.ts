@@ -1,31 +1,56 @@
 /** The audit log. */
 import { listChanges } from "../../operations/audit.ts";
 import { isoTime } from "../../xml/encode.ts";
-import { readRows } from "../server/list.ts";
-import { AFTER, LIMIT } from "../server/parameters.ts";
+import { readPage } from "../server/list.ts";
+import {
+  AFTER,
+  FROM_TIME,
+  LIMIT,
+  SELLER_THEN,
+  TO_TIME,
+  WHO,
+} from "../server/parameters.ts";
+import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
 
 export const listAudit = endpoint({
   operation: "listAudit",
   title: "The audit log",
   about: "What operators changed and who did, the newest first.",
-  parameters: [AFTER, LIMIT],
+  parameters: [WHO, SELLER_THEN, FROM_TIME, TO_TIME, AFTER, LIMIT],
   answers: ["audit"],
 }, async (context) => {
-  const { page, next } = await readRows(context, listChanges, null);
-  return {
-    xml: {
-      audit: {
-        entry: page.map(({ at, ...entry }) => ({
+  const reader = new QueryReader(context.query);
+  const filter = {
+    who: reader.read(WHO),
+    seller: reader.read(SELLER_THEN),
+    since: reader.read(FROM_TIME),
+    until: reader.read(TO_TIME),
+  };
+  const place = reader.idPlace();
+  const { list, next } = await readPage(
+    context,
+    "entry",
+    place,
+    async (sql, after, limit) => {
+      const { found, ...step } = await listChanges(sql, filter, {
+        after,
+        limit,
+      });
+      const entries = found.map(({ at, ...entry }) => ({
+        node: {
           id: entry.id,
           at: isoTime(at),
           who: entry.who,
           action: entry.action,
           seller: entry.seller,
           detail: entry.detail,
-        })),
-      },
-      next,
+        },
+        cursor: entry.id,
+      }));
+      return { entries, ...step };
     },
-  };
+    null,
+  );
+  return { xml: { audit: { entry: list }, next } };
 });

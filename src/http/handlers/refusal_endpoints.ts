@@ -15,20 +15,20 @@ import { readPage } from "../server/list.ts";
 import {
   AFTER,
   CODE,
+  FROM_TIME,
   LIMIT,
-  REFUSED_SINCE,
-  REFUSED_UNTIL,
   ROUTE,
   SELLER,
   SKU_OR_REQUEST,
+  TO_TIME,
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 
 const KEPT = `The last ${KEPT_REFUSALS} of a seller and ` +
   `${KEPT_REFUSAL_DAYS} days, the newest first`;
 const FILTERS = [
-  REFUSED_SINCE,
-  REFUSED_UNTIL,
+  FROM_TIME,
+  TO_TIME,
   CODE,
   ROUTE,
   SKU_OR_REQUEST,
@@ -66,8 +66,8 @@ async function pageOfRefusals(
   const reader = new QueryReader(context.query);
   const filter = {
     sellerNo,
-    since: reader.read(REFUSED_SINCE),
-    until: reader.read(REFUSED_UNTIL),
+    since: reader.read(FROM_TIME),
+    until: reader.read(TO_TIME),
     code: reader.read(CODE),
     route: reader.read(ROUTE),
     q: reader.read(SKU_OR_REQUEST),

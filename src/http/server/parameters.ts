@@ -143,8 +143,8 @@ export const UNTIL = time(
   "until",
   "events of this time and earlier; now when left out",
 );
-export const REFUSED_SINCE = time("since", "only those of this time and later");
-export const REFUSED_UNTIL = time(
+export const FROM_TIME = time("since", "only those of this time and later");
+export const TO_TIME = time(
   "until",
   "only those of this time and earlier",
 );
@@ -176,6 +176,14 @@ export const ROUTE: QueryParameter<string> = {
 export const SKU_OR_REQUEST = plainText(
   "q",
   "only those with a detail about this SKU, or the request with this id",
+);
+export const WHO = plainText(
+  "who",
+  "only those of this operator key, or of environment, command line or seller",
+);
+export const SELLER_THEN = plainText(
+  "seller",
+  "only those about the seller that had this name then",
 );
 export const SELLER: Parameter = {
   name: "seller",
