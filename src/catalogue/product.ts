@@ -2,6 +2,7 @@
  * A product and its changes: the rules of each field (see `fields.ts`), and
  * those between fields.
  */
+import { templateOf } from "../lib/template.ts";
 import type { FieldProblem } from "../lib/errors.ts";
 import {
   compareDecimals,
@@ -123,11 +124,13 @@ function missingFields(
 }
 
 /** The value of each field before the first one is sent, and after a clear. */
-export const INITIAL = Object.fromEntries([
-  ...SCALAR_NAMES.map((field) => [field, SCALAR_RULES[field].initial]),
-  ...STORED_UNITS.map((unit) => [unit, ""]),
-  ...LIST_NAMES.map((list) => [list, Object.freeze([])]),
-]) as ProductFields;
+export const INITIAL = templateOf(
+  Object.fromEntries([
+    ...SCALAR_NAMES.map((field) => [field, SCALAR_RULES[field].initial]),
+    ...STORED_UNITS.map((unit) => [unit, ""]),
+    ...LIST_NAMES.map((list) => [list, Object.freeze([])]),
+  ]) as ProductFields,
+);
 
 function merge(current: ProductFields, patch: ProductPatch): ProductFields {
   const fields: Record<string, unknown> = { ...current };

@@ -11,6 +11,7 @@ import {
 } from "./fields.ts";
 import { NO_FORMER_PRICE } from "./price_changes.ts";
 import { INITIAL, type Product } from "./product.ts";
+import { templateOf } from "../lib/template.ts";
 import { NO_REVIEW } from "../reviews/review.ts";
 
 const SINGLE = [...SCALAR_NAMES, ...STORED_UNITS] as const;
@@ -80,8 +81,9 @@ export function fieldOf(column: Column, value: Param): unknown {
   return isList(column) ? parseList(value as string) : value;
 }
 
+/** The product of a whole row, which becomes it. */
 export function toProduct(row: ProductRow): Product {
-  const product: Record<string, unknown> = { ...row };
+  const product: Record<string, unknown> = row;
   for (const list of LIST_NAMES) product[list] = parseList(row[list]);
   return product as unknown as Product;
 }
@@ -115,14 +117,14 @@ export const NO_VALUES: Values = valuesOf(INITIAL);
  * Has every property from the start: V8 turns an object into a hash table that
  * gets many of them one by one, and each use of it takes several times as long.
  */
-const BLANK: Product = {
+const BLANK: Product = templateOf({
   ...INITIAL,
   ...NO_FORMER_PRICE,
   ...NO_REVIEW,
   id: "",
   created_at: 0,
   updated_at: 0,
-};
+});
 
 /** The product of a row that has only some of the columns. */
 export function toPartialProduct(row: Partial<ProductRow>): Product {

@@ -4,6 +4,7 @@
  */
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { ConnectSqlite, Deps } from "../../deps.ts";
+import { templateOf } from "../../lib/template.ts";
 import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
 import {
   type Change,
@@ -114,8 +115,9 @@ interface Prepared {
  * take four times as long to make and to read, and the driver's own even longer.
  */
 function rowMaker(columns: readonly string[]): Prepared["toRow"] {
-  const template: Row = {};
-  for (const name of columns) template[name] = null;
+  const template: Row = templateOf(
+    Object.fromEntries(columns.map((name) => [name, null])),
+  );
   return (values) => {
     const row = { ...template };
     const list = values as readonly unknown[];
