@@ -8,6 +8,7 @@ import {
   type TestApp,
   textAt,
 } from "../../support/app.ts";
+import { failingSqlite } from "../../support/failing_sqlite.ts";
 import { Host } from "../../support/host.ts";
 import { contract } from "../../support/forms.ts";
 
@@ -222,4 +223,19 @@ contract.test("a final status that is asked for again shows what changed since, 
   const key = await app.addSeller("other");
   const hidden = await app.call(pathOf(uploaded), { key });
   assertEquals(hidden.status, 404);
+});
+
+Deno.test("the results of a final status are read once", async () => {
+  let reads = 0;
+  const connectSqlite = failingSqlite(({ method, sql }) => {
+    if (method === "get" && /^SELECT results FROM/.test(sql)) reads++;
+    return null;
+  });
+  await using app = await boot({ deps: { connectSqlite } });
+  const uploaded = await app.upload(product("A") + product("B"));
+  const first = await app.call(pathOf(uploaded));
+  for (const _ of ["again", "and again"]) {
+    assertEquals((await app.call(pathOf(uploaded))).text, first.text);
+  }
+  assertEquals(reads, 1);
 });
