@@ -43,8 +43,13 @@ function isGtin(value: string): boolean {
 
 function isImage(value: string): boolean {
   const url = /^https?:\/\//i.test(value) ? URL.parse(value) : null;
-  const ending = url?.pathname.toLowerCase().split(".").pop();
-  return ending === "jpg" || IMAGE_TYPES.some((type) => type === ending);
+  return url !== null && isImagePath(url.pathname);
+}
+
+/** Whether a path ends as those of images do. */
+export function isImagePath(path: string): boolean {
+  const [ending, ...before] = path.toLowerCase().split(".").reverse();
+  return before.length > 0 && ["jpg", ...IMAGE_TYPES].includes(ending);
 }
 
 /** An amount beside its currency. */

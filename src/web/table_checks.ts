@@ -2,7 +2,7 @@
 import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 import type { Table } from "./csv.ts";
 import type { Work } from "./slices.ts";
-import { valuesIn } from "./guesses.ts";
+import { isImagePath, valuesIn } from "./guesses.ts";
 import { isOfPrices, isSalePrice, type Target, TARGETS } from "./headers.ts";
 import { isHtml } from "./html.ts";
 import { isBareWeight, type Point, type Reading } from "./numbers.ts";
@@ -78,7 +78,7 @@ export function* checkRows(
   );
   const isPath = firstIn(
     targets.map((target, i) => target === "images" && readings[i].unit === ""),
-    (value) => /^[\w/.-]+\.(?:avif|gif|jpe?g|png|webp)\b/i.test(value),
+    (value) => isImagePath(/^[\w/.-]+/.exec(value)?.[0] ?? ""),
   );
   const [sku, price, former, description] = [
     "sku",
