@@ -150,7 +150,7 @@ const ALL = {
     placeholder: "KEY",
     fallback: "",
     meaning:
-      "an operator key; without any, named ones included, the operator API answers 404",
+      "an operator key; the operator API answers 404 until there is this one, or one of operator-key add",
     secret: true,
     parse: headerValue,
   },

@@ -2,7 +2,11 @@
 import { type ListedKey, listKeys } from "../sellers/key_rows.ts";
 import { SCOPES } from "../sellers/scopes.ts";
 import { readKeyTexts } from "../sellers/wanted_key.ts";
-import { listSellers, sellerByName } from "../sellers/seller_rows.ts";
+import {
+  listSellers,
+  sellerByName,
+  type SellerRow,
+} from "../sellers/seller_rows.ts";
 import { holdingsOf } from "../sellers/removal.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import {
@@ -14,7 +18,9 @@ import {
   SELLER_ATTRIBUTE_WORDS,
 } from "../sellers/administration.ts";
 import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
+import type { Config } from "../config.ts";
 import {
+  AT_MOST,
   CODE,
   FROM_TIME,
   type QueryParameter,
@@ -29,6 +35,21 @@ import { type Command, flag, line, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag, parameterFlag } from "./flags.ts";
+
+/** The quotas of which a seller uses so much, or more. */
+function nearQuotas(
+  seller: SellerRow,
+  { productLimit, imageQuota }: Config,
+  percent: number,
+): string[] {
+  const quotas: [string, number, number][] = [
+    ["products", seller.products, seller.productLimit ?? productLimit],
+    ["bytes of images", seller.imageBytes, seller.imageQuota ?? imageQuota],
+  ];
+  return quotas
+    .filter(([, used, limit]) => used > 0 && used * 100 >= percent * limit)
+    .map(([what, used, limit]) => `${used} of ${limit} ${what}`);
+}
 
 /** Refusals that are read at a time. */
 const PAGE_ROWS = 100;
@@ -54,8 +75,25 @@ export const sellerCommands: readonly Command[] = [
   databaseCommand({
     name: "seller list",
     summary: "list the sellers: id, creation, keys in force, status, name",
-    run: async ({ db, deps: { clock }, print }) => {
+    flags: [
+      flag(
+        "quota",
+        "PERCENT",
+        "only those who use so much of a quota, or more: name, use, limit",
+      ),
+    ],
+    run: async ({ config, db, deps: { clock }, flags, print }) => {
+      const mistakes: string[] = [];
+      const percent = parameterFlag("quota", flags.quota, AT_MOST, mistakes);
+      if (mistakes.length > 0) throw new UsageError(...mistakes);
       const sellers = await db.read((sql) => listSellers(sql, clock.now()));
+      if (percent !== null) {
+        for (const seller of sellers) {
+          const near = nearQuotas(seller, config, percent);
+          if (near.length > 0) print(line(seller.name, ...near));
+        }
+        return;
+      }
       for (const seller of sellers) {
         const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
         print(

@@ -55,8 +55,8 @@ const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
     '--prot: unknown flag of "serve"; did you mean --port?',
   ]],
   ["serve -p 80", ['-p: unknown flag of "serve"; did you mean --port?']],
-  ["seller list --port 80", [
-    '--port: unknown flag of "seller list"; did you mean --data?',
+  ["key list --port 80", [
+    '--port: unknown flag of "key list"; did you mean --data?',
   ]],
   ["serve --port", ["--port: needs a value, PORT."]],
   ["serve --port=", ["--port: needs a value, PORT."]],

@@ -67,6 +67,43 @@ Deno.test("seller set changes sellers of a running service, or says what is vali
   assertMatch(changes[0], /^TIME {2}command line {2}seller set {2}acme/);
 });
 
+Deno.test("seller list --quota lists who comes near a quota, and how near", async () => {
+  await using app = await boot({ config: { productLimit: 5 } });
+  const near = (percent: string) =>
+    run(app, "seller", "list", "--quota", percent);
+  await run(app, "seller", "add", "idle");
+  await app.upload(product("A") + product("B") + product("C") + product("D"));
+  assertEquals(await near("80"), ["acme  4 of 5 products"]);
+  assertEquals(await near("81"), []);
+  await run(app, "seller", "set", "acme", "product_limit", "0");
+  assertEquals(await near("100"), ["acme  4 of 0 products"]);
+  const { mistakes } = await assertRejects(() => near("most"), UsageError);
+  assertMatch(mistakes[0], /^--quota .*a whole number of percent, 0 to 100/);
+});
+
+Deno.test("a command says where the database is if --data does not", async () => {
+  await using app = await boot();
+  const warned: string[] = [];
+  const list = (databaseUrl: string | null, ...flags: string[]) =>
+    runCommand(
+      {
+        config: { ...app.config, databaseUrl },
+        deps,
+        printError: (line) => warned.push(line),
+      },
+      "seller",
+      "list",
+      ...flags,
+    );
+  await list(null, "--data", app.config.dataDir);
+  assertEquals(warned, []);
+  const nowhere = "postgres://seller@127.0.0.1:1/seller";
+  await assertRejects(() => list(nowhere));
+  assertEquals(warned, []);
+  await assertRejects(() => list(nowhere, "--data", app.config.dataDir));
+  assertMatch(warned.join(), /^the database is that of SELLER_DATABASE_URL/);
+});
+
 Deno.test("seller refusals lists the problems, product by product", async () => {
   await using app = await boot();
   assertEquals(await run(app, "seller", "refusals", "acme"), []);
