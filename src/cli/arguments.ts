@@ -109,12 +109,13 @@ function chooseCommand(
   }
   const group = commands.filter(({ name }) => name.startsWith(`${first} `));
   if (group.length > 0) return unfinished(first, second, group);
+  const ending = commands.find(({ name }) => name.endsWith(` ${first}`));
   const names = commands.map(({ name }) => name.split(" ")[0]);
+  const meant = ending?.name ?? nearestName(first, names);
   return {
     command: null,
     candidates: commands,
-    mistake: `unknown command ${quoted(first)}; did you mean ` +
-      `"${nearestName(first, names)}"?`,
+    mistake: `unknown command ${quoted(first)}; did you mean "${meant}"?`,
   };
 }
 

@@ -47,6 +47,9 @@ Deno.test("every word after -- is an argument", () => {
 const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
   ["sreve", ['unknown command "sreve"; did you mean "serve"?']],
   ["seler add x", ['unknown command "seler"; did you mean "seller"?']],
+  ["refusals acme", [
+    'unknown command "refusals"; did you mean "seller refusals"?',
+  ]],
   ["seller ad x", ['unknown command "seller ad"; did you mean "seller add"?']],
   ["seller", ['"seller" needs one of: add, list, set, remove, refusals.']],
   ["seller add", ["NAME is missing."]],
