@@ -43,9 +43,10 @@ export function parseCommandLine(
     return { kind: "version" };
   }
   const chosen = chooseCommand(positionals, commands);
-  if (options.some(({ name }) => name === "help")) {
-    return { kind: "help", commands: chosen.candidates };
-  }
+  const isHelp = options.some(({ name }) => name === "help");
+  const isKnown = chosen.command !== null || positionals.length === 0 ||
+    isGroup(positionals, commands);
+  if (isHelp && isKnown) return { kind: "help", commands: chosen.candidates };
   if (chosen.command === null) {
     const mistakes = [chosen.mistake];
     const { candidates } = chosen;
@@ -64,6 +65,15 @@ export function parseCommandLine(
     return { kind: "mistakes", commands: [command], mistakes, flags: known };
   }
   return { kind: "run", command, arguments: values, flags: flags.values };
+}
+
+/** Whether they are the first word of commands, and nothing else. */
+function isGroup(
+  words: readonly string[],
+  commands: readonly Command[],
+): boolean {
+  return words.length === 1 &&
+    commands.some(({ name }) => name.startsWith(`${words[0]} `));
 }
 
 function split(words: readonly string[], commands: readonly Command[]) {

@@ -37,15 +37,8 @@ export function databaseCommand(
     ...named,
     arguments: words,
     flags: [...flags, dataFlag],
-    run: (context) => {
-      const { config, flags, printError } = context;
-      if (flags[dataFlag.name] !== undefined && config.databaseUrl !== null) {
-        printError(
-          "the database is that of SELLER_DATABASE_URL, not one in --data",
-        );
-      }
-      return withDatabase(config, (db) => run({ ...context, db }));
-    },
+    run: (context) =>
+      withDatabase(context.config, (db) => run({ ...context, db })),
   };
 }
 

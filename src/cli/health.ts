@@ -79,12 +79,15 @@ async function answerOf(
   try {
     const signal = AbortSignal.timeout(ANSWER_MS);
     const answer = await fetch(url, { signal });
-    const isOurs = (await beginningOf(answer)).includes("<service>");
+    const isOurs = OURS.test(await beginningOf(answer));
     return { status: answer.status, isOurs };
   } catch (error) {
     throw new Error(`${url} gave no answer (${reason(error)}).`);
   }
 }
+
+/** How our answers begin. */
+const OURS = /^<\?xml [^>]*\?><service>/;
 
 /** Another program may send without an end. */
 async function beginningOf({ body }: Response): Promise<string> {

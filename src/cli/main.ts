@@ -4,6 +4,7 @@ import { COMMIT, VERSION } from "../version.ts";
 import { parseCommandLine } from "./arguments.ts";
 import { type Command, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
+import { dataFlag } from "./flags.ts";
 import { help, PROGRAM } from "./help.ts";
 import { LineOutput } from "./line_output.ts";
 import { type Config, readConfig } from "../config.ts";
@@ -80,6 +81,12 @@ async function run(
   const { deps } = output;
   try {
     const { print, printError } = output;
+    const isElsewhere = config.databaseUrl !== null && !command.isService;
+    if (isElsewhere && flags[dataFlag.name] !== undefined) {
+      printError(
+        "the database is that of SELLER_DATABASE_URL, not one in --data",
+      );
+    }
     const context = { config, deps, arguments: values, flags };
     await command.run({ ...context, print, printError });
     return OK;

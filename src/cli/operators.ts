@@ -6,9 +6,9 @@ import {
   revokeOperatorKey,
 } from "../sellers/operator_keys.ts";
 import {
+  AUDIT_SELLER,
   FROM_TIME,
   type QueryParameter,
-  SELLER_THEN,
   TO_TIME,
   WHO,
 } from "../http/server/parameters.ts";
@@ -79,7 +79,7 @@ export const operatorCommands: readonly Command[] = [
         );
       const filter = {
         who: read(WHO),
-        seller: read(SELLER_THEN),
+        seller: read(AUDIT_SELLER),
         since: read(FROM_TIME),
         until: read(TO_TIME),
       };

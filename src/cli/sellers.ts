@@ -274,8 +274,13 @@ function printRefusal(
   const what = `${route ?? "no route"}${dryRun ? " (dry run)" : ""}`;
   print(line(isoTime(at), id, status, code, what));
   if (details.length === 0) print(`    ${message}`);
-  for (const { product, sku, line, field, code, message } of details) {
-    const place = Object.entries({ product, SKU: sku, line, field })
+  for (const detail of details) {
+    const { product, sku: SKU, line, column, code, message } = detail;
+    // Most messages begin with it.
+    const field = message.startsWith(`${detail.field} `)
+      ? undefined
+      : detail.field;
+    const place = Object.entries({ product, SKU, line, column, field })
       .flatMap(([name, value]) =>
         value === undefined ? [] : `${name} ${value}`
       );

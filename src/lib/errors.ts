@@ -77,7 +77,7 @@ export const ERRORS = {
   conflict: {
     status: 409,
     meaning:
-      "The `Idempotency-Key` was used with another request, or its first one is in progress; it was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
+      "The `Idempotency-Key` was used with another request, or its first one is in progress; the transaction or import was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
     remedy:
       "With `Retry-After`, send the same again after as many seconds. Otherwise do what the message says.",
   },
@@ -125,7 +125,7 @@ export const ERRORS = {
     status: 503,
     meaning: "The service cannot work at the moment.",
     remedy:
-      "Send the same again after `Retry-After` seconds, with the same `Idempotency-Key`.",
+      "Send the same again after `Retry-After` seconds, with the same `Idempotency-Key` if it had one.",
   },
 } as const satisfies Record<string, CodeEntry & { status: number }>;
 

@@ -344,10 +344,11 @@ const WITHOUT_ZONE =
 /** What is wrong with a text that `parseTime` does not take. */
 export function timeProblem(text: string): string {
   const [, date, time] = WITHOUT_ZONE.exec(text) ?? [];
-  return date === undefined
+  const inUtc = `${date}T${time}Z`;
+  return parseTime(inUtc) === null
     ? `is ${quote(text)}; it must be ${EXPECTED_TIME}.`
-    : `is ${quote(text)}, without a zone; write "${date}T${time}Z" for UTC, ` +
-      "or another zone, such as +01:00, instead of Z.";
+    : `is ${quote(text)}, without a zone; write "${inUtc}" for UTC, or ` +
+      "another zone, such as +01:00, instead of Z.";
 }
 
 export const GTIN_LENGTHS: readonly number[] = [8, 12, 13, 14];

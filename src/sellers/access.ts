@@ -34,8 +34,8 @@ export class KeyRefused extends ServiceError {
 }
 
 /** Throws 401 for a key that is revoked, after its end, and outside its networks. */
-export function checkPlace(
-  owner: Caller & Place,
+export function checkUsable(
+  owner: Caller & KeyRestrictions,
   now: number,
   from: { readonly client: string },
 ): void {
@@ -57,8 +57,8 @@ export function checkPlace(
   }
 }
 
-/** When and from where a key may be used; null: whenever, from everywhere. */
-export interface Place {
+/** What keeps a key from being used; null: nothing. */
+export interface KeyRestrictions {
   /** Unix milliseconds; null: it is not revoked. */
   revokedAt: number | null;
   /** Unix milliseconds. */

@@ -1,7 +1,7 @@
 /** API keys of sellers. Only the SHA-256 of a key is stored. */
 import type { Sql, Tx } from "../database/db.ts";
 import type { Deps } from "../deps.ts";
-import type { Place } from "./access.ts";
+import type { KeyRestrictions } from "./access.ts";
 import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
 import {
   ALL_RIGHTS,
@@ -127,7 +127,7 @@ const RIGHTS = `api_keys.scopes, api_keys.expires_at AS "expiresAt",
        api_keys.networks`;
 
 /** The owner of a key and the limits of its requests. */
-export interface KeyOwner extends Caller, Place {
+export interface KeyOwner extends Caller, KeyRestrictions {
   scopes: readonly Scope[];
   status: SellerStatus;
   /** Requests a minute, 0: unlimited; null: the default of the settings. */

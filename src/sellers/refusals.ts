@@ -220,7 +220,8 @@ export type RefusalCode = ErrorCode | DetailCode;
 /** The codes that a refusal and its details can have. */
 export const REFUSAL_CODES: readonly RefusalCode[] = [
   ...new Set([
-    ...Object.keys(ERRORS) as ErrorCode[],
+    ...(Object.keys(ERRORS) as ErrorCode[])
+      .filter((code) => ERRORS[code].status < 500),
     ...Object.keys(DETAIL_CODES) as DetailCode[],
   ]),
 ];

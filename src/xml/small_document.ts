@@ -177,7 +177,7 @@ function unknownElement(
 ): Detail {
   const advice = name === root
     ? "is around the document; send what it holds alone."
-    : `is not known here; ${meant(shown(name), known)}`;
+    : `is not known here; ${suggestion(shown(name), known)}`;
   return {
     line,
     field: shown(name),
@@ -186,7 +186,7 @@ function unknownElement(
   };
 }
 
-function meant(name: string, known: string[]): string {
+function suggestion(name: string, known: string[]): string {
   const nearest = nearestName(name, known);
   return isNear(name, nearest)
     ? `did you mean <${nearest}>?`

@@ -47,6 +47,10 @@ Deno.test("every word after -- is an argument", () => {
 const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
   ["sreve", ['unknown command "sreve"; did you mean "serve"?']],
   ["seler add x", ['unknown command "seler"; did you mean "seller"?']],
+  ["help backu", ['unknown command "backu"; did you mean "backup"?']],
+  ["seller lis --help", [
+    'unknown command "seller lis"; did you mean "seller list"?',
+  ]],
   ["refusals acme", [
     'unknown command "refusals"; did you mean "seller refusals"?',
   ]],

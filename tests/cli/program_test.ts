@@ -45,6 +45,23 @@ async function statusFor({ url }: Program, key: string): Promise<number> {
   return response.status;
 }
 
+Deno.test("a command says where the database is if --data does not", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  const SELLER_DATABASE_URL = "postgres://seller@127.0.0.1:1/seller";
+  for (const words of [["seller", "add", "acme"], ["seller", "list"]]) {
+    const elsewhere = await runProgram([...words, data], {
+      env: { SELLER_DATABASE_URL },
+    });
+    assertEquals(elsewhere.code, 1);
+    assertMatch(elsewhere.stderr, /^the database is that of SELLER_DATABASE_/);
+  }
+  assertEquals(
+    (await runProgram(["seller", "add", "acme", data])).stderr.match(/URL/),
+    null,
+  );
+});
+
 Deno.test("keys are handed out, listed and revoked beside a running service", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;

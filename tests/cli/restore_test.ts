@@ -120,6 +120,7 @@ Deno.test("health: tells the answer of another program from its own", async () =
       [404, () => "no such page"],
       [404, () => null],
       [200, () => "<html>Welcome</html>"],
+      [200, () => "<rss><service>weather</service></rss>"],
       [200, endless],
     ] as const
   ) {
@@ -130,7 +131,8 @@ Deno.test("health: tells the answer of another program from its own", async () =
       new RegExp(`healthz answered ${status}, .* another program seems to`),
     );
   }
-  const unavailable = "<service><status>unavailable</status></service>";
+  const unavailable = '<?xml version="1.0" encoding="UTF-8"?>' +
+    "<service><status>unavailable</status></service>";
   await using own = other(() => new Response(unavailable, { status: 503 }));
   const { message } = await health(own.addr.port);
   assertMatch(message, /healthz answered 503\.$/);

@@ -397,6 +397,20 @@ contract.test("keys: one is refused once revoked, after its end and from elsewhe
   ]);
 });
 
+contract.test("keys: who goes on sending a revoked one replaces no other refusal", async () => {
+  await using app = await boot(OPERATOR);
+  await app.upload("<product/>");
+  const gone = await make(app);
+  await app.call(`/seller_api/keys/${gone.id}`, { method: "DELETE" });
+  for (let n = 0; n < 30; n++) {
+    assertEquals(await statusOf(app, gone.key), 401);
+  }
+  const { xml } = await app.call("/seller_api/refusals");
+  const codes = child(xml, "refusals").children
+    .map((refusal) => textAt(refusal, "code"));
+  assertEquals(codes, [...Array(10).fill("unauthorized"), "record_invalid"]);
+});
+
 contract.test("keys: a request that waits ends with its key", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });

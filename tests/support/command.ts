@@ -5,16 +5,9 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import type { Config } from "../../src/config.ts";
 import type { Deps } from "../../src/deps.ts";
 
-/**
- * The lines that it prints, without those for standard error. Throws what it
- * throws, and a `UsageError`.
- */
+/** The lines that it prints. Throws what it throws, and a `UsageError`. */
 export async function runCommand(
-  { config, deps, printError = () => {} }: {
-    config: Config;
-    deps: Deps;
-    printError?: (line: string) => void;
-  },
+  { config, deps }: { config: Config; deps: Deps },
   ...words: string[]
 ): Promise<string[]> {
   const request = parseCommandLine(words, COMMANDS);
@@ -27,7 +20,7 @@ export async function runCommand(
     arguments: request.arguments,
     flags: request.flags,
     print: (line) => lines.push(line),
-    printError,
+    printError: () => {},
   });
   return lines;
 }

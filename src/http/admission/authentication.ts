@@ -3,7 +3,7 @@ import type { Clock, Deps } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 import type { Db, Sql } from "../../database/db.ts";
-import { checkPlace, unauthorized } from "../../sellers/access.ts";
+import { checkUsable, unauthorized } from "../../sellers/access.ts";
 import { hashOf, sameHash } from "../../sellers/api_key.ts";
 import { ENVIRONMENT } from "../../operations/audit.ts";
 import {
@@ -17,7 +17,7 @@ import { findSellerByKey, type KeyOwner } from "../../sellers/key_rows.ts";
 /** The header with the key of every request to the API. */
 export const KEY_HEADER = "x-service-auth";
 /**
- * How long a valid key is cached. A revoked key must be refused within a
+ * How long a known key is cached. A revoked key must be refused within a
  * second, also by requests that wait, which authenticate at each look.
  */
 const REMEMBER_MS = 500;
@@ -94,7 +94,7 @@ export class SellerKeys {
   ): Promise<KeyOwner> {
     const owner = isPossible(key) ? await this.#owners.get(key) : null;
     if (owner === null) throw unauthorized();
-    checkPlace(owner, this.#clock.now(), from);
+    checkUsable(owner, this.#clock.now(), from);
     this.#uses.note(owner);
     return owner;
   }

@@ -4,9 +4,9 @@ import { isoTime } from "../../xml/encode.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
+  AUDIT_SELLER,
   FROM_TIME,
   LIMIT,
-  SELLER_THEN,
   TO_TIME,
   WHO,
 } from "../server/parameters.ts";
@@ -17,13 +17,13 @@ export const listAudit = endpoint({
   operation: "listAudit",
   title: "The audit log",
   about: "What operators changed and who did, the newest first.",
-  parameters: [WHO, SELLER_THEN, FROM_TIME, TO_TIME, AFTER, LIMIT],
+  parameters: [WHO, AUDIT_SELLER, FROM_TIME, TO_TIME, AFTER, LIMIT],
   answers: ["audit"],
 }, async (context) => {
   const reader = new QueryReader(context.query);
   const filter = {
     who: reader.read(WHO),
-    seller: reader.read(SELLER_THEN),
+    seller: reader.read(AUDIT_SELLER),
     since: reader.read(FROM_TIME),
     until: reader.read(TO_TIME),
   };

@@ -2,6 +2,7 @@
  * Transactions: the status of an upload, at once, after a wait or as a stream;
  * their list; retrying images; the refused products.
  */
+import { Buffer } from "node:buffer";
 import type {
   ResultNode,
   UnsettledImageNode,
@@ -147,9 +148,9 @@ async function fullRecord(
   };
   const xml = { transaction: { ...progressRecord(transaction), results } };
   if (!isFinal) return { xml };
-  const document = toKeep(form.document(xml));
+  const { document, bytes } = toKeep(form.document(xml));
   const undoneBy = transaction.undone_by;
-  finalRecords.set(key, { document, undoneBy }, document.length);
+  finalRecords.set(key, { document, undoneBy }, bytes);
   return { body: document };
 }
 
@@ -159,10 +160,13 @@ async function fullRecord(
  */
 function toKeep(
   document: string | EncodedBlocks,
-): FinalRecord["document"] {
-  return typeof document === "string" && document.length <= SMALL
-    ? document
-    : inOneBlock(document);
+): { document: FinalRecord["document"]; bytes: number } {
+  if (typeof document === "string") {
+    const bytes = Buffer.byteLength(document);
+    if (bytes <= SMALL) return { document, bytes };
+  }
+  const block = inOneBlock(document);
+  return { document: block, bytes: block.length };
 }
 
 interface ResultsRecord {

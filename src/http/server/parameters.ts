@@ -177,11 +177,19 @@ export const SKU_OR_REQUEST = plainText(
   "q",
   "only those with a detail about this SKU, or the request with this id",
 );
-export const WHO = plainText(
+/** Nothing has an empty one. */
+const nameThen = (name: string, about: string): QueryParameter<string> => ({
+  ...plainText(name, about),
+  schema: { type: "string", minLength: 1, maxLength: SEARCH_LENGTH },
+  parse: (text) => text !== "" && fits(text, SEARCH_LENGTH) ? text : null,
+  code: "out_of_range",
+  expected: `a text of 1 to ${SEARCH_LENGTH} characters`,
+});
+export const WHO = nameThen(
   "who",
   "only those of this operator key, or of environment, command line or seller",
 );
-export const SELLER_THEN = plainText(
+export const AUDIT_SELLER = nameThen(
   "seller",
   "only those about the seller that had this name then",
 );

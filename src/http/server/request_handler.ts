@@ -151,6 +151,7 @@ export class RequestHandler {
     const refused = error instanceof KeyRefused ? error : null;
     const owner = refused?.owner ?? exchange.owner;
     if (owner === null || error.status >= 500) return;
+    if (refused !== null && !this.#admission.isRecorded(owner.keyId)) return;
     const { refusals, deps } = this.#services;
     refusals.note({
       id: exchange.requestId,

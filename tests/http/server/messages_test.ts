@@ -252,6 +252,11 @@ bothForms.test("a query that lacks or misspells something is told what to write"
     ],
     [
       "GET",
+      "refusals?since=2026-02-30%2014:00",
+      "or a time with its zone, that exists",
+    ],
+    [
+      "GET",
       "refusals?since=2026-02-30",
       "or a time with its zone, that exists",
     ],
