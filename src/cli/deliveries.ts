@@ -27,7 +27,8 @@ import {
   UsageError,
 } from "./command.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
-import { dataFlag, timeFlag } from "./flags.ts";
+import { FROM_TIME } from "../http/server/parameters.ts";
+import { dataFlag, parameterFlag } from "./flags.ts";
 
 const LIST_LIMIT = 100;
 const LIST_LIMIT_MAX = 10_000;
@@ -189,7 +190,7 @@ async function replay(context: CommandContext): Promise<void> {
   const { config, deps, arguments: [id], flags, print } = context;
   const mistakes: string[] = [];
   const state = stateFlag(flags.state, REPLAYED_STATES, mistakes);
-  const since = timeFlag("since", flags.since, mistakes) ?? 0;
+  const since = parameterFlag("since", flags.since, FROM_TIME, mistakes) ?? 0;
   if ((id === undefined) === (flags.state === undefined)) {
     mistakes.push("give either the ID of a delivery or --state STATE.");
   } else if (id !== undefined && flags.since !== undefined) {

@@ -1,7 +1,6 @@
 /** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
 import { parseText, type QueryParameter } from "../http/server/parameters.ts";
-import { parseTime, timeProblem } from "../lib/values.ts";
 import { type Flag, flag } from "./command.ts";
 
 function settingFlags(settings: readonly Setting<unknown>[]): Flag[] {
@@ -35,16 +34,4 @@ export function parameterFlag<T>(
     parameter,
     (problem) => mistakes.push(`--${name} ${problem}`),
   );
-}
-
-/** A date or a time of ISO 8601, UTC unless it says otherwise, in Unix ms. */
-export function timeFlag(
-  name: string,
-  text: string | undefined,
-  mistakes: string[],
-): number | undefined {
-  if (text === undefined) return;
-  const time = parseTime(text);
-  if (time !== null) return time;
-  mistakes.push(`--${name} ${timeProblem(text)}`);
 }

@@ -18,7 +18,8 @@ import {
   UsageError,
 } from "./command.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
-import { dataFlag, sellerFlag, timeFlag } from "./flags.ts";
+import { FROM_TIME, TO_TIME } from "../http/server/parameters.ts";
+import { dataFlag, parameterFlag, sellerFlag } from "./flags.ts";
 
 export const webhookCommands: readonly Command[] = [
   {
@@ -87,8 +88,9 @@ async function recover(context: CommandContext): Promise<void> {
   const trigger = knownTrigger(name);
   const mistakes: string[] = [];
   const period = {
-    since: timeFlag("since", flags.since, mistakes) ?? 0,
-    until: timeFlag("until", flags.until, mistakes) ?? deps.clock.now(),
+    since: parameterFlag("since", flags.since, FROM_TIME, mistakes) ?? 0,
+    until: parameterFlag("until", flags.until, TO_TIME, mistakes) ??
+      deps.clock.now(),
   };
   if (mistakes.length > 0) throw new UsageError(...mistakes);
   await withDatabase(config, async (db) => {
