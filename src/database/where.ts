@@ -1,11 +1,16 @@
 import type { Param } from "./db.ts";
 
+/** Conditions with their values; one with several has a list. */
+export type Conditions = Readonly<
+  Record<string, Param | readonly Param[] | undefined>
+>;
+
 /**
  * A WHERE of the conditions whose value is neither null nor undefined, and these
- * values; a condition with several has a list.
+ * values.
  */
 export function where(
-  conditions: Readonly<Record<string, Param | readonly Param[] | undefined>>,
+  conditions: Conditions,
 ): { where: string; params: Param[] } {
   const given = Object.entries(conditions)
     .filter((each): each is [string, Param | Param[]] =>

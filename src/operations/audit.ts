@@ -3,10 +3,12 @@
  * Nothing removes entries.
  */
 import type { Services } from "../services.ts";
-import { LIMIT, type Sql, type Tx } from "../database/db.ts";
-import { where } from "../database/where.ts";
-import { CLOCK_SLACK_MS } from "../lib/durations.ts";
-import { firstIdOf } from "../lib/ids.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import {
+  type FoundInLog,
+  newestFirst,
+  type PlaceInLog,
+} from "../database/newest_first.ts";
 
 /** `who` of a change made with the key of SELLER_OPERATOR_KEY. */
 export const ENVIRONMENT = "environment";
@@ -80,48 +82,18 @@ export interface AuditFilter {
   until: number | null;
 }
 
-/** Entries that a step looks at, however few match. */
-const STEP_ROWS = 500;
-
-/**
- * Up to `limit` entries behind `after` (an id; null: from the newest), the
- * newest first, and where the list goes on; null at its end.
- */
-export async function listChanges(
+/** Entries at a place, the newest first. */
+export function listChanges(
   sql: Sql,
   { who, seller, since, until }: AuditFilter,
-  { after, limit }: { after: string | null; limit: number },
-): Promise<{
-  found: AuditEntry[];
-  next: string | null;
-  /** Rows that were looked at, as few matched. */
-  scanned: number;
-}> {
-  const range = where({
-    "id < ?": after,
-    "id >= ?": since === null ? null : firstIdOf(since - CLOCK_SLACK_MS),
-    "? > id": until === null ? null : firstIdOf(until + CLOCK_SLACK_MS),
-  });
-  const matching = where({
-    "at >= ?": since,
-    "at <= ?": until,
-    "who = ?": who,
-    "seller = ?": seller,
-  });
-  const last = await sql.get<{ id: string }>(
-    `SELECT id FROM audit_log ${range.where}
-     ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
-    range.params,
-  );
-  const rows = await sql.all<AuditEntry>(
-    `SELECT * FROM (
-       SELECT id, at, who, action, seller, detail FROM audit_log
-       ${range.where} ORDER BY id DESC LIMIT ${STEP_ROWS}) AS newest
-     ${matching.where} ORDER BY id DESC ${LIMIT}`,
-    [...range.params, ...matching.params, limit + 1],
-  );
-  const found = rows.slice(0, limit);
-  return rows.length > limit
-    ? { found, next: found[limit - 1].id, scanned: 0 }
-    : { found, next: last?.id ?? null, scanned: STEP_ROWS };
+  place: PlaceInLog,
+): Promise<FoundInLog<AuditEntry>> {
+  const search = {
+    table: "audit_log",
+    select: "SELECT id, at, who, action, seller, detail FROM audit_log",
+    since,
+    until,
+    matching: { "who = ?": who, "seller = ?": seller },
+  };
+  return newestFirst<AuditEntry>(sql, search, place);
 }

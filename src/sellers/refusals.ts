@@ -10,7 +10,6 @@ import {
   type Db,
   inLists,
   insertInto,
-  LIMIT,
   MAINTENANCE,
   marks,
   type Param,
@@ -19,10 +18,14 @@ import {
   type Tx,
 } from "../database/db.ts";
 import { deleteOld } from "../database/old_rows.ts";
-import { where } from "../database/where.ts";
+import {
+  type FoundInLog,
+  newestFirst,
+  type PlaceInLog,
+} from "../database/newest_first.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { CLOCK_SLACK_MS, DAY_MS } from "../lib/durations.ts";
-import { BEFORE_ALL_IDS, firstIdOf, readId } from "../lib/ids.ts";
+import { firstIdOf, readId } from "../lib/ids.ts";
 import {
   type Detail,
   DETAIL_CODES,
@@ -240,70 +243,43 @@ export interface RefusalFilter {
   q: string | null;
 }
 
-/** Refusals that a step looks at, however few match. */
-const STEP_ROWS = 500;
-
-/**
- * Up to `limit` refusals behind `after` (an id; null: from the newest), the
- * newest first, and where the list goes on; null at its end.
- */
+/** Refusals at a place, the newest first. */
 export async function listRefusals(
   sql: Sql,
-  filter: RefusalFilter,
-  { after, limit }: { after: string | null; limit: number },
-): Promise<{
-  found: ListedRefusal[];
-  next: string | null;
-  /** Rows that were looked at, as few matched. */
-  scanned: number;
-}> {
-  const { sellerNo, since, until, code, route, q } = filter;
-  const range = where({
-    "refusals.seller_no = ?": sellerNo,
-    "refusals.id < ?": after,
-    "refusals.id >= ?": since === null
-      ? BEFORE_ALL_IDS
-      : firstIdOf(since - CLOCK_SLACK_MS),
-    "? > refusals.id": until && firstIdOf(until + CLOCK_SLACK_MS),
-  });
-  const matching = where({
-    "at >= ?": since,
-    "at <= ?": until,
-    [`(code = ? OR ${IN_DETAILS})`]: code && [code, member("code", code)],
-    "route = ?": route,
-    "id = ?": q && readId(q),
-    [IN_DETAILS]: q && !readId(q) ? member("sku", q) : null,
-  });
-  const last = await sql.get<{ id: string }>(
-    `SELECT id FROM refusals ${range.where} ${sql.ofPart()}
-     ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
-    range.params,
-  );
-  const rows = await sql.all<
-    Omit<ListedRefusal, "details" | "dryRun"> & {
-      details: string;
-      dryRun: number;
-    }
-  >(
-    `SELECT * FROM (
-       SELECT refusals.id, refusals.seller_no AS "sellerNo",
+  { sellerNo, since, until, code, route, q }: RefusalFilter,
+  place: PlaceInLog,
+): Promise<FoundInLog<ListedRefusal>> {
+  const search = {
+    table: "refusals",
+    select: `SELECT refusals.id, refusals.seller_no AS "sellerNo",
          sellers.name AS seller, refusals.at, refusals.route, refusals.status,
          refusals.code, refusals.message, refusals.size, refusals.details,
          refusals.more, refusals.dry_run AS "dryRun"
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
-         AND sellers.status <> 'removed' ${sql.ofPart("refusals.seller_no")}
-       ${range.where} ORDER BY refusals.id DESC LIMIT ${STEP_ROWS}) AS newest
-     ${matching.where} ORDER BY id DESC ${LIMIT}`,
-    [...range.params, ...matching.params, limit + 1],
-  );
-  const found = rows.slice(0, limit).map(({ details, dryRun, ...row }) => ({
+         AND sellers.status <> 'removed'`,
+    within: { "refusals.seller_no = ?": sellerNo },
+    part: sql.ofPart("refusals.seller_no"),
+    since,
+    until,
+    matching: {
+      [`(code = ? OR ${IN_DETAILS})`]: code && [code, member("code", code)],
+      "route = ?": route,
+      "id = ?": q && readId(q),
+      [IN_DETAILS]: q && !readId(q) ? member("sku", q) : null,
+    },
+  };
+  const { found, ...step } = await newestFirst<
+    Omit<ListedRefusal, "details" | "dryRun"> & {
+      details: string;
+      dryRun: number;
+    }
+  >(sql, search, place);
+  const refusals = found.map(({ details, dryRun, ...row }) => ({
     ...row,
     dryRun: dryRun === 1,
     details: JSON.parse(details),
   }));
-  return rows.length > limit
-    ? { found, next: found[limit - 1].id, scanned: 0 }
-    : { found, next: last?.id ?? null, scanned: STEP_ROWS };
+  return { found: refusals, ...step };
 }
 
 /** Whether the details contain a text. */
