@@ -44,9 +44,9 @@ export function parseCommandLine(
   }
   const chosen = chooseCommand(positionals, commands);
   const isHelp = options.some(({ name }) => name === "help");
-  const isKnown = chosen.command !== null || positionals.length === 0 ||
-    isGroup(positionals, commands);
-  if (isHelp && isKnown) return { kind: "help", commands: chosen.candidates };
+  if (isHelp && (chosen.command !== null || chosen.isGroup)) {
+    return { kind: "help", commands: chosen.candidates };
+  }
   if (chosen.command === null) {
     const mistakes = [chosen.mistake];
     const { candidates } = chosen;
@@ -65,15 +65,6 @@ export function parseCommandLine(
     return { kind: "mistakes", commands: [command], mistakes, flags: known };
   }
   return { kind: "run", command, arguments: values, flags: flags.values };
-}
-
-/** Whether they are the first word of commands, and nothing else. */
-function isGroup(
-  words: readonly string[],
-  commands: readonly Command[],
-): boolean {
-  return words.length === 1 &&
-    commands.some(({ name }) => name.startsWith(`${words[0]} `));
 }
 
 function split(words: readonly string[], commands: readonly Command[]) {
@@ -100,7 +91,12 @@ function split(words: readonly string[], commands: readonly Command[]) {
 
 type Choice =
   & { candidates: readonly Command[] }
-  & ({ command: Command; words: number } | { command: null; mistake: string });
+  & ({ command: Command; words: number } | {
+    command: null;
+    mistake: string;
+    /** Only the second word is missing. */
+    isGroup: boolean;
+  });
 
 function chooseCommand(
   [first, second]: string[],
@@ -126,6 +122,7 @@ function chooseCommand(
     command: null,
     candidates: commands,
     mistake: `unknown command ${quoted(first)}; did you mean "${meant}"?`,
+    isGroup: false,
   };
 }
 
@@ -135,11 +132,12 @@ function unfinished(
   group: readonly Command[],
 ): Choice {
   const names = group.map(({ name }) => name.slice(first.length + 1));
-  const mistake = second === undefined
+  const isGroup = second === undefined;
+  const mistake = isGroup
     ? `"${first}" needs one of: ${names.join(", ")}.`
     : `unknown command ${quoted(`${first} ${second}`)}; did you mean ` +
       `"${first} ${nearestName(second, names)}"?`;
-  return { command: null, candidates: group, mistake };
+  return { command: null, candidates: group, mistake, isGroup };
 }
 
 function readFlags(options: readonly OptionToken[], command: Command) {

@@ -1,6 +1,7 @@
 /** Opens the database for a command, while a service may be running. */
 import type { Config } from "../config.ts";
 import type { Db } from "../database/db.ts";
+import type { FoundInLog } from "../database/newest_first.ts";
 import { openDatabase } from "../database/open.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { dataFlag } from "./flags.ts";
@@ -20,6 +21,18 @@ export async function withDatabase<T>(
   } finally {
     await db.close();
   }
+}
+
+/** All rows of a log, which are read a page at a time. */
+export async function* rowsOf<T>(
+  readPage: (after: string | null) => Promise<FoundInLog<T>>,
+): AsyncGenerator<T, void> {
+  let after: string | null = null;
+  do {
+    const { found, next }: FoundInLog<T> = await readPage(after);
+    yield* found;
+    after = next;
+  } while (after !== null);
 }
 
 interface DatabaseCommand

@@ -1,7 +1,7 @@
 /** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
 import { parseText, type QueryParameter } from "../http/server/parameters.ts";
-import { type Flag, flag } from "./command.ts";
+import { type Flag, flag, UsageError } from "./command.ts";
 
 function settingFlags(settings: readonly Setting<unknown>[]): Flag[] {
   return settings.flatMap(({ flag, placeholder, meaning }) =>
@@ -34,4 +34,23 @@ export function parameterFlag<T>(
     parameter,
     (problem) => mistakes.push(`--${name} ${problem}`),
   );
+}
+
+type ValuesOf<P> = {
+  [N in keyof P]: P[N] extends QueryParameter<infer T> ? T | null : never;
+};
+
+/** Flags that mean what parameters of a query mean; throws a `UsageError`. */
+export function readParameters<
+  P extends Readonly<Record<string, QueryParameter<unknown>>>,
+>(
+  flags: Readonly<Record<string, string | undefined>>,
+  parameters: P,
+): ValuesOf<P> {
+  const mistakes: string[] = [];
+  const values = Object.entries(parameters).map(([name, parameter]) =>
+    [name, parameterFlag(name, flags[name], parameter, mistakes)] as const
+  );
+  if (mistakes.length > 0) throw new UsageError(...mistakes);
+  return Object.fromEntries(values) as ValuesOf<P>;
 }

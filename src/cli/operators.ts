@@ -8,14 +8,13 @@ import {
 import {
   AUDIT_SELLER,
   FROM_TIME,
-  type QueryParameter,
   TO_TIME,
   WHO,
 } from "../http/server/parameters.ts";
 import { isoTime } from "../xml/encode.ts";
-import { type Command, flag, line, UsageError } from "./command.ts";
-import { databaseCommand } from "./database.ts";
-import { parameterFlag } from "./flags.ts";
+import { type Command, flag, line } from "./command.ts";
+import { databaseCommand, rowsOf } from "./database.ts";
+import { readParameters } from "./flags.ts";
 
 /** Entries that are read at a time. */
 const PAGE = 250;
@@ -69,34 +68,22 @@ export const operatorCommands: readonly Command[] = [
       flag("until", "TIME", "and earlier"),
     ],
     run: async ({ db, flags, print, printError }) => {
-      const mistakes: string[] = [];
-      const read = <T>(parameter: QueryParameter<T>) =>
-        parameterFlag(
-          parameter.name,
-          flags[parameter.name],
-          parameter,
-          mistakes,
-        );
-      const filter = {
-        who: read(WHO),
-        seller: read(AUDIT_SELLER),
-        since: read(FROM_TIME),
-        until: read(TO_TIME),
-      };
-      if (mistakes.length > 0) throw new UsageError(...mistakes);
+      const filter = readParameters(flags, {
+        who: WHO,
+        seller: AUDIT_SELLER,
+        since: FROM_TIME,
+        until: TO_TIME,
+      });
       let count = 0;
-      let after: string | null = null;
-      do {
-        const page = await db.read((sql) =>
-          listChanges(sql, filter, { after, limit: PAGE })
+      const readPage = (after: string | null) =>
+        db.read((sql) => listChanges(sql, filter, { after, limit: PAGE }));
+      for await (const entry of rowsOf(readPage)) {
+        const { at, who, action, seller, detail } = entry;
+        print(
+          line(isoTime(at), who, ...[action, seller, detail].filter(Boolean)),
         );
-        for (const { at, who, action, seller, detail } of page.found) {
-          const what = [action, seller, detail].filter(Boolean);
-          print(line(isoTime(at), who, ...what));
-        }
-        count += page.found.length;
-        after = page.next;
-      } while (after !== null);
+        count++;
+      }
       if (count === 0) printError("no such entry");
     },
   }),

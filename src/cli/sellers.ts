@@ -23,7 +23,6 @@ import {
   AT_MOST,
   CODE,
   FROM_TIME,
-  type QueryParameter,
   ROUTE,
   SKU_OR_REQUEST,
   TO_TIME,
@@ -33,8 +32,8 @@ import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
 import { type Command, flag, line, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
-import { databaseCommand, withDatabase } from "./database.ts";
-import { dataFlag, parameterFlag } from "./flags.ts";
+import { databaseCommand, rowsOf, withDatabase } from "./database.ts";
+import { dataFlag, readParameters } from "./flags.ts";
 
 /** The quotas of which a seller uses so much, or more. */
 function nearQuotas(
@@ -83,9 +82,7 @@ export const sellerCommands: readonly Command[] = [
       ),
     ],
     run: async ({ config, db, deps: { clock }, flags, print }) => {
-      const mistakes: string[] = [];
-      const percent = parameterFlag("quota", flags.quota, AT_MOST, mistakes);
-      if (mistakes.length > 0) throw new UsageError(...mistakes);
+      const { quota: percent } = readParameters(flags, { quota: AT_MOST });
       const sellers = await db.read((sql) => listSellers(sql, clock.now()));
       if (percent !== null) {
         for (const seller of sellers) {
@@ -154,29 +151,24 @@ export const sellerCommands: readonly Command[] = [
       flag("find", "TEXT", "about this SKU, or with this request id"),
     ],
     run: async ({ db, arguments: [name], flags, print, printError }) => {
-      const mistakes: string[] = [];
-      const read = <T>(flag: string, parameter: QueryParameter<T>) =>
-        parameterFlag(flag, flags[flag], parameter, mistakes);
-      const wanted = {
-        since: read("since", FROM_TIME),
-        until: read("until", TO_TIME),
-        code: read("code", CODE),
-        route: read("route", ROUTE),
-        q: read("find", SKU_OR_REQUEST),
-      };
-      if (mistakes.length > 0) throw new UsageError(...mistakes);
+      const { find: q, ...wanted } = readParameters(flags, {
+        since: FROM_TIME,
+        until: TO_TIME,
+        code: CODE,
+        route: ROUTE,
+        find: SKU_OR_REQUEST,
+      });
       const { no: sellerNo } = await db.read((sql) => sellerByName(sql, name));
-      const filter = { sellerNo, ...wanted };
-      let after: string | null = null;
+      const filter = { sellerNo, q, ...wanted };
       let count = 0;
-      do {
-        const page = await db.read((sql) =>
+      const readPage = (after: string | null) =>
+        db.read((sql) =>
           listRefusals(sql, filter, { after, limit: PAGE_ROWS })
         );
-        page.found.forEach((refusal) => printRefusal(refusal, print));
-        count += page.found.length;
-        after = page.next;
-      } while (after !== null);
+      for await (const refusal of rowsOf(readPage)) {
+        printRefusal(refusal, print);
+        count++;
+      }
       if (count === 0) {
         printError(
           "no refused request; failures of the service (5xx) are in its log " +

@@ -19,7 +19,7 @@ import {
 } from "./command.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
 import { FROM_TIME, TO_TIME } from "../http/server/parameters.ts";
-import { dataFlag, parameterFlag, sellerFlag } from "./flags.ts";
+import { dataFlag, readParameters, sellerFlag } from "./flags.ts";
 
 export const webhookCommands: readonly Command[] = [
   {
@@ -86,13 +86,11 @@ async function testWebhook(context: CommandContext): Promise<void> {
 async function recover(context: CommandContext): Promise<void> {
   const { config, deps, arguments: [name], flags, print } = context;
   const trigger = knownTrigger(name);
-  const mistakes: string[] = [];
-  const period = {
-    since: parameterFlag("since", flags.since, FROM_TIME, mistakes) ?? 0,
-    until: parameterFlag("until", flags.until, TO_TIME, mistakes) ??
-      deps.clock.now(),
-  };
-  if (mistakes.length > 0) throw new UsageError(...mistakes);
+  const { since, until } = readParameters(flags, {
+    since: FROM_TIME,
+    until: TO_TIME,
+  });
+  const period = { since: since ?? 0, until: until ?? deps.clock.now() };
   await withDatabase(config, async (db) => {
     const seller = await sellerOf(db, flags);
     const queued = await recoverDeliveries(
