@@ -2,8 +2,8 @@
  * A product and its changes: the rules of each field (see `fields.ts`), and
  * those between fields.
  */
-import { templateOf } from "../lib/template.ts";
 import type { FieldProblem } from "../lib/errors.ts";
+import { templateOf } from "../lib/template.ts";
 import {
   compareDecimals,
   lineReader,

@@ -5,7 +5,6 @@
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
  * rate (429) → scope (403) → path and query (400) → media type (415) → size (413) → the body.
  */
-import { Buffer } from "node:buffer";
 import { sizeOf } from "../../lib/blocks.ts";
 import { outageOf } from "../../database/db.ts";
 import type { LogFields } from "../../deps.ts";
@@ -18,7 +17,6 @@ import type { Operator } from "../../sellers/operator_keys.ts";
 import type { KeyOwner } from "../../sellers/key_rows.ts";
 import { SellerViews } from "../../sellers/views.ts";
 import type { Services } from "../../services.ts";
-import type { EncodedBlocks } from "../../xml/encode.ts";
 import { DOCUMENTS } from "../../contracts/documents.ts";
 import { withPointers } from "../../json/pointer.ts";
 import { listedIn } from "../../xml/shapes.ts";
@@ -38,13 +36,18 @@ import { type Match, parseTarget, Router, type Target } from "./router.ts";
 import { nearestPath } from "./nearest_path.ts";
 import { DRY_RUN } from "./parameters.ts";
 import { checkQuery, parseQuery } from "./query.ts";
-import { BodySender, type EncodedBody, SMALL } from "./sending.ts";
+import {
+  BodySender,
+  bytesOf,
+  type EncodedBody,
+  inBlocks,
+  SMALL,
+} from "./sending.ts";
 
 /** Encoded records of uploads kept for later answers. */
 const FINAL_RECORDS_BYTES = 2 * 1_024 * 1_024;
 /** A slower request is logged. */
 const SLOW_MS = 1_000;
-const encoder = new TextEncoder();
 /** Headers of private answers: no caching, no content sniffing. */
 const PRIVATE_HEADERS = {
   "Cache-Control": "no-store",
@@ -112,7 +115,7 @@ export class RequestHandler {
       const response = await this.#respond(exchange);
       await this.#services.deps.maybe?.("answer ready");
       return request.method === "HEAD"
-        ? withoutBody(response, bytesOf(exchange.sent))
+        ? withoutBody(response, bytesSent(exchange))
         : response;
     } finally {
       this.#handling--;
@@ -342,7 +345,7 @@ export class RequestHandler {
       ...(failure !== null && detailCounts(failure)),
       ms: Math.round(ms * 10) / 10,
       bytes_in: exchange.received,
-      bytes_out: bytesOf(exchange.sent),
+      bytes_out: bytesSent(exchange),
       ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }
@@ -390,17 +393,9 @@ function noRoute(): ServiceError {
   return new ServiceError("not_found", "There is nothing at this path.");
 }
 
-/** Bytes of a body; undefined if unknown. */
-function bytesOf(body: EncodedBody | undefined): number | undefined {
-  if (body === undefined) return undefined;
-  return typeof body === "string"
-    ? Buffer.byteLength(body)
-    : sizeOf(inBlocks(body));
-}
-
-function inBlocks(body: EncodedBody): EncodedBlocks {
-  if (typeof body === "string") return [encoder.encode(body)];
-  return body instanceof Uint8Array ? [body] : body;
+/** Bytes of the answer; undefined if unknown. */
+function bytesSent({ sent }: Exchange): number | undefined {
+  return sent === undefined ? undefined : bytesOf(sent);
 }
 
 /** The answer to HEAD. Over HTTP/2, Deno would send the body anyway. */

@@ -5,6 +5,7 @@
  * bodies for readers without a key, which may hold a file or a connection to
  * the store, in number.
  */
+import { Buffer } from "node:buffer";
 import type { Clock, Log } from "../../deps.ts";
 import { joined, sizeOf } from "../../lib/blocks.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -33,8 +34,21 @@ export const PUBLIC = 256;
  */
 const STALLED_MS = 1_000;
 
+const encoder = new TextEncoder();
+
 /** A body that is not streamed. */
 export type EncodedBody = string | Uint8Array<ArrayBuffer> | EncodedBlocks;
+
+export function bytesOf(body: EncodedBody): number {
+  return typeof body === "string"
+    ? Buffer.byteLength(body)
+    : sizeOf(inBlocks(body));
+}
+
+export function inBlocks(body: EncodedBody): EncodedBlocks {
+  if (typeof body === "string") return [encoder.encode(body)];
+  return body instanceof Uint8Array ? [body] : body;
+}
 
 export class BodySender {
   readonly #clock: Clock;
