@@ -19,11 +19,9 @@ import {
   forgetUnneeded,
   type ImageKey,
   neededCopiesUnder,
-  refetchCopies,
 } from "./rows/copies.ts";
 import { positionOf, setPosition } from "./rows/positions.ts";
 import { heldLeases } from "../jobs/lease_queue.ts";
-import { pause } from "../lib/waits.ts";
 
 /** While images are being fetched, a younger file may be one of them. */
 const YOUNG_MS = 10 * 60_000;
@@ -31,9 +29,6 @@ const YOUNG_MS = 10 * 60_000;
 const AT_ONCE = 8;
 /** Files that are removed together. */
 const REMOVED_AT_ONCE = 100;
-/** How often, and how long, `images prune` waits for downloads to end. */
-const LOOK_AGAIN_MS = 500;
-const WAIT_MS = 2 * 60_000;
 
 /** Removes partial downloads that a killed process left behind. */
 export async function* sweepParts(
@@ -143,12 +138,14 @@ async function* forgetRows(
   }
 }
 
-/** Removes the files that no row names; calls `note` with each. */
+/**
+ * Removes the files that no row names; calls `note` with each. If a download
+ * writes one anew in the moment of its removal, `refetchMissing` finds that.
+ */
 async function* sweepFiles(
   { db, clock, images }: Pick<Services, "db" | "images"> & { clock: Clock },
   note: (file: ImageFile) => void = () => {},
 ): AsyncGenerator<number, void> {
-  const removed: string[] = [];
   for (const prefix of PREFIXES) {
     yield 0;
     const found = await unneeded(db, images, await images.names(prefix), clock);
@@ -158,14 +155,10 @@ async function* sweepFiles(
       // A row may name some of them by now.
       const files = await unneeded(db, images, names, clock);
       await inParallel(AT_ONCE, files, ({ name }) => images.remove(name));
-      for (const file of files) {
-        removed.push(file.name);
-        note(file);
-      }
+      files.forEach(note);
       yield files.length;
     }
   }
-  yield* refetchRemoved(db, images, removed, clock);
 }
 
 /**
@@ -190,47 +183,4 @@ async function unneeded(
   const latest = busy ? clock.now() - YOUNG_MS : Infinity;
   return files.filter((file) => file !== null)
     .filter(({ written }) => written <= latest);
-}
-
-/**
- * Between the last check of a file and its removal a download may have
- * rewritten it. Its row is written before its lease ends; so once the present
- * leases have ended, every row without a file is known and fetched again.
- */
-async function* refetchRemoved(
-  db: Db,
-  store: ImageStore,
-  names: readonly string[],
-  clock: Clock,
-): AsyncGenerator<number, void> {
-  const removed = new Set(names);
-  if (removed.size === 0) return;
-  yield* leasesEnded(db, clock);
-  for (const prefix of new Set(names.map((name) => name.slice(0, 2)))) {
-    const copies = (await db.read((sql) => copiesUnder(sql, prefix)))
-      .filter((copy) => removed.has(imageFile(copy)));
-    for (const copy of copies) {
-      if (await store.look(imageFile(copy)) !== null) continue;
-      const at = clock.now();
-      for (const part of db.parts()) {
-        yield await part.write((tx) => refetchCopies(tx, [copy.sha256], at));
-      }
-    }
-  }
-}
-
-/** Returns when none of the present leases is held any more. */
-async function* leasesEnded(
-  db: Db,
-  clock: Clock,
-): AsyncGenerator<number, void> {
-  const leases = await db.read((sql) => heldLeases(sql, IMAGES));
-  const deadline = clock.monotonic() + WAIT_MS;
-  for (;;) {
-    const held = await db.read((sql) => heldLeases(sql, IMAGES));
-    if (leases.isDisjointFrom(held)) return;
-    if (clock.monotonic() > deadline) return;
-    await pause(clock, LOOK_AGAIN_MS);
-    yield 0;
-  }
 }
