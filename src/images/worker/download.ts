@@ -22,13 +22,9 @@ import {
   type OutboundErrorKind,
   type StreamedAnswer,
 } from "../../net/outbound.ts";
-import { HEAD_BYTES } from "./formats/signature.ts";
-import {
-  type ImageHeader,
-  ImageRefusal,
-  inspectImage,
-  sniffImage,
-} from "./inspect.ts";
+import { ImageRefusal } from "./formats/reader.ts";
+import { HEAD_BYTES, sniffImage } from "./formats/signature.ts";
+import { type ImageHeader, inspectImage } from "./inspect.ts";
 import type { FetchedImage } from "../rows/outcomes.ts";
 import { marked, markedLease } from "./job_mark.ts";
 import type {

@@ -11,15 +11,13 @@
  * reading a header takes 0.01 ms; and the service would need the permission to
  * start programs, which is the permission to do anything.
  */
-import type { ImageFailure } from "../image.ts";
-import { type ImageType, imageTypes } from "../image_types.ts";
-import { TEXT_LIMIT, TooMuchText } from "./formats/png.ts";
+import type { ImageType } from "../image_types.ts";
 import {
   type FormatHeader,
   ImageReader,
-  TooManySteps,
+  ImageRefusal,
 } from "./formats/reader.ts";
-import { FORMATS, sniff } from "./formats/signature.ts";
+import { FORMATS, sniffImage } from "./formats/signature.ts";
 
 const PIXEL_LIMIT = 64_000_000;
 const FRAME_LIMIT = 1_000;
@@ -31,38 +29,6 @@ export interface ImageHeader {
   height: number;
   /** Whether the bytes reach the end that the format itself marks. */
   complete: boolean;
-}
-
-/** Why the bytes are refused; never transient. */
-export class ImageRefusal extends Error {
-  override readonly name = "ImageRefusal";
-  readonly code: ImageFailure["code"];
-
-  constructor(code: ImageFailure["code"], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/**
- * The type, by the first `HEAD_BYTES` bytes (or all there are).
- *
- * @throws {ImageRefusal}
- */
-export function sniffImage(head: Uint8Array): ImageType {
-  const sniffed = sniff(head);
-  if ("type" in sniffed) return sniffed.type;
-  const accepts = `${imageTypes("and")} are accepted.`;
-  if ("refused" in sniffed) {
-    throw new ImageRefusal(
-      "image_unsupported_type",
-      `The bytes are ${sniffed.refused}; ${accepts}`,
-    );
-  }
-  throw new ImageRefusal(
-    "image_not_an_image",
-    `The answer was not an image: its body is ${sniffed.notImage}; ${accepts}`,
-  );
 }
 
 /**
@@ -97,29 +63,11 @@ function headerOf(type: ImageType, reader: ImageReader): FormatHeader {
     const header = FORMATS[type].read(reader, FRAME_LIMIT);
     if (header !== null && header.width > 0 && header.height > 0) return header;
   } catch (error) {
-    const refusal = refusalFor(error);
-    if (refusal !== null) throw refusal;
+    // Otherwise the file ends too early.
+    if (!(error instanceof RangeError)) throw error;
   }
   throw new ImageRefusal(
     "image_corrupt",
     `The bytes begin like ${type.toUpperCase()}, but width and height cannot be read: the file is damaged.`,
   );
-}
-
-/** What an error of a reader means; null if the file ends too early. */
-function refusalFor(error: unknown): ImageRefusal | null {
-  if (error instanceof RangeError) return null;
-  if (error instanceof TooManySteps) {
-    return new ImageRefusal(
-      "image_corrupt",
-      "The file consists of more pieces than an image of its size can need: it is damaged.",
-    );
-  }
-  if (error instanceof TooMuchText) {
-    return new ImageRefusal(
-      "image_too_large",
-      `The PNG holds more compressed text than the ${TEXT_LIMIT} bytes allowed.`,
-    );
-  }
-  throw error;
 }

@@ -2,12 +2,12 @@ import { assert, assertEquals, assertLess, assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { deflateSync } from "node:zlib";
 import { picture } from "../../../src/sandbox/pictures.ts";
-import { stepLimit } from "../../../src/images/worker/formats/reader.ts";
 import {
   ImageRefusal,
-  inspectImage,
-  sniffImage,
-} from "../../../src/images/worker/inspect.ts";
+  stepLimit,
+} from "../../../src/images/worker/formats/reader.ts";
+import { sniffImage } from "../../../src/images/worker/formats/signature.ts";
+import { inspectImage } from "../../../src/images/worker/inspect.ts";
 import { Random, seedFrom } from "../../support/random.ts";
 
 const CORPUS = new URL("../../../../shared/corpora/images/", import.meta.url);

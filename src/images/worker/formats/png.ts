@@ -1,11 +1,16 @@
 /** https://www.w3.org/TR/png-3/: chunks; each `fcTL` begins a frame. */
 import { inflateSync } from "node:zlib";
-import { code, type FormatHeader, type ImageReader } from "./reader.ts";
+import {
+  code,
+  type FormatHeader,
+  type ImageReader,
+  ImageRefusal,
+} from "./reader.ts";
 
 /**
  * The most bytes to which the compressed texts of a PNG may inflate in total.
  */
-export const TEXT_LIMIT = 1 << 20;
+const TEXT_LIMIT = 1 << 20;
 /**
  * The least that a text counts, because starting to inflate takes time, too.
  */
@@ -21,15 +26,10 @@ const CHUNK_HEADER = 8;
 /** Length, name and checksum. */
 const CHUNK_OVERHEAD = 12;
 
-/** The compressed texts exceed `TEXT_LIMIT`. */
-export class TooMuchText extends Error {
-  override readonly name = "TooMuchText";
-}
-
 /**
  * Reads size and frames; null if the header chunk is missing.
  *
- * @throws {TooMuchText}
+ * @throws {ImageRefusal}
  */
 export function readPng(
   reader: ImageReader,
@@ -100,14 +100,21 @@ function internationalText(data: Uint8Array): Uint8Array {
 /**
  * Bytes to which a text inflates; data that is not a zlib stream is harmless.
  *
- * @throws {TooMuchText} if it exceeds `room`, or does not fit at all.
+ * @throws {ImageRefusal} if it exceeds `room`, or does not fit at all.
  */
 function inflatedLength(compressed: Uint8Array, room: number): number {
-  if (room <= 0 || compressed.length > room) throw new TooMuchText();
+  if (room <= 0 || compressed.length > room) throw tooMuchText();
   try {
     return inflateSync(compressed, { maxOutputLength: room }).length;
   } catch (error) {
-    if (error instanceof RangeError) throw new TooMuchText();
+    if (error instanceof RangeError) throw tooMuchText();
     return 0;
   }
+}
+
+function tooMuchText(): ImageRefusal {
+  return new ImageRefusal(
+    "image_too_large",
+    `The PNG holds more compressed text than the ${TEXT_LIMIT} bytes allowed.`,
+  );
 }

@@ -2,6 +2,7 @@
  * The bytes of one image for the reader of its format. They are untrusted, so
  * the number of steps that a reader may take is limited.
  */
+import type { ImageCode } from "../../image.ts";
 
 /**
  * A step is one chunk, block, box or marker that is read. A file may take
@@ -18,9 +19,15 @@ export function stepLimit(bytes: number): number {
   return FREE_STEPS + Math.floor(bytes / BYTES_PER_STEP);
 }
 
-/** The image has more pieces than `stepLimit` allows. */
-export class TooManySteps extends Error {
-  override readonly name = "TooManySteps";
+/** Why the bytes are refused; never transient. */
+export class ImageRefusal extends Error {
+  override readonly name = "ImageRefusal";
+  readonly code: ImageCode;
+
+  constructor(code: ImageCode, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 export interface Size {
@@ -61,18 +68,17 @@ export class ImageReader {
     return this.bytes.length;
   }
 
-  /** How many steps were taken. */
-  get steps(): number {
-    return this.#steps;
-  }
-
   /**
    * Call it in each round of every loop over the bytes.
    *
-   * @throws {TooManySteps}
+   * @throws {ImageRefusal}
    */
   step(): void {
-    if (++this.#steps > this.#stepLimit) throw new TooManySteps();
+    if (++this.#steps <= this.#stepLimit) return;
+    throw new ImageRefusal(
+      "image_corrupt",
+      "The file consists of more pieces than an image of its size can need: it is damaged.",
+    );
   }
 
   u8(at: number): number {

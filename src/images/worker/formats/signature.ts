@@ -3,12 +3,12 @@
  * or what else.
  */
 import { Buffer } from "node:buffer";
-import { IMAGE_TYPES, type ImageType } from "../../image_types.ts";
+import { IMAGE_TYPES, type ImageType, imageTypes } from "../../image_types.ts";
 import { readAvif } from "./avif.ts";
 import { readGif } from "./gif.ts";
 import { readJpeg } from "./jpeg.ts";
 import { readPng } from "./png.ts";
-import type { FormatHeader, ImageReader } from "./reader.ts";
+import { type FormatHeader, type ImageReader, ImageRefusal } from "./reader.ts";
 import { readWebp } from "./webp.ts";
 
 /** How many of the first bytes identify an accepted type … */
@@ -16,24 +16,32 @@ const SIGNATURE_BYTES = 96;
 /** … and how many, any other type. */
 export const HEAD_BYTES = 512;
 
-export type Sniffed =
-  | { type: ImageType }
-  /** An image or other known format that is not accepted. */
-  | { refused: string }
-  /** Something else, described. */
-  | { notImage: string };
-
-/** Detects the type by the first `HEAD_BYTES` bytes, or all there are. */
-export function sniff(head: Uint8Array): Sniffed {
+/**
+ * Detects the type by the first `HEAD_BYTES` bytes, or all there are.
+ *
+ * @throws {ImageRefusal}
+ */
+export function sniffImage(head: Uint8Array): ImageType {
   const start = latin1(head.subarray(0, SIGNATURE_BYTES));
   const type = IMAGE_TYPES.find((type) => FORMATS[type].signature.test(start));
-  if (type !== undefined) return { type };
+  if (type !== undefined) return type;
   const text = latin1(head.subarray(0, HEAD_BYTES));
-  const refused = REFUSED.find(([signature]) => signature.test(text));
-  if (refused !== undefined) return { refused: refused[1] };
-  if (beginsWithSvg(text)) return { refused: "an SVG image" };
-  const other = OTHERS.find(([signature]) => signature.test(text));
-  return { notImage: other?.[1] ?? "no known image format" };
+  const nameIn = (known: Signatures) =>
+    known.find(([signature]) => signature.test(text))?.[1];
+  const refused = nameIn(REFUSED) ??
+    (beginsWithSvg(text) ? "an SVG image" : undefined);
+  const accepts = `${imageTypes("and")} are accepted.`;
+  if (refused !== undefined) {
+    throw new ImageRefusal(
+      "image_unsupported_type",
+      `The bytes are ${refused}; ${accepts}`,
+    );
+  }
+  const other = nameIn(OTHERS) ?? "no known image format";
+  throw new ImageRefusal(
+    "image_not_an_image",
+    `The answer was not an image: its body is ${other}; ${accepts}`,
+  );
 }
 
 /** One character a byte (`TextDecoder`'s "latin1" is windows-1252). */
@@ -60,7 +68,10 @@ export const FORMATS: Readonly<Record<ImageType, Format>> = {
   },
 };
 
-const REFUSED: readonly (readonly [RegExp, string])[] = [
+type Signatures = readonly (readonly [RegExp, string])[];
+
+/** Images and other known formats that are not accepted. */
+const REFUSED: Signatures = [
   [/^BM[^]{4}\0\0\0\0/, "a BMP image"],
   [/^(?:II\*\0|MM\0\*)/, "a TIFF image"],
   [/^\0\0[\x01\x02]\0/, "an icon (ICO or CUR)"],
@@ -71,7 +82,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/^%PDF-/, "a PDF document"],
 ];
 
-const OTHERS: readonly (readonly [RegExp, string])[] = [
+const OTHERS: Signatures = [
   [/^$/, "empty"],
   [/^\s*(?:<!doctype html|<html|<head|<body)/i, "HTML"],
   [/^(?:\xef\xbb\xbf)?\s*<\?xml/i, "XML"],
