@@ -4,7 +4,7 @@
  */
 import { diskThreads, diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
-import { probeFolder, receivePart, sweepFolder } from "./part_file.ts";
+import { PartFile, probeFolder, sweepFolder } from "./part_file.ts";
 import {
   type ByteRange,
   type ImageBytes,
@@ -69,11 +69,11 @@ export class FolderStore implements ImageStore {
   }
 
   receive(lease: string): IncomingImage {
-    return receivePart(
+    return new PartFile(
       this.#folder,
       lease,
       (part, file) =>
-        part.keep(`${this.#folder}/${file}`, () => this.#makeFolderOf(file)),
+        part.move(`${this.#folder}/${file}`, () => this.#makeFolderOf(file)),
     );
   }
 

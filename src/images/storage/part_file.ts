@@ -54,41 +54,23 @@ async function writeAndFlush(path: string, bytes: Uint8Array): Promise<void> {
   await file.sync();
 }
 
-/** Starts to receive a download; `keep` stores it under the image's name. */
-export function receivePart(
-  folder: string,
-  lease: string,
-  keep: (
-    part: PartFile,
-    file: string,
-    abort: AbortSignal,
-  ) => Promise<void>,
-): IncomingImage {
-  const part = new PartFile(`${folder}/${lease}${PART}`);
-  return {
-    get bytes() {
-      return part.bytes;
-    },
-    append: (piece) => part.append(piece),
-    content: () => part.content(),
-    keep: (file, abort) => keep(part, file, abort),
-    discard: () => part.discard(),
-  };
-}
+/** Stores a complete download under the image's name. */
+type Keep = (part: PartFile, file: string, abort: AbortSignal) => Promise<void>;
 
-/** One image. Call `discard` at the end in every case. */
-class PartFile {
+/** One image, in a temporary file of the folder if it is large. */
+export class PartFile implements IncomingImage {
   readonly #path: string;
+  readonly #keep: Keep;
   /** Allocated only while it holds data, so that few buffers exist. */
   #buffer: Uint8Array<ArrayBuffer> | null = null;
   #filled = 0;
   #flushed = 0;
   #file: Deno.FsFile | null = null;
-  #kept = false;
+  #moved = false;
 
-  /** `path`: the temporary file, in the folder of the image. */
-  constructor(path: string) {
-    this.#path = path;
+  constructor(folder: string, lease: string, keep: Keep) {
+    this.#path = `${folder}/${lease}${PART}`;
+    this.#keep = keep;
   }
 
   get bytes(): number {
@@ -106,20 +88,21 @@ class PartFile {
     }
   }
 
-  /**
-   * The whole content; do not change it, or use it after `keep` or `discard`.
-   */
   content(): Uint8Array<ArrayBuffer> {
     if (this.#file === null) return this.#held();
     this.#flush();
     return diskCall(() => Deno.readFileSync(this.#path));
   }
 
+  keep(file: string, abort: AbortSignal): Promise<void> {
+    return this.#keep(this, file, abort);
+  }
+
   /**
    * Renames it once its bytes are on the disk. The folder of `path` is made
    * when it is needed.
    */
-  async keep(path: string, makeFolder: () => void): Promise<void> {
+  async move(path: string, makeFolder: () => void): Promise<void> {
     const file = this.#flush();
     this.#giveBack();
     await diskTurn(() => file.sync());
@@ -132,15 +115,15 @@ class PartFile {
         Deno.renameSync(this.#path, path);
       }
     });
-    this.#kept = true;
+    this.#moved = true;
   }
 
-  /** Closes it, and removes it unless it was kept. */
+  /** Closes it, and removes it unless it was moved. */
   async discard(): Promise<void> {
     this.#giveBack();
     if (this.#file === null) return;
     this.#file.close();
-    if (this.#kept) return;
+    if (this.#moved) return;
     try {
       await diskTurn(() => Deno.remove(this.#path));
     } catch {

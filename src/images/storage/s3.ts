@@ -7,7 +7,7 @@ import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import type { Held } from "../../lib/holders.ts";
 import { StoreError } from "../../lib/store_error.ts";
 import { diskThreads } from "./disk_call.ts";
-import { probeFolder, receivePart, sweepFolder } from "./part_file.ts";
+import { PartFile, probeFolder, sweepFolder } from "./part_file.ts";
 import type { S3Answer, S3Client } from "../../object_storage/client.ts";
 import {
   type ByteRange,
@@ -55,7 +55,7 @@ export class S3Store implements ImageStore {
   }
 
   receive(lease: string): IncomingImage {
-    return receivePart(
+    return new PartFile(
       this.#partFolder,
       lease,
       (part, file, abort) =>
