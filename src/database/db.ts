@@ -172,8 +172,8 @@ export interface Tx extends Sql {
   lock(name: string): Promise<void>;
   /**
    * Takes the next `count` numbers in the order of change, at most 256; returns
-   * the first. A single one is that of all single ones of the commit; on an
-   * engine with several writers, all writes of a transaction have the same.
+   * the first. On an engine with several writers, all writes of a transaction
+   * have the same.
    * `sellerNo` is whose products change: on several servers that of its rows gives
    * the numbers.
    */
@@ -414,11 +414,6 @@ export const HURRIED_LOCK_WAIT_MS = 1_000;
 /** The error of calls after `close()`. */
 export function closed(): DbError {
   return new DbError("closed", "The database is closed.");
-}
-
-/** The error of a statement after the end of its transaction. */
-export function ended(): DbError {
-  return new DbError("other", "The transaction has ended.");
 }
 
 /** The rows whose server is not known to be away. */

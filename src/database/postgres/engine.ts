@@ -42,11 +42,16 @@ import { SESSION } from "./citus.ts";
 import { type Connection, isLost, PostgresError } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
 import { ConnectionPool, TIMEOUTS, type Timeouts } from "./pool.ts";
-import { LOCK, PostgresSql, PostgresTx, Transaction } from "./queries.ts";
+import {
+  LOCK,
+  PostgresSql,
+  PostgresTx,
+  type Reaching,
+  Transaction,
+} from "./queries.ts";
 import { migratePostgres } from "./schema.ts";
 import { serverUrls } from "../../lib/server_urls.ts";
-import { readBy } from "../open_read.ts";
-import { Nodes, type Opened } from "./nodes.ts";
+import { Nodes, type Opened, type ServerDb } from "./nodes.ts";
 import { type Server, Servers } from "./servers.ts";
 import { SpreadDb } from "./spread.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
@@ -140,7 +145,7 @@ type Called =
   & { tx: PostgresTx; write: WaitingWrite }
   & ({ ok: true; value: unknown } | { ok: false; error: unknown });
 
-class PostgresDb implements Db {
+class PostgresDb implements ServerDb {
   readonly #servers: Servers;
   readonly #writers: ConnectionPool;
   readonly #readers: ConnectionPool;
@@ -189,7 +194,7 @@ class PostgresDb implements Db {
 
   read<T>(
     fn: (sql: Sql) => Promise<T>,
-    options: ReadOptions = {},
+    options: ReadOptions & Reaching = {},
   ): Promise<T> {
     if (this.#closing !== null) return Promise.reject(closed());
     return this.#reads.add(this.#read(fn, options));
@@ -197,7 +202,7 @@ class PostgresDb implements Db {
 
   async #read<T>(
     fn: (sql: Sql) => Promise<T>,
-    options: ReadOptions,
+    options: ReadOptions & Reaching,
   ): Promise<T> {
     const { single = false } = options;
     const until = this.#deps.clock.monotonic() + this.#lockWaitMs;
@@ -205,7 +210,8 @@ class PostgresDb implements Db {
       const connection = await this.#readers.take();
       if (!single) connection.send(BEGIN_READ);
       try {
-        const value = await readBy(new PostgresSql(connection), fn, options);
+        const sql = new PostgresSql(connection, options);
+        const value = await sql.during(() => fn(sql));
         const last = single ? null : END_READ;
         this.#readers.giveBack(connection, null, last);
         return value;
@@ -219,18 +225,24 @@ class PostgresDb implements Db {
 
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    options: WriteOptions = {},
+    options: WriteOptions & Reaching = {},
   ): Promise<T> {
     if (this.#closing !== null) return Promise.reject(closed());
-    const { shared, changes = false } = options;
+    const { shared, changes = false, seller = null, reach } = options;
+    const isKnown = seller !== null || reach === undefined;
+    const call = (tx: Tx) => {
+      // In the round trip of its first statement.
+      if (changes && isKnown) tx.takeChanges(1, seller ?? 0).catch(() => {});
+      return fn(tx);
+    };
     return new Promise<T>((resolve, reject) => {
       const askedAt = this.#deps.clock.monotonic();
       this.#writes.add({
-        fn,
+        fn: call,
         resolve: resolve as (value: unknown) => void,
         reject,
         key: shared?.key ?? "",
-        changes,
+        reach,
         askedAt,
         until: askedAt + this.#lockWaitMs,
       }, options);
@@ -344,15 +356,13 @@ class PostgresDb implements Db {
     transaction: Transaction,
     write: WaitingWrite,
   ): Promise<Called> {
-    const tx = new PostgresTx(transaction, this.#deps.clock);
-    // In the round trip of its first statement.
-    if (write.changes) tx.takeChanges(1).catch(() => {});
+    const tx = new PostgresTx(transaction, this.#deps.clock, write);
     try {
       return { ok: true, value: await write.fn(tx), write, tx };
     } catch (error) {
       return { ok: false, error, write, tx };
     } finally {
-      tx.hasEnded = true;
+      tx.end();
     }
   }
 

@@ -8,17 +8,29 @@
  */
 import pg from "pg";
 import { type Deps, systemClock } from "../../deps.ts";
-import { type Db, DbError, type Part } from "../db.ts";
+import {
+  type ChangeHorizon,
+  type Db,
+  DbError,
+  type Part,
+  type ReadOptions,
+  type Sql,
+  type Tx,
+  type WriteOptions,
+} from "../db.ts";
 import { pause } from "../../lib/waits.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
 import {
   BESIDE,
+  CLOCK,
+  IN_PROGRESS,
   type Node,
   NODES,
   SELLERS_PLACED,
   SHARD_COUNT,
   VERSION,
 } from "./citus.ts";
+import type { Reaching, SellersInReach } from "./queries.ts";
 import type { Server, Servers } from "./servers.ts";
 
 /** How often each server is asked whether it answers. */
@@ -38,14 +50,22 @@ const REFRESH_MS = 2_000;
 const SETTLE_MS = 100;
 const SETTLE_LOOKS = 5;
 
-/** The sellers that a transaction is about; see `Sql.ofPart`. */
-export interface SellersInReach {
-  /** Their numbers as an array of PostgreSQL; null: all there are. */
-  readonly numbers: string | null;
-  /** See `Tx`. */
-  readonly beside: number;
-  /** Names of servers whose sellers it is not about, as they are away. */
-  readonly missing: readonly string[];
+/** All servers that answer at once. */
+export interface AllInReach extends SellersInReach {
+  /** Whether the horizon was read. */
+  hasHorizon: boolean;
+}
+
+/** A database on one of several servers. */
+export interface ServerDb extends Db {
+  read<T>(
+    fn: (sql: Sql) => Promise<T>,
+    options?: ReadOptions & Reaching,
+  ): Promise<T>;
+  write<T>(
+    fn: (tx: Tx) => Promise<T>,
+    options?: WriteOptions & Reaching,
+  ): Promise<T>;
 }
 
 type State = "prompt" | "silent" | "away";
@@ -54,7 +74,7 @@ type State = "prompt" | "silent" | "away";
 export interface PlacedNode extends Node, SellersInReach {
   /** `host:port`. */
   name: string;
-  db: Db;
+  db: ServerDb;
   state: State;
   /** It is not away. */
   isUp: boolean;
@@ -66,7 +86,7 @@ export interface PlacedNode extends Node, SellersInReach {
 
 /** A database on one server, whose connections can be given up. */
 export interface Opened {
-  db: Db;
+  db: ServerDb;
   servers: Servers;
 }
 
@@ -97,7 +117,7 @@ interface Placement {
   shards: number;
 }
 
-export class Nodes implements SellersInReach {
+export class Nodes {
   readonly #options: NodesOptions;
   #nodes: Kept[] = [];
   #places: ReadonlyMap<number, Kept> = new Map();
@@ -110,8 +130,9 @@ export class Nodes implements SellersInReach {
   #isClosed = false;
   version = "";
   shards = 0;
-  numbers: string | null = null;
-  missing: readonly string[] = [];
+  /** See `SellersInReach`. */
+  #numbers: string | null = null;
+  #missing: readonly string[] = [];
 
   private constructor(options: NodesOptions) {
     this.#options = options;
@@ -140,7 +161,7 @@ export class Nodes implements SellersInReach {
   }
 
   /** Of what belongs to no seller, or to several. */
-  get entry(): Db {
+  get entry(): ServerDb {
     return this.#entry.db;
   }
 
@@ -153,8 +174,38 @@ export class Nodes implements SellersInReach {
     return [this.#entry.db, ...this.#nodes.map(({ db }) => db)];
   }
 
-  get beside(): number {
-    return (this.prompt[0] ?? this.holding[0])?.beside ?? 0;
+  /** What a transaction of several sellers is about that begins now. */
+  reach(): AllInReach {
+    const reach: AllInReach = {
+      numbers: this.#numbers,
+      beside: (this.prompt[0] ?? this.holding[0])?.beside ?? 0,
+      missing: this.#missing,
+      hasHorizon: false,
+      horizon: () => {
+        reach.hasHorizon = true;
+        return this.#horizon();
+      },
+    };
+    return reach;
+  }
+
+  /**
+   * Of all servers that can be reached; what is read after it has all changes
+   * below.
+   */
+  async #horizon(): Promise<ChangeHorizon> {
+    const { holding, prompt } = this;
+    if (prompt.length === 0) throw new DbError("away", "All servers are away.");
+    const horizons = await Promise.all(prompt.map(({ db }) => horizonOf(db)));
+    return {
+      below: horizons.reduce(
+        (least, { below }) => Math.min(least, below),
+        Infinity,
+      ),
+      next: horizons.reduce((most, { next }) => Math.max(most, next), 0),
+      missing: holding.filter((node) => !prompt.includes(node))
+        .map(({ id }) => id),
+    };
   }
 
   /** Calls `fn` with the server to meet on, now and when it is another one. */
@@ -373,8 +424,8 @@ export class Nodes implements SellersInReach {
   #choose(): void {
     const held = this.#nodes.filter(({ holds }) => holds);
     const silent = held.filter((node) => !isPrompt(node));
-    this.missing = silent.map(({ name }) => name);
-    this.numbers = silent.length === 0 ? null : `{${
+    this.#missing = silent.map(({ name }) => name);
+    this.#numbers = silent.length === 0 ? null : `{${
       held.filter(isPrompt)
         .map(({ numbers }) => numbers.slice(1, -1))
         .filter((text) => text !== "")
@@ -453,6 +504,20 @@ class Probe {
     this.#client = null;
     client?.connection.stream.destroy();
   }
+}
+
+/** The horizon of one server. */
+async function horizonOf(db: Db): Promise<{ below: number; next: number }> {
+  const { now } = await db.read(
+    async (sql) => (await sql.get<{ now: number }>(CLOCK))!,
+    { single: true },
+  );
+  const { since } = await db.read(
+    async (sql) => (await sql.get<{ since: number | null }>(IN_PROGRESS))!,
+    { single: true },
+  );
+  const isQuiet = since === null || since > now;
+  return { below: isQuiet ? now : since, next: isQuiet ? now : now + 1 };
 }
 
 function isPrompt({ state }: PlacedNode): boolean {

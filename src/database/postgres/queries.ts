@@ -4,17 +4,20 @@ import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
 import {
   type Change,
   type ChangeHorizon,
-  ended,
+  DbError,
   type EngineQuery,
   type Insert,
   isInsert,
   type Param,
   type Query,
+  type ReadOptions,
   type Sql,
   type Tx,
 } from "../db.ts";
+import { OpenTransaction } from "../open_transaction.ts";
+import { TAKE_CHANGE } from "./citus.ts";
 import type { Answer, Connection } from "./connection.ts";
-import { type Statement, toStatement } from "./dialect.ts";
+import { SELLERS, type Statement, toStatement } from "./dialect.ts";
 
 /**
  * Rows of one INSERT at most; a prepared statement takes memory for each value.
@@ -24,12 +27,40 @@ const ROWS_LIMIT = 64;
 /** Is held until the transaction ends. */
 export const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))";
 
-/** A read transaction. */
-export class PostgresSql implements Sql {
-  readonly #connection: Connection;
+/** The sellers that a transaction is about, where they are on several servers. */
+export interface SellersInReach {
+  /** Their numbers as an array of PostgreSQL; null: all there are. */
+  readonly numbers: string | null;
+  /** See `Tx`. */
+  readonly beside: number;
+  /** Names of servers whose sellers it is not about, as they are away. */
+  readonly missing: readonly string[];
+  /** That of all these servers; a part has none. */
+  horizon?(): Promise<ChangeHorizon>;
+}
 
-  constructor(connection: Connection) {
+/** Options of a transaction on one of several servers. */
+export interface Reaching {
+  reach?: SellersInReach;
+}
+
+/** A read transaction. */
+export class PostgresSql extends OpenTransaction implements Sql {
+  readonly #connection: Connection;
+  protected readonly reach: SellersInReach | undefined;
+
+  constructor(connection: Connection, options: ReadOptions & Reaching) {
+    super(options);
     this.#connection = connection;
+    this.reach = options.reach;
+  }
+
+  get isSpread(): true | undefined {
+    return this.reach && true;
+  }
+
+  get missing(): readonly string[] | undefined {
+    return this.reach?.missing;
   }
 
   /** The text of a query in a transaction of this kind. */
@@ -37,9 +68,14 @@ export class PostgresSql implements Sql {
     return query.postgresRead ?? query.postgres;
   }
 
+  /** Sends a statement, with the sellers if it takes them. */
   protected send(query: Query, params: readonly Param[]): Promise<Answer> {
+    this.use();
     const text = typeof query === "string" ? query : this.textOf(query);
-    return this.#connection.send(toStatement(text), params);
+    const statement = toStatement(text);
+    const { takesSellers } = statement;
+    const all = takesSellers ? [...params, this.reach!.numbers] : params;
+    return this.#connection.send(statement, all);
   }
 
   async all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
@@ -53,12 +89,17 @@ export class PostgresSql implements Sql {
     return (await this.send(query, params)).rows[0] as T | undefined;
   }
 
-  /** There is one server. */
-  ofPart(): string {
-    return "";
+  ofPart(column = "seller_no"): string {
+    const isAll = (this.reach?.numbers ?? null) === null;
+    return isAll ? "" : `AND ${column} = ANY (${SELLERS}::bigint[])`;
   }
 
   async changeHorizon(): Promise<ChangeHorizon> {
+    if (this.reach !== undefined) {
+      this.use();
+      if (this.reach.horizon !== undefined) return await this.reach.horizon();
+      throw new DbError("other", "A horizon of a part.");
+    }
     const horizon = await this.get<Omit<ChangeHorizon, "missing">>(
       POSTGRES_CHANGES.horizon,
     );
@@ -93,19 +134,18 @@ export class Transaction {
 /** One write of a transaction. */
 export class PostgresTx extends PostgresSql implements Tx {
   readonly isOnlyWriter = false;
-  readonly beside = 0;
   readonly #transaction: Transaction;
   readonly #clock: Clock;
   readonly afterCommit: (() => void)[] = [];
+  /** Where sellers are on several servers: of each of them. */
+  readonly #changes = new Map<number, Promise<Change>>();
   /** The time of its changes, in Unix milliseconds; null: it took none. */
   changedAt: number | null = null;
   /** Whether it may have changed something. */
   hasWritten = false;
-  /** From then on it refuses everything: the transaction goes on without it. */
-  hasEnded = false;
 
-  constructor(transaction: Transaction, clock: Clock) {
-    super(transaction.connection);
+  constructor(transaction: Transaction, clock: Clock, options: Reaching) {
+    super(transaction.connection, options);
     this.#transaction = transaction;
     this.#clock = clock;
   }
@@ -114,8 +154,8 @@ export class PostgresTx extends PostgresSql implements Tx {
     return this.#clock.now();
   }
 
-  #refuseLate(): void {
-    if (this.hasEnded) throw ended();
+  get beside(): number {
+    return this.reach?.beside ?? 0;
   }
 
   protected override textOf({ postgres }: EngineQuery): string {
@@ -126,7 +166,6 @@ export class PostgresTx extends PostgresSql implements Tx {
     query: Query,
     params: readonly Param[],
   ): Promise<Answer> {
-    this.#refuseLate();
     const answer = super.send(query, params);
     this.#transaction.watch(answer, this);
     return answer;
@@ -138,20 +177,38 @@ export class PostgresTx extends PostgresSql implements Tx {
     return this.send(query, params);
   }
 
-  async takeChanges(count: number): Promise<Change> {
-    this.#refuseLate();
+  async takeChanges(count: number, sellerNo: number): Promise<Change> {
+    this.use();
+    if (this.reach !== undefined) return await this.#changeOf(sellerNo);
     if (count > NUMBERS) throw new RangeError(`${count} changes`);
-    const change = await (this.#transaction.change ??= this.#takeChanges());
+    const change = await (this.#transaction.change ??= this.#takeChange());
     this.changedAt = change.at;
     return change;
   }
 
-  async #takeChanges(): Promise<Change> {
+  async #takeChange(): Promise<Change> {
     const taken = await this.get<{ number: number; notBefore: number }>(
       POSTGRES_CHANGES.take,
     );
     const { number, notBefore } = taken!;
     return { number, at: Math.max(this.now(), notBefore) };
+  }
+
+  /**
+   * All changes of a seller in a transaction have the same number. Not all of
+   * several sellers: they may have moved apart.
+   */
+  #changeOf(sellerNo: number): Promise<Change> {
+    const change = this.#changes.get(sellerNo) ?? this.#takeChangeOf(sellerNo);
+    this.#changes.set(sellerNo, change);
+    return change;
+  }
+
+  async #takeChangeOf(sellerNo: number): Promise<Change> {
+    const taken = await this.get<{ number: number }>(TAKE_CHANGE, [sellerNo]);
+    if (taken === undefined) throw new DbError("other", "No such seller.");
+    const { number } = taken;
+    return { number, at: Math.max(this.now(), Math.floor(number / 1_000)) };
   }
 
   run(query: Query, params: readonly Param[] = []): Promise<number> {
@@ -196,7 +253,7 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   onCommit(fn: () => void): void {
-    this.#refuseLate();
+    this.use();
     this.afterCommit.push(fn);
   }
 }

@@ -11,14 +11,9 @@
  * on the first server in a fixed order that can be reached.
  */
 import {
-  type Change,
-  type ChangeHorizon,
   type Db,
   DbError,
-  type EngineQuery,
-  type Param,
   type Part,
-  type Query,
   type ReadOptions,
   type Spread,
   type Sql,
@@ -28,9 +23,7 @@ import {
 } from "../db.ts";
 import type { Held } from "../../lib/holders.ts";
 import { isLost, PostgresError } from "./connection.ts";
-import { SELLERS, toStatement } from "./dialect.ts";
-import { CLOCK, IN_PROGRESS, TAKE_CHANGE } from "./citus.ts";
-import type { Nodes, PlacedNode, SellersInReach } from "./nodes.ts";
+import type { Nodes, PlacedNode } from "./nodes.ts";
 
 /** How often a call is made that servers or shards change beneath. */
 const TRIES = 3;
@@ -61,14 +54,11 @@ export class SpreadDb implements Db {
     fn: (sql: Sql) => Promise<T>,
     options: ReadOptions,
   ): Promise<T> {
-    const { version } = this.#nodes;
-    let sql: SpreadSql | null = null;
-    const value = await this.#nodes.entry.read((inner) => {
-      sql = new SpreadSql(inner, this.#nodes);
-      return fn(sql);
-    }, options);
+    const { version, entry } = this.#nodes;
+    const reach = this.#nodes.reach();
+    const value = await entry.read(fn, { ...options, reach });
     // A server that was added meanwhile has no part in the horizon.
-    if (sql!.hasHorizon && !await this.#nodes.isStill(version)) {
+    if (reach.hasHorizon && !await this.#nodes.isStill(version)) {
       throw new DbError("other", "Shards have moved.");
     }
     return value;
@@ -79,15 +69,13 @@ export class SpreadDb implements Db {
     { seller = null, ...options }: WriteOptions = {},
   ): Promise<T> {
     return this.#again(async () => {
+      const { entry, meeting } = this.#nodes;
       const node = seller === null ? null : await this.#nodes.find(seller);
-      if (node !== null) return await writeOn(node, fn, seller, options);
-      const db = options.order === undefined
-        ? this.#nodes.entry
-        : this.#nodes.meeting.db;
-      return await db.write(
-        (tx) => fn(new SpreadTx(tx, this.#nodes)),
-        options,
-      );
+      if (node !== null) {
+        return await node.db.write(fn, { ...options, seller, reach: node });
+      }
+      const db = options.order === undefined ? entry : meeting.db;
+      return await db.write(fn, { ...options, reach: this.#nodes.reach() });
     });
   }
 
@@ -169,178 +157,11 @@ function isUnexplained(error: unknown): boolean {
     error instanceof PostgresError && error.again;
 }
 
-/** Writes what belongs to one seller, or with null to several of one server. */
-function writeOn<T>(
-  node: PlacedNode,
-  fn: (tx: Tx) => Promise<T>,
-  seller: number | null,
-  { changes = false, ...options }: WriteOptions,
-): Promise<T> {
-  return node.db.write((inner) => {
-    const tx = new SpreadTx(inner, node);
-    // In the round trip of its first statement.
-    if (changes && seller !== null) tx.takeChanges(1, seller).catch(() => {});
-    return fn(tx);
-  }, options);
-}
-
 function partOn(node: PlacedNode): Part {
   return node.part ??= {
-    read: (fn, options) =>
-      node.db.read((sql) => fn(new SpreadSql(sql, node)), options),
-    write: (fn, options = {}) => writeOn(node, fn, null, options),
+    read: (fn, options) => node.db.read(fn, { ...options, reach: node }),
+    write: (fn, options) => node.db.write(fn, { ...options, reach: node }),
   };
-}
-
-class SpreadSql implements Sql {
-  readonly isSpread = true;
-  readonly #sql: Sql;
-  readonly #nodes: Nodes | null;
-  /** As they were when the read began. */
-  readonly reach: SellersInReach;
-  hasHorizon = false;
-
-  constructor(sql: Sql, reach: Nodes | SellersInReach) {
-    this.#sql = sql;
-    this.#nodes = "holding" in reach ? reach : null;
-    const { numbers, beside, missing } = reach;
-    this.reach = { numbers, beside, missing };
-  }
-
-  get missing(): readonly string[] {
-    return this.reach.missing;
-  }
-
-  /** The text of a query in a transaction of this kind. */
-  protected textOf(query: EngineQuery): string {
-    return query.postgresRead ?? query.postgres;
-  }
-
-  ofPart(column = "seller_no"): string {
-    const { numbers } = this.reach;
-    return numbers === null ? "" : `AND ${column} = ANY (${SELLERS}::bigint[])`;
-  }
-
-  /** A statement, with the sellers if it takes them. */
-  protected reached(
-    query: Query,
-    params: readonly Param[],
-  ): [string, readonly Param[]] {
-    const text = typeof query === "string" ? query : this.textOf(query);
-    const { takesSellers } = toStatement(text);
-    return [text, takesSellers ? [...params, this.reach.numbers] : params];
-  }
-
-  all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
-    return this.#sql.all<T>(...this.reached(query, params));
-  }
-
-  get<T>(query: Query, params: readonly Param[] = []): Promise<T | undefined> {
-    return this.#sql.get<T>(...this.reached(query, params));
-  }
-
-  /**
-   * Of all servers that can be reached; what is read after it has all changes
-   * below.
-   */
-  async changeHorizon(): Promise<ChangeHorizon> {
-    if (this.#nodes === null) {
-      throw new DbError("other", "A horizon of a part.");
-    }
-    this.hasHorizon = true;
-    const { holding, prompt } = this.#nodes;
-    if (prompt.length === 0) throw new DbError("away", "All servers are away.");
-    const horizons = await Promise.all(prompt.map(({ db }) => horizonOf(db)));
-    return {
-      below: horizons.reduce(
-        (least, { below }) => Math.min(least, below),
-        Infinity,
-      ),
-      next: horizons.reduce((most, { next }) => Math.max(most, next), 0),
-      missing: holding.filter((node) => !prompt.includes(node))
-        .map(({ id }) => id),
-    };
-  }
-}
-
-/** The horizon of one server. */
-async function horizonOf(db: Db): Promise<{ below: number; next: number }> {
-  const { now } = await db.read(
-    async (sql) => (await sql.get<{ now: number }>(CLOCK))!,
-    { single: true },
-  );
-  const { since } = await db.read(
-    async (sql) => (await sql.get<{ since: number | null }>(IN_PROGRESS))!,
-    { single: true },
-  );
-  const isQuiet = since === null || since > now;
-  return { below: isQuiet ? now : since, next: isQuiet ? now : now + 1 };
-}
-
-/** The statements of a write, of one seller or of several. */
-class SpreadTx extends SpreadSql implements Tx {
-  readonly #tx: Tx;
-  readonly #changes = new Map<number, Promise<Change>>();
-  readonly isOnlyWriter = false;
-
-  constructor(tx: Tx, reach: Nodes | SellersInReach) {
-    super(tx, reach);
-    this.#tx = tx;
-  }
-
-  get beside(): number {
-    return this.reach.beside;
-  }
-
-  protected override textOf(query: EngineQuery): string {
-    return query.postgres;
-  }
-
-  run(query: Query, params: readonly Param[] = []): Promise<number> {
-    return this.#tx.run(...this.reached(query, params));
-  }
-
-  returning<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
-    return this.#tx.returning<T>(...this.reached(query, params));
-  }
-
-  runMany(query: Query, rows: readonly (readonly Param[])[]): Promise<void> {
-    return this.#tx.runMany(query, rows);
-  }
-
-  lock(name: string): Promise<void> {
-    return this.#tx.lock(name);
-  }
-
-  /**
-   * All changes of a seller in a transaction have the same number. Not all of
-   * several sellers: they may have moved apart.
-   */
-  takeChanges(_count: number, sellerNo: number): Promise<Change> {
-    let change = this.#changes.get(sellerNo);
-    if (change === undefined) {
-      change = this.#takeChange(sellerNo);
-      this.#changes.set(sellerNo, change);
-    }
-    return change;
-  }
-
-  async #takeChange(sellerNo: number): Promise<Change> {
-    const taken = await this.#tx.get<{ number: number }>(TAKE_CHANGE, [
-      sellerNo,
-    ]);
-    if (taken === undefined) throw new DbError("other", "No such seller.");
-    const { number } = taken;
-    return { number, at: Math.max(this.now(), Math.floor(number / 1_000)) };
-  }
-
-  now(): number {
-    return this.#tx.now();
-  }
-
-  onCommit(fn: () => void): void {
-    this.#tx.onCommit(fn);
-  }
 }
 
 /** Wake-ups by way of the server where all processes meet. */

@@ -20,6 +20,7 @@ import type { Held } from "../../lib/holders.ts";
 import { inAll } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
 import { isLost, PostgresError } from "./connection.ts";
+import type { Reaching } from "./queries.ts";
 
 /** Writes of one transaction at most. */
 const SHARE_LIMIT = 64;
@@ -35,13 +36,12 @@ const TAKEN_TRIES = 6;
 /** How often it is tried if the connection breaks, or another one is locked. */
 const TRIES = 2;
 
-export interface WaitingWrite {
+export interface WaitingWrite extends Reaching {
   fn: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
   /** Its key among the shared writes of its kind; "": it shares nothing. */
   key: string;
-  changes: boolean;
   /** Monotonic time. */
   askedAt: number;
   /** Monotonic time after which it does not wait for what is away or locked. */

@@ -10,16 +10,17 @@ import {
   type Change,
   type ChangeHorizon,
   DbError,
-  ended,
   type Insert,
   isInsert,
   type Param,
   type Query,
+  type ReadOptions,
   type Row,
   type Sql,
   textOf,
   type Tx,
 } from "../db.ts";
+import { OpenTransaction } from "../open_transaction.ts";
 import { guarded, toDbError } from "./errors.ts";
 
 declare module "node:sqlite" {
@@ -135,8 +136,8 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
   };
 }
 
-/** The queries of a connection and its prepared statements. */
-export class SqliteConnection implements Sql {
+/** A connection and its prepared statements. */
+export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   /** How many statements that may change something were run. */
@@ -206,12 +207,12 @@ export class SqliteConnection implements Sql {
     return this.#database.isTransaction;
   }
 
-  all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
-    return Promise.try(() => this.#rowsOf<T>(this.#reading(query), params));
+  all<T>(query: Query, params: readonly Param[]): T[] {
+    return this.#rowsOf<T>(this.#reading(query), params);
   }
 
-  returning<T>(query: Query, params: readonly Param[]): Promise<T[]> {
-    return Promise.try(() => this.#rowsOf<T>(this.#writing(query), params));
+  returning<T>(query: Query, params: readonly Param[]): T[] {
+    return this.#rowsOf<T>(this.#writing(query), params);
   }
 
   #rowsOf<T>({ statement, toRow }: Prepared, params: readonly Param[]): T[] {
@@ -219,36 +220,20 @@ export class SqliteConnection implements Sql {
     return rows.map((values) => toRow(values) as T);
   }
 
-  get<T>(
-    query: Query,
-    params: readonly Param[] = [],
-  ): Promise<T | undefined> {
-    return Promise.try(() => {
-      const { statement, toRow } = this.#reading(query);
-      const values = this.#guarded(() => statement.get(...bindable(params)));
-      return values === undefined ? undefined : toRow(values) as T;
-    });
+  get<T>(query: Query, params: readonly Param[]): T | undefined {
+    const { statement, toRow } = this.#reading(query);
+    const values = this.#guarded(() => statement.get(...bindable(params)));
+    return values === undefined ? undefined : toRow(values) as T;
   }
 
-  /** There is one server. */
-  ofPart(): string {
-    return "";
-  }
-
-  /** Numbers become visible in their order. */
-  changeHorizon(): Promise<ChangeHorizon> {
-    const all = Number.MAX_SAFE_INTEGER;
-    return Promise.resolve({ below: all, next: all, missing: [] });
-  }
-
-  runNow(query: Query, params: readonly Param[]): number {
+  run(query: Query, params: readonly Param[]): number {
     const { statement } = this.#writing(query);
     return this.#guarded(() =>
       Number(statement.run(...bindable(params)).changes)
     );
   }
 
-  runManyNow(query: Query | Insert, rows: readonly (readonly Param[])[]): void {
+  runMany(query: Query | Insert, rows: readonly (readonly Param[])[]): void {
     if (isInsert(query)) return this.#insert(query, rows);
     if (rows.length === 0 || textOf(query, "sqlite") === "") return;
     const { statement } = this.#writing(query);
@@ -262,9 +247,9 @@ export class SqliteConnection implements Sql {
     for (let at = 0; at < together; at += ROWS_OF_INSERT) {
       // bounded: `ROWS_OF_INSERT`
       const several = NO_VALUES.concat(...rows.slice(at, at + ROWS_OF_INSERT));
-      this.runManyNow(insert.of(ROWS_OF_INSERT), [several]);
+      this.runMany(insert.of(ROWS_OF_INSERT), [several]);
     }
-    this.runManyNow(insert.of(1), rows.slice(together));
+    this.runMany(insert.of(1), rows.slice(together));
   }
 
   /** `VACUUM INTO` needs ATTACH, which Deno forbids without `-A`. */
@@ -313,35 +298,57 @@ function bindable(params: readonly Param[]): Param[] {
   return params as Param[];
 }
 
-/** What all writes of a commit share. */
-export interface CommitState {
-  /** The change of those that make only one. */
-  change: Change | null;
+/** The queries of a read. */
+export class SqliteSql extends OpenTransaction implements Sql {
+  protected readonly connection: SqliteConnection;
+
+  constructor(connection: SqliteConnection, options?: ReadOptions) {
+    super(options);
+    this.connection = connection;
+  }
+
+  protected inOrder<T>(run: () => T | Promise<T>): Promise<T> {
+    return Promise.try(() => {
+      this.use();
+      return run();
+    });
+  }
+
+  all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
+    return this.inOrder(() => this.connection.all<T>(query, params));
+  }
+
+  get<T>(query: Query, params: readonly Param[] = []): Promise<T | undefined> {
+    return this.inOrder(() => this.connection.get<T>(query, params));
+  }
+
+  /** There is one server. */
+  ofPart(): string {
+    return "";
+  }
+
+  /** Numbers become visible in their order. */
+  changeHorizon(): Promise<ChangeHorizon> {
+    const all = Number.MAX_SAFE_INTEGER;
+    return this.inOrder(() => ({ below: all, next: all, missing: [] }));
+  }
 }
 
 type TxDeps = Pick<Deps, "clock" | "yieldToIo">;
 
 /** The queries of a write transaction. */
-export class SqliteTx implements Tx {
+export class SqliteTx extends SqliteSql implements Tx {
   readonly isOnlyWriter = true;
   readonly beside = 0;
-  readonly #connection: SqliteConnection;
-  readonly #commit: CommitState;
   readonly #deps: TxDeps;
   /** Monotonic milliseconds. */
   #yieldedAt: number;
   /** The end of what later statements wait for. */
   #last: Promise<void> | null = null;
-  #hasEnded = false;
   readonly afterCommit: (() => void)[] = [];
 
-  constructor(
-    connection: SqliteConnection,
-    commit: CommitState,
-    deps: TxDeps,
-  ) {
-    this.#connection = connection;
-    this.#commit = commit;
+  constructor(connection: SqliteConnection, deps: TxDeps) {
+    super(connection);
     this.#deps = deps;
     this.#yieldedAt = deps.clock.monotonic();
   }
@@ -350,40 +357,18 @@ export class SqliteTx implements Tx {
     return this.#deps.clock.now();
   }
 
-  all<T>(query: Query, params?: readonly Param[]): Promise<T[]> {
-    return this.#inOrder(() => this.#connection.all<T>(query, params));
-  }
-
-  get<T>(query: Query, params?: readonly Param[]): Promise<T | undefined> {
-    return this.#inOrder(() => this.#connection.get<T>(query, params));
-  }
-
   returning<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
-    return this.#inOrder(() => this.#connection.returning<T>(query, params));
-  }
-
-  ofPart(): string {
-    return this.#connection.ofPart();
-  }
-
-  changeHorizon(): Promise<ChangeHorizon> {
-    return this.#inOrder(() => this.#connection.changeHorizon());
+    return this.inOrder(() => this.connection.returning<T>(query, params));
   }
 
   /** Any count: a number is taken by the row that is stored with it. */
-  async takeChanges(count: number): Promise<Change> {
-    this.#refuseLate();
-    if (count === 1 && this.#commit.change !== null) return this.#commit.change;
+  async takeChanges(): Promise<Change> {
     const row = await this.get<{ last: number }>(SQLITE_CHANGES.last);
-    const change = changeAfter(row!.last, this.now());
-    if (count === 1) this.#commit.change = change;
-    return change;
+    return changeAfter(row!.last, this.now());
   }
 
   run(query: Query, params: readonly Param[] = []): Promise<number> {
-    const changed = this.#inOrder(() =>
-      Promise.try(() => this.#connection.runNow(query, params))
-    );
+    const changed = this.inOrder(() => this.connection.run(query, params));
     changed.catch(() => {}); // The write fails, too.
     return changed;
   }
@@ -394,17 +379,15 @@ export class SqliteTx implements Tx {
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
     if (rows.length === 1) {
-      return this.#inOrder(() =>
-        Promise.try(() => this.#connection.runManyNow(query, rows))
-      );
+      return this.inOrder(() => this.connection.runMany(query, rows));
     }
-    const run = this.#inOrder(() => this.#runInPieces(query, rows));
+    const run = this.inOrder(() => this.#runInPieces(query, rows));
     this.#holdBack(run);
     return run;
   }
 
   lock(): Promise<void> {
-    return Promise.try(() => this.#refuseLate());
+    return Promise.try(() => this.use());
   }
 
   async #runInPieces(
@@ -417,27 +400,21 @@ export class SqliteTx implements Tx {
         await yieldToIo();
         this.#yieldedAt = clock.monotonic();
       }
-      this.#connection.runManyNow(query, rows.slice(at, at + ROWS_AT_ONCE));
+      this.connection.runMany(query, rows.slice(at, at + ROWS_AT_ONCE));
     }
   }
 
-  /**
-   * From now on it refuses everything; resolves when no statement is running.
-   */
-  async end(): Promise<void> {
-    this.#hasEnded = true;
+  /** Resolves when no statement is running. */
+  override async end(): Promise<void> {
+    super.end();
     while (this.#last !== null) await this.#last;
   }
 
-  #refuseLate(): void {
-    if (this.#hasEnded) throw ended();
-  }
-
   /** Statements that are sent without waiting run in their order. */
-  #inOrder<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#hasEnded) return Promise.reject(ended());
-    if (this.#last === null) return run();
-    const result = this.#last.then(run);
+  protected override inOrder<T>(run: () => T | Promise<T>): Promise<T> {
+    if (this.#last === null) return super.inOrder(run);
+    const last = this.#last;
+    const result = super.inOrder(() => last.then(run));
     this.#holdBack(result);
     return result;
   }
@@ -452,7 +429,7 @@ export class SqliteTx implements Tx {
   }
 
   onCommit(fn: () => void): void {
-    this.#refuseLate();
+    this.use();
     this.afterCommit.push(fn);
   }
 }

@@ -32,12 +32,11 @@ import {
   type WriteOptions,
 } from "../db.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
-import { readBy } from "../open_read.ts";
 import {
   CHECKPOINT_BYTES,
-  type CommitState,
   openFile,
   SqliteConnection,
+  SqliteSql,
   SqliteTx,
 } from "./connection.ts";
 import { makePrivate, sizeOf } from "./file.ts";
@@ -117,15 +116,6 @@ function openConnections(
   }
 }
 
-/** A statement must not go on in the next transaction. */
-async function resultOf({ fn }: WaitingWrite, tx: SqliteTx): Promise<unknown> {
-  try {
-    return await fn(tx);
-  } finally {
-    await tx.end();
-  }
-}
-
 /** Rejected if the lock is not free at once. */
 const NO_WAIT = -Infinity;
 
@@ -195,7 +185,8 @@ class SqliteDb implements Db {
     if (this.#closing !== null) return Promise.reject(closed());
     const { unusable } = this.#files;
     if (unusable !== null) return Promise.reject(unusable);
-    const ask = () => readBy(this.#reader, fn, options);
+    const sql = new SqliteSql(this.#reader, options);
+    const ask = () => sql.during(() => fn(sql));
     const result = this.#reading.then(() => {
       if (this.#reader.inTransaction) this.#reader.exec("COMMIT");
       this.#reader.failure = null;
@@ -411,9 +402,8 @@ class SqliteDb implements Db {
     const { beforeCommit } = this.#deps;
     const finished: FinishedWrite[] = [];
     try {
-      const commit: CommitState = { change: null };
       for (const write of group) {
-        const one = await this.#writeOne(write, commit);
+        const one = await this.#writeOne(write);
         if (one.spoilt) return await this.#undo(group, one);
         finished.push(one);
       }
@@ -438,15 +428,13 @@ class SqliteDb implements Db {
     }
   }
 
-  async #writeOne(
-    write: WaitingWrite,
-    commit: CommitState,
-  ): Promise<FinishedWrite> {
-    const tx = new SqliteTx(this.#writer, commit, this.#deps);
+  async #writeOne(write: WaitingWrite): Promise<FinishedWrite> {
+    const tx = new SqliteTx(this.#writer, this.#deps);
     const before = this.#writer.writes;
     this.#writer.failure = null;
     try {
-      const value = await resultOf(write, tx);
+      // A statement must not go on in the next transaction.
+      const value = await tx.during(() => write.fn(tx));
       this.#writer.checkTransaction();
       const { afterCommit } = tx;
       return { write, value, failed: false, spoilt: false, afterCommit };

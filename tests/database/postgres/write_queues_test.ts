@@ -97,7 +97,6 @@ class Asked {
         this.error = error;
       },
       key: options.shared?.key ?? "",
-      changes: false,
       askedAt: at.now,
       until: at.now + at.waitMs,
     };

@@ -1,0 +1,38 @@
+/** What refuses statements that come too late. */
+import { DbError, type ReadOptions } from "./db.ts";
+
+/** A read or a write, which is used until the function that it is for has ended. */
+export class OpenTransaction {
+  readonly #isSingle: boolean;
+  #isUsed = false;
+  #hasEnded = false;
+
+  constructor({ single = false }: ReadOptions = {}) {
+    this.#isSingle = single;
+  }
+
+  /** Called before each use. */
+  protected use(): void {
+    if (this.#hasEnded) {
+      throw new DbError("other", "The transaction has ended.");
+    }
+    // It has no transaction.
+    if (this.#isSingle && this.#isUsed) {
+      throw new DbError("other", "A read of one statement made a second one.");
+    }
+    this.#isUsed = true;
+  }
+
+  end(): void | Promise<void> {
+    this.#hasEnded = true;
+  }
+
+  /** Calls the function that it is for. */
+  async during<T>(fn: () => Promise<T>): Promise<T> {
+    try {
+      return await fn();
+    } finally {
+      await this.end();
+    }
+  }
+}
