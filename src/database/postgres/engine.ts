@@ -39,7 +39,7 @@ import { Calls } from "../../lib/calls.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { SESSION } from "./citus.ts";
-import { type Connection, isLost, PostgresError } from "./connection.ts";
+import { isLost, PostgresError } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
 import { ConnectionPool, TIMEOUTS, type Timeouts } from "./pool.ts";
 import {
@@ -152,7 +152,7 @@ class PostgresDb implements ServerDb {
   readonly #lockWaitMs: number;
   readonly #deps: Deps;
   readonly #meter: DbMeter;
-  readonly #writes: WriteQueues<Connection>;
+  readonly #writes: WriteQueues;
   readonly #reads = new Calls();
   readonly wakeUps: PostgresWakeUps;
   /** Unix milliseconds; see `#raiseTime`. */
@@ -176,13 +176,7 @@ class PostgresDb implements ServerDb {
     this.#deps = deps;
     this.#meter = options.meter ?? NO_METER;
     this.#writes = new WriteQueues({
-      transactions: {
-        connect: () => this.#writers.take(),
-        giveBack: (connection) =>
-          this.#writers.giveBack(connection, null, null),
-        run: (connection, order, writes) =>
-          this.#run(connection, order, writes),
-      },
+      transact: (order, take) => this.#transact(order, take),
       limit: max,
       clock: deps.clock,
       meter: this.#meter,
@@ -249,12 +243,17 @@ class PostgresDb implements ServerDb {
     });
   }
 
-  /** Runs writes in one transaction; see `Transactions`. */
-  async #run(
-    connection: Connection,
+  /** See `Transact`. */
+  async #transact(
     order: string | null,
-    writes: readonly WaitingWrite[],
+    take: () => readonly WaitingWrite[],
   ): Promise<Undone | null> {
+    const connection = await this.#writers.take();
+    const writes = take();
+    if (writes.length === 0) {
+      this.#writers.giveBack(connection, null, null);
+      return null;
+    }
     const transaction = new Transaction(connection);
     transaction.send(BEGIN_WRITE);
     const lockWaitMs = this.#shortenedLockWait(writes);

@@ -55,25 +55,18 @@ export interface Undone {
   write: WaitingWrite | null;
 }
 
-/** What runs the transactions, on connections of the type `C`. */
-export interface Transactions<C> {
-  /** Resolves with a connection when one is free. */
-  connect(): Promise<C>;
-  /** Returns a connection that was not used. */
-  giveBack(connection: C): void;
-  /**
-   * Runs writes in a transaction that holds the lock of `order`, and returns the
-   * connection. Settles the writes, or says why the transaction was undone.
-   */
-  run(
-    connection: C,
-    order: string | null,
-    writes: readonly WaitingWrite[],
-  ): Promise<Undone | null>;
-}
+/**
+ * Runs writes in a transaction that holds the lock of `order`. They are taken
+ * when it has a connection. Settles them, or says why it was undone; rejects if
+ * there is no connection.
+ */
+export type Transact = (
+  order: string | null,
+  take: () => readonly WaitingWrite[],
+) => Promise<Undone | null>;
 
-export interface WriteQueuesOptions<C> {
-  transactions: Transactions<C>;
+export interface WriteQueuesOptions {
+  transact: Transact;
   /** How many transactions run at the same time. */
   limit: number;
   clock: Clock;
@@ -81,8 +74,8 @@ export interface WriteQueuesOptions<C> {
 }
 
 /** All writes that wait. */
-export class WriteQueues<C> {
-  readonly #options: WriteQueuesOptions<C>;
+export class WriteQueues {
+  readonly #options: WriteQueuesOptions;
   readonly #permits: WaitList;
   /** Those of shared writes, by kind. */
   readonly #lines = new Map<string, Line>();
@@ -90,7 +83,7 @@ export class WriteQueues<C> {
   /** What last kept writes waiting, and when. */
   #outage = { error: null as unknown, at: -Infinity };
 
-  constructor(options: WriteQueuesOptions<C>) {
+  constructor(options: WriteQueuesOptions) {
     const { limit, clock } = options;
     this.#options = options;
     // The others stay free for writes that wait for none of these.
@@ -131,27 +124,20 @@ export class WriteQueues<C> {
 
   /** Runs one transaction. */
   async #begin(line: Line): Promise<void> {
-    const { transactions, clock, meter } = this.#options;
+    const { clock, meter } = this.#options;
     const startedAt = clock.monotonic();
     meter.waited("queue", startedAt - line.waiting[0].askedAt);
-    let connection: C;
-    try {
-      connection = await transactions.connect();
-    } catch (error) {
+    await this.#settle(line, () => {
+      meter.waited("connection", clock.monotonic() - startedAt);
       line.isAsking = false;
-      for (const write of line.waiting.splice(0)) write.reject(error);
-      return;
-    }
-    meter.waited("connection", clock.monotonic() - startedAt);
-    line.isAsking = false;
-    const taken = line.take();
-    const writes = taken.filter((write) => !this.#isHopeless(write));
-    this.#ended(line, taken.filter((write) => !writes.includes(write)));
-    if (writes.length === 0) transactions.giveBack(connection);
-    else await this.#settle(line, writes, connection);
+      line.waiting = line.waiting.filter((write) => !this.#isHopeless(write));
+      const taken = line.take();
+      this.#startDue(line);
+      return taken;
+    });
   }
 
-  /** These are settled, or waited in vain. */
+  /** These are settled. */
   #ended(line: Line, writes: readonly WaitingWrite[]): void {
     line.end(writes);
     this.#startDue(line);
@@ -168,15 +154,19 @@ export class WriteQueues<C> {
   /** Runs writes together, or as far as necessary by themselves. */
   async #settle(
     line: Line,
-    writes: readonly WaitingWrite[],
-    connection: C | null,
+    take: () => readonly WaitingWrite[],
     tries = 1,
   ): Promise<void> {
-    const undone = await this.#run(line.order, writes, connection);
+    let taken: readonly WaitingWrite[] | null = null;
+    const undone = await this.#options.transact(line.order, () => taken = take())
+      .catch((error): Undone => ({ error, write: null }));
+    const now = this.#options.clock.monotonic();
+    if (undone !== null && isOutage(undone.error)) {
+      this.#outage = { error: undone.error, at: now };
+    }
+    const writes = taken ?? take();
     if (undone === null) return this.#ended(line, writes);
     const { error } = undone;
-    const now = this.#options.clock.monotonic();
-    if (isOutage(error)) this.#outage = { error, at: now };
     const mayWait = writes.some(({ until }) => now <= until);
     const { reason, parts } = again(undone, writes, tries, mayWait);
     const left = new Set(parts.flat());
@@ -186,26 +176,8 @@ export class WriteQueues<C> {
     for (const part of parts) {
       if (part.length === 0) continue;
       this.#options.meter.retried(reason!);
-      await this.#settle(
-        line,
-        part,
-        null,
-        reason === "undone" ? 1 : tries + 1,
-      );
-    }
-  }
-
-  async #run(
-    order: string | null,
-    writes: readonly WaitingWrite[],
-    connection: C | null,
-  ): Promise<Undone | null> {
-    const { transactions } = this.#options;
-    try {
-      connection ??= await transactions.connect();
-      return await transactions.run(connection, order, writes);
-    } catch (error) {
-      return { error, write: null };
+      const next = reason === "undone" ? 1 : tries + 1;
+      await this.#settle(line, () => part, next);
     }
   }
 

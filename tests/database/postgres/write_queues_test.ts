@@ -140,7 +140,7 @@ class Asked {
 class World {
   readonly #random: Random;
   readonly #clock = new TestClock(0);
-  readonly #queues: WriteQueues<object>;
+  readonly #queues: WriteQueues;
   readonly #asked = new Map<WaitingWrite, Asked>();
   readonly #unsettled = new Set<Asked>();
   /** What happens some time. */
@@ -161,15 +161,11 @@ class World {
   constructor(seed: number) {
     this.#random = new Random(seed);
     this.#queues = new WriteQueues({
-      transactions: {
-        connect: () => this.#connect(),
-        giveBack: () => this.#giveBack(),
-        run: (_connection, order, writes) =>
-          this.#transaction(order, writes).catch((error) => {
-            if (error instanceof AssertionError) this.#broken = error;
-            return { error, write: null };
-          }),
-      },
+      transact: (order, take) =>
+        this.#transact(order, take).catch((error) => {
+          if (error instanceof AssertionError) this.#broken = error;
+          throw error;
+        }),
       limit: LIMIT,
       clock: this.#clock,
       meter: NO_METER,
@@ -229,7 +225,7 @@ class World {
     return new Promise((resolve) => this.#pending.push(resolve));
   }
 
-  async #connect(): Promise<object> {
+  async #connect(): Promise<void> {
     this.#connecting++;
     await this.#later();
     if (this.#connections < LIMIT) this.#connections++;
@@ -239,7 +235,6 @@ class World {
       this.#giveBack();
       throw this.#outage(failure("away"));
     }
-    return {};
   }
 
   /** The connection goes to who waits for one. */
@@ -249,11 +244,16 @@ class World {
     else next();
   }
 
-  async #transaction(
+  async #transact(
     order: string | null,
-    waiting: readonly WaitingWrite[],
+    take: () => readonly WaitingWrite[],
   ): Promise<Undone | null> {
-    const writes = waiting.map((write) => this.#asked.get(write)!);
+    await this.#connect();
+    const writes = take().map((write) => this.#asked.get(write)!);
+    if (writes.length === 0) {
+      this.#giveBack();
+      return null;
+    }
     this.#begin(order, writes);
     await this.#later();
     const called: Called[] = [];
