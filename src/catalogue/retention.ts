@@ -1,7 +1,14 @@
 /** Deletes old rows of the catalogue: jobs of `operations/maintenance.ts`. */
 import { lockOld } from "../database/old_rows.ts";
 import { bySeller } from "../jobs/lease_queue.ts";
-import { inLists, LIMIT, MAINTENANCE, marks, type Tx } from "../database/db.ts";
+import {
+  inLists,
+  LIMIT,
+  MAINTENANCE,
+  marks,
+  partsOf,
+  type Tx,
+} from "../database/db.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -115,7 +122,7 @@ export async function* sweepPriceChanges(
   { config, deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const since = pricesShownSince(deps.clock.now(), config);
-  yield* deletePriceChangesBefore(db.parts(), since);
+  yield* deletePriceChangesBefore(partsOf(db), since);
 }
 
 /** Deletes Idempotency-Keys that have expired. */

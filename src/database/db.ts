@@ -277,6 +277,10 @@ export interface Spread {
   /** How many shards each table has. */
   readonly shards: number;
   readonly holding: readonly DbServer[];
+  /** The parts whose server can be reached. */
+  parts(): readonly Part[];
+  /** That of a seller; null: it is not known. */
+  partOf(sellerNo: number): Part | null;
   /** Whether the server of a seller is known to be away. */
   isAway(sellerNo: number): boolean;
   /** The server of a seller; null: there is no such seller. */
@@ -318,12 +322,6 @@ export interface Db extends Holder {
     fn: (tx: Tx) => Promise<T>,
     options?: WriteOptions,
   ): Promise<T>;
-  /**
-   * The parts whose server can be reached, and the one of a seller: the database
-   * itself, where there is one server.
-   */
-  parts(): readonly Part[];
-  partOf(sellerNo: number): Part;
   /** Nothing where there is one server. */
   readonly spread?: Spread;
   /** Wake-ups for other processes; null if they can only poll. */
@@ -424,12 +422,21 @@ export function inReach<T extends { sellerNo: number }>(
   return [...rows].filter(({ sellerNo }) => !spread?.isAway(sellerNo));
 }
 
+/** A database that may have parts. */
+export type InParts = Pick<Db, "read" | "write" | "spread">;
+
+/** The parts whose server can be reached; itself, where there is one server. */
+export function partsOf(db: InParts): readonly Part[] {
+  return db.spread?.parts() ?? [db];
+}
+
 /** What belongs to sellers, by the part that writes it. */
 export function byPart<T extends { sellerNo: number }>(
-  db: Pick<Db, "partOf">,
+  db: InParts,
   rows: Iterable<T>,
 ): [Part, T[]][] {
-  return [...Map.groupBy(rows, ({ sellerNo }) => db.partOf(sellerNo))];
+  const partOf = ({ sellerNo }: T) => db.spread?.partOf(sellerNo) ?? db;
+  return [...Map.groupBy(rows, partOf)];
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   type ImageStore,
   PREFIXES,
 } from "./storage/blob_store.ts";
-import { type Db, MAINTENANCE } from "../database/db.ts";
+import { type Db, MAINTENANCE, partsOf } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesUnder,
@@ -124,7 +124,7 @@ async function* forgetRows(
   db: Db,
   times: { now: number; since: number },
 ): AsyncGenerator<number, void> {
-  for (const part of db.parts()) {
+  for (const part of partsOf(db)) {
     let after: ImageKey | null = { sellerNo: 0, id: BEFORE_ALL_IDS };
     while (after !== null) {
       const from: ImageKey = after;

@@ -1,5 +1,5 @@
 /** Finds new notices for sellers and the operator, and those that are over. */
-import { MAINTENANCE, type Part } from "../database/db.ts";
+import { MAINTENANCE, type Part, partsOf } from "../database/db.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import {
@@ -50,7 +50,7 @@ export class NoticeLooks {
       (recipient === "seller" ? mailer : config.noticesUrl) !== null
     );
     if (kinds.length === 0) return;
-    for (const [n, part] of db.parts().entries()) {
+    for (const [n, part] of partsOf(db).entries()) {
       const usages: Usage[] = [];
       for await (const page of this.#usages(part)) {
         for (const usage of page) {

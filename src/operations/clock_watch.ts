@@ -4,6 +4,7 @@
  * delay every delivery and image by an hour, and the operator would see only a
  * queue that does not progress.
  */
+import { partsOf } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import { bringForward, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";
@@ -77,7 +78,7 @@ export class ClockWatch {
   async #move({ queue, signal }: Watched, ms: number): Promise<void> {
     const { db, deps } = this.#services;
     deps.log.warn("clock_went_back", { ms, queue: queue.table });
-    for (const part of db.parts()) {
+    for (const part of partsOf(db)) {
       await part.write((tx) => bringForward(tx, queue, deps.clock.now(), ms));
     }
     signal.announce();

@@ -1,5 +1,11 @@
 /** Counts of each hour, for the operator. */
-import { MAINTENANCE, query, type Sql, type Tx } from "../database/db.ts";
+import {
+  MAINTENANCE,
+  partsOf,
+  query,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 
@@ -67,7 +73,7 @@ export async function* sweepHourlyCounts(
   { deps, db }: Pick<Services, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const before = Math.floor((deps.clock.now() - KEPT_MS) / HOUR_MS);
-  for (const part of db.parts()) {
+  for (const part of partsOf(db)) {
     yield await part.write(
       (tx) =>
         tx.run(`DELETE FROM hourly_counts WHERE hour < ? ${tx.ofPart()}`, [

@@ -12,8 +12,6 @@ export function tracedDb(db: Db): Db {
     read: (fn, options) => db.read(fn, options),
     write: (fn, options) =>
       inSpan("db.write", () => db.write(boundToSpan(fn), options)),
-    parts: () => db.parts(),
-    partOf: (sellerNo) => db.partOf(sellerNo),
     spread: db.spread,
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),

@@ -2,7 +2,7 @@
  * Deletes old events, deliveries and secrets: jobs of
  * `operations/maintenance.ts`.
  */
-import { MAINTENANCE, type Part } from "../database/db.ts";
+import { MAINTENANCE, type Part, partsOf } from "../database/db.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -49,6 +49,6 @@ export async function* sweepFormerSecrets(
   const of = (part: Part, owner: SecretOwner) =>
     part.write((tx) => forgetFormerSecrets(tx, owner, now), MAINTENANCE);
   let changed = await of(db, "sellers");
-  for (const part of db.parts()) changed += await of(part, "webhooks");
+  for (const part of partsOf(db)) changed += await of(part, "webhooks");
   yield changed;
 }

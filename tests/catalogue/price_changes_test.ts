@@ -11,7 +11,7 @@ import {
   lockBySkuOrId,
   writeProduct,
 } from "../../src/catalogue/product_rows.ts";
-import type { Tx } from "../../src/database/db.ts";
+import { partsOf, type Tx } from "../../src/database/db.ts";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { textAt } from "../support/app.ts";
@@ -221,7 +221,7 @@ contract.test("history and lowest price are those of a naive model", async () =>
     const since = time.now - 90 * DAY_MS;
     if (random.below(4) === 0) {
       const { db } = app.app;
-      const sweep = deletePriceChangesBefore(db.parts(), since);
+      const sweep = deletePriceChangesBefore(partsOf(db), since);
       for await (const _ of sweep);
     }
     for (const { id, sku, lowest: told } of products) {
@@ -237,7 +237,7 @@ contract.test("history and lowest price are those of a naive model", async () =>
   const { db } = app.app;
   const since = time.now - 90 * DAY_MS;
   for await (
-    const _ of deletePriceChangesBefore(db.parts(), since)
+    const _ of deletePriceChangesBefore(partsOf(db), since)
   );
   const left = await db.read((sql) => sql.all("SELECT * FROM price_changes"));
   assertEquals(left, []);

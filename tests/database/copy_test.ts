@@ -112,8 +112,6 @@ Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
       left-- > 0
         ? target.write(fn, options)
         : Promise.reject(new Error("cut off on purpose")),
-    parts: () => [failing],
-    partOf: () => failing,
     wakeUps: null,
     hurry: () => {},
     sizes: () => target.sizes(),

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
-import type { Db, Part } from "../../src/database/db.ts";
+import type { Db } from "../../src/database/db.ts";
 import { pruneImages, sweepUnneeded } from "../../src/images/retention.ts";
 import { refetchMissing } from "../../src/images/verify.ts";
 import { ImageBench } from "../support/image_bench.ts";
@@ -93,20 +93,15 @@ class Unneeded implements AsyncDisposable {
 /** The database, with `write` in place of its first write. */
 function meddled(db: Db, { write }: Pick<Db, "write">): Db {
   let isFirst = true;
-  const part: Part = {
+  return {
     read: (fn) => db.read(fn),
     write: (fn) => {
       if (!isFirst) return db.write(fn);
       isFirst = false;
       return write(fn);
     },
-  };
-  return {
     wakeUps: null,
     hurry: () => {},
-    ...part,
-    parts: () => [part],
-    partOf: () => part,
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
     held: () => db.held(),

@@ -80,8 +80,10 @@ Deno.test("notices that were sent and cannot be recorded on a lost server keep n
     },
   };
   const role = roleOn(app, sink, clock, {
-    parts: () => [isLost ? db : lost],
-    spread: { isAway: () => isLost } as unknown as Db["spread"],
+    spread: {
+      isAway: () => isLost,
+      parts: () => [isLost ? db : lost],
+    } as unknown as Db["spread"],
   });
   await add(db, app.sellerNo, ["1", "2", "3", "4"]);
   role.start();
@@ -130,7 +132,10 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
   };
   let renewed = 0;
   const role = roleOn(app, sink, clock, {
-    parts: () => [slow],
+    spread: {
+      isAway: () => false,
+      parts: () => [slow],
+    } as unknown as Db["spread"],
     write: (fn, options) => {
       if (options?.seller !== undefined) renewed++;
       return db.write(fn, options);

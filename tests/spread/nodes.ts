@@ -5,7 +5,7 @@
  * away.
  */
 import { assert, assertEquals } from "@std/assert";
-import type { Db } from "../../src/database/db.ts";
+import { type Db, partsOf } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { connectTo } from "../support/postgres.ts";
@@ -23,7 +23,7 @@ const REFRESH_MS = 2_000;
 /** Writes a row on each server; their numbers. */
 async function write(db: Db): Promise<number[]> {
   return await Promise.all(
-    db.parts().map((part) =>
+    partsOf(db).map((part) =>
       part.write(async (tx) => {
         await tx.run(
           "INSERT INTO health (seller_no, looked_at) VALUES (?, 0)",
@@ -40,7 +40,7 @@ async function write(db: Db): Promise<number[]> {
 /** The numbers of the rows, of each server. */
 async function numbersOf(db: Db): Promise<number[][]> {
   return await Promise.all(
-    db.parts().map((part) =>
+    partsOf(db).map((part) =>
       part.read(async (sql) => {
         const rows = await sql.all<{ no: number }>(
           `SELECT seller_no AS no FROM health
@@ -150,11 +150,11 @@ if (cluster !== null) {
     const url = await cluster.database(`silent${Date.now()}`);
     const db = await openPostgres({ url, connections: 2, shards: SHARDS });
     stack.defer(() => db.close());
-    const all = db.parts().length;
+    const all = partsOf(db).length;
     const [, node] = await cluster.workers();
     await cluster.run("pause", `${node}`);
     stack.defer(async () => void await cluster.run("resume", `${node}`));
-    await until(() => db.parts().length < all, "that it is left out");
+    await until(() => partsOf(db).length < all, "that it is left out");
     assert(db.spread!.holding.every(({ isUp }) => isUp), "it is away");
   });
 }

@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
-import type { Db, Part } from "../../src/database/db.ts";
+import type { Db } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { connectTo, type ServerAddress, sharedServer } from "./postgres.ts";
@@ -129,15 +129,10 @@ export function openStore(dataDir: string, deps?: Partial<Deps>): Db {
 function late(opening: Promise<Db>): Db {
   let opened: Db | null = null;
   opening.then((db) => opened = db, () => {});
-  const part: Part = {
-    read: async (fn, options) => await (await opening).read(fn, options),
-    write: async (fn, options) => await (await opening).write(fn, options),
-  };
   return {
     wakeUps: null,
-    ...part,
-    parts: () => [part],
-    partOf: () => part,
+    read: async (fn, options) => await (await opening).read(fn, options),
+    write: async (fn, options) => await (await opening).write(fn, options),
     sizes: async () => await (await opening).sizes(),
     backup: async (file) => await (await opening).backup(file),
     hurry: () => void opening.then((db) => db.hurry()),

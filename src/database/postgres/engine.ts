@@ -29,7 +29,6 @@ import {
   type DbMeter,
   HURRIED_LOCK_WAIT_MS,
   NO_METER,
-  type Part,
   type ReadOptions,
   type Sql,
   type Tx,
@@ -374,14 +373,6 @@ class PostgresDb implements ServerDb {
     const left = Math.min(until, this.#hurriedUntil) - now;
     if (left > 0.9 * this.#lockWaitMs) return null;
     return Math.round(Math.max(left, HURRIED_LOCK_WAIT_MS));
-  }
-
-  parts(): readonly Part[] {
-    return [this];
-  }
-
-  partOf(): Part {
-    return this;
   }
 
   sizes(): Promise<Record<string, number>> {

@@ -80,7 +80,7 @@ export interface PlacedNode extends Node, SellersInReach {
   isUp: boolean;
   /** How many sellers it has. */
   sellers: number;
-  /** As `Db.parts` has it; made once. */
+  /** As `parts` has it; made once. */
   part?: Part;
 }
 
@@ -212,6 +212,15 @@ export class Nodes {
   onMeeting(fn: (node: PlacedNode) => void): void {
     this.#onMeeting.push(fn);
     fn(this.meeting);
+  }
+
+  parts(): readonly Part[] {
+    return this.prompt.map(partOn);
+  }
+
+  partOf(sellerNo: number): Part | null {
+    const node = this.known(sellerNo);
+    return node === null ? null : partOn(node);
   }
 
   /** The server of a seller, as far as it is known. */
@@ -518,6 +527,13 @@ async function horizonOf(db: Db): Promise<{ below: number; next: number }> {
   );
   const isQuiet = since === null || since > now;
   return { below: isQuiet ? now : since, next: isQuiet ? now : now + 1 };
+}
+
+function partOn(node: PlacedNode): Part {
+  return node.part ??= {
+    read: (fn, options) => node.db.read(fn, { ...options, reach: node }),
+    write: (fn, options) => node.db.write(fn, { ...options, reach: node }),
+  };
 }
 
 function isPrompt({ state }: PlacedNode): boolean {

@@ -13,7 +13,6 @@
 import {
   type Db,
   DbError,
-  type Part,
   type ReadOptions,
   type Spread,
   type Sql,
@@ -23,7 +22,7 @@ import {
 } from "../db.ts";
 import type { Held } from "../../lib/holders.ts";
 import { isLost, PostgresError } from "./connection.ts";
-import type { Nodes, PlacedNode } from "./nodes.ts";
+import type { Nodes } from "./nodes.ts";
 
 /** How often a call is made that servers or shards change beneath. */
 const TRIES = 3;
@@ -101,15 +100,6 @@ export class SpreadDb implements Db {
     }
   }
 
-  parts(): readonly Part[] {
-    return this.#nodes.prompt.map(partOn);
-  }
-
-  partOf(sellerNo: number): Part {
-    const node = this.#nodes.known(sellerNo);
-    return node === null ? this : partOn(node);
-  }
-
   get spread(): Spread {
     return this.#nodes;
   }
@@ -155,13 +145,6 @@ export class SpreadDb implements Db {
 function isUnexplained(error: unknown): boolean {
   return error instanceof DbError && error.kind === "other" ||
     error instanceof PostgresError && error.again;
-}
-
-function partOn(node: PlacedNode): Part {
-  return node.part ??= {
-    read: (fn, options) => node.db.read(fn, { ...options, reach: node }),
-    write: (fn, options) => node.db.write(fn, { ...options, reach: node }),
-  };
 }
 
 /** Wake-ups by way of the server where all processes meet. */

@@ -25,7 +25,6 @@ import {
   HURRIED_LOCK_WAIT_MS,
   LOCK_WAIT_MS,
   NO_METER,
-  type Part,
   type ReadOptions,
   type Sql,
   type Tx,
@@ -479,14 +478,6 @@ class SqliteDb implements Db {
   /** Milliseconds since a monotonic time. */
   #since(time: number): number {
     return this.#deps.clock.monotonic() - time;
-  }
-
-  parts(): readonly Part[] {
-    return [this];
-  }
-
-  partOf(): Part {
-    return this;
   }
 
   sizes(): Promise<Record<string, number>> {

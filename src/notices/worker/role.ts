@@ -4,7 +4,7 @@
  * sends it, and records the outcome. A mail server or an endpoint that is away is
  * left alone for a while, and costs nothing else.
  */
-import { outageOf, type Part, type Tx } from "../../database/db.ts";
+import { outageOf, type Part, partsOf, type Tx } from "../../database/db.ts";
 import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
@@ -210,7 +210,7 @@ export class NoticeRole implements BackgroundRole {
     if (clock.monotonic() < channel.pausedUntil) return;
     // One that was away is tried with one.
     const most = channel.failures > 0 ? 1 : AT_ONCE;
-    for (const part of db.parts()) {
+    for (const part of partsOf(db)) {
       const room = most - channel.inFlight.size;
       if (room <= 0) return;
       const due = await part.read(
@@ -261,7 +261,7 @@ export class NoticeRole implements BackgroundRole {
     }, {
       abort: this.#aborting.signal,
       onFailure: () => {
-        if (!db.parts().includes(part)) channel.inFlight.delete(claimed);
+        if (!partsOf(db).includes(part)) channel.inFlight.delete(claimed);
       },
     });
   }
