@@ -1,9 +1,7 @@
 /** Opens the database that the settings name. */
 import { join } from "node:path";
-import type { Deps } from "../deps.ts";
-import type { WaitList } from "../lib/wait_list.ts";
-import { type Db, DbError, type DbMeter } from "./db.ts";
-import { openSqlite } from "./sqlite/engine.ts";
+import { type Db, DbError } from "./db.ts";
+import { openSqlite, type SqliteOptions } from "./sqlite/engine.ts";
 
 /** Which database; as the settings of these names. */
 export interface DatabasePlace {
@@ -13,17 +11,9 @@ export interface DatabasePlace {
   databaseShards: number;
 }
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends SqliteOptions {
   /** Create the folder, the database and its schema if they are missing. */
   create?: boolean;
-  /** Shared with all other CPU-heavy work of this thread. */
-  heavy?: WaitList;
-  deps?: Partial<Deps>;
-  meter?: DbMeter;
-  /**
-   * How long the opening waits for a lock of another process, in milliseconds.
-   */
-  openWaitMs?: number;
 }
 
 /** The database file of a data folder, on SQLite. */
@@ -51,18 +41,10 @@ export async function openDatabase(
 ): Promise<Db> {
   if (create) makeDataFolder(dataDir);
   if (url !== null) {
-    const { deps, meter } = options;
     // Its driver takes a tenth of the time that the program needs to start.
     const { openPostgres } = await import("./postgres/engine.ts");
     const { databasePool: connections, databaseShards: shards } = place;
-    return await openPostgres({
-      url,
-      connections,
-      shards,
-      create,
-      deps,
-      meter,
-    });
+    return await openPostgres({ url, connections, shards, create, ...options });
   }
   if (!create && !hasDatabase(dataDir)) {
     throw new DbError("missing", `there is no database in ${dataDir}`);

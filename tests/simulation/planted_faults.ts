@@ -220,17 +220,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "sqlite: a write is answered before the commit",
     file: "database/sqlite/engine.ts",
-    from: "        finished.push(one);\n",
-    to: `        finished.push(one);
-        if (!one.failed) write.resolve(one.value);
-`,
+    from: "          settle.push(() => write.resolve(value));\n",
+    to: "          write.resolve(value);\n",
   },
   {
     name: "sqlite: a write is answered although the commit failed",
     file: "database/sqlite/engine.ts",
     from: "      for (const write of group) write.reject(error);\n",
-    to:
-      "      for (const { write, value } of finished) write.resolve(value);\n",
+    to: "      for (const fn of settle) fn();\n",
   },
   {
     name: "sqlite: a failed write takes its neighbours with it",
@@ -244,7 +241,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "sqlite: a failed write leaves what it had written",
     file: "database/sqlite/engine.ts",
-    from: "        if (one.spoilt) return await this.#undo(group, one);\n",
+    from:
+      "          if (isSpoilt) return await this.#undo(group, write, error);\n",
     to: "",
   },
   {

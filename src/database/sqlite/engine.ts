@@ -128,16 +128,6 @@ interface WaitingWrite {
   reject: (error: unknown) => void;
 }
 
-interface FinishedWrite {
-  write: WaitingWrite;
-  value?: unknown;
-  error?: unknown;
-  failed: boolean;
-  /** It failed after it may have changed something. */
-  spoilt: boolean;
-  afterCommit: (() => void)[];
-}
-
 class SqliteDb implements Db {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
@@ -399,12 +389,29 @@ class SqliteDb implements Db {
   /** Runs a group of writes in the open transaction and commits it. */
   async #writeGroup(group: readonly WaitingWrite[]): Promise<void> {
     const { beforeCommit } = this.#deps;
-    const finished: FinishedWrite[] = [];
+    const settle: (() => void)[] = [];
     try {
       for (const write of group) {
-        const one = await this.#writeOne(write);
-        if (one.spoilt) return await this.#undo(group, one);
-        finished.push(one);
+        const tx = new SqliteTx(this.#writer, this.#deps);
+        const before = this.#writer.writes;
+        this.#writer.failure = null;
+        try {
+          // A statement must not go on in the next transaction.
+          const value = await tx.during(() => write.fn(tx));
+          this.#writer.checkTransaction();
+          settle.push(() => write.resolve(value));
+        } catch (error) {
+          const { writes, inTransaction } = this.#writer;
+          // Even a failed read can roll back the whole transaction: with a full
+          // page cache it has to write a page, and the disk may be full.
+          const isSpoilt = writes > before || !inTransaction;
+          if (isSpoilt) return await this.#undo(group, write, error);
+          settle.push(() => write.reject(error));
+          continue;
+        }
+        // As a microtask, so that an error in one callback does not affect the
+        // others.
+        for (const fn of tx.afterCommit) settle.push(() => queueMicrotask(fn));
       }
       const startedAt = this.#deps.clock.monotonic();
       if (beforeCommit !== undefined) await beforeCommit();
@@ -418,32 +425,7 @@ class SqliteDb implements Db {
       return;
     }
     await this.#deps.maybe?.("write committed");
-    for (const { write, value, error, failed, afterCommit } of finished) {
-      if (failed) write.reject(error);
-      else write.resolve(value);
-      // As a microtask, so that an error in one callback does not affect the
-      // others.
-      for (const fn of afterCommit) queueMicrotask(fn);
-    }
-  }
-
-  async #writeOne(write: WaitingWrite): Promise<FinishedWrite> {
-    const tx = new SqliteTx(this.#writer, this.#deps);
-    const before = this.#writer.writes;
-    this.#writer.failure = null;
-    try {
-      // A statement must not go on in the next transaction.
-      const value = await tx.during(() => write.fn(tx));
-      this.#writer.checkTransaction();
-      const { afterCommit } = tx;
-      return { write, value, failed: false, spoilt: false, afterCommit };
-    } catch (error) {
-      const { writes, inTransaction } = this.#writer;
-      // Even a failed read can roll back the whole transaction: with a full
-      // page cache it has to write a page, and the disk may be full.
-      const spoilt = writes > before || !inTransaction;
-      return { write, error, failed: true, spoilt, afterCommit: [] };
-    }
+    for (const fn of settle) fn();
   }
 
   /**
@@ -452,7 +434,8 @@ class SqliteDb implements Db {
    */
   async #undo(
     group: readonly WaitingWrite[],
-    { write, error }: FinishedWrite,
+    write: WaitingWrite,
+    error: unknown,
   ): Promise<void> {
     this.#tryRollBack();
     if (group.length === 1) return write.reject(error);
