@@ -9,15 +9,13 @@
  */
 
 import type { Holder } from "../lib/holders.ts";
-import type { Engine } from "./table.ts";
+import type { Engine, EngineSql } from "./table.ts";
 
 /** A query; for each engine where some of its words differ. */
 export type Query = string | EngineQuery;
 
 /** What each engine runs; nothing where it is empty. */
-export interface EngineQuery {
-  sqlite: string;
-  postgres: string;
+export interface EngineQuery extends EngineSql {
   /** In a read on PostgreSQL, which locks nothing. */
   postgresRead?: string;
 }

@@ -4,23 +4,18 @@
  * creates the schema of the first release.
  */
 import type { Deps } from "../deps.ts";
-import { DbError } from "./db.ts";
+import { DbError, type Query } from "./db.ts";
 import { SCHEMA } from "./schema.ts";
-import { createTables, type Engine, type EngineSql } from "./table.ts";
+import { createTables } from "./table.ts";
 
 export interface Migration {
   name: string;
-  sql: string | EngineSql;
+  sql: Query;
 }
 
 export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema of the first release", sql: createTables(SCHEMA) },
 ];
-
-/** The SQL of a migration for an engine. */
-export function sqlOf({ sql }: Migration, engine: Engine): string {
-  return typeof sql === "string" ? sql : sql[engine];
-}
 
 /**
  * Added to the number of migrations, it is the version that a database stores.

@@ -10,6 +10,16 @@
  */
 import type { Table } from "./table.ts";
 
+/** The columns of a queue (`jobs/lease_queue.ts`), and an index of its leases. */
+const QUEUE: Table["columns"] = {
+  // while it waits
+  due_at: "integer?",
+  // while a process has it
+  lease_id: "text?",
+  lease_until: "integer?",
+};
+const LEASES = "(lease_until, lease_id) WHERE lease_id IS NOT NULL";
+
 const sellers: Table = {
   name: "sellers",
   columns: {
@@ -269,7 +279,7 @@ const deletedProducts: Table = {
 
 /**
  * Documents of any length that are checked and stored in parts; see
- * imports/import.ts. The columns of a leased queue are those of others.
+ * imports/import.ts.
  */
 const imports: Table = {
   name: "imports",
@@ -283,9 +293,7 @@ const imports: Table = {
     created_at: "integer",
     // since which nothing more is checked or stored
     over_at: "integer?",
-    due_at: "integer?",
-    lease_id: "text?",
-    lease_until: "integer?",
+    ...QUEUE,
     // since the last part that succeeded
     failures: "integer DEFAULT 0",
     // of the document; what counts against the quota
@@ -318,7 +326,7 @@ const imports: Table = {
   refersTo: { sellers: "seller_no" },
   indexes: {
     imports_queue: "(seller_no, due_at, id) WHERE due_at IS NOT NULL",
-    imports_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
+    imports_leases: LEASES,
     imports_open: "(seller_no, id) WHERE over_at IS NULL",
     imports_over: "(over_at) WHERE over_at IS NOT NULL",
     imports_arriving: "(created_at) WHERE state = 'arriving'",
@@ -528,11 +536,7 @@ const images: Table = {
     // the URL, or of a long one its beginning and hash
     url_key: "text",
     state: "text",
-    // while the job waits
-    due_at: "integer?",
-    // while a process has it
-    lease_id: "text?",
-    lease_until: "integer?",
+    ...QUEUE,
     // all that ended; those beyond after_attempt count for the retry schedule
     attempts: "integer",
     after_attempt: "integer DEFAULT 0",
@@ -556,7 +560,7 @@ const images: Table = {
   unique: ["seller_no, url_key"],
   indexes: {
     images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
-    images_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
+    images_leases: LEASES,
     images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
   },
 };
@@ -685,11 +689,7 @@ const deliveries: Table = {
     trigger_name: "text",
     webhook_id: "id",
     state: "text",
-    // while it waits
-    due_at: "integer?",
-    // while it is sent
-    lease_id: "text?",
-    lease_until: "integer?",
+    ...QUEUE,
     attempts: "integer",
     // the place in the retry schedule
     failures: "integer",
@@ -703,7 +703,7 @@ const deliveries: Table = {
   indexes: {
     deliveries_queue:
       "(seller_no, webhook_id, due_at, id) WHERE due_at IS NOT NULL",
-    deliveries_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
+    deliveries_leases: LEASES,
     deliveries_held: "(seller_no, webhook_id) WHERE state = 'held'",
     deliveries_settled: "(state, settled_at) WHERE settled_at IS NOT NULL",
     deliveries_seller: "(seller_no, trigger_name, id)",
@@ -775,9 +775,7 @@ const notices: Table = {
     created_at: "integer",
     // when a process last saw that its cause goes on
     seen_at: "integer",
-    due_at: "integer?",
-    lease_id: "text?",
-    lease_until: "integer?",
+    ...QUEUE,
     failures: "integer DEFAULT 0",
     told_at: "integer?",
     // the mail that may contain it
@@ -788,7 +786,7 @@ const notices: Table = {
   key: "seller_no, id",
   indexes: {
     notices_queue: "(recipient, due_at) WHERE due_at IS NOT NULL",
-    notices_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
+    notices_leases: LEASES,
     notices_kinds: "(kind, created_at)",
   },
 };

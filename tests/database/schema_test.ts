@@ -1,7 +1,8 @@
 /** What the keys of the schema have in common, as sellers can be spread by it. */
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals } from "@std/assert";
-import { MIGRATIONS, sqlOf } from "../../src/database/migrations.ts";
+import { MIGRATIONS } from "../../src/database/migrations.ts";
+import { textOf } from "../../src/database/db.ts";
 import { createTables } from "../../src/database/table.ts";
 
 /** They are read everywhere: who somebody is. */
@@ -12,7 +13,7 @@ function* tablesOfAllMigrations(): Generator<
   { name: string; columns: string[]; keys: string[][] }
 > {
   using database = new DatabaseSync(":memory:");
-  for (const one of MIGRATIONS) database.exec(sqlOf(one, "sqlite"));
+  for (const { sql } of MIGRATIONS) database.exec(textOf(sql, "sqlite"));
   const rows = (sql: string, ...params: string[]) =>
     database.prepare(sql).all(...params) as { name: string; pk: number }[];
   const tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";

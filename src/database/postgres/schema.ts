@@ -2,14 +2,13 @@
 import pg from "pg";
 import { systemClock } from "../../deps.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
-import { DbError } from "../db.ts";
+import { DbError, textOf } from "../db.ts";
 import {
   logUpgrade,
   type Migration,
   type MigrationDeps,
   MIGRATIONS,
   missingMigrations,
-  sqlOf,
   versionAfter,
 } from "../migrations.ts";
 import { movedError } from "../moved.ts";
@@ -119,9 +118,9 @@ async function migrate(
   const target = versionAfter(migrations);
   const upgraded = logUpgrade(deps, version, target);
   if (missing.length === 0) return upgraded;
-  for (const migration of missing) {
-    for (const sql of statements(sqlOf(migration, "postgres"))) {
-      await query(client, sql);
+  for (const { sql } of missing) {
+    for (const statement of statements(textOf(sql, "postgres"))) {
+      await query(client, statement);
     }
   }
   await query(client, `UPDATE schema_version SET n = ${target}`);

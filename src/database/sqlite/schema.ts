@@ -1,14 +1,13 @@
 /** Creates and upgrades the schema of a SQLite file. */
 import { DatabaseSync } from "node:sqlite";
 import { SQLITE_CHANGES } from "../change_numbers.ts";
-import { DbError } from "../db.ts";
+import { DbError, textOf } from "../db.ts";
 import {
   logUpgrade,
   type Migration,
   type MigrationDeps,
   MIGRATIONS,
   missingMigrations,
-  sqlOf,
   versionAfter,
 } from "../migrations.ts";
 import { movedError } from "../moved.ts";
@@ -103,8 +102,8 @@ function migrate(
     const { version, missing } = schemaOf(connection, file, migrations);
     const target = versionAfter(migrations);
     const upgraded = logUpgrade(deps, version, target);
-    for (const migration of missing) {
-      connection.exec(sqlOf(migration, "sqlite"));
+    for (const { sql } of missing) {
+      connection.exec(textOf(sql, "sqlite"));
     }
     // Only the present schema has what the numbers need.
     if (migrations === MIGRATIONS) connection.exec(SQLITE_CHANGES.raise);
