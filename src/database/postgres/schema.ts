@@ -31,15 +31,14 @@ const LOCK = 0x53454c4c;
  * Throws a `DbError`: `missing`, `newer`, `older`, `moved`, `away`, `corrupt` for
  * tables of another program or an encoding without all characters.
  */
-export async function migratePostgres(
+export function migratePostgres(
   server: Server,
   migrations: readonly Migration[],
   create: boolean,
   deps: MigrationDeps,
   shards: number,
 ): Promise<boolean> {
-  const { client, isSpread } = await connectToSchema(server);
-  try {
+  return onSchema(server, async (client, isSpread) => {
     await query(client, "BEGIN");
     await query(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     await refuseEncoding(client);
@@ -60,33 +59,41 @@ export async function migratePostgres(
     await query(client, "COMMIT");
     upgraded();
     return isSpread;
+  });
+}
+
+/** Calls `fn` with a connection of its own. */
+async function on<T>(
+  { settings }: Server,
+  fn: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client(settings);
+  client.on("error", () => {});
+  await client.connect().catch((error) => {
+    throw toDbError(error);
+  });
+  try {
+    return await fn(client);
   } finally {
     await client.end();
   }
 }
 
 /**
- * A connection to the server through which the schema is made and seen whole, and
- * whether there are others.
+ * The same, on the server through which the schema is made and seen whole, and
+ * with whether there are others.
  */
-async function connectToSchema(
+function onSchema<T>(
   server: Server,
-): Promise<{ client: pg.Client; isSpread: boolean }> {
-  const client = await connect(server);
-  let isKept = false;
-  try {
-    const spread = await hasCitus(client);
-    const coordinator = spread ? await coordinatorOf(client) : null;
-    isKept = coordinator === null;
-    return {
-      client: coordinator === null
-        ? client
-        : await connect({ settings: { ...server.settings, ...coordinator } }),
-      isSpread: spread,
-    };
-  } finally {
-    if (!isKept) await client.end();
-  }
+  fn: (client: pg.Client, isSpread: boolean) => Promise<T>,
+): Promise<T> {
+  return on(server, async (client) => {
+    if (!await hasCitus(client)) return await fn(client, false);
+    const coordinator = await coordinatorOf(client);
+    if (coordinator === null) return await fn(client, true);
+    const settings = { ...server.settings, ...coordinator };
+    return await on({ settings }, (client) => fn(client, true));
+  });
 }
 
 /** SQL_ASCII stores bytes unchanged, and this program sends UTF-8. */
@@ -173,25 +180,20 @@ async function schemaVersion(
  */
 export async function isPostgresInUse(url: string): Promise<boolean> {
   const { current } = await Servers.open(url, systemClock);
-  const client = await connect(current);
-  try {
-    const rows = await query(
+  const rows = await on(current, (client) =>
+    query(
       client,
       `SELECT 1 FROM pg_stat_activity
        WHERE application_name = current_setting('application_name')
          AND datname = current_database() AND pid <> pg_backend_pid() LIMIT 1`,
-    );
-    return rows.length > 0;
-  } finally {
-    await client.end();
-  }
+    ));
+  return rows.length > 0;
 }
 
 /** Removes the mark of a move; false if there is none. Throws a `DbError`. */
 export async function reopenPostgres(url: string): Promise<boolean> {
   const { current } = await Servers.open(url, systemClock);
-  const { client } = await connectToSchema(current);
-  try {
+  return await onSchema(current, async (client) => {
     const rows = await query(
       client,
       "SELECT 1 FROM pg_tables " +
@@ -199,18 +201,5 @@ export async function reopenPostgres(url: string): Promise<boolean> {
     );
     if (rows.length > 0) await query(client, "DROP TABLE moved_to");
     return rows.length > 0;
-  } finally {
-    await client.end();
-  }
-}
-
-async function connect({ settings }: Server): Promise<pg.Client> {
-  const client = new pg.Client(settings);
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    return client;
-  } catch (error) {
-    throw toDbError(error);
-  }
+  });
 }

@@ -79,16 +79,12 @@ function isMarked(connection: DatabaseSync): boolean {
 
 /** Removes the mark; false if there is none. Throws a `DbError`. */
 export function reopenSqlite(file: string): boolean {
-  const connection = guarded(() => new DatabaseSync(file));
-  try {
-    return guarded(() => {
-      if (!isMarked(connection)) return false;
-      connection.exec("DROP TABLE moved_to");
-      return true;
-    });
-  } finally {
-    connection.close();
-  }
+  using connection = guarded(() => new DatabaseSync(file));
+  return guarded(() => {
+    if (!isMarked(connection)) return false;
+    connection.exec("DROP TABLE moved_to");
+    return true;
+  });
 }
 
 /** Runs in the open transaction, and ends it. */
@@ -131,7 +127,7 @@ function pragma(connection: DatabaseSync, name: string): number {
  * lock is not available then. Throws a `DbError`.
  */
 export function isSqliteInUse(file: string): boolean {
-  const connection = guarded(() => new DatabaseSync(file, { timeout: 0 }));
+  using connection = guarded(() => new DatabaseSync(file, { timeout: 0 }));
   try {
     guarded(() => {
       connection.exec("PRAGMA locking_mode = EXCLUSIVE");
@@ -139,10 +135,8 @@ export function isSqliteInUse(file: string): boolean {
     });
     return false;
   } catch (error) {
-    if (error instanceof DbError && error.kind === "busy") return true;
+    if (isBusy(error)) return true;
     throw error;
-  } finally {
-    connection.close();
   }
 }
 
@@ -159,7 +153,7 @@ export function checkSqlite(
   name: string,
   migrations: readonly Migration[] = MIGRATIONS,
 ): { table: string; rows: number }[] {
-  const connection = new DatabaseSync(file);
+  using connection = new DatabaseSync(file);
   try {
     if (schemaOf(connection, name, migrations).version === 0) {
       throw new Error("it is empty");
@@ -185,7 +179,5 @@ export function checkSqlite(
   } catch (error) {
     const reason = (error as Error).message.replace(/\.$/, "");
     throw new Error(`${name} is no backup that can be used: ${reason}.`);
-  } finally {
-    connection.close();
   }
 }
