@@ -1,6 +1,6 @@
 /**
- * The tables of the first release, each after those that it refers to. From then
- * on a change is a migration (`migrations.ts`), and this file stays. Times are
+ * The tables of the first release, each after those that it refers to. From
+ * then on a change is a migration (`migrations.ts`), and this file stays. Times are
  * Unix milliseconds, and what is long comes last: columns before it are read
  * without it.
  *
@@ -10,7 +10,7 @@
  */
 import type { Table } from "./table.ts";
 
-/** The columns of a queue (`jobs/lease_queue.ts`), and an index of its leases. */
+/** Columns of a queue (`jobs/lease_queue.ts`), and an index of its leases. */
 const QUEUE: Table["columns"] = {
   // while it waits
   due_at: "integer?",
@@ -20,849 +20,778 @@ const QUEUE: Table["columns"] = {
 };
 const LEASES = "(lease_until, lease_id) WHERE lease_id IS NOT NULL";
 
-const sellers: Table = {
-  name: "sellers",
-  columns: {
-    seller_no: "integer",
-    // the public one
-    id: "text",
-    // Of a removed seller: unlike every name, so that its own is free.
-    name: "text",
-    former_name: "text?",
-    // active, suspended, or removed while the rest of its rows are deleted
-    status: "text DEFAULT 'active'",
-    // null: the default of the settings
-    rate_limit: "integer?",
-    product_limit: "integer?",
-    image_quota: "integer?",
-    // none, new, changes, or ending while the reviews of its products go
-    review: "text DEFAULT 'none'",
-    created_at: "integer",
-    webhook_secret: "text",
-    // JSON: [[secret, the time until which it signs, too], …]
-    former_webhook_secrets: "text DEFAULT '[]'",
-    // where notices are sent
-    email: "text?",
-    // Since when notices go there: none is about what was before.
-    email_since: "integer?",
-    // signs links in mails
-    email_key: "text?",
-    // since when the seller wants no mail there
-    email_off_at: "integer?",
-  },
-  key: "seller_no",
-  unique: ["id", "name"],
-  indexes: {
-    sellers_removed: "(id) WHERE status = 'removed'",
-    sellers_review_ending: "(id) WHERE review = 'ending'",
-  },
-};
-
-/**
- * One for each seller, where its other rows are: what its own requests change.
- * `sellers` and its keys may be on several servers, and change rarely.
- */
-const sellerCounters: Table = {
-  name: "seller_counters",
-  columns: {
-    seller_no: "integer",
-    // the number of the last event that has one
-    last_event_no: "integer DEFAULT 0",
-    // as its status in sellers; one lock here decides who comes first
-    removed: "integer DEFAULT 0",
-    // when it was last sent a mail
-    mailed_at: "integer DEFAULT 0",
-  },
-  key: "seller_no",
-  refersTo: { sellers: "seller_no" },
-};
-
-const sellerNumbers: Table = {
-  name: "seller_numbers",
-  columns: { id: "integer", last: "integer" },
-  key: "id",
-  first: "INSERT INTO seller_numbers (id, last) VALUES (1, 0)",
-};
-
-/** Only hashes of keys are stored. */
-const apiKeys: Table = {
-  name: "api_keys",
-  columns: {
-    id: "text",
-    seller_no: "integer",
-    hash: "text",
-    label: "text?",
-    // how the key begins
-    prefix: "text?",
-    created_at: "integer",
-    revoked_at: "integer?",
-    // words separated by spaces
-    scopes: "text DEFAULT 'read products webhooks keys'",
-    // null: none
-    expires_at: "integer?",
-    // CIDRs separated by spaces; "" is everywhere
-    networks: "text DEFAULT ''",
-  },
-  key: "id",
-  unique: ["hash"],
-  refersTo: { sellers: "seller_no" },
-  indexes: { api_keys_seller: "(seller_no, id)" },
-};
-
-/** When keys of sellers were last used, exact to the minute. */
-const keyUses: Table = {
-  name: "key_uses",
-  columns: { seller_no: "integer", key_id: "text", last_used_at: "integer" },
-  key: "seller_no, key_id",
-};
-
-const operatorKeys: Table = {
-  name: "operator_keys",
-  columns: {
-    id: "text",
-    name: "text",
-    hash: "text",
-    read_only: "integer",
-    created_at: "integer",
-    revoked_at: "integer?",
-  },
-  key: "id",
-  unique: ["hash"],
-  indexes: { operator_keys_name: "UNIQUE (name) WHERE revoked_at IS NULL" },
-};
-
-/** Changes that operators made; names, as what they name may be gone. */
-const auditLog: Table = {
-  name: "audit_log",
-  columns: {
-    id: "text",
-    at: "integer",
-    who: "text",
-    action: "text",
-    seller: "text?",
-    detail: "text",
-  },
-  key: "id",
-};
-
-/** What counts against quotas; each write changes one of several shards. */
-const sellerUsage: Table = {
-  name: "seller_usage",
-  columns: {
-    seller_no: "integer",
-    resource: "text",
-    shard: "integer",
-    used: "integer",
-  },
-  key: "seller_no, resource, shard",
-  inKeyOrder: true,
-};
-
-/** The last refused requests of each seller. */
-const refusals: Table = {
-  name: "refusals",
-  columns: {
-    seller_no: "integer",
-    // the request's
-    id: "text",
-    at: "integer",
-    route: "text?",
-    status: "integer",
-    code: "text",
-    message: "text",
-    size: "integer?",
-    more: "integer",
-    dry_run: "integer DEFAULT 0",
-    // a JSON list
-    details: "text",
-  },
-  key: "seller_no, id",
-  // for the list of all sellers'
-  indexes: { refusals_newest: "(id)" },
-};
-
-/** What a seller said of the columns of its tables. */
-const mappings: Table = {
-  name: "mappings",
-  columns: {
-    seller_no: "integer",
-    name: "text",
-    updated_at: "integer",
-    // JSON
-    content: "text",
-  },
-  key: "seller_no, name",
-};
-
-/** The last number in the order of change (`change_numbers.ts`). */
-const changeCounter: Table = {
-  name: "change_counter",
-  columns: { id: "integer", n: "integer", changed_at: "integer DEFAULT 0" },
-  key: "id",
-  first: "INSERT INTO change_counter (id, n) VALUES (1, 0)",
-};
-
-const products: Table = {
-  name: "products",
-  columns: {
-    seller_no: "integer",
-    id: "id",
-    sku: "text",
-    change_no: "integer",
-    status: "text",
-    created_at: "integer",
-    updated_at: "integer",
-    quantity: "integer?",
-    availability: "text",
-    available_at: "text?",
-    price: "text",
-    currency: "text",
-    compare_at_price: "text?",
-    vat_rate: "text?",
-    condition: "text",
-    weight: "integer?",
-    gtin: "text?",
-    mpn: "text?",
-    brand: "text?",
-    parent_sku: "text?",
-    // null: it is not reviewed
-    review_state: "text?",
-    // since when
-    review_at: "integer?",
-    // of the changes of the price before the recent ones; null: there are none
-    price_row: "integer?",
-    title: "text",
-    // JSON; see reviews/review.ts
-    review: "text?",
-    // a line each; see catalogue/price_changes.ts
-    recent_prices: "text?",
-    former_prices: "text?",
-    // JSON lists, in the seller's order
-    categories: "text",
-    images: "text",
-    attributes: "text",
-    description: "text?",
-  },
-  key: "seller_no, id",
-  refersTo: { sellers: "seller_no" },
-  indexes: {
-    products_sku: "UNIQUE (seller_no, sku)",
-    // Numbers are nearly unique on SQLite; what one transaction of PostgreSQL
-    // changed has one number.
-    products_changes: {
-      sqlite: "(change_no)",
-      postgres: "(change_no, id)",
+const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
+  sellers: {
+    columns: {
+      seller_no: "integer",
+      // the public one
+      id: "text",
+      // Of a removed seller: unlike every name, so that its own is free.
+      name: "text",
+      former_name: "text?",
+      // active, suspended, or removed while the rest of its rows are deleted
+      status: "text DEFAULT 'active'",
+      // null: the default of the settings
+      rate_limit: "integer?",
+      product_limit: "integer?",
+      image_quota: "integer?",
+      // none, new, changes, or ending while the reviews of its products go
+      review: "text DEFAULT 'none'",
+      created_at: "integer",
+      webhook_secret: "text",
+      // JSON: [[secret, the time until which it signs, too], …]
+      former_webhook_secrets: "text DEFAULT '[]'",
+      // where notices are sent
+      email: "text?",
+      // Since when notices go there: none is about what was before.
+      email_since: "integer?",
+      // signs links in mails
+      email_key: "text?",
+      // since when the seller wants no mail there
+      email_off_at: "integer?",
     },
-    products_review_queue:
-      "(review_state, review_at, id) WHERE review_state IS NOT NULL",
-    products_reviewed:
-      "(seller_no, review_state, review_at, id) WHERE review_state IS NOT NULL",
-    products_review_ids: "(id) WHERE review_state IS NOT NULL",
+    key: "seller_no",
+    unique: ["id", "name"],
+    indexes: {
+      sellers_removed: "(id) WHERE status = 'removed'",
+      sellers_review_ending: "(id) WHERE review = 'ending'",
+    },
+  },
+
+  /**
+   * One for each seller, where its other rows are: what its own requests
+   * change. `sellers` and its keys may be on several servers, and change
+   * rarely.
+   */
+  seller_counters: {
+    columns: {
+      seller_no: "integer",
+      // the number of the last event that has one
+      last_event_no: "integer DEFAULT 0",
+      // as its status in sellers; one lock here decides who comes first
+      removed: "integer DEFAULT 0",
+      // when it was last sent a mail
+      mailed_at: "integer DEFAULT 0",
+    },
+    key: "seller_no",
+    refersTo: { sellers: "seller_no" },
+  },
+
+  seller_numbers: {
+    columns: { id: "integer", last: "integer" },
+    key: "id",
+    first: "INSERT INTO seller_numbers (id, last) VALUES (1, 0)",
+  },
+
+  /** What counts against quotas; each write changes one of several shards. */
+  seller_usage: {
+    columns: {
+      seller_no: "integer",
+      resource: "text",
+      shard: "integer",
+      used: "integer",
+    },
+    key: "seller_no, resource, shard",
+    inKeyOrder: true,
+  },
+
+  /** The last refused requests of each seller. */
+  refusals: {
+    columns: {
+      seller_no: "integer",
+      // the request's
+      id: "text",
+      at: "integer",
+      route: "text?",
+      status: "integer",
+      code: "text",
+      message: "text",
+      size: "integer?",
+      more: "integer",
+      dry_run: "integer DEFAULT 0",
+      // a JSON list
+      details: "text",
+    },
+    key: "seller_no, id",
+    // for the list of all sellers'
+    indexes: { refusals_newest: "(id)" },
+  },
+
+  /** What a seller said of the columns of its tables. */
+  mappings: {
+    columns: {
+      seller_no: "integer",
+      name: "text",
+      updated_at: "integer",
+      // JSON
+      content: "text",
+    },
+    key: "seller_no, name",
+  },
+
+  /** The last number in the order of change (`change_numbers.ts`). */
+  change_counter: {
+    columns: { id: "integer", n: "integer", changed_at: "integer DEFAULT 0" },
+    key: "id",
+    first: "INSERT INTO change_counter (id, n) VALUES (1, 0)",
+  },
+
+  products: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      sku: "text",
+      change_no: "integer",
+      status: "text",
+      created_at: "integer",
+      updated_at: "integer",
+      quantity: "integer?",
+      availability: "text",
+      available_at: "text?",
+      price: "text",
+      currency: "text",
+      compare_at_price: "text?",
+      vat_rate: "text?",
+      condition: "text",
+      weight: "integer?",
+      gtin: "text?",
+      mpn: "text?",
+      brand: "text?",
+      parent_sku: "text?",
+      // null: it is not reviewed
+      review_state: "text?",
+      // since when
+      review_at: "integer?",
+      // of the price's changes before the recent ones; null: there are none
+      price_row: "integer?",
+      title: "text",
+      // JSON; see reviews/review.ts
+      review: "text?",
+      // a line each; see catalogue/price_changes.ts
+      recent_prices: "text?",
+      former_prices: "text?",
+      // JSON lists, in the seller's order
+      categories: "text",
+      images: "text",
+      attributes: "text",
+      description: "text?",
+    },
+    key: "seller_no, id",
+    refersTo: { sellers: "seller_no" },
+    indexes: {
+      products_sku: "UNIQUE (seller_no, sku)",
+      // Numbers are nearly unique on SQLite; what one transaction of PostgreSQL
+      // changed has one number.
+      products_changes: {
+        sqlite: "(change_no)",
+        postgres: "(change_no, id)",
+      },
+      products_review_queue:
+        "(review_state, review_at, id) WHERE review_state IS NOT NULL",
+      products_reviewed: `(seller_no, review_state, review_at, id)
+          WHERE review_state IS NOT NULL`,
+      products_review_ids: "(id) WHERE review_state IS NOT NULL",
+    },
+  },
+
+  /** Tombstones; kept for ever, with the name of a seller who may be gone. */
+  deleted_products: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      seller_id: "text",
+      seller_name: "text",
+      sku: "text",
+      deleted_at: "integer",
+      change_no: "integer",
+    },
+    key: "seller_no, id",
+    indexes: { deleted_products_changes: "(change_no, id)" },
+  },
+
+  /**
+   * Changes of prices that their products no longer keep, in the order of time,
+   * so that a write changes one page and what is old is found at once. Each row
+   * names the one before it of its product. A product that is deleted leaves
+   * them until they are old.
+   */
+  price_changes: {
+    columns: {
+      seller_no: "integer",
+      // when the change after these was made; no two of a product are the same
+      changed_at: "integer",
+      product_id: "id",
+      // null: it is the first
+      former_at: "integer?",
+      // a line each; see catalogue/price_changes.ts
+      changes: "text",
+    },
+    key: "seller_no, changed_at, product_id",
+    inKeyOrder: true,
+  },
+
+  /**
+   * Documents of any length that are checked and stored in parts; see
+   * imports/import.ts.
+   */
+  imports: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      state: "text",
+      accept_valid: "integer",
+      dry_run: "integer",
+      keep_changed: "integer",
+      created_at: "integer",
+      // since which nothing more is checked or stored
+      over_at: "integer?",
+      ...QUEUE,
+      // since the last part that succeeded
+      failures: "integer DEFAULT 0",
+      // of the document; what counts against the quota
+      bytes: "integer DEFAULT 0",
+      kept_bytes: "integer DEFAULT 0",
+      // the start tag of the root, as offsets in the document
+      root_start: "integer DEFAULT 0",
+      root_end: "integer DEFAULT 0",
+      parts: "integer DEFAULT 0",
+      parts_checked: "integer DEFAULT 0",
+      parts_stored: "integer DEFAULT 0",
+      products_total: "integer DEFAULT 0",
+      // that the check found to be new
+      products_new: "integer DEFAULT 0",
+      products_created: "integer DEFAULT 0",
+      products_updated: "integer DEFAULT 0",
+      products_unchanged: "integer DEFAULT 0",
+      products_deleted: "integer DEFAULT 0",
+      products_refused: "integer DEFAULT 0",
+      problems: "integer DEFAULT 0",
+      // 1: some of its keys are kept
+      has_keys: "integer DEFAULT 0",
+      // the import that this one takes back
+      undoes: "id?",
+      name: "text?",
+      // problems outside of any product: JSON, as of a part of the document
+      outside: "text DEFAULT '[]'",
+    },
+    key: "seller_no, id",
+    refersTo: { sellers: "seller_no" },
+    indexes: {
+      imports_queue: "(seller_no, due_at, id) WHERE due_at IS NOT NULL",
+      imports_leases: LEASES,
+      imports_open: "(seller_no, id) WHERE over_at IS NULL",
+      imports_over: "(over_at) WHERE over_at IS NOT NULL",
+      imports_arriving: "(created_at) WHERE state = 'arriving'",
+      imports_keys: "(over_at) WHERE has_keys = 1",
+      imports_undoes: "(seller_no, undoes) WHERE undoes IS NOT NULL",
+    },
+  },
+
+  /** The documents of imports, as they were sent. */
+  import_pieces: {
+    columns: {
+      seller_no: "integer",
+      import_id: "id",
+      piece: "integer",
+      bytes: "bytes",
+    },
+    key: "seller_no, import_id, piece",
+    refersTo: { imports: "seller_no, import_id" },
+  },
+
+  import_parts: {
+    columns: {
+      seller_no: "integer",
+      import_id: "id",
+      // from 0
+      part: "integer",
+      // positions of products in the document begin at 1
+      first_product: "integer",
+      products: "integer",
+      line: "integer",
+      // offsets in the document
+      start_at: "integer",
+      end_at: "integer",
+      // the transaction that stored it; that it takes back
+      transaction_id: "id?",
+      undoes: "id?",
+      // JSON: the versions of its images that the check saw, by URL
+      versions: "text?",
+      // what the check found that the others become; see packed_results.ts
+      results: "text?",
+    },
+    key: "seller_no, import_id, part",
+    refersTo: { imports: "seller_no, import_id" },
+  },
+
+  /** SKUs and ids that products of earlier parts of an import name. */
+  import_keys: {
+    columns: {
+      seller_no: "integer",
+      import_id: "id",
+      // "s" and a SKU, or "i" and an id
+      key: "text",
+      product: "integer",
+      line: "integer",
+    },
+    key: "seller_no, import_id, key",
+    inKeyOrder: true,
+  },
+
+  /** Products of imports with problems. */
+  import_problems: {
+    columns: {
+      seller_no: "integer",
+      import_id: "id",
+      product: "integer",
+      // 0: it is stored nevertheless
+      refused: "integer",
+      // of the product in the document
+      start_at: "integer",
+      end_at: "integer",
+      sku: "text?",
+      more: "integer",
+      // a JSON list
+      details: "text",
+    },
+    key: "seller_no, import_id, product",
+    refersTo: { imports: "seller_no, import_id" },
+  },
+
+  /** Uploads. */
+  transactions: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      created_at: "integer",
+      finished_at: "integer?",
+      products_created: "integer",
+      products_updated: "integer",
+      products_unchanged: "integer",
+      products_deleted: "integer",
+      products_refused: "integer",
+      images_pending: "integer",
+      images_stored: "integer",
+      images_reused: "integer",
+      images_failed: "integer",
+      // the upload that this one takes back
+      undoes: "id?",
+      // the import of which this is a part
+      import_id: "id?",
+      // see catalogue/packed_results.ts
+      results: "text",
+    },
+    key: "seller_no, id",
+    refersTo: { sellers: "seller_no" },
+    indexes: {
+      transactions_final:
+        "(finished_at) WHERE finished_at IS NOT NULL AND import_id IS NULL",
+      transactions_images_failed:
+        "(finished_at) WHERE images_failed > 0 AND finished_at IS NOT NULL",
+      transactions_listed: "(seller_no, id) WHERE import_id IS NULL",
+      transactions_undoes:
+        "UNIQUE (seller_no, undoes) WHERE undoes IS NOT NULL",
+    },
+  },
+
+  /** What an undo needs; see catalogue/undo_record.ts. */
+  undo_records: {
+    columns: {
+      seller_no: "integer",
+      transaction_id: "id",
+      created_at: "integer",
+      record: "text",
+    },
+    key: "seller_no, transaction_id",
+    partOf: { transactions: "seller_no, transaction_id" },
+    indexes: { undo_records_age: "(created_at)" },
+  },
+
+  /** Documents of uploads that refused some products. */
+  refused_documents: {
+    columns: {
+      seller_no: "integer",
+      transaction_id: "id",
+      // the length of the document, and of what is kept with it
+      bytes: "integer",
+      kept_bytes: "integer",
+    },
+    key: "seller_no, transaction_id",
+    partOf: { transactions: "seller_no, transaction_id" },
+  },
+
+  refused_pieces: {
+    columns: {
+      seller_no: "integer",
+      transaction_id: "id",
+      piece: "integer",
+      bytes: "bytes",
+    },
+    key: "seller_no, transaction_id, piece",
+    partOf: { refused_documents: "seller_no, transaction_id" },
+  },
+
+  refused_products: {
+    columns: {
+      seller_no: "integer",
+      transaction_id: "id",
+      // its position in the document
+      product: "integer",
+      // a JSON list, and how many details there were beyond it
+      details: "text",
+      more: "integer",
+    },
+    key: "seller_no, transaction_id, product",
+    partOf: { refused_documents: "seller_no, transaction_id" },
+  },
+
+  /** Used keys; a repeated request gets the answer of the first one. */
+  idempotency_keys: {
+    columns: {
+      seller_no: "integer",
+      key: "text",
+      request_hash: "text",
+      // one of them
+      transaction_id: "id?",
+      import_id: "id?",
+      expires_at: "integer",
+    },
+    key: "seller_no, key",
+    refersTo: {
+      transactions: "seller_no, transaction_id",
+      imports: "seller_no, import_id",
+    },
+    indexes: {
+      idempotency_keys_expiry: "(expires_at)",
+      idempotency_keys_transaction:
+        "(seller_no, transaction_id) WHERE transaction_id IS NOT NULL",
+      idempotency_keys_import:
+        "(seller_no, import_id) WHERE import_id IS NOT NULL",
+    },
+  },
+
+  /** One for each URL of a seller: the stored copy, and the job to fetch it. */
+  images: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      // the URL, or of a long one its beginning and hash
+      url_key: "text",
+      state: "text",
+      ...QUEUE,
+      // all that ended; those beyond after_attempt count for the retry schedule
+      attempts: "integer",
+      after_attempt: "integer DEFAULT 0",
+      crashes: "integer",
+      created_at: "integer",
+      // as the sweep saw it first
+      unneeded_since: "integer?",
+      sha256: "text?",
+      type: "text?",
+      bytes: "integer?",
+      width: "integer?",
+      height: "integer?",
+      stored_at: "integer?",
+      validator: "text?",
+      code: "text?",
+      message: "text?",
+      origin: "text",
+      url: "text",
+    },
+    key: "seller_no, id",
+    unique: ["seller_no, url_key"],
+    indexes: {
+      images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
+      images_leases: LEASES,
+      images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
+    },
+  },
+
+  /** One for each URL of an upload that was not stored already. */
+  transaction_images: {
+    columns: {
+      seller_no: "integer",
+      transaction_id: "id",
+      ordinal: "integer",
+      image_id: "id",
+      // how often the upload names it
+      refs: "integer",
+      status: "text",
+      attempts: "integer",
+      // attempts of the image up to this one do not count
+      after_attempt: "integer",
+      created_at: "integer",
+      // the version that the upload saw
+      validator: "text?",
+      code: "text?",
+      message: "text?",
+    },
+    key: "seller_no, transaction_id, ordinal",
+    refersTo: {
+      transactions: "seller_no, transaction_id",
+      images: "seller_no, image_id",
+    },
+    indexes: {
+      transaction_images_waiting:
+        `(seller_no, image_id, transaction_id, ordinal)
+        WHERE status = 'pending'`,
+      transaction_images_image: "(seller_no, image_id)",
+    },
+  },
+
+  /** Which products show an image, to find them when it changes. */
+  product_images: {
+    columns: { seller_no: "integer", image_id: "id", product_id: "id" },
+    key: "seller_no, image_id, product_id",
+    inKeyOrder: true,
+  },
+
+  /**
+   * Images that changed and that many products show: those up to product_id
+   * have the number of the change.
+   */
+  changed_images: {
+    columns: { seller_no: "integer", image_id: "id", product_id: "id" },
+    key: "seller_no, image_id",
+  },
+
+  webhooks: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      trigger_name: "text",
+      url: "text",
+      // xml or json
+      format: "text DEFAULT 'xml'",
+      // since the last success
+      failures: "integer",
+      failing_since: "integer?",
+      // a status, or why there was no answer
+      last_error: "text?",
+      disabled_at: "integer?",
+      created_at: "integer",
+      updated_at: "integer",
+      // null: it signs with those of its seller
+      secret: "text?",
+      former_secrets: "text DEFAULT '[]'",
+    },
+    key: "seller_no, id",
+    unique: ["seller_no, trigger_name"],
+    refersTo: { sellers: "seller_no" },
+    indexes: {
+      webhooks_failing: "(failing_since) WHERE failing_since IS NOT NULL",
+    },
+  },
+
+  events: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      trigger_name: "text",
+      // null: a test event
+      reference: "text?",
+      // null: a test event; negative: not numbered yet
+      event_no: "integer?",
+      // null: no webhook was registered
+      delivery_id: "id?",
+      created_at: "integer",
+      // what is signed and sent; null: only the reference is kept
+      body: "bytes?",
+    },
+    key: "seller_no, id",
+    unique: ["seller_no, trigger_name, reference"],
+    refersTo: { sellers: "seller_no" },
+    indexes: {
+      events_feed:
+        "(seller_no, event_no) WHERE event_no IS NOT NULL AND body IS NOT NULL",
+      events_feed_trigger: `(seller_no, trigger_name, event_no)
+        WHERE event_no IS NOT NULL AND body IS NOT NULL`,
+      events_times: `(seller_no, trigger_name, created_at, id)
+        WHERE event_no IS NOT NULL AND body IS NOT NULL`,
+      events_undelivered:
+        "(created_at) WHERE delivery_id IS NULL AND body IS NOT NULL",
+      events_references: "(created_at) WHERE body IS NULL",
+    },
+  },
+
+  /**
+   * At most one for each event, which has its id. Its webhook may be deleted
+   * before.
+   */
+  deliveries: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      event_id: "id",
+      trigger_name: "text",
+      webhook_id: "id",
+      state: "text",
+      ...QUEUE,
+      attempts: "integer",
+      // the place in the retry schedule
+      failures: "integer",
+      created_at: "integer",
+      // once nothing more is to be done
+      settled_at: "integer?",
+      last_answer: "text?",
+    },
+    key: "seller_no, id",
+    refersTo: { sellers: "seller_no" },
+    indexes: {
+      deliveries_queue:
+        "(seller_no, webhook_id, due_at, id) WHERE due_at IS NOT NULL",
+      deliveries_leases: LEASES,
+      deliveries_held: "(seller_no, webhook_id) WHERE state = 'held'",
+      deliveries_settled: "(state, settled_at) WHERE settled_at IS NOT NULL",
+      deliveries_seller: "(seller_no, trigger_name, id)",
+      // for the lists of the command line, of all sellers
+      deliveries_newest: "(id)",
+    },
+  },
+
+  /** Inserted when a delivery is claimed: one without an end was cut off. */
+  delivery_attempts: {
+    columns: {
+      seller_no: "integer",
+      delivery_id: "id",
+      number: "integer",
+      url: "text",
+      started_at: "integer",
+      duration_ms: "integer?",
+      status: "integer?",
+      error: "text?",
+      address: "text?",
+      answer: "text?",
+    },
+    key: "seller_no, delivery_id, number",
+    refersTo: { deliveries: "seller_no, delivery_id" },
+  },
+
+  /** Hours are Unix time in hours; `seller_no` is `Tx.beside`. */
+  hourly_counts: {
+    columns: {
+      seller_no: "integer",
+      hour: "integer",
+      name: "text",
+      shard: "integer",
+      n: "integer",
+    },
+    key: "seller_no, hour, name, shard",
+  },
+
+  /** The row that a health check writes; `seller_no` is `Tx.beside`. */
+  health: {
+    columns: { seller_no: "integer", looked_at: "integer" },
+    key: "seller_no",
+  },
+
+  /** How far jobs have read what they go round. */
+  maintenance_positions: {
+    columns: { job: "text", position: "text" },
+    key: "job",
+  },
+
+  /**
+   * Notices to sellers and the operator: the rows of a leased queue; see
+   * notices/notice.ts.
+   */
+  notices: {
+    columns: {
+      // whom it is about; `Tx.beside` where it is about no seller
+      seller_no: "integer",
+      // its kind, and what it is about
+      id: "text",
+      kind: "text",
+      // seller or operator
+      recipient: "text",
+      created_at: "integer",
+      // when a process last saw that its cause goes on
+      seen_at: "integer",
+      ...QUEUE,
+      failures: "integer DEFAULT 0",
+      told_at: "integer?",
+      // the mail that may contain it
+      message_id: "text?",
+      // JSON
+      detail: "text",
+    },
+    key: "seller_no, id",
+    indexes: {
+      notices_queue: "(recipient, due_at) WHERE due_at IS NOT NULL",
+      notices_leases: LEASES,
+      notices_kinds: "(kind, created_at)",
+    },
+  },
+
+  /** The operator's own list of reasons for rejections. */
+  review_reasons: {
+    columns: {
+      code: "text",
+      // its place in the list
+      place: "integer",
+      field: "text?",
+      message: "text?",
+    },
+    key: "code",
+  },
+
+  /** Changes that operators made; names, as what they name may be gone. */
+  audit_log: {
+    columns: {
+      id: "text",
+      at: "integer",
+      who: "text",
+      action: "text",
+      seller: "text?",
+      detail: "text",
+    },
+    key: "id",
+  },
+
+  operator_keys: {
+    columns: {
+      id: "text",
+      name: "text",
+      hash: "text",
+      read_only: "integer",
+      created_at: "integer",
+      revoked_at: "integer?",
+    },
+    key: "id",
+    unique: ["hash"],
+    indexes: { operator_keys_name: "UNIQUE (name) WHERE revoked_at IS NULL" },
+  },
+
+  /** When keys of sellers were last used, exact to the minute. */
+  key_uses: {
+    columns: { seller_no: "integer", key_id: "text", last_used_at: "integer" },
+    key: "seller_no, key_id",
+  },
+
+  /** Only hashes of keys are stored. */
+  api_keys: {
+    columns: {
+      id: "text",
+      seller_no: "integer",
+      hash: "text",
+      label: "text?",
+      // how the key begins
+      prefix: "text?",
+      created_at: "integer",
+      revoked_at: "integer?",
+      // words separated by spaces
+      scopes: "text DEFAULT 'read products webhooks keys'",
+      // null: none
+      expires_at: "integer?",
+      // CIDRs separated by spaces; "" is everywhere
+      networks: "text DEFAULT ''",
+    },
+    key: "id",
+    unique: ["hash"],
+    refersTo: { sellers: "seller_no" },
+    indexes: { api_keys_seller: "(seller_no, id)" },
   },
 };
 
-/** Tombstones; kept for ever, with the name of a seller who may be gone. */
-const deletedProducts: Table = {
-  name: "deleted_products",
-  columns: {
-    seller_no: "integer",
-    id: "id",
-    seller_id: "text",
-    seller_name: "text",
-    sku: "text",
-    deleted_at: "integer",
-    change_no: "integer",
-  },
-  key: "seller_no, id",
-  indexes: { deleted_products_changes: "(change_no, id)" },
-};
-
-/**
- * Documents of any length that are checked and stored in parts; see
- * imports/import.ts.
- */
-const imports: Table = {
-  name: "imports",
-  columns: {
-    seller_no: "integer",
-    id: "id",
-    state: "text",
-    accept_valid: "integer",
-    dry_run: "integer",
-    keep_changed: "integer",
-    created_at: "integer",
-    // since which nothing more is checked or stored
-    over_at: "integer?",
-    ...QUEUE,
-    // since the last part that succeeded
-    failures: "integer DEFAULT 0",
-    // of the document; what counts against the quota
-    bytes: "integer DEFAULT 0",
-    kept_bytes: "integer DEFAULT 0",
-    // the start tag of the root, as offsets in the document
-    root_start: "integer DEFAULT 0",
-    root_end: "integer DEFAULT 0",
-    parts: "integer DEFAULT 0",
-    parts_checked: "integer DEFAULT 0",
-    parts_stored: "integer DEFAULT 0",
-    products_total: "integer DEFAULT 0",
-    // that the check found to be new
-    products_new: "integer DEFAULT 0",
-    products_created: "integer DEFAULT 0",
-    products_updated: "integer DEFAULT 0",
-    products_unchanged: "integer DEFAULT 0",
-    products_deleted: "integer DEFAULT 0",
-    products_refused: "integer DEFAULT 0",
-    problems: "integer DEFAULT 0",
-    // 1: some of its keys are kept
-    has_keys: "integer DEFAULT 0",
-    // the import that this one takes back
-    undoes: "id?",
-    name: "text?",
-    // problems outside of any product: JSON, as of a part of the document
-    outside: "text DEFAULT '[]'",
-  },
-  key: "seller_no, id",
-  refersTo: { sellers: "seller_no" },
-  indexes: {
-    imports_queue: "(seller_no, due_at, id) WHERE due_at IS NOT NULL",
-    imports_leases: LEASES,
-    imports_open: "(seller_no, id) WHERE over_at IS NULL",
-    imports_over: "(over_at) WHERE over_at IS NOT NULL",
-    imports_arriving: "(created_at) WHERE state = 'arriving'",
-    imports_keys: "(over_at) WHERE has_keys = 1",
-    imports_undoes: "(seller_no, undoes) WHERE undoes IS NOT NULL",
-  },
-};
-
-/** The documents of imports, as they were sent. */
-const importPieces: Table = {
-  name: "import_pieces",
-  columns: {
-    seller_no: "integer",
-    import_id: "id",
-    piece: "integer",
-    bytes: "bytes",
-  },
-  key: "seller_no, import_id, piece",
-  refersTo: { imports: "seller_no, import_id" },
-};
-
-const importParts: Table = {
-  name: "import_parts",
-  columns: {
-    seller_no: "integer",
-    import_id: "id",
-    // from 0
-    part: "integer",
-    // positions of products in the document begin at 1
-    first_product: "integer",
-    products: "integer",
-    line: "integer",
-    // offsets in the document
-    start_at: "integer",
-    end_at: "integer",
-    // the transaction that stored it; that it takes back
-    transaction_id: "id?",
-    undoes: "id?",
-    // JSON: the versions of its images that the check saw, by URL
-    versions: "text?",
-    // what the check found that the others become; see packed_results.ts
-    results: "text?",
-  },
-  key: "seller_no, import_id, part",
-  refersTo: { imports: "seller_no, import_id" },
-};
-
-/** SKUs and ids that products of earlier parts of an import name. */
-const importKeys: Table = {
-  name: "import_keys",
-  columns: {
-    seller_no: "integer",
-    import_id: "id",
-    // "s" and a SKU, or "i" and an id
-    key: "text",
-    product: "integer",
-    line: "integer",
-  },
-  key: "seller_no, import_id, key",
-  inKeyOrder: true,
-};
-
-/** Products of imports with problems. */
-const importProblems: Table = {
-  name: "import_problems",
-  columns: {
-    seller_no: "integer",
-    import_id: "id",
-    product: "integer",
-    // 0: it is stored nevertheless
-    refused: "integer",
-    // of the product in the document
-    start_at: "integer",
-    end_at: "integer",
-    sku: "text?",
-    more: "integer",
-    // a JSON list
-    details: "text",
-  },
-  key: "seller_no, import_id, product",
-  refersTo: { imports: "seller_no, import_id" },
-};
-
-/** Uploads. */
-const transactions: Table = {
-  name: "transactions",
-  columns: {
-    seller_no: "integer",
-    id: "id",
-    created_at: "integer",
-    finished_at: "integer?",
-    products_created: "integer",
-    products_updated: "integer",
-    products_unchanged: "integer",
-    products_deleted: "integer",
-    products_refused: "integer",
-    images_pending: "integer",
-    images_stored: "integer",
-    images_reused: "integer",
-    images_failed: "integer",
-    // the upload that this one takes back
-    undoes: "id?",
-    // the import of which this is a part
-    import_id: "id?",
-    // see catalogue/packed_results.ts
-    results: "text",
-  },
-  key: "seller_no, id",
-  refersTo: { sellers: "seller_no" },
-  indexes: {
-    transactions_final:
-      "(finished_at) WHERE finished_at IS NOT NULL AND import_id IS NULL",
-    transactions_images_failed:
-      "(finished_at) WHERE images_failed > 0 AND finished_at IS NOT NULL",
-    transactions_listed: "(seller_no, id) WHERE import_id IS NULL",
-    transactions_undoes: "UNIQUE (seller_no, undoes) WHERE undoes IS NOT NULL",
-  },
-};
-
-/** What an undo needs; see catalogue/undo_record.ts. */
-const undoRecords: Table = {
-  name: "undo_records",
-  columns: {
-    seller_no: "integer",
-    transaction_id: "id",
-    created_at: "integer",
-    record: "text",
-  },
-  key: "seller_no, transaction_id",
-  partOf: { transactions: "seller_no, transaction_id" },
-  indexes: { undo_records_age: "(created_at)" },
-};
-
-/** Documents of uploads that refused some products. */
-const refusedDocuments: Table = {
-  name: "refused_documents",
-  columns: {
-    seller_no: "integer",
-    transaction_id: "id",
-    // the length of the document, and of what is kept with it
-    bytes: "integer",
-    kept_bytes: "integer",
-  },
-  key: "seller_no, transaction_id",
-  partOf: { transactions: "seller_no, transaction_id" },
-};
-
-const refusedPieces: Table = {
-  name: "refused_pieces",
-  columns: {
-    seller_no: "integer",
-    transaction_id: "id",
-    piece: "integer",
-    bytes: "bytes",
-  },
-  key: "seller_no, transaction_id, piece",
-  partOf: { refused_documents: "seller_no, transaction_id" },
-};
-
-const refusedProducts: Table = {
-  name: "refused_products",
-  columns: {
-    seller_no: "integer",
-    transaction_id: "id",
-    // its position in the document
-    product: "integer",
-    // a JSON list, and how many details there were beyond it
-    details: "text",
-    more: "integer",
-  },
-  key: "seller_no, transaction_id, product",
-  partOf: { refused_documents: "seller_no, transaction_id" },
-};
-
-/** Used keys; a repeated request gets the answer of the first one. */
-const idempotencyKeys: Table = {
-  name: "idempotency_keys",
-  columns: {
-    seller_no: "integer",
-    key: "text",
-    request_hash: "text",
-    // one of them
-    transaction_id: "id?",
-    import_id: "id?",
-    expires_at: "integer",
-  },
-  key: "seller_no, key",
-  refersTo: {
-    transactions: "seller_no, transaction_id",
-    imports: "seller_no, import_id",
-  },
-  indexes: {
-    idempotency_keys_expiry: "(expires_at)",
-    idempotency_keys_transaction:
-      "(seller_no, transaction_id) WHERE transaction_id IS NOT NULL",
-    idempotency_keys_import:
-      "(seller_no, import_id) WHERE import_id IS NOT NULL",
-  },
-};
-
-/** One for each URL of a seller: the stored copy, and the job to fetch it. */
-const images: Table = {
-  name: "images",
-  columns: {
-    seller_no: "integer",
-    id: "id",
-    // the URL, or of a long one its beginning and hash
-    url_key: "text",
-    state: "text",
-    ...QUEUE,
-    // all that ended; those beyond after_attempt count for the retry schedule
-    attempts: "integer",
-    after_attempt: "integer DEFAULT 0",
-    crashes: "integer",
-    created_at: "integer",
-    // as the sweep saw it first
-    unneeded_since: "integer?",
-    sha256: "text?",
-    type: "text?",
-    bytes: "integer?",
-    width: "integer?",
-    height: "integer?",
-    stored_at: "integer?",
-    validator: "text?",
-    code: "text?",
-    message: "text?",
-    origin: "text",
-    url: "text",
-  },
-  key: "seller_no, id",
-  unique: ["seller_no, url_key"],
-  indexes: {
-    images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
-    images_leases: LEASES,
-    images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
-  },
-};
-
-/** One for each URL of an upload that was not stored already. */
-const transactionImages: Table = {
-  name: "transaction_images",
-  columns: {
-    seller_no: "integer",
-    transaction_id: "id",
-    ordinal: "integer",
-    image_id: "id",
-    // how often the upload names it
-    refs: "integer",
-    status: "text",
-    attempts: "integer",
-    // attempts of the image up to this one do not count
-    after_attempt: "integer",
-    created_at: "integer",
-    // the version that the upload saw
-    validator: "text?",
-    code: "text?",
-    message: "text?",
-  },
-  key: "seller_no, transaction_id, ordinal",
-  refersTo: {
-    transactions: "seller_no, transaction_id",
-    images: "seller_no, image_id",
-  },
-  indexes: {
-    transaction_images_waiting: `(seller_no, image_id, transaction_id, ordinal)
-      WHERE status = 'pending'`,
-    transaction_images_image: "(seller_no, image_id)",
-  },
-};
-
-/** Which products show an image, to find them when it changes. */
-const productImages: Table = {
-  name: "product_images",
-  columns: { seller_no: "integer", image_id: "id", product_id: "id" },
-  key: "seller_no, image_id, product_id",
-  inKeyOrder: true,
-};
-
-/**
- * Images that changed and that many products show: those up to product_id have
- * the number of the change.
- */
-const changedImages: Table = {
-  name: "changed_images",
-  columns: { seller_no: "integer", image_id: "id", product_id: "id" },
-  key: "seller_no, image_id",
-};
-
-const webhooks: Table = {
-  name: "webhooks",
-  columns: {
-    seller_no: "integer",
-    id: "id",
-    trigger_name: "text",
-    url: "text",
-    // xml or json
-    format: "text DEFAULT 'xml'",
-    // since the last success
-    failures: "integer",
-    failing_since: "integer?",
-    // a status, or why there was no answer
-    last_error: "text?",
-    disabled_at: "integer?",
-    created_at: "integer",
-    updated_at: "integer",
-    // null: it signs with those of its seller
-    secret: "text?",
-    former_secrets: "text DEFAULT '[]'",
-  },
-  key: "seller_no, id",
-  unique: ["seller_no, trigger_name"],
-  refersTo: { sellers: "seller_no" },
-  indexes: {
-    webhooks_failing: "(failing_since) WHERE failing_since IS NOT NULL",
-  },
-};
-
-const events: Table = {
-  name: "events",
-  columns: {
-    seller_no: "integer",
-    id: "id",
-    trigger_name: "text",
-    // null: a test event
-    reference: "text?",
-    // null: a test event; negative: not numbered yet
-    event_no: "integer?",
-    // null: no webhook was registered
-    delivery_id: "id?",
-    created_at: "integer",
-    // what is signed and sent; null: only the reference is kept
-    body: "bytes?",
-  },
-  key: "seller_no, id",
-  unique: ["seller_no, trigger_name, reference"],
-  refersTo: { sellers: "seller_no" },
-  indexes: {
-    events_feed:
-      "(seller_no, event_no) WHERE event_no IS NOT NULL AND body IS NOT NULL",
-    events_feed_trigger: `(seller_no, trigger_name, event_no)
-      WHERE event_no IS NOT NULL AND body IS NOT NULL`,
-    events_times: `(seller_no, trigger_name, created_at, id)
-      WHERE event_no IS NOT NULL AND body IS NOT NULL`,
-    events_undelivered:
-      "(created_at) WHERE delivery_id IS NULL AND body IS NOT NULL",
-    events_references: "(created_at) WHERE body IS NULL",
-  },
-};
-
-/**
- * At most one for each event, which has its id. Its webhook may be deleted
- * before.
- */
-const deliveries: Table = {
-  name: "deliveries",
-  columns: {
-    seller_no: "integer",
-    id: "id",
-    event_id: "id",
-    trigger_name: "text",
-    webhook_id: "id",
-    state: "text",
-    ...QUEUE,
-    attempts: "integer",
-    // the place in the retry schedule
-    failures: "integer",
-    created_at: "integer",
-    // once nothing more is to be done
-    settled_at: "integer?",
-    last_answer: "text?",
-  },
-  key: "seller_no, id",
-  refersTo: { sellers: "seller_no" },
-  indexes: {
-    deliveries_queue:
-      "(seller_no, webhook_id, due_at, id) WHERE due_at IS NOT NULL",
-    deliveries_leases: LEASES,
-    deliveries_held: "(seller_no, webhook_id) WHERE state = 'held'",
-    deliveries_settled: "(state, settled_at) WHERE settled_at IS NOT NULL",
-    deliveries_seller: "(seller_no, trigger_name, id)",
-    // for the lists of the command line, of all sellers
-    deliveries_newest: "(id)",
-  },
-};
-
-/** Inserted when a delivery is claimed: one without an end was cut off. */
-const deliveryAttempts: Table = {
-  name: "delivery_attempts",
-  columns: {
-    seller_no: "integer",
-    delivery_id: "id",
-    number: "integer",
-    url: "text",
-    started_at: "integer",
-    duration_ms: "integer?",
-    status: "integer?",
-    error: "text?",
-    address: "text?",
-    answer: "text?",
-  },
-  key: "seller_no, delivery_id, number",
-  refersTo: { deliveries: "seller_no, delivery_id" },
-};
-
-/** Hours are Unix time in hours; `seller_no` is `Tx.beside`. */
-const hourlyCounts: Table = {
-  name: "hourly_counts",
-  columns: {
-    seller_no: "integer",
-    hour: "integer",
-    name: "text",
-    shard: "integer",
-    n: "integer",
-  },
-  key: "seller_no, hour, name, shard",
-};
-
-/** The row that a health check writes; `seller_no` is `Tx.beside`. */
-const health: Table = {
-  name: "health",
-  columns: { seller_no: "integer", looked_at: "integer" },
-  key: "seller_no",
-};
-
-/** How far jobs have read what they go round. */
-const maintenancePositions: Table = {
-  name: "maintenance_positions",
-  columns: { job: "text", position: "text" },
-  key: "job",
-};
-
-/**
- * Notices to sellers and the operator: the rows of a leased queue; see
- * notices/notice.ts.
- */
-const notices: Table = {
-  name: "notices",
-  columns: {
-    // whom it is about; `Tx.beside` where it is about no seller
-    seller_no: "integer",
-    // its kind, and what it is about
-    id: "text",
-    kind: "text",
-    // seller or operator
-    recipient: "text",
-    created_at: "integer",
-    // when a process last saw that its cause goes on
-    seen_at: "integer",
-    ...QUEUE,
-    failures: "integer DEFAULT 0",
-    told_at: "integer?",
-    // the mail that may contain it
-    message_id: "text?",
-    // JSON
-    detail: "text",
-  },
-  key: "seller_no, id",
-  indexes: {
-    notices_queue: "(recipient, due_at) WHERE due_at IS NOT NULL",
-    notices_leases: LEASES,
-    notices_kinds: "(kind, created_at)",
-  },
-};
-
-/** The operator's own list of reasons for rejections. */
-const reviewReasons: Table = {
-  name: "review_reasons",
-  columns: {
-    code: "text",
-    // its place in the list
-    place: "integer",
-    field: "text?",
-    message: "text?",
-  },
-  key: "code",
-};
-
-/**
- * Changes of prices that their products no longer keep, in the order of time, so
- * that a write changes one page and what is old is found at once. Each row names
- * the one before it of its product. A product that is deleted leaves them until
- * they are old.
- */
-const priceChanges: Table = {
-  name: "price_changes",
-  columns: {
-    seller_no: "integer",
-    // when the change after these was made; no two of a product are the same
-    changed_at: "integer",
-    product_id: "id",
-    // null: it is the first
-    former_at: "integer?",
-    // a line each; see catalogue/price_changes.ts
-    changes: "text",
-  },
-  key: "seller_no, changed_at, product_id",
-  inKeyOrder: true,
-};
-
-export const SCHEMA: readonly Table[] = [
-  sellers,
-  sellerCounters,
-  sellerNumbers,
-  sellerUsage,
-  refusals,
-  mappings,
-  changeCounter,
-  products,
-  deletedProducts,
-  priceChanges,
-  imports,
-  importPieces,
-  importParts,
-  importKeys,
-  importProblems,
-  transactions,
-  undoRecords,
-  refusedDocuments,
-  refusedPieces,
-  refusedProducts,
-  idempotencyKeys,
-  images,
-  transactionImages,
-  productImages,
-  changedImages,
-  webhooks,
-  events,
-  deliveries,
-  deliveryAttempts,
-  hourlyCounts,
-  health,
-  maintenancePositions,
-  notices,
-  reviewReasons,
-  auditLog,
-  operatorKeys,
-  keyUses,
-  apiKeys,
-];
+export const SCHEMA: readonly Table[] = Object.entries(TABLES)
+  .map(([name, table]) => ({ name, ...table }));

@@ -158,7 +158,10 @@ export class WriteQueues {
     tries = 1,
   ): Promise<void> {
     let taken: readonly WaitingWrite[] | null = null;
-    const undone = await this.#options.transact(line.order, () => taken = take())
+    const undone = await this.#options.transact(
+      line.order,
+      () => taken = take(),
+    )
       .catch((error): Undone => ({ error, write: null }));
     const now = this.#options.clock.monotonic();
     if (undone !== null && isOutage(undone.error)) {
