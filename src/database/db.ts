@@ -69,22 +69,15 @@ export interface Words {
   shard: string;
 }
 
-const NO_LOCK = () => "";
 const SHARD = "pg_backend_pid() % 16";
-const SQLITE: Words = { engine: "sqlite", lock: NO_LOCK, shard: "0" };
-const POSTGRES: Words = {
-  engine: "postgres",
-  lock: (clause) => clause,
-  shard: SHARD,
-};
-const POSTGRES_READ: Words = { ...POSTGRES, lock: NO_LOCK };
 
 /** Writes a query in the words of each engine. */
 export function query(write: (words: Words) => string): EngineQuery {
+  const postgres = { engine: "postgres", shard: SHARD } as const;
   return {
-    sqlite: write(SQLITE),
-    postgres: write(POSTGRES),
-    postgresRead: write(POSTGRES_READ),
+    sqlite: write({ engine: "sqlite", lock: () => "", shard: "0" }),
+    postgres: write({ ...postgres, lock: (clause) => clause }),
+    postgresRead: write({ ...postgres, lock: () => "" }),
   };
 }
 

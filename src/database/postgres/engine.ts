@@ -63,32 +63,25 @@ const READ_TRIES = 2;
 /** How far the times of changes may differ between processes. */
 const TIME_STEP_MS = 1_000;
 
-const BEGIN_READ: Statement = {
-  name: "begin read",
-  text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+/** A statement that does not depend on what was sent before. */
+const first = (name: string, text: string): Statement => ({
+  name,
+  text,
   isFirst: true,
-};
-const BEGIN_WRITE: Statement = {
-  name: "begin write",
-  text: "BEGIN ISOLATION LEVEL READ COMMITTED",
-  isFirst: true,
-};
-const ROLLBACK: Statement = {
-  name: "rollback",
-  text: "ROLLBACK",
-  isFirst: true,
-};
-const END_READ = { name: "end read", text: "COMMIT" };
+});
+const BEGIN_READ = first(
+  "begin read",
+  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+);
+const BEGIN_WRITE = first(
+  "begin write",
+  "BEGIN ISOLATION LEVEL READ COMMITTED",
+);
+const ROLLBACK = first("rollback", "ROLLBACK");
+const END_READ = toStatement("COMMIT");
 /** So that its own time can be measured. */
-const COMMIT: Statement = {
-  name: "commit",
-  text: "COMMIT",
-  flushesFirst: true,
-};
-const LOCK_TIMEOUT = {
-  name: "lock timeout",
-  text: "SELECT set_config('lock_timeout', $1, true)",
-};
+const COMMIT: Statement = { ...END_READ, flushesFirst: true };
+const LOCK_TIMEOUT = toStatement("SELECT set_config('lock_timeout', ?, true)");
 const LOCK_ORDER = toStatement(LOCK);
 
 export interface PostgresOptions {

@@ -12,6 +12,7 @@ import {
   type ChangeHorizon,
   type Db,
   DbError,
+  type DbServer,
   type Part,
   type ReadOptions,
   type Sql,
@@ -71,15 +72,9 @@ export interface ServerDb extends Db {
 type State = "prompt" | "silent" | "away";
 
 /** A server, with connections of its own. */
-export interface PlacedNode extends Node, SellersInReach {
-  /** `host:port`. */
-  name: string;
+export interface PlacedNode extends Node, SellersInReach, DbServer {
   db: ServerDb;
   state: State;
-  /** It is not away. */
-  isUp: boolean;
-  /** How many sellers it has. */
-  sellers: number;
   /** As `parts` has it; made once. */
   part?: Part;
 }
@@ -91,6 +86,8 @@ export interface Opened {
 }
 
 interface Kept extends PlacedNode {
+  /** It is not away. */
+  isUp: boolean;
   opened: Opened;
   numbers: string;
   /** Since when it is prompt again, in monotonic time. */

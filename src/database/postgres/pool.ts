@@ -4,7 +4,7 @@ import type { Clock } from "../../deps.ts";
 import { DbError, LOCK_WAIT_MS, type Param } from "../db.ts";
 import { within } from "../../lib/waits.ts";
 import { Connection, isLost, toDbError } from "./connection.ts";
-import type { Statement } from "./dialect.ts";
+import { type Statement, toStatement } from "./dialect.ts";
 import type { Server, Servers } from "./servers.ts";
 
 const STATEMENT_MS = 10_000;
@@ -22,14 +22,13 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
  * would read and sort all rows of a condition for the first few in the order of
  * an index.
  */
-const SETTINGS: Statement = {
-  name: "settings",
-  text: `SELECT set_config('enable_seqscan', 'off', false),
+const SETTINGS = toStatement(
+  `SELECT set_config('enable_seqscan', 'off', false),
     set_config('jit', 'off', false),
     set_config('random_page_cost', '1.1', false),
     CASE WHEN current_setting('server_version_num')::int >= 170000
       THEN set_config('transaction_timeout', '30s', false) END`,
-};
+);
 
 /** Time-outs in milliseconds. */
 export interface Timeouts {

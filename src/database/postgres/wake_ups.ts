@@ -8,11 +8,12 @@ import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import type { WakeUps } from "../db.ts";
 import { within } from "../../lib/waits.ts";
+import { toStatement } from "./dialect.ts";
 import { CLOSE_MS, type ConnectionPool } from "./pool.ts";
 import type { Servers } from "./servers.ts";
 
 const CHANNEL = "seller_interface";
-const NOTIFY = { name: "notify", text: "SELECT pg_notify($1, $2)" };
+const NOTIFY = toStatement("SELECT pg_notify(?, ?)");
 /** A payload has 8,000 bytes at most; a wake-up takes about 60. */
 const IN_ONE = 100;
 /** Pause before the listening connection is opened again. */
