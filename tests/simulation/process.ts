@@ -404,6 +404,7 @@ export class Life implements Server {
 
   async #beforeCommit(): Promise<void> {
     this.#work(this.#machine.pace.commitMs);
+    await this.#maybe("commit");
     for (const hook of this.#machine.committing) {
       const waiting = hook();
       if (waiting === undefined) continue;
