@@ -9,7 +9,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { type Db, insertInto, marks, type Param, type Row } from "./db.ts";
 import { SCHEMA } from "./schema.ts";
-import { columnsOf } from "./table.ts";
+import { columnsOf, type Table } from "./table.ts";
 
 /** Rows read and written at a time. */
 const PAGE = 256;
@@ -38,22 +38,12 @@ export const NOT_COPIED: readonly string[] = [
   "seller_numbers",
 ];
 
-interface Table {
-  name: string;
-  /** The primary key. */
-  key: readonly string[];
-  page: number;
-}
-
 /**
  * What is copied, in the order of the schema: keys come last, so that nobody can
  * use an unfinished copy.
  */
 export const TABLES: readonly Table[] = SCHEMA
-  .filter(({ name }) => !NOT_COPIED.includes(name))
-  .map(({ name, key }) => (
-    { name, key: columnsOf(key), page: PAGES[name] ?? PAGE }
-  ));
+  .filter(({ name }) => !NOT_COPIED.includes(name));
 
 /** The target has rows that the source does not start with. */
 export class CopyRefused extends Error {
@@ -163,17 +153,17 @@ async function* rowsOf(db: Db, table: Table): AsyncGenerator<CopiedRow> {
 /** The rows after a key, in order of the key; from the first with null. */
 async function* pagesOf(
   db: Db,
-  { name, key, page }: Table,
+  { name, key }: Table,
   after: Param[] | null,
 ): AsyncGenerator<CopiedRow[]> {
-  const columns = key.join(", ");
+  const page = PAGES[name] ?? PAGE;
   for (;;) {
     const behind = after === null
       ? ""
-      : `WHERE (${columns}) > (${marks(key.length)})`;
+      : `WHERE (${key}) > (${marks(after.length)})`;
     const rows = await db.read((sql) =>
       sql.all<CopiedRow>(
-        `SELECT * FROM ${name} ${behind} ORDER BY ${columns} LIMIT ${page}`,
+        `SELECT * FROM ${name} ${behind} ORDER BY ${key} LIMIT ${page}`,
         after ?? [],
       )
     );
@@ -187,17 +177,17 @@ async function lastKey(
   db: Db,
   { name, key }: Table,
 ): Promise<Param[] | null> {
-  const order = key.map((column) => `${column} DESC`).join(", ");
+  const order = columnsOf(key).map((column) => `${column} DESC`).join(", ");
   const row = await db.read((sql) =>
     sql.get<CopiedRow>(
-      `SELECT ${key.join(", ")} FROM ${name} ORDER BY ${order} LIMIT 1`,
+      `SELECT ${key} FROM ${name} ORDER BY ${order} LIMIT 1`,
     )
   );
   return row === undefined ? null : keyOf(row, key);
 }
 
-function keyOf(row: CopiedRow, key: readonly string[]): Param[] {
-  return key.map((column) => row[column]);
+function keyOf(row: CopiedRow, key: string): Param[] {
+  return columnsOf(key).map((column) => row[column]);
 }
 
 /**

@@ -660,7 +660,7 @@ function contentOf(dataDir: string): string {
   for (const { name, key } of TABLES) {
     if (HISTORY.has(name)) continue;
     const rows = database.prepare(
-      `SELECT * FROM ${name} ORDER BY ${key.join(", ")}`,
+      `SELECT * FROM ${name} ORDER BY ${key}`,
     ).all();
     for (const row of rows) {
       // An attempt that we interrupted is made again.
