@@ -179,6 +179,8 @@ export type ImageOutcome =
   }
   | { kind: "unmodified" }
   | ImageFailure & { kind: "failed" }
+  /** The worker died while it inspected the image. */
+  | { kind: "crashed" }
   | StoreFailure & { kind: "store_unavailable" }
   /** The worker stalled; this says nothing about the image or its host. */
   | { kind: "interrupted" };
@@ -225,13 +227,8 @@ export function retryDelay(
   return Math.max(jittered, Math.min(retryAfterMs, RETRY_AFTER_LIMIT_MS));
 }
 
-/**
- * The state after the worker has died `crashes` times while it inspected this
- * image. The first time may be chance.
- */
-export function afterCrash(crashes: number): "pending" | "failed" {
-  return crashes < 2 ? "pending" : "failed";
-}
+/** So many crashes at an image are its own fault. The first may be chance. */
+export const CRASHES = 2;
 
 export const QUOTA_EXCEEDED: ImageFailure = {
   code: "image_quota_exceeded",

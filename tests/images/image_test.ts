@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import {
-  afterCrash,
   conditionOf,
   IMAGE_CODES,
   retryDelay,
@@ -97,10 +96,6 @@ Deno.test("conditionOf() asks for what validatorOf() read", () => {
     "if-modified-since": date,
   });
   assertEquals(conditionOf(null), {});
-});
-
-Deno.test("afterCrash() lets one death be chance", () => {
-  assertEquals([1, 2].map(afterCrash), ["pending", "failed"]);
 });
 
 Deno.test("every image code begins with image_ and is explained", () => {

@@ -467,8 +467,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "images: the death of a worker releases one job alone",
     file: "images/worker/role.ts",
     from: `      giveBack(job);
-      if (job.lease === culprit) job.end = "crashed";`,
-    to: '      if (job.lease === culprit) job.end = "crashed";',
+      if (job.lease === culprit) job.end = { kind: "crashed" };`,
+    to: '      if (job.lease === culprit) job.end = { kind: "crashed" };',
   },
   {
     name: "images: a worker that hears nothing is left alone",

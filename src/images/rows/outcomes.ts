@@ -4,8 +4,8 @@
  * `answers.ts`), and only if the reporter still holds the lease.
  */
 import {
-  afterCrash,
   type AttemptOutcome,
+  CRASHES,
   type ImageFailure,
   type ImageOutcome,
   IMAGES,
@@ -63,6 +63,8 @@ interface LeasedRow extends LockedImage {
   sha256: string | null;
   bytes: number | null;
   validator: string | null;
+  /** How often a worker died of it. */
+  crashes: number;
 }
 
 /** How a job ended. */
@@ -104,13 +106,16 @@ export async function settleImages(
   const { at } = options;
   const retries: (Result & { dueAt: number })[] = [];
   const refetched: Result[] = [];
+  const crashed: Settlement[] = [];
   const ends: Result[] = [];
   for (const result of await heldResults(tx, sellerNo, reported, options)) {
     const { row, ending, outcome } = result;
     const delay = outcome.kind === "failed" && outcome.transient
       ? options.delay(Math.max(1, ending.attempt - row.after_attempt), outcome)
       : null;
-    if (delay !== null) {
+    if (outcome.kind === "crashed" && row.crashes + 1 < CRASHES) {
+      crashed.push({ ...result, dueAt: at, values: [row.crashes + 1] });
+    } else if (delay !== null) {
       retries.push({ ...result, dueAt: at + delay });
     } else if (outcome.kind === "unmodified" && row.sha256 === null) {
       // The copy was found missing meanwhile: fetch it, unconditionally.
@@ -120,6 +125,7 @@ export async function settleImages(
     }
   }
   await release(tx, IMAGES, refetched, at);
+  await settle(tx, IMAGES, crashed, ", crashes = ?");
   await settle(
     tx,
     IMAGES,
@@ -199,9 +205,11 @@ function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
       const { validator } = row;
       return { ...common, status: "reused", visible: false, validator };
     }
+    case "crashed":
     case "failed": {
-      const { code } = outcome;
-      const message = outcome.message.slice(0, MESSAGE_LIMIT).toWellFormed();
+      const failure = outcome.kind === "failed" ? outcome : UNPROCESSABLE;
+      const { code } = failure;
+      const message = failure.message.slice(0, MESSAGE_LIMIT).toWellFormed();
       // A former copy stays visible.
       const visible = row.sha256 === null;
       const failed = { code, message, visible, validator: null };
@@ -224,7 +232,7 @@ async function leasedRows(
   for (const list of inLists(imageIds.toSorted())) {
     const rows = await tx.all<LeasedRow>(
       query(({ lock }) =>
-        `SELECT ${LOCKED}, sha256, bytes, validator FROM images
+        `SELECT ${LOCKED}, sha256, bytes, validator, crashes FROM images
          WHERE seller_no = ? AND id IN (${marks(list.length)})
            AND lease_id IS NOT NULL
          ORDER BY url_key || '' ${lock("FOR UPDATE")}`
@@ -276,33 +284,4 @@ async function endJobs(
   await countInHour(tx, at, "images_stored", ended.length - failed);
   const visible = ended.filter(({ ending }) => ending.visible);
   await touchProductsOf(tx, sellerNo, visible.map(({ id }) => id));
-}
-
-/** A job that killed a worker. */
-export interface CrashedImage extends Leased {
-  /** How often that had happened before. */
-  crashes: number;
-}
-
-/**
- * Records that these jobs of a seller killed a worker: they are due again at
- * once, or fail if it was not the first time. Same result as `settleImages`.
- */
-export async function recordCrashes(
-  tx: Tx,
-  sellerNo: number,
-  jobs: readonly CrashedImage[],
-  at: number,
-): Promise<Settled> {
-  const again: Settlement[] = [];
-  const failed: AttemptResult[] = [];
-  const outcome = { kind: "failed", ...UNPROCESSABLE } as const;
-  for (const { crashes, id, lease, order } of jobs) {
-    const row = { sellerNo, id, lease, order };
-    if (afterCrash(crashes + 1) === "failed") failed.push({ ...row, outcome });
-    else again.push({ ...row, dueAt: at, values: [crashes + 1] });
-  }
-  await settle(tx, IMAGES, again, ", crashes = ?");
-  const options = { at, delay: () => null, imageQuota: 0 };
-  return await settleImages(tx, sellerNo, failed, options);
 }

@@ -20,7 +20,6 @@ export interface ImageShare {
 export interface ClaimedImage
   extends Omit<ImageShare, "limit">, Required<Leased> {
   url: string;
-  crashes: number;
   /** The stored copy, to be replaced if it is out of date. */
   copy: (StoredFile & { validator: string | null }) | null;
   /** Bytes that the quota leaves for it. */
@@ -81,8 +80,7 @@ export function pendingOrigins(
   );
 }
 
-interface JobRow
-  extends Pick<ClaimedImage, "id" | "lease" | "order" | "url" | "crashes"> {
+interface JobRow extends Pick<ClaimedImage, "id" | "lease" | "order" | "url"> {
   bytes: number | null;
   sha256: string | null;
   type: ImageType | null;
@@ -111,8 +109,8 @@ export async function claimImages(
     { sellerNo, lease, of, params, limit },
     {
       ofEach: true,
-      returning: `id, lease_id AS lease, url_key AS "order", url, crashes,
-        bytes, sha256, type, validator`,
+      returning: `id, lease_id AS lease, url_key AS "order", url, bytes,
+        sha256, type, validator`,
     },
   );
   const [rows, left] = await Promise.all([claimed, room]);

@@ -22,7 +22,6 @@ import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type AttemptResult,
   type FetchedImage,
-  recordCrashes,
   settleImages,
 } from "../rows/outcomes.ts";
 import {
@@ -73,10 +72,10 @@ export interface ImageRoleOptions {
 
 interface HeldImage extends ClaimedImage {
   /**
-   * The result to record: an attempt's outcome, `crashed` if the job killed the
-   * worker, or `released` if it is not at fault. null: in flight.
+   * The result to record: an attempt's outcome, or `released` if it ended
+   * without one. null: in flight.
    */
-  end: AttemptOutcome | "crashed" | "released" | null;
+  end: AttemptOutcome | "released" | null;
   /** Given back when its result is known. */
   permit: Permit;
 }
@@ -230,7 +229,8 @@ export class ImageRole implements BackgroundRole {
     // Other origins may use the places for which there were no jobs.
     const again = (claimed > 0 && claimed < places) ||
       ended.some((job) =>
-        typeof job.end === "string" || this.#leases.get(job) !== undefined
+        job.end === "released" || job.end?.kind === "crashed" ||
+        this.#leases.get(job) !== undefined
       );
     if (again) return 0;
     const nextAt = Math.min(
@@ -332,12 +332,10 @@ export class ImageRole implements BackgroundRole {
   ): Promise<Set<string>> {
     const { config, deps, signals: { progress } } = this.#services;
     const results: AttemptResult[] = [];
-    const crashed: HeldImage[] = [];
     const released: HeldImage[] = [];
     for (const job of ended) {
       const { id, lease, order, end } = job;
-      if (end === "crashed") crashed.push(job);
-      else if (end === "released" || end === null) released.push(job);
+      if (end === "released" || end === null) released.push(job);
       else results.push({ sellerNo, id, lease, order, outcome: end });
     }
     const at = deps.clock.now();
@@ -349,17 +347,12 @@ export class ImageRole implements BackgroundRole {
       );
     const { imageQuota } = config;
     const options = { at, delay, imageQuota };
-    const settled = [
-      await settleImages(tx, sellerNo, results, options),
-      await recordCrashes(tx, sellerNo, crashed, at),
-    ];
+    const settled = await settleImages(tx, sellerNo, results, options);
     await release(tx, IMAGES, released, at);
-    tx.onCommit(() => {
-      for (const { transactions } of settled) {
-        for (const id of transactions) progress.announce(id);
-      }
-    });
-    return new Set(settled.flatMap(({ left }) => left));
+    tx.onCommit(() =>
+      settled.transactions.forEach((id) => progress.announce(id))
+    );
+    return new Set(settled.left);
   }
 
   #reported(results: readonly FetchedImage[]): void {
@@ -406,7 +399,7 @@ export class ImageRole implements BackgroundRole {
   #workerDied(culprit: string | null): void {
     for (const job of this.#inFlight()) {
       giveBack(job);
-      if (job.lease === culprit) job.end = "crashed";
+      if (job.lease === culprit) job.end = { kind: "crashed" };
     }
     this.#services.signals.images.notify();
   }

@@ -25,7 +25,6 @@ import { numberEvents } from "../../../src/webhooks/event_numbers.ts";
 import { insertEvent } from "../../../src/webhooks/rows/events.ts";
 import { settleDelivery } from "../../../src/webhooks/rows/outcomes.ts";
 import {
-  recordCrashes,
   type Settled,
   settleImages,
 } from "../../../src/images/rows/outcomes.ts";
@@ -227,7 +226,14 @@ Deno.test("an image is settled once, also when its first holder reports late", a
     (tx) => stored(tx, job),
     (sql) => sql.includes("FROM images"),
     async () => {
-      await both.two.write((tx) => recordCrashes(tx, job.sellerNo, [job], 4));
+      const crashed = { ...job, outcome: { kind: "crashed" } } as const;
+      await both.two.write((tx) =>
+        settleImages(tx, job.sellerNo, [crashed], {
+          at: 4,
+          delay: () => null,
+          imageQuota: 0,
+        })
+      );
       const [{ state }] = await both.rows("SELECT state FROM images") as {
         state: string;
       }[];
