@@ -210,16 +210,6 @@ export async function queueHeads(
   }));
 }
 
-export interface ClaimRequest {
-  sellerNo: number;
-  webhookId: string;
-  url: string;
-  limit: number;
-  lease: string;
-  /** Unix milliseconds. */
-  now: number;
-}
-
 /** A delivery under a lease. */
 export interface Claim extends Leased {
   /** Number of this attempt, from 1. */
@@ -238,7 +228,9 @@ const INSERT_ATTEMPTS = insertInto(
  */
 export async function claimDeliveries(
   tx: Tx,
-  { sellerNo, webhookId, url, limit, lease, now }: ClaimRequest,
+  { sellerNo, webhookId, url, limit, lease, now }:
+    & Pick<QueueHead, "sellerNo" | "webhookId" | "url">
+    & { limit: number; lease: string; now: number },
 ): Promise<Claim[]> {
   const rows = await claim<{ id: string; attempt: number }>(tx, DELIVERIES, {
     sellerNo,

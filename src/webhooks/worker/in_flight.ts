@@ -11,7 +11,7 @@ import {
   shareByTime,
 } from "../../lib/limits.ts";
 import { type Ask, Owners, type Permit, Usage } from "../../lib/usage.ts";
-import type { Claim, QueueHead } from "../rows/queue.ts";
+import type { QueueHead } from "../rows/queue.ts";
 
 /** Most attempts in flight to one URL, for all webhooks together. */
 const PER_ENDPOINT = 4;
@@ -22,31 +22,18 @@ export const IN_ALL = 256;
 /** The share of failing webhooks; the rest is reserved for the others. */
 const FAILING_IN_ALL = 192;
 
-export interface Flight {
-  claim: Claim;
-  webhookId: string;
-  sellerId: string;
-  url: string;
-  /** The webhook was failing when this was claimed. */
-  failing: boolean;
-  /** Unix milliseconds. */
-  claimedAt: number;
-}
-
 /** How many deliveries of a webhook may be claimed. */
 export interface ClaimShare {
   head: QueueHead;
   limit: number;
 }
 
-type Target = Pick<Flight, "webhookId" | "sellerId" | "url" | "failing">;
-
 /** The key of all attempts of failing webhooks. */
 const FAILING = "failing";
 
 const failingAt = (url: string) => `failing ${url}`;
 
-function askOf({ webhookId, sellerId, url, failing }: Target): Ask {
+function askOf({ webhookId, sellerId, url, failing }: QueueHead): Ask {
   const keys = failing
     ? [url, webhookId, FAILING, failingAt(url)]
     : [url, webhookId];
@@ -55,7 +42,7 @@ function askOf({ webhookId, sellerId, url, failing }: Target): Ask {
 
 const ANY = all(shareByTime(IN_ALL), perKey(PER_ENDPOINT));
 
-function limitOf({ webhookId, url, failing }: Target): Limit {
+function limitOf({ webhookId, url, failing }: QueueHead): Limit {
   if (!failing) return ANY;
   return all(
     ANY,
@@ -73,9 +60,12 @@ export class InFlight {
     this.#usage = new Usage(new Owners(clock));
   }
 
-  /** A place within the limits, until it is given back. */
-  take(flight: Flight): Permit {
-    return this.#usage.take(askOf(flight));
+  /**
+   * A place within the limits, until it is given back, for a delivery of a
+   * webhook as it was when this was claimed.
+   */
+  take(head: QueueHead): Permit {
+    return this.#usage.take(askOf(head));
   }
 
   /**

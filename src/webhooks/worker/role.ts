@@ -15,6 +15,7 @@ import {
   claimDeliveries,
   loadPayloads,
   type Payload,
+  type QueueHead,
   queueHeads,
 } from "../rows/queue.ts";
 import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
@@ -27,7 +28,7 @@ import {
   type Settled,
   settleDelivery,
 } from "../rows/outcomes.ts";
-import { type ClaimShare, type Flight, InFlight } from "./in_flight.ts";
+import { type ClaimShare, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
 import { Loop } from "../../jobs/loop.ts";
@@ -181,45 +182,21 @@ export class WebhookRole implements BackgroundRole {
   ): Promise<number> {
     const { db, deps } = this.#services;
     const lease = deps.ids.uuid();
+    let claimedAt = 0;
     const flights = await db.write((tx) => {
       // The write may have waited long.
-      const now = tx.now();
-      return claimShares(tx, shares, lease, now);
+      claimedAt = tx.now();
+      return claimShares(tx, shares, { lease, now: claimedAt });
     }, { seller: sellerNo });
     await deps.maybe?.("deliveries claimed");
-    const claims = flights.map(({ claim }) => claim);
-    const payloads = await this.#loadPayloads(sellerNo, claims);
-    for (const flight of flights) {
-      const payload = payloads.get(flight.claim.id);
-      if (payload !== undefined) this.#launch(flight, payload);
-    }
+    this.#leases.add(flights.map(({ claim }) => claim), claimedAt);
+    for (const flight of flights) this.#launch(flight);
     return flights.length;
   }
 
-  /**
-   * If the payloads cannot be read, no process would send them before the
-   * leases end.
-   */
-  async #loadPayloads(
-    sellerNo: number,
-    claims: readonly Claim[],
-  ): Promise<Map<string, Payload>> {
-    const { db } = this.#services;
-    const ids = claims.map(({ id }) => id);
-    try {
-      return await db.read((sql) => loadPayloads(sql, sellerNo, ids), {
-        seller: sellerNo,
-      });
-    } catch (error) {
-      await db.write((tx) => this.#interrupt(tx, claims), { seller: sellerNo });
-      throw error;
-    }
-  }
-
-  #launch(flight: Flight, payload: Payload): void {
-    const { claim, claimedAt } = flight;
-    this.#leases.add([claim], claimedAt);
-    const sending = this.#deliver(flight, payload)
+  #launch(flight: Flight): void {
+    const { claim } = flight;
+    const sending = this.#deliver(flight)
       .catch((error) =>
         // Its lease expires by itself; it is sent again then.
         this.#services.deps.log.error("delivery_not_recorded", {
@@ -234,11 +211,11 @@ export class WebhookRole implements BackgroundRole {
     this.#sending.add(sending);
   }
 
-  async #deliver(flight: Flight, payload: Payload): Promise<void> {
-    using place = this.#inFlight.take(flight);
+  async #deliver(flight: Flight): Promise<void> {
+    using place = this.#inFlight.take(flight.head);
     const { outcome, failures, endedAt } = await inSpan(
       "delivery.attempt",
-      () => this.#attempt(flight, payload, place),
+      () => this.#attempt(flight, place),
       {
         root: true,
         attributes: ({ outcome }) => ({
@@ -256,14 +233,14 @@ export class WebhookRole implements BackgroundRole {
   /** Sends a delivery once and records the outcome. */
   async #attempt(
     flight: Flight,
-    payload: Payload,
     place: Permit,
   ): Promise<Attempted> {
     const { deps } = this.#services;
+    const { head, payload } = flight;
     const outcome = await sendPayload({
       payload,
-      url: flight.url,
-      owner: flight.sellerId,
+      url: head.url,
+      owner: head.sellerId,
       outbound: this.#outbound,
       clock: deps.clock,
       signal: this.#aborting.signal,
@@ -298,7 +275,7 @@ export class WebhookRole implements BackgroundRole {
     place: Permit,
   ): Promise<Settled | null> {
     const { db, deps } = this.#services;
-    const { claim: { sellerNo }, webhookId } = flight;
+    const { sellerNo, webhookId } = flight.head;
     return await writeEnd(
       this.#services,
       (tx) =>
@@ -328,7 +305,7 @@ export class WebhookRole implements BackgroundRole {
     if (ms > 0) await pause(clock, ms, this.#aborting.signal);
   }
 
-  #log({ claim, webhookId }: Flight, outcome: Outcome, settled: Settled): void {
+  #log({ claim, head }: Flight, outcome: Outcome, settled: Settled): void {
     const { log } = this.#services.deps;
     const level = settled.state === "delivered" ? "debug" : "info";
     log[level]("delivery_tried", {
@@ -340,9 +317,17 @@ export class WebhookRole implements BackgroundRole {
       ms: outcome.durationMs,
     });
     if (settled.webhookDisabled) {
-      log.warn("webhook_disabled", { webhook: webhookId });
+      log.warn("webhook_disabled", { webhook: head.webhookId });
     }
   }
+}
+
+/** A claimed delivery. */
+interface Flight {
+  claim: Claim;
+  /** Its webhook, as it was when it was claimed. */
+  head: QueueHead;
+  payload: Payload;
 }
 
 interface Attempted {
@@ -358,22 +343,23 @@ function nameOf(outcome: Outcome): string {
   return isAccepted(outcome) ? "delivered" : outcome.error ?? "rejected";
 }
 
+/** Claims deliveries of one seller, with what they send. */
 async function claimShares(
   tx: Tx,
   shares: readonly ClaimShare[],
-  lease: string,
-  now: number,
+  lease: { lease: string; now: number },
 ): Promise<Flight[]> {
   // Sent all at once, which costs one round trip to a server.
-  const claimed = shares.map(async ({ head, limit }) => {
-    const { sellerNo, webhookId, sellerId, url, failing } = head;
-    const request = { sellerNo, webhookId, url, limit, lease, now };
-    const claims = await claimDeliveries(tx, request);
-    return claims.map((claim): Flight => (
-      { claim, webhookId, sellerId, url, failing, claimedAt: now }
-    ));
-  });
-  return (await Promise.all(claimed)).flat();
+  const claimed = await Promise.all(shares.map(async ({ head, limit }) => {
+    const claims = await claimDeliveries(tx, { ...head, ...lease, limit });
+    return claims.map((claim) => ({ head, claim }));
+  }));
+  const flights = claimed.flat();
+  const ids = flights.map(({ claim }) => claim.id);
+  const payloads = await loadPayloads(tx, shares[0].head.sellerNo, ids);
+  return flights.map((flight) => (
+    { ...flight, payload: payloads.get(flight.claim.id)! }
+  ));
 }
 
 /** Four random bytes as a number in 0…1. */

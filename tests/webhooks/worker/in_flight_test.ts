@@ -1,14 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { QueueHead } from "../../../src/webhooks/rows/queue.ts";
 import type { Permit } from "../../../src/lib/usage.ts";
-import {
-  type Flight,
-  IN_ALL,
-  InFlight,
-} from "../../../src/webhooks/worker/in_flight.ts";
+import { IN_ALL, InFlight } from "../../../src/webhooks/worker/in_flight.ts";
 import { TestClock } from "../../support/clock.ts";
-
-const LEASED = { sellerNo: 1, lease: "l", attempt: 1 };
 
 function headsOf(seller: string, urls: number): QueueHead[] {
   return Array.from({ length: urls }, (_, n) => ({
@@ -24,20 +18,16 @@ function headsOf(seller: string, urls: number): QueueHead[] {
 class Endpoints {
   readonly clock = new TestClock();
   readonly inFlight = new InFlight(this.clock);
-  readonly #places = new Map<Flight, Permit>();
+  readonly #places = new Map<QueueHead, Permit>();
 
   get size(): number {
     return this.#places.size;
   }
 
   /** Sends what may be sent; answers that. */
-  send(heads: readonly QueueHead[]): Flight[] {
+  send(heads: readonly QueueHead[]): QueueHead[] {
     const flights = this.inFlight.shares(heads).flatMap(({ head, limit }) =>
-      Array.from({ length: limit }, (_, n): Flight => ({
-        ...head,
-        claim: { ...LEASED, id: `${head.webhookId}-${n}` },
-        claimedAt: 0,
-      }))
+      Array.from({ length: limit }, () => ({ ...head }))
     );
     for (const flight of flights) {
       this.#places.set(flight, this.inFlight.take(flight));
@@ -46,7 +36,7 @@ class Endpoints {
   }
 
   /** Has these answered after so long. */
-  answer(flights: readonly Flight[], ms: number): void {
+  answer(flights: readonly QueueHead[], ms: number): void {
     this.clock.advance(ms);
     for (const flight of flights) {
       this.#places.get(flight)![Symbol.dispose]();
@@ -83,12 +73,7 @@ Deno.test("what was sent and waits for its server leaves its place to others", (
   const { inFlight } = new Endpoints();
   const [head] = headsOf("acme", 1);
   const [{ limit }] = inFlight.shares([head]);
-  const places = Array.from({ length: limit }, (_, n) =>
-    inFlight.take({
-      ...head,
-      claim: { ...LEASED, id: `${n}` },
-      claimedAt: 0,
-    }));
+  const places = Array.from({ length: limit }, () => inFlight.take(head));
   assertEquals(inFlight.shares([head]), []);
   places[0][Symbol.dispose]();
   assertEquals(inFlight.shares([head]).map(({ limit }) => limit), [1]);
