@@ -23,6 +23,7 @@ import { type ImageType, imageTypes } from "./image_types.ts";
 import { Buffer } from "node:buffer";
 import { createHash, hash } from "node:crypto";
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
+import { longestPause, type RetrySchedule } from "../jobs/retry_schedule.ts";
 import type { CodeEntry } from "../lib/errors.ts";
 
 export type ImageState =
@@ -191,41 +192,21 @@ export type AttemptOutcome = Exclude<
   { kind: "store_unavailable" | "interrupted" }
 >;
 
-/** Pauses after the first, second, … failed attempt, in milliseconds. */
-const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
+/** When an image is fetched again after a transient failure. */
+export const RETRIES: RetrySchedule = {
+  delaysMs: [1_000, 5_000, 30_000, 120_000],
+  retryAfterMs: 15 * 60_000,
+};
 /** How many attempts each request for an image gets. */
-export const ATTEMPTS = RETRY_DELAYS_MS.length + 1;
-/** A longer `Retry-After` is not honoured; no other pause is as long. */
-const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
+export const ATTEMPTS = RETRIES.delaysMs.length + 1;
 
 /** The queue of images. */
 export const IMAGES: LeaseQueue = {
   table: "images",
   order: "url_key",
-  longestPauseMs: RETRY_AFTER_LIMIT_MS,
+  longestPauseMs: longestPause(RETRIES),
   neverPutOff: "FALSE",
 };
-
-const JITTER = 0.2;
-/** The longest time that all attempts take without a `Retry-After`. */
-export const RETRY_SPAN_MS = (1 + JITTER) *
-  RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
-
-/**
- * Milliseconds until the next attempt after `attempts` (≥ 1) failed ones; null
- * after the last. `fraction` (0…1) chooses the jitter within ±20 %; a longer
- * `retryAfterMs` of the host is honoured up to a quarter of an hour.
- */
-export function retryDelay(
-  attempts: number,
-  fraction: number,
-  retryAfterMs = 0,
-): number | null {
-  const delay = RETRY_DELAYS_MS[attempts - 1];
-  if (delay === undefined) return null;
-  const jittered = Math.round(delay * (1 - JITTER + 2 * JITTER * fraction));
-  return Math.max(jittered, Math.min(retryAfterMs, RETRY_AFTER_LIMIT_MS));
-}
 
 /** So many crashes at an image are its own fault. The first may be chance. */
 export const CRASHES = 2;

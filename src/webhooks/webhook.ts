@@ -6,6 +6,7 @@ import { createHmac } from "node:crypto";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
+import { longestPause, type RetrySchedule } from "../jobs/retry_schedule.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** What deliveries to a webhook are written in. */
@@ -59,12 +60,10 @@ export const TRANSITIONS = {
   claim: { from: ["pending", "retrying"], to: "sending" },
   /** The endpoint answered 2xx. */
   accept: { from: ["sending"], to: "delivered" },
-  /** It failed, and the schedule has another try. */
+  /** It failed and the schedule has another try, or its outcome is unknown. */
   retry: { from: ["sending"], to: "retrying" },
   /** It failed, and the schedule has no other try. */
   exhaust: { from: ["sending"], to: "exhausted" },
-  /** The outcome is unknown: the process stopped or its lease expired. */
-  release: { from: ["sending"], to: "retrying" },
   /** Its webhook was disabled. */
   hold: { from: ["pending", "retrying", "sending"], to: "held" },
   /** Its webhook was enabled again. */
@@ -80,48 +79,29 @@ export const TRANSITIONS = {
   recover: { from: ["exhausted", "cancelled"], to: "pending" },
 } as const satisfies Record<string, Transition>;
 
-/** Milliseconds to wait after the first failed try, the second, and so on. */
-export const RETRY_DELAYS: readonly number[] = [
-  5 * SECOND_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  24 * HOUR_MS,
-];
-const RETRY_JITTER = 0.2;
-const RETRY_AFTER_MAX = 24 * HOUR_MS;
-const LONGEST_RETRY_MS = (1 + RETRY_JITTER) *
-  RETRY_DELAYS.reduce((most, ms) => Math.max(most, ms), RETRY_AFTER_MAX);
+/** When a delivery is tried again. */
+export const RETRIES: RetrySchedule = {
+  delaysMs: [
+    5 * SECOND_MS,
+    5 * MINUTE_MS,
+    30 * MINUTE_MS,
+    2 * HOUR_MS,
+    5 * HOUR_MS,
+    10 * HOUR_MS,
+    14 * HOUR_MS,
+    20 * HOUR_MS,
+    24 * HOUR_MS,
+  ],
+  retryAfterMs: 24 * HOUR_MS,
+};
 
 /** The queue of deliveries; a new one is never put off. */
 export const DELIVERIES: LeaseQueue = {
   table: "deliveries",
   order: "id",
-  longestPauseMs: LONGEST_RETRY_MS,
+  longestPauseMs: longestPause(RETRIES),
   neverPutOff: "failures = 0",
 };
-
-/**
- * Milliseconds until the next try after `failures` failed ones; null after the
- * last. `fraction` in 0…1 selects within ±20 %; `retryAfter`, in milliseconds,
- * is the pause that the endpoint requested and counts up to 24 hours.
- */
-export function retryDelay(
-  failures: number,
-  fraction: number,
-  retryAfter = 0,
-): number | null {
-  const delay = RETRY_DELAYS[failures - 1];
-  if (delay === undefined) return null;
-  const jittered = delay * (1 + RETRY_JITTER * (2 * fraction - 1));
-  return Math.round(
-    Math.max(jittered, Math.min(retryAfter, RETRY_AFTER_MAX)),
-  );
-}
 
 export interface WebhookHealth {
   /** Failed tries since the last success or registration. */

@@ -12,7 +12,7 @@ import { SETTINGS } from "../../src/config.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { imageTypes } from "../../src/images/image_types.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/lib/durations.ts";
-import { RETRY_DELAYS } from "../../src/webhooks/webhook.ts";
+import { RETRIES } from "../../src/webhooks/webhook.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
 import {
   blocks,
@@ -40,7 +40,7 @@ Deno.test("the chapter on architecture names files that exist", async () => {
 });
 
 Deno.test("the chapter on webhooks says when a delivery is tried again", () => {
-  const delays = RETRY_DELAYS.map((ms) =>
+  const delays = RETRIES.delaysMs.map((ms) =>
     ms < MINUTE_MS
       ? `${ms / SECOND_MS} s`
       : ms < HOUR_MS

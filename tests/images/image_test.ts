@@ -2,29 +2,32 @@ import { assert, assertEquals } from "@std/assert";
 import {
   conditionOf,
   IMAGE_CODES,
-  retryDelay,
+  RETRIES,
   statusFailure,
   validatorOf,
 } from "../../src/images/image.ts";
+import { retryDelay } from "../../src/jobs/retry_schedule.ts";
 
 const headers = (of: Record<string, string>) => (name: string) =>
   of[name] ?? null;
 
 Deno.test("retryDelay() is 1 s, 5 s, 30 s, 2 min, then over", () => {
-  const middle = [1, 2, 3, 4, 5].map((attempts) => retryDelay(attempts, 0.5));
+  const middle = [1, 2, 3, 4, 5].map((attempts) =>
+    retryDelay(RETRIES, attempts, 0.5)
+  );
   assertEquals(middle, [1_000, 5_000, 30_000, 120_000, null]);
 });
 
 Deno.test("retryDelay() spreads by a fifth to either side", () => {
-  assertEquals(retryDelay(1, 0), 800);
-  assertEquals(retryDelay(1, 1), 1_200);
+  assertEquals(retryDelay(RETRIES, 1, 0), 800);
+  assertEquals(retryDelay(RETRIES, 1, 1), 1_200);
 });
 
 Deno.test("retryDelay() waits for Retry-After, but not for ever", () => {
-  assertEquals(retryDelay(1, 0.5, 60_000), 60_000);
-  assertEquals(retryDelay(4, 0.5, 1_000), 120_000);
-  assertEquals(retryDelay(1, 0.5, 1e9), 15 * 60_000);
-  assertEquals(retryDelay(5, 0.5, 60_000), null);
+  assertEquals(retryDelay(RETRIES, 1, 0.5, 60_000), 60_000);
+  assertEquals(retryDelay(RETRIES, 4, 0.5, 1_000), 120_000);
+  assertEquals(retryDelay(RETRIES, 1, 0.5, 1e9), 15 * 60_000);
+  assertEquals(retryDelay(RETRIES, 5, 0.5, 60_000), null);
 });
 
 Deno.test("statusFailure() tries again what may pass, and nothing else", () => {

@@ -493,12 +493,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "images: they are tried without a limit",
-    file: "images/image.ts",
-    from: `  const delay = RETRY_DELAYS_MS[attempts - 1];
+    file: "jobs/retry_schedule.ts",
+    from: `  const delay = delaysMs[failures - 1];
   if (delay === undefined) return null;
 `,
-    to:
-      `  const delay = RETRY_DELAYS_MS[attempts - 1] ?? RETRY_DELAYS_MS.at(-1)!;
+    to: `  const delay = delaysMs[failures - 1] ?? delaysMs.at(-1)!;
 `,
   },
   {

@@ -3,11 +3,11 @@ import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import {
   DELIVERY_STATES,
   isGivenUp,
-  RETRY_DELAYS,
-  retryDelay,
+  RETRIES,
   TRANSITIONS,
   webhookSignature,
 } from "../../src/webhooks/webhook.ts";
+import { retryDelay } from "../../src/jobs/retry_schedule.ts";
 import { retryAfter } from "../../src/lib/retry_after.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -59,12 +59,12 @@ Deno.test("with two secrets either one verifies", () => {
 });
 
 Deno.test("retries follow the schedule within ±20 %, then end", () => {
-  for (const [i, delay] of RETRY_DELAYS.entries()) {
-    assertEquals(retryDelay(i + 1, 0), delay * 0.8);
-    assertEquals(retryDelay(i + 1, 0.5), delay);
-    assertEquals(retryDelay(i + 1, 1), delay * 1.2);
+  for (const [i, delay] of RETRIES.delaysMs.entries()) {
+    assertEquals(retryDelay(RETRIES, i + 1, 0), delay * 0.8);
+    assertEquals(retryDelay(RETRIES, i + 1, 0.5), delay);
+    assertEquals(retryDelay(RETRIES, i + 1, 1), delay * 1.2);
   }
-  assertEquals(RETRY_DELAYS.map((ms) => ms / 1000), [
+  assertEquals(RETRIES.delaysMs.map((ms) => ms / 1000), [
     5,
     300,
     1800,
@@ -75,14 +75,14 @@ Deno.test("retries follow the schedule within ±20 %, then end", () => {
     72_000,
     86_400,
   ]);
-  assertEquals(retryDelay(10, 0.5), null);
+  assertEquals(retryDelay(RETRIES, 10, 0.5), null);
 });
 
 Deno.test("a retry never comes before Retry-After, which counts up to a day", () => {
-  assertEquals(retryDelay(1, 0.5, 60_000), 60_000);
-  assertEquals(retryDelay(2, 0.5, 60_000), 300_000);
-  assertEquals(retryDelay(1, 0.5, 99 * DAY), DAY);
-  assertEquals(retryDelay(10, 0.5, 60_000), null);
+  assertEquals(retryDelay(RETRIES, 1, 0.5, 60_000), 60_000);
+  assertEquals(retryDelay(RETRIES, 2, 0.5, 60_000), 300_000);
+  assertEquals(retryDelay(RETRIES, 1, 0.5, 99 * DAY), DAY);
+  assertEquals(retryDelay(RETRIES, 10, 0.5, 60_000), null);
 });
 
 Deno.test("Retry-After is read as seconds or as a date", () => {

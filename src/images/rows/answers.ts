@@ -2,7 +2,7 @@
  * Answers the requests that wait for an image. One write updates a bounded
  * number of them; a job ends with the last.
  */
-import { ATTEMPTS, RETRY_SPAN_MS } from "../image.ts";
+import { ATTEMPTS, RETRIES } from "../image.ts";
 import {
   inLists,
   LIMIT,
@@ -10,6 +10,7 @@ import {
   type Param,
   type Tx,
 } from "../../database/db.ts";
+import { longestSpan } from "../../jobs/retry_schedule.ts";
 
 /** The most waiting rows that one write reads. */
 const ANSWER_LIMIT = 500;
@@ -107,7 +108,7 @@ export async function answerExhausted(
     );
     for (const row of rows) {
       const exhausted = answer.attempt - row.after_attempt >= ATTEMPTS &&
-        at - row.created_at >= RETRY_SPAN_MS;
+        at - row.created_at >= longestSpan(RETRIES);
       if (exhausted) answered.push({ row, answer });
     }
   }

@@ -11,8 +11,9 @@ import {
   type ImageFailure,
   type ImageOutcome,
   IMAGES,
-  retryDelay,
+  RETRIES,
 } from "../image.ts";
+import { retryDelay } from "../../jobs/retry_schedule.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
@@ -341,6 +342,7 @@ export class ImageRole implements BackgroundRole {
     const at = deps.clock.now();
     const delay = (attempts: number, failure: ImageFailure) =>
       retryDelay(
+        RETRIES,
         attempts,
         deps.ids.random(1)[0] / 255,
         retryAfter(failure.retryAfter ?? null, at),

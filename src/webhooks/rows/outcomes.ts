@@ -5,12 +5,13 @@ import {
   DELIVERIES,
   type DeliveryState,
   isGivenUp,
-  retryDelay,
+  RETRIES,
   type Transition,
   TRANSITIONS,
   type WebhookHealth,
 } from "../webhook.ts";
 import { query, type Tx } from "../../database/db.ts";
+import { retryDelay } from "../../jobs/retry_schedule.ts";
 import { type Leased, settle } from "../../jobs/lease_queue.ts";
 import { holdDeliveries } from "./queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
@@ -145,24 +146,24 @@ async function notAccepted(
   { now, fraction }: Settlement,
 ): Promise<Next> {
   const current = await lockCurrent(tx, claimed);
-  if (outcome.error === INTERRUPTED.error) {
-    return interrupted(claimed, current, now);
-  }
-  const failures = claimed.failures + 1;
+  const isInterrupted = outcome.error === INTERRUPTED.error;
+  const failures = claimed.failures + (isInterrupted ? 0 : 1);
   const replaced = current.url !== claimed.url;
   // Failures of a former URL do not count against its replacement.
-  const webhook = replaced
+  const webhook = isInterrupted || replaced
     ? UNHARMED
     : await countFailure(tx, claimed, outcome, now);
   const stay = { failures, dueAt: null, webhook };
   if (current.url === null) return { transition: TRANSITIONS.cancel, ...stay };
-  const delay = retryDelay(failures, fraction, outcome.retryAfter);
+  const delay = isInterrupted
+    ? 0
+    : retryDelay(RETRIES, failures, fraction, outcome.retryAfter);
   if (delay === null) return { transition: TRANSITIONS.exhaust, ...stay };
   if (current.disabledAt !== null || webhook.webhookDisabled) {
     return { transition: TRANSITIONS.hold, ...stay };
   }
   const dueAt = replaced ? now : now + delay;
-  return { transition: TRANSITIONS.retry, failures, dueAt, webhook };
+  return { ...stay, transition: TRANSITIONS.retry, dueAt };
 }
 
 /**
@@ -181,19 +182,6 @@ async function lockCurrent(
     ),
     [sellerNo, webhookId],
   ) ?? { url: null, disabledAt: null };
-}
-
-function interrupted(
-  { failures }: Claimed,
-  current: Current,
-  now: number,
-): Next {
-  const stay = { failures, dueAt: null, webhook: UNHARMED };
-  if (current.url === null) return { transition: TRANSITIONS.cancel, ...stay };
-  if (current.disabledAt !== null) {
-    return { transition: TRANSITIONS.hold, ...stay };
-  }
-  return { ...stay, transition: TRANSITIONS.release, dueAt: now };
 }
 
 /** Counts a failure of a webhook, and disables it after too many. */
