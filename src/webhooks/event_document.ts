@@ -60,9 +60,6 @@ export function readEventData(bytes: Uint8Array): string {
   if (bytes.length > EVENT_LIMIT) throw dataTooLong(bytes.length);
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const data = bytes.subarray(hasMark ? 3 : 0);
-  if (new TextDecoder().decode(data.subarray(0, 5)) === "<?xml") {
-    throw declared();
-  }
   const open = new TextEncoder().encode("<data>");
   const close = new TextEncoder().encode("</data>");
   const document = new Uint8Array([...open, ...data, ...close]);
@@ -72,19 +69,6 @@ export function readEventData(bytes: Uint8Array): string {
   } catch (error) {
     throw error instanceof ServiceError ? shifted(error, open.length) : error;
   }
-}
-
-function declared() {
-  return new ServiceError("malformed_xml", "The data is not usable XML.", {
-    details: [{
-      line: 1,
-      column: 1,
-      code: "syntax",
-      message:
-        "An XML declaration stands here; leave it out, as this is what " +
-        "stands inside <data>.",
-    }],
-  });
 }
 
 /** The error with its position relative to the end of the prefix. */
