@@ -354,7 +354,7 @@ bothEngines.test("images: a plan gives each seller as many places", async () => 
     await hand.upload(urls, seller);
   }
   const history = new OriginHistory();
-  history.note(HOST, true);
+  history.set(HOST, true);
   const options = {
     now: hand.clock.now(),
     history,

@@ -14,18 +14,15 @@
  */
 import { RecentValues } from "../../lib/recent_values.ts";
 import { keyShareByTime, shareByTime } from "../../lib/limits.ts";
-import { type Ask, type Owners, Usage } from "../../lib/usage.ts";
+import { type Owners, Usage } from "../../lib/usage.ts";
 
 /** Most downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
 const IN_ALL = shareByTime(256);
 const AT_PROVEN = keyShareByTime(4 * PER_ORIGIN);
-const PER_UNPROVEN_ORIGIN = 4;
-const AT_UNPROVEN = keyShareByTime(PER_UNPROVEN_ORIGIN);
+const AT_UNPROVEN = keyShareByTime(4);
 const UNPROVEN = 24;
 const UNPROVEN_WITH_FIRST = 56;
-/** Origins whose latest answer is remembered. */
-const REMEMBERED = 10_000;
 
 /** The seller and the origin of a download. */
 export interface DownloadSource {
@@ -33,18 +30,13 @@ export interface DownloadSource {
   origin: string;
 }
 
-/** Whether each origin answered its latest request. */
-export class OriginHistory {
-  readonly #answered = new RecentValues<boolean>(REMEMBERED);
-
-  /** Records whether the origin answered its latest request, in any way. */
-  note(origin: string, answered: boolean): void {
-    this.#answered.set(origin, answered);
-  }
-
-  /** undefined: the origin was never requested, or was forgotten. */
-  answered(origin: string): boolean | undefined {
-    return this.#answered.get(origin);
+/**
+ * Whether each origin answered its latest request, in any way; undefined: it was
+ * never requested, or was forgotten.
+ */
+export class OriginHistory extends RecentValues<boolean> {
+  constructor() {
+    super(10_000);
   }
 }
 
@@ -86,28 +78,25 @@ export class DownloadLimits {
   }
 
   take(source: DownloadSource): void {
+    const { owner, keys } = askOf(source);
     const more = this.#proven(source.origin) ? [] : [ALL_UNPROVEN];
-    this.#usage.add(askOf(source, more));
+    this.#usage.add({ owner, keys: [...keys, ...more] });
   }
 
   #unprovenRoom({ sellerId, origin }: DownloadSource): number {
-    const held = this.#usage.used(origin);
     const used = this.#usage.used(ALL_UNPROVEN);
-    const room = Math.min(PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
-    if (room > 0 || held > 0 || used >= UNPROVEN_WITH_FIRST) return room;
-    const isFirst = this.#history.answered(origin) === undefined ||
-      this.#usage.used(ALL_UNPROVEN, sellerId) === 0;
-    return isFirst ? 1 : 0;
+    if (used < UNPROVEN) return UNPROVEN - used;
+    const isFirst = this.#usage.used(origin) === 0 &&
+      (this.#history.get(origin) === undefined ||
+        this.#usage.used(ALL_UNPROVEN, sellerId) === 0);
+    return isFirst && used < UNPROVEN_WITH_FIRST ? 1 : 0;
   }
 
   #proven(origin: string): boolean {
-    return this.#history.answered(origin) === true;
+    return this.#history.get(origin) === true;
   }
 }
 
-function askOf(
-  { sellerId, origin }: DownloadSource,
-  more: readonly string[] = [],
-): Ask {
-  return { owner: sellerId, keys: [origin, ...more] };
-}
+const askOf = ({ sellerId, origin }: DownloadSource) => (
+  { owner: sellerId, keys: [origin] }
+);

@@ -47,7 +47,10 @@ import { eachSeller, release } from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 
-/** Pause before the next round if one did not read the whole queue. */
+/**
+ * Pause before the next round if one did not read the whole queue. Without it, an
+ * image behind many dead hosts of its seller waits a second for each 64.
+ */
 const NEXT_LOOK_MS = 50;
 /** Nothing is claimed for this long after this process aborted a download. */
 const INTERRUPTED_PAUSE_MS = 1_000;
@@ -369,7 +372,7 @@ export class ImageRole implements BackgroundRole {
         this.#claimsFrom = this.#reportedAt + INTERRUPTED_PAUSE_MS;
         continue;
       }
-      this.#history.note(job.origin, isAnswered(outcome));
+      this.#history.set(job.origin, isAnswered(outcome));
       if (outcome.kind === "store_unavailable") {
         giveBack(job);
         this.#store.failed(outcome);

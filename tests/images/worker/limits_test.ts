@@ -45,10 +45,10 @@ Deno.test("limits: an origin never asked gets four, one that answers 64 at most"
   const { slots, history } = empty(["a"]);
   const source = { sellerId: "a", origin: origin(1) };
   assertEquals(takeAll(slots, source), 4);
-  history.note(source.origin, true);
+  history.set(source.origin, true);
   const more = takeAll(slots, source);
   assert(more >= 50 && more <= 60, `${more} more`);
-  history.note(source.origin, false);
+  history.set(source.origin, false);
   assertEquals(slots.room(source), 0);
 });
 
@@ -60,7 +60,7 @@ const sources = (sellerId: string, first: number) =>
 
 Deno.test("limits: a seller leaves as many free as it has", () => {
   const { slots, history } = empty(["a", "b"]);
-  for (let n = 0; n < 20; n++) history.note(origin(n), true);
+  for (let n = 0; n < 20; n++) history.set(origin(n), true);
   const taken = (sellerId: string, first: number) =>
     sources(sellerId, first).map((source) => takeAll(slots, source))
       .reduce((sum, n) => sum + n);
@@ -71,7 +71,7 @@ Deno.test("limits: a seller leaves as many free as it has", () => {
 Deno.test("limits: sellers whose hosts are slow have few, although they answer", () => {
   const slow = ["a", "b"];
   const { slots, history } = empty(["c"], slow);
-  for (let n = 0; n < 30; n++) history.note(origin(n), true);
+  for (let n = 0; n < 30; n++) history.set(origin(n), true);
   let held = 0;
   for (const [n, seller] of slow.entries()) {
     for (const source of sources(seller, 10 * n)) {
@@ -84,7 +84,7 @@ Deno.test("limits: sellers whose hosts are slow have few, although they answer",
 
 Deno.test("limits: a seller has room at some origin, or it need not be asked for any", () => {
   const { slots, history } = empty(["prompt"], ["slow"]);
-  for (let n = 0; n < 30; n++) history.note(origin(n), true);
+  for (let n = 0; n < 30; n++) history.set(origin(n), true);
   const ofEach = (sellerId: string) => [
     ...sources(sellerId, 0),
     { sellerId, origin: origin(40) },
@@ -106,20 +106,20 @@ Deno.test("limits: within an origin, too, a seller leaves room to others", () =>
   const shared = origin(1);
   assertEquals(takeAll(slots, { sellerId: "slow", origin: shared }), 1);
   assertEquals(takeAll(slots, { sellerId: "new", origin: shared }), 2);
-  history.note(shared, true);
+  history.set(shared, true);
   assert(slots.room({ sellerId: "new", origin: shared }) > 0);
 });
 
 Deno.test("limits: origins that hang leave room for new ones, for good ones, and for sellers without a slot", () => {
   const { slots, history } = empty();
-  history.note(origin(0), true);
+  history.set(origin(0), true);
   for (let n = 1; n <= 20; n++) {
-    history.note(origin(n), false);
+    history.set(origin(n), false);
     takeAll(slots, { sellerId: `s${n}`, origin: origin(n) });
   }
   assertEquals(slots.room({ sellerId: "s1", origin: origin(20) }), 0);
   assertEquals(slots.room({ sellerId: "s1", origin: origin(21) }), 1);
-  history.note(origin(21), false);
+  history.set(origin(21), false);
   assertEquals(slots.room({ sellerId: "s1", origin: origin(21) }), 0);
   assertEquals(slots.room({ sellerId: "x", origin: origin(21) }), 1);
   assert(slots.room({ sellerId: "x", origin: origin(0) }) > 1);

@@ -327,6 +327,30 @@ Deno.test("images: a folder that is away is not taken for missing files", async 
   Deno.renameSync(aside, folder);
 });
 
+Deno.test("images: what is due behind many origins that wait is found at once", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  const waiting = Array.from(
+    { length: 200 },
+    (_, n) => `http://0-${n}.example/a.png`,
+  );
+  const id = await bench.upload([...waiting, `${host.url}/good/a.png`]);
+  await bench.db.write((tx) =>
+    tx.run(
+      "UPDATE images SET due_at = ? WHERE url LIKE 'http://0-%'",
+      [clock.now() + 3_600_000],
+    )
+  );
+  bench.startRole();
+  let passed = 0;
+  await until(async () => {
+    if (passed < 500) clock.advance(10);
+    passed += 10;
+    return (await bench.counts(id)).stored === 1;
+  }, "the image");
+});
+
 Deno.test("images: hosts that hang do not delay the images of others", async () => {
   const hosts = Array.from({ length: 10 }, () => new ImageHost());
   await using good = new ImageHost();
