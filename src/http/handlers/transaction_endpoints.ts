@@ -42,7 +42,7 @@ import {
   STEP_BYTES,
 } from "../server/list.ts";
 import { QueryReader, readOption } from "../server/query.ts";
-import { bytesOf, SMALL } from "../server/sending.ts";
+import { bytesOf, isSmall } from "../server/sending.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import {
   streamProgress,
@@ -151,7 +151,7 @@ async function fullRecord(
   const bytes = bytesOf(written);
   // `Deno.serve` sends a text in half the time of as many bytes; a longer one is
   // sent in blocks.
-  const isText = typeof written === "string" && bytes <= SMALL;
+  const isText = typeof written === "string" && isSmall(written);
   const document = isText ? written : inOneBlock(written);
   const undoneBy = transaction.undone_by;
   finalRecords.set(key, { document, undoneBy }, bytes);

@@ -41,7 +41,7 @@ import {
   bytesOf,
   type EncodedBody,
   inBlocks,
-  SMALL,
+  isSmall,
 } from "./sending.ts";
 
 /** Encoded records of uploads kept for later answers. */
@@ -287,7 +287,7 @@ export class RequestHandler {
       return new Response(paced, { status, headers });
     }
     exchange.sent = body;
-    if (typeof body === "string" && body.length <= SMALL) {
+    if (typeof body === "string" && isSmall(body)) {
       return new Response(body, { status, headers });
     }
     const blocks = inBlocks(body);

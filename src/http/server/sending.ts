@@ -18,7 +18,7 @@ import { RETRY_SOON } from "../admission/seller_quota.ts";
  * Smaller or equal bodies are not monitored: a stream takes twice the time of
  * such a request. The status of an upload of 250 products is smaller.
  */
-export const SMALL = 48 * 1_024;
+const SMALL = 48 * 1_024;
 /** Bytes handed over at a time. */
 const CHUNK_BYTES = 64 * 1_024;
 /** How long a reader may take for one chunk. */
@@ -43,6 +43,11 @@ export function bytesOf(body: EncodedBody): number {
   return typeof body === "string"
     ? Buffer.byteLength(body)
     : sizeOf(inBlocks(body));
+}
+
+/** Whether a body, by its bytes, is not monitored. */
+export function isSmall(body: EncodedBody): boolean {
+  return bytesOf(body) <= SMALL;
 }
 
 export function inBlocks(body: EncodedBody): EncodedBlocks {
@@ -122,7 +127,7 @@ export class BodySender {
     held: DisposableStack,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
     const bytes = sizeOf(blocks);
-    if (bytes <= SMALL) return joined(blocks);
+    if (isSmall(blocks)) return joined(blocks);
     const sending = new Sending(this.#clock, chunksOf(blocks));
     const stack = held.move();
     return track(sending, this.#owned, { owner, bytes }, () => stack.dispose());
@@ -157,7 +162,7 @@ export class BodySender {
     client: string,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
     const isStream = body instanceof ReadableStream;
-    if (!isStream && sizeOf(body) <= SMALL) return joined(body);
+    if (!isStream && isSmall(body)) return joined(body);
     try {
       const own = this.#readersOf(client);
       const room = () => PUBLIC - this.#public.size;

@@ -4,6 +4,7 @@ import { jsonLog } from "../../../src/deps.ts";
 import {
   BodySender,
   IDLE_MS,
+  isSmall,
   PUBLIC,
 } from "../../../src/http/server/sending.ts";
 import { joined } from "../../../src/lib/blocks.ts";
@@ -54,6 +55,13 @@ Deno.test("a body that is read arrives whole and releases what it held", async (
     bench.sender.send([short], "a", new DisposableStack()),
     short,
   );
+});
+
+Deno.test("whether a body is watched depends on its bytes, not on its characters", () => {
+  assertEquals(isSmall("a".repeat(48 * 1_024)), true);
+  assertEquals(isSmall("a".repeat(48 * 1_024 + 1)), false);
+  assertEquals(isSmall("ж".repeat(24 * 1_024)), true);
+  assertEquals(isSmall("ж".repeat(24 * 1_024 + 1)), false);
 });
 
 Deno.test("blocks of a body are sent in order, each in its own chunks", async () => {
