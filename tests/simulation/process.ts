@@ -126,6 +126,8 @@ export class Life implements Server {
   readonly #machine: Machine;
   readonly #options: ProcessOptions;
   readonly #random: Random;
+  /** Of delays of commits alone, so that nothing else follows from them. */
+  readonly #commits: Random;
   readonly #ended = Promise.withResolvers<never>();
   readonly #clients = new Set<ClientConnection>();
   readonly #connections = new Set<DatabaseSync>();
@@ -156,6 +158,7 @@ export class Life implements Server {
     this.#options = options;
     this.#machine = options.machine;
     this.#random = this.#machine.kernel.random(`life of ${name}`);
+    this.#commits = this.#machine.kernel.random(`commits of ${name}`);
     this.#ended.promise.catch(() => {});
   }
 
@@ -361,13 +364,13 @@ export class Life implements Server {
   }
 
   /** The places of a world where things take longer differ. */
-  #maybe(place: string): Promise<void> {
+  #maybe(place: string, random = this.#random): Promise<void> {
     const delays = this.#places.get(place) ?? this.#delaysAt(place);
     this.#places.set(place, delays);
-    const isDelayed = this.#random.next() < delays.share &&
+    const isDelayed = random.next() < delays.share &&
       this.#machine.kernel.faulty;
     return isDelayed
-      ? this.#pause(delays.mostMs * this.#random.next() ** 2)
+      ? this.#pause(delays.mostMs * random.next() ** 2)
       : Promise.resolve();
   }
 
@@ -404,7 +407,7 @@ export class Life implements Server {
 
   async #beforeCommit(): Promise<void> {
     this.#work(this.#machine.pace.commitMs);
-    await this.#maybe("commit");
+    await this.#maybe("commit", this.#commits);
     for (const hook of this.#machine.committing) {
       const waiting = hook();
       if (waiting === undefined) continue;
