@@ -1,14 +1,7 @@
 /** Deletes old rows of the catalogue: jobs of `operations/maintenance.ts`. */
 import { lockOld } from "../database/old_rows.ts";
 import { bySeller } from "../jobs/lease_queue.ts";
-import {
-  inLists,
-  LIMIT,
-  MAINTENANCE,
-  marks,
-  partsOf,
-  type Tx,
-} from "../database/db.ts";
+import { inLists, LIMIT, marks, partsOf, type Tx } from "../database/db.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -35,11 +28,7 @@ export async function* sweepUploads(
   const days = config.keepUploadsDays;
   if (days === 0) return;
   const before = deps.clock.now() - days * DAY_MS;
-  yield* untilNoneOnAny(
-    db,
-    (part) =>
-      part.write((tx) => deleteOldTransactions(tx, before), MAINTENANCE),
-  );
+  yield* untilNoneOnAny(db, (tx) => deleteOldTransactions(tx, before));
 }
 
 /**
@@ -111,10 +100,7 @@ export async function* sweepUndo(
   { config, deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const since = undoableSince(deps.clock.now(), config.undoDays);
-  yield* untilNoneOnAny(
-    db,
-    (part) => part.write((tx) => deleteOldUndo(tx, since), MAINTENANCE),
-  );
+  yield* untilNoneOnAny(db, (tx) => deleteOldUndo(tx, since));
 }
 
 /** Deletes changes of prices older than SELLER_KEEP_PRICES_DAYS. */
@@ -130,10 +116,7 @@ export async function* sweepIdempotencyKeys(
   { deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  yield* untilNoneOnAny(
-    db,
-    (part) => part.write((tx) => forgetExpiredKeys(tx, now), MAINTENANCE),
-  );
+  yield* untilNoneOnAny(db, (tx) => forgetExpiredKeys(tx, now));
 }
 
 /** Gives products the numbers that changes of their images left for later. */
@@ -141,5 +124,5 @@ export async function* finishImageChanges(
   { db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   if (!await db.read(hasRest, { single: true })) return;
-  yield* untilNoneOnAny(db, (part) => part.write(touchRest, MAINTENANCE));
+  yield* untilNoneOnAny(db, touchRest);
 }

@@ -31,16 +31,15 @@ export async function* sweepImports(
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
   const sweep = (old: Pick<OldRows, "condition" | "params" | "order">) =>
-    untilNoneOnAny(db, (part) =>
-      part.write(async (tx) => {
-        const imports = { table: "imports", key: "id", limit: 1, ...old };
-        const [row] = await lockOld(tx, imports);
-        if (row === undefined) return 0;
-        return await deleteImport(tx, {
-          sellerNo: row.sellerNo,
-          importId: row.id,
-        });
-      }, MAINTENANCE));
+    untilNoneOnAny(db, async (tx) => {
+      const imports = { table: "imports", key: "id", limit: 1, ...old };
+      const [row] = await lockOld(tx, imports);
+      if (row === undefined) return 0;
+      return await deleteImport(tx, {
+        sellerNo: row.sellerNo,
+        importId: row.id,
+      });
+    });
   yield* sweep({
     condition: "state = 'arriving' AND created_at <= ?",
     params: [now - ARRIVAL_MS],

@@ -10,13 +10,7 @@
  * one seller. So nothing ever sorts a backlog, and sellers can be on several
  * servers.
  */
-import {
-  type Db,
-  LIMIT,
-  MAINTENANCE,
-  type Param,
-  query,
-} from "../database/db.ts";
+import { type Db, LIMIT, type Param, query } from "../database/db.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { lockOld } from "../database/old_rows.ts";
@@ -305,12 +299,11 @@ export function correctTimes(
     return rows.length;
   };
   const putOff = `(${neverPutOff} OR due_at > ?)`;
-  return untilNoneOnAny(db, (part) =>
-    part.write(async (tx) => {
-      const latest = soon + longestPauseMs;
-      const due = await correct(tx, "due_at", putOff, [latest]);
-      const free = await correct(tx, "lease_until", LEASED, []);
-      if (due > 0) tx.onCommit(() => signal.announce());
-      return due + free;
-    }, MAINTENANCE));
+  return untilNoneOnAny(db, async (tx) => {
+    const latest = soon + longestPauseMs;
+    const due = await correct(tx, "due_at", putOff, [latest]);
+    const free = await correct(tx, "lease_until", LEASED, []);
+    if (due > 0) tx.onCommit(() => signal.announce());
+    return due + free;
+  });
 }

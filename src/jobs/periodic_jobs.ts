@@ -2,7 +2,7 @@
  * Runs periodic jobs, one small portion of one job at a time, so that no job
  * delays a request.
  */
-import { type InParts, type Part, partsOf } from "../database/db.ts";
+import { type InParts, MAINTENANCE, partsOf, type Tx } from "../database/db.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
@@ -137,12 +137,14 @@ export class PeriodicJobs {
   }
 }
 
-/** Runs portions on each server that can be reached until one handles nothing. */
+/** Writes portions on each server that can be reached until one handles nothing. */
 export async function* untilNoneOnAny(
   db: InParts,
-  portion: (part: Part) => Promise<number>,
+  portion: (tx: Tx) => Promise<number>,
 ): AsyncGenerator<number, void> {
-  for (const part of partsOf(db)) yield* untilNone(() => portion(part));
+  for (const part of partsOf(db)) {
+    yield* untilNone(() => part.write(portion, MAINTENANCE));
+  }
 }
 
 /** Runs portions until one handles nothing. */

@@ -1,5 +1,4 @@
 /** Deletes old notices: a job of `operations/maintenance.ts`. */
-import { MAINTENANCE } from "../database/db.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 import { SOUGHT } from "./kinds.ts";
@@ -13,9 +12,6 @@ export async function* sweepNotices(
 ): AsyncGenerator<number, void> {
   for (const { name, nature } of SOUGHT) {
     if (nature === "state") continue;
-    yield* untilNoneOnAny(
-      db,
-      (part) => part.write((tx) => deletePast(tx, name, ROWS), MAINTENANCE),
-    );
+    yield* untilNoneOnAny(db, (tx) => deletePast(tx, name, ROWS));
   }
 }

@@ -10,7 +10,6 @@ import {
   type Db,
   inLists,
   insertInto,
-  MAINTENANCE,
   marks,
   type Param,
   type Part,
@@ -306,8 +305,5 @@ export async function* sweepRefusals(
     order: "id",
     limit: SWEEP_ROWS,
   };
-  yield* untilNoneOnAny(
-    db,
-    (part) => part.write((tx) => deleteOld(tx, old), MAINTENANCE),
-  );
+  yield* untilNoneOnAny(db, (tx) => deleteOld(tx, old));
 }

@@ -19,10 +19,7 @@ export async function* sweepEvents(
   const keptMs = config.keepEventsDays * DAY_MS;
   if (keptMs === 0) return;
   const now = deps.clock.now();
-  yield* untilNoneOnAny(
-    db,
-    (part) => part.write((tx) => sweepDeliveries(tx, now, keptMs), MAINTENANCE),
-  );
+  yield* untilNoneOnAny(db, (tx) => sweepDeliveries(tx, now, keptMs));
 }
 
 /**
@@ -35,10 +32,7 @@ export async function* sweepReferences(
   const days = config.keepReferencesDays;
   if (days === 0) return;
   const before = deps.clock.now() - days * DAY_MS;
-  yield* untilNoneOnAny(
-    db,
-    (part) => part.write((tx) => deleteReferences(tx, before), MAINTENANCE),
-  );
+  yield* untilNoneOnAny(db, (tx) => deleteReferences(tx, before));
 }
 
 /** Deletes former secrets that no longer sign. */
