@@ -1,14 +1,15 @@
 /** Webhooks of sellers. */
 import type { Deps } from "../deps.ts";
-import type { Webhook, WebhookRegistration, WebhookState } from "./webhook.ts";
+import {
+  TRANSITIONS,
+  type Webhook,
+  type WebhookRegistration,
+  type WebhookState,
+} from "./webhook.ts";
 import { type Db, query, type Sql, type Tx } from "../database/db.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
-import {
-  cancelDeliveries,
-  freeDeliveries,
-  hastenDeliveries,
-} from "./rows/queue.ts";
+import { hastenDeliveries, moveDeliveries } from "./rows/queue.ts";
 
 const COLUMNS = `id, trigger_name AS "trigger", url, format,
   disabled_at AS "disabledAt", failing_since AS "failingSince",
@@ -47,7 +48,7 @@ export async function putWebhook(
   );
   const key = { sellerNo, id: former.id };
   await hastenDeliveries(tx, key, now);
-  await freeDeliveries(tx, key, now);
+  await moveDeliveries(tx, key, TRANSITIONS.free, now);
 }
 
 /** A seller's webhooks, the oldest first. */
@@ -140,6 +141,6 @@ export async function deleteWebhook(
     "DELETE FROM webhooks WHERE seller_no = ? AND id = ?",
     [sellerNo, webhook.id],
   );
-  await cancelDeliveries(tx, key, clock.now());
+  await moveDeliveries(tx, key, TRANSITIONS.cancel, clock.now());
   return true;
 }

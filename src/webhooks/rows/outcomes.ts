@@ -13,7 +13,7 @@ import {
 import { query, type Tx } from "../../database/db.ts";
 import { retryDelay } from "../../jobs/retry_schedule.ts";
 import { type Leased, settle } from "../../jobs/lease_queue.ts";
-import { holdDeliveries } from "./queue.ts";
+import { moveDeliveries } from "./queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
 
 export interface Outcome {
@@ -209,7 +209,8 @@ async function countFailure(
       "UPDATE webhooks SET disabled_at = ? WHERE seller_no = ? AND id = ?",
       [[now, sellerNo, webhookId]],
     );
-    await holdDeliveries(tx, { sellerNo, id: webhookId }, now);
+    const key = { sellerNo, id: webhookId };
+    await moveDeliveries(tx, key, TRANSITIONS.hold, now);
   }
   return { webhookFailures: health.failures, webhookDisabled };
 }

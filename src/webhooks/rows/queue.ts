@@ -114,54 +114,30 @@ export async function hastenDeliveries(
   );
 }
 
-const WAITS = "due_at IS NOT NULL";
-
-/** Holds the waiting deliveries of a webhook until it is enabled. */
-export async function holdDeliveries(
-  tx: Tx,
-  key: WebhookKey,
-  now: number,
-): Promise<void> {
-  await changeState(tx, key, TRANSITIONS.hold, now, WAITS);
-}
-
-/** Makes the held deliveries of a webhook due now. */
-export async function freeDeliveries(
-  tx: Tx,
-  key: WebhookKey,
-  now: number,
-): Promise<void> {
-  await changeState(tx, key, TRANSITIONS.free, now);
-}
-
-/** Cancels the waiting and held deliveries of a webhook. */
-export async function cancelDeliveries(
-  tx: Tx,
-  key: WebhookKey,
-  now: number,
-): Promise<void> {
-  // Two statements, because each has an index of its own.
-  await changeState(tx, key, TRANSITIONS.cancel, now, WAITS);
-  await changeState(tx, key, TRANSITIONS.cancel, now, "state = 'held'");
-}
-
-/** Makes deliveries of a webhook due now, or ends their wait. */
-async function changeState(
+/**
+ * Makes deliveries of a webhook that wait or are held due now, or ends their
+ * wait; those under a lease stay as they are.
+ */
+export async function moveDeliveries(
   tx: Tx,
   { sellerNo, id }: WebhookKey,
   transition: Transition,
   now: number,
-  which = stateIn(transition),
 ): Promise<void> {
-  const isDue = transition.to === "pending";
-  await tx.run(
-    `UPDATE deliveries SET state = '${transition.to}', due_at = ?,
-       settled_at = ?
-     WHERE seller_no = ? AND webhook_id = ? AND ${which} AND ${
-      stateIn(transition)
-    }`,
-    [isDue ? now : null, isDue ? null : now, sellerNo, id],
-  );
+  const { from, to } = transition;
+  const isDue = to === "pending";
+  // A statement for each index.
+  const waits = from.includes("pending") ? ["due_at IS NOT NULL"] : [];
+  const held = from.includes("held") ? ["state = 'held'"] : [];
+  for (const which of [...waits, ...held]) {
+    await tx.run(
+      `UPDATE deliveries SET state = '${to}', due_at = ?, settled_at = ?
+       WHERE seller_no = ? AND webhook_id = ? AND ${which} AND ${
+        stateIn(transition)
+      }`,
+      [isDue ? now : null, isDue ? null : now, sellerNo, id],
+    );
+  }
 }
 
 /** A webhook with waiting deliveries. */

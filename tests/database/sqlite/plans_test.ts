@@ -7,11 +7,9 @@ import {
   type Tx,
 } from "../../../src/database/db.ts";
 import {
-  cancelDeliveries,
   claimDeliveries,
-  freeDeliveries,
   hastenDeliveries,
-  holdDeliveries,
+  moveDeliveries,
   queueHeads,
 } from "../../../src/webhooks/rows/queue.ts";
 import { deleteReferences } from "../../../src/webhooks/rows/events.ts";
@@ -28,7 +26,7 @@ import {
   pendingOrigins,
   pendingSellers,
 } from "../../../src/images/rows/queue.ts";
-import { DELIVERIES } from "../../../src/webhooks/webhook.ts";
+import { DELIVERIES, TRANSITIONS } from "../../../src/webhooks/webhook.ts";
 import { IMAGES } from "../../../src/images/image.ts";
 import { expired, heldLeases } from "../../../src/jobs/lease_queue.ts";
 import {
@@ -238,9 +236,9 @@ Deno.test("no statement of the queue looks at every delivery", async () => {
     (tx) => claimDeliveries(tx, claim),
     (tx) => expired(tx, DELIVERIES, 0),
     (tx) => hastenDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
-    (tx) => holdDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
-    (tx) => freeDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
-    (tx) => cancelDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
+    (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.hold, 0),
+    (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.free, 0),
+    (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.cancel, 0),
     (tx) => sweepDeliveries(tx, 0, 0),
     (tx) => deleteReferences(tx, 0),
     (tx) => settledDeliveries(tx, "exhausted", 0, 1),
