@@ -2,6 +2,7 @@
  * The whole service in this process, on a clock that is handed in, with all that
  * it depends on at hand to be spoilt.
  */
+import { threadSpawner } from "../../src/images/worker/spawn.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { RunningClock, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
@@ -106,9 +107,8 @@ export class Stage implements AsyncDisposable {
         deps: { clock, beforeCommit: () => hooks.beforeCommit() },
         app: {
           imageRole: {
-            module: FAULTY_WORKER,
+            spawn: threadSpawner(FAULTY_WORKER, WORKER_HEAP_MIB),
             beatMs: BEAT_MS,
-            heapMb: WORKER_HEAP_MIB,
           },
         },
       }),

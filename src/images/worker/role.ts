@@ -40,7 +40,7 @@ import {
 import { OriginHistory } from "./limits.ts";
 import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
-import { spawnThread, type SpawnWorker } from "./spawn.ts";
+import { type SpawnWorker, threadSpawner } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
 import { HeldLeases } from "../../jobs/held_leases.ts";
 import { eachSeller, release } from "../../jobs/lease_queue.ts";
@@ -60,16 +60,12 @@ const IDLE_MS = 1_000;
 export interface ImageRoleOptions {
   /** Starts a worker; a thread by default. */
   spawn?: SpawnWorker;
-  /** The module of the worker's thread. */
-  module?: URL;
   /** How often the worker is pinged; 1,000 by default. */
   beatMs?: number;
   /**
    * Milliseconds that a host may take to begin its answer; 10,000 by default.
    */
   answerMs?: number;
-  /** MiB of the worker's heap; 256 by default. */
-  heapMb?: number;
   /** Shared by the roles of a process, which follow each other. */
   hanging?: HangingWorkers;
 }
@@ -135,7 +131,7 @@ export class ImageRole implements BackgroundRole {
         answerMs: options.answerMs ?? 10_000,
       },
       beatMs: options.beatMs ?? 1_000,
-      spawn: options.spawn ?? threadSpawner(options),
+      spawn: options.spawn ?? threadSpawner(),
       hanging: options.hanging ?? new Set(),
       onResults: (results) => this.#reported(results),
       onReady: () => signals.images.notify(),
@@ -408,13 +404,6 @@ export class ImageRole implements BackgroundRole {
     }
     this.#services.signals.images.notify();
   }
-}
-
-function threadSpawner(
-  { module, heapMb = 256 }: ImageRoleOptions,
-): SpawnWorker {
-  const url = module ?? new URL("./worker.ts", import.meta.url);
-  return (events) => spawnThread(url, heapMb, events);
 }
 
 /** Ends a job without a result that it or its seller is charged for. */

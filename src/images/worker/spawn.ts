@@ -26,29 +26,33 @@ export interface WorkerEvents {
 /** Starts a worker that does not work yet; see `ToImageWorker`. */
 export type SpawnWorker = (events: WorkerEvents) => SpawnedWorker;
 
-/** `heapMb`: MiB of its heap, which does not contain the images themselves. */
-export function spawnThread(
-  module: URL,
-  heapMb: number,
-  { message, died }: WorkerEvents,
-): SpawnedWorker {
-  const { port1, port2 } = new MessageChannel();
-  // Not the web's `Worker`, because only this one can have a memory limit: if
-  // the other runs out of memory, the whole process ends.
-  const worker = new Worker(module, {
-    resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    // Carries no messages; it closes when the thread has ended.
-    workerData: { life: port2 },
-    transferList: [port2],
-  });
-  worker.on("message", message);
-  worker.on("error", (error: unknown) => died(String(error)));
-  worker.on("messageerror", (error: unknown) => died(String(error)));
-  worker.on("exit", (code: number) => died(`it ended with code ${code}`));
-  return {
-    post: (message) => worker.postMessage(message),
-    terminate: () => void worker.terminate().catch(() => {}),
-    ended: closed(port1),
+/**
+ * Starts threads of this module; `heapMb`: MiB of the heap of each, which does
+ * not contain the images themselves.
+ */
+export function threadSpawner(
+  module = new URL("./worker.ts", import.meta.url),
+  heapMb = 256,
+): SpawnWorker {
+  return ({ message, died }) => {
+    const { port1, port2 } = new MessageChannel();
+    // Not the web's `Worker`, because only this one can have a memory limit: if
+    // the other runs out of memory, the whole process ends.
+    const worker = new Worker(module, {
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      // Carries no messages; it closes when the thread has ended.
+      workerData: { life: port2 },
+      transferList: [port2],
+    });
+    worker.on("message", message);
+    worker.on("error", (error: unknown) => died(String(error)));
+    worker.on("messageerror", (error: unknown) => died(String(error)));
+    worker.on("exit", (code: number) => died(`it ended with code ${code}`));
+    return {
+      post: (message) => worker.postMessage(message),
+      terminate: () => void worker.terminate().catch(() => {}),
+      ended: closed(port1),
+    };
   };
 }
 

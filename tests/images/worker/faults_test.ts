@@ -6,7 +6,10 @@ import type {
   FromImageWorker,
   ImageProgress,
 } from "../../../src/images/worker/messages.ts";
-import type { SpawnWorker } from "../../../src/images/worker/spawn.ts";
+import {
+  type SpawnWorker,
+  threadSpawner,
+} from "../../../src/images/worker/spawn.ts";
 import { exists } from "../../support/files.ts";
 import { ImageBench } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
@@ -56,7 +59,7 @@ class HangingBench extends ImageBench {
   constructor(clock: RunningClock) {
     super({
       deps: { clock },
-      role: { module: FAULTY, beatMs: BEAT_MS, heapMb: 48 },
+      role: { spawn: threadSpawner(FAULTY, 48), beatMs: BEAT_MS },
     });
     this.#clock = clock;
     this.#flag = `${this.dataDir}/stuck`;
@@ -142,7 +145,9 @@ Deno.test("image worker: out of memory at an image", () =>
 
 Deno.test("image worker: an error at an image is logged, and ends nothing", async () => {
   await using host = new ImageHost();
-  await using bench = new ImageBench({ role: { module: FAULTY } });
+  await using bench = new ImageBench({
+    role: { spawn: threadSpawner(FAULTY) },
+  });
   bench.startRole();
   const id = await bench.upload([...good(host, 3), serve(host, "throw")]);
   assertEquals((await bench.finished(id)).failed, 1);
@@ -159,7 +164,7 @@ Deno.test("image worker: an error at an image is logged, and ends nothing", asyn
 async function blamesNobody(fault: string, why: RegExp): Promise<void> {
   await using host = new ImageHost();
   await using bench = new ImageBench({
-    role: { module: FAULTY, beatMs: BEAT_MS, heapMb: 48 },
+    role: { spawn: threadSpawner(FAULTY, 48), beatMs: BEAT_MS },
   });
   bench.startRole();
   const urls = [...good(host, 20), `${host.url}/good/${fault}.png`];
@@ -193,7 +198,7 @@ Deno.test("image worker: an image that it died of twice is given up, also by the
   await using host = new ImageHost();
   await using bench = new ImageBench({
     deps: { clock },
-    role: { module: FAULTY, beatMs: 3_600_000 },
+    role: { spawn: threadSpawner(FAULTY), beatMs: 3_600_000 },
   });
   bench.startRole();
   const id = await bench.upload([serve(host, "exit")]);
@@ -235,7 +240,7 @@ Deno.test("image worker: one that waits for a slow disk is waited for", async ()
   await using host = new ImageHost();
   await using bench = new ImageBench({
     deps: { clock },
-    role: { module: FAULTY, beatMs: 100 },
+    role: { spawn: threadSpawner(FAULTY), beatMs: 100 },
   });
   const flag = `${bench.dataDir}/disk-stalls`;
   Deno.writeTextFileSync(flag, "");
@@ -254,7 +259,7 @@ Deno.test("image worker: one that forgets a job is replaced", async () => {
   using clock = new RunningClock();
   await using bench = new ImageBench({
     deps: { clock },
-    role: { module: FAULTY, beatMs: BEAT_MS },
+    role: { spawn: threadSpawner(FAULTY), beatMs: BEAT_MS },
   });
   bench.startRole();
   const urls = [...good(host, 5), `${host.url}/good/fault-lost.png`];
@@ -316,7 +321,7 @@ Deno.test("image worker: one that never gets going is tried again after a pause"
   const clock = new TestClock();
   await using bench = new ImageBench({
     deps: { clock },
-    role: { module: new URL("data:text/javascript,throw 1") },
+    role: { spawn: threadSpawner(new URL("data:text/javascript,throw 1")) },
   });
   const role = bench.startRole();
   for (const n of [1, 2, 3]) {
@@ -392,7 +397,9 @@ Deno.test("image worker: downloads that this process breaks off are repeated wit
   await using bench = new ImageBench({
     deps: { clock },
     role: {
-      module: new URL(`data:text/javascript,${encodeURI(INTERRUPTING)}`),
+      spawn: threadSpawner(
+        new URL(`data:text/javascript,${encodeURI(INTERRUPTING)}`),
+      ),
       beatMs: 3_600_000,
     },
   });
@@ -422,7 +429,7 @@ Deno.test("image worker: a full disk costs no attempt, for however long, and all
   await using host = new ImageHost();
   await using bench = new ImageBench({
     deps: { clock },
-    role: { module: FAULTY, beatMs: 3_600_000 },
+    role: { spawn: threadSpawner(FAULTY), beatMs: 3_600_000 },
   });
   const flag = `${bench.dataDir}/disk-full`;
   Deno.writeTextFileSync(flag, "");
