@@ -36,7 +36,7 @@ export interface ImageProgress {
 
 export type ToImageWorker =
   | { type: "start"; settings: ImageWorkerSettings }
-  | { type: "fetch"; tasks: ImageTask[] }
+  | { type: "fetch"; tasks: readonly ImageTask[] }
   /** Answered by a `beat`. */
   | { type: "ping" }
   | { type: "stop" };

@@ -316,11 +316,7 @@ export class ImageRole implements BackgroundRole {
     this.#leases.add(jobs, claimedAt);
     if (!ready) jobs.forEach(giveBack);
     if (!ready) return claimed.length;
-    this.#thread.fetch(
-      claimed.map(({ id, lease, url, copy, sellerId, room }) => (
-        { id, lease, url, copy, sellerId, room }
-      )),
-    );
+    this.#thread.fetch(claimed);
     return claimed.length;
   }
 

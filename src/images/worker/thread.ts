@@ -133,7 +133,7 @@ export class ImageThread {
   }
 
   /** Sends jobs to the worker; only while it is ready. */
-  fetch(tasks: ImageTask[]): void {
+  fetch(tasks: readonly ImageTask[]): void {
     if (tasks.length === 0) return;
     for (const { lease } of tasks) this.#given.add(lease);
     this.#post({ type: "fetch", tasks });
