@@ -5,6 +5,7 @@
  */
 import {
   DELIVERIES,
+  type DeliveryState,
   KEPT_ATTEMPTS,
   type Secrets,
   type Transition,
@@ -16,6 +17,7 @@ import {
   inLists,
   insertInto,
   marks,
+  type Param,
   type Sql,
   type Tx,
 } from "../../database/db.ts";
@@ -54,22 +56,13 @@ export async function insertDelivery(
   webhook: WebhookState,
   now: number,
 ): Promise<void> {
-  const held = webhook.disabledAt !== null;
+  const start = startOf(webhook, TRANSITIONS.free.to, now);
   await tx.runMany(
     `INSERT INTO deliveries (id, event_id, seller_no, trigger_name, webhook_id,
-       state, due_at, attempts, failures, created_at, settled_at)
-     SELECT ?, id, seller_no, trigger_name, ?, ?, ?, 0, 0, ?, ? FROM events
+       state, due_at, settled_at, attempts, failures, created_at)
+     SELECT ?, id, seller_no, trigger_name, ?, ?, ?, ?, 0, 0, ? FROM events
      WHERE seller_no = ? AND id = ?`,
-    [[
-      id,
-      webhook.id,
-      held ? TRANSITIONS.hold.to : TRANSITIONS.free.to,
-      held ? null : now,
-      now,
-      held ? now : null,
-      sellerNo,
-      eventId,
-    ]],
+    [[id, ...start, now, sellerNo, eventId]],
   );
 }
 
@@ -84,21 +77,24 @@ export async function queueAnew(
   webhook: WebhookState,
   now: number,
 ): Promise<boolean> {
-  const held = webhook.disabledAt !== null;
+  const start = startOf(webhook, transition.to, now);
   const changed = await tx.run(
-    `UPDATE deliveries SET state = ?, webhook_id = ?, due_at = ?,
+    `UPDATE deliveries SET webhook_id = ?, state = ?, due_at = ?,
        settled_at = ?, failures = 0
      WHERE seller_no = ? AND id = ? AND ${stateIn(transition)}`,
-    [
-      held ? TRANSITIONS.hold.to : transition.to,
-      webhook.id,
-      held ? null : now,
-      held ? now : null,
-      sellerNo,
-      id,
-    ],
+    [...start, sellerNo, id],
   );
   return changed > 0;
+}
+
+/** Webhook, state, due time and end of a delivery that starts now, or is held. */
+function startOf(
+  { id, disabledAt }: WebhookState,
+  to: DeliveryState,
+  now: number,
+): Param[] {
+  if (disabledAt === null) return [id, to, now, null];
+  return [id, TRANSITIONS.hold.to, null, now];
 }
 
 /** Makes all waiting deliveries of a webhook due now. */
