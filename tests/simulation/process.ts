@@ -377,7 +377,11 @@ export class Life implements Server {
   #delaysAt(place: string): Delays {
     if (this.#machine.isPrompt) return { share: 0.3, mostMs: 3 };
     const random = this.#machine.kernel.random(`place ${place}`);
-    return random.below(2) === 0
+    // Late commits slow all writes down, so that a world does less.
+    const isPrompt = place === "commit"
+      ? random.below(8) !== 0
+      : random.below(2) === 0;
+    return isPrompt
       ? { share: 0, mostMs: 0 }
       : { share: random.next() ** 2, mostMs: 10 ** (random.next() * 3) };
   }

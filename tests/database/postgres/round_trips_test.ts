@@ -63,7 +63,8 @@ Deno.test("round trips of an upload, an attribute update, a claim of images and 
     trips.seen.some(({ sent }) => sent.includes("last_answer"))
   );
   await until(() => sink.received.length > 0);
-  assertEquals(count("UPDATE deliveries SET due_at = NULL"), 2);
+  // The claim, what it sends, the commit.
+  assertEquals(count("UPDATE deliveries SET due_at = NULL"), 3);
   assertEquals(count("UPDATE delivery_attempts SET"), 2);
 
   await using _worker = await boot({
