@@ -302,6 +302,8 @@ Deno.test({
         ' > "$FOLDER/rehearsal" 2>&1 &',
         "grep -q -m 1 '^listening' < <(tail --pid=$! -n +1 -f \"$FOLDER/rehearsal\")",
         "echo rehearsed; seller-admin seller list --data=/var/lib/seller-rehearsal",
+        // It has none of the settings, so it can send nothing to anybody.
+        'grep -q \'"SELLER_OPERATOR_KEY":null\' "$FOLDER/rehearsal"',
         "kill $! && wait $! || true",
         block("upgrade"),
         "seller-admin seller add newer",
