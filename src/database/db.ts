@@ -163,8 +163,8 @@ export interface Tx extends Sql {
   lock(name: string): Promise<void>;
   /**
    * Takes the next `count` numbers in the order of change, at most 256; returns
-   * the first. On an engine with several writers, all writes of a transaction
-   * have the same.
+   * the first. A single one is that of all single ones of the commit; on an
+   * engine with several writers, all writes of a transaction have the same.
    * `sellerNo` is whose products change: on several servers that of its rows gives
    * the numbers.
    */

@@ -336,10 +336,17 @@ export class SqliteSql extends OpenTransaction implements Sql {
 
 type TxDeps = Pick<Deps, "clock" | "yieldToIo">;
 
+/** What all writes of a commit share. */
+export interface CommitState {
+  /** The change of those that make only one. */
+  change: Change | null;
+}
+
 /** The queries of a write transaction. */
 export class SqliteTx extends SqliteSql implements Tx {
   readonly isOnlyWriter = true;
   readonly beside = 0;
+  readonly #commit: CommitState;
   readonly #deps: TxDeps;
   /** Monotonic milliseconds. */
   #yieldedAt: number;
@@ -347,8 +354,13 @@ export class SqliteTx extends SqliteSql implements Tx {
   #last: Promise<void> | null = null;
   readonly afterCommit: (() => void)[] = [];
 
-  constructor(connection: SqliteConnection, deps: TxDeps) {
+  constructor(
+    connection: SqliteConnection,
+    commit: CommitState,
+    deps: TxDeps,
+  ) {
     super(connection);
+    this.#commit = commit;
     this.#deps = deps;
     this.#yieldedAt = deps.clock.monotonic();
   }
@@ -362,9 +374,13 @@ export class SqliteTx extends SqliteSql implements Tx {
   }
 
   /** Any count: a number is taken by the row that is stored with it. */
-  async takeChanges(): Promise<Change> {
+  async takeChanges(count: number): Promise<Change> {
+    this.use();
+    if (count === 1 && this.#commit.change !== null) return this.#commit.change;
     const row = await this.get<{ last: number }>(SQLITE_CHANGES.last);
-    return changeAfter(row!.last, this.now());
+    const change = changeAfter(row!.last, this.now());
+    if (count === 1) this.#commit.change = change;
+    return change;
   }
 
   run(query: Query, params: readonly Param[] = []): Promise<number> {

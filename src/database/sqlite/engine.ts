@@ -33,6 +33,7 @@ import {
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import {
   CHECKPOINT_BYTES,
+  type CommitState,
   openFile,
   SqliteConnection,
   SqliteSql,
@@ -390,9 +391,10 @@ class SqliteDb implements Db {
   async #writeGroup(group: readonly WaitingWrite[]): Promise<void> {
     const { beforeCommit } = this.#deps;
     const settle: (() => void)[] = [];
+    const commit: CommitState = { change: null };
     try {
       for (const write of group) {
-        const tx = new SqliteTx(this.#writer, this.#deps);
+        const tx = new SqliteTx(this.#writer, commit, this.#deps);
         const before = this.#writer.writes;
         this.#writer.failure = null;
         try {
