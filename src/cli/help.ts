@@ -11,10 +11,11 @@ function words(command: Command): string {
   return [command.name, ...values].join(" ");
 }
 
-function usage(command: Command): string {
+/** The command with all that it cannot do without. */
+export function synopsis(command: Command): string {
   const required = command.flags.filter((flag) => flag.required)
     .map(({ name, placeholder }) => `--${name} ${placeholder}`);
-  return [PROGRAM, words(command), ...required, "[flags]"].join(" ");
+  return [words(command), ...required].join(" ");
 }
 
 /** The flags of one command, or a list of several. */
@@ -30,7 +31,7 @@ function commandHelp(command: Command): string {
     meaning + settingOf(name),
   ]);
   return [
-    usage(command),
+    `${PROGRAM} ${synopsis(command)} [flags]`,
     `  ${command.summary}`,
     "",
     "Flags:",

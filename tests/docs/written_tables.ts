@@ -11,6 +11,7 @@ import {
   SCALAR_RULES,
 } from "../../src/catalogue/fields.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { synopsis } from "../../src/cli/help.ts";
 import { type Setting, SETTINGS } from "../../src/config.ts";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
@@ -170,16 +171,14 @@ function settingTable(settings: readonly Setting<unknown>[]): string {
   );
 }
 
-/** Flags of settings stand in their chapter. */
+/** Flags of settings stand in their chapter; required ones with the command. */
 function commandTable(): string {
   const settings = new Set(Object.values(SETTINGS).map(({ flag }) => flag));
-  const rows = COMMANDS.map(({ name, arguments: values, summary, flags }) => [
-    `\`${name}${
-      values.map(({ name, optional }) => optional ? ` [${name}]` : ` ${name}`)
-        .join("")
-    }\``,
-    summary.replace(/<[^>]+>/g, "`$&`"),
-    flags.filter(({ name }) => !settings.has(name))
+  const rows = COMMANDS.map((command) => [
+    `\`${synopsis(command)}\``,
+    command.summary.replace(/<[^>]+>/g, "`$&`"),
+    command.flags
+      .filter(({ name, required }) => !required && !settings.has(name))
       .map(({ name }) => `\`--${name}\``).join(", "),
   ]);
   return table(["command", "does", "flags"], rows);
