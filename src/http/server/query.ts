@@ -129,7 +129,9 @@ export class QueryReader {
     return place;
   }
 
+  /** An empty cursor is none: a script sends it for the first page. */
   cursor<T>(parse: (text: string) => T | null): T | null {
+    if (this.#query.get(AFTER.name) === "") return null;
     return this.read({ ...AFTER, parse });
   }
 

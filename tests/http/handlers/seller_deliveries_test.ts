@@ -105,7 +105,7 @@ contract.test("an operator lists a seller's deliveries, by state and trigger, pa
     "delivered",
   ]);
   const wrong = await app.call(
-    "/seller_api/webhooks/order_paid/deliveries?state=lost&after=",
+    "/seller_api/webhooks/order_paid/deliveries?state=lost&after=x",
   );
   assertEquals(detailsOf(wrong).map(({ field, message }) => [field, message]), [
     [
@@ -115,7 +115,7 @@ contract.test("an operator lists a seller's deliveries, by state and trigger, pa
     ],
     [
       "after",
-      'after is ""; it must be what the <next> of this list held; ' +
+      'after is "x"; it must be what the <next> of this list held; ' +
       "leave it out at first.",
     ],
   ]);

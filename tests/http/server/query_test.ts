@@ -105,3 +105,14 @@ bothForms.test("a public route ignores unknown query parameters", async () => {
     assertEquals(status, 200, path);
   }
 });
+
+bothForms.test("an empty cursor is the start of the list", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  for (const path of ["products", "bulk_products", "events"]) {
+    const first = await app.call(`/seller_api/${path}`);
+    const empty = await app.call(`/seller_api/${path}?after=`);
+    assertEquals(empty.status, 200, path);
+    assertEquals(empty.text, first.text, path);
+  }
+});
