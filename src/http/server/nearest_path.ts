@@ -1,5 +1,6 @@
 /** Suggests a path for a misspelt one. */
 import { closestString } from "@std/text/closest-string";
+import { isNear } from "../../lib/nearest_name.ts";
 import type { Route } from "./route.ts";
 
 /**
@@ -10,7 +11,8 @@ const COMPARED = 150;
 /**
  * The path of the table that was probably meant: it differs only in slashes,
  * "_", "-" or case; or, if `thorough` (for clients that may cost us more time),
- * it is the closest one with as many segments. Null if there is none.
+ * it is the closest one with as many segments, if each is near. Null if there
+ * is none.
  */
 export function nearestPath(
   segments: readonly string[],
@@ -33,7 +35,13 @@ export function nearestPath(
   );
   if (asLong.length === 0) return null;
   const filled = new Map(asLong.map((path) => [fill(path, segments), path]));
-  return filled.get(closestString(sent, [...filled.keys()])) ?? null;
+  const closest = closestString(sent, [...filled.keys()]);
+  const names = closest.split("/").slice(1);
+  return names.every((name, i) =>
+      name === segments[i] || isNear(segments[i], name)
+    )
+    ? filled.get(closest) ?? null
+    : null;
 }
 
 function squeeze(text: string): string {

@@ -185,6 +185,7 @@ bothForms.test("the 404 for a misspelt path suggests the right one", async () =>
       "/seller_api/products/:sku_or_id/attribute/:attribute/:value",
     ],
     ["/seller_api/products/A/B", "/seller_api/products/:sku_or_id"],
+    ["/seller_api/orders", null],
     [`/${"x".repeat(500)}`, null],
   ];
   for (const [path, meant] of paths) {
