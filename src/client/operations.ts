@@ -482,7 +482,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ delivery: Delivery }>;
 
   /**
-   * Deliver again what was missed. Events whose delivery was exhausted or cancelled, or for which there was no webhook. Answers how many deliveries are queued or held; what is pending already is not counted.
+   * Deliver again what was missed. Events whose delivery is exhausted or cancelled, or waits to be tried again, or for which there was no webhook. Answers how many deliveries are queued or held; what is pending already is not counted.
    *
    * `POST /seller_api/webhooks/:trigger/recover`
    */

@@ -26,8 +26,8 @@ export interface RecoveryRequest {
 type RunStep = <T>(read: () => Promise<T>) => Promise<T>;
 
 /**
- * Queues what was exhausted, cancelled or never delivered, with a new retry
- * schedule. Returns how many deliveries it queued, or held because the webhook
+ * Queues what was exhausted, cancelled or never delivered, and what waits to be
+ * tried again, with a new retry schedule. Returns how many deliveries it queued, or held because the webhook
  * is disabled; null if no webhook is registered. Each step is a separate write
  * and counts no delivery twice, so an interrupted recovery can be repeated.
  */

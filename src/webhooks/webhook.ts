@@ -76,7 +76,7 @@ export const TRANSITIONS = {
     to: "pending",
   },
   /** Its seller recovers deliveries that were missed. */
-  recover: { from: ["exhausted", "cancelled"], to: "pending" },
+  recover: { from: ["retrying", "exhausted", "cancelled"], to: "pending" },
 } as const satisfies Record<string, Transition>;
 
 /** When a delivery is tried again. */

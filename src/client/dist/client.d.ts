@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash eda706b8614776df003c4a500a1aa134.
+// Built by `deno task client` from sources with the hash a7b65f975c9243ab467d89916c80bdad.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -512,7 +512,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         delivery: Delivery;
     }>;
     /**
-     * Deliver again what was missed. Events whose delivery was exhausted or cancelled, or for which there was no webhook. Answers how many deliveries are queued or held; what is pending already is not counted.
+     * Deliver again what was missed. Events whose delivery is exhausted or cancelled, or waits to be tried again, or for which there was no webhook. Answers how many deliveries are queued or held; what is pending already is not counted.
      *
      * `POST /seller_api/webhooks/:trigger/recover`
      */

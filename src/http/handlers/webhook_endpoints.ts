@@ -149,9 +149,9 @@ export const testWebhook = endpoint({
 export const recoverWebhook = endpoint({
   operation: "recoverWebhook",
   title: "Deliver again what was missed",
-  about: "Events whose delivery was exhausted or cancelled, or for which " +
-    "there was no webhook. Answers how many deliveries are queued or held; " +
-    "what is pending already is not counted.",
+  about: "Events whose delivery is exhausted or cancelled, or waits to be " +
+    "tried again, or for which there was no webhook. Answers how many " +
+    "deliveries are queued or held; what is pending already is not counted.",
   parameters: [SINCE, UNTIL],
   answers: ["recovery"],
   errors: ["record_invalid"],

@@ -168,7 +168,7 @@ function at(time: number): string {
   return new Date(time).toISOString();
 }
 
-contract.test("recover delivers what was exhausted, cancelled or never delivered, once", async () => {
+contract.test("recover delivers what was exhausted, cancelled or never delivered, and what waits for another try, once", async () => {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   await using sink = new WebhookSink();
@@ -220,6 +220,9 @@ contract.test("recover delivers what was exhausted, cancelled or never delivered
   ahead += 60_000;
   await emit(app, "late", { trigger: "order_created" });
   await until(() => sink.received.length === 4);
+  await until(async () =>
+    (await states()).some(({ state }) => state === "retrying")
+  );
   sink.answering = () => new Response();
   const before = sink.received.length;
   const period = `since=${at(since)}&until=${at(last)}`;
@@ -238,7 +241,10 @@ contract.test("recover delivers what was exhausted, cancelled or never delivered
       )
     ),
   );
-  assertEquals(await recover(`since=${at(since - 120_000)}`), "1", "the early");
+  const all = `since=${at(since - 120_000)}`;
+  assertEquals(await recover(all), "2", "the early, and the late");
+  await until(() => sink.received.length === before + 5);
+  assertEquals(await recover(all), "0", "nothing twice");
 });
 
 contract.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
