@@ -73,23 +73,32 @@ async function pageOf(
   name: string,
   sections: string,
 ): Promise<string> {
-  const html = render(withVariables(shown.text));
+  const html = render(servedMarkdown(shown.text));
   // Either part can take 20 ms the first time.
   await yieldToIo();
   return page(titleOf(shown), navigation({ name, sections }), html);
 }
 
-/** The chapter with the variables of its examples, which another one sets. */
-export function withVariables(text: string): string {
+/**
+ * The Markdown of a chapter: without the marks of what is written, and with the
+ * variables of its examples, which another one sets.
+ */
+export function servedMarkdown(chapter: string): string {
+  const text = chapter.replace(MARKS, "");
   const name = ["api", "operator"].find((name) => text.includes(`"$${name}`));
   if (name === undefined || text.includes(`\n${name}=`)) return text;
   const other = CHAPTERS.find(({ text }) => text.includes(`\n${name}=`))!.text;
   const from = other.indexOf("```sh\n");
   const variables = other.slice(from, other.indexOf("\n```\n", from));
-  const place = text.lastIndexOf("```sh\n", text.indexOf(`"$${name}`));
+  const example = text.lastIndexOf("```sh\n", text.indexOf(`"$${name}`));
+  // Not between an example and the words that lead to it.
+  const above = text.slice(0, example).trimEnd();
+  const place = above.endsWith(":") ? above.lastIndexOf("\n\n") + 2 : example;
   return `${text.slice(0, place)}The examples need these variables of your ` +
     `shell:\n\n${variables}\n\`\`\`\n\n${text.slice(place)}`;
 }
+
+const MARKS = /^<!-- (written by `deno task docs`|until here) -->\n\n?/gm;
 
 /** The first heading. HTML. */
 function titleOf(chapter: Chapter): string {

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { CHAPTERS } from "../../src/docs/chapters.ts";
-import { withVariables } from "../../src/docs/page.ts";
+import { servedMarkdown } from "../../src/docs/page.ts";
 import { blocks, readme } from "../support/handbook.ts";
 import { type Program, startProgram } from "../support/process.ts";
 
@@ -21,7 +21,7 @@ interface Example {
 
 /** The blocks that call the service, in order. */
 function examplesOf(where: string, text: string): Example[] {
-  const found = blocks(withVariables(text));
+  const found = blocks(servedMarkdown(text));
   const variables = found.map(({ code }) => code)
     .filter((code) => /^\w+=http/.test(code)).join("");
   return found.flatMap(({ language, code }, i) => {

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { CHAPTERS, PARTS } from "../../src/docs/chapters.ts";
 import { headingId, render } from "../../src/docs/markdown.ts";
-import { chapterPage, withVariables } from "../../src/docs/page.ts";
+import { chapterPage, servedMarkdown } from "../../src/docs/page.ts";
 import type { SearchEntry } from "../../src/docs/search_index.ts";
 import { boot } from "../support/app.ts";
 import { chapters, readme } from "../support/handbook.ts";
@@ -97,13 +97,16 @@ Deno.test("every chapter is served as Markdown, where llms.txt says", async () =
   );
   const markdown = await Promise.all(paths.map(get));
   for (const [i, { text }] of CHAPTERS.entries()) {
-    assert(markdown[i].text.startsWith(withVariables(text)), paths[i]);
+    assert(markdown[i].text.startsWith(servedMarkdown(text)), paths[i]);
   }
   // Who reads one chapter alone can run its examples.
   for (const [i, { text }] of markdown.entries()) {
     for (const [, variable] of text.matchAll(/"\$(api|operator|key|xml)\b/g)) {
       assertStringIncludes(text, `\n${variable}=`, paths[i]);
     }
+    assert(!text.includes("<!-- written by"), paths[i]);
+    // The variables are not between an example and the words that lead to it.
+    assert(!/:\n\nThe examples need these/.test(text), paths[i]);
   }
   const [{ headers }] = markdown;
   assertEquals(headers.get("content-type"), "text/markdown; charset=utf-8");

@@ -24,7 +24,7 @@ import {
   contentsPage,
   contentsText,
   referenceHtml,
-  withVariables,
+  servedMarkdown,
 } from "../../docs/page.ts";
 import { searchEntries } from "../../docs/search_index.ts";
 import { notFound } from "../../lib/errors.ts";
@@ -77,7 +77,7 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
     write: (chapter: Chapter) => Promise<string>,
   ) => {
     const html = published("text/html", () => write(read()), DOCS_POLICY);
-    const markdown = () => withVariables(read().text);
+    const markdown = () => servedMarkdown(read().text);
     pages.set(name, html);
     pages.set(`${name}.md`, published("text/markdown", markdown));
   };
