@@ -153,6 +153,22 @@ Deno.test({
     const broken = await raw(nginx.url, "GET / HTTP/1.1\r\n\r\n");
     assertEquals(statusOf(broken), 400);
     assert(broken.includes("<code>malformed_request</code>"), broken);
+    const long = "x".repeat(9_000);
+    for (
+      const head of [
+        "GET /%zz HTTP/1.1\r\nHost: a",
+        "GET /%00 HTTP/1.1\r\nHost: a",
+        "GET /../../x HTTP/1.1\r\nHost: a",
+        `GET /${long} HTTP/1.1\r\nHost: a`,
+        `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${long}`,
+        "garbage",
+      ]
+    ) {
+      const answer = await raw(nginx.url, `${head}\r\n\r\n`);
+      const told = `${head.slice(0, 40)}: ${answer}`;
+      assert(answer.includes("<code>malformed_request</code>"), told);
+      assertEquals(statusOf(answer), 400, told);
+    }
     assert(broken.includes(`Content-Type: ${TYPE}`), broken);
     await passesAnswers(app, nginx.url);
   },
