@@ -241,8 +241,8 @@ export class RequestHandler {
     const { perMinute, burst } = rateOf(quota.limit);
     throw new ServiceError(
       "rate_limited",
-      `Too many requests: ${burst} are allowed at once, and ${perMinute} a ` +
-        `minute. Send the next one in ${quota.retryAfter} s.`,
+      `Too many requests: ${burst} ${burst === 1 ? "is" : "are"} allowed at ` +
+        `once, and ${perMinute} a minute. Send the next one in ${quota.retryAfter} s.`,
     );
   }
 

@@ -210,6 +210,17 @@ bothForms.test("a 429 names both the burst and the rate", async () => {
   );
 });
 
+bothForms.test("a 429 of a burst of one is in the singular", async () => {
+  const clock = new TestClock();
+  await using app = await boot({ deps: { clock }, config: { rateLimit: 10 } });
+  await app.call("/seller_api/webhooks");
+  assertEquals(
+    told(await app.call("/seller_api/webhooks")),
+    "429 Too many requests: 1 is allowed at once, and 10 a minute. Send the " +
+      "next one in 6 s.",
+  );
+});
+
 bothForms.test("the message for an image URL that is not requested says why", async () => {
   await using app = await boot({ config: { allowPrivate: [] } });
   const answer = await app.upload(
