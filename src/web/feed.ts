@@ -30,14 +30,18 @@ export function tableOfFeed(text: string): Table | null {
 /** The texts of an item by name; what is repeated stands in one cell. */
 function cellsOf({ children }: XmlElement): Map<string, string> {
   const cells = new Map<string, string>();
+  const ofGoogle = new Set(
+    children.flatMap(({ name }) => name.split(":").slice(1)),
+  );
   for (const { name, text, attributes, children: parts } of children) {
     // Of shipping costs and the like, which are not sent.
     if (parts.length > 0) continue;
+    // A name of Google's wins over that of the feed itself.
+    if (ofGoogle.has(name)) continue;
     const key = name.replace(/^\w+:/, "");
     const value = text.trim() || (attributes.href ?? "");
     const before = cells.get(key);
     const between = key === "additional_image_link" ? " " : " | ";
-    // A name of Google's wins over that of the feed itself.
     if (before === undefined || key === "link") cells.set(key, value);
     else if (value !== "" && value !== before) {
       cells.set(key, before + between + value);

@@ -11,7 +11,7 @@ import {
   type ScalarField,
 } from "../catalogue/fields.ts";
 import { readCurrency } from "../lib/values.ts";
-import { priceUnitOf, weightUnitOf, wordsIn } from "./numbers.ts";
+import { currencyIn, priceUnitOf, weightUnitOf, wordsIn } from "./numbers.ts";
 import { labelOf } from "./words.ts";
 
 /**
@@ -116,38 +116,45 @@ interface Preset {
   commas?: true;
 }
 
+const SHOPIFY: Preset = {
+  shop: "Shopify",
+  has: ["Handle", "Variant SKU", "Variant Price"],
+  names: {
+    "URL handle": "Handle",
+    Description: "Body (HTML)",
+    SKU: "Variant SKU",
+    Price: "Variant Price",
+    "Compare-at price": "Variant Compare At Price",
+    Barcode: "Variant Barcode",
+    "Inventory quantity": "Variant Inventory Qty",
+    "Weight value (grams)": "Variant Grams",
+    "Product image URL": "Image Src",
+    "Variant image URL": "Variant Image",
+    "Published on online store": "Published",
+    ...Object.fromEntries(
+      [1, 2, 3].flatMap((n) =>
+        ["Name", "Value"].map((part) => [
+          `Option${n} ${part.toLowerCase()}`,
+          `Option${n} ${part}`,
+        ])
+      ),
+    ),
+  },
+  targets: {
+    Type: "categories",
+    "Product Category": "",
+    "Product category": "",
+  },
+};
+
 const PRESETS: readonly Preset[] = [
   {
-    shop: "Shopify",
-    has: ["Handle", "Variant SKU", "Variant Price"],
-    names: {
-      "URL handle": "Handle",
-      Description: "Body (HTML)",
-      SKU: "Variant SKU",
-      Price: "Variant Price",
-      "Compare-at price": "Variant Compare At Price",
-      Barcode: "Variant Barcode",
-      "Inventory quantity": "Variant Inventory Qty",
-      "Weight value (grams)": "Variant Grams",
-      "Product image URL": "Image Src",
-      "Variant image URL": "Variant Image",
-      "Published on online store": "Published",
-      ...Object.fromEntries(
-        [1, 2, 3].flatMap((n) =>
-          ["Name", "Value"].map((part) => [
-            `Option${n} ${part.toLowerCase()}`,
-            `Option${n} ${part}`,
-          ])
-        ),
-      ),
-    },
-    targets: {
-      Type: "categories",
-      "Product Category": "",
-      "Product category": "",
-      Published: "",
-    },
+    ...SHOPIFY,
+    has: [...SHOPIFY.has, "Status"],
+    targets: { ...SHOPIFY.targets, Published: "" },
   },
+  // Before 2020, it told by "Published" alone what is not for sale.
+  SHOPIFY,
   {
     shop: "WooCommerce",
     has: ["SKU", "Regular price", "Sale price", "Is featured?"],
@@ -312,13 +319,38 @@ function targetByName(name: string): Target | null {
   if (/\bvalue(\(s\))?$/i.test(name) && /\d/.test(name)) return "attribute";
   const label = TARGETS.find(({ label }) => label === name);
   if (label !== undefined) return label.target;
-  const [plain] = name.split("(");
   const tried = [name, withoutNumber(name), withoutUnit(name)];
-  for (const one of isNet(name) ? tried : [...tried, plain]) {
-    const target = BY_NAME.get(squeezed(one));
-    if (target !== undefined) return target;
-  }
-  return null;
+  const target = [...tried, withoutRemark(name)]
+    .map((one) => BY_NAME.get(squeezed(one)))
+    .find((found) => found !== undefined) ?? null;
+  return target === null || isOfUnit(name, target) ? target : null;
+}
+
+/** Words in brackets that change nothing about what a column holds. */
+const REMARKS =
+  "html text de en fr es it nl pl sv da x y z pc pcs st stk stück szt required optional pflicht pflichtfeld obligatoire obligatorio max char chars characters zeichen"
+    .split(" ");
+
+/**
+ * `Title (en)` as `Title`; `SKU (supplier)` stays, as it is another SKU. `EAN
+ * (GTIN)` says the same twice.
+ */
+function withoutRemark(name: string): string {
+  const [plain, remark = ""] = name.split("(");
+  const isRemark = wordsIn(remark)
+    .every((word) => REMARKS.includes(word) || /^\d+$/.test(word));
+  const other = BY_NAME.get(squeezed(remark));
+  const isSame = other !== undefined && other === BY_NAME.get(squeezed(plain));
+  return isRemark || isSame ? plain : name;
+}
+
+/** Whether a unit in a name is one of what it holds: no price is in kilograms. */
+function isOfUnit(name: string, target: Target): boolean {
+  const isOfMoney = ["price", "compare_at_price", "sale_price", "currency", ""]
+    .includes(target);
+  return isOfMoney ? weightUnitOf(name) === "" : target === "weight" ||
+    weightUnitOf(name) === "" && priceUnitOf(name) === "" &&
+      currencyIn(name) === "";
 }
 
 /** How many of these names say what their columns hold. */

@@ -2,33 +2,34 @@
 
 const TAG =
   /<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|table|td|th|tr|u|ul)[\s\/>]/i;
-const ENTITY = /&(?:nbsp|amp|lt|gt|quot|#\d{1,7}|[a-z]{4,8});/i;
+const ENTITY =
+  /&(?:amp|lt|gt|quot|#\d{1,7}|#x[\da-f]{1,6}|[a-z]{3,8}|[a-z]{3,4}\d{1,2});/i;
+/** Those of the characters from U+00A0 on, in their order. */
+const LATIN_1 =
+  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"
+    .split(" ");
 const ENTITIES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    LATIN_1.map((name, i) => [name, String.fromCodePoint(0xa0 + i)]),
+  ),
   amp: "&",
   lt: "<",
   gt: ">",
   quot: '"',
   apos: "'",
   nbsp: " ",
-  auml: "ä",
-  ouml: "ö",
-  uuml: "ü",
-  Auml: "Ä",
-  Ouml: "Ö",
-  Uuml: "Ü",
-  szlig: "ß",
-  aring: "å",
-  Aring: "Å",
-  eacute: "é",
-  egrave: "è",
-  agrave: "à",
-  ccedil: "ç",
   ndash: "–",
   mdash: "—",
+  lsquo: "‘",
+  rsquo: "’",
+  sbquo: "‚",
+  ldquo: "“",
+  rdquo: "”",
+  bdquo: "„",
   hellip: "…",
   euro: "€",
-  deg: "°",
   bull: "•",
+  trade: "™",
 };
 
 /** Whether a text is HTML. */
@@ -44,10 +45,12 @@ export function textOfHtml(html: string): string {
     .replace(/<li\b[^<>]*>/gi, "– ")
     .replace(/<[a-z/!][^<>]*>/gi, "")
     .replace(
-      /&(#\d{1,7}|[a-z]{2,8});/gi,
+      /&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8}\d{0,2});/gi,
       (whole, name: string) =>
-        name.startsWith("#") ? character(Number(name.slice(1))) : Object
-            .hasOwn(ENTITIES, name)
+        name.startsWith("#")
+          ? character(Number(name.slice(1).replace(/^x/i, "0x")))
+          : Object
+              .hasOwn(ENTITIES, name)
           ? ENTITIES[name]
           : whole,
     )

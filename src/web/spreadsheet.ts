@@ -444,10 +444,8 @@ function converted(
     case "line":
       // WooCommerce names a parent without SKU by its number.
       if (target === "parent_sku" && /^id:\d+$/.test(text)) return "";
-      return (IDENTIFIERS.includes(target) ? plainDigits(text) : text).split(
-        /[\r\n\t]/,
-      ).map((part) => part.trim())
-        .filter(Boolean).join(" ");
+      return lineOf(target, text).split(/[\r\n\t]/)
+        .map((part) => part.trim()).filter(Boolean).join(" ");
     case "text":
       return isHtml(text) ? textOfHtml(text) : text;
   }
@@ -458,14 +456,17 @@ function codeOf(currency: string): string {
   return currencyIn(currency) || currency.toUpperCase();
 }
 
-/** A share such as 0.19 in percent. */
+/** A share such as 0.19, or a factor such as 1.19, in percent. */
 export function percentOf(share: string): string {
-  return `${Number((Number(share) * 100).toFixed(2))}`;
+  return `${Number(((Number(share) % 1) * 100).toFixed(2))}`;
 }
 
-/** Whether it is less than any country's rate in percent, as 0.19 for 19 %. */
+/**
+ * Whether it is less than any country's rate in percent, as 0.19 or 1.19 for
+ * 19 %.
+ */
 export function isShare(rate: string): boolean {
-  return /^0?\.\d*[1-9]/.test(rate);
+  return /^[01]?\.\d*[1-9]/.test(rate);
 }
 
 /** `28.680000` as `28.68`; the service takes few decimals. */
@@ -478,6 +479,14 @@ function withoutZeros(amount: string): string {
 
 /** Programs protect them from being read as numbers. */
 const IDENTIFIERS: readonly Target[] = ["sku", "mpn", "parent_sku"];
+
+function lineOf(target: Target, text: string): string {
+  return IDENTIFIERS.includes(target)
+    ? plainDigits(text)
+    : isHtml(text)
+    ? textOfHtml(text)
+    : text;
+}
 
 const KRONA = ["KR", "KR.", ":-"];
 /** What stands beside prices of a currency; a mark of another one is a mistake. */

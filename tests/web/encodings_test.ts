@@ -75,6 +75,15 @@ Deno.test("words that encodings read differently are shown", () => {
   });
 });
 
+Deno.test("a name of Google's in a feed wins over that of the feed itself", () => {
+  const item = "<g:id>1</g:id><title>Buy now</title><g:title>Mug</g:title>";
+  const table = tableOfFeed(
+    `<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item>${item}` +
+      "<title>Buy</title></item></channel></rss>",
+  );
+  assertEquals(table?.rows, [["1", "Mug"]]);
+});
+
 function feed(declaration: string): string {
   return `${declaration}<rss xmlns:g="http://base.google.com/ns/1.0"><channel>
     <item><g:id>1</g:id><g:title>Łóżko, żółte</g:title></item></channel></rss>`;

@@ -162,6 +162,45 @@ Deno.test("a sale price that is not on sale is left out", () => {
   assertEquals(note, "1 sale price is left out: it is not on sale now.");
 });
 
+Deno.test("a sale that is off is left out under names in small letters", () => {
+  const table = tableOf(
+    "sku;price;sale price;on sale\nA;12;9;no\nB;12;9;yes\n",
+  );
+  const { table: { rows } } = gathered(table);
+  assertEquals(rows.map((row) => row[2]), ["", "9"]);
+});
+
+Deno.test("variants of what is hidden are hidden", () => {
+  const stateOf = (csv: string, sku: string) => {
+    const { table } = gathered(tableOf(csv));
+    const mapping = mappingFor(table);
+    return table.rows.map((row) => valuesOf(row, mapping))
+      .find((values) => values.get("sku")?.[0] === sku)?.get("status")?.join();
+  };
+  const woo = [
+    "ID,Type,SKU,Name,Published,Is featured?,Sale price,Regular price,Parent",
+    "1,variable,H,Hoodie,0,0,,,",
+    "2,variation,H-B,Hoodie,1,0,,45,H",
+    "3,variable,J,Jacket,1,0,,,",
+    "4,variation,J-B,Jacket,1,0,,45,J",
+  ].join("\n");
+  assertEquals(["H-B", "J-B"].map((sku) => stateOf(woo, sku)), [
+    "paused",
+    "active",
+  ]);
+  const magento = [
+    "sku,product_type,product_online,name,price,configurable_variations",
+    'T,configurable,2,Tee,,"sku=T-S,size=S"',
+    "T-S,simple,1,Tee S,19,",
+  ].join("\n");
+  assertEquals(stateOf(magento, "T-S"), "paused");
+  const shopify = [
+    "Handle,Title,Published,Variant SKU,Variant Price",
+    "mug,Mug,false,M,149",
+  ].join("\n");
+  assertEquals(stateOf(shopify, "M"), "paused");
+});
+
 Deno.test("of several rows with names, the last one has those of the columns", () => {
   const rows = [
     ["TemplateType=home", "Version=2026", "Signature=x", "Only for us.", ""],
@@ -279,6 +318,25 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
     "sku title price quantity gtin".split(" "),
   ],
   ["sku;Price (excl. VAT)", ["sku", ""]],
+  // What stands in brackets may say that it is something else.
+  ...[
+    "Price (without VAT)",
+    "Preis (ohne MwSt.)",
+    "Cena (bez VAT)",
+    "Preis (EK)",
+    "Price (wholesale)",
+    "Preis (pro 100 St.)",
+    "Bestand (reserviert)",
+    "Artikelnummer (Lieferant)",
+    "EAN (VPE)",
+    "MwSt (Betrag)",
+    // A unit may, too.
+    "Preis/kg",
+    "Menge in kg",
+    "VAT (EUR)",
+    "TVA €",
+  ].map((name) => [`x;${name}`, ["", ""]] as const),
+  ["Titel (de);EAN (GTIN);Stock (pcs)", ["title", "gtin", "quantity"]],
   ["sku;Sale price", ["sku", "price"]],
   ["sku;Regular price;Sale price", ["sku", "price", "sale_price"]],
   ["sku;price;Regular price", ["sku", "price", "compare_at_price"]],
@@ -577,7 +635,10 @@ const VALUES: readonly (readonly [Target, string, string])[] = [
   ["vat_rate", "0", "0"],
   ["vat_rate", "0,19", "0,19 (0,19 % or 19 %?)"],
   ["vat_rate", ".07", ".07 (.07 % or 7 %?)"],
+  ["vat_rate", "1,19", "1,19 (1,19 % or 19 %?)"],
   ["vat_rate", "0,5 %", "0.5"],
+  ["title", "Cup &amp; saucer, &Oslash; 5&nbsp;cm", "Cup & saucer, Ø 5 cm"],
+  ["description", "<p>5 &times; 3 m&sup2; &#x2013; red</p>", "5 × 3 m² – red"],
   ["quantity", "10 st", "10"],
   ["available_at", "2026-12-24 00:00:00", "2026-12-24"],
   ["quantity", "12.0", "12"],

@@ -3,7 +3,7 @@
  * row becomes a product of its own, with what it lacks from its parent.
  */
 import { sentences, type Table } from "../csv.ts";
-import { presetOf, type Shop, weightsIn } from "../headers.ts";
+import { isSalePrice, presetOf, type Shop, weightsIn } from "../headers.ts";
 import { isBareWeight } from "../numbers.ts";
 import { ofMagento } from "./magento.ts";
 import { ofPrestaShop } from "./prestashop.ts";
@@ -46,9 +46,12 @@ function withWeightUnits(table: Table): Table {
   return { ...table, rows };
 }
 
-/** Squarespace says beside each sale price whether it is the price now. */
+/** Some shops say beside each sale price whether it is the price now. */
 function withoutPausedSales(table: Table): Gathered {
-  const [price, isOn] = ["Sale Price", "On Sale"].map(columnsOf(table));
+  const price = table.header.findIndex(isSalePrice);
+  const isOn = table.header.findIndex((name) =>
+    /^(?:is.)?on.sale\??$/i.test(name)
+  );
   if (price < 0 || isOn < 0) return { table, note: "" };
   const isPaused = (cells: Row) =>
     cells[price] !== "" && /^(?:no|false|0)$/i.test(cells[isOn]);

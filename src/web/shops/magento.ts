@@ -56,6 +56,10 @@ export function ofMagento(table: Table): Gathered {
     for (const name of INHERITED) {
       if (at(name) >= 0) cells[at(name)] ||= family?.cells[at(name)] ?? "";
     }
+    // Nobody sees a variant of what is off.
+    if (family !== undefined && cell(family.cells, "product_online") === "2") {
+      cells[at("product_online")] = "2";
+    }
     tidy(cells, at);
     return [{ cells, number: table.numbers[i] }];
   });

@@ -11,12 +11,13 @@ const INHERITED =
 export function ofWooCommerce(table: Table): Gathered {
   const at = columnsOf(table);
   const names = namesIn(table.header);
-  const [id, type, sku, parent, price] = [
+  const [id, type, sku, parent, price, published] = [
     at("ID"),
     at("Type"),
     at("SKU"),
     at("Parent"),
     at("Regular price"),
+    at("Published"),
   ];
   if (type < 0 || parent < 0) return { table, note: "" };
   const byName = new Map(
@@ -43,6 +44,10 @@ export function ofWooCommerce(table: Table): Gathered {
       variations++;
       cells[parent] = whole[sku];
       for (const column of inherited) cells[column] ||= whole[column];
+      // Nobody sees a variation of what is not published.
+      if (published >= 0 && whole[published] !== "1") {
+        cells[published] = whole[published];
+      }
     }
     // It writes a line break as two characters.
     for (const column of texts) {
