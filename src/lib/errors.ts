@@ -247,7 +247,8 @@ export const DETAIL_CODES = {
   },
   image_blocked: {
     meaning: "The image URL leads to an address that is not public.",
-    remedy: "Put the image at a public address.",
+    remedy:
+      "Put the image at a public address; for a trial, see `--allow-private`.",
   },
   url_blocked: {
     meaning: "The URL leads to an address that is not public.",

@@ -26,7 +26,7 @@ const PLACE =
 
 /** What the form does not say. */
 const NOTES: Readonly<Record<string, string>> = {
-  sku: "unique among your products; not `.` or `..`",
+  sku: "case matters; unique among your products; not `.` or `..`",
   description: "text, or HTML in CDATA; kept exactly as sent",
   price: "above 0",
   compare_at_price: "at least the price, in its currency",
