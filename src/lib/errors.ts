@@ -147,7 +147,8 @@ export const DETAIL_CODES = {
   },
   not_a_number: {
     meaning: "The value is not a number in the form that the field takes.",
-    remedy: "Write digits, with a point before decimals, as in `1299.50`.",
+    remedy:
+      "Write digits without a sign, with a point before decimals, as in `1299.50`.",
   },
   out_of_range: {
     meaning: "The number is outside the range of the field.",
