@@ -378,9 +378,43 @@ export function isSalePrice(name: string): boolean {
   return targetByName(name) === "sale_price";
 }
 
-/** Whether a name is that of prices that a maker recommends. */
+/** Whether a name is that of prices that a maker recommends, or of former ones. */
 export function isRecommended(name: string): boolean {
-  return /uvp|rrp|msrp|recom|rekom|conseil|advies|katalog/.test(squeezed(name));
+  return /uvp|rrp|msrp|recom|rekom|conseil|advies|katalog|old|alter|statt|streich|tidigare|barre|ancien|anterior|tachado|stara|obnizk|oude|vanprijs/
+    .test(squeezed(name));
+}
+
+/** Whether a name is that of what is for sale, also where a shop leaves it out. */
+export function isState(name: string): boolean {
+  return targetByName(name) === "status";
+}
+
+/** Words for what is not for sale, without accents. */
+const UNSOLD =
+  "gesperrt sperre sperrkennzeichen verkaufssperre geloscht loschkennzeichen loschvormerkung auslauf auslaufartikel archiviert versteckt ausgeblendet inaktiv deaktiviert storniert blocked locked deleted trash discontinued archived hidden inactive disabled cancelled canceled obsolete sparrad utgatt utgangen dold borttagen inaktiverad supprime archive masque bloque desactive inactif eliminado bloqueado descatalogado oculto inactivo zablokowany usuniety ukryty nieaktywny wycofany geblokkeerd verwijderd verborgen inactief"
+    .split(" ");
+
+/** Whether a name or a value says that something is not for sale. */
+export function isOfUnsold(text: string): boolean {
+  return wordsIn(text).some((word) => UNSOLD.includes(squeezed(word)));
+}
+
+const PRICE_UNITS =
+  "price unit, price per, per, pricing unit, price base, price quantity, preiseinheit, preis pro, preis je, prisenhet, unite de prix, prix par, unidad de precio, jednostka ceny, prijseenheid"
+    .split(", ").map(squeezed);
+
+/** Whether a column says for how many pieces a price is. */
+export function isPriceUnit(name: string): boolean {
+  return PRICE_UNITS.includes(squeezed(name));
+}
+
+/** Whether a column may say that prices are without VAT; null: it does not. */
+export function vatFlagOf(name: string): "gross" | "net" | null {
+  const words = wordsIn(name);
+  return isNet(name) ? "net" : words.some((word) => TAXES.includes(word)) &&
+      words.some((word) => INCLUDED.includes(word))
+    ? "gross"
+    : null;
 }
 
 /** How words about a sale, a price or its validity begin, without accents. */
@@ -406,6 +440,10 @@ const FILLERS = "in i en w of con ink inkl incl including ttc brutto gross kr"
 const NET = "ex excl excluding exkl exklusive netto net ht hors sin zzgl".split(
   " ",
 );
+const MONEY = "zł kč euro euros ft tl lei".split(" ");
+const INCLUDED =
+  "incl included includes including inclusive inkl inklusive enthalten ink inclus incluse comprise incluido incluida wliczony inclusief"
+    .split(" ");
 const TAXES = "moms mwst vat tva iva btw tax ust".split(" ");
 
 /** Whether this names an amount without VAT, or a net weight. */
@@ -418,7 +456,7 @@ function withoutUnit(name: string): string {
   const words = wordsIn(name);
   const isGross = words.some((word) => FILLERS.includes(word));
   return words.filter((word) =>
-    !FILLERS.includes(word) &&
+    !FILLERS.includes(word) && !MONEY.includes(word) &&
     !(isGross && (TAXES.includes(word) || /^\d+$/.test(word))) &&
     weightUnitOf(word) === "" && priceUnitOf(word) === "" &&
     !("value" in readCurrency(word.toUpperCase()))

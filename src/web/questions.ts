@@ -3,8 +3,17 @@
  * mean either.
  */
 import type { Table } from "./csv.ts";
-import { valuesIn } from "./guesses.ts";
-import { isRecommended } from "./headers.ts";
+import { targetByValues, valuesIn } from "./guesses.ts";
+import {
+  isOfUnsold,
+  isPriceUnit,
+  isRecommended,
+  isState,
+  namesIn,
+  type Target,
+  targetsByName,
+  vatFlagOf,
+} from "./headers.ts";
 import type { Chosen } from "./mappings.ts";
 import {
   HUNDREDTHS,
@@ -15,7 +24,15 @@ import {
   weightUnitOf,
 } from "./numbers.ts";
 import { count, plural } from "./parts.tsx";
-import { isPrice, type Mapping } from "./spreadsheet.ts";
+import { labelOf, withColumn } from "./sheet.ts";
+import {
+  answerIn,
+  cellValues,
+  isPrice,
+  type Mapping,
+  rivalsIn,
+  withTarget,
+} from "./spreadsheet.ts";
 import { type RowProblems, saleColumnOf } from "./table_checks.ts";
 
 /** A text is asked once; without answers, the file must be corrected. */
@@ -40,15 +57,20 @@ export function questionsOf(
   table: Table,
   mapping: Mapping,
   problems: RowProblems,
-  remembered: Chosen["units"],
+  remembered: Chosen,
 ): Question[] {
   return [
-    ...unitQuestions(table, mapping, remembered),
+    ...rivalQuestions(table, mapping, remembered),
+    ...unitQuestions(table, mapping, remembered.units),
     ...thousandsQuestions(table, mapping, problems),
     ...taxQuestions(table, mapping),
     ...skuQuestions(problems),
     ...saleQuestions(table, mapping, problems),
-    ...recommendedQuestions(table, mapping),
+    ...recommendedQuestions(table, mapping, remembered),
+    ...priceQuestions(table, mapping),
+    ...listQuestions(table, mapping),
+    ...unsoldQuestions(table, mapping),
+    ...unmarkedQuestions(table, mapping),
   ];
 }
 
@@ -131,15 +153,30 @@ function thousandsQuestions(
   });
 }
 
+/** No country has more. */
+const RATES = 6;
+
 /** No country has a rate of 1 or 2 %; programs number theirs so. */
 function taxQuestions(table: Table, mapping: Mapping): Question[] {
   const column = mapping.targets.indexOf("vat_rate");
   if (column < 0) return [];
   const rates = valuesIn(table.rows, column).sort();
+  const name = nameOf(table, column);
+  if (rates.length > RATES) {
+    return [{
+      text: `${name} has ${rates.length} different values, such as ${
+        rates.slice(0, 3).join(", ")
+      }: is that the VAT rate in percent, or an amount?`,
+      answers: [
+        { label: "Percent" },
+        { label: "Amounts: leave them out", leave: [column] },
+      ],
+    }];
+  }
   const isOfClasses = rates.every((rate) => /^[0-3]$/.test(rate)) &&
     rates.some((rate) => rate !== "0");
   return !isOfClasses ? [] : [{
-    text: `${nameOf(table, column)} is ${rates.join(", ")}: is that the VAT ` +
+    text: `${name} is ${rates.join(", ")}: is that the VAT ` +
       "rate in percent, or the number of a tax class?",
     answers: [
       { label: "Percent" },
@@ -199,14 +236,232 @@ function saleQuestions(
   ];
 }
 
-/** Nobody sells at it, unless it is meant. */
-function recommendedQuestions(table: Table, { targets }: Mapping): Question[] {
+/** Nobody sells at what a maker recommends, or at any other amount of money. */
+function recommendedQuestions(
+  table: Table,
+  { targets }: Mapping,
+  remembered: Chosen,
+): Question[] {
   const column = targets.indexOf("price");
-  return column < 0 || !isRecommended(table.header[column]) ? [] : [{
+  const name = table.header[column];
+  const isGuessed = column >= 0 && !Object.hasOwn(remembered.targets, name) &&
+    targetsByName(table.header)[column] === null &&
+    targetByValues(name, valuesIn(table.rows, column)) === "price";
+  return column < 0 || !isRecommended(name) && !isGuessed ? [] : [{
     text: `${nameOf(table, column)} would be the price, as no other column is.`,
     answers: [
       { label: "It is the price" },
       { label: "Leave it out", leave: [column] },
     ],
   }];
+}
+
+/** Which of several columns holds a field. */
+function rivalQuestions(
+  table: Table,
+  mapping: Mapping,
+  { targets: remembered }: Chosen,
+): Question[] {
+  const { header, rows } = table;
+  return rivalsIn(table).flatMap(([target, columns]) => {
+    const used = mapping.targets.indexOf(target);
+    const others = columns.filter((i) =>
+      i !== used && mapping.targets[i] === ""
+    );
+    const different = rows.find((row) =>
+      others.some((i) => row[i] !== "" && row[i] !== row[used])
+    );
+    const isKnown = columns.every((i) => Object.hasOwn(remembered, header[i]));
+    if (!columns.includes(used) || different === undefined || isKnown) {
+      return [];
+    }
+    const names = columns.map((i) => nameOf(table, i));
+    return [{
+      text: `${names.slice(0, -1).join(", ")} and ${names.at(-1)} may each ` +
+        `be the ${labelOf(target)}. Which one is it?`,
+      answers: columns.map((column, i) => ({
+        label: `${names[i]}: ${different[column] || "–"}`,
+        mapping: withTarget(
+          table,
+          {
+            ...mapping,
+            targets: mapping.targets.with(used, ""),
+          },
+          column,
+          target,
+        ),
+      })),
+    }];
+  });
+}
+
+/** Few values are states, many are texts. */
+const STATES = 6;
+
+/** Columns may say of rows that they are not for sale. */
+function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
+  const { header, rows } = table;
+  const { targets, values } = mapping;
+  const status = targets.indexOf("status");
+  if (values.status === "paused") return [];
+  const names = namesIn(header);
+  const stateOf = (row: readonly string[]) =>
+    status < 0 ? "" : cellValues("status", row[status], mapping, status, "")[0];
+  return [...header.keys()].flatMap((column): Question[] => {
+    if (targets[column] !== "" && column !== status) return [];
+    const isNamed = isOfUnsold(names[column]);
+    if (column === status && !isNamed) return [];
+    const few = valuesIn(rows, column, STATES + 1);
+    const isUnsold = isNamed
+      ? (cell: string) =>
+        cell !== "" && answerIn(cell) !== false && !/^0[-0:. ]*$/.test(cell)
+      : isState(names[column])
+      ? (cell: string) => answerIn(cell) === false
+      : few.length <= STATES && few.some(isOfUnsold)
+      ? isOfUnsold
+      : null;
+    if (isUnsold === null) return [];
+    const found = [...rows.keys()].filter((row) =>
+      isUnsold(rows[row][column]) &&
+      (column === status || stateOf(rows[row]) !== "paused")
+    );
+    if (found.length === 0) return [];
+    const paused = new Set(found);
+    const at = status < 0
+      ? withColumn({ name: "", table, mapping, book: null }, "status")
+      : { table, mapping };
+    const to = status < 0 ? header.length : status;
+    const isSaid = column === status;
+    return [{
+      text: `${nameOf(table, column)} is ${rows[found[0]][column]} in ${
+        plural(found.length, "row")
+      }. Is that for sale?`,
+      answers: [
+        {
+          label: `No: pause ${count(found.length)}`,
+          mapping: at.mapping,
+          table: {
+            ...at.table,
+            rows: at.table.rows.map((cells, row) =>
+              paused.has(row)
+                ? cells.with(to, "paused")
+                : isSaid
+                ? cells.with(to, "active")
+                : cells
+            ),
+          },
+        },
+        isSaid
+          ? { label: "Leave the column out", leave: [column] }
+          : { label: "Yes" },
+      ],
+    }];
+  });
+}
+
+/** An empty cell leaves a product for sale; marks alone say that it is not. */
+function unmarkedQuestions(table: Table, { targets }: Mapping): Question[] {
+  const [status, title] = ["status", "title"]
+    .map((name) => targets.indexOf(name as Target));
+  if (status < 0) return [];
+  const { rows } = table;
+  const empty = [...rows.keys()].filter((row) =>
+    rows[row][status] === "" && rows[row][title] !== ""
+  );
+  const marks = valuesIn(rows, status);
+  const isAsked = empty.length > 0 && marks.length > 0 &&
+    marks.every((mark) => answerIn(mark) === true);
+  return !isAsked ? [] : [{
+    text: `${nameOf(table, status)} is ${marks[0]} in some rows, and empty in ${
+      count(empty.length)
+    }. Are those for sale?`,
+    answers: [
+      {
+        label: `No: pause ${count(empty.length)}`,
+        table: withCell(table, empty, status, "paused"),
+      },
+      { label: "Yes" },
+    ],
+  }];
+}
+
+function withCell(
+  table: Table,
+  rows: readonly number[],
+  column: number,
+  text: string,
+): Table {
+  const meant = new Set(rows);
+  return {
+    ...table,
+    rows: table.rows.map((cells, row) =>
+      meant.has(row) ? cells.with(column, text) : cells
+    ),
+  };
+}
+
+/** Prices for many pieces, or without VAT, as another column says. */
+function priceQuestions(table: Table, { targets }: Mapping): Question[] {
+  const { header, rows } = table;
+  const prices = [...header.keys()].filter((i) => isPrice(targets[i]));
+  if (prices.length === 0) return [];
+  return [...header.keys()].flatMap((column): Question[] => {
+    if (targets[column] !== "") return [];
+    const name = header[column];
+    const flag = vatFlagOf(name);
+    const isFlag = flag !== null &&
+      valuesIn(rows, column).every((value) => answerIn(value) !== null);
+    const isMeant = isPriceUnit(name)
+      ? (cell: string) => parseFloat(cell) > 1
+      : isFlag
+      ? (cell: string) => answerIn(cell) === (flag === "net")
+      : () => false;
+    const found = [...rows.keys()].filter((row) =>
+      isMeant(rows[row][column]) && prices.some((i) => rows[row][i] !== "")
+    );
+    if (found.length === 0) return [];
+    return [{
+      text: `${name} is ${rows[found[0]][column]} in ${
+        plural(found.length, "row")
+      }. Is the price there that of one piece with VAT?`,
+      answers: [
+        { label: "Yes" },
+        {
+          label: `No: leave ${plural(found.length, "price")} out`,
+          table: prices
+            .reduce((all, i) => withCell(all, found, i, ""), table),
+        },
+      ],
+    }];
+  });
+}
+
+/** Several SKUs of variants in one cell are no SKU. */
+function listQuestions(table: Table, { targets }: Mapping): Question[] {
+  const sku = targets.indexOf("sku");
+  if (sku < 0) return [];
+  const { rows, numbers } = table;
+  const found = [...rows.keys()].filter((row) => isOfSeveral(rows[row][sku]));
+  const isOut = new Set(found);
+  return found.length === 0 ? [] : [{
+    text: `${rows[found[0]][sku]} in ${plural(found.length, "row")} may be ` +
+      "several SKUs, as of variants. Each product needs a row of its own.",
+    answers: [
+      { label: "It is one SKU" },
+      {
+        label: `Leave ${plural(found.length, "row")} out`,
+        table: {
+          ...table,
+          rows: rows.filter((_, row) => !isOut.has(row)),
+          numbers: numbers.filter((_, row) => !isOut.has(row)),
+        },
+      },
+    ],
+  }];
+}
+
+function isOfSeveral(sku: string): boolean {
+  const parts = sku.split(/[,;|]/).map((part) => part.trim());
+  return parts.length > 1 && parts.every((part) => part.length > 2) &&
+    /\D/.test(parts.join(""));
 }

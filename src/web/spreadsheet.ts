@@ -78,7 +78,7 @@ export function mappingFor(
     readings: table.header.map((name, i) =>
       readingOf(table, i, targets[i], Object.hasOwn(units, name) && units[name])
     ),
-    values: { ...values, ...proposed.values },
+    values: { ...values, ...currencyFor(table, targets) },
   };
 }
 
@@ -87,6 +87,50 @@ function withoutRepetitions(targets: readonly Target[]): Target[] {
   return targets.map((target, i) =>
     isRepeatable(target) || targets.indexOf(target) === i ? target : ""
   );
+}
+
+/**
+ * Fields of which each product has one value, so that it matters which of
+ * several columns with such a name is it.
+ */
+const SINGLE: readonly Target[] = [
+  "sku",
+  "title",
+  "price",
+  "sale_price",
+  "quantity",
+  "currency",
+  "vat_rate",
+];
+
+/** Columns with values that are the same field by their names, if it is one. */
+export function rivalsIn({ header, rows }: Table): [Target, number[]][] {
+  // Of a shop's own columns it is known which one is meant.
+  if (presetOf(header) !== undefined) return [];
+  const byName = targetsByName(header);
+  return SINGLE.map((target): [Target, number[]] => [
+    target,
+    [...header.keys()].filter((i) =>
+      byName[i] === target && rows.some((row) => row[i] !== "")
+    ),
+  ]).filter(([, columns]) => columns.length > 1);
+}
+
+/** The mapping once a column is this field. */
+export function withTarget(
+  table: Table,
+  mapping: Mapping,
+  column: number,
+  target: Target,
+): Mapping {
+  const targets = mapping.targets.with(column, target);
+  const reading = readingOf(table, column, target);
+  return {
+    ...mapping,
+    targets,
+    readings: mapping.readings.with(column, reading),
+    values: { ...mapping.values, ...currencyFor(table, targets) },
+  };
 }
 
 /** How the numbers of a column are read once it is this field. */
@@ -149,17 +193,25 @@ function proposedFor({ header, rows }: Table): Mapping {
       ? ""
       : found;
   });
-  const price = targets.indexOf("price");
-  const currency = price < 0
-    ? ""
-    : currencyOf(header[price], valuesIn(rows, price, 1_000));
   return {
     targets: withoutRepetitions(targets),
     readings: [],
     nameColumns: header.map((_, i) => nameColumnOf(header, i)),
-    values: currency === "" ? {} : { currency },
+    values: {},
     commas: preset?.commas ?? false,
   };
+}
+
+/** The currency that the column of the price names; nothing if it names none. */
+function currencyFor(
+  { header, rows }: Table,
+  targets: readonly Target[],
+): Mapping["values"] {
+  const price = targets.indexOf("price");
+  const currency = price < 0
+    ? ""
+    : currencyOf(header[price], valuesIn(rows, price, 1_000));
+  return currency === "" ? {} : { currency };
 }
 
 /** What a column is by its name, unless its values are something else. */
@@ -185,11 +237,13 @@ export function chosenIn(
   { targets, readings, values }: Mapping,
 ): Chosen {
   const proposed = proposedFor(table);
+  // Which one of these it is was asked for, whatever was proposed.
+  const rivals = rivalsIn(table).flatMap(([, columns]) => columns);
   const columns = [...table.header.keys()].map((i) => ({
     name: table.header[i],
     target: targets[i],
     unit: readings[i].unit,
-    isTarget: targets[i] !== proposed.targets[i],
+    isTarget: targets[i] !== proposed.targets[i] || rivals.includes(i),
     isUnit: readings[i].unit !== readingOf(table, i, targets[i]).unit,
   })).filter(({ isTarget, isUnit }) => isTarget || isUnit);
   return {
@@ -370,16 +424,18 @@ function split(list: ListField, text: string, commas: boolean): string[] {
 }
 
 /** Words of shops for those of the interface; without case and spaces. */
+const YES = "1 true yes ja oui si sí tak wahr vrai verdadero prawda waar sant";
+const NO =
+  "0 false no nein nej non nie nee falsch faux falso fałsz onwaar falskt";
 const WORDS: Readonly<Partial<Record<Target, Record<string, string>>>> = {
   availability: {
-    in_stock: "1 true yes instock available ja oui si tak lieferbar",
-    out_of_stock: "0 false no outofstock soldout nein nej non nie nee",
+    in_stock: `${YES} instock available lieferbar`,
+    out_of_stock: `${NO} outofstock soldout`,
   },
   status: {
-    active:
-      "1 true yes y published publish visible enabled ja oui si sí tak aktiv",
+    active: `${YES} y j x published publish visible enabled aktiv online`,
     paused:
-      "0 -1 false no n draft archived private hidden disabled unlisted inactive nein nej non nie nee inaktiv",
+      `${NO} -1 n draft archived private hidden disabled unlisted inactive inaktiv offline`,
   },
   condition: {
     new: "neu ny nytt nya neuf nuevo nowy nieuw",
@@ -388,6 +444,12 @@ const WORDS: Readonly<Partial<Record<Target, Record<string, string>>>> = {
     refurbished: "generalüberholt renoverad reconditionné reacondicionado",
   },
 };
+
+/** Whether a cell says yes or no; null: neither. */
+export function answerIn(text: string): boolean | null {
+  const word = wordFor("status", text);
+  return word === undefined ? null : word === "active";
+}
 
 function wordFor(target: Target, text: string): string | undefined {
   const word = text.toLowerCase().replace(/[\s_']+/g, "");

@@ -3,7 +3,13 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readTable } from "../../src/web/csv.ts";
 import { type Chosen, NOTHING_CHOSEN } from "../../src/web/mappings.ts";
 import { type Answer, questionsOf } from "../../src/web/questions.ts";
-import { mappingFor, valuesOf } from "../../src/web/spreadsheet.ts";
+import type { Target } from "../../src/web/headers.ts";
+import {
+  chosenIn,
+  mappingFor,
+  valuesOf,
+  withTarget,
+} from "../../src/web/spreadsheet.ts";
 import { checkRows } from "../../src/web/table_checks.ts";
 import { finish } from "../support/work.ts";
 
@@ -12,9 +18,9 @@ function asked(csv: string, chosen: Partial<Chosen> = {}) {
   const all = { ...NOTHING_CHOSEN, ...chosen };
   const mapping = mappingFor(table, all);
   const problems = finish(checkRows(table, mapping));
-  const questions = questionsOf(table, mapping, problems, all.units);
+  const questions = questionsOf(table, mapping, problems, all);
   /** What a field of each row is after an answer. */
-  const after = (label: string, field: "price" | "quantity" | "weight") => {
+  const after = (label: string, field: Target) => {
     const answer: Answer | undefined = questions
       .flatMap(({ answers }) => answers).find((one) => one.label === label);
     const { rows } = answer?.table ?? table;
@@ -156,7 +162,16 @@ Deno.test("a sale price without a price is asked for", () => {
 });
 
 Deno.test("a recommended price is asked for where it is the only one", () => {
-  for (const name of ["UVP", "RRP (EUR)", "MSRP", "Rekommenderat pris"]) {
+  for (
+    const name of [
+      "UVP",
+      "RRP (EUR)",
+      "MSRP",
+      "Rekommenderat pris",
+      "Stara cena",
+      "Old price",
+    ]
+  ) {
     assertEquals(asked(`sku;${name}\nA;8\n`).questions, [
       `${name} would be the price, as no other column is.`,
     ]);
@@ -171,4 +186,159 @@ Deno.test("a recommended price beside a sale is counted, as the price takes its 
   );
   const mapping = mappingFor(table);
   assertEquals(finish(checkRows(table, mapping)).replaced, 1);
+});
+
+Deno.test("of several columns that may be a field, it is asked which one it is", () => {
+  for (
+    const [csv, text, label, field, expected] of [
+      [
+        "sku;Amount;Price;stock\nA;5;12.90;3\n",
+        "Price",
+        "Price: 12.90",
+        "price",
+        "12.90",
+      ],
+      [
+        "sku;Preis;Preis inkl. MwSt\nA;10,84;12,90\n",
+        "Price",
+        "Preis inkl. MwSt: 12,90",
+        "price",
+        "12.90",
+      ],
+      [
+        "sku;Lager 1;Lager 2\nA;3;4\n",
+        "Quantity",
+        "Lager 2: 4",
+        "quantity",
+        "4",
+      ],
+      [
+        "sku;stock;Bestand\nA;3;3\nB;;4\n",
+        "Quantity",
+        "Bestand: 4",
+        "quantity",
+        "3",
+      ],
+    ] as const
+  ) {
+    const { questions, after } = asked(csv);
+    assertEquals(questions.length, 1, csv);
+    assertStringIncludes(questions[0], `may each be the ${text}`);
+    assertEquals(after(label, field)[0], expected);
+  }
+  assertEquals(asked("sku;stock;Bestand\nA;3;3\nB;4;\n").questions, []);
+  const known = { targets: { Amount: "", Price: "price" } };
+  const again = asked("sku;Amount;Price\nA;5;12.90\n", known);
+  assertEquals(again.questions, []);
+  assertEquals(again.after("", "price"), ["12.90"]);
+});
+
+Deno.test("another column of the price has another currency", () => {
+  const table = finish(readTable("sku;Price SEK;Price EUR\nA;129;12.90\n"));
+  const first = mappingFor(table);
+  assertEquals(first.values.currency, "SEK");
+  const other = { ...first, targets: first.targets.with(1, "") };
+  const { values } = withTarget(table, other, 2, "price");
+  assertEquals(values.currency, "EUR");
+  const chosen = chosenIn(table, withTarget(table, other, 2, "price"));
+  assertEquals(chosen.targets, { "Price SEK": "", "Price EUR": "price" });
+  assertEquals(mappingFor(table, chosen).values.currency, "EUR");
+});
+
+Deno.test("what another column says is not for sale is asked for", () => {
+  const paused = (csv: string) => {
+    const { questions, after } = asked(`${csv}\n`);
+    assertEquals(questions.length, 1, csv);
+    return after("No: pause 1", "status");
+  };
+  for (
+    const [name, no, yes] of [
+      ["Gesperrt", "nein", "ja"],
+      ["Löschkennzeichen", "", "X"],
+      ["Is deleted", "0", "1"],
+      ["deleted_at", "0000-00-00 00:00:00", "2026-01-02 10:00:00"],
+      ["Discontinued", "FALSE", "TRUE"],
+      ["Inaktiv", "0", "1"],
+      ["Utgått", "nej", "ja"],
+      ["Zablokowany", "nie", "tak"],
+      ["Visibility in catalog", "visible", "hidden"],
+      ["Kennzeichen", "Neu", "Gelöscht"],
+    ]
+  ) {
+    assertEquals(
+      paused(`sku;title;${name}\nA;Mug;${no}\nB;Cup;${yes}`),
+      [undefined, "paused"],
+      name,
+    );
+  }
+  assertEquals(
+    paused("sku;title;Status;Sichtbar\nA;Mug;aktiv;ja\nB;Cup;aktiv;nein"),
+    ["active", "paused"],
+  );
+  assertEquals(paused("sku;title;Aktiv\nA;Mug;x\nB;Cup;"), [
+    "active",
+    "paused",
+  ]);
+  // A person may take the column for the status.
+  const blocked = asked("sku;Gesperrt\nA;nein\nB;ja\n", {
+    targets: { Gesperrt: "status" },
+  });
+  assertEquals(blocked.after("No: pause 1", "status"), ["active", "paused"]);
+  for (
+    const csv of [
+      "sku;title;Status;Gesperrt\nA;Mug;inaktiv;ja\n",
+      "sku;title;Gesperrt\nA;Mug;nein\n",
+      "sku;title;Aktiv\nA;Mug;ja\nB;Cup;nein\nC;Pot;\n",
+      "sku;title;Sperrgut\nA;Mug;ja\n",
+    ]
+  ) {
+    assertEquals(asked(csv).questions, [], csv);
+  }
+});
+
+Deno.test("a price for many pieces, or without VAT, is asked for", () => {
+  for (
+    const [name, usual, other] of [
+      ["Preiseinheit", "1", "100"],
+      ["Price per", "1.0", "1000"],
+      ["MwSt. inkl.", "ja", "nein"],
+      ["Tax included", "Yes", "No"],
+      ["Netto", "0", "1"],
+    ]
+  ) {
+    const { questions, after } = asked(
+      `sku;price;${name}\nA;12.90;${usual}\nB;12.90;${other}\n`,
+    );
+    assertEquals(questions.length, 1, name);
+    assertEquals(after("Yes", "price"), ["12.90", "12.90"]);
+    assertEquals(after("No: leave 1 price out", "price"), ["12.90", undefined]);
+  }
+  const net = "sku;Preis inkl. MwSt;Preis netto\nA;12,90;10,84\n";
+  assertEquals(asked(net).questions, []);
+});
+
+Deno.test("an amount of money under another name is asked for", () => {
+  for (const name of ["Händlerpreis", "Versandkosten", "c"]) {
+    const csv = `sku;${name}\nA;4,90 €\nB;5,90 €\n`;
+    assertEquals(asked(csv).questions, [
+      `${name} would be the price, as no other column is.`,
+    ]);
+    assertEquals(asked(csv, { targets: { [name]: "price" } }).questions, []);
+  }
+});
+
+Deno.test("amounts of VAT are told from rates", () => {
+  const rows = [20, 10, 4, 2, 8, 1.5, 3].map((vat, i) => `A${i};${vat}\n`);
+  const { questions } = asked(`sku;VAT\n${rows.join("")}`);
+  assertEquals(questions.length, 1);
+  assertStringIncludes(questions[0], "7 different values");
+});
+
+Deno.test("several SKUs in one cell are asked for", () => {
+  const { questions, after } = asked(
+    'sku,price\n"M-R,M-B",5\nC-1,6\n"A,1",7\n',
+  );
+  assertEquals(questions.length, 1);
+  assertStringIncludes(questions[0], "M-R,M-B in 1 row");
+  assertEquals(after("Leave 1 row out", "price"), ["6", "7"]);
 });

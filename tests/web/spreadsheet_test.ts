@@ -336,6 +336,7 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
     "VAT (EUR)",
     "TVA €",
   ].map((name) => [`x;${name}`, ["", ""]] as const),
+  ["Cena (zł);x", ["price", ""]],
   ["Titel (de);EAN (GTIN);Stock (pcs)", ["title", "gtin", "quantity"]],
   ["sku;Sale price", ["sku", "price"]],
   ["sku;Regular price;Sale price", ["sku", "price", "sale_price"]],

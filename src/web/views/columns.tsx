@@ -19,8 +19,8 @@ import {
   isRepeatable,
   type Mapping,
   mappingFor,
-  readingOf,
   valuesOf,
+  withTarget,
 } from "../spreadsheet.ts";
 import { type Column, Table } from "../table.tsx";
 import {
@@ -71,12 +71,14 @@ function Columns({ client, spreadsheet, chosen }: {
     problems ?? {};
   const asked = useRef<HTMLDivElement>(null);
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
-  const questions = [
-    ...spreadsheet.questions,
-    ...(problems === null
-      ? []
-      : questionsOf(table, mapping, problems, chosen.units)),
-  ].filter(({ text }) => !answered.has(text));
+  const ofColumns = useMemo(
+    () =>
+      problems === null ? [] : questionsOf(table, mapping, problems, chosen),
+    [table, mapping, problems, chosen],
+  );
+  const questions = [...spreadsheet.questions, ...ofColumns].filter((
+    { text },
+  ) => !answered.has(text));
   const preset = presetOf(table.header);
   const examples = useMemo(() => examplesOf(table), [table]);
   const twice = repeated(mapping);
@@ -102,11 +104,7 @@ function Columns({ client, spreadsheet, chosen }: {
     setMapping({ ...left, targets });
   };
   const setTarget = (column: number, target: Target) =>
-    setMapping({
-      ...mapping,
-      targets: mapping.targets.with(column, target),
-      readings: mapping.readings.with(column, readingOf(table, column, target)),
-    });
+    setMapping(withTarget(table, mapping, column, target));
   const setUnit = (column: number, unit: string) =>
     setMapping({
       ...mapping,
