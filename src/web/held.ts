@@ -8,6 +8,7 @@ import {
   type Detail,
   type Product,
 } from "../client/mod.ts";
+import type { Target } from "./headers.ts";
 import { productsIn } from "./xml.ts";
 import { type Sheet, skuOf } from "./sheet.ts";
 import { valuesOf } from "./spreadsheet.ts";
@@ -34,7 +35,8 @@ export function alreadyMeant(source: Source): Set<string> {
 
 /** Whether somebody may say that the product is to be stored nevertheless. */
 export function mayBeConfirmed({ code }: Detail): boolean {
-  return ["duplicate_sku", "sku_taken", "duplicate_product"].includes(code);
+  return ["duplicate_sku", "sku_taken", "duplicate_product", "out_of_range"]
+    .includes(code);
 }
 
 /** What people call a row. */
@@ -84,7 +86,9 @@ export async function heldIn(
  * A problem for each row that would make another product of one that is stored:
  * no word of the title stays, or the GTIN is another one. Who takes a SKU by
  * mistake changes those. And one for each row that would make a second product
- * of one, as its SKU differs in capital letters alone.
+ * of one, as its SKU differs in capital letters or in zeros before it alone. And
+ * one for each price that is many times what it was, as cents are, or that has
+ * another currency.
  */
 export async function replacedIn(
   client: Client,
@@ -93,7 +97,8 @@ export async function replacedIn(
   signal: AbortSignal,
 ): Promise<Detail[]> {
   const { targets } = sheet.mapping;
-  if (!targets.includes("title") && !targets.includes("gtin")) return [];
+  const looked: readonly Target[] = ["title", "gtin", "price", "sale_price"];
+  if (!looked.some((target) => targets.includes(target))) return [];
   const skusOf = async (result: "created" | "updated") => {
     const query = { import_id, result, limit: 250 };
     const found = new Set<string>();
@@ -110,7 +115,7 @@ export async function replacedIn(
   const stored = await productsOf(client, created, updated, signal);
   return rows.flatMap((row, i): Detail[] => {
     const sku = skuOf(sheet, row);
-    const product = stored.get(sku.toLowerCase());
+    const product = stored.get(sku) ?? stored.get(alikeKey(sku));
     if (product === undefined) return [];
     const place = { product: i + 1, sku, field: "sku" };
     const owner = `that of a product you have already, "${product.title}"`;
@@ -118,8 +123,11 @@ export async function replacedIn(
       return !created.has(sku) ? [] : [{
         ...place,
         code: "duplicate_product",
-        message: `sku "${sku}" is "${product.sku}" but for capital letters, ` +
-          `${owner}: this would make a second one.`,
+        message: `sku "${sku}" is "${product.sku}" but for ${
+          product.sku?.toLowerCase() === sku.toLowerCase()
+            ? "capital letters"
+            : "zeros before it"
+        }, ${owner}: this would make a second one.`,
       }];
     }
     const values = valuesOf(sheet.table.rows[row], sheet.mapping);
@@ -128,14 +136,41 @@ export async function replacedIn(
     const isOther = updated.has(sku) &&
       (isOtherTitle(title, product.title ?? "") ||
         isOtherText(gtin, product.gtin ?? ""));
-    return !isOther ? [] : [{
+    if (isOther) {
+      return [{
+        ...place,
+        code: "sku_taken",
+        message: `sku "${sku}" is ${owner}${
+          product.gtin ? `, ${product.gtin}` : ""
+        }: this would make another product of it.`,
+      }];
+    }
+    const [amount = ""] = values.get("price") ?? [];
+    const [currency = ""] = values.get("currency") ?? [];
+    const { price } = product;
+    const isFar = updated.has(sku) && amount !== "" && price !== undefined &&
+      (currency !== price.currency || isManyTimes(amount, price.amount));
+    return !isFar ? [] : [{
       ...place,
-      code: "sku_taken",
-      message: `sku "${sku}" is ${owner}${
-        product.gtin ? `, ${product.gtin}` : ""
-      }: this would make another product of it.`,
+      field: "price",
+      code: "out_of_range",
+      message: `price ${amount} ${currency} is ${price.amount} ` +
+        `${price.currency} now. Is it meant?`,
     }];
   });
+}
+
+/** Nobody changes a price so much at once, but by mistake. */
+const MANY = 10;
+
+function isManyTimes(amount: string, stored: string): boolean {
+  const times = Number(amount) / Number(stored);
+  return times >= MANY || times <= 1 / MANY;
+}
+
+/** What SKUs have in common that a person or a program takes for one. */
+function alikeKey(sku: string): string {
+  return ` ${sku.toLowerCase().replace(/^0+(?=\d)/, "")}`;
 }
 
 function isOtherText(text: string, stored: string): boolean {
@@ -155,8 +190,8 @@ function wordsIn(title: string): string[] {
 }
 
 /**
- * The stored products whose SKUs are among `updated`, or differ from those among
- * `created` in capital letters alone, by their SKU in small letters.
+ * The stored products whose SKUs are among `updated`, by these, or are like those
+ * among `created`, by what they have in common.
  */
 async function productsOf(
   client: Client,
@@ -165,20 +200,20 @@ async function productsOf(
   signal: AbortSignal,
 ): Promise<Map<string, Product>> {
   const found = new Map<string, Product>();
-  const keys = new Set(created.values().map((sku) => sku.toLowerCase()));
+  const keys = new Set(created.values().map(alikeKey));
   const keep = (product: Product) => {
     const { sku = "" } = product;
-    const key = sku.toLowerCase();
-    if (updated.has(sku) || keys.has(key) && !found.has(key)) {
-      found.set(key, product);
-    }
+    const key = alikeKey(sku);
+    if (updated.has(sku)) found.set(sku, product);
+    if (keys.has(key) && !found.has(key)) found.set(key, product);
   };
   if (created.size + updated.size > LOOKED_UP) {
     const all = client.all.listProducts({ limit: 250 }, { signal });
     for await (const product of all) keep(product);
     return found;
   }
-  for (const q of created) {
+  for (const sku of created) {
+    const q = alikeKey(sku).trim();
     const { products } = await client
       .listProducts({ q, limit: 250 }, { signal });
     products.forEach(keep);

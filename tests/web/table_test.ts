@@ -111,7 +111,11 @@ test("a row that would make another product of one that is stored is confirmed f
       titled("M-7", "Mug, small"),
   );
   await signIn(tab, app.url, app.key);
-  const rows = ["M-6;Fork;9,00;1;", "M-7;Small mug;9,00;1;", "M-8;Cup;9,00;1;"];
+  const rows = [
+    "M-6;Fork;99,00;1;",
+    "M-7;Small mug;99,00;1;",
+    "M-8;Cup;9,00;1;",
+  ];
   await choose(page, csv(MUG, ...rows), "stock.csv");
   await click(page, "Check 4 products");
   await page.getByText("2 problems in 2 rows.").waitFor();
@@ -128,7 +132,11 @@ test("a row that would make another product of one that is stored is confirmed f
   // All at once, where they are many.
   await page.getByRole("link", { name: "Upload", exact: true }).click();
   await click(page, "Another file");
-  await choose(page, csv("M-5;Plate;1,00;1;", "M-6;Pan;1,00;1;"), "other.csv");
+  await choose(
+    page,
+    csv("M-5;Plate;59,00;1;", "M-6;Pan;59,00;1;"),
+    "other.csv",
+  );
   await click(page, "Check 2 products");
   await click(page, "All are meant: change 2 products");
   await click(page, "Upload 2 products");
@@ -143,7 +151,7 @@ test("a SKU that differs from a stored one in capital letters alone is confirmed
   const { page } = tab;
   await app.upload(product("mug-1") + product("MUG-2"));
   await signIn(tab, app.url, app.key);
-  const rows = ["MUG-1;Mug;9,00;1;", "MUG-2;Title of MUG-2;9,00;1;"];
+  const rows = ["MUG-1;Mug;9,00;1;", "MUG-2;Title of MUG-2;99,00;1;"];
   await choose(page, csv(...rows), "stock.csv");
   await click(page, "Check 2 products");
   await page.getByText('sku "MUG-1" is "mug-1" but for capital letters')
@@ -160,6 +168,42 @@ test("a SKU that differs from a stored one in capital letters alone is confirmed
   await click(page, "Check 61 products");
   await page.getByText('sku "Mug-2" is "MUG-2" but for capital letters')
     .first().waitFor();
+  assertEquals(tab.faults, []);
+});
+
+test("a SKU that lost its zeros, and a price many times as high, are confirmed first", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(
+    product("0012") + product("A") + product("B") + product("C"),
+  );
+  await signIn(tab, app.url, app.key);
+  const prices = [
+    "SKU;Price;Currency",
+    "A;19900;SEK",
+    "B;209,00;SEK",
+    "C;199,00;EUR",
+  ];
+  await choose(page, `${prices.join("\n")}\n`, "prices.csv");
+  await click(page, "Check 3 products");
+  await page.getByText("2 problems in 2 rows.").waitFor();
+  await page.getByText("price 19900 SEK is 199 SEK now. Is it meant?").first()
+    .waitFor();
+  await click(page, "Store 1, leave 2");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const priceOf = async (sku: string) =>
+    (await app.client().getProduct({ sku_or_id: sku })).product.price;
+  assertEquals((await priceOf("A"))?.amount, "199");
+  assertEquals((await priceOf("B"))?.amount, "209");
+  assertEquals((await priceOf("C"))?.currency, "SEK");
+
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
+  await click(page, "Another file");
+  await choose(page, csv("12;Title of 0012;199,00;1;"), "stock.csv");
+  await click(page, "Check 1 product");
+  await page.getByText('sku "12" is "0012" but for zeros before it').first()
+    .waitFor();
   assertEquals(tab.faults, []);
 });
 
