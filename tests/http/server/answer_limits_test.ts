@@ -120,7 +120,7 @@ contract.test("the results of a status end with next, and go on behind it", asyn
   const results = child((await app.call(path)).xml, "transaction").children
     .at(-1)!;
   assertEquals(results.children.at(-1)!.name, "next");
-  for (const bad of ["x", "0", "-1", "1.5", ""]) {
+  for (const bad of ["x", "0", "-1", "1.5"]) {
     const answer = await app.call(`${path}?after=${bad}`);
     assertEquals([answer.status, codeOf(answer)], [422, "record_invalid"]);
   }
