@@ -5,6 +5,9 @@
 
 export type LabelValue = string | number;
 
+/** A value for each of the names, in their order. */
+type Values<L extends readonly string[]> = { [K in keyof L]: LabelValue };
+
 /** One line of the exposition. */
 export interface Sample {
   /** Appended to the metric's name: "", `_bucket`, `_sum` or `_count`. */
@@ -60,7 +63,7 @@ class Cells<T> {
   }
 }
 
-export class Counter implements Metric {
+export class Counter<const L extends readonly string[]> implements Metric {
   readonly type = "counter";
   readonly #cells: Cells<{ n: number }>;
 
@@ -68,12 +71,12 @@ export class Counter implements Metric {
   constructor(
     readonly name: string,
     readonly help: string,
-    readonly labels: readonly string[] = [],
+    readonly labels: L,
   ) {
     this.#cells = new Cells(labels, () => ({ n: 0 }));
   }
 
-  add(n: number, ...labels: LabelValue[]): void {
+  add(n: number, ...labels: Values<L>): void {
     this.#cells.at(labels).n += n;
   }
 
@@ -85,26 +88,26 @@ export class Counter implements Metric {
 }
 
 /** A value that is read at each export; null omits it. */
-export class Gauge implements Metric {
+export class Gauge<const L extends readonly string[]> implements Metric {
   readonly type: "gauge" | "counter";
   readonly #cells: Cells<{ read: () => number | null }>;
 
   constructor(
     readonly name: string,
     readonly help: string,
-    readonly labels: readonly string[] = [],
+    readonly labels: L,
     type: "gauge" | "counter" = "gauge",
   ) {
     this.type = type;
     this.#cells = new Cells(labels, () => ({ read: () => null }));
   }
 
-  set(value: number | null, ...labels: LabelValue[]): void {
+  set(value: number | null, ...labels: Values<L>): void {
     this.#cells.at(labels).read = () => value;
   }
 
   /** Calls `read` whenever the value is wanted; it costs next to nothing. */
-  watch(read: () => number | null, ...labels: LabelValue[]): void {
+  watch(read: () => number | null, ...labels: Values<L>): void {
     this.#cells.at(labels).read = read;
   }
 
@@ -123,7 +126,7 @@ interface Distribution {
   sum: number;
 }
 
-export class Histogram implements Metric {
+export class Histogram<const L extends readonly string[]> implements Metric {
   readonly type = "histogram";
   readonly #bounds: readonly number[];
   readonly #cells: Cells<Distribution>;
@@ -133,14 +136,14 @@ export class Histogram implements Metric {
     readonly name: string,
     readonly help: string,
     bounds: readonly number[],
-    readonly labels: readonly string[] = [],
+    readonly labels: L,
   ) {
     this.#bounds = bounds;
     const counts = () => Array<number>(bounds.length + 1).fill(0);
     this.#cells = new Cells(labels, () => ({ counts: counts(), sum: 0 }));
   }
 
-  observe(value: number, ...labels: LabelValue[]): void {
+  observe(value: number, ...labels: Values<L>): void {
     const cell = this.#cells.at(labels);
     const bounds = this.#bounds;
     let bucket = 0;

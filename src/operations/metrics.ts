@@ -76,11 +76,13 @@ export class Metrics {
   readonly imageBytes = new Counter(
     "seller_image_bytes_total",
     "Bytes of images that were downloaded.",
+    [],
   );
   readonly imageFetch = new Histogram(
     "seller_image_fetch_seconds",
     "From the beginning of a download until its image is stored or refused.",
     LONG,
+    [],
   );
   readonly queue = new Gauge(
     "seller_queue",
@@ -121,6 +123,7 @@ export class Metrics {
     "seller_delivery_latency_seconds",
     "From the arrival of an event until its webhook accepted it.",
     VERY_LONG,
+    [],
   );
   readonly notices = new Counter(
     "seller_notices_total",
@@ -147,11 +150,13 @@ export class Metrics {
     "seller_db_commit_seconds",
     "How long a commit took.",
     SHORT,
+    [],
   );
   readonly dbCommitWrites = new Histogram(
     "seller_db_commit_writes",
     "Writes that shared a commit.",
     WRITES,
+    [],
   );
   readonly dbWait = new Histogram(
     "seller_db_wait_seconds",
@@ -177,26 +182,32 @@ export class Metrics {
   readonly eventLoopLag = new Gauge(
     "seller_event_loop_lag_seconds",
     "The longest delay of a timer in the last ten seconds.",
+    [],
   );
   readonly diskFree = new Gauge(
     "seller_disk_free_bytes",
     "Free space of the file system that holds the data folder.",
+    [],
   );
   readonly imageDiskFree = new Gauge(
     "seller_image_disk_free_bytes",
     "Free space of the file system that holds the folder of SELLER_IMAGE_STORE.",
+    [],
   );
   readonly backup = new Gauge(
     "seller_backup_timestamp_seconds",
     "When the command backup last succeeded; Unix time.",
+    [],
   );
   readonly changeFeedLag = new Gauge(
     "seller_change_feed_lag_seconds",
     "How long a change in progress has delayed the operator's feed of products.",
+    [],
   );
   readonly snapshotAge = new Gauge(
     "seller_snapshot_age_seconds",
     "Age of the figures that come from the database and the disk.",
+    [],
   );
   readonly logLinesLost = new Gauge(
     "seller_log_lines_lost_total",
