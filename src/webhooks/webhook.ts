@@ -79,6 +79,9 @@ export const TRANSITIONS = {
   recover: { from: ["retrying", "exhausted", "cancelled"], to: "pending" },
 } as const satisfies Record<string, Transition>;
 
+/** How long an endpoint may take to answer. */
+export const ANSWER_TIMEOUT_MS = 20 * SECOND_MS;
+
 /** When a delivery is tried again. */
 export const RETRIES: RetrySchedule = {
   delaysMs: [
@@ -111,6 +114,7 @@ export interface WebhookHealth {
 }
 
 const DISABLE_AFTER_MS = 5 * DAY_MS;
+/** Of all deliveries together, so it does not follow the number of `RETRIES`. */
 const DISABLE_AFTER_TRIES = 10;
 
 /**

@@ -12,7 +12,7 @@ import { SETTINGS } from "../../src/config.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { imageTypes } from "../../src/images/image_types.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/lib/durations.ts";
-import { RETRIES } from "../../src/webhooks/webhook.ts";
+import { ANSWER_TIMEOUT_MS, RETRIES } from "../../src/webhooks/webhook.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
 import {
   blocks,
@@ -51,6 +51,13 @@ Deno.test("the chapter on webhooks says when a delivery is tried again", () => {
   assertStringIncludes(
     chapter("webhooks").replace(/\s+/g, " "),
     `retries after ${list} (`,
+  );
+});
+
+Deno.test("the chapter on webhooks says how long an endpoint may take", () => {
+  assertStringIncludes(
+    chapter("webhooks"),
+    `**Answer any 2xx within ${ANSWER_TIMEOUT_MS / SECOND_MS} s.**`,
   );
 });
 

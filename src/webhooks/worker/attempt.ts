@@ -2,12 +2,15 @@
 import type { Clock } from "../../deps.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
 import { eventJson } from "../event.ts";
-import { signingSecrets, webhookSignature } from "../webhook.ts";
+import {
+  ANSWER_TIMEOUT_MS,
+  signingSecrets,
+  webhookSignature,
+} from "../webhook.ts";
 import { type Outbound, OutboundError } from "../../net/outbound.ts";
 import type { Payload } from "../rows/queue.ts";
 import { INTERRUPTED, type Outcome } from "../rows/outcomes.ts";
 
-const ANSWER_TIMEOUT_MS = 20_000;
 const ANSWER_READ_BYTES = 16 * 1024;
 const ANSWER_KEPT_BYTES = 1024;
 
