@@ -14,6 +14,11 @@ const TYPE_NAMES = {
 export type ImageType = keyof typeof TYPE_NAMES;
 export const IMAGE_TYPES = Object.keys(TYPE_NAMES) as ImageType[];
 
+/** What people call it. */
+export function nameOfType(type: ImageType): string {
+  return TYPE_NAMES[type];
+}
+
 /** All of the types, in words. */
 export function imageTypes(conjunction: "and" | "or"): string {
   const names = Object.values(TYPE_NAMES);

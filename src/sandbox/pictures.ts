@@ -1,10 +1,11 @@
 /** Sample images, small enough to be part of the code. */
 import { Buffer } from "node:buffer";
 import { crc32, deflateSync } from "node:zlib";
+import { IMAGE_TYPES, type ImageType } from "../images/image_types.ts";
 
 /** A 16 × 16 pixel image of each other type, base64. */
-const FIXED: Readonly<Record<string, string>> = {
-  jpg:
+const FIXED: Readonly<Record<Exclude<ImageType, "png">, string>> = {
+  jpeg:
     "/9j/2wBDABQODxIPDRQSEBIXFRQYHjIhHhwcHj0sLiQySUBMS0dARkVQWnNiUFVtVkVGZIhlbXd7gYKBTmCNl4x9lnN+gXz/2wBDARUXFx4aHjshITt8U0ZTfHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHz/wAARCAAQABADASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAP/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFAEBAAAAAAAAAAAAAAAAAAAABf/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AIgExL//2Q==",
   gif:
     "R0lGODlhEAAQAIAAAExpcSKIzCH5BAUAAAAALAAAAAAQABAAAAIOjI+py+0Po5y02ouzPgUAOw==",
@@ -16,23 +17,24 @@ const FIXED: Readonly<Record<string, string>> = {
 
 /** The content type for the file extension of a picture's name. */
 export function pictureType(name: string): string {
-  const type = ending(name);
-  return `image/${type === "jpg" ? "jpeg" : type}`;
+  return `image/${ending(name)}`;
 }
 
 /**
  * A picture of the type that the extension of `name` gives; null if unknown.
  */
 export function picture(name: string): Uint8Array<ArrayBuffer> | null {
-  const type = ending(name);
+  const extension = ending(name);
+  const type = IMAGE_TYPES.find((type) => type === extension);
+  if (type === undefined) return null;
   if (type === "png") return png(64, crc32(name));
-  const fixed = FIXED[type];
-  if (fixed === undefined) return null;
-  return new Uint8Array(Buffer.from(fixed, "base64"));
+  return new Uint8Array(Buffer.from(FIXED[type], "base64"));
 }
 
+/** The extension of a name; `jpg` is `jpeg`. */
 function ending(name: string): string {
-  return name.slice(name.lastIndexOf(".") + 1);
+  const extension = name.slice(name.lastIndexOf(".") + 1);
+  return extension === "jpg" ? "jpeg" : extension;
 }
 
 /** A square of one colour (https://www.w3.org/TR/png-3/). */

@@ -4,6 +4,7 @@
  * of 100 MB: `deno task binary`.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { IMAGE_TYPES } from "../../src/images/image_types.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { MailServer } from "../support/mail_server.ts";
 import { until } from "../support/clock.ts";
@@ -78,16 +79,15 @@ Deno.test("the binary takes an upload with images, shows the page, backs up and 
     method: "POST",
     body: "<products><product><sku>A</sku><title>A mug</title>" +
       '<price currency="SEK">1.00</price><quantity>1</quantity><images>' +
-      ["png", "jpg", "gif", "webp", "avif"].map((type) =>
-        `<image>${host.url}/good/a.${type}</image>`
-      ).join("") +
+      IMAGE_TYPES.map((type) => `<image>${host.url}/good/a.${type}</image>`)
+        .join("") +
       "</images></product></products>",
   });
   assertEquals(uploaded.status, 200, uploaded.text);
   const id = /<transaction_id>(.+?)</.exec(uploaded.text)![1];
   const status = await call(`/seller_api/bulk_products/${id}?wait=30`);
   assertStringIncludes(status.text, "<status>completed</status>");
-  assertStringIncludes(status.text, "<stored>5</stored>");
+  assertStringIncludes(status.text, `<stored>${IMAGE_TYPES.length}</stored>`);
   const product = await call("/seller_api/products/A");
   const image = /href="([^"]+)"/.exec(product.text)![1];
 

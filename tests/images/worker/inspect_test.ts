@@ -1,6 +1,13 @@
-import { assert, assertEquals, assertLess, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertLess,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { Buffer } from "node:buffer";
 import { deflateSync } from "node:zlib";
+import { IMAGE_TYPES } from "../../../src/images/image_types.ts";
 import { picture } from "../../../src/sandbox/pictures.ts";
 import {
   ImageRefusal,
@@ -32,8 +39,7 @@ const entries = corpus();
 const ignore = entries.length === 0;
 const bytesOf = (entry: Entry) =>
   Deno.readFileSync(new URL(entry.file, CORPUS));
-const ACCEPTED = ["jpeg", "png", "gif", "webp", "avif"]
-  .map((type) => `image/${type}`);
+const ACCEPTED = IMAGE_TYPES.map((type) => `image/${type}`);
 
 function codeOf(bytes: Uint8Array): string {
   return assertThrows(() => inspectImage(bytes), ImageRefusal).code;
@@ -52,12 +58,18 @@ function png(...chunks: [name: string, data: Uint8Array][]): Uint8Array {
 }
 
 Deno.test("inspectImage() reads type and size of each accepted type", () => {
-  for (const type of ["png", "jpeg", "gif", "webp", "avif"]) {
-    const name = `a.${type === "jpeg" ? "jpg" : type}`;
+  for (const type of IMAGE_TYPES) {
+    const name = `a.${type}`;
     const found = inspectImage(picture(name)!);
     assertEquals(found.type, type);
     assert(found.width > 0 && found.width === found.height, name);
   }
+});
+
+Deno.test("inspectImage() calls a damaged image by the name of its type", () => {
+  const bytes = picture("a.webp")!.slice(0, 20);
+  const refusal = assertThrows(() => inspectImage(bytes), ImageRefusal);
+  assertStringIncludes(refusal.message, "begin like WebP, but");
 });
 
 Deno.test("inspectImage() refuses what is no image, and says what it is", () => {
@@ -208,7 +220,7 @@ Deno.test("inspectImage() takes no more steps than its budget for damaged images
   const seed = seedFrom(Deno.env.get("FUZZ_SEED"));
   const random = new Random(seed);
   const seeds = [
-    ...["png", "jpg", "gif", "webp", "avif"].map(sound),
+    ...IMAGE_TYPES.map(sound),
     ...HOSTILE.map(([start, piece]) => repeated(start, piece, 2_000)),
   ];
   for (let round = 0; round < 3_000; round++) {
@@ -247,7 +259,7 @@ Deno.test("sniffImage() goes through the comments before an SVG once", () => {
 });
 
 Deno.test("inspectImage() tells whether an image reaches its own end", () => {
-  for (const type of ["png", "jpg", "gif", "webp", "avif"]) {
+  for (const type of IMAGE_TYPES) {
     const bytes = sound(type);
     assert(inspectImage(bytes).complete, type);
     // Before the trailer, if there is one.

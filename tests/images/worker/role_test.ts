@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { DbError } from "../../../src/database/db.ts";
 import { ImageRole } from "../../../src/images/worker/role.ts";
 import { RoleKeeper } from "../../../src/jobs/role_keeper.ts";
+import { IMAGE_TYPES } from "../../../src/images/image_types.ts";
 import { picture } from "../../../src/sandbox/pictures.ts";
 import { Host as ByteHost } from "../../net/support.ts";
 import { imageFile, urlKey } from "../../../src/images/image.ts";
@@ -65,15 +66,14 @@ Deno.test("images: each type arrives, named by its content", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
-  const types = ["png", "jpeg", "gif", "webp", "avif"];
-  const names = ["a.png", "a.jpg", "a.gif", "a.webp", "a.avif"];
+  const names = IMAGE_TYPES.map((type) => `a.${type}`);
   const id = await bench.upload(
     names.map((name) => `${host.url}/good/${name}`),
   );
-  assertEquals(await bench.finished(id), all(5));
+  assertEquals(await bench.finished(id), all(IMAGE_TYPES.length));
   const expected = names.map((name, n) => {
     const sha256 = createHash("sha256").update(picture(name)!).digest("hex");
-    return `${sha256.slice(0, 2)}/${sha256}.${types[n]}`;
+    return `${sha256.slice(0, 2)}/${sha256}.${IMAGE_TYPES[n]}`;
   });
   assertEquals(bench.files(), expected.sort());
   for (const file of bench.files()) {
