@@ -1,7 +1,7 @@
 /**
  * What of the handbook is written from the service's own tables: fields of a
- * product, codes of errors, files, settings. `deno task docs` writes it, a test
- * holds it.
+ * product, parameters, codes of errors, files, settings. `deno task docs` writes
+ * it, a test holds it.
  */
 import {
   type FieldRule,
@@ -16,7 +16,9 @@ import { type Setting, SETTINGS } from "../../src/config.ts";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { formWords } from "../../src/contracts/docs.ts";
+import type { Parameter } from "../../src/contracts/endpoint.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
+import { listProducts } from "../../src/http/handlers/product_endpoints.ts";
 import { TRIGGER_EXAMPLES } from "../../src/webhooks/trigger.ts";
 
 const DOCS = new URL("../../src/docs/", import.meta.url);
@@ -95,6 +97,24 @@ function errorTable(): string {
     Object.entries(ERRORS).map((
       [code, { status, meaning, remedy }],
     ) => [`${status}`, `\`${code}\``, meaning, remedy]),
+  );
+}
+
+function parameterTable(): string {
+  const parameters: readonly Parameter[] =
+    listProducts.documentation?.parameters ?? [];
+  return table(
+    ["parameter", "meaning"],
+    parameters.map(({ name, about, schema }) => {
+      const words = (schema?.enum ?? []) as readonly string[];
+      return [
+        `\`${name}\``,
+        about.replace(/<[^>]+>/g, "`$&`") +
+        (words.length === 0
+          ? ""
+          : `: ${words.map((word) => `\`${word}\``).join(", ")}`),
+      ];
+    }),
   );
 }
 
@@ -200,6 +220,7 @@ function environmentFile(): string {
 /** The tables of each chapter, in the order of their places. */
 const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "upload.md": [fieldTable],
+  "products.md": [parameterTable],
   "images.md": [imageTable],
   "webhooks.md": [triggerTable],
   "deployment.md": [fileTable],
