@@ -13,6 +13,7 @@ import {
   endpoint,
   headerValue,
   hostName,
+  IMAGE_PLACES,
   imagePlace,
   list,
   mailFrom,
@@ -112,7 +113,7 @@ const ALL = {
     flag: "image-store",
     placeholder: "PLACE",
     fallback: "",
-    meaning: "folder of the images, or s3://BUCKET/PREFIX",
+    meaning: `where the images are: ${IMAGE_PLACES}`,
     parse: imagePlace,
   },
   s3Endpoint: {

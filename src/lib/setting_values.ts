@@ -162,6 +162,9 @@ export function headerValue(text: string): string | null {
   );
 }
 
+/** Where images may be, in words. */
+export const IMAGE_PLACES = "a folder or s3://BUCKET/PREFIX";
+
 export function imagePlace(text: string): ImagePlace | null {
   if (text === "") return null;
   if (!URL_LIKE.test(text)) {
@@ -174,7 +177,7 @@ export function imagePlace(text: string): ImagePlace | null {
   throw new SettingError(
     `${
       quoted(text)
-    } is neither a folder nor s3://BUCKET/PREFIX, with a prefix of letters, digits and ._-/ alone.`,
+    } is not ${IMAGE_PLACES}, with a prefix of letters, digits and ._-/ alone.`,
   );
 }
 
