@@ -1,15 +1,6 @@
 /** Counts of each hour, for the operator. */
-import {
-  MAINTENANCE,
-  partsOf,
-  query,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
-import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
-import type { Services } from "../services.ts";
-
-const KEPT_MS = 90 * DAY_MS;
+import { query, type Sql, type Tx } from "../database/db.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 
 /** The counters; `deliveries` counts delivery attempts. */
 export const HOURLY = [
@@ -66,20 +57,4 @@ export async function lastHours(
       HOURLY.map((name) => [name, found.get(`${first + i} ${name}`) ?? 0]),
     ) as Record<HourlyCount, number>,
   }));
-}
-
-/** Deletes counts older than 90 days; a maintenance job. */
-export async function* sweepHourlyCounts(
-  { deps, db }: Pick<Services, "deps" | "db">,
-): AsyncGenerator<number, void> {
-  const before = Math.floor((deps.clock.now() - KEPT_MS) / HOUR_MS);
-  for (const part of partsOf(db)) {
-    yield await part.write(
-      (tx) =>
-        tx.run(`DELETE FROM hourly_counts WHERE hour < ? ${tx.ofPart()}`, [
-          before,
-        ]),
-      MAINTENANCE,
-    );
-  }
 }

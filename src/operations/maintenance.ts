@@ -21,7 +21,7 @@ import {
   sweepFormerSecrets,
   sweepReferences,
 } from "../webhooks/retention.ts";
-import { sweepRefusals } from "../sellers/refusals.ts";
+import { sweepRefusals } from "../sellers/retention.ts";
 import { sweepEndedReviews } from "../reviews/policy.ts";
 import { sweepRemovedSellers } from "../sellers/removal.ts";
 import {
@@ -38,7 +38,7 @@ import { correctTimes, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { NOTICES } from "../notices/notice.ts";
 import { sweepNotices } from "../notices/retention.ts";
 import { DELIVERIES } from "../webhooks/webhook.ts";
-import { sweepHourlyCounts } from "./hourly_counts.ts";
+import { sweepHourlyCounts } from "./retention.ts";
 
 export type MaintenanceServices = Pick<
   Services,

@@ -16,15 +16,13 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
-import { deleteOld } from "../database/old_rows.ts";
 import {
   type FoundInLog,
   newestFirst,
   type PlaceInLog,
 } from "../database/newest_first.ts";
-import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
-import { CLOCK_SLACK_MS, DAY_MS } from "../lib/durations.ts";
-import { firstIdOf, readId } from "../lib/ids.ts";
+import { CLOCK_SLACK_MS } from "../lib/durations.ts";
+import { readId } from "../lib/ids.ts";
 import {
   type Detail,
   DETAIL_CODES,
@@ -287,23 +285,4 @@ const IN_DETAILS = "REPLACE(details, ?, '') <> details";
 /** What the JSON of a detail with this member contains. */
 function member(name: "code" | "sku", value: string): string {
   return `"${name}":${JSON.stringify(value)}`;
-}
-
-/** Rows that a write of the sweep deletes at most. */
-const SWEEP_ROWS = 500;
-
-/** Deletes refusals that are older than `KEPT_REFUSAL_DAYS`. */
-export async function* sweepRefusals(
-  { db, deps }: { db: Db; deps: Pick<Deps, "clock"> },
-): AsyncGenerator<number, void> {
-  const before = firstIdOf(deps.clock.now() - KEPT_REFUSAL_DAYS * DAY_MS);
-  const old = {
-    table: "refusals",
-    key: "id",
-    condition: "id < ?",
-    params: [before],
-    order: "id",
-    limit: SWEEP_ROWS,
-  };
-  yield* untilNoneOnAny(db, (tx) => deleteOld(tx, old));
 }

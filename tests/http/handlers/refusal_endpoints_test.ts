@@ -12,8 +12,8 @@ import { TestClock, until } from "../../support/clock.ts";
 import {
   KEPT_REFUSAL_BYTES,
   KEPT_REFUSAL_DAYS,
-  sweepRefusals,
 } from "../../../src/sellers/refusals.ts";
+import { sweepRefusals } from "../../../src/sellers/retention.ts";
 import { systemClock } from "../../../src/deps.ts";
 import { firstIdOf } from "../../../src/lib/ids.ts";
 import { contract } from "../../support/forms.ts";
