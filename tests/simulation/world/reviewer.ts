@@ -1,4 +1,5 @@
 /** Whoever reviews the products of a seller for the operator. */
+import type { DetailCode } from "../../../src/lib/errors.ts";
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
 import { sometimes } from "../../support/sometimes.ts";
@@ -12,6 +13,9 @@ export type ReviewStep = "policy" | "decide";
 /** How often, and how long, it looks for something to decide. */
 const LOOK_MS = 100;
 const LOOKS = 50;
+
+/** A product was changed or deleted, or the policy ended. */
+const TOO_LATE: readonly DetailCode[] = ["changed_since", "unknown_id"];
 
 const POLICIES = ["new", "changes", "changes", "none"];
 
@@ -74,9 +78,8 @@ export class Reviewer implements Actor {
     if (this.#seller.removed) return;
     hold(
       answer.status === 200 ||
-        // It was changed or deleted, or the policy ended.
         (answer.status === 422 &&
-          /<code>(changed_since|unknown_id)</.test(answer.text)),
+          TOO_LATE.some((code) => answer.text.includes(`<code>${code}<`))),
       "true",
       `${this.#name}: decisions are taken`,
       answer.text,
