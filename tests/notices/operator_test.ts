@@ -41,6 +41,8 @@ Deno.test("a role that is not ready is told within 15 s, once until it is over",
   });
   const { app, clock } = telling;
   const ready = async () => (await fetch(`${app.url}/readyz`)).status === 200;
+  // Otherwise a worker that starts slowly is told, too.
+  await telling.until(ready, "a service that is ready");
   store.meddle = ({ method }) => new Problem(503, "SlowDown").response(method);
   const image = `<images><image>${host.url}/good/a.png</image></images>`;
   assertEquals((await app.upload(product("A", image))).status, 200);
