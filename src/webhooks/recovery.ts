@@ -27,9 +27,10 @@ type RunStep = <T>(read: () => Promise<T>) => Promise<T>;
 
 /**
  * Queues what was exhausted, cancelled or never delivered, and what waits to be
- * tried again, with a new retry schedule. Returns how many deliveries it queued, or held because the webhook
- * is disabled; null if no webhook is registered. Each step is a separate write
- * and counts no delivery twice, so an interrupted recovery can be repeated.
+ * tried again, with a new retry schedule. Returns how many deliveries it queued,
+ * or held because the webhook is disabled; null if no webhook is registered. Each
+ * step is a separate write and counts no delivery twice, so an interrupted
+ * recovery can be repeated.
  */
 export async function recoverDeliveries(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,

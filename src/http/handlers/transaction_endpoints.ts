@@ -151,7 +151,7 @@ async function fullRecord(
   const bytes = bytesOf(written);
   // `Deno.serve` sends a text in half the time of as many bytes; a longer one is
   // sent in blocks.
-  const isText = typeof written === "string" && isSmall(written);
+  const isText = typeof written === "string" && isSmall(bytes);
   const document = isText ? written : inOneBlock(written);
   const undoneBy = transaction.undone_by;
   finalRecords.set(key, { document, undoneBy }, bytes);

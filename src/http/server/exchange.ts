@@ -29,7 +29,7 @@ import {
 } from "../../contracts/answer_form.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
 import { prefersJson } from "./negotiation.ts";
-import type { BodySender, EncodedBody } from "./sending.ts";
+import type { BodySender } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
 
 /** What a document takes that is not kept in memory as it arrives. */
@@ -101,8 +101,8 @@ export class Exchange implements Disposable {
   isPrivate = false;
   /** Bytes of the body that was read, inflated. */
   received: number | undefined;
-  /** The body of the answer, unless it is streamed. */
-  sent: EncodedBody | undefined;
+  /** Bytes of the answer's body, unless it is streamed. */
+  sent: number | undefined;
 
   constructor(
     services: Services,

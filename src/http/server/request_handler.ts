@@ -5,7 +5,6 @@
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
  * rate (429) → scope (403) → path and query (400) → media type (415) → size (413) → the body.
  */
-import { sizeOf } from "../../lib/blocks.ts";
 import { outageOf } from "../../database/db.ts";
 import type { LogFields } from "../../deps.ts";
 import { describeRequest, failRequest } from "../../lib/tracing.ts";
@@ -115,7 +114,7 @@ export class RequestHandler {
       const response = await this.#respond(exchange);
       await this.#services.deps.maybe?.("answer ready");
       return request.method === "HEAD"
-        ? withoutBody(response, bytesSent(exchange))
+        ? withoutBody(response, exchange.sent)
         : response;
     } finally {
       this.#handling--;
@@ -286,12 +285,12 @@ export class RequestHandler {
         : this.#sender.pace(body);
       return new Response(paced, { status, headers });
     }
-    exchange.sent = body;
-    if (typeof body === "string" && isSmall(body)) {
+    exchange.sent = bytesOf(body);
+    if (typeof body === "string" && isSmall(exchange.sent)) {
       return new Response(body, { status, headers });
     }
     const blocks = inBlocks(body);
-    headers["Content-Length"] = `${sizeOf(blocks)}`;
+    headers["Content-Length"] = `${exchange.sent}`;
     const sent = exchange.reader === null
       ? this.#sender.sendPublic(blocks, exchange.client)
       : this.#sender.send(blocks, exchange.reader, exchange.held.untilSent);
@@ -345,7 +344,7 @@ export class RequestHandler {
       ...(failure !== null && detailCounts(failure)),
       ms: Math.round(ms * 10) / 10,
       bytes_in: exchange.received,
-      bytes_out: bytesSent(exchange),
+      bytes_out: exchange.sent,
       ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }
@@ -391,11 +390,6 @@ function found(match: NonNullable<Match>, method: string) {
 
 function noRoute(): ServiceError {
   return new ServiceError("not_found", "There is nothing at this path.");
-}
-
-/** Bytes of the answer; undefined if unknown. */
-function bytesSent({ sent }: Exchange): number | undefined {
-  return sent === undefined ? undefined : bytesOf(sent);
 }
 
 /** The answer to HEAD. Over HTTP/2, Deno would send the body anyway. */

@@ -45,9 +45,9 @@ export function bytesOf(body: EncodedBody): number {
     : sizeOf(inBlocks(body));
 }
 
-/** Whether a body, by its bytes, is not monitored. */
-export function isSmall(body: EncodedBody): boolean {
-  return bytesOf(body) <= SMALL;
+/** Whether a body of so many bytes is not monitored. */
+export function isSmall(bytes: number): boolean {
+  return bytes <= SMALL;
 }
 
 export function inBlocks(body: EncodedBody): EncodedBlocks {
@@ -127,7 +127,7 @@ export class BodySender {
     held: DisposableStack,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
     const bytes = sizeOf(blocks);
-    if (isSmall(blocks)) return joined(blocks);
+    if (isSmall(bytes)) return joined(blocks);
     const sending = new Sending(this.#clock, chunksOf(blocks));
     const stack = held.move();
     return track(sending, this.#owned, { owner, bytes }, () => stack.dispose());
@@ -162,7 +162,7 @@ export class BodySender {
     client: string,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
     const isStream = body instanceof ReadableStream;
-    if (!isStream && isSmall(body)) return joined(body);
+    if (!isStream && isSmall(sizeOf(body))) return joined(body);
     try {
       const own = this.#readersOf(client);
       const room = () => PUBLIC - this.#public.size;

@@ -3,6 +3,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { jsonLog } from "../../../src/deps.ts";
 import {
   BodySender,
+  bytesOf,
   IDLE_MS,
   isSmall,
   PUBLIC,
@@ -58,10 +59,10 @@ Deno.test("a body that is read arrives whole and releases what it held", async (
 });
 
 Deno.test("whether a body is watched depends on its bytes, not on its characters", () => {
-  assertEquals(isSmall("a".repeat(48 * 1_024)), true);
-  assertEquals(isSmall("a".repeat(48 * 1_024 + 1)), false);
-  assertEquals(isSmall("ж".repeat(24 * 1_024)), true);
-  assertEquals(isSmall("ж".repeat(24 * 1_024 + 1)), false);
+  assertEquals(isSmall(bytesOf("a".repeat(48 * 1_024))), true);
+  assertEquals(isSmall(bytesOf("a".repeat(48 * 1_024 + 1))), false);
+  assertEquals(isSmall(bytesOf("ж".repeat(24 * 1_024))), true);
+  assertEquals(isSmall(bytesOf("ж".repeat(24 * 1_024 + 1))), false);
 });
 
 Deno.test("blocks of a body are sent in order, each in its own chunks", async () => {
