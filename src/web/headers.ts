@@ -346,11 +346,11 @@ function withoutRemark(name: string): string {
 
 /** Whether a unit in a name is one of what it holds: no price is in kilograms. */
 function isOfUnit(name: string, target: Target): boolean {
+  if (target === "weight") return true;
+  if (weightUnitOf(name) !== "") return false;
   const isOfMoney = ["price", "compare_at_price", "sale_price", "currency", ""]
     .includes(target);
-  return isOfMoney ? weightUnitOf(name) === "" : target === "weight" ||
-    weightUnitOf(name) === "" && priceUnitOf(name) === "" &&
-      currencyIn(name) === "";
+  return isOfMoney || priceUnitOf(name) === "" && currencyIn(name) === "";
 }
 
 /** How many of these names say what their columns hold. */
@@ -410,11 +410,11 @@ export function isPriceUnit(name: string): boolean {
 
 /** Whether a column may say that prices are without VAT; null: it does not. */
 export function vatFlagOf(name: string): "gross" | "net" | null {
+  if (isNet(name)) return "net";
   const words = wordsIn(name);
-  return isNet(name) ? "net" : words.some((word) => TAXES.includes(word)) &&
-      words.some((word) => INCLUDED.includes(word))
-    ? "gross"
-    : null;
+  const isGross = words.some((word) => TAXES.includes(word)) &&
+    words.some((word) => INCLUDED.includes(word));
+  return isGross ? "gross" : null;
 }
 
 /** How words about a sale, a price or its validity begin, without accents. */

@@ -112,10 +112,10 @@ export async function replacedIn(
   const { products } = await client.listProducts({ limit: 1 }, { signal });
   if (products.length === 0) return [];
   const [created, updated] = [await skusOf("created"), await skusOf("updated")];
-  const stored = await productsOf(client, created, updated, signal);
+  const storedAs = await productsOf(client, created, updated, signal);
   return rows.flatMap((row, i): Detail[] => {
     const sku = skuOf(sheet, row);
-    const product = stored.get(sku) ?? stored.get(alikeKey(sku));
+    const product = storedAs(sku);
     if (product === undefined) return [];
     const place = { product: i + 1, sku, field: "sku" };
     const owner = `that of a product you have already, "${product.title}"`;
@@ -170,7 +170,7 @@ function isManyTimes(amount: string, stored: string): boolean {
 
 /** What SKUs have in common that a person or a program takes for one. */
 function alikeKey(sku: string): string {
-  return ` ${sku.toLowerCase().replace(/^0+(?=\d)/, "")}`;
+  return sku.toLowerCase().replace(/^0+(?=\d)/, "");
 }
 
 function isOtherText(text: string, stored: string): boolean {
@@ -190,39 +190,40 @@ function wordsIn(title: string): string[] {
 }
 
 /**
- * The stored products whose SKUs are among `updated`, by these, or are like those
- * among `created`, by what they have in common.
+ * Finds the stored product that has a SKU, of those among `updated`, or else one
+ * whose SKU is like it, of those among `created`.
  */
 async function productsOf(
   client: Client,
   created: ReadonlySet<string>,
   updated: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<Map<string, Product>> {
-  const found = new Map<string, Product>();
+): Promise<(sku: string) => Product | undefined> {
+  const same = new Map<string, Product>();
+  const alike = new Map<string, Product>();
+  const find = (sku: string) => same.get(sku) ?? alike.get(alikeKey(sku));
   const keys = new Set(created.values().map(alikeKey));
   const keep = (product: Product) => {
     const { sku = "" } = product;
     const key = alikeKey(sku);
-    if (updated.has(sku)) found.set(sku, product);
-    if (keys.has(key) && !found.has(key)) found.set(key, product);
+    if (updated.has(sku)) same.set(sku, product);
+    if (keys.has(key) && !alike.has(key)) alike.set(key, product);
   };
   if (created.size + updated.size > LOOKED_UP) {
     const all = client.all.listProducts({ limit: 250 }, { signal });
     for await (const product of all) keep(product);
-    return found;
+    return find;
   }
   for (const sku of created) {
-    const q = alikeKey(sku).trim();
     const { products } = await client
-      .listProducts({ q, limit: 250 }, { signal });
+      .listProducts({ q: alikeKey(sku), limit: 250 }, { signal });
     products.forEach(keep);
   }
   for (const sku of updated) {
     const product = await productOf(client, sku, signal);
     if (product !== null) keep(product);
   }
-  return found;
+  return find;
 }
 
 /** The stored product with a SKU; null if there is none. */

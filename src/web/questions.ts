@@ -326,12 +326,15 @@ function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
       (column === status || stateOf(rows[row]) !== "paused")
     );
     if (found.length === 0) return [];
-    const paused = new Set(found);
     const at = status < 0
       ? withColumn({ name: "", table, mapping, book: null }, "status")
       : { table, mapping };
     const to = status < 0 ? header.length : status;
     const isSaid = column === status;
+    // Such a column says of all other rows that they are for sale.
+    const stated = isSaid
+      ? withCell(at.table, [...rows.keys()], to, "active")
+      : at.table;
     return [{
       text: `${nameOf(table, column)} is ${rows[found[0]][column]} in ${
         plural(found.length, "row")
@@ -340,16 +343,7 @@ function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
         {
           label: `No: pause ${count(found.length)}`,
           mapping: at.mapping,
-          table: {
-            ...at.table,
-            rows: at.table.rows.map((cells, row) =>
-              paused.has(row)
-                ? cells.with(to, "paused")
-                : isSaid
-                ? cells.with(to, "active")
-                : cells
-            ),
-          },
+          table: withCell(stated, found, to, "paused"),
         },
         isSaid
           ? { label: "Leave the column out", leave: [column] }

@@ -543,11 +543,8 @@ function withoutZeros(amount: string): string {
 const IDENTIFIERS: readonly Target[] = ["sku", "mpn", "parent_sku"];
 
 function lineOf(target: Target, text: string): string {
-  return IDENTIFIERS.includes(target)
-    ? plainDigits(text)
-    : isHtml(text)
-    ? textOfHtml(text)
-    : text;
+  if (IDENTIFIERS.includes(target)) return plainDigits(text);
+  return isHtml(text) ? textOfHtml(text) : text;
 }
 
 const KRONA = ["KR", "KR.", ":-"];
