@@ -12,6 +12,7 @@ import type { Target } from "./headers.ts";
 import { productsIn } from "./xml.ts";
 import { type Sheet, skuOf } from "./sheet.ts";
 import { valuesOf } from "./spreadsheet.ts";
+import { seenAs } from "./table_checks.ts";
 import type { TableUpload, Upload } from "./taken.ts";
 
 /** SKUs that are looked up one by one at each check. */
@@ -86,9 +87,9 @@ export async function heldIn(
  * A problem for each row that would make another product of one that is stored:
  * no word of the title stays, or the GTIN is another one. Who takes a SKU by
  * mistake changes those. And one for each row that would make a second product
- * of one, as its SKU differs in capital letters or in zeros before it alone. And
- * one for each price that is many times what it was, as cents are, or that has
- * another currency.
+ * of one, as its SKU differs in capital letters, zeros before it or invisible
+ * characters alone. And one for each price that is many times what it was, as
+ * cents are, or that has another currency.
  */
 export async function replacedIn(
   client: Client,
@@ -126,7 +127,7 @@ export async function replacedIn(
         message: `sku "${sku}" is "${product.sku}" but for ${
           product.sku?.toLowerCase() === sku.toLowerCase()
             ? "capital letters"
-            : "zeros before it"
+            : "zeros before it or invisible characters"
         }, ${owner}: this would make a second one.`,
       }];
     }
@@ -170,7 +171,7 @@ function isManyTimes(amount: string, stored: string): boolean {
 
 /** What SKUs have in common that a person or a program takes for one. */
 function alikeKey(sku: string): string {
-  return sku.toLowerCase().replace(/^0+(?=\d)/, "");
+  return seenAs(sku).replace(/^0+(?=\d)/, "");
 }
 
 function isOtherText(text: string, stored: string): boolean {

@@ -65,6 +65,7 @@ export function questionsOf(
     ...thousandsQuestions(table, mapping, problems),
     ...taxQuestions(table, mapping),
     ...skuQuestions(problems),
+    ...letterQuestions(problems),
     ...saleQuestions(table, mapping, problems),
     ...recommendedQuestions(table, mapping, remembered),
     ...priceQuestions(table, mapping),
@@ -192,6 +193,15 @@ function skuQuestions({ damaged }: RowProblems): Question[] {
         damaged.slice(0, 3).join(", ")
       } may have been changed by a spreadsheet program. Then drop the file that ` +
       "your shop exported, without opening it in Excel before.",
+    answers: [{ label: "They are right" }],
+  }];
+}
+
+function letterQuestions({ garbled }: RowProblems): Question[] {
+  return garbled === null ? [] : [{
+    text:
+      `The letters of a text such as “${garbled.slice(0, 60)}” seem to be ` +
+      "broken in the file itself. If so, export it anew as UTF-8.",
     answers: [{ label: "They are right" }],
   }];
 }

@@ -47,6 +47,8 @@ export interface RowProblems {
   path: string | null;
   /** Two SKUs that a person takes for one, though they are two products. */
   alike: readonly [string, string] | null;
+  /** An example of a text whose letters another program has broken. */
+  garbled: string | null;
   /** Descriptions in HTML, which are sent as text. */
   html: number;
   /** Rows with a sale price, as indices: beside a date, or without a price. */
@@ -55,6 +57,16 @@ export interface RowProblems {
   /** Compare-at prices for which the price is sent, as there is a sale price. */
   replaced: number;
 }
+
+const TEXTS: readonly Target[] = [
+  "title",
+  "description",
+  "brand",
+  "categories",
+];
+/** UTF-8 that was read as Windows-1252, and what stands for lost letters. */
+const GARBLED =
+  /[ÃÅÄÐ][\u0080-\u00bf‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ€]|Â[\u00a0-\u00bf]|â€|\ufffd|\p{L}\?\?\p{Ll}/u;
 
 /** Rows that are looked at between two pauses. */
 const STEP = 1_000;
@@ -80,6 +92,10 @@ export function* checkRows(
     targets.map((target, i) => target === "images" && readings[i].unit === ""),
     (value) => isImagePath(/^[\w/.-]+/.exec(value)?.[0] ?? ""),
   );
+  const isGarbled = firstIn(
+    targets.map((target) => TEXTS.includes(target)),
+    (value) => GARBLED.test(value),
+  );
   const [sku, price, former, description] = [
     "sku",
     "price",
@@ -100,6 +116,7 @@ export function* checkRows(
     bareWeight: null,
     path: null,
     alike: null,
+    garbled: null,
     html: 0,
     timedSales,
     unpricedSales,
@@ -109,6 +126,7 @@ export function* checkRows(
     found.rounded ??= isRounded(row);
     found.bareWeight ??= isBare(row);
     found.path ??= isPath(row);
+    found.garbled ??= isGarbled(row);
     const changed = isDamaged(row);
     if (changed !== null) damaged.push(changed);
     for (const [column, target] of targets.entries()) {
@@ -193,12 +211,17 @@ function thousandsSign(
     : sign as Point;
 }
 
+/** A SKU as a person reads it: without case and invisible characters. */
+export function seenAs(sku: string): string {
+  return sku.normalize("NFKC").replace(/\p{Cf}/gu, "").replace(/\s+/g, " ")
+    .toLowerCase();
+}
+
 /** Finds an earlier SKU that looks like one, and is not the same. */
 function alikeSkus(): (sku: string) => readonly [string, string] | null {
   const known = new Map<string, string>();
   return (sku) => {
-    const seen = sku.normalize("NFKC").replace(/\p{Cf}/gu, "")
-      .replace(/\s+/g, " ").toLowerCase();
+    const seen = seenAs(sku);
     const other = known.get(seen);
     if (other === undefined) known.set(seen, sku);
     return other === undefined || other === sku ? null : [other, sku];

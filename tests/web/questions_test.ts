@@ -334,6 +334,31 @@ Deno.test("amounts of VAT are told from rates", () => {
   assertStringIncludes(questions[0], "7 different values");
 });
 
+Deno.test("letters that were broken before are asked for", () => {
+  for (
+    const word of ["GrÃ¶ÃŸe", "Gr\ufffd\ufffde", "Gr??e", "CafÃ©", "5Â°"]
+      .concat("Itâ€™s", "Å\u0081Ã³dÅº")
+  ) {
+    const { questions } = asked(`sku;title\nA;${word}\n`);
+    assertEquals(questions.length, 1, word);
+    assertStringIncludes(questions[0], word);
+  }
+  for (
+    const text of [
+      "Größe?",
+      "Why? Because",
+      "Ærø",
+      "Åre Äpple",
+      "Ãgua",
+      "50 % – „neu“",
+      "Łódź",
+      "SÃO PAULO",
+    ]
+  ) {
+    assertEquals(asked(`sku;title\nA;${text}\n`).questions, [], text);
+  }
+});
+
 Deno.test("several SKUs in one cell are asked for", () => {
   const { questions, after } = asked(
     'sku,price\n"M-R,M-B",5\nC-1,6\n"A,1",7\n',

@@ -170,6 +170,23 @@ Deno.test("a sale that is off is left out under names in small letters", () => {
   assertEquals(rows.map((row) => row[2]), ["", "9"]);
 });
 
+Deno.test("a row below the names may belong to them", () => {
+  const { table, note } = gathered(tableOf(
+    "SKU;Name;Preis;;Gewicht;Bestand\n;;netto;brutto;kg;Stk\nA;Mug;10;11,9;0,3;5\n",
+  ));
+  assertEquals(
+    mappingFor(table).targets,
+    ["sku", "title", "", "price", "weight", "quantity"],
+  );
+  assertEquals(mappingFor(table).readings[4].unit, "kg");
+  assertEquals(table.numbers, [3]);
+  assertEquals(note, "Row 2 is read as a part of the names above it.");
+  for (const row of ["A;Mug;", ";Mug;auf Anfrage", ";;12,90", ";;"]) {
+    const plain = tableOf(`SKU;Name;Preis\n${row}\nB;Cup;5\n`);
+    assertEquals(gathered(plain).table, plain, row);
+  }
+});
+
 Deno.test("variants of what is hidden are hidden", () => {
   const stateOf = (csv: string, sku: string) => {
     const { table } = gathered(tableOf(csv));

@@ -171,7 +171,7 @@ test("a SKU that differs from a stored one in capital letters alone is confirmed
   assertEquals(tab.faults, []);
 });
 
-test("a SKU that lost its zeros, and a price many times as high, are confirmed first", async (openTab) => {
+test("a SKU that lost its zeros or has an invisible character, and a price many times as high, are confirmed first", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -200,8 +200,10 @@ test("a SKU that lost its zeros, and a price many times as high, are confirmed f
 
   await page.getByRole("link", { name: "Upload", exact: true }).click();
   await click(page, "Another file");
-  await choose(page, csv("12;Title of 0012;199,00;1;"), "stock.csv");
-  await click(page, "Check 1 product");
+  const alike = ["12;Title of 0012;199,00;1;", "A\u200b;Title of A;199,00;1;"];
+  await choose(page, csv(...alike), "stock.csv");
+  await click(page, "Check 2 products");
+  await page.getByText("2 problems in 2 rows.").waitFor();
   await page.getByText('sku "12" is "0012" but for zeros before it').first()
     .waitFor();
   assertEquals(tab.faults, []);

@@ -187,7 +187,10 @@ test("another sheet is chosen, and the corrected file is a workbook again", asyn
     }),
     "preise.xlsx",
   );
+  const other = page.getByText("Only the sheet Alt is read.");
+  await other.getByText("To be chosen above: Neu.").waitFor();
   await page.getByLabel("Sheet").selectOption("Neu");
+  await other.waitFor({ state: "detached" });
   await page.getByText("1 cell without a value").waitFor();
   await click(page, "Check 2 products");
   await page.getByText("2 problems in 1 row.").waitFor();

@@ -3,7 +3,14 @@
  * row becomes a product of its own, with what it lacks from its parent.
  */
 import { sentences, type Table } from "../csv.ts";
-import { isSalePrice, presetOf, type Shop, weightsIn } from "../headers.ts";
+import {
+  isSalePrice,
+  presetOf,
+  type Shop,
+  type Target,
+  targetsByName,
+  weightsIn,
+} from "../headers.ts";
 import { isBareWeight } from "../numbers.ts";
 import { ofMagento } from "./magento.ts";
 import { ofPrestaShop } from "./prestashop.ts";
@@ -21,7 +28,10 @@ const GATHERERS: Readonly<Partial<Record<Shop, (table: Table) => Gathered>>> = {
 
 /** Puts the rows of an export together; other tables stay as they are. */
 export function gathered(read: Table): Gathered {
-  const { table, note: before } = withoutPausedSales(withWeightUnits(read));
+  const named = withLowerNames(read);
+  const unpaused = withoutPausedSales(withWeightUnits(named.table));
+  const { table } = unpaused;
+  const before = sentences(named.note, unpaused.note);
   const { shop } = presetOf(table.header) ?? {};
   // One that was handed back corrected is put together already.
   if (shop === undefined || table.header.includes(PARENT)) {
@@ -31,6 +41,40 @@ export function gathered(read: Table): Gathered {
   const gather = GATHERERS[shop] ?? ((table) => ({ table, note: "" }));
   const { table: products, note } = gather(untimed.table);
   return { table: products, note: sentences(before, untimed.note, note) };
+}
+
+const OF_NUMBERS: readonly (Target | null)[] = [
+  "price",
+  "compare_at_price",
+  "sale_price",
+  "quantity",
+  "weight",
+];
+const LONGEST_NAME = 20;
+
+/** A row below the names may say more of them, as `kg` or `net`. */
+function withLowerNames(table: Table): Gathered {
+  const { header, rows: [first, ...rows], numbers: [number, ...numbers] } =
+    table;
+  const targets = targetsByName(header);
+  const named = [...header.keys()].filter((i) => first?.[i]);
+  const isOfNames = targets.includes("sku") &&
+    presetOf(header) === undefined &&
+    named.some((i) => OF_NUMBERS.includes(targets[i])) &&
+    named.every((i) =>
+      targets[i] !== "sku" && targets[i] !== "title" &&
+      first[i].length <= LONGEST_NAME && !/\d/.test(first[i])
+    );
+  if (!isOfNames) return { table, note: "" };
+  const names = header.map((name, i) => {
+    // A cell above reaches over several columns.
+    const whole = name || header.slice(0, i).findLast(Boolean) || "";
+    return first[i] === "" ? name : `${whole} (${first[i]})`;
+  });
+  return {
+    table: { ...table, header: names, rows, numbers },
+    note: `Row ${number} is read as a part of the names above it.`,
+  };
 }
 
 /** Weights with the unit that stands in a column of its own. */

@@ -70,7 +70,14 @@ export function readSheet(bytes: ArrayBuffer, wanted: Wanted): SheetTable {
   });
   const found = read.find(({ table }) => table.rows.length > 0) ?? read[0];
   if (found === undefined) throw new UnreadableError("It shows no sheet.");
-  return found;
+  const others = read
+    .filter((one) => one !== found && one.table.rows.length > 0)
+    .map(({ sheet }) => sheet);
+  const note = others.length > 0 &&
+    `Only the sheet ${found.sheet} is read. To be chosen above: ${
+      others.join(", ")
+    }.`;
+  return { ...found, note: sentences(found.note, note) };
 }
 
 /**
