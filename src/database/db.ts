@@ -353,7 +353,7 @@ export type DbErrorKind =
   | "readonly" // the file or folder cannot be written
   | "corrupt" // not a database of ours, or a damaged one
   | "newer" // made by a newer version of this program
-  | "older" // made by a version before the first release
+  | "older" // made by a version before the first release, or lacks a column
   | "moved" // copied to another one, which is used instead
   | "closed" // called after close()
   | "other";

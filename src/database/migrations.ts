@@ -1,7 +1,8 @@
 /**
- * Upgrades of the schema, as an append-only list: a migration that was released
- * is never changed. Each runs once, in a transaction, in order. The first one
- * creates the schema of the first release.
+ * Upgrades of the schema, as an append-only list. The first one makes a new
+ * database, with the tables as they are now (`schema.ts`). The others bring one
+ * that exists there: each runs once, in a transaction, in order, and is never
+ * changed once it was released.
  */
 import type { Deps } from "../deps.ts";
 import { DbError, type Query } from "./db.ts";
@@ -14,8 +15,26 @@ export interface Migration {
 }
 
 export const MIGRATIONS: readonly Migration[] = [
-  { name: "the schema of the first release", sql: createTables(SCHEMA) },
+  { name: "the schema", sql: createTables(SCHEMA) },
 ];
+
+/** One of them fails where a database lacks a table or column of the schema. */
+export const NAME_COLUMNS = SCHEMA.map(({ name, columns }) => {
+  const named = Object.keys(columns).map((column) => `${name}.${column}`);
+  return `SELECT ${named.join(", ")} FROM ${name} LIMIT 0`;
+});
+
+/** What to throw for an error of `NAME_COLUMNS`; `name` begins the message. */
+export function lackOf(error: unknown, name: string): unknown {
+  if (!(error instanceof DbError) || error.kind !== "other") return error;
+  return new DbError(
+    "older",
+    `${name} differs from src/database/schema.ts (${error.message}): add what ` +
+      "it lacks by a migration in src/database/migrations.ts, or begin with a " +
+      "new database.",
+    error,
+  );
+}
 
 /**
  * Added to the number of migrations, it is the version that a database stores.
@@ -53,7 +72,9 @@ export function missingMigrations(
         "program that made it.",
     );
   }
-  return migrations.slice(Math.max(0, version - BEFORE_FIRST));
+  return version === 0
+    ? migrations.slice(0, 1)
+    : migrations.slice(version - BEFORE_FIRST);
 }
 
 /** What logs upgrades. */

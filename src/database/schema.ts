@@ -1,7 +1,7 @@
 /**
- * The tables of the first release, each after those that it refers to. From
- * then on a change is a migration (`migrations.ts`), and this file stays. Times are
- * Unix milliseconds, and what is long comes last: columns before it are read
+ * The tables as they are now, each after those that it refers to. A change of
+ * them needs a migration (`migrations.ts`), too, for databases that exist. Times
+ * are Unix milliseconds, and what is long comes last: columns before it are read
  * without it.
  *
  * `seller_no` is the key of a seller inside. It is small, and never given to

@@ -2,6 +2,7 @@
 import {
   assert,
   assertEquals,
+  assertMatch,
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
@@ -15,7 +16,11 @@ import {
   type Sql,
   type Tx,
 } from "../../src/database/db.ts";
-import { type Migration, versionAfter } from "../../src/database/migrations.ts";
+import {
+  type Migration,
+  MIGRATIONS,
+  versionAfter,
+} from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { add, COUNTERS, valueOf } from "../support/counters.ts";
@@ -696,6 +701,50 @@ onEach(
     }
     await setVersion(versionAfter(COUNTERS));
     assertEquals(await valueOf(await reopen()), 7);
+  },
+);
+
+for (const { name, place } of ENGINES) {
+  Deno.test(`${name}: a new database needs the first migration alone`, async () => {
+    await using folder = await temporaryFolder();
+    const { open } = await place(folder.path);
+    const more = [...COUNTERS, {
+      name: "more",
+      sql: "UPDATE counters SET n = 1",
+    }];
+    for (let time = 0; time < 2; time++) {
+      const db = await open(more);
+      assertEquals(await valueOf(db), 0);
+      await db.close();
+    }
+    assertEquals((await assertRejects(() => open(), DbError)).kind, "newer");
+  });
+}
+
+onEach(
+  "a database without a column of the schema is refused, and says which",
+  async (db, reopen, setVersion) => {
+    const sql = (sql: string) => ({ name: "made up", sql });
+    const lacking = [
+      ...COUNTERS,
+      ...MIGRATIONS,
+      sql("ALTER TABLE products DROP COLUMN brand"),
+    ];
+    db = await reopen(lacking);
+    await db.close();
+    await setVersion(versionAfter(MIGRATIONS));
+    const refused = await assertRejects(() => reopen(MIGRATIONS), DbError);
+    assertEquals(refused.kind, "older");
+    assertMatch(
+      refused.message,
+      /\(.*column:? products\.brand.*\): .* migration/,
+    );
+    await setVersion(versionAfter(lacking));
+    const added = sql("ALTER TABLE products ADD COLUMN brand TEXT");
+    db = await reopen([...lacking, added]);
+    await db.close();
+    await setVersion(versionAfter(MIGRATIONS));
+    await reopen(MIGRATIONS);
   },
 );
 

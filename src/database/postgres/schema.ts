@@ -4,11 +4,13 @@ import { systemClock } from "../../deps.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { DbError, textOf } from "../db.ts";
 import {
+  lackOf,
   logUpgrade,
   type Migration,
   type MigrationDeps,
   MIGRATIONS,
   missingMigrations,
+  NAME_COLUMNS,
   versionAfter,
 } from "../migrations.ts";
 import { movedError } from "../moved.ts";
@@ -52,9 +54,12 @@ export function migratePostgres(
       deps,
       statements,
     );
-    // Only the present schema has what the numbers need.
-    if (migrations === MIGRATIONS && !isSpread) {
-      await query(client, POSTGRES_CHANGES.raise);
+    if (migrations === MIGRATIONS) {
+      await query(client, NAME_COLUMNS.join("; ")).catch((error) => {
+        throw lackOf(error, "The database");
+      });
+      // Only the present schema has what the numbers need.
+      if (!isSpread) await query(client, POSTGRES_CHANGES.raise);
     }
     await query(client, "COMMIT");
     upgraded();

@@ -3,11 +3,13 @@ import { DatabaseSync } from "node:sqlite";
 import { SQLITE_CHANGES } from "../change_numbers.ts";
 import { DbError, textOf } from "../db.ts";
 import {
+  lackOf,
   logUpgrade,
   type Migration,
   type MigrationDeps,
   MIGRATIONS,
   missingMigrations,
+  NAME_COLUMNS,
   versionAfter,
 } from "../migrations.ts";
 import { movedError } from "../moved.ts";
@@ -102,7 +104,10 @@ function migrate(
       connection.exec(textOf(sql, "sqlite"));
     }
     // Only the present schema has what the numbers need.
-    if (migrations === MIGRATIONS) connection.exec(SQLITE_CHANGES.raise);
+    if (migrations === MIGRATIONS) {
+      refuseLack(connection, file);
+      connection.exec(SQLITE_CHANGES.raise);
+    }
     // Not again: either of them would be a write, for which a full disk has no
     // room, and commands that read work there, too.
     if (version < target) {
@@ -114,6 +119,14 @@ function migrate(
   } catch (error) {
     if (connection.isTransaction) connection.exec("ROLLBACK");
     throw error;
+  }
+}
+
+function refuseLack(connection: DatabaseSync, file: string): void {
+  try {
+    guarded(() => NAME_COLUMNS.forEach((sql) => connection.prepare(sql)));
+  } catch (error) {
+    throw lackOf(error, file);
   }
 }
 
