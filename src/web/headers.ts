@@ -399,6 +399,18 @@ export function isOfUnsold(text: string): boolean {
   return wordsIn(text).some((word) => UNSOLD.includes(squeezed(word)));
 }
 
+/** Words of rows that add up others, without accents. */
+const SUMS =
+  "summe zwischensumme gesamt gesamtsumme gesamtergebnis total totals subtotal grand sum summa delsumma totalt totalsumma totaux general suma razem ogolem koncowa totaal subtotaal eindtotaal totale subtotale"
+    .split(" ");
+
+/** Whether a text says nothing but that its row adds up others. */
+export function isOfSum(text: string): boolean {
+  const words = wordsIn(text);
+  return words.length > 0 &&
+    words.every((word) => SUMS.includes(squeezed(word)));
+}
+
 const PRICE_UNITS =
   "price unit, price per, per, pricing unit, price base, price quantity, preiseinheit, preis pro, preis je, prisenhet, unite de prix, prix par, unidad de precio, jednostka ceny, prijseenheid"
     .split(", ").map(squeezed);

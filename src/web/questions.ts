@@ -2,7 +2,7 @@
  * What a person must say of a table before it is sent, because its values may
  * mean either.
  */
-import type { Table } from "./csv.ts";
+import { listed, type Table } from "./csv.ts";
 import { targetByValues, valuesIn } from "./guesses.ts";
 import {
   isOfUnsold,
@@ -70,6 +70,7 @@ export function questionsOf(
     ...recommendedQuestions(table, mapping, remembered),
     ...priceQuestions(table, mapping),
     ...listQuestions(table, mapping),
+    ...sumQuestions(table, problems),
     ...unsoldQuestions(table, mapping),
     ...unmarkedQuestions(table, mapping),
   ];
@@ -444,24 +445,38 @@ function priceQuestions(table: Table, { targets }: Mapping): Question[] {
 function listQuestions(table: Table, { targets }: Mapping): Question[] {
   const sku = targets.indexOf("sku");
   if (sku < 0) return [];
-  const { rows, numbers } = table;
+  const { rows } = table;
   const found = [...rows.keys()].filter((row) => isOfSeveral(rows[row][sku]));
-  const isOut = new Set(found);
   return found.length === 0 ? [] : [{
     text: `${rows[found[0]][sku]} in ${plural(found.length, "row")} may be ` +
       "several SKUs, as of variants. Each product needs a row of its own.",
+    answers: [{ label: "It is one SKU" }, withoutRows(table, found)],
+  }];
+}
+
+function sumQuestions(table: Table, { sums }: RowProblems): Question[] {
+  return sums.length === 0 ? [] : [{
+    text: `There may be no product but a sum in ${
+      listed("row", sums.map((row) => table.numbers[row]))
+    }.`,
     answers: [
-      { label: "It is one SKU" },
-      {
-        label: `Leave ${plural(found.length, "row")} out`,
-        table: {
-          ...table,
-          rows: rows.filter((_, row) => !isOut.has(row)),
-          numbers: numbers.filter((_, row) => !isOut.has(row)),
-        },
-      },
+      withoutRows(table, sums),
+      { label: sums.length === 1 ? "It is a product" : "They are products" },
     ],
   }];
+}
+
+function withoutRows(table: Table, found: readonly number[]): Answer {
+  const { rows, numbers } = table;
+  const isOut = new Set(found);
+  return {
+    label: `Leave ${plural(found.length, "row")} out`,
+    table: {
+      ...table,
+      rows: rows.filter((_, row) => !isOut.has(row)),
+      numbers: numbers.filter((_, row) => !isOut.has(row)),
+    },
+  };
 }
 
 function isOfSeveral(sku: string): boolean {

@@ -3,7 +3,13 @@ import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 import type { Table } from "./csv.ts";
 import type { Work } from "./slices.ts";
 import { isImagePath, valuesIn } from "./guesses.ts";
-import { isOfPrices, isSalePrice, type Target, TARGETS } from "./headers.ts";
+import {
+  isOfPrices,
+  isOfSum,
+  isSalePrice,
+  type Target,
+  TARGETS,
+} from "./headers.ts";
 import { isHtml } from "./html.ts";
 import { isBareWeight, type Point, type Reading } from "./numbers.ts";
 import { isPrice, isRepeatable, type Mapping } from "./spreadsheet.ts";
@@ -49,6 +55,8 @@ export interface RowProblems {
   alike: readonly [string, string] | null;
   /** An example of a text whose letters another program has broken. */
   garbled: string | null;
+  /** Rows that may add up others, as indices. */
+  sums: readonly number[];
   /** Descriptions in HTML, which are sent as text. */
   html: number;
   /** Rows with a sale price, as indices: beside a date, or without a price. */
@@ -96,6 +104,10 @@ export function* checkRows(
     targets.map((target) => TEXTS.includes(target)),
     (value) => GARBLED.test(value),
   );
+  const isSum = firstIn(
+    targets.map((target) => target === "sku" || target === "title"),
+    isOfSum,
+  );
   const [sku, price, former, description] = [
     "sku",
     "price",
@@ -106,6 +118,7 @@ export function* checkRows(
   const dates = sale < 0 ? [] : saleDatesIn(header, rows);
   const alikeTo = alikeSkus();
   const damaged: string[] = [];
+  const sums: number[] = [];
   const timedSales: number[] = [];
   const unpricedSales: number[] = [];
   const thousands = new Map<number, Partial<Record<Point, string>>>();
@@ -117,6 +130,7 @@ export function* checkRows(
     path: null,
     alike: null,
     garbled: null,
+    sums,
     html: 0,
     timedSales,
     unpricedSales,
@@ -129,6 +143,7 @@ export function* checkRows(
     found.garbled ??= isGarbled(row);
     const changed = isDamaged(row);
     if (changed !== null) damaged.push(changed);
+    if (isSum(row) !== null) sums.push(i);
     for (const [column, target] of targets.entries()) {
       const sign = thousandsSign(row[column], target, readings[column]);
       if (sign === null) continue;

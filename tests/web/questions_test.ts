@@ -359,6 +359,27 @@ Deno.test("letters that were broken before are asked for", () => {
   }
 });
 
+Deno.test("a row that adds up the others is asked for", () => {
+  for (
+    const row of [
+      "Summe:;;5;1",
+      ";Total général;5;1",
+      "Grand total;2 items;5;1",
+      "Suma końcowa;-;5;1",
+    ]
+  ) {
+    const { questions, after } = asked(
+      `sku;title;price;stock\nTotal-1;Total cleaner;5;1\n${row}\n`,
+    );
+    assertEquals(
+      questions,
+      ["There may be no product but a sum in row 3."],
+      row,
+    );
+    assertEquals(after("Leave 1 row out", "sku"), ["Total-1"]);
+  }
+});
+
 Deno.test("several SKUs in one cell are asked for", () => {
   const { questions, after } = asked(
     'sku,price\n"M-R,M-B",5\nC-1,6\n"A,1",7\n',
