@@ -2,6 +2,8 @@
  * Queries the health of a running service, for the health checks of containers.
  */
 import type { Config } from "../config.ts";
+import { KEY_HEADER } from "../http/admission/authentication.ts";
+import { unescaped } from "../lib/markup.ts";
 import { pause } from "../lib/waits.ts";
 import { type Command, UsageError } from "./command.ts";
 import { allSettingFlags } from "./flags.ts";
@@ -10,8 +12,8 @@ const ANSWER_MS = 3_000;
 /** How long a service that has just started may take until it is ready. */
 const START_MS = 10_000;
 const PAUSE_MS = 200;
-/** Characters of an answer that tell whose it is. */
-const BEGINNING = 1_024;
+/** Characters of an answer that tell whose it is, and which checks failed. */
+const BEGINNING = 4_096;
 
 export const healthCommand: Command = {
   name: "health",
@@ -36,25 +38,54 @@ export const healthCommand: Command = {
         await check(`${address}/readyz`);
         return print("ready");
       } catch (error) {
-        if (clock.now() >= end) throw error;
+        if (clock.now() >= end) throw await explained(error, address, config);
         await pause(clock, PAUSE_MS);
       }
     }
   },
 };
 
+/** This service answers, but not with 200. */
+class NotWell extends Error {}
+
 /** Throws unless this service answers 200. */
 async function check(url: string): Promise<void> {
-  const { status, isOurs } = await answerOf(url);
-  if (!isOurs) {
+  const { status, text } = await answerOf(url);
+  if (!OURS.test(text)) {
     throw new Error(
       `${url} answered ${status}, but not as this service does: another ` +
         "program seems to answer at this address. Compare --host and --port " +
         "(SELLER_HOST, SELLER_PORT) with those of the service.",
     );
   }
-  if (status !== 200) throw new Error(`${url} answered ${status}.`);
+  if (status !== 200) throw new NotWell(`${url} answered ${status}.`);
 }
+
+/**
+ * Adds the failed checks. Only the last request has the key: if it is not that
+ * of the service, each would count as a guess.
+ */
+async function explained(
+  error: unknown,
+  address: string,
+  { operatorKey }: Config,
+): Promise<unknown> {
+  if (!(error instanceof NotWell)) return error;
+  const { text } = operatorKey === null
+    ? { text: "" }
+    : await answerOf(`${address}/readyz`, operatorKey);
+  const failed = [...text.matchAll(FAILED)]
+    .map(([, name, why]) => `${name} (${unescaped(why)})`);
+  return new Error(
+    failed.length === 0
+      ? `${error.message} The line not_ready in its log says why, as this ` +
+        "command does with its SELLER_OPERATOR_KEY."
+      : `${error.message} Failed: ${failed.join(", ")}.`,
+  );
+}
+
+/** A failed check in an answer of `/readyz` to an operator. */
+const FAILED = /<(\w+)>failed: ([^<]*)<\//g;
 
 /** The address on which a process with these settings answers. */
 function addressOf({ host, port, roles, metricsPort }: Config): string {
@@ -75,12 +106,13 @@ function addressOf({ host, port, roles, metricsPort }: Config): string {
 
 async function answerOf(
   url: string,
-): Promise<{ status: number; isOurs: boolean }> {
+  key?: string,
+): Promise<{ status: number; text: string }> {
   try {
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const answer = await fetch(url, { signal });
-    const isOurs = OURS.test(await beginningOf(answer));
-    return { status: answer.status, isOurs };
+    const headers = key === undefined ? undefined : { [KEY_HEADER]: key };
+    const answer = await fetch(url, { signal, headers });
+    return { status: answer.status, text: await beginningOf(answer) };
   } catch (error) {
     throw new Error(`${url} gave no answer (${reason(error)}).`);
   }

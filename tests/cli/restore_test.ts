@@ -2,8 +2,10 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UsageError } from "../../src/cli/command.ts";
 import { systemDeps } from "../../src/deps.ts";
+import { systemDisk } from "../../src/lib/disk.ts";
 import { boot, product } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
+import { RunningClock } from "../support/clock.ts";
 import { testConfig } from "../support/config.ts";
 import { temporaryFolder } from "../support/process.ts";
 
@@ -136,4 +138,41 @@ Deno.test("health: tells the answer of another program from its own", async () =
   await using own = other(() => new Response(unavailable, { status: 503 }));
   const { message } = await health(own.addr.port);
   assertMatch(message, /healthz answered 503\.$/);
+});
+
+Deno.test("health --ready: says which check fails, and why, if it has the operator's key", async () => {
+  let bytes = 0;
+  const disk = { ...systemDisk, free: () => Promise.resolve(bytes) };
+  const operatorKey = "operator-key-of-the-service";
+  await using app = await boot({
+    config: { operatorKey, databaseUrl: null },
+    deps: { disk },
+  });
+  const port = Number(new URL(app.url).port);
+  using clock = new RunningClock();
+  clock.speed = 20;
+  const ready = (operatorKey: string | null) => {
+    const config = { ...app.config, port, operatorKey };
+    return runCommand(
+      { config, deps: { ...deps, clock } },
+      "health",
+      "--ready",
+    );
+  };
+  const failure = async (key: string | null) =>
+    (await assertRejects(() => ready(key), Error)).message;
+  assertEquals(
+    await failure(operatorKey),
+    `http://127.0.0.1:${port}/readyz answered 503. Failed: database (no space ` +
+      "is left on its disk).",
+  );
+  for (const key of [null, "that-of-another-service"]) {
+    assertEquals(
+      await failure(key),
+      `http://127.0.0.1:${port}/readyz answered 503. The line not_ready in its ` +
+        "log says why, as this command does with its SELLER_OPERATOR_KEY.",
+    );
+  }
+  bytes = 1e9;
+  assertEquals(await ready("that-of-another-service"), ["ready"]);
 });
