@@ -32,15 +32,14 @@ export class StoreWatch {
   readonly #loop: Loop;
   readonly #failures: OngoingFailure;
   #trouble: string | null = null;
-  /** Monotonic milliseconds of the next probe. */
-  #probeAt: number;
+  /** Monotonic milliseconds of the next probe; the first is at the start. */
+  #probeAt = 0;
   #pause = FIRST_PAUSE_MS;
 
   constructor(options: StoreWatchOptions) {
     const { deps } = options;
     this.#options = options;
     this.#failures = new OngoingFailure(deps.clock);
-    this.#probeAt = deps.clock.monotonic() + QUIET_MS;
     this.#loop = new Loop({
       name: "image_store",
       deps,

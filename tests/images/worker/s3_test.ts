@@ -4,6 +4,7 @@ import { systemClock } from "../../../src/deps.ts";
 import { pruneImages } from "../../../src/images/retention.ts";
 import { refetchMissing, verifyImages } from "../../../src/images/verify.ts";
 import type { ImagePhase } from "../../../src/images/worker/messages.ts";
+import type { ImageRole } from "../../../src/images/worker/role.ts";
 import { imageFile, type StoredFile } from "../../../src/images/image.ts";
 import { S3Client, sha256Hex } from "../../../src/object_storage/client.ts";
 import { onBothStorages } from "../../support/minio.ts";
@@ -29,10 +30,24 @@ function benchOn(server: S3Server, more: ImageBenchOptions = {}): ImageBench {
   return new ImageBench({ ...more, config: server.config() });
 }
 
-/** Names below the prefix, in order. */
+function isProbe(key: string): boolean {
+  return key.endsWith(".probe");
+}
+
+/** Names of images. */
+function imageKeys(server: S3Server): string[] {
+  return [...server.objects.keys()].filter((key) => !isProbe(key));
+}
+
+/** Names of images below the prefix, in order. */
 function stored(server: S3Server): string[] {
-  return [...server.objects.keys()].filter((key) => !key.endsWith(".probe"))
-    .map((key) => key.replace("shop/images/", "")).sort();
+  return imageKeys(server).map((key) => key.replace("shop/images/", "")).sort();
+}
+
+/** Waits until the storage is known to work, so that a download fails first. */
+async function probed(server: S3Server, role: ImageRole): Promise<void> {
+  await until(() => [...server.objects.keys()].some(isProbe), "the probe");
+  await until(() => role.trouble() === null, "a worker");
 }
 
 /** Uploads these images and waits until they are stored. */
@@ -85,7 +100,7 @@ Deno.test("object storage: away for longer than every retry, then back: no attem
     deps: { clock },
     role: { beatMs: 3_600_000 },
   });
-  let away = true;
+  let away = false;
   let probes = 0;
   server.meddle = ({ method }) => {
     if (!away || method !== "PUT") return null;
@@ -93,6 +108,8 @@ Deno.test("object storage: away for longer than every retry, then back: no attem
     return new Problem(503, "SlowDown").response();
   };
   const role = bench.startRole();
+  await probed(server, role);
+  away = true;
   const names = Array.from({ length: 12 }, (_, n) => `${n}.png`);
   const id = await bench.upload(names.map((n) => `${host.url}/good/${n}`));
   // On a clock that stands still, so that what failed first is the store.
@@ -136,9 +153,7 @@ Deno.test("object storage: a bounded number of images waits for slow writes", as
   const slow = Promise.withResolvers<null>();
   let prompt = 4;
   server.meddle = ({ method }, key) =>
-    method !== "PUT" || key.endsWith(".probe") || prompt-- > 0
-      ? null
-      : slow.promise;
+    method !== "PUT" || isProbe(key) || prompt-- > 0 ? null : slow.promise;
   const role = bench.startRole();
   const urls = Array.from(
     { length: 240 },
@@ -163,10 +178,10 @@ Deno.test("object storage: a full store has a kind of its own", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   await using bench = benchOn(server);
+  const role = bench.startRole();
+  await probed(server, role);
   server.meddle = ({ method }) =>
     method === "PUT" ? new Problem(507, "XMinioStorageFull").response() : null;
-  const role = bench.startRole();
-  await until(() => role.trouble() === null, "a worker");
   await bench.upload([`${host.url}/good/a.png`]);
   await until(() => role.trouble() !== null, "trouble");
   assertEquals(
@@ -184,7 +199,7 @@ Deno.test("object storage: a missing object is fetched again, once a list can be
     role: { beatMs: 3_600_000 },
   });
   await stock(bench, host, ["a", "b"]);
-  const [gone] = server.objects.keys();
+  const [gone] = imageKeys(server);
   server.objects.delete(gone);
   let lists = false;
   let listed = false;
@@ -286,7 +301,7 @@ Deno.test("object storage: what is written anew in the moment of its removal is 
   await using server = new S3Server();
   await using bench = benchOn(server);
   const [url] = await stock(bench, host, ["a"]);
-  const [key] = server.objects.keys();
+  const [key] = imageKeys(server);
   const { bytes } = server.objects.get(key)!;
   const row = await bench.image(url);
   // The storage answers HEAD, then a download writes the object before the

@@ -5,9 +5,9 @@ import type { ImageStore } from "../../../src/images/storage/blob_store.ts";
 import { StoreWatch } from "../../../src/images/worker/store_watch.ts";
 import { TestClock, until } from "../../support/clock.ts";
 
-Deno.test("a store that nobody uses is probed: its trouble, and the end of it, are known", async () => {
+Deno.test("a store that nobody uses is probed, at the start first: its trouble, and the end of it, are known", async () => {
   const clock = new TestClock();
-  let failure: Error | null = null;
+  let failure: Error | null = new Deno.errors.NotFound("broken on purpose");
   let probes = 0;
   let recoveries = 0;
   const probe = () => {
@@ -26,17 +26,19 @@ Deno.test("a store that nobody uses is probed: its trouble, and the end of it, a
     await until(() => probes > before, "a probe");
     await until(() => clock.waiting > 0, "the next pause");
   };
+  const trouble =
+    "the image store cannot be written: see image_store_failed in the log";
   watch.start();
-  for (let quiet = 0; quiet < 2; quiet++) await pass(15_000);
-  assertEquals(watch.trouble, null);
-  failure = new Deno.errors.NotFound("broken on purpose");
-  await pass(15_000);
-  assertEquals(
-    watch.trouble,
-    "the image store cannot be written: see image_store_failed in the log",
-  );
+  await until(() => watch.trouble === trouble, "trouble at the start");
   failure = null;
   await pass(1_000);
-  assertEquals([watch.trouble, recoveries, probes], [null, 1, 4]);
+  for (let quiet = 0; quiet < 2; quiet++) await pass(15_000);
+  assertEquals([watch.trouble, recoveries], [null, 1]);
+  failure = new Deno.errors.NotFound("broken on purpose");
+  await pass(15_000);
+  assertEquals(watch.trouble, trouble);
+  failure = null;
+  await pass(2_000);
+  assertEquals([watch.trouble, recoveries, probes], [null, 2, 6]);
   watch.stop();
 });
