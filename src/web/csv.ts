@@ -23,8 +23,8 @@ export interface ReadTable extends Table {
   /** What was passed over, as sentences. */
   note: string;
   /**
-   * Rows in which a quotation mark opens a text over several lines, though each
-   * of these lines may be a row: an inch mark looks the same.
+   * Rows with a text that may go on in the next lines, each of which may be a row:
+   * what opens it may be an inch mark, or no quotation marks stand around it.
    */
   doubts: readonly number[];
 }
@@ -54,6 +54,8 @@ export function* readTable(text: string, oneText = false): Work<ReadTable> {
   let titles: string[] = [];
   const rows: string[][] = [];
   const numbers: number[] = [];
+  /** How many values each row has in the text. */
+  const widths: number[] = [];
   const doubts: number[] = [];
   const strays: number[] = [];
   let number = 0;
@@ -79,10 +81,21 @@ export function* readTable(text: string, oneText = false): Work<ReadTable> {
       if (row.some((value) => value !== "")) {
         rows.push(row);
         numbers.push(number);
+        widths.push(read.cells.length);
       }
     }
     at = read.end;
   }
+  const parts = partsIn(widths, header?.length ?? 0);
+  for (const [i, { whole, column }] of parts) {
+    if (doubts.at(-1) !== numbers[whole]) doubts.push(numbers[whole]);
+    if (!oneText) continue;
+    const [first, ...others] = rows[i].slice(0, widths[i]);
+    const cells = rows[whole];
+    cells[column] = `${cells[column]}\n${first}`.trim();
+    others.forEach((text, j) => cells[column + 1 + j] = text);
+  }
+  const isKept = (_: unknown, i: number) => !oneText || !parts.has(i);
   const flaw = unquoted !== null
     ? `A quotation mark in row ${unquoted} has no counterpart. Close it, or ` +
       "write two in place of one."
@@ -96,7 +109,15 @@ export function* readTable(text: string, oneText = false): Work<ReadTable> {
         listed("row", strays)
       }.`,
   );
-  return { header: header ?? [], rows, numbers, delimiter, flaw, note, doubts };
+  return {
+    header: header ?? [],
+    rows: rows.filter(isKept),
+    numbers: numbers.filter(isKept),
+    delimiter,
+    flaw,
+    note,
+    doubts,
+  };
 }
 
 /** That texts stand above the names of the columns; "": none do. */
@@ -201,6 +222,32 @@ function mayBeRows(
   }
   return first > 1 && first <= width &&
     widths.filter((one) => one === width).length * 2 >= widths.length;
+}
+
+/**
+ * Rows that are a part of an earlier one, by index: behind the value in `column`
+ * of it, they fill its columns. If a row has fewer values for another reason,
+ * there are none: some programs leave out empty values at the end of each row.
+ */
+function partsIn(
+  widths: readonly number[],
+  width: number,
+): Map<number, { whole: number; column: number }> {
+  const parts = new Map<number, { whole: number; column: number }>();
+  let whole = 0;
+  let filled = width;
+  for (const [i, own] of widths.entries()) {
+    const column = filled - 1;
+    if (i > 0 && own < width && column + own <= width) {
+      parts.set(i, { whole, column });
+      filled = column + own;
+    } else if (filled < width) return new Map();
+    else {
+      whole = i;
+      filled = own;
+    }
+  }
+  return filled < width ? new Map() : parts;
 }
 
 function firstRows(text: string, rowAt: RowReader): string[][] {

@@ -215,9 +215,9 @@ async function takeRows(file: TextFile): Promise<void> {
     questions: [
       ...questions,
       ...(table.doubts.length === 0 || file.oneText !== undefined ? [] : [{
-        text: `A quotation mark in ${listed("row", table.doubts)} opens a ` +
-          "text that ends lines later, but each of these lines may be a row, " +
-          "as where the mark means inches.",
+        text: `A text in ${listed("row", table.doubts)} may go on in the ` +
+          "lines below, or each of these lines may be a row, as where a " +
+          "quotation mark means inches.",
         answers: [
           { label: "Each line is a row" },
           {

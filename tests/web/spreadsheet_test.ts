@@ -618,6 +618,34 @@ Deno.test("what may be one text or several rows is told with its row, and may be
   assertStringIncludes(stray.note, "part of its value: row 3.");
 });
 
+Deno.test("a line break without quotation marks may be in a text or end a row", () => {
+  const header = "sku;title;description;price;qty\n";
+  for (
+    const [lines, text] of [
+      ["A;Mug;Blue\nand big;5;3\nB;Cup;;6;4\n", "Blue\nand big"],
+      [
+        "B;Cup;;6;4\nA;Mug;Blue\n\n- big\nand tall;5;3",
+        "Blue\n- big\nand tall",
+      ],
+      ["A;Mug;;5;3\nleft\nB;Cup;;6;4\n", "|5|3\nleft"],
+    ] as const
+  ) {
+    const read = tableOf(header + lines);
+    const { rows, numbers, doubts } = finish(readTable(header + lines, true));
+    const mug = rows.findIndex(([sku]) => sku === "A");
+    assertStringIncludes(rows[mug].join("|"), text);
+    assertEquals(rows.map(([sku]) => sku).sort(), ["A", "B"]);
+    assertEquals(rows[mug].length, 5);
+    assertEquals(doubts, [numbers[mug]]);
+    assertEquals(read.doubts, doubts);
+    assertEquals(read.rows.length, lines.match(/.+/g)?.length);
+  }
+  // A program that leaves out empty values at the end of a row.
+  const short = `${header}A;Mug;Blue\nB;Cup;6\nC;Jar\nD;Plate;Red;7;1\n`;
+  assertEquals(tableOf(short).doubts, []);
+  assertEquals(finish(readTable(short, true)).rows.length, 4);
+});
+
 for (
   const title of [
     "Price list 2026",
