@@ -1,6 +1,7 @@
 /** A copy of the database while the service runs. */
 import { dirname, join, resolve } from "node:path";
 import { DbError } from "../database/db.ts";
+import { type Contents, contentsOf } from "../database/sqlite/schema.ts";
 import { noteBackup } from "../notices/backup_time.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { StoreError } from "../lib/store_error.ts";
@@ -10,7 +11,7 @@ import {
   sendFile,
 } from "../object_storage/file.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
-import { exists, sync, withDatabase } from "./database.ts";
+import { contentsLine, exists, sync, withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
 import { objectPlace, untilStopped } from "./object.ts";
 
@@ -29,10 +30,11 @@ export const backupCommand: Command = {
       );
     }
     const place = objectPlace(target, config, deps);
-    const written = place === null
+    const { written, contents } = place === null
       ? await writeFile(context, resolve(target))
       : await writeObject(context, place, target);
     print(`backup: ${written}`);
+    print(contentsLine(contents));
     // What was copied may be a database that takes no writes.
     await withDatabase(config, (db) => db.write(noteBackup)).catch((error) => {
       if (!(error instanceof DbError)) throw error;
@@ -41,10 +43,16 @@ export const backupCommand: Command = {
   },
 };
 
+interface Backup {
+  /** Its path or address. */
+  written: string;
+  contents: Contents;
+}
+
 async function writeFile(
   { config }: CommandContext,
   target: string,
-): Promise<string> {
+): Promise<Backup> {
   if (await exists(target)) {
     throw new UsageError(`${target} exists; name a file that does not.`);
   }
@@ -54,7 +62,7 @@ async function writeFile(
   // Renamed only when complete, so that an interrupted backup is not mistaken
   // for one.
   const part = `${target}.part`;
-  await withDatabase(config, async (db) => {
+  return await withDatabase(config, async (db) => {
     await removeIfThere(part);
     try {
       await db.backup(part).catch((error) => {
@@ -65,13 +73,14 @@ async function writeFile(
             `(${error.message}).`,
         );
       });
+      const contents = contentsOf(part);
       await sync(part);
       await Deno.rename(part, target);
+      return { written: target, contents };
     } finally {
       await removeIfThere(part);
     }
   });
-  return target;
 }
 
 async function removeIfThere(file: string): Promise<void> {
@@ -86,19 +95,21 @@ async function writeObject(
   { config, deps }: CommandContext,
   place: ObjectPlace,
   target: string,
-): Promise<string> {
+): Promise<Backup> {
   const taken = () =>
     new UsageError(`${target} exists; name an object that does not.`);
   if (await hasObject(place)) throw taken();
   const snapshot = join(config.dataDir, `backup-${deps.ids.uuid()}.part`);
-  await untilStopped(deps, async (options) => {
+  return await untilStopped(deps, async (options) => {
     try {
       await withDatabase(config, async (db) => {
         await removeLeftOver(config.dataDir, deps.clock.now() - DAY_MS);
         await db.backup(snapshot);
       });
       options.abort.throwIfAborted();
+      const contents = contentsOf(snapshot);
       await sendFile(place, snapshot, options);
+      return { written: target, contents };
     } catch (error) {
       if (error instanceof StoreError && error.kind === "condition") {
         throw taken();
@@ -108,7 +119,6 @@ async function writeObject(
       await removeIfThere(snapshot);
     }
   });
-  return target;
 }
 
 /** Removes snapshots of killed backups that were written before `before`. */

@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { Db } from "../database/db.ts";
 import type { FoundInLog } from "../database/newest_first.ts";
 import { openDatabase } from "../database/open.ts";
+import type { Contents } from "../database/sqlite/schema.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { dataFlag } from "./flags.ts";
 
@@ -21,6 +22,12 @@ export async function withDatabase<T>(
   } finally {
     await db.close();
   }
+}
+
+/** The line on what a backup holds. */
+export function contentsLine(contents: Contents): string {
+  const rows = contents.map(({ table, rows }) => `${rows} of ${table}`);
+  return `rows: ${rows.join(", ")}`;
 }
 
 /** All rows of a log, which are read a page at a time. */

@@ -1,10 +1,10 @@
 /** Restores a backup into an empty folder. */
 import { join, resolve } from "node:path";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
-import { checkSqlite } from "../database/sqlite/schema.ts";
+import { checkSqlite, type Contents } from "../database/sqlite/schema.ts";
 import { hasObject, receiveFile } from "../object_storage/file.ts";
 import { type Command, UsageError } from "./command.ts";
-import { exists, sync } from "./database.ts";
+import { contentsLine, exists, sync } from "./database.ts";
 import { dataFlag } from "./flags.ts";
 import { objectPlace, untilStopped } from "./object.ts";
 
@@ -42,10 +42,9 @@ export const restoreCommand: Command = {
       ? (part: string) => Deno.copyFile(source, part)
       : (part: string) =>
         untilStopped(deps, (options) => receiveFile(place, part, options));
-    const counts = await putInPlace(source, dataDir, copy);
+    const contents = await putInPlace(source, dataDir, copy);
     print(`restored: ${databaseFile(dataDir)}`);
-    const rows = counts.map(({ table, rows }) => `${rows} of ${table}`);
-    print(`rows: ${rows.join(", ")}`);
+    print(contentsLine(contents));
   },
 };
 
@@ -54,15 +53,15 @@ async function putInPlace(
   source: string,
   dataDir: string,
   copy: (part: string) => Promise<void>,
-): Promise<ReturnType<typeof checkSqlite>> {
+): Promise<Contents> {
   const part = join(dataDir, "restore.part");
   try {
     await copy(part);
     await Deno.chmod(part, 0o600);
-    const counts = checkSqlite(part, source);
+    const contents = checkSqlite(part, source);
     await sync(part);
     await Deno.rename(part, databaseFile(dataDir));
-    return counts;
+    return contents;
   } finally {
     for (const name of await namesIn(dataDir)) {
       if (name.startsWith("restore.part")) {

@@ -15,6 +15,8 @@ Deno.test("restore: only a sound backup is accepted, and only into an empty fold
   await using folder = await temporaryFolder();
   const file = `${folder.path}/copy.db`;
   const dataDir = `${folder.path}/new`;
+  const rows =
+    "rows: 1 of sellers, 200 of products, 1 of transactions, 0 of images";
   const restore = (from: string) =>
     runCommand({ config: testConfig({ dataDir }), deps }, "restore", from);
   const names = async () =>
@@ -25,7 +27,12 @@ Deno.test("restore: only a sound backup is accepted, and only into an empty fold
     seller = { id: app.sellerId, key: app.key };
     const products = Array.from({ length: 200 }, (_, n) => product(`A-${n}`));
     assertEquals((await app.upload(products.join(""))).status, 200);
-    await runCommand({ config: app.config, deps }, "backup", file);
+    assertEquals(
+      await runCommand({ config: app.config, deps }, "backup", file),
+      [`backup: ${file}`, rows],
+    );
+    const left = await Array.fromAsync(Deno.readDir(folder.path));
+    assertEquals(left.map(({ name }) => name), ["copy.db"]);
   }
   const bytes = await Deno.readFile(file);
   const damaged = `${folder.path}/damaged.db`;
@@ -45,7 +52,7 @@ Deno.test("restore: only a sound backup is accepted, and only into an empty fold
 
   assertEquals(await restore(file), [
     `restored: ${dataDir}/seller.db`,
-    "rows: 1 of sellers, 200 of products, 1 of transactions, 0 of images",
+    rows,
   ]);
   assertEquals(await names(), ["seller.db"]);
   assertEquals((await Deno.stat(`${dataDir}/seller.db`)).mode! & 0o777, 0o600);

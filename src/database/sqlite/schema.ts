@@ -156,16 +156,31 @@ export function isSqliteInUse(file: string): boolean {
 /** Tables whose rows tell an operator what a database holds. */
 const COUNTED = ["sellers", "products", "transactions", "images"];
 
+/** The number of rows of the tables that tell what a file holds. */
+export type Contents = { table: string; rows: number }[];
+
+function contentsIn(connection: DatabaseSync): Contents {
+  return COUNTED.map((table) => {
+    const counted = connection.prepare(`SELECT count(*) AS n FROM ${table}`);
+    return { table, rows: Number(counted.get()!.n) };
+  });
+}
+
+/** Of a file that nobody else uses. */
+export function contentsOf(file: string): Contents {
+  using connection = new DatabaseSync(file);
+  return contentsIn(connection);
+}
+
 /**
  * Reads all of a file, which nobody else uses. Throws an `Error`, which calls it
  * `name`, where it is not a sound database of this program or an older one.
- * Returns the number of rows of the tables that tell what it holds.
  */
 export function checkSqlite(
   file: string,
   name: string,
   migrations: readonly Migration[] = MIGRATIONS,
-): { table: string; rows: number }[] {
+): Contents {
   using connection = new DatabaseSync(file);
   try {
     if (schemaOf(connection, name, migrations).version === 0) {
@@ -185,10 +200,7 @@ export function checkSqlite(
     if (connection.prepare("PRAGMA foreign_key_check").get() !== undefined) {
       throw new Error("rows refer to rows that are missing");
     }
-    return COUNTED.map((table) => {
-      const counted = connection.prepare(`SELECT count(*) AS n FROM ${table}`);
-      return { table, rows: Number(counted.get()!.n) };
-    });
+    return contentsIn(connection);
   } catch (error) {
     const reason = (error as Error).message.replace(/\.$/, "");
     throw new Error(`${name} is no backup that can be used: ${reason}.`);
