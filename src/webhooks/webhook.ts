@@ -32,6 +32,9 @@ export interface Webhook extends WebhookRegistration {
   lastError: string | null;
 }
 
+/** What its seller sees of it. */
+export type ShownWebhook = Omit<Webhook, "id">;
+
 /** Which webhook it is, and whether deliveries to it are held. */
 export type WebhookState = Pick<Webhook, "id" | "disabledAt">;
 

@@ -1,6 +1,7 @@
 /** Webhooks of sellers. */
 import type { Deps } from "../deps.ts";
 import {
+  type ShownWebhook,
   TRANSITIONS,
   type Webhook,
   type WebhookRegistration,
@@ -11,9 +12,10 @@ import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { hastenDeliveries, moveDeliveries } from "./rows/queue.ts";
 
-const COLUMNS = `id, trigger_name AS "trigger", url, format,
+const SHOWN = `trigger_name AS "trigger", url, format,
   disabled_at AS "disabledAt", failing_since AS "failingSince",
   last_error AS "lastError"`;
+const COLUMNS = `id, ${SHOWN}`;
 
 /**
  * Registers a webhook for its trigger; it replaces another one. A disabled webhook is
@@ -52,9 +54,12 @@ export async function putWebhook(
 }
 
 /** A seller's webhooks, the oldest first. */
-export function listWebhooks(sql: Sql, sellerNo: number): Promise<Webhook[]> {
-  return sql.all<Webhook>(
-    `SELECT ${COLUMNS} FROM webhooks WHERE seller_no = ? ORDER BY id`,
+export function listWebhooks(
+  sql: Sql,
+  sellerNo: number,
+): Promise<ShownWebhook[]> {
+  return sql.all<ShownWebhook>(
+    `SELECT ${SHOWN} FROM webhooks WHERE seller_no = ? ORDER BY id`,
     [sellerNo],
   );
 }

@@ -42,7 +42,7 @@ import {
   STEP_BYTES,
 } from "../server/list.ts";
 import { QueryReader, readOption } from "../server/query.ts";
-import { bytesOf, isSmall } from "../server/sending.ts";
+import { bytesOf, isSmallText } from "../server/sending.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import {
   streamProgress,
@@ -148,13 +148,11 @@ async function fullRecord(
   const xml = { transaction: { ...progressRecord(transaction), results } };
   if (!isFinal) return { xml };
   const written = form.document(xml);
-  const bytes = bytesOf(written);
   // `Deno.serve` sends a text in half the time of as many bytes; a longer one is
   // sent in blocks.
-  const isText = typeof written === "string" && isSmall(bytes);
-  const document = isText ? written : inOneBlock(written);
+  const document = isSmallText(written) ? written : inOneBlock(written);
   const undoneBy = transaction.undone_by;
-  finalRecords.set(key, { document, undoneBy }, bytes);
+  finalRecords.set(key, { document, undoneBy }, bytesOf(document));
   return { body: document };
 }
 

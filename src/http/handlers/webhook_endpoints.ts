@@ -6,7 +6,7 @@ import type {
 } from "../../contracts/answers.ts";
 import { notFound, type ServiceError } from "../../lib/errors.ts";
 import type { OutboundErrorKind } from "../../net/errors.ts";
-import type { Webhook } from "../../webhooks/webhook.ts";
+import type { ShownWebhook } from "../../webhooks/webhook.ts";
 import { isTrigger, type Trigger } from "../../webhooks/trigger.ts";
 import { pingWebhook } from "../../webhooks/ingest.ts";
 import { registerWebhook } from "../../webhooks/registration.ts";
@@ -72,7 +72,7 @@ export const listWebhooks = endpoint({
   return { xml: { webhook: webhooks.map(webhookXml) } };
 });
 
-function webhookXml(webhook: Webhook): WebhookNode {
+function webhookXml(webhook: ShownWebhook): WebhookNode {
   const { trigger, url, format, disabledAt, failingSince, lastError } = webhook;
   return {
     trigger,

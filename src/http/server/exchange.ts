@@ -29,7 +29,7 @@ import {
 } from "../../contracts/answer_form.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
 import { prefersJson } from "./negotiation.ts";
-import type { BodySender } from "./sending.ts";
+import { type BodySender, bytesOf, type EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
 
 /** What a document takes that is not kept in memory as it arrives. */
@@ -101,8 +101,8 @@ export class Exchange implements Disposable {
   isPrivate = false;
   /** Bytes of the body that was read, inflated. */
   received: number | undefined;
-  /** Bytes of the answer's body, unless it is streamed. */
-  sent: number | undefined;
+  /** The answer's body; null if there is none, or if it is streamed. */
+  answer: EncodedBody | null = null;
 
   constructor(
     services: Services,
@@ -260,6 +260,11 @@ export class Exchange implements Disposable {
     const { who, services } = this;
     this.viewed = await this.#server.views.open(services, { who, seller });
   };
+
+  /** Bytes of the answer's body, counted for the few that need them. */
+  get sent(): number | undefined {
+    return this.answer === null ? undefined : bytesOf(this.answer);
+  }
 
   get finalRecords(): RecentValues<FinalRecord> {
     return this.#server.finalRecords;

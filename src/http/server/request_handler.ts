@@ -17,6 +17,7 @@ import type { KeyOwner } from "../../sellers/key_rows.ts";
 import { SellerViews } from "../../sellers/views.ts";
 import type { Services } from "../../services.ts";
 import { DOCUMENTS } from "../../contracts/documents.ts";
+import { sizeOf } from "../../lib/blocks.ts";
 import { withPointers } from "../../json/pointer.ts";
 import { listedIn } from "../../xml/shapes.ts";
 import { errorForm } from "../../contracts/answer_form.ts";
@@ -37,10 +38,9 @@ import { DRY_RUN } from "./parameters.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import {
   BodySender,
-  bytesOf,
   type EncodedBody,
   inBlocks,
-  isSmall,
+  isSmallText,
 } from "./sending.ts";
 
 /** Encoded records of uploads kept for later answers. */
@@ -285,12 +285,12 @@ export class RequestHandler {
         : this.#sender.pace(body);
       return new Response(paced, { status, headers });
     }
-    exchange.sent = bytesOf(body);
-    if (typeof body === "string" && isSmall(exchange.sent)) {
+    if (isSmallText(body)) {
+      exchange.answer = body;
       return new Response(body, { status, headers });
     }
-    const blocks = inBlocks(body);
-    headers["Content-Length"] = `${exchange.sent}`;
+    const blocks = exchange.answer = inBlocks(body);
+    headers["Content-Length"] = `${sizeOf(blocks)}`;
     const sent = exchange.reader === null
       ? this.#sender.sendPublic(blocks, exchange.client)
       : this.#sender.send(blocks, exchange.reader, exchange.held.untilSent);

@@ -46,8 +46,15 @@ export function bytesOf(body: EncodedBody): number {
 }
 
 /** Whether a body of so many bytes is not monitored. */
-export function isSmall(bytes: number): boolean {
+function isSmall(bytes: number): boolean {
   return bytes <= SMALL;
+}
+
+/** Whether a body is a text that is not monitored. */
+export function isSmallText(body: EncodedBody): body is string {
+  if (typeof body !== "string") return false;
+  // A unit of a string becomes at most three bytes, and counting takes time.
+  return isSmall(3 * body.length) || isSmall(bytesOf(body));
 }
 
 export function inBlocks(body: EncodedBody): EncodedBlocks {

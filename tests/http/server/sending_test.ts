@@ -3,9 +3,8 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { jsonLog } from "../../../src/deps.ts";
 import {
   BodySender,
-  bytesOf,
   IDLE_MS,
-  isSmall,
+  isSmallText,
   PUBLIC,
 } from "../../../src/http/server/sending.ts";
 import { joined } from "../../../src/lib/blocks.ts";
@@ -59,10 +58,10 @@ Deno.test("a body that is read arrives whole and releases what it held", async (
 });
 
 Deno.test("whether a body is watched depends on its bytes, not on its characters", () => {
-  assertEquals(isSmall(bytesOf("a".repeat(48 * 1_024))), true);
-  assertEquals(isSmall(bytesOf("a".repeat(48 * 1_024 + 1))), false);
-  assertEquals(isSmall(bytesOf("ж".repeat(24 * 1_024))), true);
-  assertEquals(isSmall(bytesOf("ж".repeat(24 * 1_024 + 1))), false);
+  assertEquals(isSmallText("a".repeat(48 * 1_024)), true);
+  assertEquals(isSmallText("a".repeat(48 * 1_024 + 1)), false);
+  assertEquals(isSmallText("ж".repeat(24 * 1_024)), true);
+  assertEquals(isSmallText("ж".repeat(24 * 1_024 + 1)), false);
 });
 
 Deno.test("blocks of a body are sent in order, each in its own chunks", async () => {
