@@ -17,7 +17,12 @@ import {
   revokeSellerKey,
   SELLER_ATTRIBUTE_WORDS,
 } from "../sellers/administration.ts";
-import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
+import {
+  KEPT_REFUSAL_DAYS,
+  keptRefusals,
+  type ListedRefusal,
+  listRefusals,
+} from "../sellers/refusals.ts";
 import type { Config } from "../config.ts";
 import {
   AT_MOST,
@@ -27,6 +32,8 @@ import {
   SKU_OR_REQUEST,
   TO_TIME,
 } from "../http/server/parameters.ts";
+import { nearestPath } from "../http/server/nearest_path.ts";
+import { nearestName } from "../lib/nearest_name.ts";
 import { isoTime } from "../xml/encode.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
@@ -158,6 +165,7 @@ export const sellerCommands: readonly Command[] = [
         route: ROUTE,
         find: SKU_OR_REQUEST,
       });
+      if (wanted.route !== null) await checkRoute(wanted.route);
       const { no: sellerNo } = await db.read((sql) => sellerByName(sql, name));
       const filter = { sellerNo, q, ...wanted };
       let count = 0;
@@ -169,12 +177,16 @@ export const sellerCommands: readonly Command[] = [
         printRefusal(refusal, print);
         count++;
       }
-      if (count === 0) {
-        printError(
-          "no refused request; failures of the service (5xx) are in its log " +
-            "alone, as request_refused",
-        );
-      }
+      if (count > 0) return;
+      const kept = await db.read((sql) => keptRefusals(sql, sellerNo));
+      printError(
+        (kept.since === null
+          ? `no refused request in the last ${KEPT_REFUSAL_DAYS} days`
+          : `no such refusal among those that are kept (${kept.count}, since ` +
+            `${isoTime(kept.since)})`) +
+          "; failures of the service (5xx) are in its log alone, as " +
+          "request_refused",
+      );
     },
   }),
   databaseCommand({
@@ -243,6 +255,24 @@ export const sellerCommands: readonly Command[] = [
     },
   }),
 ];
+
+/** Throws unless the interface has this route. */
+async function checkRoute(route: string): Promise<void> {
+  // Loaded when needed: all handlers would delay the start of every command.
+  const { ROUTES } = await import("../http/routes.ts");
+  const names = ROUTES.map(({ method, path }) => `${method} ${path}`);
+  if (names.includes(route)) return;
+  const [method, path] = route.split(" ");
+  const near = nearestPath(
+    path.split("/").slice(1),
+    ROUTES.filter((known) => known.method === method),
+    true,
+  );
+  const meant = near === null ? nearestName(route, names) : `${method} ${near}`;
+  throw new UsageError(
+    `--route is ${quote(route)}, which is no route; did you mean "${meant}"?`,
+  );
+}
 
 function stateOf(
   { revokedAt, rights: { expiresAt } }: ListedKey,

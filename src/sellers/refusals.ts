@@ -279,6 +279,19 @@ export async function listRefusals(
   return { found: refusals, ...step };
 }
 
+/** How many refusals of a seller are kept, and the time of the oldest. */
+export async function keptRefusals(
+  sql: Sql,
+  sellerNo: number,
+): Promise<{ count: number; since: number | null }> {
+  const row = await sql.get<{ count: number; since: number | null }>(
+    `SELECT COUNT(*) AS count, MIN(at) AS since FROM refusals
+     WHERE seller_no = ?`,
+    [sellerNo],
+  );
+  return row!;
+}
+
 /** Whether the details contain a text. */
 const IN_DETAILS = "REPLACE(details, ?, '') <> details";
 

@@ -127,6 +127,50 @@ Deno.test("seller refusals lists the problems, product by product", async () => 
   ]);
 });
 
+Deno.test("seller refusals: says what was looked through where there is none, and which route may be meant", async () => {
+  await using app = await boot();
+  const told: string[] = [];
+  const refusals = (...flags: string[]) =>
+    runCommand(
+      {
+        config: app.config,
+        deps,
+        printError: (line) => told.push(plain(line)),
+      },
+      ...["seller", "refusals", "acme", ...flags],
+    );
+  const ending =
+    "; failures of the service (5xx) are in its log alone, as request_refused";
+  assertEquals(await refusals(), []);
+  assertEquals(told.splice(0), [
+    `no refused request in the last 30 days${ending}`,
+  ]);
+  await app.upload(product("A", "\n<gtin>1</gtin>"));
+  await app.call("/seller_api/refusals"); // writes what was noted
+  assertEquals(await refusals("--route", "POST /seller_api/imports"), []);
+  assertEquals(told.splice(0), [
+    `no such refusal among those that are kept (1, since TIME)${ending}`,
+  ]);
+  for (
+    const [route, meant] of [
+      ["POST /seller_api/bulk_product", "POST /seller_api/bulk_products"],
+      [
+        "PUT /seller_api/products/A-1/attribute/price/9.90",
+        "PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value",
+      ],
+      ["POST /seller_api/products", "GET /seller_api/products"],
+    ]
+  ) {
+    const { mistakes } = await assertRejects(
+      () => refusals("--route", route),
+      UsageError,
+    );
+    assertEquals(mistakes, [
+      `--route is "${route}", which is no route; did you mean "${meant}"?`,
+    ]);
+  }
+});
+
 Deno.test("keys have labels, prefixes and a last use", async () => {
   await using app = await boot();
   const added = await run(app, "key", "add", "acme", "--label", "ERP");

@@ -7,7 +7,11 @@ import type { Deps } from "../../src/deps.ts";
 
 /** The lines that it prints. Throws what it throws, and a `UsageError`. */
 export async function runCommand(
-  { config, deps }: { config: Config; deps: Deps },
+  { config, deps, printError = () => {} }: {
+    config: Config;
+    deps: Deps;
+    printError?: (line: string) => void;
+  },
   ...words: string[]
 ): Promise<string[]> {
   const request = parseCommandLine(words, COMMANDS);
@@ -20,7 +24,7 @@ export async function runCommand(
     arguments: request.arguments,
     flags: request.flags,
     print: (line) => lines.push(line),
-    printError: () => {},
+    printError,
   });
   return lines;
 }
