@@ -54,11 +54,15 @@ async function runWords(words: readonly string[]): Promise<number> {
       return OK;
     case "mistakes": {
       const settings = readConfig(request.flags).mistakes;
-      return refuse([...request.mistakes, ...settings], request.commands);
+      const { commands } = request;
+      const name = commands.length === 1 ? ` ${commands[0].name}` : "";
+      const code = refuse([...request.mistakes, ...settings]);
+      printError(`\`${PROGRAM}${name} --help\` shows what is accepted.`);
+      return code;
     }
     case "run": {
       const { config, mistakes } = readConfig(request.flags);
-      if (config === null) return refuse(mistakes, [request.command]);
+      if (config === null) return refuse(mistakes);
       return await run(request, config);
     }
   }
@@ -92,13 +96,8 @@ async function run(
     return OK;
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) throw error;
-    if (error instanceof UsageError) {
-      return refuse(error.mistakes, [command], output.printError);
-    }
     const mistakes = mistakesOf(error);
-    if (mistakes !== null) {
-      return refuse(mistakes, [command], output.printError);
-    }
+    if (mistakes !== null) return refuse(mistakes, output.printError);
     output.printError(`error: ${failure(error, config)}`);
     deps.log.debug("command_failed", {
       command: command.name,
@@ -136,7 +135,8 @@ function serviceOutput({ logLevel }: Config) {
 }
 
 /** The mistakes of the user; null for other failures. */
-function mistakesOf(error: unknown): string[] | null {
+function mistakesOf(error: unknown): readonly string[] | null {
+  if (error instanceof UsageError) return error.mistakes;
   if (error instanceof SandboxFolderError) return [error.message];
   if (!(error instanceof ServiceError) || error.status >= 500) return null;
   const details = error.details.map(({ message }) => message);
@@ -145,12 +145,9 @@ function mistakesOf(error: unknown): string[] | null {
 
 function refuse(
   mistakes: readonly string[],
-  commands: readonly Command[],
   print: (line: string) => void = printError,
 ): number {
   for (const mistake of mistakes) print(`error: ${mistake}`);
-  const name = commands.length === 1 ? ` ${commands[0].name}` : "";
-  print(`\`${PROGRAM}${name} --help\` shows what is accepted.`);
   return MISTAKE;
 }
 

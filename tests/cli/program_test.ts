@@ -219,6 +219,7 @@ Deno.test("every mistake is reported at once, with exit code 2, and nothing star
   ) {
     assertMatch(stderr, new RegExp(`^error: ${name}:`, "m"));
   }
+  assertStringIncludes(stderr, "serve --help` shows what is accepted.");
   assertEquals([...Deno.readDirSync(folder.path)].length, 0);
 });
 
@@ -246,6 +247,7 @@ Deno.test("an unknown or impossible name of a seller is refused with exit code 2
     assertEquals(code, 2, args.join(" "));
     assertEquals(stdout, "");
     assertStringIncludes(stderr, message);
+    assertEquals(stderr.trimEnd().split("\n").length, 1, "that says it all");
   }
 });
 
