@@ -101,6 +101,7 @@ export type Shop =
   | "PrestaShop"
   | "Shopify"
   | "Shopware"
+  | "Wix"
   | "WooCommerce";
 
 /** An export of a shop system, which is told by the names of its columns. */
@@ -155,6 +156,42 @@ const PRESETS: readonly Preset[] = [
   },
   // Before 2020, it told by "Published" alone what is not for sale.
   SHOPIFY,
+  {
+    shop: "Wix",
+    has: [
+      "Handle",
+      "fieldType",
+      "Variant Price",
+      "Variant Inventory Qty",
+      "Published",
+      "Image Src",
+    ],
+    names: {
+      handleId: "Handle",
+      handle: "Handle",
+      name: "Title",
+      plainDescription: "Description",
+      productImageUrl: "Image Src",
+      media: "Image Src",
+      visible: "Published",
+      sku: "Variant SKU",
+      barcode: "Variant Barcode",
+      price: "Variant Price",
+      strikethroughPrice: "Variant Compare At Price",
+      inventory: "Variant Inventory Qty",
+      ...Object.fromEntries(
+        [1, 2, 3, 4, 5, 6].flatMap((n) => [
+          [`productOptionName${n}`, `Option${n} Name`],
+          [`productOptionDescription${n}`, `Option${n} Value`],
+          [`productOptionChoices${n}`, `Option${n} Value`],
+        ]),
+      ),
+    },
+    targets: {
+      collection: "categories",
+      "Variant Availability": "availability",
+    },
+  },
   {
     shop: "WooCommerce",
     has: ["SKU", "Regular price", "Sale price", "Is featured?"],

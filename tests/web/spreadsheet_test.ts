@@ -187,6 +187,19 @@ Deno.test("a row below the names may belong to them", () => {
   }
 });
 
+Deno.test("Wix names images by files, and a discount is told", () => {
+  const { table, note } = gathered(tableOf(
+    "handleId,fieldType,name,productImageUrl,sku,price,visible,discountValue,inventory\n" +
+      "p1,Product,Mug,a~mv2.jpg;b.png,M,9,true,10.0,InStock\n",
+  ));
+  const [images] = valuesOf(table.rows[0], mappingFor(table)).get("images")!;
+  assertEquals(images, "https://static.wixstatic.com/media/a~mv2.jpg");
+  assertEquals(
+    note,
+    "1 discount cannot be sent: prices are those without it.",
+  );
+});
+
 Deno.test("variants of what is hidden are hidden", () => {
   const stateOf = (csv: string, sku: string) => {
     const { table } = gathered(tableOf(csv));

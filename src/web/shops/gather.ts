@@ -17,12 +17,14 @@ import { ofPrestaShop } from "./prestashop.ts";
 import { plural } from "../parts.tsx";
 import { columnsOf, type Gathered, PARENT, type Row } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
+import { ofWix } from "./wix.ts";
 import { ofWooCommerce } from "./woocommerce.ts";
 
 const GATHERERS: Readonly<Partial<Record<Shop, (table: Table) => Gathered>>> = {
   Magento: ofMagento,
   PrestaShop: ofPrestaShop,
   Shopify: ofShopify,
+  Wix: ofWix,
   WooCommerce: ofWooCommerce,
 };
 
