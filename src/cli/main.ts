@@ -189,7 +189,7 @@ function databaseFailure(
         : `the disk of ${database} is full or failing (${message}).`;
     case "readonly":
       return databaseUrl === null
-        ? `this user cannot open or write ${database}.`
+        ? `this user cannot open or write ${database} (${message}).`
         : `its user cannot write ${database} (${message}).`;
     case "corrupt":
       return `${database} cannot be used (${message}).`;

@@ -243,7 +243,8 @@ export const DETAIL_CODES = {
     remedy: "Write it as the message says.",
   },
   image_unavailable: {
-    meaning: "The answer to a HEAD request for the image URL was not 200.",
+    meaning:
+      "The image's host did not answer a HEAD request with 200, or not at all.",
     remedy: "Have the host answer HEAD with 200, without a redirect.",
   },
   image_blocked: {
