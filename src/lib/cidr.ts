@@ -23,9 +23,11 @@ export function parseCidr(text: string): Cidr | null {
  */
 export class Ranges {
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  readonly isEmpty: boolean;
 
   /** @throws {TypeError} if one of the texts is not a range. */
   constructor(cidrs: readonly string[]) {
+    this.isEmpty = cidrs.length === 0;
     for (const text of cidrs) {
       const cidr = parseCidr(text);
       if (cidr === null) throw new TypeError(`"${text}" is not a CIDR`);

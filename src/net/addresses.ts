@@ -36,39 +36,16 @@ const blockedIpv4 = new Ranges(BLOCKED_IPV4);
 const globalIpv6 = new Ranges(GLOBAL_IPV6);
 const blockedIpv6 = new Ranges(BLOCKED_IPV6);
 
-/** Private addresses that may be reached. */
-export interface AllowList {
-  /**
-   * True if nothing is allowed: blocked names are then refused without a
-   * look-up.
-   */
-  readonly empty: boolean;
-  /** Whether an address (a literal without brackets or zone) is listed. */
-  has(address: string): boolean;
-}
-
 /**
- * Parses a list of CIDRs.
- *
- * @throws {TypeError} if one of them is not a CIDR.
+ * Whether an IP address must not be dialled: it is private, and not one of those
+ * that are allowed. Text that is not an address in its usual notation is
+ * blocked, too.
  */
-export function allowList(cidrs: readonly string[]): AllowList {
-  const ranges = new Ranges(cidrs);
-  return { empty: cidrs.length === 0, has: (address) => ranges.has(address) };
-}
-
-/** The default: no private address is allowed. */
-const ALLOW_NONE: AllowList = allowList([]);
-
-/**
- * Whether an IP address must not be dialled. Text that is not an address in its
- * usual notation is blocked, too.
- */
-export function isBlocked(address: string, allow = ALLOW_NONE): boolean {
+export function isBlocked(address: string, allow = new Ranges([])): boolean {
   const bare = withoutZone(address);
   const family = isIP(bare);
   if (family === 0) return true;
-  if (!allow.empty && allow.has(bare)) return false;
+  if (allow.has(bare)) return false;
   return family === 4
     ? blockedIpv4.has(bare)
     : !globalIpv6.has(bare) || blockedIpv6.has(bare);
@@ -83,8 +60,8 @@ const PRIVATE_SUFFIX = /\.(localhost|local|internal|svc)$/;
  * false if the allow-list has entries, because such names are then checked by
  * their addresses.
  */
-export function isBlockedName(name: string, allow = ALLOW_NONE): boolean {
-  if (!allow.empty) return false;
+export function isBlockedName(name: string, allow = new Ranges([])): boolean {
+  if (!allow.isEmpty) return false;
   const bare = withoutTrailing(name.toLowerCase(), ".");
   return !bare.includes(".") || PRIVATE_SUFFIX.test(bare);
 }

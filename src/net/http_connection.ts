@@ -174,14 +174,6 @@ export class HttpConnection {
     this.#ahead.then(wake, wake);
   }
 
-  /**
-   * The error for a connection that the host gave up: it may send 408 just
-   * before it closes one on which it waited.
-   */
-  stale(): OutboundError {
-    return this.#broken();
-  }
-
   /** Closes at once; pending reads and writes fail. */
   close(): void {
     if (this.#closed) return;
@@ -213,7 +205,7 @@ export class HttpConnection {
       this.#bytesRead += count;
       return into.subarray(0, count);
     } catch (cause) {
-      throw this.#broken(cause);
+      throw this.broken(cause);
     }
   }
 
@@ -246,7 +238,7 @@ export class HttpConnection {
       const ahead = this.#ahead ?? this.#read(space.subarray(length));
       this.#ahead = undefined;
       const more = await ahead;
-      if (more === null) throw this.#broken();
+      if (more === null) throw this.broken();
       length += more.length;
     }
   }
@@ -364,7 +356,8 @@ export class HttpConnection {
     return this.#protocol("did not answer with HTTP/1.1");
   }
 
-  #broken(cause?: unknown): OutboundError {
+  /** The error for a connection that the host gave up. */
+  broken(cause?: unknown): OutboundError {
     const message = `${this.host} broke off the connection.`;
     return new OutboundError("reset", message, { cause });
   }

@@ -3,9 +3,10 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Clock } from "../deps.ts";
+import type { Ranges } from "../lib/cidr.ts";
 import { RecentValues } from "../lib/recent_values.ts";
 import { limitTime } from "./time_limit.ts";
-import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
+import { isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
 import { shareByTime } from "../lib/limits.ts";
 import type { Monotonic } from "../lib/usage.ts";
@@ -40,7 +41,8 @@ export const systemResolver: Resolver = async (name) => {
 
 export interface NamesOptions {
   resolve: Resolver;
-  allow: AllowList;
+  /** Private addresses that may be reached. */
+  allow: Ranges;
   timeoutMs: number;
   clock: Clock;
   slots: WaitList;
@@ -63,11 +65,9 @@ interface Entry {
 export class Names {
   readonly #options: NamesOptions;
   readonly #known = new RecentValues<Entry>(REMEMBERED);
-  readonly #slots: WaitList;
 
   constructor(options: NamesOptions) {
     this.#options = options;
-    this.#slots = options.slots;
   }
 
   /**
@@ -88,9 +88,10 @@ export class Names {
     if (known !== undefined) return await known;
     const address = this.#literal(hostname);
     if (address !== null) return [address];
-    const slot = this.#slots.tryAdd({ owner });
+    const { slots } = this.#options;
+    const slot = slots.tryAdd({ owner });
     if (slot !== undefined) return await this.#begin(hostname, slot);
-    const awaited = await this.#slots.wait({ owner }, signal);
+    const awaited = await slots.wait({ owner }, signal);
     const begun = this.#current(hostname);
     if (begun === undefined) return await this.#begin(hostname, awaited);
     awaited.cancel();

@@ -10,10 +10,10 @@
 
 import type { Clock } from "../deps.ts";
 import type { Held } from "../lib/holders.ts";
+import { Ranges } from "../lib/cidr.ts";
 import { sharedByTime } from "../lib/limits.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { WaitList } from "../lib/wait_list.ts";
-import { allowList } from "./addresses.ts";
 import { OutboundRequest } from "./request.ts";
 import {
   connectError,
@@ -62,8 +62,6 @@ export interface OutboundOptions extends Partial<Network> {
    * its requests waits; none by default.
    */
   burst?: number;
-  /** For the look-up, and again for TCP and TLS together; 5,000 by default. */
-  connectTimeoutMs?: number;
   userAgent?: string;
   /** PEM certificates trusted besides the usual roots. */
   ca?: string[];
@@ -112,11 +110,6 @@ export interface Answer {
   headers: (name: string) => string | null;
   /** The address that answered. */
   address: string;
-  /**
-   * Milliseconds from the start of the request to the end of the answer's
-   * header.
-   */
-  elapsedMs: number;
 }
 
 export interface StreamedAnswer extends Answer {
@@ -142,6 +135,7 @@ export interface PostedAnswer extends Answer {
   truncated: boolean;
 }
 
+/** For the look-up, and again for TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Most connections kept for later requests. */
 const IDLE = 256;
@@ -167,8 +161,8 @@ export class Outbound {
     this.#lookups = options.lookups ?? lookupSlots(this.#clock);
     this.#names = new Names({
       resolve: options.resolve ?? systemResolver,
-      allow: allowList(options.allowPrivate),
-      timeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      allow: new Ranges(options.allowPrivate),
+      timeoutMs: CONNECT_TIMEOUT_MS,
       clock: this.#clock,
       slots: this.#lookups,
     });
@@ -194,11 +188,10 @@ export class Outbound {
    * the look-up waited too long for others
    */
   async check(url: string, owner?: string): Promise<void> {
-    const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
     const call = this.#open(url);
     // Limits only the wait: a look-up that began has its own time-out.
     const stopWaiting = () => call.stopWaiting();
-    call.onEnd(this.#clock.after(2 * connectTimeoutMs, stopWaiting));
+    call.onEnd(this.#clock.after(2 * CONNECT_TIMEOUT_MS, stopWaiting));
     try {
       await this.#lookUp(call, owner);
     } finally {
@@ -383,9 +376,9 @@ export class Outbound {
     try {
       const head = await connection.exchange(method, request);
       // The host waited for a request, on a kept connection or while this
-      // process stood still.
+      // process stood still, and may say so just before it closes it.
       const waited = pooled !== undefined || call.stoodStill;
-      if (waited && head.status === 408) throw connection.stale();
+      if (waited && head.status === 408) throw connection.broken();
       call.phase = "body";
       return { connection, head };
     } catch (error) {
@@ -396,10 +389,9 @@ export class Outbound {
 
   async #connect(call: OutboundRequest): Promise<HttpConnection> {
     const { url, signal } = call;
-    const { dial = dialTcp, secure = secureTls } = this.#options;
-    const { ca, connectTimeoutMs } = this.#options;
+    const { dial = dialTcp, secure = secureTls, ca } = this.#options;
     call.phase = "connect";
-    const limit = call.limit(connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
+    const limit = call.limit(CONNECT_TIMEOUT_MS);
     try {
       const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
       const { conn, address } = await dialFirst(
@@ -436,7 +428,7 @@ export class Outbound {
         yield piece;
       }
       const mayBeCut = head.framing.kind === "close" && call.stoodStill;
-      if (mayBeCut) throw connection.stale();
+      if (mayBeCut) throw connection.broken();
       complete = true;
     } catch (error) {
       throw call.failure(error);
@@ -472,7 +464,6 @@ function answerOf(call: OutboundRequest, head: ResponseHead): Answer {
     status: head.status,
     headers: (name) => head.fields.get(name.toLowerCase()) ?? null,
     address: call.address ?? "",
-    elapsedMs: call.elapsedMs,
   };
 }
 

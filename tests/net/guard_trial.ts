@@ -3,7 +3,7 @@
  * the name look-up and the dialling replaced.
  */
 import type { Clock } from "../../src/deps.ts";
-import { allowList } from "../../src/net/addresses.ts";
+import { Ranges } from "../../src/lib/cidr.ts";
 import {
   Outbound,
   OutboundError,
@@ -86,7 +86,7 @@ export async function holesOf(
   allowPrivate: readonly string[],
   open: OpenOutbound = (options) => new Outbound(options),
 ): Promise<string[]> {
-  const allowed = allowList(allowPrivate);
+  const allowed = new Ranges(allowPrivate);
   const trial = new Trial(allowPrivate, open);
   try {
     await trial.mustReach("www.example.com", [PUBLIC]);

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { allowList } from "../../src/net/addresses.ts";
+import { Ranges } from "../../src/lib/cidr.ts";
 import { OutboundError } from "../../src/net/outbound.ts";
 import { lookupSlots, Names } from "../../src/net/names.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -17,7 +17,7 @@ function namesOf() {
         ? new Promise(() => {})
         : Promise.resolve([ADDRESS]);
     },
-    allow: allowList([]),
+    allow: new Ranges([]),
     timeoutMs: 5_000,
     clock,
     slots: lookupSlots(clock),
@@ -88,7 +88,7 @@ Deno.test("a look-up that waited uses an answer found meanwhile", async () => {
       asked.push(name);
       return found.promise;
     },
-    allow: allowList([]),
+    allow: new Ranges([]),
     timeoutMs: 5_000,
     clock,
     slots: lookupSlots(clock),

@@ -37,7 +37,6 @@ import { sendPayload } from "./attempt.ts";
 
 /** How often it looks for rows that other processes wrote. */
 const LOOK_MS = 1_000;
-const CONNECT_TIMEOUT_MS = 5_000;
 /** How long attempts in flight may take to end after a stop. */
 const STOP_MS = 2_000;
 /** A failing webhook keeps its slot this long for each failure in a row. */
@@ -71,7 +70,6 @@ export class WebhookRole implements BackgroundRole {
     this.#inFlight = new InFlight(deps.clock);
     this.#outbound = new Outbound({
       allowPrivate: config.allowPrivate,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
       userAgent: USER_AGENT,
       clock: deps.clock,
       ...network,
