@@ -50,11 +50,6 @@ export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
 
-/** The two differ after copying. */
-export class CopyDiffers extends Error {
-  override readonly name = "CopyDiffers";
-}
-
 export interface TableSummary {
   table: string;
   rows: number;
@@ -79,8 +74,8 @@ export async function copyDatabase(
 }
 
 /**
- * Reads both completely and reports what each table holds. Throws a
- * `CopyDiffers` that names all tables that differ.
+ * Reads both completely and reports what each table holds. Throws an error that
+ * names all tables that differ.
  */
 export async function compareDatabases(
   source: Db,
@@ -97,7 +92,7 @@ export async function compareDatabases(
     else different.push(`${table.name} (${from.rows} and ${to.rows} rows)`);
   }
   if (different.length === 0) return;
-  throw new CopyDiffers(`The two differ in ${different.join(", ")}.`);
+  throw new Error(`The two differ in ${different.join(", ")}.`);
 }
 
 async function refuseOthers(

@@ -30,7 +30,7 @@ class Cells<T> {
   readonly #names: readonly string[];
   readonly #make: () => T;
   readonly #root = new Map<LabelValue, unknown>();
-  readonly #cells: { labels: Record<string, LabelValue>; cell: T }[] = [];
+  readonly list: { labels: Record<string, LabelValue>; cell: T }[] = [];
 
   constructor(names: readonly string[], make: () => T) {
     this.#names = names;
@@ -54,12 +54,8 @@ class Cells<T> {
     const labels = Object.fromEntries(
       this.#names.map((name, i) => [name, values[i]]),
     );
-    this.#cells.push({ labels, cell });
+    this.list.push({ labels, cell });
     return cell;
-  }
-
-  list(): readonly { labels: Record<string, LabelValue>; cell: T }[] {
-    return this.#cells;
   }
 }
 
@@ -81,7 +77,7 @@ export class Counter<const L extends readonly string[]> implements Metric {
   }
 
   samples(): Sample[] {
-    return this.#cells.list().map(({ labels, cell }) => (
+    return this.#cells.list.map(({ labels, cell }) => (
       { suffix: "", labels, value: cell.n }
     ));
   }
@@ -112,7 +108,7 @@ export class Gauge<const L extends readonly string[]> implements Metric {
   }
 
   samples(): Sample[] {
-    return this.#cells.list().flatMap(({ labels, cell }) => {
+    return this.#cells.list.flatMap(({ labels, cell }) => {
       const value = cell.read();
       return value === null ? [] : [{ suffix: "", labels, value }];
     });
@@ -153,7 +149,7 @@ export class Histogram<const L extends readonly string[]> implements Metric {
   }
 
   samples(): Sample[] {
-    return this.#cells.list().flatMap(({ labels, cell }) => {
+    return this.#cells.list.flatMap(({ labels, cell }) => {
       let count = 0;
       const buckets = [...this.#bounds, "+Inf"].map((le, i) => ({
         suffix: "_bucket",

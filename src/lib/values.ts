@@ -156,17 +156,14 @@ export const readSku: Reader<string> = (text) =>
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
 
-export interface DecimalRule {
-  /** Digits before the point at most. */
-  before: number;
-  /** Digits after the point at most. */
-  after: number;
-  /** What would be right: "a price above 0, as in 199.00". */
-  expected: string;
-}
-
-/** A decimal without sign, exponent and trailing zeros: `199.00` → `199`. */
-function decimalReader(rule: DecimalRule): Reader<string> {
+/**
+ * A decimal without sign, exponent and trailing zeros: `199.00` → `199`.
+ * `expected` is what would be right: "a price above 0, as in 199.00".
+ */
+function decimalReader(
+  { before, after }: typeof PRICE_DIGITS,
+  expected: string,
+): Reader<string> {
   return (text) => {
     const match = DECIMAL.exec(text);
     if (match === null) {
@@ -174,17 +171,17 @@ function decimalReader(rule: DecimalRule): Reader<string> {
       return bad(
         "not_a_number",
         meant === null
-          ? `is ${quote(text)}; it must be ${rule.expected}.`
+          ? `is ${quote(text)}; it must be ${expected}.`
           : `is ${quote(text)}; write "${meant}": digits and a point alone.`,
       );
     }
     const whole = match[1];
     const fraction = match[2] ?? "";
-    if (whole.length > rule.before || fraction.length > rule.after) {
+    if (whole.length > before || fraction.length > after) {
       return bad(
         "out_of_range",
-        `is ${quote(text)}; at most ${rule.before} digits before the point ` +
-          `and ${rule.after} after it are allowed.`,
+        `is ${quote(text)}; at most ${before} digits before the point ` +
+          `and ${after} after it are allowed.`,
       );
     }
     return ok(canonicalDecimal(whole, fraction));
@@ -244,10 +241,10 @@ function digitsBeforePoint(decimal: string): number {
 /** Digits before and after the point at most. */
 export const PRICE_DIGITS = { before: 10, after: 4 };
 
-const readPriceDecimal = decimalReader({
-  ...PRICE_DIGITS,
-  expected: 'a decimal above 0 with a point, as in "199.00"',
-});
+const readPriceDecimal = decimalReader(
+  PRICE_DIGITS,
+  'a decimal above 0 with a point, as in "199.00"',
+);
 
 /** A price: an exact decimal above 0. */
 export const readPrice: Reader<string> = (text) => {
@@ -260,10 +257,10 @@ export const readPrice: Reader<string> = (text) => {
 /** Digits before and after the point at most. */
 export const RATE_DIGITS = { before: 3, after: 2 };
 
-const readRateDecimal = decimalReader({
-  ...RATE_DIGITS,
-  expected: 'a percentage from 0 to 100, as in "25" or "12.5"',
-});
+const readRateDecimal = decimalReader(
+  RATE_DIGITS,
+  'a percentage from 0 to 100, as in "25" or "12.5"',
+);
 
 /** A VAT rate in percent, 0–100 with at most two decimals. */
 export const readVatRate: Reader<string> = (text) => {

@@ -50,7 +50,6 @@ declare module "pg" {
   }
   export interface PoolConfig extends ClientConfig {
     max?: number;
-    idleTimeoutMillis?: number;
   }
   export interface QueryConfig {
     /** Prepared under it, once for each connection. */
@@ -59,9 +58,6 @@ declare module "pg" {
     values?: readonly unknown[];
   }
   export interface QueryResult {
-    /** Such as `COMMIT`. */
-    command: string;
-    rowCount: number | null;
     rows: unknown[];
   }
   export interface Notification {
@@ -127,7 +123,6 @@ declare module "pg" {
   export class Pool {
     constructor(config: PoolConfig);
     connect(): Promise<PoolClient>;
-    query(query: string | QueryConfig): Promise<QueryResult>;
     on(event: "error", fn: (error: Error) => void): void;
     on(event: "connect", fn: (client: PoolClient) => void): void;
     end(): Promise<void>;
@@ -136,8 +131,6 @@ declare module "pg" {
   export class DatabaseError extends Error {
     /** SQLSTATE. */
     code?: string;
-    /** `ERROR`, or `FATAL` when the connection is over. */
-    severity?: string;
     /** What to do. */
     hint?: string;
   }

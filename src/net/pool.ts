@@ -49,7 +49,7 @@ export class Pool {
    * Keeps a connection for some seconds, or closes it if it cannot be reused.
    */
   put(origin: string, connection: HttpConnection): void {
-    if (!connection.clean || this.#limit === 0) return connection.close();
+    if (!connection.clean) return connection.close();
     if (this.#size >= this.#limit) this.#dropOldest();
     const entry = { connection, since: this.#clock.monotonic() };
     const list = this.#idle.get(origin);

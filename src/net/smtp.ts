@@ -100,7 +100,11 @@ export class SmtpMailer implements Mailer {
     try {
       await step((done) => socket.once("connect", () => done(null)));
       await step((done) => connection.connect((error) => done(error)));
-      await this.#logIn(connection, step);
+      if (server.login !== null) {
+        const { user, password: pass } = server.login;
+        const credentials = { user, pass };
+        await step((done) => connection.login({ credentials }, done));
+      }
       const envelope = { from: this.#options.from.address, to: mail.to };
       await step((done) => connection.send(envelope, body, done));
       connection.quit();
@@ -132,20 +136,9 @@ export class SmtpMailer implements Mailer {
       disableUrlAccess: true,
     }).compile().build();
   }
-
-  async #logIn(connection: Connection, step: Step): Promise<void> {
-    const { login } = this.#options.server;
-    if (login === null) return;
-    const credentials = { user: login.user, pass: login.password };
-    await step((done) => connection.login({ credentials }, done));
-  }
 }
 
-type Connection = InstanceType<
-  typeof import("nodemailer/smtp-connection").default
->;
 type Done<T> = (error?: unknown, result?: T) => void;
-type Step = <T>(begin: (done: Done<T>) => void) => Promise<T>;
 
 function promiseOf<T>(begin: (done: Done<T>) => void): Promise<T> {
   return new Promise((resolve, reject) =>

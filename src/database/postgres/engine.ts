@@ -117,8 +117,8 @@ export async function openPostgres(
     shards,
   );
   if (!isSpread) return new PostgresDb(options, servers);
-  const open = (server: Server): Opened => {
-    const servers = Servers.only(server, deps.clock);
+  const open = ({ settings }: Server): Opened => {
+    const servers = new Servers([settings], false, deps.clock);
     return { db: new PostgresDb(options, servers), servers };
   };
   servers.close();

@@ -88,7 +88,7 @@ export interface Opened {
 interface Kept extends PlacedNode {
   /** It is not away. */
   isUp: boolean;
-  opened: Opened;
+  servers: Servers;
   numbers: string;
   /** Since when it is prompt again, in monotonic time. */
   promptSince: number;
@@ -239,8 +239,8 @@ export class Nodes {
   /** The same; throws a `DbError` if the server is away. */
   async find(sellerNo: number): Promise<PlacedNode | null> {
     const node = await this.locate(sellerNo);
-    if (node !== null && !node.isUp) throw away(node);
-    return node;
+    if (node === null || node.isUp) return node;
+    throw new DbError("away", `the server ${node.name} is away`);
   }
 
   /**
@@ -298,11 +298,7 @@ export class Nodes {
   }
 
   async #readVersion(): Promise<string> {
-    const row = await this.#entry.db.read(
-      (sql) => sql.get<{ version: string }>(VERSION),
-      { single: true },
-    );
-    return row!.version;
+    return (await only<{ version: string }>(this.#entry.db, VERSION)).version;
   }
 
   #place({ version, nodes, sellers, beside, shards }: Placement): void {
@@ -361,14 +357,12 @@ export class Nodes {
     node: Node,
     placed: Pick<Kept, "holds" | "sellers" | "numbers" | "beside">,
   ): Kept {
-    const opened = this.#options.open(this.#serverOf(node));
     const kept: Kept = {
       ...node,
       ...placed,
       missing: [],
       name: `${node.host}:${node.port}`,
-      db: opened.db,
-      opened,
+      ...this.#options.open(this.#serverOf(node)),
       state: "prompt",
       isUp: true,
       promptSince: -Infinity,
@@ -417,8 +411,8 @@ export class Nodes {
       });
     }
     node.isUp = isUp;
-    node.opened.servers.isAway = !isUp;
-    if (!isUp) node.opened.servers.abandon();
+    node.servers.isAway = !isUp;
+    if (!isUp) node.servers.abandon();
     // What entered elsewhere may wait for it, too.
     if (state !== "prompt" && this.#entered !== node) {
       this.#entry.servers.abandon();
@@ -479,24 +473,16 @@ class Probe {
   /** On a new connection, if the one that it has does not answer. */
   async answers(): Promise<boolean> {
     return (this.#client !== null && await this.#ask(this.#client)) ||
-      await this.#connect();
+      await this.#ask(null);
   }
 
-  async #connect(): Promise<boolean> {
-    const client = new pg.Client(this.#settings);
-    client.on("error", () => {});
-    this.#client = client;
+  async #ask(former: pg.Client | null): Promise<boolean> {
+    const client = this.#client = former ?? new pg.Client(this.#settings);
     try {
-      await client.connect();
-    } catch {
-      this.close();
-      return false;
-    }
-    return await this.#ask(client);
-  }
-
-  async #ask(client: pg.Client): Promise<boolean> {
-    try {
+      if (former === null) {
+        client.on("error", () => {});
+        await client.connect();
+      }
       await client.query("SELECT 1");
       return true;
     } catch {
@@ -512,16 +498,16 @@ class Probe {
   }
 }
 
+/** The only row of a statement. */
+async function only<T>(db: Db, text: string): Promise<T> {
+  const row = await db.read((sql) => sql.get<T>(text), { single: true });
+  return row!;
+}
+
 /** The horizon of one server. */
 async function horizonOf(db: Db): Promise<{ below: number; next: number }> {
-  const { now } = await db.read(
-    async (sql) => (await sql.get<{ now: number }>(CLOCK))!,
-    { single: true },
-  );
-  const { since } = await db.read(
-    async (sql) => (await sql.get<{ since: number | null }>(IN_PROGRESS))!,
-    { single: true },
-  );
+  const { now } = await only<{ now: number }>(db, CLOCK);
+  const { since } = await only<{ since: number | null }>(db, IN_PROGRESS);
   const isQuiet = since === null || since > now;
   return { below: isQuiet ? now : since, next: isQuiet ? now : now + 1 };
 }
@@ -535,8 +521,4 @@ function partOn(node: PlacedNode): Part {
 
 function isPrompt({ state }: PlacedNode): boolean {
   return state === "prompt";
-}
-
-function away({ name }: PlacedNode): DbError {
-  return new DbError("away", `the server ${name} is away`);
 }

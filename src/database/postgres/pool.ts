@@ -70,7 +70,8 @@ const TRIES = 3;
 /** Connections for transactions. */
 export class ConnectionPool {
   readonly #options: PoolOptions;
-  #inUse = 0;
+  /** How many connections are in use. */
+  inUse = 0;
   #generation: Generation;
 
   constructor(options: PoolOptions) {
@@ -131,7 +132,7 @@ export class ConnectionPool {
       try {
         const client = await connected(generation);
         generation.taken.set(client, this.#options.clock.monotonic());
-        this.#inUse++;
+        this.inUse++;
         return generation.connections.get(client)!;
       } catch (error) {
         if (this.#generation === generation) {
@@ -157,10 +158,11 @@ export class ConnectionPool {
     const { taken } = this.#generation;
     const since = taken.get(client);
     taken.delete(client);
-    this.#inUse--;
+    this.inUse--;
     // Failures of connections of before are known already.
     if (since !== undefined) this.#report(error, since);
-    if (isSpoilt(error) || last === null) client.release(isSpoilt(error));
+    const isSpoilt = isOf(error, SPOILT);
+    if (isSpoilt || last === null) client.release(isSpoilt);
     else {
       connection.send(last)
         .then(() => client.release(), () => client.release(true));
@@ -169,13 +171,13 @@ export class ConnectionPool {
 
   #report(error: unknown, since: number): void {
     const { servers, timeouts, clock } = this.#options;
-    const isUnsure = error instanceof DbError && error.kind === "unsure";
-    if (isLost(isUnsure ? error.cause : error)) {
+    const broken = isOf(error, ["unsure"]) ? error.cause : error;
+    if (isLost(broken)) {
       // A connection that broke earlier reported its end and did not time out.
       // A timer may fire a millisecond early.
       const isSilent = clock.monotonic() - since > 0.9 * timeouts.silenceMs;
       servers.failed(isSilent ? "silent" : "lost");
-    } else if (isReadonly(error)) servers.failed("readonly");
+    } else if (isOf(error, ["readonly"])) servers.failed("readonly");
   }
 
   /** Runs one statement outside of a transaction. */
@@ -189,11 +191,6 @@ export class ConnectionPool {
       () => this.giveBack(connection, null, null),
       (error) => this.giveBack(connection, error, null),
     );
-  }
-
-  /** How many connections are in use. */
-  get inUse(): number {
-    return this.#inUse;
   }
 
   /** For `CLOSE_MS` at most: a silent server does not end a connection. */
@@ -218,14 +215,12 @@ function connected({ pool, waiting }: Generation): Promise<pg.PoolClient> {
   });
 }
 
-function isReadonly(error: unknown): boolean {
-  return error instanceof DbError && error.kind === "readonly";
+function isOf(error: unknown, kinds: readonly string[]): error is DbError {
+  return error instanceof DbError && kinds.includes(error.kind);
 }
 
-/** Whether the next attempt should use another connection. */
-function isSpoilt(error: unknown): boolean {
-  return error instanceof DbError && SPOILT.has(error.kind);
-}
-
-/** A server that became a standby still answers, but refuses writes. */
-const SPOILT: ReadonlySet<string> = new Set(["away", "unsure", "readonly"]);
+/**
+ * After them another connection is used: a server that became a standby still
+ * answers, but refuses writes.
+ */
+const SPOILT = ["away", "unsure", "readonly"];

@@ -199,12 +199,11 @@ export async function isPostgresInUse(url: string): Promise<boolean> {
 export async function reopenPostgres(url: string): Promise<boolean> {
   const { current } = await Servers.open(url, systemClock);
   return await onSchema(current, async (client) => {
-    const rows = await query(
+    const [{ moved }] = await query<{ moved: number }>(
       client,
-      "SELECT 1 FROM pg_tables " +
-        "WHERE schemaname = current_schema() AND tablename = 'moved_to'",
+      "SELECT to_regclass('moved_to') IS NOT NULL AS moved",
     );
-    if (rows.length > 0) await query(client, "DROP TABLE moved_to");
-    return rows.length > 0;
+    if (moved) await query(client, "DROP TABLE moved_to");
+    return Boolean(moved);
   });
 }

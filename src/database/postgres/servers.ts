@@ -49,7 +49,8 @@ export class Servers {
   #isRenewed = false;
   #closed = false;
 
-  private constructor(
+  /** Uses the first one, unless they are asked. */
+  constructor(
     all: readonly pg.ClientConfig[],
     areAsked: boolean,
     clock: Clock,
@@ -58,11 +59,6 @@ export class Servers {
     this.#areAsked = areAsked;
     this.#clock = clock;
     this.#current = { settings: all[0] };
-  }
-
-  /** One server, which is not asked. */
-  static only({ settings }: Server, clock: Clock): Servers {
-    return new Servers([settings], false, clock);
   }
 
   /**
@@ -161,9 +157,7 @@ async function writable(settings: pg.ClientConfig): Promise<pg.ClientConfig> {
   client.on("error", () => {});
   try {
     await client.connect();
-    const { rows } = await client.query("SHOW transaction_read_only");
-    const [row] = rows as { transaction_read_only: string }[];
-    if (row.transaction_read_only === "off") return settings;
+    if (!await isReadOnly(client)) return settings;
     throw new Error("it refuses writes");
   } catch (error) {
     const { host, port } = settings;
@@ -171,6 +165,13 @@ async function writable(settings: pg.ClientConfig): Promise<pg.ClientConfig> {
   } finally {
     client.end().catch(() => {});
   }
+}
+
+/** Whether a server refuses writes. */
+export async function isReadOnly(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query("SHOW transaction_read_only");
+  const [row] = rows as { transaction_read_only: string }[];
+  return row.transaction_read_only === "on";
 }
 
 /** The driver's settings for a URL with one host. */

@@ -10,7 +10,7 @@ import type { WakeUps } from "../db.ts";
 import { within } from "../../lib/waits.ts";
 import { toStatement } from "./dialect.ts";
 import { CLOSE_MS, type ConnectionPool } from "./pool.ts";
-import type { Servers } from "./servers.ts";
+import { isReadOnly, type Servers } from "./servers.ts";
 
 const CHANNEL = "seller_interface";
 const NOTIFY = toStatement("SELECT pg_notify(?, ?)");
@@ -132,12 +132,9 @@ export class PostgresWakeUps implements WakeUps {
       const now = this.#clock.monotonic();
       if (silentSince === null) {
         silentSince = now;
-        client.query("SHOW transaction_read_only").then(({ rows }) => {
+        isReadOnly(client).then((refusesWrites) => {
           silentSince = null;
-          const [row] = rows as { transaction_read_only: string }[];
-          if (row.transaction_read_only === "on") {
-            this.#servers.failed("readonly");
-          }
+          if (refusesWrites) this.#servers.failed("readonly");
         }, end);
       } else {
         this.#servers.failed("lost");

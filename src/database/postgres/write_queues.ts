@@ -139,7 +139,7 @@ export class WriteQueues {
 
   /** These are settled. */
   #ended(line: Line, writes: readonly WaitingWrite[]): void {
-    line.end(writes);
+    line.count(writes, -1);
     this.#startDue(line);
   }
 
@@ -240,16 +240,12 @@ class Line {
       counts.set(key, fits ? count + 1 : Infinity);
     }
     this.waiting = left;
-    this.#count(taken, 1);
+    this.count(taken, 1);
     return taken;
   }
 
-  /** These do not run any more. */
-  end(writes: readonly WaitingWrite[]): void {
-    this.#count(writes, -1);
-  }
-
-  #count(writes: readonly WaitingWrite[], by: number): void {
+  /** Writes begin to run (1), or have ended (-1). */
+  count(writes: readonly WaitingWrite[], by: number): void {
     for (const { key } of writes) {
       const count = (this.#running.get(key) ?? 0) + by;
       if (count === 0) this.#running.delete(key);

@@ -25,7 +25,8 @@ export class OpenFiles {
   readonly #identities: ReadonlyMap<string, string | null>;
   /** Monotonic time until which the files count as in place. */
   #checkedUntil = -Infinity;
-  #unusable: DbError | null = null;
+  /** Why the connections must not be used again; null if they may. */
+  unusable: DbError | null = null;
 
   /** All three must exist. */
   constructor(database: string, clock: Clock) {
@@ -38,22 +39,17 @@ export class OpenFiles {
     );
   }
 
-  /** Why the connections must not be used again; null if they may. */
-  get unusable(): DbError | null {
-    return this.#unusable;
-  }
-
   /**
    * Throws a `DbError` (`removed`) if a file was removed or replaced, unless all
    * of them were in place less than `LOOK_MS` ago.
    */
   check(): void {
-    if (this.#unusable !== null) throw this.#unusable;
+    if (this.unusable !== null) throw this.unusable;
     const now = this.#clock.monotonic();
     if (now < this.#checkedUntil) return;
     if (this.#isGone(this.database)) throw removed(this.database);
     const gone = [this.log, this.#index].find((path) => this.#isGone(path));
-    if (gone !== undefined) throw this.#unusable = removed(gone);
+    if (gone !== undefined) throw this.unusable = removed(gone);
     this.#checkedUntil = now + LOOK_MS;
   }
 

@@ -176,14 +176,10 @@ export function contentsOf(file: string): Contents {
  * Reads all of a file, which nobody else uses. Throws an `Error`, which calls it
  * `name`, where it is not a sound database of this program or an older one.
  */
-export function checkSqlite(
-  file: string,
-  name: string,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Contents {
+export function checkSqlite(file: string, name: string): Contents {
   using connection = new DatabaseSync(file);
   try {
-    if (schemaOf(connection, name, migrations).version === 0) {
+    if (schemaOf(connection, name, MIGRATIONS).version === 0) {
       throw new Error("it is empty");
     }
     // SQLite reads the missing end of the last page as zeros.
