@@ -144,6 +144,12 @@ const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
 );
 const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
 
+/** What a new product needs, of `quantity` and `availability` one. */
+const NEEDED: ReadonlySet<string> = new Set([
+  ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].required),
+  "quantity",
+]);
+
 const NOTHING_EXPECTED: readonly Expectation[] = [];
 const NOTHING_UNREAD: ReadonlySet<string> = new Set();
 const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
@@ -554,7 +560,7 @@ export class Decoder {
       );
     } else {
       const names = this.#attributesOnly ? ATTRIBUTE_FIELD_NAMES : FIELD_NAMES;
-      this.#unknownElement(sent, line, "", names);
+      this.#unknownElement(sent, line, "", names, this.#row);
     }
   }
 
@@ -790,6 +796,7 @@ export class Decoder {
     line: number,
     path: string,
     known: readonly string[],
+    row: DecodedProduct | null = null,
   ): void {
     this.#skipping = 1;
     if (this.#isFull()) return;
@@ -798,7 +805,7 @@ export class Decoder {
       "unknown_element",
       `${this.#words.element(name.slice(0, 100))} is not known here`,
       { line, field: field.slice(0, 200) },
-      () => suggestion(name, known, this.#words),
+      () => suggestion(name, known, this.#words, row),
     );
   }
 
@@ -825,9 +832,7 @@ export class Decoder {
   }
 
   #leaveUnread(field: string): void {
-    const row = this.#row;
-    if (row.unread === NOTHING_UNREAD) row.unread = new Set();
-    (row.unread as Set<string>).add(field);
+    leaveUnread(this.#row, field);
   }
 
   /** Whether the list of problems is full; further ones are only counted. */
@@ -867,6 +872,22 @@ function tooManyProducts(limit: number): ServiceError {
     "too_many_products",
     `The document holds more than ${limit} products; ${about}`,
   );
+}
+
+function leaveUnread(row: DecodedProduct, field: string): void {
+  if (row.unread === NOTHING_UNREAD) row.unread = new Set();
+  (row.unread as Set<string>).add(field);
+}
+
+/**
+ * What to add about a field that was sent by another name. That a new product
+ * lacks it is not reported, too.
+ */
+function andMissing(row: DecodedProduct | null, field: string): string {
+  if (row === null || !NEEDED.has(field)) return "";
+  if (row.lines[FIELDS.get(field)!.place] > 0) return "";
+  leaveUnread(row, field);
+  return ", which is missing";
 }
 
 function plainly(name: string): string {
@@ -919,6 +940,7 @@ function suggestion(
   name: string,
   known: readonly string[],
   { show, list, property }: Pick<Words, "show" | "list" | "property">,
+  row: DecodedProduct | null = null,
 ): string {
   const advice = adviceOn(name, known, show);
   if (advice !== null) return advice;
@@ -926,13 +948,15 @@ function suggestion(
   if (called !== null && known.includes(called)) {
     return isList(called)
       ? `; write ${list(called, LISTS[called].item)}.`
-      : `; it is called ${show(called)}.`;
+      : `; it is called ${show(called)}${andMissing(row, called)}.`;
   }
   if (known.length === 0) return ": nothing may stand here.";
   if (known.length === 1) return `; known is ${show(known[0])}.`;
   const nearest = nearestName(name.toLowerCase(), known);
   if (isNear(name.toLowerCase(), nearest)) {
-    return `; the nearest known name is ${show(nearest)}.`;
+    return `; the nearest known name is ${show(nearest)}${
+      andMissing(row, nearest)
+    }.`;
   }
   return known.includes("attributes")
     ? "; a property of the product is an attribute: write " +

@@ -97,7 +97,7 @@ function findTarget(row: DecodedProduct, { byId, bySku }: Loaded): Target {
   if (row.sku !== null) return { current: bySku.get(row.sku) ?? null };
   if (row.unread.has("id")) return { problems: [] };
   const problems = withoutAddress(row);
-  // Only a new product can have an invalid SKU, which is already reported.
+  // An invalid SKU, or a misspelt <sku>, is already reported.
   return row.unread.has("sku")
     ? { problems: problems.filter(({ field }) => field !== "sku") }
     : { problems };

@@ -125,8 +125,14 @@ bothForms.test("a body that is not XML or not UTF-8 is refused, and the message 
 bothForms.test("fields named as in other systems and prices as people write them are explained", async () => {
   await using app = await boot();
   const fields: [string, string][] = [
-    ["<stock>5</stock>", "<stock> is not known here; it is called <quantity>."],
-    ["<Product_Name>x</Product_Name>", "it is called <title>."],
+    [
+      "<stock>5</stock>",
+      "<stock> is not known here; it is called <quantity>, which is missing.",
+    ],
+    [
+      "<Product_Name>x</Product_Name>",
+      "it is called <title>, which is missing.",
+    ],
     ["<image>x</image>", "write <images><image>…</image></images>."],
     [
       "<sale_price_effective_date>x</sale_price_effective_date>",
@@ -137,8 +143,11 @@ bothForms.test("fields named as in other systems and prices as people write them
       "<variants>x</variants>",
       "send each variant as a product of its own, all with the same <parent_sku>.",
     ],
-    ["<SKU>x</SKU>", "the nearest known name is <sku>."],
-    ["<titel>x</titel>", "the nearest known name is <title>."],
+    ["<SKU>x</SKU>", "the nearest known name is <sku>, which is missing."],
+    [
+      "<titel>x</titel>",
+      "the nearest known name is <title>, which is missing.",
+    ],
     [
       "<colour>x</colour>",
       '<colour> is not known here; a property of the product is an attribute: write <attributes><attribute name="colour">…</attribute></attributes>.',
@@ -170,6 +179,34 @@ bothForms.test("fields named as in other systems and prices as people write them
     method: "PUT",
   });
   assertStringIncludes(told(stock), "It is called quantity.");
+});
+
+bothForms.test("a misspelt element is one mistake, not also a missing one", async () => {
+  await using app = await boot();
+  const unknown = (sent: string, rest: string) =>
+    `422 1: The element <${sent}> is not known here; ${rest}`;
+  for (
+    const [field, sent, message] of [
+      ["sku", "skuu", "the nearest known name is <sku>, which is missing."],
+      ["title", "Name", "it is called <title>, which is missing."],
+      [
+        "price",
+        "prise",
+        "the nearest known name is <price>, which is missing.",
+      ],
+      ["quantity", "stock", "it is called <quantity>, which is missing."],
+    ]
+  ) {
+    const answer = await app.upload(
+      product("A").replaceAll(new RegExp(`(</?)${field}`, "g"), `$1${sent}`),
+    );
+    assertEquals(told(answer), unknown(sent, message));
+  }
+  const both = await app.upload(product("A", "<titel>x</titel>"));
+  assertEquals(
+    told(both),
+    unknown("titel", "the nearest known name is <title>."),
+  );
 });
 
 bothForms.test("the 404 for a misspelt path suggests the right one", async () => {
