@@ -1,7 +1,8 @@
 /**
  * What the columns of merchants' tables hold, by their names: in English,
  * German, Swedish, French, Spanish, Polish and Dutch, and in the exports of
- * shop systems.
+ * shop systems; SKU, title, price and quantity also in Italian, Czech, Danish,
+ * Hungarian and Turkish.
  */
 import {
   LIST_NAMES,
@@ -45,13 +46,13 @@ export const TARGETS: readonly { target: Target; label: string }[] = [
 /** Names of columns, in lower case and without accents; each stands once. */
 const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   sku:
-    "sku, item sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku, custom label, seller sku, verkaufer sku, product code sku",
+    "sku, item sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku, custom label, seller sku, verkaufer sku, product code sku, codice, codice articolo, codice prodotto, cod articolo, kod, kod zbozi, katalogove cislo, varenummer, varenr, vare nr, cikkszam, termekkod, cikk kod, urun kodu, stok kodu",
   title:
-    "title, name, product name, product title, item name, heading, bezeichnung, artikelbezeichnung, artikelname, produktname, produkttitel, titel, namn, produktnamn, artikelnamn, benamning, artikelbenamning, nom, nom du produit, titre, designation, libelle, intitule, nombre, titulo, nombre del producto, denominacion, nazwa, nazwa produktu, nazwa towaru, tytul, naam, productnaam, artikelnaam, producttitel",
+    "title, name, product name, product title, item name, heading, bezeichnung, artikelbezeichnung, artikelname, produktname, produkttitel, titel, namn, produktnamn, artikelnamn, benamning, artikelbenamning, nom, nom du produit, titre, designation, libelle, intitule, nombre, titulo, nombre del producto, denominacion, nazwa, nazwa produktu, nazwa towaru, tytul, naam, productnaam, artikelnaam, producttitel, nome, nome prodotto, nome articolo, titolo, denominazione, nazev, nazev produktu, nazev zbozi, navn, varenavn, varebetegnelse, nev, termeknev, termek neve, megnevezes, urun adi, urun ismi, stok adi",
   description:
     "description, body, body html, text, long description, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, lang beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
   price:
-    "price, unit price, amount, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price",
+    "price, unit price, amount, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo al pubblico, prezzo ivato, prezzo iva inclusa, prodejni cena, cena s dph, cena vcetne dph, salgspris, udsalgspris, brutto ar, eladasi ar, fogyasztoi ar, egysegar, fiyat, satis fiyati, birim fiyat, kdv dahil fiyat",
   sale_price:
     "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
   compare_at_price:
@@ -61,9 +62,9 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   vat_rate:
     "vat rate, vat, tax, tax rate, mwst, mwst satz, mehrwertsteuer, mehrwertsteuersatz, ust, umsatzsteuer, steuersatz, moms, momssats, moms procent, tva, taux tva, taux de tva, iva, tipo iva, tipo de iva, stawka vat, podatek vat, btw, btw tarief, btw percentage",
   quantity:
-    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, lager, pa lager, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty, current stock level",
+    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, lager, pa lager, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty, current stock level, quantita, qta, giacenza, giacenze, scorte, pezzi, mnozstvi, pocet kusu, stav skladu, beholdning, lagerbeholdning, mennyiseg, keszlet, raktarkeszlet, darabszam, stok, stok adedi, stok miktari, miktar, adet",
   availability:
-    "availability, stock status, in stock, available, verfugbarkeit, lieferbar, lagerstatus, tillganglighet, i lager, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus",
+    "availability, stock status, in stock, available, verfugbarkeit, lieferbar, lagerstatus, tillganglighet, i lager, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus, disponibilita, dostupnost, skladem, raktaron",
   available_at:
     "available at, available from, availability date, verfugbar ab, lieferbar ab, tillganglig fran, disponible le, date de disponibilite, disponible desde, dostepny od, beschikbaar vanaf",
   gtin:
@@ -438,7 +439,7 @@ export function isOfUnsold(text: string): boolean {
 
 /** Words of rows that add up others, without accents. */
 const SUMS =
-  "summe zwischensumme gesamt gesamtsumme gesamtergebnis total totals subtotal grand sum summa delsumma totalt totalsumma totaux general suma razem ogolem koncowa totaal subtotaal eindtotaal totale subtotale"
+  "summe zwischensumme gesamt gesamtsumme gesamtergebnis total totals subtotal grand sum summa delsumma totalt totalsumma totaux general suma razem ogolem koncowa totaal subtotaal eindtotaal totale subtotale somma celkem soucet osszesen toplam"
     .split(" ");
 
 /** Whether a text says nothing but that its row adds up others. */
@@ -515,7 +516,7 @@ function withoutUnit(name: string): string {
 /** In lower case, without accents, spaces and punctuation. */
 function squeezed(name: string): string {
   return name.toLowerCase().normalize("NFD").replaceAll("ł", "l")
-    .replaceAll("ß", "ss").replace(/[^\p{L}\p{N}]/gu, "");
+    .replaceAll("ı", "i").replaceAll("ß", "ss").replace(/[^\p{L}\p{N}]/gu, "");
 }
 
 /** The column with the name of the attribute whose value is in this one. */

@@ -366,6 +366,7 @@ Deno.test("a row that adds up the others is asked for", () => {
       ";Total général;5;1",
       "Grand total;2 items;5;1",
       "Suma końcowa;-;5;1",
+      ";Összesen:;5;1",
     ]
   ) {
     const { questions, after } = asked(

@@ -170,6 +170,42 @@ Deno.test("a sale that is off is left out under names in small letters", () => {
   assertEquals(rows.map((row) => row[2]), ["", "9"]);
 });
 
+for (
+  const header of [
+    "Codice articolo;Nome prodotto;Prezzo;Quantità",
+    "Codice;Titolo;Prezzo di vendita (€);Giacenza",
+    "Kód;Název produktu;Cena s DPH (Kč);Množství",
+    "Katalogové číslo;Název;Prodejní cena;Skladem",
+    "Varenr.;Varenavn;Salgspris inkl. moms;Lagerbeholdning",
+    "Varenummer;Navn;Pris (DKK);På lager",
+    "Cikkszám;Terméknév;Bruttó ár (Ft);Készlet",
+    "Termékkód;Megnevezés;Eladási ár;Mennyiség",
+    "Ürün Kodu;Ürün Adı;Satış Fiyatı (TL);Stok Adedi",
+    "STOK KODU;STOK ADI;FİYAT;MİKTAR",
+  ]
+) {
+  Deno.test(`the columns are known: ${header}`, () => {
+    const table = tableOf(`${header}\nA-1;Mug;129,00;12\n`);
+    const { targets } = mappingFor(table);
+    assertEquals(targets, ["sku", "title", "price", "quantity"]);
+  });
+}
+
+Deno.test("a price without VAT is none in further languages", () => {
+  for (
+    const name of [
+      "Prezzo IVA esclusa",
+      "Cena bez DPH",
+      "Pris ekskl. moms",
+      "Nettó ár",
+      "KDV hariç fiyat",
+    ]
+  ) {
+    const table = tableOf(`sku;${name};price\nA-1;100;129\n`);
+    assertEquals(mappingFor(table).targets, ["sku", "", "price"], name);
+  }
+});
+
 Deno.test("a row below the names may belong to them", () => {
   const { table, note } = gathered(tableOf(
     "SKU;Name;Preis;;Gewicht;Bestand\n;;netto;brutto;kg;Stk\nA;Mug;10;11,9;0,3;5\n",
