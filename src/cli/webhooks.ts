@@ -93,11 +93,12 @@ async function recover(context: CommandContext): Promise<void> {
   const period = { since: since ?? 0, until: until ?? deps.clock.now() };
   await withDatabase(config, async (db) => {
     const seller = await sellerOf(db, flags);
-    const queued = await recoverDeliveries(
+    const recovered = await recoverDeliveries(
       { db, deps, signals: newSignals() },
       { sellerId: seller.id, sellerNo: seller.no, trigger, period },
     );
-    if (queued === null) throw noWebhook(seller, trigger);
+    if (recovered === null) throw noWebhook(seller, trigger);
+    const { queued, held } = recovered;
     const change = {
       seller: seller.name,
       detail: `${trigger} from ${isoTime(period.since)} to ` +
@@ -110,6 +111,7 @@ async function recover(context: CommandContext): Promise<void> {
       () => Promise.resolve([undefined, change]),
     );
     print(`queued: ${queued}`);
+    if (held > 0) print(`held: ${held}`);
   });
 }
 

@@ -482,7 +482,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ delivery: Delivery }>;
 
   /**
-   * Deliver again what was missed. Events whose delivery is exhausted or cancelled, or waits to be tried again, or for which there was no webhook. Answers how many deliveries are queued or held; what is pending already is not counted.
+   * Deliver again what was missed. Events whose delivery is exhausted or cancelled, or waits to be tried again, or for which there was no webhook. Answers how many deliveries are queued; what is pending already is not counted. A disabled webhook holds them until it is registered again.
    *
    * `POST /seller_api/webhooks/:trigger/recover`
    */
@@ -495,8 +495,10 @@ export interface Operations {
     until?: string;
   }, options?: CallOptions): Promise<{
     recovery: {
-      /** deliveries that are sent again, or held */
+      /** deliveries that are sent again */
       queued: number;
+      /** those of them that wait until the disabled webhook is registered again */
+      held?: number;
     };
   }>;
 

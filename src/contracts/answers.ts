@@ -466,7 +466,12 @@ export const ANSWERS = {
     one(
       "recovery",
       elements(
-        one("queued", COUNT, "deliveries that are sent again, or held"),
+        one("queued", COUNT, "deliveries that are sent again"),
+        maybe(
+          "held",
+          COUNT,
+          "those of them that wait until the disabled webhook is registered again",
+        ),
       ),
     ),
   ],

@@ -22,27 +22,32 @@ export interface RecoveryRequest {
   period: Period;
 }
 
+export interface Recovered {
+  queued: number;
+  /** How many of them wait until the webhook is registered again. */
+  held: number;
+}
+
 /** Runs a read when the scheduler allows it. */
 type RunStep = <T>(read: () => Promise<T>) => Promise<T>;
 
 /**
  * Queues what was exhausted, cancelled or never delivered, and what waits to be
- * tried again, with a new retry schedule. Returns how many deliveries it queued,
- * or held because the webhook is disabled; null if no webhook is registered. Each
- * step is a separate write and counts no delivery twice, so an interrupted
- * recovery can be repeated.
+ * tried again, with a new retry schedule; a disabled webhook holds it. Returns null
+ * if no webhook is registered. Each step is a separate write and counts no delivery
+ * twice, so an interrupted recovery can be repeated.
  */
 export async function recoverDeliveries(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
   request: RecoveryRequest,
   runStep: RunStep = (read) => read(),
-): Promise<number | null> {
+): Promise<Recovered | null> {
   const { sellerId, sellerNo, trigger, period } = request;
   const known = await db.read((sql) => findWebhook(sql, sellerNo, trigger), {
     seller: sellerNo,
   });
   if (known === undefined) return null;
-  let queued = 0;
+  const recovered = { queued: 0, held: 0 };
   let after: TimedEvent | null = null;
   const readStep = () =>
     db.read((sql) => eventsOfTime(sql, request, period, after, STEP_EVENTS), {
@@ -52,14 +57,18 @@ export async function recoverDeliveries(
     const events = await runStep(readStep);
     const missed = events.filter(isMissed);
     if (missed.length > 0) {
-      queued += await db.write(async (tx) => {
+      const step = await db.write(async (tx) => {
         const webhook = await lockWebhook(tx, sellerNo, trigger);
-        if (webhook === undefined) return 0;
+        if (webhook === undefined) return { queued: 0, held: 0 };
         tx.onCommit(() => signals.deliveries.announce());
-        return await queueMissed(tx, deps, { ...webhook, sellerNo }, missed);
+        const owned = { ...webhook, sellerNo };
+        const queued = await queueMissed(tx, deps, owned, missed);
+        return { queued, held: webhook.disabledAt === null ? 0 : queued };
       }, { seller: sellerNo, owner: sellerId, heavy: true });
+      recovered.queued += step.queued;
+      recovered.held += step.held;
     }
-    if (events.length < STEP_EVENTS) return queued;
+    if (events.length < STEP_EVENTS) return recovered;
     after = events[STEP_EVENTS - 1];
   }
 }

@@ -352,4 +352,11 @@ Deno.test("webhook recover delivers events for which there was no webhook", asyn
   bench.start();
   await until(() => bench.sink.received.length === 1);
   assertEquals(bench.sink.received[0].headers.get("webhook-id"), eventId);
+
+  await bench.db.write((tx) => tx.run("UPDATE webhooks SET disabled_at = 1"));
+  await bench.emit("order-2");
+  assertEquals(
+    await recover("--since", "2026-11-20", "--until", "2026-11-21"),
+    ["queued: 1", "held: 1"],
+  );
 });

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash a7b65f975c9243ab467d89916c80bdad.
+// Built by `deno task client` from sources with the hash 9737a58dd9f3db0eb1e1cdcf90911479.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -512,7 +512,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         delivery: Delivery;
     }>;
     /**
-     * Deliver again what was missed. Events whose delivery is exhausted or cancelled, or waits to be tried again, or for which there was no webhook. Answers how many deliveries are queued or held; what is pending already is not counted.
+     * Deliver again what was missed. Events whose delivery is exhausted or cancelled, or waits to be tried again, or for which there was no webhook. Answers how many deliveries are queued; what is pending already is not counted. A disabled webhook holds them until it is registered again.
      *
      * `POST /seller_api/webhooks/:trigger/recover`
      */
@@ -525,8 +525,10 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         until?: string;
     }, options?: CallOptions): Promise<{
         recovery: {
-            /** deliveries that are sent again, or held */
+            /** deliveries that are sent again */
             queued: number;
+            /** those of them that wait until the disabled webhook is registered again */
+            held?: number;
         };
     }>;
     /**

@@ -151,7 +151,8 @@ export const recoverWebhook = endpoint({
   title: "Deliver again what was missed",
   about: "Events whose delivery is exhausted or cancelled, or waits to be " +
     "tried again, or for which there was no webhook. Answers how many " +
-    "deliveries are queued or held; what is pending already is not counted.",
+    "deliveries are queued; what is pending already is not counted. A disabled " +
+    "webhook holds them until it is registered again.",
   parameters: [SINCE, UNTIL],
   answers: ["recovery"],
   errors: ["record_invalid"],
@@ -164,13 +165,16 @@ export const recoverWebhook = endpoint({
     trigger: triggerOf(params),
   };
   return heavyRead(async (takeStep) => {
-    const queued = await recoverDeliveries(
+    const recovered = await recoverDeliveries(
       services,
       request,
       (read) => takeStep(read, false),
     );
-    if (queued === null) throw noWebhook(request.trigger);
-    return { xml: { recovery: { queued } } };
+    if (recovered === null) throw noWebhook(request.trigger);
+    const { queued, held } = recovered;
+    return {
+      xml: { recovery: { queued, held: held > 0 ? held : undefined } },
+    };
   });
 });
 

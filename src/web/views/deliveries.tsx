@@ -106,12 +106,17 @@ function RecoverForm({ client, trigger, onRecovered }: {
   const [done, setDone] = useState("");
   const { busy, error, run } = useAction();
   const recover = async () => {
-    const { recovery: { queued } } = await client.recoverWebhook({
+    const { recovery: { queued, held = 0 } } = await client.recoverWebhook({
       trigger,
       since: new Date(since).toISOString(),
       until: until === "" ? undefined : new Date(until).toISOString(),
     });
-    setDone(`${plural(queued, "delivery", "deliveries")} queued.`);
+    const what = plural(queued, "delivery", "deliveries");
+    setDone(
+      held === 0
+        ? `${what} queued.`
+        : `${what} on hold: register the webhook again to send them.`,
+    );
     onRecovered();
   };
   return (

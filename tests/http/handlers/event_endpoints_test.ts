@@ -179,6 +179,7 @@ contract.test("recover delivers what was exhausted, cancelled or never delivered
   const recover = async (query: string) => {
     const answer = await app.call(`${RECOVER}?${query}`, { method: "POST" });
     assertEquals(answer.status, 200, answer.text);
+    assert(!answer.text.includes("<held>"), answer.text);
     return textAt(answer.xml, "recovery/queued");
   };
   const states = () =>
@@ -259,6 +260,7 @@ contract.test("recover counts what a disabled webhook holds, and goes through lo
       method: "POST",
     });
     assertEquals(textAt(answer.xml, "recovery/queued"), `${count}`);
+    assertEquals(textAt(answer.xml, "recovery/held"), `${count}`);
   }
   const held = await app.app.db.read((sql) =>
     sql.get("SELECT COUNT(*) AS n FROM deliveries WHERE state = 'held'")
