@@ -59,14 +59,9 @@ function planRow(
   const place = { product: row.product, sku: row.sku ?? current?.sku };
   const reservation = reservations.reserve(row, current);
   const { fields, problems } = applyPatch(current, row.patch, row.unread);
-  // The row that a new product conflicts with may have the fields that it
-  // lacks.
-  const reported = "clash" in reservation
-    ? problems.filter(({ code }) => code !== "required")
-    : problems;
   const unexpected = row.expected
     .flatMap((expected) => changedSince(current, expected) ?? []);
-  for (const detail of detailsOf(row, place, [...reported, ...unexpected])) {
+  for (const detail of detailsOf(row, place, [...problems, ...unexpected])) {
     plan.problems.push(detail);
   }
   if ("clash" in reservation) {

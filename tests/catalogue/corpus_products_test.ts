@@ -178,9 +178,10 @@ function storeProblems(
   if (row.sku === null) return ["sku required", ...lacking(row)];
   if (own.some((problem) => problem.startsWith("sku "))) return [];
   const sku = row.sku.trim();
-  if (taken.has(sku)) return ["sku duplicate_sku"];
+  const lacks = known.has(sku) ? [] : lacking(row);
+  if (taken.has(sku)) return ["sku duplicate_sku", ...lacks];
   taken.add(sku);
-  return known.has(sku) ? [] : lacking(row);
+  return lacks;
 }
 
 /** What a new product needs besides its SKU. */

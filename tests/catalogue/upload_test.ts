@@ -196,6 +196,14 @@ contract.test("clashes of SKUs and ids are refused, each naming the first", asyn
       "2 N 2 sku duplicate_sku",
       "3 N 2 sku duplicate_sku",
     ]],
+    [
+      product("N") + "\n<product><sku>N</sku><title>x</title></product>",
+      [
+        "2 N 2 price required",
+        "2 N 2 quantity required",
+        "2 N 2 sku duplicate_sku",
+      ],
+    ],
     [`<product><id>${a}</id><sku>B</sku></product>`, ["1 B 1 sku sku_taken"]],
     [
       `<product><id>${a}</id><title>x</title></product><product><sku>A</sku></product>`,

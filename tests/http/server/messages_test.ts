@@ -341,7 +341,12 @@ bothForms.test("details of one line are in the order of the products", async () 
   assertEquals(detailsOf(answer).map(({ product, code }) => [product, code]), [
     ["1", "required"],
     ["2", "unknown_element"],
+    ["2", "required"],
+    ["2", "required"],
     ["2", "duplicate_sku"],
+    ["3", "required"],
+    ["3", "required"],
+    ["3", "required"],
     ["3", "duplicate_sku"],
   ]);
 });
