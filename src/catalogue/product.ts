@@ -103,12 +103,15 @@ function missingFields(
   patch: ProductPatch,
   unread: ReadonlySet<string>,
 ): FieldProblem[] {
+  const needs = patch.sku === undefined
+    ? "a new product needs"
+    : "no product has this SKU, and a new one needs";
   const problems: FieldProblem[] = REQUIRED
     .filter((field) => patch[field] === undefined && !unread.has(field))
     .map((field) => ({
       field,
       code: "required",
-      message: `is missing; a new product needs <${field}>.`,
+      message: `is missing; ${needs} <${field}>.`,
     }));
   if (
     patch.availability === undefined && (patch.quantity ?? null) === null &&
@@ -117,7 +120,7 @@ function missingFields(
     problems.push({
       field: "quantity",
       code: "required",
-      message: "is missing; a new product needs <quantity> or <availability>.",
+      message: `is missing; ${needs} <quantity> or <availability>.`,
     });
   }
   return problems;

@@ -268,7 +268,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
           <line>20</line>
           <field>title</field>
           <code>required</code>
-          <message>title is missing; a new product needs &lt;title&gt;.</message>
+          <message>title is missing; no product has this SKU, and a new one needs &lt;title&gt;.</message>
         </detail>
       </details>
     </product>
@@ -288,7 +288,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
       <line>2707</line>
       <field>price</field>
       <code>required</code>
-      <message>price is missing; a new product needs sku, title, price and quantity or availability.</message>
+      <message>price is missing; no product has this SKU, and a new one needs &lt;price&gt;.</message>
     </detail>
   </problems>`)),
   imports: service(`<imports>

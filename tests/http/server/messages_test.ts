@@ -209,6 +209,28 @@ bothForms.test("a misspelt element is one mistake, not also a missing one", asyn
   );
 });
 
+Deno.test("an SKU that no product has is told so, in XML and in JSON", async () => {
+  await using app = await boot();
+  const xml = await app.upload(
+    '<product><sku>MGU-1</sku><price currency="SEK">1</price></product>',
+  );
+  assertEquals(
+    told(xml),
+    "422 1: title is missing; no product has this SKU, and a new one needs " +
+      "<title>.\n422 1: quantity is missing; no product has this SKU, and a " +
+      "new one needs <quantity> or <availability>.",
+  );
+  const json = await app.call(BULK, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: '{"products": [{"sku": "MGU-1", "quantity": 1}]}',
+  });
+  assertStringIncludes(
+    told(json),
+    'title is missing; no product has this SKU, and a new one needs "title".',
+  );
+});
+
 bothForms.test("the 404 for a misspelt path suggests the right one", async () => {
   await using app = await boot();
   const paths: [string, string | null][] = [
