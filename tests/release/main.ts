@@ -55,10 +55,16 @@ function formerRelease(): Release | null {
 /** Prints what differs from the former release; ends if that may not be. */
 function compare(former: Release | null, next: Release): void {
   if (former === null) return console.log("the first release");
-  const { added, removed, incompatible } = differences(former, next);
+  const { added, removed, incompatible, unmigrated } = differences(
+    former,
+    next,
+  );
   console.log(`since ${former.version}:`);
   for (const fact of added) console.log(`  + ${fact}`);
   for (const fact of removed) console.log(`  - ${fact}`);
+  if (unmigrated.length > 0) {
+    fail(`tables changed without a migration:\n  ${unmigrated.join("\n  ")}`);
+  }
   if (incompatible.length === 0 || mayBreak(former.version, next.version)) {
     return;
   }
