@@ -316,8 +316,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "upload: a product with a value that was not expected is stored",
     file: "catalogue/row_plan.ts",
-    from: "[...reported, ...unexpected]",
-    to: "reported.length > 0 ? [...reported, ...unexpected] : []",
+    from: "[...problems, ...unexpected]",
+    to: "problems.length > 0 ? [...problems, ...unexpected] : []",
   },
   {
     name: "complete: what a file names by its id is left out of it",
