@@ -16,6 +16,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
 /** A store that was not used for this long is probed, too. */
 const QUIET_MS = 15_000;
+/** Before the first probe has ended, which may hang. */
+const NO_ANSWER = "the image store has not answered yet";
 /** A store that does not answer a probe within this time counts as failing. */
 const PROBE_MS = 10_000;
 
@@ -31,7 +33,7 @@ export class StoreWatch {
   readonly #failed = new Signal();
   readonly #loop: Loop;
   readonly #failures: OngoingFailure;
-  #trouble: string | null = null;
+  #trouble: string | null = NO_ANSWER;
   /** Monotonic milliseconds of the next probe; the first is at the start. */
   #probeAt = 0;
   #pause = FIRST_PAUSE_MS;
@@ -90,10 +92,11 @@ export class StoreWatch {
   #recovered(): void {
     const { clock, log } = this.#options.deps;
     this.#probeAt = clock.monotonic() + QUIET_MS;
-    if (this.#trouble === null) return;
+    const before = this.#trouble;
+    if (before === null) return;
     this.#trouble = null;
     this.#failures.ended();
-    log.info("image_store_works_again");
+    if (before !== NO_ANSWER) log.info("image_store_works_again");
     this.#options.onRecovery();
   }
 

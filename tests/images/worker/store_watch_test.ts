@@ -42,3 +42,20 @@ Deno.test("a store that nobody uses is probed, at the start first: its trouble, 
   assertEquals([watch.trouble, recoveries, probes], [null, 2, 6]);
   watch.stop();
 });
+
+Deno.test("a store that has not answered yet is not one that works", async () => {
+  const clock = new TestClock();
+  const answer = Promise.withResolvers<void>();
+  const log: string[] = [];
+  const watch = new StoreWatch({
+    deps: { ...systemDeps("info", undefined, (line) => log.push(line)), clock },
+    store: { probe: () => answer.promise } as ImageStore,
+    onRecovery: () => {},
+  });
+  watch.start();
+  assertEquals(watch.trouble, "the image store has not answered yet");
+  answer.resolve();
+  await until(() => watch.trouble === null, "its answer");
+  assertEquals(log, []);
+  watch.stop();
+});
