@@ -88,6 +88,7 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
   changed_since: "Undo the rest, which leaves this as it is.",
   image_unavailable:
     "Open each address in a browser. It must lead to the image itself, without signing in or being sent on.",
+  out_of_range: "Correct the number where it is wrong.",
   required: "Add it. Or store the others now, and this one later.",
   syntax: "Correct the text at this place.",
   unknown_element: "Write it as the message proposes, or remove it.",

@@ -190,6 +190,8 @@ test("a SKU that lost its zeros or has an invisible character, and a price many 
   await page.getByText("2 problems in 2 rows.").waitFor();
   await page.getByText("price 19900 SEK is 199 SEK now. Is it meant?").first()
     .waitFor();
+  await page.getByText("Correct the number where it is wrong.").first()
+    .waitFor();
   await click(page, "Store 1, leave 2");
   await page.getByText("complete", { exact: true }).waitFor();
   const priceOf = async (sku: string) =>
