@@ -40,10 +40,11 @@ export function titleOf(watched: Transaction | Import): string {
 
 /** Its state in a few words; undefined: that of any other. */
 export function stateOf(
-  { status, images, products }: Transaction | Import,
+  { status, images, products: { refused = 0 } }: Transaction | Import,
 ): string | undefined {
-  const isRefused = status === "completed_with_errors" && images.failed === 0;
-  return isRefused ? `complete, ${products.refused} refused` : undefined;
+  if (refused === 0 || !status.startsWith("completed")) return undefined;
+  const missing = images.failed > 0 ? ", images missing" : "";
+  return `complete, ${refused} refused${missing}`;
 }
 
 /** The view that shows it. */

@@ -1073,8 +1073,12 @@ test("a refused upload stands in the seller's history, and the operator sees it"
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
-  await app.upload(product("A-1"));
-  const body = catalogue(product("B-1", "<gtin>1</gtin>"));
+  const wrong = product("B-1", "<gtin>1</gtin>");
+  await app.call("/seller_api/bulk_products?accept=valid", {
+    method: "POST",
+    body: catalogue(product("A-1"), wrong),
+  });
+  const body = catalogue(wrong);
   for (const dryRun of [true, false]) {
     const path = `/seller_api/bulk_products?dry_run=${dryRun}`;
     await app.call(path, { method: "POST", body });
@@ -1094,6 +1098,7 @@ test("a refused upload stands in the seller's history, and the operator sees it"
     "the newest first, and no refused list",
   );
   assertStringIncludes(await rows.nth(2).innerText(), "check refused");
+  assertStringIncludes(await rows.nth(3).innerText(), "complete, 1 refused");
   await page.getByRole("button", { name: "Sign out" }).click();
   await signIn(tab, app.url, "operator");
   await page.getByRole("link", { name: "Refusals" }).click();

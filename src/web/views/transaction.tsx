@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Client, Result, Transaction } from "../../client/mod.ts";
 import { Await, count, ErrorNote, State, Title, useLoaded } from "../parts.tsx";
-import { titleOf } from "../names.ts";
+import { stateOf, titleOf } from "../names.ts";
 import { linkTo } from "../route.ts";
 import { Table } from "../table.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
@@ -32,7 +32,9 @@ export function TransactionView({ client, id }: {
       </p>
       <div class="bar">
         <Title>{transaction === null ? "Upload" : titleOf(transaction)}</Title>
-        {transaction && <State of={transaction.status} />}
+        {transaction && (
+          <State of={transaction.status} word={stateOf(transaction)} />
+        )}
       </div>
       {live.error && (
         <ErrorNote
