@@ -21,6 +21,7 @@ import {
   readVatRate,
   SKU_MAX,
   textReader,
+  type UnitForm,
   wordReader,
 } from "../lib/values.ts";
 
@@ -59,6 +60,7 @@ export type StoredUnit = typeof STORED_UNITS[number];
 export interface UnitRule {
   name: string;
   read: Reader<string>;
+  form: UnitForm;
   /** As the message that asks for it shows it. */
   example: string;
   /** What it is, in the documentation. */
@@ -179,6 +181,7 @@ const GTIN: ValueRule<string> = {
 const CURRENCY: UnitRule = {
   name: "currency",
   read: readCurrency,
+  form: { kind: "capitals", length: 3 },
   example: "SEK",
   about: "the price's currency code of ISO 4217",
   column: "currency",
@@ -186,7 +189,7 @@ const CURRENCY: UnitRule = {
 
 const GRAMS: UnitRule = {
   name: "unit",
-  read: wordReader(["g"]),
+  ...word(["g"]),
   example: "g",
   about: "the unit, grams",
 };

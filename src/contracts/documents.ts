@@ -69,9 +69,7 @@ function scalar(field: ScalarField, sends: boolean): Child {
 
 function unitOf(unit: UnitRule, required: boolean): Attribute {
   return {
-    form: unit.column === undefined
-      ? { kind: "word", words: [unit.example] }
-      : { kind: "string" },
+    form: unit.form,
     // An empty element, which clears the field, needs no unit.
     required,
     about: `${unit.about}, as in ${unit.example}`,

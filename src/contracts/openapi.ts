@@ -50,6 +50,8 @@ function textSchema(form: TextForm): Json {
         type: "string",
         pattern: `^(${form.lengths.map((n) => `\\d{${n}}`).join("|")})$`,
       };
+    case "capitals":
+      return { type: "string", pattern: `^[A-Z]{${form.length}}$` };
     case "date":
       return { type: "string", format: "date" };
     case "time":

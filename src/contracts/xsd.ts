@@ -61,6 +61,8 @@ function textRestriction(form: TextForm): string {
         "pattern",
         form.lengths.map((length) => `[0-9]{${length}}`).join("|"),
       ]);
+    case "capitals":
+      return restriction("token", ["pattern", `[A-Z]{${form.length}}`]);
     case "date":
       return restriction("date", ["pattern", DATE]);
     case "time":

@@ -17,6 +17,9 @@ export type Form =
   | { kind: "digits"; lengths: readonly number[] }
   | { kind: "date" };
 
+/** The form of the unit beside a value. */
+export type UnitForm = Form | { kind: "capitals"; length: number };
+
 export type Read<T> = { value: T } | { problem: Problem };
 export type Reader<T> = (text: string) => Read<T>;
 

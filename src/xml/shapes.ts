@@ -3,7 +3,7 @@
  * reference are written from it. The types follow, too: a handler with another
  * answer does not compile.
  */
-import type { Form } from "../lib/values.ts";
+import type { UnitForm } from "../lib/values.ts";
 import type { ElementList, XmlNode, XmlValue } from "./encode.ts";
 
 declare const WRITTEN: unique symbol;
@@ -13,7 +13,7 @@ export type Written<S> = S extends { readonly [WRITTEN]?: infer V } ? V : never;
 
 /** The form of a text; `empty` if it may be empty. */
 export type TextForm =
-  & (Form | { kind: "string" | "boolean" | "time" | "uuid" | "any" })
+  & (UnitForm | { kind: "string" | "boolean" | "time" | "uuid" | "any" })
   & { empty?: boolean };
 
 export interface Attribute {

@@ -350,6 +350,7 @@ const REFUSED: readonly string[] = [
   "<product sku='A'/>",
   "<prodct/>",
   product("A").replace(' currency="SEK"', ""),
+  product("A").replace("SEK", "kr"),
   product("A").replace("199.00", "199,00"),
   product("A").replace("<title>Title of A", "<title>"),
   product("A", "<status>gone</status>"),
