@@ -295,11 +295,11 @@ export function integerReader(
 /** One of a few words. */
 export function wordReader<W extends string>(words: readonly W[]): Reader<W> {
   const known: ReadonlySet<string> = new Set(words);
+  const expected = (words.length === 1 ? "" : "one of ") + words.join(", ");
   return (text) =>
-    known.has(text) ? ok(text as W) : bad(
-      "not_in_list",
-      `is ${quote(text)}; it must be one of ${words.join(", ")}.`,
-    );
+    known.has(text)
+      ? ok(text as W)
+      : bad("not_in_list", `is ${quote(text)}; it must be ${expected}.`);
 }
 
 /** A calendar date, `YYYY-MM-DD` (ISO 8601), from the year 1 on. */

@@ -139,6 +139,10 @@ contract.test("a weight comes in grams, says so, and is cleared without a unit",
     detailsOf(refused)[0].message,
     'write <weight unit="g">, with the unit, grams',
   );
+  assertStringIncludes(
+    detailsOf(refused)[1].message,
+    'weight/@unit is "kg"; it must be g.',
+  );
   await app.upload(product("A", '<weight unit="g">1000000</weight>'));
   const { text } = await app.call("/seller_api/products/A");
   assertStringIncludes(text, '<weight unit="g">1000000</weight>');
