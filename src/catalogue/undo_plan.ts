@@ -148,7 +148,7 @@ class Undoing {
         this.#conflict(
           "id",
           "is that of a product that was changed since it was created, last " +
-            `at ${at}; changed=keep keeps it and undoes the rest.`,
+            `at ${at}.`,
         );
       }
     } else this.#restore(current, step.fields);
@@ -244,7 +244,8 @@ class Undoing {
       sku: this.#current?.sku ?? this.#named.sku,
       field,
       code: "changed_since",
-      message: `${field} ${message}`,
+      message:
+        `${field} ${message} changed=keep leaves it and undoes the rest.`,
     });
   }
 

@@ -245,7 +245,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
       <sku>MUG-2</sku>
       <field>brand</field>
       <code>changed_since</code>
-      <message>brand was changed since; it is "Rörstrand" now.</message>
+      <message>brand was changed since; it is "Rörstrand" now. changed=keep leaves it and undoes the rest.</message>
     </detail>
   </details>
 </dry_run>`),

@@ -208,8 +208,14 @@ contract.test("a later change refuses an undo, or is kept", async () => {
   assertEquals(conflicts(refused), expected);
   assertMatch(
     detailsOf(refused)[2].message,
-    /^id is .* changed since it was created, last at \d{4}-.*Z; changed=keep /,
+    /^id is .* changed since it was created, last at \d{4}-.*Z\. /,
   );
+  for (const { message } of detailsOf(refused)) {
+    assertStringIncludes(
+      message,
+      "changed=keep leaves it and undoes the rest.",
+    );
+  }
   assertEquals(await catalogue(app), before);
 
   const dry = await undo(app, upload, "?dry_run=true");
