@@ -6,7 +6,11 @@ import { assert, assertEquals, assertGreater } from "@std/assert";
 import { CHAPTERS } from "../../src/docs/chapters.ts";
 import { servedMarkdown } from "../../src/docs/page.ts";
 import { blocks, readme } from "../support/handbook.ts";
-import { type Program, startProgram } from "../support/process.ts";
+import {
+  type Program,
+  startProgram,
+  temporaryFolder,
+} from "../support/process.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
@@ -19,13 +23,14 @@ interface Example {
   output: string | null;
 }
 
-/** The blocks that call the service, in order. */
+/** The blocks that call the service or write a file for it, in order. */
 function examplesOf(where: string, text: string): Example[] {
   const found = blocks(servedMarkdown(text));
   const variables = found.map(({ code }) => code)
     .filter((code) => /^\w+=http/.test(code)).join("");
   return found.flatMap(({ language, code }, i) => {
-    if (language !== "sh" || !/\bcurl -s/.test(code)) return [];
+    if (language !== "sh") return [];
+    if (!/\bcurl -s|^cat > [\w.]+ /.test(code)) return [];
     const next = found[i + 1];
     const answered = next !== undefined && /^(xml|text)$/.test(next.language);
     const output = answered ? next.code : null;
@@ -43,9 +48,10 @@ function comparable(output: string): string {
     .replaceAll(/\s+</g, "<").replaceAll(/>\s+/g, ">").trim();
 }
 
-async function bash(script: string): Promise<string> {
+async function bash(script: string, cwd?: string): Promise<string> {
   const { stdout, stderr, success } = await new Deno.Command("bash", {
     args: ["-euc", script],
+    cwd,
   }).output();
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   assert(success, `${script}\n${decode(stdout)}\n${decode(stderr)}`);
@@ -75,6 +81,7 @@ Deno.test({
   name: "the shell examples print what the handbook says",
   ignore: !await canRun(),
   async fn() {
+    await using folder = await temporaryFolder();
     await using sandbox = await startProgram([
       "serve",
       "--sandbox",
@@ -93,7 +100,8 @@ Deno.test({
     const ids = new Map<string, string>();
     for (const { where, variables, shell, output } of examples) {
       const script = shell.replaceAll(UUID, (id) => ids.get(id) ?? id);
-      const printed = said(await bash(real(variables + script)));
+      const run = await bash(real(variables + script), folder.path);
+      const printed = said(run);
       const what = `${where}: ${shell}${printed}`;
       if (output === null) assert(!/<error>|"error":/.test(printed), what);
       else {
