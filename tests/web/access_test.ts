@@ -315,8 +315,21 @@ browserTest("the handbook is searched in the browser", async (openTab) => {
   });
   await link.waitFor();
   assertEquals(await cutOff(tab), 0);
-  await field.fill("no such word anywhere");
-  await page.getByText("0 found").waitFor();
+  await field.fill("xyzzy");
+  await page.getByText("0 found", { exact: true }).waitFor();
+  const finds: [string, string][] = [
+    ["image localhost", "Images"],
+    ["changed since yesterday", "Read and change products: Read products out"],
+    ["duplicates", "Errors: Detail codes"],
+    ["price csv", "Prices and stock all day"],
+  ];
+  for (const [words, name] of finds) {
+    await field.fill(words);
+    await page.getByRole("search").getByRole("link", { name, exact: true })
+      .waitFor();
+  }
+  await field.fill("undo xyzzy");
+  await page.getByText(/^\d+ found with 1 of 2 words$/).waitFor();
   await field.fill("undo");
   await page.getByRole("link", { name: "API reference: Take an upload back" })
     .first().click();
