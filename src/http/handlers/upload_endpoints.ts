@@ -152,6 +152,7 @@ function logDone(
   services.deps.log.info(event, {
     request_id: requestId,
     seller: seller.name,
+    key: seller.keyId,
     transaction: transactionId,
     products: counts,
     images,

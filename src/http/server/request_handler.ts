@@ -336,6 +336,7 @@ export class RequestHandler {
       client_request_id: request.headers.get("x-request-id")?.slice(0, 100),
       client: exchange.client,
       seller: (refused?.owner ?? owner ?? viewed)?.name,
+      key: (refused?.owner ?? owner)?.keyId,
       method: request.method.slice(0, 20),
       route: route?.path,
       status,

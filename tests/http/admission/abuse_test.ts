@@ -392,6 +392,7 @@ Deno.test("a log line has the client, the route, the outcome, the time and the b
     request_id: id,
     client: "127.0.0.1",
     seller: "acme",
+    key: textAt((await app.call("/seller_api/keys")).xml, "keys/key/key_id"),
     method: "POST",
     route: "/seller_api/bulk_products",
     status: 200,

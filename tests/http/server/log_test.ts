@@ -17,11 +17,16 @@ Deno.test("the log counts the products of an upload and the codes of a refused o
       assertEquals(typeof request_id, "string");
       return line;
     });
+  const key = textAt(
+    (await app.call("/seller_api/keys")).xml,
+    "keys/key/key_id",
+  );
   assertEquals((lines[0].products as { created: number }).created, 2);
   assertEquals(lines, [{
     level: "info",
     event: "upload_accepted",
     seller: "acme",
+    key,
     transaction: textAt(stored.xml, "transaction_id"),
     products: lines[0].products,
     images: 0,
@@ -29,6 +34,7 @@ Deno.test("the log counts the products of an upload and the codes of a refused o
     level: "info",
     event: "request_refused",
     seller: "acme",
+    key,
     method: "POST",
     route: "/seller_api/bulk_products",
     status: 422,
