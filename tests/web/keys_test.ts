@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { boot } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { browserTest } from "./browser.ts";
-import { signIn } from "./page.ts";
+import { signIn, signInByHand } from "./page.ts";
 
 const OPERATOR = {
   config: { roles: ["api"] as const, operatorKey: "operator" },
@@ -67,7 +67,7 @@ browserTest("the page: a key signs in that lacks scopes", async (openTab) => {
   });
   await using tab = await openTab();
   const { page } = tab;
-  await signIn(tab, app.url, key.api_key);
+  await signInByHand(tab, app.url, key.api_key);
   await page.getByRole("link", { name: "Products", exact: true }).click();
   await page.getByText("There are no products yet.").waitFor();
   await page.getByRole("link", { name: "Webhooks", exact: true }).click();
@@ -80,7 +80,7 @@ browserTest(
     await using app = await boot(OPERATOR);
     await using tab = await openTab();
     const { page } = tab;
-    await signIn(tab, app.url, "operator");
+    await signIn(tab, app.url, "operator", "operator");
     await page.goto(`${app.url}/#/sellers/${app.sellerId}`);
     await page.getByLabel("Label of a new key").fill("ERP");
     await page.getByLabel("products", { exact: true }).check();

@@ -922,7 +922,7 @@ test("the operator sees sellers, backlog and the last day", async (openTab) => {
   const { page } = tab;
   await app.addSeller("<i>globex</i>");
   await app.upload(product("A-1"));
-  await signIn(tab, app.url, "operator");
+  await signIn(tab, app.url, "operator", "operator");
   await page.getByRole("img", { name: /^Uploads of the last 24 hours: 1 / })
     .waitFor();
   await page.getByRole("table", { name: "Queues" }).or(
@@ -975,7 +975,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
-  await signIn(tab, app.url, "operator");
+  await signIn(tab, app.url, "operator", "operator");
   await page.getByRole("link", { name: "Sellers" }).click();
   await page.getByLabel("Name").fill("initech");
   await page.getByRole("button", { name: "Add" }).click();
@@ -1034,7 +1034,7 @@ test("the operator sees a seller's deliveries, those that failed by the address"
   await using tab = await openTab();
   const { page } = tab;
   const address = `${app.url}/#/sellers/${app.sellerId}`;
-  await signIn(tab, app.url, "operator");
+  await signIn(tab, app.url, "operator", "operator");
   await page.goto(address);
   await page.getByText("This seller has no webhook").waitFor();
   const client = app.client();
@@ -1100,7 +1100,7 @@ test("a refused upload stands in the seller's history, and the operator sees it"
   assertStringIncludes(await rows.nth(2).innerText(), "check refused");
   assertStringIncludes(await rows.nth(3).innerText(), "complete, 1 refused");
   await page.getByRole("button", { name: "Sign out" }).click();
-  await signIn(tab, app.url, "operator");
+  await signIn(tab, app.url, "operator", "operator");
   await page.getByRole("link", { name: "Refusals" }).click();
   await page.getByRole("cell", {
     name: "POST /seller_api/bulk_products (dry run)",

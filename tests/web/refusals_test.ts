@@ -23,7 +23,7 @@ browserTest(
       await page.getByLabel(label, { exact: true }).fill(text);
       await page.getByRole("button", { name: "Find" }).click();
     };
-    await signIn(tab, app.url, "operator");
+    await signIn(tab, app.url, "operator", "operator");
     await page.getByRole("link", { name: "Refusals" }).click();
     await rows(3);
     await page.getByRole("link", { name: "Sellers" }).click();

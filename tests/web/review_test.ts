@@ -56,7 +56,7 @@ browserTest(
     });
     await using tab = await openTab();
     const { page } = tab;
-    await signIn(tab, app.url, KEY);
+    await signIn(tab, app.url, KEY, "operator");
     await page.getByRole("link", { name: "Review", exact: true }).click();
     const card = page.getByRole("article");
     await page.getByText("Reasons at hand").click();
@@ -134,7 +134,7 @@ browserTest(
     );
     await using tab = await openTab({ width: 360 });
     const { page } = tab;
-    await signIn(tab, app.url, KEY);
+    await signIn(tab, app.url, KEY, "operator");
     await page.goto(`${app.url}/#/reviews`);
     await page.getByRole("article").waitFor();
     const loads = await page.evaluate<number>("performance.timeOrigin");
