@@ -506,6 +506,22 @@ function sentOf(
   };
 }
 
+/** What this browser sent as an import; null: it has no more of that table. */
+function sentIn(import_id: string): { sent: Sent; sheet: Sheet } | null {
+  const { step, sheet = null } = upload.value ?? {};
+  return step?.name === "sent" && step.sent.import_id === import_id &&
+      sheet !== null
+    ? { sent: step.sent, sheet }
+    : null;
+}
+
+/** The row that was sent as a product of an import; null if it is not known. */
+export function sentRow(import_id: string, product: number): string | null {
+  const known = sentIn(import_id);
+  const row = known?.sent.rows[product - 1];
+  return row === undefined ? null : rowName(known!.sheet, row);
+}
+
 /**
  * Shows the rows of a table that its import has left, with their problems;
  * false: this browser has not sent it, or has another file.
@@ -514,10 +530,9 @@ export async function showLeft(
   client: Client,
   import_id: string,
 ): Promise<boolean> {
-  const current = upload.value;
-  if (current?.step.name !== "sent" || current.sheet === null) return false;
-  const { sent } = current.step;
-  if (sent.import_id !== import_id) return false;
+  const known = sentIn(import_id);
+  if (known === null) return false;
+  const { sent, sheet } = known;
   const left = [...sent.held];
   const results = client.all
     .getImportResults({ import_id, result: "refused", limit: 250 });
@@ -531,9 +546,9 @@ export async function showLeft(
     details.map((detail) => ({ ...detail, product: i + 1 }))
   );
   const isLeft = new Set(rows);
-  const stored = new Map(current.stored);
+  const stored = new Map(upload.value!.stored);
   for (const row of sent.rows.filter((row) => !isLeft.has(row))) {
-    stored.set(skuOf(current.sheet, row), rowName(current.sheet, row));
+    stored.set(skuOf(sheet, row), rowName(sheet, row));
   }
   change({
     rows,

@@ -293,6 +293,7 @@ test("the same SKU far apart in a long table is told before anything is stored",
     .waitFor();
   await click(page, "Store 251, leave 1");
   await page.getByText("complete, 1 refused").waitFor();
+  await page.getByText(/^row 253: sku "S-0"/).waitFor();
   const { text } = await app.call("/seller_api/products/S-0");
   assertStringIncludes(text, "<title>Mug</title>");
   assertEquals((await app.call("/seller_api/products/S-250")).status, 200);

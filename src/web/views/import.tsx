@@ -15,6 +15,7 @@ import {
 } from "../parts.tsx";
 import { linkTo } from "../route.ts";
 import { Table } from "../table.tsx";
+import { sentRow } from "../upload.ts";
 import { stateWord } from "../words.ts";
 import { ProblemList } from "./refusals.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
@@ -156,7 +157,11 @@ function Results({ client, watched }: { client: Client; watched: Import }) {
       {list.rows !== null && list.rows.length > 0 && (
         <Table
           label="Products"
-          columns={resultColumns(client, finished_at)}
+          columns={resultColumns(
+            client,
+            finished_at,
+            (product) => sentRow(import_id, product),
+          )}
           rows={list.rows}
           keyOf={(row) => list.rows!.indexOf(row)}
         />

@@ -52,20 +52,26 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   );
 }
 
+/** The row of a table that was sent as this product; null: it is not known. */
+export type RowOf = (product: number) => string | null;
+
 /** Each problem with its position, and the number of those left out. */
-export function ProblemList({ details, more = 0 }: {
+export function ProblemList({ details, more = 0, rowOf }: {
   details: readonly Detail[];
   more?: number;
+  rowOf?: RowOf;
 }) {
+  const placeOf = ({ product, line }: Detail) => {
+    const row = product === undefined ? null : rowOf?.(product) ?? null;
+    if (row !== null) return `${row}: `;
+    return (product === undefined ? "" : `product ${product}, `) +
+      (line === undefined ? "" : `line ${line}: `);
+  };
   return (
     <>
       <ul>
-        {details.map(({ product, line, message }, i) => (
-          <li key={i}>
-            {product !== undefined && `product ${product}, `}
-            {line !== undefined && `line ${line}: `}
-            {message}
-          </li>
+        {details.map((detail, i) => (
+          <li key={i}>{placeOf(detail)}{detail.message}</li>
         ))}
       </ul>
       {more > 0 && <p class="quiet">and {count(more)} more</p>}

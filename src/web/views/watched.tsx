@@ -34,7 +34,7 @@ import { linkTo, viewedSeller } from "../route.ts";
 import { Speed } from "../speed.ts";
 import type { Column } from "../table.tsx";
 import { TitleOf } from "../thumbnails.tsx";
-import { ProblemList } from "./refusals.tsx";
+import { ProblemList, type RowOf } from "./refusals.tsx";
 
 /** What is known of an upload or import while it goes on. */
 export interface Live<T> {
@@ -268,6 +268,7 @@ export function RetryBar({ client, watched, onRetried }: {
 export function resultColumns(
   client: Client,
   settled: string | null,
+  rowOf?: RowOf,
 ): readonly Column<Result | ImportResult>[] {
   return [
     {
@@ -288,7 +289,9 @@ export function resultColumns(
             <TitleOf client={client} id={id} settled={settled} />
           )}
           <Failures images={image} />
-          {details && <ProblemList details={details} more={more} />}
+          {details && (
+            <ProblemList details={details} more={more} rowOf={rowOf} />
+          )}
         </div>
       ),
     },
