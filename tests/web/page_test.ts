@@ -340,6 +340,17 @@ test("a failing webhook is shown as such, recovers, and gets a secret of its own
   await page.getByText(/^whsec_/).waitFor();
   await page.getByRole("button", { name: "I have stored it" }).click();
   assertEquals(await page.getByText(/^whsec_/).count(), 0);
+
+  sink.answering = () => new Response(null, { status: 410 });
+  await page.getByRole("link", { name: "order_created" }).click();
+  await page.getByLabel("Events since").fill("2026-01-01T00:00");
+  const recover = page.getByRole("button", { name: "Recover" });
+  await recover.click();
+  await until(async () =>
+    (await app.call("/seller_api/webhooks")).text.includes("disabled_at")
+  );
+  await recover.click();
+  await page.getByText("1 delivery on hold until you register").waitFor();
 });
 
 const HOSTILE = `"><img src=x onerror="pwned=1"><script>pwned=1</script>`;

@@ -115,7 +115,7 @@ function RecoverForm({ client, trigger, onRecovered }: {
     setDone(
       held === 0
         ? `${what} queued.`
-        : `${what} on hold: register the webhook again to send them.`,
+        : `${what} on hold until you register the webhook again.`,
     );
     onRecovered();
   };
