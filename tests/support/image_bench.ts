@@ -43,6 +43,7 @@ import { inTime, type TestClock, until } from "./clock.ts";
 import { testConfig } from "./config.ts";
 import { makeDataDir } from "./data_dir.ts";
 import { openStore } from "./engine.ts";
+import { inThisThread } from "./image_worker.ts";
 
 export interface ImageBenchOptions {
   config?: Partial<Config>;
@@ -95,7 +96,11 @@ export class ImageBench implements AsyncDisposable {
   /** Starts an image role, as another process would. */
   startRole(options: ImageRoleOptions = {}): ImageRole {
     this.images.prepare(true);
-    const role = new ImageRole(this, { ...this.#options.role, ...options });
+    const role = new ImageRole(this, {
+      spawn: inThisThread,
+      ...this.#options.role,
+      ...options,
+    });
     role.start();
     this.#roles.push(role);
     return role;

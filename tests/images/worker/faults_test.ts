@@ -288,7 +288,7 @@ Deno.test("image worker: one that waits for a slow store does not count as hung"
   await using bench = new ImageBench({
     config: server.config(),
     deps: { clock },
-    role: { beatMs: BEAT_MS },
+    role: { spawn: threadSpawner(), beatMs: BEAT_MS },
   });
   const role = bench.startRole();
   const id = await bench.upload(good(host, 24));
@@ -309,7 +309,7 @@ Deno.test("image worker: one that waits for a slow store does not count as hung"
 
 Deno.test("image worker: its end at a stop is no death", async () => {
   await using host = new ImageHost();
-  await using bench = new ImageBench();
+  await using bench = new ImageBench({ role: { spawn: threadSpawner() } });
   const role = bench.startRole();
   await until(() => role.trouble() === null, "a worker");
   await bench.upload(good(host, 20));
