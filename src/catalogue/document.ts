@@ -144,12 +144,6 @@ const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
 );
 const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
 
-/** What a new product needs, of `quantity` and `availability` one. */
-const NEEDED: ReadonlySet<string> = new Set([
-  ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].required),
-  "quantity",
-]);
-
 const NOTHING_EXPECTED: readonly Expectation[] = [];
 const NOTHING_UNREAD: ReadonlySet<string> = new Set();
 const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
@@ -880,14 +874,15 @@ function leaveUnread(row: DecodedProduct, field: string): void {
 }
 
 /**
- * What to add about a field that was sent by another name. That a new product
- * lacks it is not reported, too.
+ * What to add about a field that was sent by another name only. That it is
+ * missing is not reported, too.
  */
-function andMissing(row: DecodedProduct | null, field: string): string {
-  if (row === null || !NEEDED.has(field)) return "";
-  if (row.lines[FIELDS.get(field)!.place] > 0) return "";
+function andNeeded(row: DecodedProduct | null, field: string): string {
+  if (row === null || row.lines[FIELDS.get(field)!.place] > 0) return "";
   leaveUnread(row, field);
-  return ", which is missing";
+  return SCALAR_RULES[field as ScalarField]?.required
+    ? ", which a new product needs"
+    : "";
 }
 
 function plainly(name: string): string {
@@ -948,14 +943,14 @@ function suggestion(
   if (called !== null && known.includes(called)) {
     return isList(called)
       ? `; write ${list(called, LISTS[called].item)}.`
-      : `; it is called ${show(called)}${andMissing(row, called)}.`;
+      : `; it is called ${show(called)}${andNeeded(row, called)}.`;
   }
   if (known.length === 0) return ": nothing may stand here.";
   if (known.length === 1) return `; known is ${show(known[0])}.`;
   const nearest = nearestName(name.toLowerCase(), known);
   if (isNear(name.toLowerCase(), nearest)) {
     return `; the nearest known name is ${show(nearest)}${
-      andMissing(row, nearest)
+      andNeeded(row, nearest)
     }.`;
   }
   return known.includes("attributes")

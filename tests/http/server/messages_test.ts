@@ -127,11 +127,11 @@ bothForms.test("fields named as in other systems and prices as people write them
   const fields: [string, string][] = [
     [
       "<stock>5</stock>",
-      "<stock> is not known here; it is called <quantity>, which is missing.",
+      "<stock> is not known here; it is called <quantity>.",
     ],
     [
       "<Product_Name>x</Product_Name>",
-      "it is called <title>, which is missing.",
+      "it is called <title>, which a new product needs.",
     ],
     ["<image>x</image>", "write <images><image>…</image></images>."],
     [
@@ -143,10 +143,13 @@ bothForms.test("fields named as in other systems and prices as people write them
       "<variants>x</variants>",
       "send each variant as a product of its own, all with the same <parent_sku>.",
     ],
-    ["<SKU>x</SKU>", "the nearest known name is <sku>, which is missing."],
+    [
+      "<SKU>x</SKU>",
+      "the nearest known name is <sku>, which a new product needs.",
+    ],
     [
       "<titel>x</titel>",
-      "the nearest known name is <title>, which is missing.",
+      "the nearest known name is <title>, which a new product needs.",
     ],
     [
       "<colour>x</colour>",
@@ -187,14 +190,18 @@ bothForms.test("a misspelt element is one mistake, not also a missing one", asyn
     `422 1: The element <${sent}> is not known here; ${rest}`;
   for (
     const [field, sent, message] of [
-      ["sku", "skuu", "the nearest known name is <sku>, which is missing."],
-      ["title", "Name", "it is called <title>, which is missing."],
+      [
+        "sku",
+        "skuu",
+        "the nearest known name is <sku>, which a new product needs.",
+      ],
+      ["title", "Name", "it is called <title>, which a new product needs."],
       [
         "price",
         "prise",
-        "the nearest known name is <price>, which is missing.",
+        "the nearest known name is <price>, which a new product needs.",
       ],
-      ["quantity", "stock", "it is called <quantity>, which is missing."],
+      ["quantity", "stock", "it is called <quantity>."],
     ]
   ) {
     const answer = await app.upload(
@@ -202,6 +209,14 @@ bothForms.test("a misspelt element is one mistake, not also a missing one", asyn
     );
     assertEquals(told(answer), unknown(sent, message));
   }
+  const other = product("A").replace(
+    /<quantity>.*<.quantity>/,
+    "<availabilty>in_stock</availabilty>",
+  );
+  assertEquals(
+    told(await app.upload(other)),
+    unknown("availabilty", "the nearest known name is <availability>."),
+  );
   const both = await app.upload(product("A", "<titel>x</titel>"));
   assertEquals(
     told(both),
