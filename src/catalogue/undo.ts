@@ -28,6 +28,7 @@ import { formerImages } from "./undo_record.ts";
 import {
   namedBy,
   planUndo,
+  refusedConflicts,
   type UndoDraft,
   type UndoneProduct,
   type UndoPlan,
@@ -65,7 +66,10 @@ export async function undoTransaction(
     const plan = await db.read((sql) => tryUndo(sql, services, undo), {
       seller: seller.no,
     });
-    const details = [...plan.conflicts, ...plan.beyondQuota];
+    const conflicts = undo.keepChanged
+      ? plan.conflicts
+      : refusedConflicts(plan);
+    const details = [...conflicts, ...plan.beyondQuota];
     return { dryRun: countsOf(plan.products), details };
   }
   return await once<UndoOutcome>(services, {
@@ -94,8 +98,9 @@ async function store(
   // Looked up before anything is refused: the first request with the key undid it.
   const used = await usedBefore(tx, seller, use);
   if (used !== null) return { transactionId: used.made };
-  const refuse = ({ conflicts, beyondQuota }: UndoPlan) => {
-    const problems = keepChanged ? beyondQuota : [...conflicts, ...beyondQuota];
+  const refuse = (plan: UndoPlan) => {
+    const conflicts = keepChanged ? [] : refusedConflicts(plan);
+    const problems = [...conflicts, ...plan.beyondQuota];
     if (problems.length > 0) throw recordInvalid(problems);
   };
   const undone = { seller, transactionId };

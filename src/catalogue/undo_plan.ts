@@ -91,6 +91,14 @@ export function planUndo(
   };
 }
 
+/** The conflicts of an undo that does not keep them. */
+export function refusedConflicts({ conflicts }: UndoPlan): Detail[] {
+  return conflicts.map(({ message, ...detail }) => ({
+    ...detail,
+    message: `${message} changed=keep leaves it and undoes the rest.`,
+  }));
+}
+
 /**
  * Leaves the fields that cannot be restored: a SKU that another product has, and
  * values that break a rule between fields. Repeats, because a SKU that one
@@ -244,8 +252,7 @@ class Undoing {
       sku: this.#current?.sku ?? this.#named.sku,
       field,
       code: "changed_since",
-      message:
-        `${field} ${message} changed=keep leaves it and undoes the rest.`,
+      message: `${field} ${message}`,
     });
   }
 

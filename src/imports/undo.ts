@@ -11,7 +11,7 @@ import {
   useKey,
 } from "../catalogue/idempotency.ts";
 import { applyUndo, tooOldToUndo, tryUndo } from "../catalogue/undo.ts";
-import type { UndoPlan } from "../catalogue/undo_plan.ts";
+import { refusedConflicts, type UndoPlan } from "../catalogue/undo_plan.ts";
 import { packResults } from "../catalogue/packed_results.ts";
 import { countsOf } from "../catalogue/transaction.ts";
 import { undoableSince } from "../catalogue/undo_rows.ts";
@@ -203,7 +203,7 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   });
   const { conflicts, beyondQuota } = plan;
   const keeps = row.keep_changed === 1;
-  const left = keeps ? [] : conflicts;
+  const left = keeps ? [] : refusedConflicts(plan);
   const refused = problemsOf(part, plan, [...left, ...beyondQuota], 1);
   // Nothing is refused then, but a dry run lists what is left as it is.
   const isListed = keeps && row.dry_run === 1 && refused.length === 0;

@@ -220,6 +220,10 @@ contract.test("a later change refuses an undo, or is kept", async () => {
 
   const dry = await undo(app, upload, "?dry_run=true");
   assertEquals(dry.status, 200);
+  assertStringIncludes(dry.text, "changed=keep leaves it and undoes the rest.");
+  const keeping = await undo(app, upload, "?dry_run=true&changed=keep");
+  assertStringIncludes(keeping.text, "changed since it was created, last at");
+  assert(!keeping.text.includes("changed=keep"), "it is kept already");
   const [products, details] = child(dry.xml, "dry_run").children;
   assertEquals(countsIn(products.children), {
     total: 6,

@@ -359,8 +359,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "undo: what was changed since is overwritten",
     file: "catalogue/undo.ts",
-    from: "keepChanged ? beyondQuota : [...conflicts, ...beyondQuota];",
-    to: "keepChanged ? beyondQuota : beyondQuota;",
+    from: "keepChanged ? [] : refusedConflicts(plan);",
+    to: "[];",
   },
   {
     name: "quota: a deleted product stays counted",
