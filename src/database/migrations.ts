@@ -1,8 +1,8 @@
 /**
- * Upgrades of the schema, as an append-only list. The first one makes a new
- * database, with the tables as they are now (`schema.ts`). The others bring one
- * that exists there: each runs once, in a transaction, in order, and is never
- * changed once it was released.
+ * Upgrades of the schema, as an append-only list. A new database runs the first
+ * one alone, which creates the tables as they are now (`schema.ts`). An existing
+ * database runs each of the others once, in order, in a transaction; none of them
+ * is changed after its release.
  */
 import type { Deps } from "../deps.ts";
 import { DbError, type Query } from "./db.ts";
@@ -18,14 +18,14 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema", sql: createTables(SCHEMA) },
 ];
 
-/** One of them fails where a database lacks a table or column of the schema. */
-export const NAME_COLUMNS = SCHEMA.map(({ name, columns }) => {
+/** Statements that fail where a table or column of the schema is missing. */
+export const COLUMN_CHECKS = SCHEMA.map(({ name, columns }) => {
   const named = Object.keys(columns).map((column) => `${name}.${column}`);
   return `SELECT ${named.join(", ")} FROM ${name} LIMIT 0`;
 });
 
-/** What to throw for an error of `NAME_COLUMNS`; `name` begins the message. */
-export function lackOf(error: unknown, name: string): unknown {
+/** What to throw for an error of a check; `name` begins the message. */
+export function columnError(error: unknown, name: string): unknown {
   if (!(error instanceof DbError) || error.kind !== "other") return error;
   return new DbError(
     "older",

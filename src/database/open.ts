@@ -27,7 +27,7 @@ export function makeDataFolder(folder: string): void {
     // The database holds webhook secrets, so only its owner may read it.
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new DbError("readonly", `the folder cannot be made`, error);
+    throw new DbError("readonly", "the folder cannot be made", error);
   }
 }
 

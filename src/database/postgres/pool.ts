@@ -161,7 +161,7 @@ export class ConnectionPool {
     this.inUse--;
     // Failures of connections of before are known already.
     if (since !== undefined) this.#report(error, since);
-    const isSpoilt = isOf(error, SPOILT);
+    const isSpoilt = isOfKind(error, SPOILT);
     if (isSpoilt || last === null) client.release(isSpoilt);
     else {
       connection.send(last)
@@ -171,13 +171,13 @@ export class ConnectionPool {
 
   #report(error: unknown, since: number): void {
     const { servers, timeouts, clock } = this.#options;
-    const broken = isOf(error, ["unsure"]) ? error.cause : error;
+    const broken = isOfKind(error, ["unsure"]) ? error.cause : error;
     if (isLost(broken)) {
       // A connection that broke earlier reported its end and did not time out.
       // A timer may fire a millisecond early.
       const isSilent = clock.monotonic() - since > 0.9 * timeouts.silenceMs;
       servers.failed(isSilent ? "silent" : "lost");
-    } else if (isOf(error, ["readonly"])) servers.failed("readonly");
+    } else if (isOfKind(error, ["readonly"])) servers.failed("readonly");
   }
 
   /** Runs one statement outside of a transaction. */
@@ -215,7 +215,7 @@ function connected({ pool, waiting }: Generation): Promise<pg.PoolClient> {
   });
 }
 
-function isOf(error: unknown, kinds: readonly string[]): error is DbError {
+function isOfKind(error: unknown, kinds: readonly string[]): error is DbError {
   return error instanceof DbError && kinds.includes(error.kind);
 }
 

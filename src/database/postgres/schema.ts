@@ -4,13 +4,13 @@ import { systemClock } from "../../deps.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { DbError, textOf } from "../db.ts";
 import {
-  lackOf,
+  COLUMN_CHECKS,
+  columnError,
   logUpgrade,
   type Migration,
   type MigrationDeps,
   MIGRATIONS,
   missingMigrations,
-  NAME_COLUMNS,
   versionAfter,
 } from "../migrations.ts";
 import { movedError } from "../moved.ts";
@@ -55,8 +55,8 @@ export function migratePostgres(
       statements,
     );
     if (migrations === MIGRATIONS) {
-      await query(client, NAME_COLUMNS.join("; ")).catch((error) => {
-        throw lackOf(error, "The database");
+      await query(client, COLUMN_CHECKS.join("; ")).catch((error) => {
+        throw columnError(error, "The database");
       });
       // Only the present schema has what the numbers need.
       if (!isSpread) await query(client, POSTGRES_CHANGES.raise);

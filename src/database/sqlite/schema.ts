@@ -3,13 +3,13 @@ import { DatabaseSync } from "node:sqlite";
 import { SQLITE_CHANGES } from "../change_numbers.ts";
 import { DbError, textOf } from "../db.ts";
 import {
-  lackOf,
+  COLUMN_CHECKS,
+  columnError,
   logUpgrade,
   type Migration,
   type MigrationDeps,
   MIGRATIONS,
   missingMigrations,
-  NAME_COLUMNS,
   versionAfter,
 } from "../migrations.ts";
 import { movedError } from "../moved.ts";
@@ -105,7 +105,7 @@ function migrate(
     }
     // Only the present schema has what the numbers need.
     if (migrations === MIGRATIONS) {
-      refuseLack(connection, file);
+      checkColumns(connection, file);
       connection.exec(SQLITE_CHANGES.raise);
     }
     // Not again: either of them would be a write, for which a full disk has no
@@ -122,11 +122,11 @@ function migrate(
   }
 }
 
-function refuseLack(connection: DatabaseSync, file: string): void {
+function checkColumns(connection: DatabaseSync, file: string): void {
   try {
-    guarded(() => NAME_COLUMNS.forEach((sql) => connection.prepare(sql)));
+    guarded(() => COLUMN_CHECKS.forEach((sql) => connection.prepare(sql)));
   } catch (error) {
-    throw lackOf(error, file);
+    throw columnError(error, file);
   }
 }
 
