@@ -20,6 +20,7 @@ import { testConfig } from "./config.ts";
 import { makeDataDir } from "./data_dir.ts";
 import { databaseUrlOf } from "./engine.ts";
 import { asJson, asXml, isInJson } from "./forms.ts";
+import { inThisThread } from "./image_worker.ts";
 
 const XML_TYPE = "text/xml; charset=utf-8";
 
@@ -179,6 +180,7 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
   });
   const app = await openApp(config, deps, {
     ...options.app,
+    imageRole: { spawn: inThisThread, ...options.app?.imageRole },
   });
   const seller = options.seller ?? await app.db.write(async (tx) => {
     const added = await addSeller(tx, deps, "acme");
