@@ -244,7 +244,7 @@ export const DETAIL_CODES = {
   },
   image_unavailable: {
     meaning:
-      "The image's host did not answer a HEAD request with 200, or not at all.",
+      "A HEAD request for the image URL had another answer than 200, or none.",
     remedy: "Have the host answer HEAD with 200, without a redirect.",
   },
   image_blocked: {
