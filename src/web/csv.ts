@@ -56,7 +56,7 @@ export function* readTable(text: string, oneText = false): Work<ReadTable> {
   const numbers: number[] = [];
   /** How many values each row has in the text. */
   const widths: number[] = [];
-  const doubts: number[] = [];
+  const doubts = new Set<number>();
   const strays: number[] = [];
   let number = 0;
   let unquoted: number | null = null;
@@ -70,7 +70,7 @@ export function* readTable(text: string, oneText = false): Work<ReadTable> {
       const { length } = header;
       const line = lineEnd(body, at);
       if (read.end > line && mayBeRows(rowAt, at, read.end, line, length)) {
-        doubts.push(number);
+        doubts.add(number);
         if (!oneText) read = rowAt(at, line);
       } else if (read.isStray) strays.push(number);
       if (read.isStray && read.cells.length < length) unquoted ??= number;
@@ -88,7 +88,7 @@ export function* readTable(text: string, oneText = false): Work<ReadTable> {
   }
   const parts = partsIn(widths, header?.length ?? 0);
   for (const [i, { whole, column }] of parts) {
-    if (doubts.at(-1) !== numbers[whole]) doubts.push(numbers[whole]);
+    doubts.add(numbers[whole]);
     if (!oneText) continue;
     const [first, ...others] = rows[i].slice(0, widths[i]);
     const cells = rows[whole];
@@ -116,7 +116,7 @@ export function* readTable(text: string, oneText = false): Work<ReadTable> {
     delimiter,
     flaw,
     note,
-    doubts,
+    doubts: [...doubts].sort((a, b) => a - b),
   };
 }
 

@@ -456,7 +456,7 @@ function listQuestions(table: Table, { targets }: Mapping): Question[] {
 
 function sumQuestions(table: Table, { sums }: RowProblems): Question[] {
   return sums.length === 0 ? [] : [{
-    text: `There may be no product but a sum in ${
+    text: `A sum, not a product, may be in ${
       listed("row", sums.map((row) => table.numbers[row]))
     }.`,
     answers: [

@@ -374,7 +374,7 @@ Deno.test("a row that adds up the others is asked for", () => {
     );
     assertEquals(
       questions,
-      ["There may be no product but a sum in row 3."],
+      ["A sum, not a product, may be in row 3."],
       row,
     );
     assertEquals(after("Leave 1 row out", "sku"), ["Total-1"]);

@@ -236,6 +236,18 @@ Deno.test("Wix names images by files, and a discount is told", () => {
   );
 });
 
+Deno.test("Wix: a surcharge is added as a spreadsheet program writes it, too", () => {
+  const { table, note } = gathered(tableOf(
+    "handleId;fieldType;name;productImageUrl;sku;price;visible;discountValue;inventory;surcharge\n" +
+      "p1;Product;Mug;;;9,50;true;10,0;InStock;\n" +
+      "p1;Variant;;;M-S;;;;3;-1,25\n" +
+      "p1;Variant;;;M-L;;;;3;more\n",
+  ));
+  const prices = table.rows.map((row) => row[table.header.indexOf("price")]);
+  assertEquals(prices, ["8.25", "9,50 + more"]);
+  assertStringIncludes(note, "1 discount cannot be sent");
+});
+
 Deno.test("variants of what is hidden are hidden", () => {
   const stateOf = (csv: string, sku: string) => {
     const { table } = gathered(tableOf(csv));
@@ -689,6 +701,9 @@ Deno.test("a line break without quotation marks may be in a text or end a row", 
     assertEquals(read.doubts, doubts);
     assertEquals(read.rows.length, lines.match(/.+/g)?.length);
   }
+  const quoted = 'C;"Jar;;6;4\nD;Can;;6;4\nE;Pot";;6;4\n';
+  const both = `${header}A;Mug;Blue\nand big;5;3\n${quoted}`;
+  assertEquals(tableOf(both).doubts, [2, 4], "in the order of the rows");
   // A program that leaves out empty values at the end of a row.
   const short = `${header}A;Mug;Blue\nB;Cup;6\nC;Jar\nD;Plate;Red;7;1\n`;
   assertEquals(tableOf(short).doubts, []);

@@ -187,8 +187,10 @@ test("another sheet is chosen, and the corrected file is a workbook again", asyn
     }),
     "preise.xlsx",
   );
-  const other = page.getByText("Only the sheet Alt is read.");
-  await other.getByText("To be chosen above: Neu.").waitFor();
+  const other = page.getByText(
+    "Only the sheet Alt is read; you can choose another above: Neu.",
+  );
+  await other.waitFor();
   await page.getByLabel("Sheet").selectOption("Neu");
   await other.waitFor({ state: "detached" });
   await page.getByText("1 cell without a value").waitFor();
@@ -335,9 +337,8 @@ for (const [kind, made] of Object.entries(HIDING)) {
     await signIn(tab, app.url, app.key);
     await choose(page, made(), `preise.${kind}`);
     await page.getByText(
-      "Not read, as it is hidden, but to be chosen above: Alt",
-    )
-      .waitFor();
+      "A hidden sheet is not read unless you choose it above: Alt",
+    ).waitFor();
     const check = page.getByRole("button", { name: "Check 3 products" });
     assert(await check.isDisabled());
     await page.getByText("The workbook hides 1 column: Marke").waitFor();

@@ -57,7 +57,7 @@ export function ofWix(table: Table): Gathered {
     return [{ cells: [...cells, availability], number: table.numbers[i] }];
   });
   const discounts = [...products.values()]
-    .filter((cells) => Number(cells[discount] ?? 0) > 0).length;
+    .filter((cells) => numberOf(cells[discount] ?? "") > 0).length;
   const { table: all, note } = ofShopify({
     ...withRows(table, rows),
     header: [...table.header, "Variant Availability"],
@@ -75,9 +75,14 @@ export function ofWix(table: Table): Gathered {
 
 /** The price of a variant; its surcharge may be below 0. */
 function sumOf(price: string, surcharge: string | undefined): string {
-  return price === "" || !surcharge
-    ? price
-    : (Number(price) + Number(surcharge)).toFixed(2);
+  if (price === "" || !surcharge) return price;
+  const sum = numberOf(price) + numberOf(surcharge);
+  return Number.isNaN(sum) ? `${price} + ${surcharge}` : sum.toFixed(2);
+}
+
+/** A spreadsheet program may have written a decimal comma. */
+function numberOf(text: string): number {
+  return Number(text.replace(",", "."));
 }
 
 /** `#000080:Navy` as `Navy`. */

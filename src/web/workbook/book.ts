@@ -63,7 +63,7 @@ export function readSheet(bytes: ArrayBuffer, wanted: Wanted): SheetTable {
       wanted.hidden,
     );
     const hiddenNote = hidden.length > 0 && wanted.sheet === null &&
-      `Not read, as it is hidden, but to be chosen above: ${
+      `A hidden sheet is not read unless you choose it above: ${
         hidden.join(", ")
       }.`;
     return { ...found, sheets, sheet, note: sentences(note, hiddenNote) };
@@ -74,7 +74,7 @@ export function readSheet(bytes: ArrayBuffer, wanted: Wanted): SheetTable {
     .filter((one) => one !== found && one.table.rows.length > 0)
     .map(({ sheet }) => sheet);
   const note = others.length > 0 &&
-    `Only the sheet ${found.sheet} is read. To be chosen above: ${
+    `Only the sheet ${found.sheet} is read; you can choose another above: ${
       others.join(", ")
     }.`;
   return { ...found, note: sentences(found.note, note) };
