@@ -38,15 +38,17 @@ export const healthCommand: Command = {
         await check(`${address}/readyz`);
         return print("ready");
       } catch (error) {
-        if (clock.now() >= end) throw await explained(error, address, config);
+        if (clock.now() >= end) {
+          throw await withFailedChecks(error, address, config);
+        }
         await pause(clock, PAUSE_MS);
       }
     }
   },
 };
 
-/** This service answers, but not with 200. */
-class NotWell extends Error {}
+/** The service answers, but not with 200. */
+class Unhealthy extends Error {}
 
 /** Throws unless this service answers 200. */
 async function check(url: string): Promise<void> {
@@ -58,19 +60,19 @@ async function check(url: string): Promise<void> {
         "(SELLER_HOST, SELLER_PORT) with those of the service.",
     );
   }
-  if (status !== 200) throw new NotWell(`${url} answered ${status}.`);
+  if (status !== 200) throw new Unhealthy(`${url} answered ${status}.`);
 }
 
 /**
  * Adds the failed checks. Only the last request has the key: if it is not that
  * of the service, each would count as a guess.
  */
-async function explained(
+async function withFailedChecks(
   error: unknown,
   address: string,
   { operatorKey }: Config,
 ): Promise<unknown> {
-  if (!(error instanceof NotWell)) return error;
+  if (!(error instanceof Unhealthy)) return error;
   const { text } = operatorKey === null
     ? { text: "" }
     : await answerOf(`${address}/readyz`, operatorKey);
