@@ -222,6 +222,13 @@ function checkRepetitions(
     if (trouble.anyWithin(former.at - RECORDED_MS, at)) continue;
     const { status } = former;
     const isDone = status !== null && isSuccess(status);
+    const isAskedFor = sellers.some((seller) =>
+      seller.recoveries.some((recovery) =>
+        url.includes(`/${seller.name}/${recovery.trigger}/`) &&
+        recovery.at > former.at - RECORDED_MS && recovery.at < at
+      )
+    );
+    if (isAskedFor && !isDone) continue;
     const least = isDone
       ? Infinity
       : status === 429

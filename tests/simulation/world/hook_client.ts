@@ -186,6 +186,8 @@ export class HookClient implements Actor {
     const isThere = this.#current(trigger) !== null;
     const since = new Date(this.#scene.stage.now() - 3_600_000).toISOString();
     const path = `${WEBHOOKS}/${trigger}/recover?since=${since}`;
+    const at = this.#scene.stage.scheduler.time;
+    this.#seller.recoveries.push({ trigger, at });
     const reply = await this.#send("POST", path, random);
     if (reply === null) return;
     const expected = isThere ? 200 : 404;

@@ -53,6 +53,8 @@ export class Seller implements Keyring {
   readonly unreliable = new Set<string>();
   /** Events that were sent again because somebody asked. */
   readonly replayed = new Set<string>();
+  /** When those of a trigger that had not arrived were asked for; virtual. */
+  readonly recoveries: { trigger: string; at: number }[] = [];
   /** In the order in which they were handed in. */
   readonly events: KnownEvent[] = [];
   /** What its rate limit is may have changed. */
