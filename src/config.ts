@@ -226,7 +226,7 @@ const ALL = {
     placeholder: "BYTES",
     fallback: "268435456",
     meaning:
-      "bytes of bodies and documents in progress, a quarter a seller; at least twelve times the body limit",
+      "bytes of bodies and documents in progress, a quarter a seller; less than twelve times the body limit is warned of",
     parse: (text) => wholeNumber(text, 1, 1_099_511_627_776),
   },
   imageLimit: {

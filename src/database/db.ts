@@ -375,7 +375,7 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   busy: "another process holds the database's lock",
   away: "the database cannot be reached",
   removed:
-    "seller.db, seller.db-wal or seller.db-shm was removed or replaced; restart the service",
+    "seller.db, seller.db-wal or seller.db-shm was removed or replaced; put seller.db back if it is gone, and restart the service",
   unsure: "the database went away",
   readonly: "the database cannot be written",
 };

@@ -33,7 +33,7 @@ export function makeDataFolder(folder: string): void {
 
 /**
  * Opens the database and upgrades its schema. Throws a `DbError`: `missing` if
- * there is none and none is to be created.
+ * there is none and none is to be created, `removed` if there was one.
  */
 export async function openDatabase(
   { dataDir, databaseUrl: url, ...place }: DatabasePlace,
@@ -46,8 +46,12 @@ export async function openDatabase(
     const { databasePool: connections, databaseShards: shards } = place;
     return await openPostgres({ url, connections, shards, create, ...options });
   }
-  if (!create && !hasDatabase(dataDir)) {
-    throw new DbError("missing", `there is no database in ${dataDir}`);
+  if (!hasDatabase(dataDir)) {
+    // An empty database would refuse each seller, and look well.
+    if (wasUsed(dataDir)) throw removed(dataDir);
+    if (!create) {
+      throw new DbError("missing", `there is no database in ${dataDir}`);
+    }
   }
   return await openSqlite(databaseFile(dataDir), options);
 }
@@ -63,4 +67,23 @@ export function hasDatabase(dataDir: string): boolean {
     const { NotFound, NotADirectory } = Deno.errors;
     return !(error instanceof NotFound || error instanceof NotADirectory);
   }
+}
+
+/** Whether a service ran in a data folder: its roles leave their locks there. */
+function wasUsed(dataDir: string): boolean {
+  try {
+    const names = [...Deno.readDirSync(dataDir)].map(({ name }) => name);
+    return names.some((name) => name.endsWith(".lock"));
+  } catch {
+    return false;
+  }
+}
+
+function removed(dataDir: string): DbError {
+  return new DbError(
+    "removed",
+    `there is no seller.db in ${dataDir}, where a service ran: put it back, ` +
+      "or restore a backup. For a new database, take an empty folder; for one " +
+      "of PostgreSQL, set SELLER_DATABASE_URL.",
+  );
 }

@@ -123,7 +123,7 @@ export class Health {
   async #fullDisk(): Promise<string | null> {
     if (this.#folder === null) return null;
     const free = await this.#deps.disk.free(this.#folder).catch(() => Infinity);
-    return free < LEAST_FREE ? "no space is left on its disk" : null;
+    return free < LEAST_FREE ? "less than 1 MiB is free on its disk" : null;
   }
 
   async #queueTrouble(): Promise<string | null> {

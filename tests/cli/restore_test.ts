@@ -170,8 +170,8 @@ Deno.test("health --ready: says which check fails, and why, if it has the operat
     (await assertRejects(() => ready(key), Error)).message;
   assertEquals(
     await failure(operatorKey),
-    `http://127.0.0.1:${port}/readyz answered 503. Failed: database (no space ` +
-      "is left on its disk).",
+    `http://127.0.0.1:${port}/readyz answered 503. Failed: database (less ` +
+      "than 1 MiB is free on its disk).",
   );
   for (const key of [null, "that-of-another-service"]) {
     assertEquals(

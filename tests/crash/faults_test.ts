@@ -151,6 +151,30 @@ for (const [name, [spoil, message]] of Object.entries(SPOILT)) {
   });
 }
 
+Deno.test("a folder that has lost its database is not given an empty one", async () => {
+  await using folder = await temporaryFolder();
+  const key = await prepare(folder.path);
+  await using kept = await temporaryFolder();
+  {
+    await using program = await serve(folder.path);
+    assertEquals((await upload(program, key, product("p"))).status, 200);
+    await program.stop();
+  }
+  await Deno.rename(`${folder.path}/seller.db`, `${kept.path}/seller.db`);
+  for (const words of [["serve", "--port=0"], ["seller", "add", "b"]]) {
+    const { code, stdout, stderr } = await runProgram([
+      ...words,
+      `--data=${folder.path}`,
+    ]);
+    assertEquals([code, stdout], [1, ""], stderr);
+    assertMatch(stderr, /^error: there is no seller\.db in [^\n]*\n$/);
+    assertStringIncludes(stderr, "restore a backup");
+  }
+  await Deno.rename(`${kept.path}/seller.db`, `${folder.path}/seller.db`);
+  await using program = await serve(folder.path);
+  assertEquals((await upload(program, key, product("p"))).status, 200);
+});
+
 Deno.test("a page damaged under a running service is an error answered, not an end", async () => {
   await using folder = await temporaryFolder();
   const key = await prepare(folder.path);

@@ -111,7 +111,7 @@ Deno.test("without room on the disk of the database the service is not ready, th
   assertEquals(statusIn(full), [503, "unavailable"]);
   assertEquals(
     textAt(full.xml, "checks/database"),
-    "failed: no space is left on its disk",
+    "failed: less than 1 MiB is free on its disk",
   );
   bytes = 1e9;
   now += 1_000;
