@@ -4,6 +4,7 @@
  * code points.
  */
 import type { DetailCode, Problem } from "./errors.ts";
+import { isMadeDate } from "./made_dates.ts";
 
 /**
  * The form of a value's text as the published schema describes it; `max` in
@@ -174,7 +175,9 @@ function decimalReader(
       return bad(
         "not_a_number",
         meant === null
-          ? `is ${quote(text)}; it must be ${expected}.`
+          ? `is ${quote(text)}${
+            isMadeDate(text) ? ", a date that a spreadsheet program made" : ""
+          }; it must be ${expected}.`
           : `is ${quote(text)}; write "${meant}": digits and a point alone.`,
       );
     }
@@ -191,8 +194,12 @@ function decimalReader(
   };
 }
 
-/** A number with separators and a currency. */
-const WRITTEN = /^[^\d.,]{0,5}(\d(?:[\d.,' \u00a0\u202f]{0,29}\d)?)\D{0,5}$/;
+/** A number with separators, and what stands around it. */
+const WRITTEN =
+  /^([^\d.,]{0,5})(\d(?:[\d.,' \u00a0\u202f]{0,29}\d)?)(\D{0,5})$/;
+
+/** A sign beside an amount; what is another text may belong to the number. */
+const SIGN = /^(?:[+%]|US\$|\p{Sc}|kr\.?|zł|kč|s?fr\.?|euro?)?$/iu;
 
 /**
  * The decimal that a text means, as in `1 299,50 kr`; null if it is ambiguous:
@@ -200,8 +207,11 @@ const WRITTEN = /^[^\d.,]{0,5}(\d(?:[\d.,' \u00a0\u202f]{0,29}\d)?)\D{0,5}$/;
  */
 function decimalMeant(text: string): string | null {
   if (text.includes("-")) return null;
-  const written = WRITTEN.exec(text)?.[1];
-  if (written === undefined) return null;
+  const [, before, written, after] = WRITTEN.exec(text) ?? [];
+  const isAlone = written !== undefined &&
+    [before.trim(), after.trim()]
+      .every((sign) => SIGN.test(sign) || CURRENCIES.has(sign));
+  if (!isAlone) return null;
   const parts = written.split(/[.,' \u00a0\u202f]/);
   const separators = written.replace(/\d/g, "");
   const last = separators.at(-1);

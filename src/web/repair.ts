@@ -1,6 +1,7 @@
 /** The problems of a table at their cells, and what mends them. */
 import { SCALAR_RULES, type ScalarField } from "../catalogue/fields.ts";
 import type { Detail } from "../client/mod.ts";
+import { isMadeDate } from "../lib/made_dates.ts";
 import { mayBeConfirmed } from "./held.ts";
 import { type Target, TARGETS } from "./headers.ts";
 import { decimalOf, pointOf } from "./numbers.ts";
@@ -131,10 +132,15 @@ function numberIn(text: string, { unit }: { unit: boolean }): string {
   const [number] = numbers;
   const rest = text.replace(number, "");
   if (/[-\u2212\u2013<>]/.test(rest)) return "";
-  if (!unit && /[\p{L}\p{Sc}]/u.test(rest)) return "";
+  if (unit ? !PIECES.test(rest.trim()) : /[\p{L}\p{Sc}]/u.test(rest)) return "";
+  if (isMadeDate(text)) return "";
   const plain = decimalOf(number, [], pointOf([number]));
   return /^\d+(\.\d+)?$/.test(plain) && plain !== text ? plain : "";
 }
+
+/** What may stand behind a number of pieces. */
+const PIECES =
+  /^(?:pcs?|pieces?|units?|stk?|stck|stück|ks|szt|stuks?|ea|uds?)?\W*$/iu;
 
 /** Addresses that lack `https://`; "" if that is not what is wrong. */
 function withScheme(text: string): string {

@@ -1,5 +1,6 @@
 /** What is wrong with a table, or may be, before anything of it is sent. */
 import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
+import { isMadeDate } from "../lib/made_dates.ts";
 import type { Table } from "./csv.ts";
 import type { Work } from "./slices.ts";
 import { isImagePath, valuesIn } from "./guesses.ts";
@@ -192,20 +193,9 @@ function saleDatesIn(header: readonly string[], rows: Table["rows"]): number[] {
 
 const AS_NUMBER =
   /^\d+(?:[.,]\d+E[+-]?\d+|E[+-]\d+|[.,]0)$|^\d{1,3}(?:,\d{3})+$/i;
-const AS_DATE =
-  /^\d{1,2}[./]\d{1,2}[./]\d{2,4}$|^\d{4}-\d\d-\d\d(?:T[\d:]{8})?$/;
-/** Short names of months in the languages of the page. */
-const MONTHS =
-  "jan feb mar apr may jun jul aug sep oct nov dec mär mrz mai okt dez maj janv févr mars avr juin juil août sept déc ene abr ago dic sty lut kwi cze lip sie wrz paź lis gru mrt mei"
-    .split(" ");
-
 /** Whether a number or a date was made of it, as of `1E3`, `1234` or `1-2`. */
 function isAsSpreadsheetsWrite(value: string): boolean {
-  const [one, other] = value.toLowerCase().split(/[.\s-]+/).filter(Boolean);
-  const isDay = (text = "") => /^\d{1,2}$/.test(text);
-  return AS_NUMBER.test(value) || AS_DATE.test(value) ||
-    isDay(one) && MONTHS.includes(other) ||
-    MONTHS.includes(one) && isDay(other);
+  return AS_NUMBER.test(value) || isMadeDate(value);
 }
 
 const NUMBER = /\d[\d.,\s']*\d|\d/;

@@ -32,9 +32,28 @@ Deno.test("a price in a national form is refused with the form to write", () => 
     ["5e3", null],
     ["1/2", null],
     ["free", null],
-    ["12,", "12"],
+    ["12,90 Euro", "12.90"],
+    ["US$ 12.90", "12.90"],
+    // Without what belongs to the number, it would be another one.
+    ["12,", null],
+    ["12,9O", null],
+    ["12. Sep", null],
+    ["Nov 78", null],
+    ["1290 ct", null],
   ];
   for (const [text, expected] of prices) {
     assertEquals([text, meant(text)], [text, expected]);
+  }
+});
+
+Deno.test("of a price that a spreadsheet program made a date, that is said", () => {
+  for (const date of ["12. Sep", "Nov 78", "12-Sep", "12.09.2026"]) {
+    const read = readPrice(date);
+    assert("problem" in read, date);
+    assertEquals(
+      read.problem.message,
+      `is "${date}", a date that a spreadsheet program made; it must be a ` +
+        'decimal above 0 with a point, as in "199.00".',
+    );
   }
 });

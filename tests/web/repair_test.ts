@@ -16,10 +16,11 @@ function offeredFor(header: string, value: string): string[] {
 Deno.test("a number is offered alone where the rest of the cell means nothing", () => {
   assertEquals(offeredFor("Quantity", "10 pcs."), ["10"]);
   assertEquals(offeredFor("Price", "12,90 / "), ["12.90"]);
-  for (const stock of ["-3", "\u22123", "> 10", "2 x 5"]) {
+  assertEquals(offeredFor("Quantity", "10 Stück"), ["10"]);
+  for (const stock of ["-3", "\u22123", "> 10", "2 x 5", "1O", "5. Jan"]) {
     assertEquals(offeredFor("Quantity", stock), [], stock);
   }
-  for (const price of ["19,90 CHF", "$ 19,90", "from 19,90"]) {
+  for (const price of ["19,90 CHF", "$ 19,90", "from 19,90", "12. Sep"]) {
     assertEquals(offeredFor("Price", price), [], price);
   }
 });

@@ -1,0 +1,19 @@
+/** Dates that spreadsheet programs make of numbers such as 12.9 and 11.78. */
+
+const DATE =
+  /^\d{1,2}[./]\d{1,2}[./]\d{2,4}$|^\d{4}-\d\d-\d\d(?:[T ][\d:]{5,8})?$/;
+/** Short names of months in the languages of the page. */
+const MONTHS = new Set(
+  ("jan feb mar apr may jun jul aug sep oct nov dec mär mrz mai okt dez maj " +
+    "janv févr mars avr juin juil août sept déc ene abr ago dic sty lut kwi " +
+    "cze lip sie wrz paź lis gru mrt mei").split(" "),
+);
+
+/** Whether it is such a date, as `12. Sep`, `Nov 78` and `12.09.2026` are. */
+export function isMadeDate(text: string): boolean {
+  const [one = "", other = ""] = text.toLowerCase().split(/[.\s-]+/)
+    .filter(Boolean);
+  const isDay = (part: string) => /^\d{1,2}$/.test(part);
+  return DATE.test(text) || isDay(one) && MONTHS.has(other) ||
+    MONTHS.has(one) && isDay(other);
+}
