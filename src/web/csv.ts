@@ -160,14 +160,34 @@ const LONGEST_VALUE = 1_000_000;
 function rowReader(text: string, delimiter: string): RowReader {
   const isEnd = (at: number) =>
     at >= text.length || "\r\n".includes(text[at]) || text[at] === delimiter;
+  const afterSpaces = (at: number) => {
+    while (text[at] === " ") at++;
+    return at;
+  };
+  let soughtFrom = 0;
+  let found = -1;
+  /**
+   * The next quotation mark before the end of a value. It is kept, as each row
+   * may begin a text where no other one is closed.
+   */
+  const nextBeforeEnd = (from: number) => {
+    if (soughtFrom <= from && from <= found) return found;
+    soughtFrom = from;
+    for (let at = from;; at++) {
+      at = text.indexOf('"', at);
+      if (at < 0) return found = Infinity;
+      if (isEnd(afterSpaces(at + 1))) return found = at;
+    }
+  };
   /** Where the text that begins at `from` is closed; null: nowhere. */
   const closing = (from: number, to: number) => {
+    const limit = Math.min(to, from + LONGEST_VALUE);
+    if (nextBeforeEnd(from + 1) >= limit) return null;
     let isStray = false;
     for (let at = from + 1;; at++) {
       at = text.indexOf('"', at);
-      if (at < 0 || at >= Math.min(to, from + LONGEST_VALUE)) return null;
-      let end = at + 1;
-      while (text[end] === " ") end++;
+      if (at < 0 || at >= limit) return null;
+      const end = afterSpaces(at + 1);
       if (text[at + 1] === '"') at++;
       else if (isEnd(end)) return { at, end, isStray };
       else isStray = true;
