@@ -1,7 +1,7 @@
 /** A change of many products at once: what becomes of each. */
 import type { Status } from "../catalogue/fields.ts";
 import type { Product, ProductAttributes } from "../client/mod.ts";
-import { decimalOf } from "./numbers.ts";
+import { decimalOf, doubtOf, priceDoubt } from "./numbers.ts";
 
 /** The most products of one request, and so of a selection. */
 export const AT_ONCE = 10_000;
@@ -17,6 +17,8 @@ export interface Step {
   from: string;
   to: string;
   sent: ProductAttributes;
+  /** Whether it is meant, where it is far from what it was. */
+  doubt: string | null;
 }
 
 /** Decimals that are calculated with; prices have as many at most. */
@@ -28,6 +30,8 @@ export function flawOf({ field, how, text }: BulkChange): string | null {
   if (field === "status") return null;
   const number = scaled(text);
   if (number === null) return "Write a number, as in 159.50 or −10.";
+  const doubt = doubtOf(text, field === "quantity");
+  if (doubt !== null) return doubt;
   if (field === "quantity" && number % ONE !== 0n) {
     return "Write a whole number.";
   }
@@ -51,7 +55,8 @@ function stepOf(
   { field, how, text }: BulkChange,
 ): Step | null {
   if (field === "status") {
-    return { sku, from: `${status}`, to: text, sent: { id, status: text } };
+    const sent = { id, status: text };
+    return { sku, from: `${status}`, to: text, sent, doubt: null };
   }
   const number = scaled(text)!;
   if (field === "quantity") {
@@ -64,17 +69,21 @@ function stepOf(
       from: `${from ?? "–"}`,
       to: `${value}`,
       sent: { id, quantity: sent },
+      doubt: null,
     };
   }
   if (price === undefined) return null;
-  const { amount: from, currency } = price;
-  const amount = textOf(changed(scaled(from)!, how, number, currency));
-  const expected = how === "to" ? undefined : from;
+  const { currency } = price;
+  const stored = scaled(price.amount)!;
+  const from = textOf(stored);
+  const amount = textOf(changed(stored, how, number, currency));
+  const expected = how === "to" ? undefined : price.amount;
   return {
     sku,
     from: `${from} ${currency}`,
     to: `${amount} ${currency}`,
     sent: { id, price: { amount, currency, expected } },
+    doubt: priceDoubt(amount, currency, { amount: from, currency }),
   };
 }
 
@@ -123,6 +132,6 @@ function textOf(number: bigint): string {
     DECIMALS + 1,
     "0",
   );
-  const decimals = digits.slice(-DECIMALS).replace(/0{1,2}$/, "");
+  const decimals = digits.slice(-DECIMALS).replace(/00$/, "");
   return `${number < 0n ? "-" : ""}${digits.slice(0, -DECIMALS)}.${decimals}`;
 }

@@ -7,7 +7,7 @@ import {
   type ScalarField,
 } from "../catalogue/fields.ts";
 import type { Product, SentProduct } from "../client/mod.ts";
-import { decimalOf } from "./numbers.ts";
+import { decimalOf, doubtOf, priceDoubt } from "./numbers.ts";
 
 /** An entry of a list; `note` is the name of an attribute or an image's alt. */
 export interface Item {
@@ -76,8 +76,25 @@ export function problemOf(name: ScalarField, text: string): string | null {
   const rule = SCALAR_RULES[name];
   const value = rule.verbatim ? text : spelled(name, text.trim());
   if (value === "") return rule.required ? "This is needed." : null;
+  const doubt = isAmount(name) ? doubtOf(text, false) : null;
+  if (doubt !== null) return doubt;
   const read = rule.read(value);
   return "problem" in read ? `This ${read.problem.message}` : null;
+}
+
+/** Whether it may have thousands. */
+function isAmount(name: ScalarField): boolean {
+  return name === "price" || name === "compare_at_price";
+}
+
+/** Whether the price is meant, where it is far from what is stored. */
+export function doubtIn(draft: Draft, stored: Draft): string | null {
+  const { scalars: { price: amount }, currency } = stored;
+  return amount === "" ? null : priceDoubt(
+    spelled("price", draft.scalars.price),
+    draft.currency,
+    { amount, currency },
+  );
 }
 
 /** An amount as people type it, as in `159,50`, in the interface's spelling. */

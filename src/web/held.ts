@@ -9,6 +9,7 @@ import {
   type Product,
 } from "../client/mod.ts";
 import type { Target } from "./headers.ts";
+import { priceDoubt } from "./numbers.ts";
 import { productsIn } from "./xml.ts";
 import { type Sheet, skuOf } from "./sheet.ts";
 import { valuesOf } from "./spreadsheet.ts";
@@ -149,24 +150,13 @@ export async function replacedIn(
     const [amount = ""] = values.get("price") ?? [];
     const [currency = ""] = values.get("currency") ?? [];
     const { price } = product;
-    const isFar = updated.has(sku) && amount !== "" && price !== undefined &&
-      (currency !== price.currency || isManyTimes(amount, price.amount));
-    return !isFar ? [] : [{
-      ...place,
-      field: "price",
-      code: "out_of_range",
-      message: `price ${amount} ${currency} is ${price.amount} ` +
-        `${price.currency} now. Is it meant?`,
-    }];
+    const message = updated.has(sku) && amount !== "" && price !== undefined
+      ? priceDoubt(amount, currency, price)
+      : null;
+    return message === null
+      ? []
+      : [{ ...place, field: "price", code: "out_of_range", message }];
   });
-}
-
-/** Nobody changes a price so much at once, but by mistake. */
-const MANY = 10;
-
-function isManyTimes(amount: string, stored: string): boolean {
-  const times = Number(amount) / Number(stored);
-  return times >= MANY || times <= 1 / MANY;
 }
 
 /** What SKUs have in common that a person or a program takes for one. */

@@ -140,6 +140,68 @@ export function pointOf(
   return found.size === 1 ? [...found][0] : "";
 }
 
+const NUMBER = /\d[\d.,\s']*\d|\d/;
+const OF_EITHER = /^[1-9]\d{0,2}([.,])\d{3}$/;
+
+/** A number whose sign may be of thousands or of decimals, as in `1.299`. */
+export interface Doubtful {
+  number: string;
+  sign: Exclude<Point, "">;
+}
+
+/** The number of a text, if it may mean either. */
+export function doubtfulIn(text: string): Doubtful | null {
+  const [number = ""] = NUMBER.exec(text) ?? [];
+  const [, sign] = OF_EITHER.exec(number) ?? [];
+  return sign === undefined ? null : { number, sign: sign as Doubtful["sign"] };
+}
+
+/** Both that it may mean: `1299` and `1.299`, of pieces `1000` and `1`. */
+export function meaningsOf(number: string, isCount: boolean): [string, string] {
+  const small = number.replace(",", ".");
+  return [small.replace(".", ""), isCount ? `${Number(small)}` : small];
+}
+
+/** `does 1.299 mean 1299, or 1.299?` */
+export function whichOf(number: string, [large, small]: string[]): string {
+  return `does ${number} mean ${large}, or ${small}?`;
+}
+
+/** Asks to write a number that may mean either in another way; null: it is clear. */
+export function doubtOf(text: string, isCount: boolean): string | null {
+  const { number } = doubtfulIn(text) ?? {};
+  if (number === undefined) return null;
+  const both = meaningsOf(number, isCount);
+  const [large, small] = both;
+  return `D${whichOf(number, both).slice(1)} Write ${large} or ${
+    isCount ? small : `${small}0`
+  }.`;
+}
+
+/** Nobody changes a price so much at once, but by mistake. */
+const MANY = 10;
+
+/** Whether it is many times another amount, or a small part of it. */
+export function isManyTimes(amount: string, stored: string): boolean {
+  const times = Number(amount) / Number(stored);
+  return times >= MANY || times <= 1 / MANY;
+}
+
+/**
+ * Asks whether a price is meant that is many times what it was, as cents are, or
+ * that has another currency; null: it is neither.
+ */
+export function priceDoubt(
+  amount: string,
+  currency: string,
+  stored: { amount: string; currency: string },
+): string | null {
+  return currency === stored.currency && !isManyTimes(amount, stored.amount)
+    ? null
+    : `price ${amount} ${currency} is ${stored.amount} ${stored.currency} ` +
+      "now. Is it meant?";
+}
+
 function pointIn(number: string): Point {
   const signs = number.match(/[.,]/g) as Point[] | null;
   if (signs === null) return "";

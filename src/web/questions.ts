@@ -18,10 +18,12 @@ import type { Chosen } from "./mappings.ts";
 import {
   HUNDREDTHS,
   isBareWeight,
+  meaningsOf,
   type Point,
   priceUnitOf,
   WEIGHT_UNITS,
   weightUnitOf,
+  whichOf,
 } from "./numbers.ts";
 import { count, plural } from "./parts.tsx";
 import { labelOf, withColumn } from "./sheet.ts";
@@ -136,16 +138,12 @@ function thousandsQuestions(
       };
     }
     const number = (comma ?? point)!;
-    const [whole, decimals] = number.split(/[.,]/);
-    const isCount = mapping.targets[column] === "quantity";
-    const small = isCount ? `${Number(`${whole}.${decimals}`)}` : [
-      whole,
-      decimals,
-    ].join(".");
+    const both = meaningsOf(number, mapping.targets[column] === "quantity");
+    const [large, small] = both;
     return {
-      text: `${name}: does ${number} mean ${whole}${decimals}, or ${small}?`,
+      text: `${name}: ${whichOf(number, both)}`,
       answers: [
-        { label: `${whole}${decimals}`, point: comma ? "." : "," } as const,
+        { label: large, point: comma ? "." : "," } as const,
         { label: small, point: comma ? "," : "." } as const,
       ].map(({ label, point }) => ({
         label,

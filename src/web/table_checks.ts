@@ -12,7 +12,13 @@ import {
   TARGETS,
 } from "./headers.ts";
 import { isHtml } from "./html.ts";
-import { isBareWeight, type Point, type Reading } from "./numbers.ts";
+import {
+  type Doubtful,
+  doubtfulIn,
+  isBareWeight,
+  type Point,
+  type Reading,
+} from "./numbers.ts";
 import { isPrice, isRepeatable, type Mapping } from "./spreadsheet.ts";
 
 /** Labels of the fields that several columns hold, though only one may. */
@@ -146,9 +152,9 @@ export function* checkRows(
     if (changed !== null) damaged.push(changed);
     if (isSum(row) !== null) sums.push(i);
     for (const [column, target] of targets.entries()) {
-      const sign = thousandsSign(row[column], target, readings[column]);
-      if (sign === null) continue;
-      const [number] = NUMBER.exec(row[column])!;
+      const doubtful = doubtfulCell(row[column], target, readings[column]);
+      if (doubtful === null) continue;
+      const { sign, number } = doubtful;
       thousands.set(column, { [sign]: number, ...thousands.get(column) });
     }
     if (sku >= 0) found.alike ??= alikeTo(row[sku]);
@@ -198,22 +204,16 @@ function isAsSpreadsheetsWrite(value: string): boolean {
   return AS_NUMBER.test(value) || isMadeDate(value);
 }
 
-const NUMBER = /\d[\d.,\s']*\d|\d/;
-
-/** The sign of a number if it may be of thousands, or of decimals; else null. */
-function thousandsSign(
+/** A number whose sign may be of thousands, or of decimals; else null. */
+function doubtfulCell(
   text: string,
   target: Target,
   { point, unit }: Reading,
-): Point | null {
+): Doubtful | null {
   const isMeant = isPrice(target) || target === "quantity" ||
     target === "weight" && (unit === "g" || point === "");
-  if (!isMeant) return null;
-  const [number = ""] = NUMBER.exec(text) ?? [];
-  const [, sign] = /^[1-9]\d{0,2}([.,])\d{3}$/.exec(number) ?? [];
-  return sign === undefined || point !== "" && point !== sign
-    ? null
-    : sign as Point;
+  const found = isMeant ? doubtfulIn(text) : null;
+  return point === "" || point === found?.sign ? found : null;
 }
 
 /** A SKU as a person reads it: without case and invisible characters. */

@@ -48,6 +48,79 @@ Deno.test("prices change exactly, and to what their currency has", () => {
   ]);
 });
 
+Deno.test("a number that may mean either is not taken, and a far price asked for", () => {
+  const flaw = (field: "price" | "quantity", text: string) =>
+    flawOf({ field, how: "to", text });
+  assertEquals(
+    flaw("price", "1.399"),
+    "Does 1.399 mean 1399, or 1.399? Write 1399 or 1.3990.",
+  );
+  assertEquals(
+    flaw("quantity", "1.000"),
+    "Does 1.000 mean 1000, or 1? Write 1000 or 1.",
+  );
+  for (const text of ["1399", "1.3990", "1.399,00", "0.125", "13.99"]) {
+    assertEquals(flaw("price", text), null, text);
+  }
+  const price = { amount: "1299", currency: "EUR" };
+  const to = (text: string) =>
+    stepsOf([{ id: "1", sku: "A", price, images: [] }], {
+      field: "price",
+      how: "to",
+      text,
+    }).map(({ from, to, doubt }) => [from, to, doubt]);
+  assertEquals(to("1.3990"), [[
+    "1299.00 EUR",
+    "1.3990 EUR",
+    "price 1.3990 EUR is 1299.00 EUR now. Is it meant?",
+  ]]);
+  assertEquals(to("1399"), [["1299.00 EUR", "1399.00 EUR", null]]);
+});
+
+browserTest(
+  "the page: a price ten times another is stored only if it is meant",
+  async (openTab) => {
+    await using app = await boot();
+    await using tab = await openTab();
+    const { page } = tab;
+    await app.upload(product("A"));
+    const stored = async () =>
+      (await app.client().getProduct({ sku_or_id: "A" })).product.price!.amount;
+    const click = (name: string) =>
+      page.getByRole("button", { name, exact: true }).click();
+    await signIn(tab, app.url, app.key);
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    await page.getByRole("link", { name: "A", exact: true }).click();
+    const price = page.locator("#field-price");
+    await price.fill("1.990");
+    await page.getByText("Does 1.990 mean 1990, or 1.990?").waitFor();
+    await price.fill("1990");
+    await click("Save");
+    await page.getByText("Price 1990 SEK is 199 SEK now. Is it meant?")
+      .waitFor();
+    assertEquals(await stored(), "199");
+    await click("Save");
+    await page.getByText("The product is saved.").waitFor();
+    assertEquals(await stored(), "1990");
+
+    await page.getByRole("link", { name: "All products" }).click();
+    await page.getByLabel("Select A").check();
+    await page.getByLabel("Change", { exact: true })
+      .selectOption("Price to a value");
+    await page.getByLabel("Value").fill("1.990");
+    await click("Preview for 1 product");
+    await page.getByText("Does 1.990 mean 1990, or 1.990?").waitFor();
+    await page.getByLabel("Value").fill("19,90");
+    await click("Preview for 1 product");
+    await page.getByText("A: 1990.00 SEK → 19.90 SEK").waitFor();
+    await page.getByText("A: price 19.90 SEK is 1990.00 SEK now").waitFor();
+    await click("It is meant: change 1 product");
+    await page.getByText("1 product changed.").waitFor();
+    assertEquals(await stored(), "19.9");
+    assertEquals(tab.faults, []);
+  },
+);
+
 browserTest(
   "the page: many products are changed, fetched again and deleted",
   async (openTab) => {
@@ -77,7 +150,7 @@ browserTest(
     await page.getByLabel("Select P-40").uncheck();
     await page.getByLabel("Value").fill("-10,5 %");
     await click("Preview for 55 products");
-    await page.getByText("P-10: 199 SEK → 178.11 SEK").waitFor();
+    await page.getByText("P-10: 199.00 SEK → 178.11 SEK").waitFor();
     await app.client().putAttribute({
       sku_or_id: "P-12",
       attribute: "price",

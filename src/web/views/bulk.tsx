@@ -235,9 +235,10 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
 }) {
   const { outcome: { products, details, more }, steps } = preview;
   const { updated, unchanged, refused = 0 } = products;
+  const doubts = steps.filter(({ doubt }) => doubt !== null);
   return (
     <section
-      class={refused > 0 ? "note warn" : "note"}
+      class={refused + doubts.length > 0 ? "note warn" : "note"}
       aria-label="Preview"
       role="status"
     >
@@ -260,6 +261,12 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
           {steps.length > SHOWN && <li>…</li>}
         </ul>
       )}
+      {updated > 0 && doubts.length > 0 && (
+        <p>
+          {doubts[0].sku}: {doubts[0].doubt}
+          {doubts.length > 1 && ` So of ${count(doubts.length)} products.`}
+        </p>
+      )}
       {details && <ProblemList details={details} more={more} />}
       <p class="row">
         {updated > 0 && (
@@ -269,9 +276,9 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
             disabled={busy}
             onClick={onStore}
           >
-            {refused > 0
-              ? `Change ${count(updated)}, leave ${count(refused)}`
-              : `Change ${plural(updated, "product")}`}
+            {doubts.length > 0 ? "It is meant: change" : "Change"} {refused > 0
+              ? `${count(updated)}, leave ${count(refused)}`
+              : plural(updated, "product")}
           </button>
         )}
         <button type="button" onClick={onCancel}>Cancel</button>

@@ -18,6 +18,7 @@ import {
 } from "../../client/mod.ts";
 import {
   changedIn,
+  doubtIn,
   type Draft,
   draftOf,
   type Item,
@@ -62,6 +63,8 @@ export function ProductForm({ client, product, onSaved }: {
   const [refused, setRefused] = useState<readonly Detail[]>([]);
   /** Fields that somebody else has changed as well. */
   const [met, setMet] = useState<readonly string[]>([]);
+  /** What was asked of the price. */
+  const [asked, setAsked] = useState<string | null>(null);
   const { busy, error, run } = useAction();
   /** Goes on from what is stored now; returns what somebody else changed, too. */
   const catchUp = (stored: Draft): readonly string[] => {
@@ -85,6 +88,7 @@ export function ProductForm({ client, product, onSaved }: {
     name in SCALAR_RULES &&
     problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !== null
   );
+  const doubt = doubtIn(draft, from);
   /** The draft to save; null: the person is to look at it once more. */
   const caughtUp = async ({ id }: Product): Promise<Draft | null> => {
     const stored = draftOf(await loadProduct(client, id));
@@ -92,6 +96,8 @@ export function ProductForm({ client, product, onSaved }: {
   };
   const save = async () => {
     setRefused([]);
+    setAsked(doubt);
+    if (doubt !== asked && doubt !== null) return;
     const current = product === null ? draft : await caughtUp(product);
     if (current === null) return;
     const sku = current.scalars.sku.trim();
@@ -160,6 +166,12 @@ export function ProductForm({ client, product, onSaved }: {
         ))}
       </fieldset>
       {error && <ErrorNote error={error} />}
+      {doubt !== null && doubt === asked && (
+        <p class="note warn" role="alert">
+          {doubt[0].toUpperCase() + doubt.slice(1)}{" "}
+          Nothing is saved yet; “Save” stores it.
+        </p>
+      )}
       {met.length > 0 && (
         <p class="note warn" role="alert">
           Somebody else has changed this meanwhile, and nothing is saved yet:
