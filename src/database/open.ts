@@ -83,7 +83,7 @@ function removed(dataDir: string): DbError {
   return new DbError(
     "removed",
     `there is no seller.db in ${dataDir}, where a service ran: put it back, ` +
-      "or restore a backup. For a new database, take an empty folder; for one " +
-      "of PostgreSQL, set SELLER_DATABASE_URL.",
+      "or take an empty folder, and restore a backup there or begin anew. For " +
+      "a database of PostgreSQL, set SELLER_DATABASE_URL.",
   );
 }
