@@ -216,11 +216,12 @@ export function Grid(
                     typed={first + i === row && j === column ? typed : null}
                     onType={setTyped}
                     onChoose={(isSelecting) => {
-                      commit();
+                      // Ends an edit, once: what goes away has no focus to lose.
+                      box.current?.focus({ preventScroll: true });
                       if (isSelecting && j === column) go(first + i, j, true);
                       else go(first + i, j);
                     }}
-                    onEdit={() => setTyped(textAt(one, other.at))}
+                    onEdit={() => setTyped(textAt(rows[row], at))}
                     onEnd={(how) => {
                       if (how === "cancel") setTyped(null);
                       else commit();
@@ -287,6 +288,7 @@ function Cell(
     typed: string | null;
     onType: (text: string) => void;
     onChoose: (isSelecting: boolean) => void;
+    /** Edits the chosen cell. */
     onEdit: () => void;
     onEnd: (how: End) => void;
   },
@@ -304,9 +306,10 @@ function Cell(
       aria-selected={isSelected}
       title={message.text ?? undefined}
       onMouseDown={(event) => {
-        if (typed === null) onChoose(event.shiftKey);
+        // What the first click of two does may move another cell below it.
+        if (typed === null && event.detail < 2) onChoose(event.shiftKey);
       }}
-      onDblClick={onEdit}
+      onDblClick={typed === null ? onEdit : undefined}
     >
       {typed === null
         ? <span class="cut">{text}</span>

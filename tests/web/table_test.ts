@@ -1,5 +1,10 @@
 /** A merchant's table on the page: what is stored is what the file meant. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertStringIncludes,
+} from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { boot, product } from "../support/app.ts";
@@ -560,6 +565,50 @@ test("what is missing is typed into its cell, and the file is handed back correc
   await page.getByText("1 problem in 1 row.").waitFor();
   const { text } = await app.call("/seller_api/products/S-15");
   assertStringIncludes(text, '<price currency="SEK">149.5</price>');
+  assertEquals(tab.faults, []);
+});
+
+test("a double click edits the cell of its first click", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab({ width: 680 });
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  // What can be done about a cell takes more or less height, by turns.
+  const rows = Array.from(
+    { length: 6 },
+    (_, i) => i % 2 ? `S-${i};Mug;5,00;many;` : `S-${i};Mug;;${i};`,
+  );
+  await choose(page, csv(...rows), "stock.csv");
+  await click(page, "Check 6 products");
+  await page.getByText("6 problems in 6 rows.").waitFor();
+  const editor = page.getByLabel("Text of the cell");
+  const cell = (row: number, column: number) =>
+    page.locator(`#cell-${row}-${column}`);
+  const edit = async (row: number, column: number) => {
+    const { x, y } = (await cell(row, column).boundingBox())!;
+    await page.mouse.dblclick(x + 40, y + 6);
+    await editor.fill(`1${row}`);
+    await cell(row, column).locator("textarea").waitFor();
+  };
+  // What ends an edit by a double click elsewhere: another line at the top.
+  const top = () => page.evaluate("document.querySelector('.sheet').offsetTop");
+  const before = await top();
+  await edit(0, 1);
+  await edit(1, 1);
+  const after = await top();
+  assertNotEquals(after, before, "this tests nothing at this width");
+  for (const row of [3, 0, 4, 2, 1]) {
+    await page.keyboard.press("Enter");
+    await edit(row, 2);
+  }
+  await page.keyboard.press("Enter");
+  assertEquals(await top(), after);
+  await page.getByRole("button", { name: "Undo (7)" }).waitFor();
+  // One in the editor selects a word.
+  await cell(0, 1).dblclick();
+  await editor.fill("Mugs");
+  await editor.dblclick();
+  assertEquals(await editor.inputValue(), "Mugs");
   assertEquals(tab.faults, []);
 });
 

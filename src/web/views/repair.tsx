@@ -11,6 +11,7 @@ import {
   cellProblem,
   type Flaw,
   flawsIn,
+  type GridColumn,
   gridColumns,
   isNew,
   mayConfirm,
@@ -44,7 +45,7 @@ export function Repair({ client, current, busy }: {
   );
   const columns = useMemo(() => gridColumns(sheet, flaws), [sheet, flaws]);
   const [place, setPlace] = useState<Place | null>(null);
-  const shown = placeIn(place, rows, columns.map(({ at }) => at), wanted);
+  const shown = placeIn(current, place, rows, columns, wanted);
   const isChanged = ({ row, column }: Flaw) => changed.has(`${row}:${column}`);
   const titleAt = useMemo(
     () =>
@@ -63,7 +64,6 @@ export function Repair({ client, current, busy }: {
   const write = (at: Place["column"], texts: ReadonlyMap<number, string>) => {
     if (busy) return;
     const column = typeof at === "number" ? at : addColumn(at);
-    if (column !== at && place !== null) setPlace({ ...place, column });
     editCells(
       [...texts].map(([row, text]): CellChange => ({ row, column, text })),
     );
@@ -167,18 +167,24 @@ export function Repair({ client, current, busy }: {
 
 /** The place, if it is still shown; else that of the first problem. */
 function placeIn(
+  { sheet: { mapping } }: TableUpload,
   place: Place | null,
   rows: readonly number[],
-  columns: readonly Place["column"][],
+  columns: readonly GridColumn[],
   flaws: readonly Flaw[],
 ): Place | null {
-  const isShown = place !== null && rows.includes(place.row) &&
-    columns.includes(place.column);
-  if (isShown) return place;
+  if (place !== null && rows.includes(place.row)) {
+    const { row, column } = place;
+    // The field may have got its column since.
+    const shown = columns.find(({ at }) =>
+      at === column || typeof at === "number" && mapping.targets[at] === column
+    );
+    if (shown !== undefined) return { row, column: shown.at };
+  }
   const [first] = flaws;
   return first === undefined || columns.length === 0
     ? null
-    : { row: first.row, column: first.column ?? columns[0] };
+    : { row: first.row, column: first.column ?? columns[0].at };
 }
 
 /** Rows below a place that have a problem in its column. */
