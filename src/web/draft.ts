@@ -7,6 +7,7 @@ import {
   type ScalarField,
 } from "../catalogue/fields.ts";
 import type { Product, SentProduct } from "../client/mod.ts";
+import { labelOf } from "./words.ts";
 import { decimalOf, doubtOf, priceDoubt } from "./numbers.ts";
 
 /** An entry of a list; `note` is the name of an attribute or an image's alt. */
@@ -114,6 +115,27 @@ export function changedIn(draft: Draft, from: Draft): string[] {
       JSON.stringify(from.lists[name])
   );
   return [...scalars, ...lists];
+}
+
+/** Characters; of longer values it is only told that they changed. */
+const TOLD_UP_TO = 40;
+
+/** What became of each of these fields, as `Quantity 8 → 1`. */
+export function changesTold(
+  draft: Draft,
+  from: Draft,
+  changed: readonly string[],
+): string {
+  const textsOf = ({ scalars, currency }: Draft, name: ScalarField) =>
+    `${scalars[name].trim() || "–"}${name === "price" ? ` ${currency}` : ""}`;
+  return changed.map((name) => {
+    if (!(name in SCALAR_RULES)) return labelOf(name);
+    const texts = [from, draft]
+      .map((one) => textsOf(one, name as ScalarField));
+    return texts.every(({ length }) => length <= TOLD_UP_TO)
+      ? `${labelOf(name)} ${texts.join(" → ")}`
+      : labelOf(name);
+  }).join(", ");
 }
 
 /** The draft with what is stored now in every field that nobody changed. */

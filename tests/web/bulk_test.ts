@@ -103,7 +103,19 @@ browserTest(
     await page.getByText("The product is saved.").waitFor();
     assertEquals(await stored(), "1990");
 
-    await page.getByRole("link", { name: "All products" }).click();
+    // The change, and what its undo would make of it.
+    const changes = page.getByRole("link", { name: "See or undo the change" });
+    await changes.click();
+    await page.getByRole("heading", {
+      name: "Edit of A: Price 199 SEK → 1990 SEK",
+    }).waitFor();
+    await page.getByRole("region", { name: "Results" })
+      .getByText("Price SEK 199.00 → SEK 1,990.00").waitFor();
+    await click("Undo this upload…");
+    const undo = page.getByRole("region", { name: "Undo" });
+    await undo.getByText("A: price SEK 1,990.00 → SEK 199.00").waitFor();
+
+    await page.getByRole("link", { name: "Products", exact: true }).click();
     await page.getByLabel("Select A").check();
     await page.getByLabel("Change", { exact: true })
       .selectOption("Price to a value");
@@ -117,6 +129,17 @@ browserTest(
     await click("It is meant: change 1 product");
     await page.getByText("1 product changed.").waitFor();
     assertEquals(await stored(), "19.9");
+    await changes.click();
+    await app.client()
+      .putAttribute({ sku_or_id: "A", attribute: "price", value: "2" });
+    await click("Undo this upload…");
+    await undo.waitFor();
+    assertEquals(await undo.locator("p, li").allInnerTexts(), [
+      "Nothing would change.",
+      "Changed since, so these stay as they are:",
+      "A: price was changed since.",
+      "Undo the rest\nCancel",
+    ]);
     assertEquals(tab.faults, []);
   },
 );

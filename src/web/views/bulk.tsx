@@ -46,6 +46,8 @@ export interface Done {
   text: string;
   /** What can be undone. */
   transaction_id?: string;
+  /** Former values are known of prices alone. */
+  ofPrices?: boolean;
   /** What cannot, and can be stored again. */
   deleted?: readonly Product[];
   /** Why some of it was not done. */
@@ -126,6 +128,7 @@ function ChangeForm({ client, products, onDone }: {
       const text = `${plural(updated - more, "product")} changed.`;
       onDone({
         transaction_id,
+        ofPrices: change.field === "price",
         text: refused === 0 ? text : `${text} ${count(refused)} refused.`,
       });
     });
@@ -422,7 +425,7 @@ export function DoneNote({ done }: { done: Done }) {
         {text}{" "}
         {transaction_id !== undefined && (
           <a href={linkTo("uploads", transaction_id)}>
-            See or undo the change
+            {done.ofPrices ? "See or undo the change" : "Undo the change…"}
           </a>
         )}
       </p>

@@ -160,7 +160,7 @@ function Results({ client, watched }: { client: Client; watched: Import }) {
           columns={resultColumns(
             client,
             finished_at,
-            (product) => sentRow(import_id, product),
+            { rowOf: (product) => sentRow(import_id, product) },
           )}
           rows={list.rows}
           keyOf={(row) => list.rows!.indexOf(row)}

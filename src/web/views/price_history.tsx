@@ -5,6 +5,38 @@ import { Await, Moment, money, useLoaded } from "../parts.tsx";
 import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 
+/** What an upload made of the price of a product; null: nothing, or it is not kept. */
+export async function priceChangeBy(
+  client: Client,
+  id: string,
+  transaction: string,
+  signal?: AbortSignal,
+): Promise<PriceChange | null> {
+  const { changes } = await client
+    .getHistory({ sku_or_id: id, attribute: "price" }, { signal });
+  return changes.find(({ by }) => by.endsWith(` ${transaction}`)) ?? null;
+}
+
+/** The former price and the new one. */
+export function pricesIn(
+  { from, from_currency, to, currency }: PriceChange,
+): [string, string] {
+  return [money(from, from_currency ?? currency), money(to, currency)];
+}
+
+/** What an upload made of the price of a product. */
+export function PriceChangeBy({ client, id, transaction }: {
+  client: Client;
+  id: string;
+  transaction: string;
+}) {
+  const { data } = useLoaded(
+    (signal) => priceChangeBy(client, id, transaction, signal),
+    [client, id, transaction],
+  );
+  return data && <span>Price {pricesIn(data).join(" → ")}</span>;
+}
+
 const WIDTH = 480;
 const HEIGHT = 96;
 /** Of the height, above and below the line. */
@@ -15,13 +47,12 @@ const COLUMNS: readonly Column<PriceChange>[] = [
   {
     label: "From",
     right: true,
-    cell: ({ from, from_currency, currency }) =>
-      money(from, from_currency ?? currency),
+    cell: (change) => pricesIn(change)[0],
   },
   {
     label: "To",
     right: true,
-    cell: ({ to, currency }) => money(to, currency),
+    cell: (change) => pricesIn(change)[1],
   },
   { label: "By", cell: ({ by }) => <Changer by={by} /> },
 ];

@@ -18,6 +18,7 @@ import {
 } from "../../client/mod.ts";
 import {
   changedIn,
+  changesTold,
   doubtIn,
   type Draft,
   draftOf,
@@ -111,7 +112,9 @@ export function ProductForm({ client, product, onSaved }: {
         .uploadProducts({ products: [sent] });
       nameUpload(
         transaction_id,
-        `${product === null ? "New" : "Edit of"} ${sku}`,
+        product === null
+          ? `New ${sku}`
+          : `Edit of ${sku}: ${changesTold(current, from, changed)}`,
       );
       setFrom(current);
       dropUnsaved(id);

@@ -65,6 +65,7 @@ export function TransactionView({ client, id }: {
           {(data) => (
             <Results
               client={client}
+              id={id}
               results={data}
               settled={final && `${turn} ${final}`}
             />
@@ -82,8 +83,9 @@ function uploadAt(transaction_id: string): { transaction_id: string } {
 /** Rows drawn at first and at each request for more. */
 const ROWS = 25;
 
-function Results({ client, results, settled }: {
+function Results({ client, id, results, settled }: {
   client: Client;
+  id: string;
   results: readonly Result[];
   /**
    * Changes when new images may be stored; null while they are being fetched.
@@ -116,7 +118,7 @@ function Results({ client, results, settled }: {
       </div>
       <Table
         label="Products"
-        columns={resultColumns(client, settled)}
+        columns={resultColumns(client, settled, { transaction: id })}
         rows={wanted.slice(0, shown)}
         keyOf={(result) => result.id ?? results.indexOf(result)}
       />

@@ -6,6 +6,7 @@ import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
 import { isImport, placeOf } from "../names.ts";
 import { ErrorNote, plural, useAction } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
+import { priceChangeBy, pricesIn } from "./price_history.tsx";
 
 /** The most problems that the preview lists. */
 const SHOWN = 20;
@@ -49,20 +50,53 @@ export function UndoBar({ client, watched }: {
   );
 }
 
+interface Preview extends DryRun {
+  /** Of some products: what becomes of their prices. */
+  prices?: readonly string[];
+}
+
 /** What an undo asks of the service. */
 interface Undoing {
-  preview(): Promise<DryRun>;
+  preview(): Promise<Preview>;
   /** Returns the id of the undo. */
   begin(changed?: "keep"): Promise<string>;
 }
 
 function ofUpload(client: Client, transaction_id: string): Undoing {
   return {
-    preview: async () =>
-      (await client.undoUpload({ transaction_id, dry_run: true })).dry_run,
+    preview: async () => {
+      const { dry_run } = await client
+        .undoUpload({ transaction_id, changed: "keep", dry_run: true });
+      const kept = new Set(dry_run.details?.map(({ sku }) => sku));
+      const prices = await pricesAfter(client, transaction_id, kept);
+      return { ...dry_run, prices };
+    },
     begin: async (changed) =>
       (await client.undoUpload({ transaction_id, changed })).transaction_id,
   };
+}
+
+/** Products whose prices are told before an undo. */
+const TOLD = 5;
+
+/** What an undo of an upload makes of prices, but for some SKUs. */
+async function pricesAfter(
+  client: Client,
+  transaction_id: string,
+  without: ReadonlySet<string | undefined>,
+): Promise<string[]> {
+  const found: string[] = [];
+  let looked = 0;
+  for await (const one of client.results({ transaction_id })) {
+    const { id, sku, result } = one;
+    if (result !== "updated" || id === undefined || without.has(sku)) continue;
+    if (looked++ === TOLD) break;
+    const change = await priceChangeBy(client, id, transaction_id);
+    if (change === null) continue;
+    const [former, present] = pricesIn(change);
+    found.push(`${sku}: price ${present} → ${former}`);
+  }
+  return found;
 }
 
 function ofImport(client: Client, import_id: string): Undoing {
@@ -86,7 +120,7 @@ function Undo({ what, undoing, onBegun }: {
   onBegun: (id: string) => void;
 }) {
   const { busy, error, run } = useAction();
-  const [preview, setPreview] = useState<DryRun | null>(null);
+  const [preview, setPreview] = useState<Preview | null>(null);
   return (
     <>
       {preview === null
@@ -117,22 +151,26 @@ function Undo({ what, undoing, onBegun }: {
 }
 
 function PreviewNote({ preview, busy, onUndo, onCancel }: {
-  preview: DryRun;
+  preview: Preview;
   busy: boolean;
   onUndo: (changed?: "keep") => void;
   onCancel: () => void;
 }) {
-  const { products, details: problems = [], more = 0 } = preview;
+  const { products, details: problems = [], more = 0, prices } = preview;
   const isFree = problems.length === 0;
   const left = problems.length + more;
   return (
     <section class={isFree ? "note" : "note warn"} aria-label="Undo">
-      <p>{effects(products)}</p>
+      <p>{effects(products, isFree)}</p>
+      {prices !== undefined && prices.length > 0 && (
+        <ul>
+          {prices.map((text) => <li key={text}>{text}</li>)}
+          {products.updated > prices.length && <li>…</li>}
+        </ul>
+      )}
       {!isFree && (
         <>
-          <p>
-            {plural(left, "thing")} changed since would stay as they are:
-          </p>
+          <p>Changed since, so these stay as they are:</p>
           <ul>
             {problems.slice(0, SHOWN).map(({ sku, message }, i) => (
               <li key={i}>
@@ -160,9 +198,13 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
 
 function effects(
   { created, updated, deleted = 0 }: ProductCounts,
+  isFree: boolean,
 ): string {
   const done = [
-    updated > 0 && `${plural(updated, "product")} would be as before`,
+    updated > 0 &&
+    `${plural(updated, "product")} would be as before${
+      isFree ? "" : ", but for what changed since"
+    }`,
     deleted > 0 && `${plural(deleted, "product")} would be deleted`,
     created > 0 && `${plural(created, "product")} would be created again`,
   ].filter(Boolean);

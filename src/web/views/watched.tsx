@@ -34,6 +34,7 @@ import { linkTo, viewedSeller } from "../route.ts";
 import { Speed } from "../speed.ts";
 import type { Column } from "../table.tsx";
 import { TitleOf } from "../thumbnails.tsx";
+import { PriceChangeBy } from "./price_history.tsx";
 import { ProblemList, type RowOf } from "./refusals.tsx";
 
 /** What is known of an upload or import while it goes on. */
@@ -268,7 +269,7 @@ export function RetryBar({ client, watched, onRetried }: {
 export function resultColumns(
   client: Client,
   settled: string | null,
-  rowOf?: RowOf,
+  { rowOf, transaction }: { rowOf?: RowOf; transaction?: string },
 ): readonly Column<Result | ImportResult>[] {
   return [
     {
@@ -287,6 +288,9 @@ export function resultColumns(
         <div class="pictured">
           {id !== undefined && result !== "deleted" && (
             <TitleOf client={client} id={id} settled={settled} />
+          )}
+          {result === "updated" && transaction !== undefined && (
+            <PriceChangeBy client={client} id={id!} transaction={transaction} />
           )}
           <Failures images={image} />
           {details && (
