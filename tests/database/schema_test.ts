@@ -1,19 +1,19 @@
 /** What the keys of the schema have in common, as sellers can be spread by it. */
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals } from "@std/assert";
-import { MIGRATIONS } from "../../src/database/migrations.ts";
 import { textOf } from "../../src/database/db.ts";
+import { SCHEMA } from "../../src/database/schema.ts";
 import { createTables } from "../../src/database/table.ts";
 
 /** They are read everywhere: who somebody is. */
 const EVERYWHERE = ["sellers", "api_keys"];
 
 /** The columns of each table and of each of its unique keys, in their order. */
-function* tablesOfAllMigrations(): Generator<
+function* tablesOfSchema(): Generator<
   { name: string; columns: string[]; keys: string[][] }
 > {
   using database = new DatabaseSync(":memory:");
-  for (const { sql } of MIGRATIONS) database.exec(textOf(sql, "sqlite"));
+  database.exec(textOf(createTables(SCHEMA), "sqlite"));
   const rows = (sql: string, ...params: string[]) =>
     database.prepare(sql).all(...params) as { name: string; pk: number }[];
   const tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
@@ -33,7 +33,7 @@ function* tablesOfAllMigrations(): Generator<
 Deno.test("each key of a table with rows of a seller begins with the seller", () => {
   const wrong: string[] = [];
   let checked = 0;
-  for (const { name, columns, keys } of tablesOfAllMigrations()) {
+  for (const { name, columns, keys } of tablesOfSchema()) {
     if (!columns.includes("seller_no") || EVERYWHERE.includes(name)) continue;
     checked += keys.length;
     for (const key of keys) {
@@ -45,7 +45,7 @@ Deno.test("each key of a table with rows of a seller begins with the seller", ()
 });
 
 Deno.test("no table names a seller by its public id alone", () => {
-  const named = [...tablesOfAllMigrations()].filter(({ columns }) =>
+  const named = [...tablesOfSchema()].filter(({ columns }) =>
     columns.includes("seller_id") && !columns.includes("seller_no")
   );
   assertEquals(named, []);
