@@ -8,10 +8,10 @@ import {
   mediaTypes,
   PATH_PARAMETERS,
 } from "./endpoint.ts";
+import type { Form } from "../lib/values.ts";
 import { type Scope, scopesOf } from "../sellers/scopes.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { pathNames } from "./openapi.ts";
-import type { TextForm } from "../xml/shapes.ts";
 
 /** An endpoint is on the first page that fits. */
 export const REFERENCE_PAGES = [
@@ -50,9 +50,9 @@ function page(name: string, title: string, paths: RegExp) {
   return { name, title, paths };
 }
 
-/** What a text may be, in words; `code` marks what is written as it is. */
+/** What a field may be, in words; `code` marks what is written as it is. */
 export function formWords(
-  form: TextForm,
+  form: Form,
   code: (text: string) => string,
 ): string {
   const number = (n: number) => n.toLocaleString("en");
@@ -72,8 +72,6 @@ export function formWords(
       return `${form.lengths.join(", ")} digits with a correct check digit`;
     case "date":
       return `a date such as ${code("2026-12-01")}`;
-    default:
-      return "text";
   }
 }
 
