@@ -13,7 +13,10 @@ import {
   ImageRefusal,
   stepLimit,
 } from "../../../src/images/worker/formats/reader.ts";
-import { sniffImage } from "../../../src/images/worker/formats/signature.ts";
+import {
+  REFUSED,
+  sniffImage,
+} from "../../../src/images/worker/formats/signature.ts";
 import { inspectImage } from "../../../src/images/worker/inspect.ts";
 import { Random, seedFrom } from "../../support/random.ts";
 
@@ -88,6 +91,14 @@ Deno.test("inspectImage() refuses what is no image, and says what it is", () => 
     const refusal = assertThrows(() => sniffImage(bytes), ImageRefusal);
     assertEquals(refusal.code, code, text);
     assert(what.test(refusal.message), refusal.message);
+  }
+});
+
+Deno.test("no type that is accepted is refused, too", () => {
+  for (const type of IMAGE_TYPES) {
+    const head = String.fromCharCode(...picture(`a.${type}`)!);
+    const refused = REFUSED.filter(([signature]) => signature.test(head));
+    assertEquals(refused, [], type);
   }
 });
 

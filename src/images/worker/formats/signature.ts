@@ -71,7 +71,7 @@ export const FORMATS: Readonly<Record<ImageType, Format>> = {
 type Signatures = readonly (readonly [RegExp, string])[];
 
 /** Images and other known formats that are not accepted. */
-const REFUSED: Signatures = [
+export const REFUSED: Signatures = [
   [/^BM[^]{4}\0\0\0\0/, "a BMP image"],
   [/^(?:II\*\0|MM\0\*)/, "a TIFF image"],
   [/^\0\0[\x01\x02]\0/, "an icon (ICO or CUR)"],
