@@ -116,7 +116,11 @@ export interface WebhookHealth {
   failingSince: number | null;
 }
 
-const DISABLE_AFTER_MS = 5 * DAY_MS;
+/**
+ * Longer than `RETRIES` take: without a `Retry-After`, one failing delivery alone
+ * disables no webhook.
+ */
+export const DISABLE_AFTER_MS = 5 * DAY_MS;
 /** Of all deliveries together, so it does not follow the number of `RETRIES`. */
 const DISABLE_AFTER_TRIES = 10;
 

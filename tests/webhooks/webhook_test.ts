@@ -1,13 +1,20 @@
-import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertLess,
+  assertThrows,
+} from "@std/assert";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import {
   DELIVERY_STATES,
+  DISABLE_AFTER_MS,
   isGivenUp,
   RETRIES,
   TRANSITIONS,
   webhookSignature,
 } from "../../src/webhooks/webhook.ts";
-import { retryDelay } from "../../src/jobs/retry_schedule.ts";
+import { longestSpan, retryDelay } from "../../src/jobs/retry_schedule.ts";
 import { retryAfter } from "../../src/lib/retry_after.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -104,6 +111,10 @@ Deno.test("a webhook is given up at 410, or after five days and ten failures", (
     isGivenUp({ ...dead, failingSince: now - 5 * DAY + 1 }, 500, now),
   );
   assert(isGivenUp({ failures: 1, failingSince: now }, 410, now));
+});
+
+Deno.test("a delivery is exhausted before its failures disable the webhook", () => {
+  assertLess(longestSpan(RETRIES), DISABLE_AFTER_MS);
 });
 
 Deno.test("transitions lead between known states, and every state can be reached", () => {
