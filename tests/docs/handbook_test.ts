@@ -66,6 +66,11 @@ Deno.test("the chapter on architecture says what bounds each table", () => {
     .flatMap(([names]) => names.split(", "));
   const tablesThatAre = [...TABLES.map(({ name }) => name), ...NOT_COPIED];
   assertEquals(bounded.sort(), tablesThatAre.sort());
+  const bounds = tables(chapter("architecture"), "tables", "bound").flat();
+  for (const { variable } of Object.values(SETTINGS)) {
+    const keeps = variable.endsWith("_DAYS");
+    if (keeps) assertStringIncludes(bounds.join(" "), variable);
+  }
 });
 
 Deno.test("chapters name only settings that exist, with values that they take", () => {
