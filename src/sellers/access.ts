@@ -93,18 +93,26 @@ const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
 /**
  * Until the write ends the seller cannot be removed. What is read afterwards
  * shows a removal before. Not a row of `sellers`, which several servers may have.
+ * Excludes `outlastHolds` alone: many writes hold a seller, and do not see each
+ * other.
  */
 export async function holdSeller(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(lockOf("FOR KEY SHARE"), [[sellerNo]]);
 }
 
-/** Waits for the writes that hold a seller; later ones wait for this one. */
+/**
+ * Waits for the writes that hold a seller; later ones wait for this one. Excludes
+ * all three locks.
+ */
 export async function outlastHolds(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(lockOf("FOR UPDATE"), [[sellerNo]]);
 }
 
-/** Until the write ends no other one of the seller changes its keys. */
-export async function lockKeys(tx: Tx, sellerNo: number): Promise<void> {
+/**
+ * For a write that counts rows of the seller before it adds one. Excludes
+ * itself and `outlastHolds`; comes before `holdSeller`, which goes on beside it.
+ */
+export async function oneWriteAtATime(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(lockOf("FOR NO KEY UPDATE"), [[sellerNo]]);
 }
 

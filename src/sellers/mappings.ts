@@ -116,7 +116,10 @@ function problemOf(
   };
 }
 
-/** Stores a mapping in the place of one of its name. Throws 422. */
+/**
+ * Stores a mapping in the place of one of its name. Throws 422 beyond the limit,
+ * so the write has `oneWriteAtATime`.
+ */
 export async function putMapping(
   tx: Tx,
   { sellerNo, name, mapping }: {

@@ -8,7 +8,7 @@ import { notFound, recordInvalid, ServiceError } from "../lib/errors.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { isoTime } from "../xml/encode.ts";
 import { recorded, SELLER } from "../operations/audit.ts";
-import { lockKeys, requireActive } from "./access.ts";
+import { oneWriteAtATime, requireActive } from "./access.ts";
 import { keyWords } from "./administration.ts";
 import { rightsWithin } from "./key_rights.ts";
 import {
@@ -48,7 +48,7 @@ function changed<T>(
   change: (keys: Keys) => Promise<readonly [T, detail: string | null]>,
 ): Promise<T> {
   return recorded(services, SELLER, action, async (tx) => {
-    await lockKeys(tx, caller.no);
+    await oneWriteAtATime(tx, caller.no);
     await requireActive(tx, caller);
     const all = await listKeys(tx, caller.no);
     const own = all.find(({ id }) => id === caller.keyId)!;

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { MAPPING_BYTES, MAPPINGS_LIMIT } from "../../src/sellers/mappings.ts";
 import { boot } from "../support/app.ts";
+import { bothEngines } from "../support/engine.ts";
 import { contract } from "../support/forms.ts";
 
 const PATH = "/seller_api/mappings";
@@ -55,6 +56,21 @@ contract.test("mappings: their number and bytes are bounded", async () => {
   const long = "x".repeat(MAPPING_BYTES);
   assertEquals((await put("m0", `<mapping>${long}</mapping>`)).status, 413);
   assertEquals((await put("x".repeat(65))).status, 422);
+});
+
+bothEngines.test("mappings: of four new ones at once, the limit lets in what fits", async () => {
+  await using app = await boot();
+  const client = app.client();
+  const mapping = { columns: [], values: [] };
+  const put = (name: string) => client.putMapping({ name, mapping });
+  for (let n = 1; n < MAPPINGS_LIMIT; n++) await put(`m${n}`);
+  for (let round = 0; round < 10; round++) {
+    const names = ["a", "b", "c", "d"];
+    const puts = await Promise.allSettled(names.map(put));
+    const stored = names.filter((_, n) => puts[n].status === "fulfilled");
+    assertEquals(stored.length, 1);
+    await client.deleteMapping({ name: stored[0] });
+  }
 });
 
 contract.test("mappings: what is wrong with one is told", async () => {

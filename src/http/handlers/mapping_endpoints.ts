@@ -2,7 +2,7 @@
 import type { MappingNode } from "../../contracts/answers.ts";
 import { MAPPING_EXAMPLE } from "../../contracts/examples.ts";
 import { notFound } from "../../lib/errors.ts";
-import { requireActive } from "../../sellers/access.ts";
+import { oneWriteAtATime, requireActive } from "../../sellers/access.ts";
 import {
   deleteMapping as removeMapping,
   listMappings as mappingsOf,
@@ -25,6 +25,7 @@ export const putMapping = endpoint({
 }, async ({ services, seller, params, document }) => {
   const mapping = readMapping(await document(MAPPING_BYTES));
   await services.db.write(async (tx) => {
+    await oneWriteAtATime(tx, seller.no);
     await requireActive(tx, seller);
     const { name } = params;
     await storeMapping(tx, { sellerNo: seller.no, name, mapping });
