@@ -220,10 +220,15 @@ function writeCells(
   steps: Upload["steps"],
 ): void {
   const current = upload.value!;
+  const sheet = current.sheet!;
   const places = changes.map(({ row, column }) => `${row}:${column}`);
+  // Somebody said so of the row as it was.
+  const confirmed = new Set(current.confirmed);
+  for (const { row } of changes) confirmed.delete(skuOf(sheet, row));
   change({
     ...corrections(),
-    sheet: withCells(current.sheet!, changes),
+    sheet: withCells(sheet, changes),
+    confirmed,
     steps,
     changed: new Set([...current.changed, ...places]),
   });

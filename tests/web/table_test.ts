@@ -105,6 +105,30 @@ test("a SKU typed here that another product has is confirmed first", async (open
   assertEquals(tab.faults, []);
 });
 
+test("what was confirmed of a row is asked again once a cell of it changes", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("OLD", "<brand>Kockums</brand>"));
+  await signIn(tab, app.url, app.key);
+  await choose(page, csv("M-5;Title of OLD;99,00;many;"), "stock.csv");
+  await click(page, "Check 1 product");
+  const type = async (cell: string, text: string) => {
+    await grid(page).getByText(cell, { exact: true }).click();
+    await page.keyboard.type(text);
+    await page.keyboard.press("Enter");
+  };
+  await type("M-5", "OLD");
+  await click(page, "Check again");
+  await click(page, "It is meant: change OLD");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  await type("many", "7");
+  await type("Title of OLD", "Ladle");
+  await click(page, "Check again");
+  await grid(page).getByText("SKU is taken by another product").waitFor();
+  assertEquals(tab.faults, []);
+});
+
 test("a row that would make another product of one that is stored is confirmed first", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
