@@ -9,7 +9,7 @@ import {
   type Product,
 } from "../client/mod.ts";
 import type { Target } from "./headers.ts";
-import { priceDoubt } from "./numbers.ts";
+import { isManyTimes, priceDoubt } from "./numbers.ts";
 import { productsIn } from "./xml.ts";
 import { type Sheet, skuOf } from "./sheet.ts";
 import { valuesOf } from "./spreadsheet.ts";
@@ -89,8 +89,8 @@ export async function heldIn(
  * no word of the title stays, or the GTIN is another one. Who takes a SKU by
  * mistake changes those. And one for each row that would make a second product
  * of one, as its SKU differs in capital letters, zeros before it or invisible
- * characters alone. And one for each price that is many times what it was, as
- * cents are, or that has another currency.
+ * characters alone. And one for each price and weight that is many times what it
+ * was, as cents and grams are, or that has another currency.
  */
 export async function replacedIn(
   client: Client,
@@ -99,7 +99,13 @@ export async function replacedIn(
   signal: AbortSignal,
 ): Promise<Detail[]> {
   const { targets } = sheet.mapping;
-  const looked: readonly Target[] = ["title", "gtin", "price", "sale_price"];
+  const looked: readonly Target[] = [
+    "title",
+    "gtin",
+    "price",
+    "sale_price",
+    "weight",
+  ];
   if (!looked.some((target) => targets.includes(target))) return [];
   const skusOf = async (result: "created" | "updated") => {
     const query = { import_id, result, limit: 250 };
@@ -149,13 +155,20 @@ export async function replacedIn(
     }
     const [amount = ""] = values.get("price") ?? [];
     const [currency = ""] = values.get("currency") ?? [];
-    const { price } = product;
-    const message = updated.has(sku) && amount !== "" && price !== undefined
-      ? priceDoubt(amount, currency, price)
-      : null;
-    return message === null
-      ? []
-      : [{ ...place, field: "price", code: "out_of_range", message }];
+    const { price, weight } = product;
+    if (!updated.has(sku)) return [];
+    const [grams = ""] = values.get("weight") ?? [];
+    const doubts = {
+      price: amount !== "" && price !== undefined
+        ? priceDoubt(amount, currency, price)
+        : null,
+      weight: grams !== "" && weight && isManyTimes(grams, `${weight.value}`)
+        ? `weight ${grams} g is ${weight.value} g now. Is it meant?`
+        : null,
+    };
+    return Object.entries(doubts).flatMap(([field, message]): Detail[] =>
+      message ? [{ ...place, field, code: "out_of_range", message }] : []
+    );
   });
 }
 

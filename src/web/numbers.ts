@@ -17,6 +17,8 @@ export interface Reading {
    * images it is the address before those that are paths.
    */
   unit: string;
+  /** Of weights: parts of a gram are rounded, as a person said. */
+  rounds?: true;
 }
 
 /** Grams of each unit of weight, by the name that is sent and shown. */
@@ -92,20 +94,67 @@ function isZero(text: string): boolean {
   return /^[0.,]+$/.test(text);
 }
 
+interface Weight {
+  number: number;
+  /** "": neither the text nor its column says it. */
+  unit: string;
+  /** Behind the number. */
+  word: string;
+}
+
+/** Null: it cannot be read. */
+function weightIn(text: string, { point, unit }: Reading): Weight | null {
+  const [, number, word] = /^(.*\d)\s*(\p{L}+)\.?$/u.exec(text) ??
+    [, text, ""];
+  const plain = decimalOf(number, [], point);
+  return !/^\d+(\.\d+)?$/.test(plain) ? null : {
+    number: Number(plain),
+    unit: word === "" ? unit : weightUnitIn([word.toLowerCase()]),
+    word,
+  };
+}
+
+/** To a millionth, which a product of two numbers would miss. */
+function gramsIn({ number, unit }: Weight): number {
+  return Math.round(number * WEIGHT_UNITS[unit] * 1e6) / 1e6;
+}
+
+/** Whether it has parts of a gram that a person wrote, not a conversion. */
+function isPartial(weight: Weight): boolean {
+  return ["mg", "g", "kg"].includes(weight.unit) &&
+    !Number.isInteger(gramsIn(weight));
+}
+
+/** `285.5` of `0,2855` in kg; null if it is of whole grams, or may be rounded. */
+export function partialGrams(text: string, reading: Reading): number | null {
+  const weight = reading.rounds ? null : weightIn(text, reading);
+  return weight !== null && isPartial(weight) ? gramsIn(weight) : null;
+}
+
 /**
  * A weight in whole grams; "" for 0, which is none. What cannot be read stays,
  * in a form that the service refuses.
  */
-export function gramsOf(text: string, { point, unit }: Reading): string {
-  const [, number, word] = /^(.*\d)\s*(\p{L}+)\.?$/u.exec(text) ??
-    [, text, ""];
-  const own = word === "" ? unit : weightUnitIn([word.toLowerCase()]);
-  const plain = decimalOf(number, [], point);
-  if (!/^\d+(\.\d+)?$/.test(plain)) return text;
-  if (Number(plain) === 0) return "";
-  return own === ""
-    ? `${text} (${word === "" ? "g or kg?" : "unit?"})`
-    : `${Math.round(Number(plain) * WEIGHT_UNITS[own])}`;
+export function gramsOf(text: string, reading: Reading): string {
+  const weight = weightIn(text, reading);
+  if (weight === null) return text;
+  const { number, unit, word } = weight;
+  if (number === 0) return "";
+  if (unit === "") return `${text} (${word === "" ? "g or kg?" : "unit?"})`;
+  return isPartial(weight) && !reading.rounds
+    ? `${number} ${unit}`
+    : `${Math.round(gramsIn(weight))}`;
+}
+
+/** What is wrong with a weight, in its own unit; null: it is in grams. */
+export function weightProblem(text: string, reading: Reading): string | null {
+  const { unit = "" } = weightIn(text, reading) ?? {};
+  if (unit === "" || unit === "g") return null;
+  const grams = WEIGHT_UNITS[unit];
+  const [least, most] = [1, 1_000_000]
+    .map((limit) => Number((limit / grams).toPrecision(4)));
+  return `is "${text}" in ${unit}; it must be from ${least} to ${most} ${unit}, ` +
+    "in whole grams.";
 }
 
 /** An amount in hundredths as a decimal; other texts stay. */

@@ -19,8 +19,9 @@ import {
   HUNDREDTHS,
   isBareWeight,
   meaningsOf,
-  type Point,
+  partialGrams,
   priceUnitOf,
+  type Reading,
   WEIGHT_UNITS,
   weightUnitOf,
   whichOf,
@@ -65,6 +66,7 @@ export function questionsOf(
     ...rivalQuestions(table, mapping, remembered),
     ...unitQuestions(table, mapping, remembered.units),
     ...thousandsQuestions(table, mapping, problems),
+    ...partialQuestions(table, mapping, problems),
     ...taxQuestions(table, mapping),
     ...skuQuestions(problems),
     ...letterQuestions(problems),
@@ -116,7 +118,7 @@ function unitQuestions(
 function withReading(
   mapping: Mapping,
   column: number,
-  change: { unit?: string; point?: Point },
+  change: Partial<Reading>,
 ): Mapping {
   const { readings } = mapping;
   const reading = { ...readings[column], ...change };
@@ -150,6 +152,36 @@ function thousandsQuestions(
         mapping: withReading(mapping, column, { point }),
       })),
     };
+  });
+}
+
+/** The service has weights in whole grams. */
+function partialQuestions(
+  table: Table,
+  mapping: Mapping,
+  { partial, thousands }: RowProblems,
+): Question[] {
+  return [...partial].flatMap(([column, rows]): Question[] => {
+    // What the sign means is asked before.
+    if (thousands.has(column)) return [];
+    const text = table.rows[rows[0]][column];
+    const reading = mapping.readings[column];
+    const unit = /\d$/.test(text) ? ` ${reading.unit}` : "";
+    return [{
+      text: `${nameOf(table, column)}: ${text}${unit} is ${
+        partialGrams(text, reading)
+      } g, and only whole grams are stored.`,
+      answers: [
+        {
+          label: `Round ${count(rows.length)}`,
+          mapping: withReading(mapping, column, { rounds: true }),
+        },
+        {
+          label: `Leave ${count(rows.length)} out`,
+          table: withCell(table, rows, column, ""),
+        },
+      ],
+    }];
   });
 }
 

@@ -4,7 +4,7 @@ import type { Detail } from "../client/mod.ts";
 import { isMadeDate } from "../lib/made_dates.ts";
 import { mayBeConfirmed } from "./held.ts";
 import { type Target, TARGETS } from "./headers.ts";
-import { decimalOf, pointOf } from "./numbers.ts";
+import { decimalOf, pointOf, weightProblem } from "./numbers.ts";
 import { columnOf, type Sheet, skuOf } from "./sheet.ts";
 import { isCleared, isShare, percentOf, valuesOf } from "./spreadsheet.ts";
 import type { TableUpload } from "./taken.ts";
@@ -37,19 +37,37 @@ export function flawsIn(current: TableUpload): Flaw[] {
     const row = rows[(problem.product ?? 0) - 1];
     if (row === undefined) return [];
     const path = problem.field?.replace(/\[\d+\]/g, "") ?? "";
-    const title = problemTitle(problem.code, path);
     const isHeld = held.has(problem.product!);
     const column = columnOf(sheet, row, problem);
-    return [{ problem, row, column, title, isHeld }];
+    const ownProblem = isHeld || typeof column !== "number"
+      ? null
+      : ownWeightProblem(sheet, row, column);
+    const told: Detail = ownProblem === null
+      ? problem
+      : { ...problem, code: "out_of_range", message: `weight ${ownProblem}` };
+    const title = problemTitle(told.code, path);
+    return [{ problem: told, row, column, title, isHeld }];
   }).sort((a, b) => a.row - b.row);
 }
 
-/** What is wrong with a changed cell by the table of fields; null: nothing. */
-export function cellProblem(
+/** What is wrong with a weight in kilograms, of which the service knows grams. */
+function ownWeightProblem(
   { table, mapping }: Sheet,
   row: number,
   column: number,
 ): string | null {
+  return mapping.targets[column] === "weight"
+    ? weightProblem(table.rows[row][column], mapping.readings[column])
+    : null;
+}
+
+/** What is wrong with a changed cell by the table of fields; null: nothing. */
+export function cellProblem(
+  sheet: Sheet,
+  row: number,
+  column: number,
+): string | null {
+  const { table, mapping } = sheet;
   const target = mapping.targets[column];
   const field = target === "sale_price" ? "price" : target;
   if (!Object.hasOwn(SCALAR_RULES, field)) return null;
@@ -67,7 +85,9 @@ export function cellProblem(
   }
   const result = read(value);
   return "problem" in result
-    ? `${fieldLabel(field)} ${result.problem.message}`
+    ? `${fieldLabel(field)} ${
+      ownWeightProblem(sheet, row, column) ?? result.problem.message
+    }`
     : null;
 }
 

@@ -16,6 +16,7 @@ import {
   type Doubtful,
   doubtfulIn,
   isBareWeight,
+  partialGrams,
   type Point,
   type Reading,
 } from "./numbers.ts";
@@ -54,6 +55,8 @@ export interface RowProblems {
    * as in `1.299`, by that sign.
    */
   thousands: ReadonlyMap<number, Readonly<Partial<Record<Point, string>>>>;
+  /** By column, rows with weights that have parts of a gram, as indices. */
+  partial: ReadonlyMap<number, readonly number[]>;
   /** An example of a weight without a unit, where its column has none. */
   bareWeight: string | null;
   /** An example of an image that is a path in a shop, where no address is known. */
@@ -129,10 +132,13 @@ export function* checkRows(
   const timedSales: number[] = [];
   const unpricedSales: number[] = [];
   const thousands = new Map<number, Partial<Record<Point, string>>>();
+  const partial = new Map<number, number[]>();
+  const weights = [...targets.keys()].filter((i) => targets[i] === "weight");
   const found: RowProblems = {
     rounded: null,
     damaged,
     thousands,
+    partial,
     bareWeight: null,
     path: null,
     alike: null,
@@ -156,6 +162,12 @@ export function* checkRows(
       if (doubtful === null) continue;
       const { sign, number } = doubtful;
       thousands.set(column, { [sign]: number, ...thousands.get(column) });
+    }
+    for (const column of weights) {
+      if (partialGrams(row[column], readings[column]) === null) continue;
+      const rows = partial.get(column) ?? [];
+      partial.set(column, rows);
+      rows.push(i);
     }
     if (sku >= 0) found.alike ??= alikeTo(row[sku]);
     if (description >= 0 && isHtml(row[description])) found.html++;

@@ -85,6 +85,27 @@ Deno.test("numbers whose sign may be of thousands or of decimals are asked for",
   assertStringIncludes(both[0], "price has 1.299 beside 1,299");
 });
 
+Deno.test("parts of a gram are asked for, but those of a conversion", () => {
+  const { questions, after } = asked(
+    "sku;Gewicht (kg)\nA;0,2855\nB;0,35\nC;1.5 g\n",
+  );
+  assertEquals(questions, [
+    "Gewicht (kg): 0,2855 kg is 285.5 g, and only whole grams are stored.",
+  ]);
+  assertEquals(after("Round 2", "weight"), ["286", "350", "2"]);
+  assertEquals(after("Leave 2 out", "weight"), [undefined, "350", undefined]);
+  assertEquals(after("", "weight"), ["0.2855 kg", "350", "1.5 g"]);
+  assertEquals(asked("sku;Weight (g)\nA;1,5\n").questions.length, 1);
+  assertEquals(asked("sku;Weight (mg)\nA;1500\n").questions.length, 1);
+  for (const exact of ["Weight (kg)\nA;0.5\nB;1.001", "Weight (lb)\nA;0.3"]) {
+    assertEquals(asked(`sku;${exact}\n`).questions, [], exact);
+  }
+  // First it must be known what the sign means.
+  assertEquals(asked("sku;Weight (g)\nA;1.250\n").questions, [
+    "Weight (g): does 1.250 mean 1250, or 1.250?",
+  ]);
+});
+
 Deno.test("tax classes are told from rates", () => {
   const { questions } = asked("sku;MwSt\nA;1\nB;2\nC;0\n");
   assertEquals(questions.length, 1);

@@ -1,6 +1,6 @@
 /** What the page offers for a cell with a problem. */
 import { assertEquals } from "@std/assert";
-import { remediesOf } from "../../src/web/repair.ts";
+import { cellProblem, remediesOf } from "../../src/web/repair.ts";
 import { readTable } from "../../src/web/csv.ts";
 import { mappingFor } from "../../src/web/spreadsheet.ts";
 import { finish } from "../support/work.ts";
@@ -28,4 +28,22 @@ Deno.test("a number is offered alone where the rest of the cell means nothing", 
 Deno.test("a share of 1 as VAT rate is offered in percent", () => {
   assertEquals(offeredFor("MwSt", "0,19"), ["19"]);
   assertEquals(offeredFor("MwSt", "0,055"), ["5.5"]);
+});
+
+Deno.test("what is wrong with a weight is told in the unit of its column", () => {
+  const problemOf = (header: string, value: string) => {
+    const table = finish(readTable(`SKU;${header}\nA-1;${value}\n`));
+    const sheet = { name: "", table, mapping: mappingFor(table), book: null };
+    return cellProblem(sheet, 0, 1);
+  };
+  const inKilograms = (text: string) =>
+    `Weight is "${text}" in kg; it must be from 0.001 to 1000 kg, in whole grams.`;
+  for (const text of ["0,0004", "0,2855", "5000"]) {
+    assertEquals(problemOf("Gewicht (kg)", text), inKilograms(text));
+  }
+  assertEquals(problemOf("Gewicht (kg)", "0,285"), null);
+  assertEquals(
+    problemOf("Weight (g)", "1,5"),
+    'Weight is "1.5 g"; it must be a whole number from 1 to 1000000.',
+  );
 });

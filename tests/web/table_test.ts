@@ -205,23 +205,29 @@ test("a SKU that lost its zeros or has an invisible character, and a price many 
   await using tab = await openTab();
   const { page } = tab;
   await app.upload(
-    product("0012") + product("A") + product("B") + product("C"),
+    product("0012") + product("A") + product("B") + product("C") +
+      product("D", '<weight unit="g">1200</weight>'),
   );
   await signIn(tab, app.url, app.key);
   const prices = [
-    "SKU;Price;Currency",
-    "A;19900;SEK",
-    "B;209,00;SEK",
-    "C;199,00;EUR",
+    "SKU;Price;Currency;Weight (kg)",
+    "A;19900;SEK;",
+    "B;209,00;SEK;",
+    "C;199,00;EUR;",
+    "D;209,00;SEK;12",
   ];
   await choose(page, `${prices.join("\n")}\n`, "prices.csv");
-  await click(page, "Check 3 products");
-  await page.getByText("2 problems in 2 rows.").waitFor();
+  await click(page, "Check 4 products");
+  await page.getByText("3 problems in 3 rows.").waitFor();
   await page.getByText("price 19900 SEK is 199 SEK now. Is it meant?").first()
     .waitFor();
   await page.getByText("Correct the number where it is wrong.").first()
     .waitFor();
-  await click(page, "Store 1, leave 2");
+  await page.getByLabel("Show the problems")
+    .selectOption("Weight is too small or too large");
+  await page.getByText("weight 12000 g is 1200 g now. Is it meant?").first()
+    .waitFor();
+  await click(page, "Store 1, leave 3");
   await page.getByText("complete", { exact: true }).waitFor();
   const priceOf = async (sku: string) =>
     (await app.client().getProduct({ sku_or_id: sku })).product.price;
