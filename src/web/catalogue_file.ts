@@ -16,6 +16,11 @@ import { writeBook } from "./workbook/ask.ts";
 
 export type FileKind = "csv" | "xlsx" | "xml";
 
+/** Columns with numbers that are calculated with. */
+const NUMBERS = [...SCALAR_NAMES.keys()].filter((i) =>
+  ["decimal", "integer"].includes(SCALAR_RULES[SCALAR_NAMES[i]].form.kind)
+);
+
 /** A file with these products. */
 export async function fileOf(
   products: readonly Product[],
@@ -25,7 +30,11 @@ export async function fileOf(
     case "csv":
       return new Blob([csvOf(rowsOf(products))], { type: "text/csv" });
     case "xlsx":
-      return await writeBook({ name: "write", rows: rowsOf(products) });
+      return await writeBook({
+        name: "write",
+        rows: rowsOf(products),
+        numbers: NUMBERS,
+      });
     case "xml":
       return documentOf(products, ["id", ...SENT]);
   }

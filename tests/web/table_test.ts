@@ -7,6 +7,7 @@ import {
 } from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
+import { read, utils } from "../../src/web/workbook/xlsx.ts";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
@@ -526,6 +527,19 @@ test("products are saved as a file, and nothing changes when it is uploaded", as
     await page.getByLabel("Save the products as a file").selectOption(kind);
     const saved = await download;
     assertEquals(saved.suggestedFilename(), `products.${kind}`);
+    if (kind === "xlsx") {
+      const { Sheets: { Products } } = read(
+        await Deno.readFile(await saved.path()),
+      );
+      const [header, ...rows] = utils
+        .sheet_to_json<unknown[]>(Products, { header: 1 });
+      const valuesOf = (name: string) =>
+        rows.map((row) => row[header.indexOf(name)]);
+      assertEquals(valuesOf("SKU"), ["A", "0012"]);
+      assertEquals(valuesOf("Price"), [199, 199]);
+      assertEquals(valuesOf("Quantity"), [5, 5]);
+      assertEquals(valuesOf("GTIN"), ["4006381333931", undefined]);
+    }
     await page.getByRole("link", { name: "Upload", exact: true }).click();
     await page.getByLabel("File with products").setInputFiles({
       name: saved.suggestedFilename(),

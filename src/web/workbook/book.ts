@@ -104,12 +104,26 @@ export function correctedBook(
   });
 }
 
-/** A workbook with one sheet. All its cells are texts: no digit is lost. */
-export function newBook(rows: readonly (readonly string[])[]): ArrayBuffer {
+/** A workbook with one sheet, with numbers in these columns below the header. */
+export function newBook(
+  rows: readonly (readonly string[])[],
+  numbers: readonly number[],
+): ArrayBuffer {
   const book = utils.book_new();
-  const cells = rows.map((row) => row.map(cellOf));
+  const cells = rows.map((row, i) =>
+    row.map((text, column) =>
+      i > 0 && text !== "" && numbers.includes(column)
+        ? numberOf(text)
+        : cellOf(text)
+    )
+  );
   utils.book_append_sheet(book, sheetOf(cells), "Products");
   return written(book);
+}
+
+/** A price has fewer digits than a spreadsheet program keeps. */
+function numberOf(text: string): CellObject {
+  return { t: "n", v: Number(text) };
 }
 
 function cellOf(text: string): CellObject | undefined {

@@ -20,7 +20,12 @@ export type Question =
     sheet: string;
     rows: readonly { number: number; texts: readonly string[] }[];
   }
-  | { name: "write"; rows: readonly (readonly string[])[] };
+  | {
+    name: "write";
+    rows: readonly (readonly string[])[];
+    /** The columns with numbers. */
+    numbers: readonly number[];
+  };
 
 /** `unreadable`: why, in sentences. */
 export type Answer =
@@ -39,7 +44,7 @@ function answerTo(question: Question): Answer {
       return { name: "book", bytes: correctedBook(bytes, sheet, rows) };
     }
     case "write":
-      return { name: "book", bytes: newBook(question.rows) };
+      return { name: "book", bytes: newBook(question.rows, question.numbers) };
   }
 }
 
