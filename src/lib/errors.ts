@@ -211,8 +211,10 @@ export const DETAIL_CODES = {
     remedy: "Send the whole file; or `at_most=PERCENT`, if that is meant.",
   },
   quota_exceeded: {
-    meaning: "The seller may not have that many products.",
-    remedy: "Delete products, or ask the operator for a higher limit.",
+    meaning:
+      "The seller would have more than its limit; the message says of what.",
+    remedy:
+      "Delete what is not needed, or ask the operator for a higher limit.",
   },
   changed_since: {
     meaning:

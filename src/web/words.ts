@@ -66,7 +66,7 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   sku_taken: "is taken by another product",
   name_taken: "is taken",
   too_many_missing: "would set too many products to 0",
-  quota_exceeded: "There are more products than you may have",
+  quota_exceeded: "This is more than you may have",
   changed_since: "was changed since",
   too_old: "is too long ago",
   not_found: "is that of no product",
