@@ -4,6 +4,7 @@
  */
 import type { Services } from "../services.ts";
 import { outageOf } from "../database/db.ts";
+import { ownImageFolder } from "../images/storage/open.ts";
 import { Loop } from "../jobs/loop.ts";
 import { lastBackup } from "../notices/backup_time.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
@@ -126,9 +127,9 @@ export class Snapshot {
     for (const [file, bytes] of Object.entries(sizes)) {
       metrics.dbBytes.set(bytes, file);
     }
-    if (config.imageStore?.kind === "folder") {
-      const free = await deps.disk.free(config.imageStore.folder);
-      metrics.imageDiskFree.set(free);
+    const images = ownImageFolder(config);
+    if (images !== null) {
+      metrics.imageDiskFree.set(await deps.disk.free(images));
     }
     metrics.diskFree.set(await deps.disk.free(config.dataDir));
   }

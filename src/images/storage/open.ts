@@ -16,13 +16,19 @@ export interface ImageStoreSettings {
   s3: S3Settings | null;
 }
 
+/** The folder of images outside the data folder; null: there is none. */
+export function ownImageFolder(
+  { imageStore }: Pick<Config, "imageStore">,
+): string | null {
+  return imageStore?.kind === "folder" ? imageStore.folder : null;
+}
+
 /** The image store of the settings. */
 export function imageStoreSettings(config: Config): ImageStoreSettings {
   const { imageStore, dataDir } = config;
-  const folder = join(dataDir, "images");
-  if (imageStore === null) return { folder, s3: null };
-  if (imageStore.kind === "folder") {
-    return { folder: imageStore.folder, s3: null };
+  const folder = ownImageFolder(config) ?? join(dataDir, "images");
+  if (imageStore === null || imageStore.kind === "folder") {
+    return { folder, s3: null };
   }
   return { folder, s3: s3SettingsOf(config, imageStore) };
 }

@@ -1,6 +1,7 @@
 /** What this process sees of itself, and the operator has to know. */
 import { outageOf } from "../../database/db.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/durations.ts";
+import { ownImageFolder } from "../../images/storage/open.ts";
 import { within } from "../../lib/waits.ts";
 import type { Services } from "../../services.ts";
 import { lastBackup } from "../backup_time.ts";
@@ -118,10 +119,10 @@ export class Seen {
   }
 
   async #disks(): Promise<SeenNotice[]> {
-    const { config: { dataDir, imageStore }, deps } = this.#services;
-    const folders = imageStore?.kind === "folder"
-      ? { data: dataDir, images: imageStore.folder }
-      : { data: dataDir };
+    const { config, deps } = this.#services;
+    const data = config.dataDir;
+    const images = ownImageFolder(config);
+    const folders = images === null ? { data } : { data, images };
     const seen: SeenNotice[] = [];
     for (const [which, folder] of Object.entries(folders)) {
       let share = 1;
