@@ -16,7 +16,6 @@ import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { inLists, marks, query, type Tx } from "../../database/db.ts";
 import {
   type Leased,
-  release,
   settle,
   type Settlement,
 } from "../../jobs/lease_queue.ts";
@@ -67,7 +66,7 @@ interface LeasedRow extends LockedImage {
   crashes: number;
 }
 
-/** How a job ended. */
+/** How an attempt ended, and the job if it is not due again. */
 interface Ending extends Answer {
   state: "stored" | "failed";
   /** Whether products show another image than before. */
@@ -95,7 +94,9 @@ export interface Settled {
 
 /**
  * Records outcomes of a seller's images; those whose lease is no longer held
- * have no effect.
+ * have no effect. A job is due again, at once or as a retry, or it ends and
+ * answers the requests that wait for it; a retry answers those that have had all
+ * of theirs.
  */
 export async function settleImages(
   tx: Tx,
@@ -104,28 +105,27 @@ export async function settleImages(
   options: SettleOptions,
 ): Promise<Settled> {
   const { at } = options;
+  const atOnce: Settlement[] = [];
   const retries: (Result & { dueAt: number })[] = [];
-  const refetched: Result[] = [];
-  const crashed: Settlement[] = [];
   const ends: Result[] = [];
   for (const result of await heldResults(tx, sellerNo, reported, options)) {
     const { row, ending, outcome } = result;
     const delay = outcome.kind === "failed" && outcome.transient
       ? options.delay(Math.max(1, ending.attempt - row.after_attempt), outcome)
       : null;
-    if (outcome.kind === "crashed" && row.crashes + 1 < CRASHES) {
-      crashed.push({ ...result, dueAt: at, values: [row.crashes + 1] });
+    const hasCrashed = outcome.kind === "crashed";
+    const crashes = row.crashes + Number(hasCrashed);
+    // The copy was found missing meanwhile: fetch it, unconditionally.
+    const isMissing = outcome.kind === "unmodified" && row.sha256 === null;
+    if (isMissing || (hasCrashed && crashes < CRASHES)) {
+      atOnce.push({ ...result, dueAt: at, values: [crashes] });
     } else if (delay !== null) {
       retries.push({ ...result, dueAt: at + delay });
-    } else if (outcome.kind === "unmodified" && row.sha256 === null) {
-      // The copy was found missing meanwhile: fetch it, unconditionally.
-      refetched.push(result);
     } else {
       ends.push(result);
     }
   }
-  await release(tx, IMAGES, refetched, at);
-  await settle(tx, IMAGES, crashed, ", crashes = ?");
+  await settle(tx, IMAGES, atOnce, ", crashes = ?");
   await settle(
     tx,
     IMAGES,

@@ -377,6 +377,7 @@ export class ImageRole implements BackgroundRole {
     this.#services.signals.images.notify();
   }
 
+  /** Counts attempts; `settleImages` counts the jobs that end. */
   #count({ outcome, ms, bytes }: FetchedImage): void {
     const { images, imageBytes, imageFetch } = this.#services.metrics;
     images.add(1, outcome.kind, outcome.kind === "failed" ? outcome.code : "");
