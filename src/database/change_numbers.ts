@@ -13,6 +13,10 @@
  *   the first that is not over; a long transaction delays readers, and no change
  *   gets lost. `change_counter.n` is only a base, added to each number.
  *
+ * No numbered row may be deleted without another that has a later number: readers
+ * would not learn of it, and on SQLite the last number could be taken again. So a
+ * product that is deleted leaves a row in `deleted_products`, for ever.
+ *
  * Both raise `n` at the start if the numbers (on SQLite: the times) would
  * otherwise be behind those of the stored rows: the database may have been
  * restored or copied from another server, or from the other engine.

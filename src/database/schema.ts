@@ -194,7 +194,10 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
   },
 
-  /** Tombstones; kept for ever, with the name of a seller who may be gone. */
+  /**
+   * Tombstones, with the name of a seller who may be gone. None may ever be
+   * deleted; see change_numbers.ts.
+   */
   deleted_products: {
     columns: {
       seller_no: "integer",
