@@ -201,6 +201,22 @@ test("a SKU that differs from a stored one in capital letters alone is confirmed
   assertEquals(tab.faults, []);
 });
 
+test("of a price that became a date, it is told what the price is now", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("A"));
+  await signIn(tab, app.url, app.key);
+  await choose(page, "SKU;Price;Currency\nA;12. Sep;SEK\n", "prices.csv");
+  await click(page, "Check 1 product");
+  await page.getByText(
+    'price is "12. Sep", a date that a spreadsheet program made;',
+  ).first().waitFor();
+  await page.getByText("The price is SEK 199.00 now.").waitFor();
+  assertEquals(await page.getByRole("button", { name: /^Write/ }).count(), 0);
+  assertEquals(tab.faults, []);
+});
+
 test("a SKU that lost its zeros or has an invisible character, and a price many times as high, are confirmed first", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();

@@ -6,7 +6,8 @@ import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../browser.ts";
 import type { Client } from "../../client/mod.ts";
 import { Grid, type Place } from "../grid.tsx";
-import { count, Form, plural } from "../parts.tsx";
+import { isMadeDate } from "../../lib/made_dates.ts";
+import { count, Form, money, plural, useLoaded } from "../parts.tsx";
 import {
   cellProblem,
   type Flaw,
@@ -18,8 +19,9 @@ import {
   remediesOf,
   sentenceOf,
 } from "../repair.ts";
-import { type CellChange, correctedFile } from "../sheet.ts";
+import { type CellChange, correctedFile, skuOf } from "../sheet.ts";
 import type { TableUpload } from "../taken.ts";
+import { loadProduct } from "../thumbnails.tsx";
 import { addColumn, editCells, undoStep } from "../upload.ts";
 import { remedyOf } from "../words.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
@@ -253,6 +255,9 @@ function CellPanel(
         </p>
       ))}
       {wrong !== null && <p class="bad">{wrong}</p>}
+      {target === "price" && isMadeDate(text) && (
+        <PriceNow client={client} sku={skuOf(sheet, row)} />
+      )}
       <div class="row">
         {!isChanged && flaws.flatMap((flaw) => remediesOf(sheet, flaw))
           .map((remedy) => (
@@ -303,6 +308,22 @@ function CellPanel(
       )}
     </div>
   );
+}
+
+/** What the price of a stored product is, where the file lost it. */
+function PriceNow({ client, sku }: { client: Client; sku: string }) {
+  const { data } = useLoaded(
+    async (signal) =>
+      sku === "" ? null : await loadProduct(client, sku, signal),
+    [client, sku],
+  );
+  return data?.price
+    ? (
+      <p>
+        The price is {money(data.price.amount, data.price.currency)} now.
+      </p>
+    )
+    : null;
 }
 
 /** Fields whose value is that of one product, so rows are not given the same. */
