@@ -315,7 +315,8 @@ export class WebhookRole implements BackgroundRole {
       ms: outcome.durationMs,
     });
     if (settled.webhookDisabled) {
-      log.warn("webhook_disabled", { webhook: head.webhookId });
+      const { webhookId: webhook, sellerId: seller_id } = head;
+      log.warn("webhook_disabled", { webhook, seller_id });
     }
   }
 }
