@@ -77,6 +77,7 @@ export function questionsOf(
     ...sumQuestions(table, problems),
     ...unsoldQuestions(table, mapping),
     ...unmarkedQuestions(table, mapping),
+    ...stockQuestions(table, mapping),
   ];
 }
 
@@ -414,6 +415,34 @@ function unmarkedQuestions(table: Table, { targets }: Mapping): Question[] {
       {
         label: `No: pause ${count(empty.length)}`,
         table: withCell(table, empty, status, "paused"),
+      },
+      { label: "Yes" },
+    ],
+  }];
+}
+
+/** Where one of both cells was changed, the other is wrong. */
+function stockQuestions(table: Table, mapping: Mapping): Question[] {
+  const { rows } = table;
+  const quantity = mapping.targets.indexOf("quantity");
+  const availability = mapping.targets.indexOf("availability");
+  if (quantity < 0 || availability < 0) return [];
+  const is = (row: number, column: number, value: string) => {
+    const name = column === quantity ? "quantity" : "availability";
+    const values = cellValues(name, rows[row][column], mapping, column, "");
+    return values[0] === value;
+  };
+  const found = [...rows.keys()].filter((row) =>
+    is(row, quantity, "0") && is(row, availability, "in_stock")
+  );
+  return found.length === 0 ? [] : [{
+    text: `${nameOf(table, availability)} is ${
+      rows[found[0]][availability]
+    } in ${plural(found.length, "row")} with the quantity 0. In stock?`,
+    answers: [
+      {
+        label: `No: ${count(found.length)} out of stock`,
+        table: withCell(table, found, availability, "out_of_stock"),
       },
       { label: "Yes" },
     ],

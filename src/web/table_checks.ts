@@ -67,6 +67,8 @@ export interface RowProblems {
   garbled: string | null;
   /** Rows that may add up others, as indices. */
   sums: readonly number[];
+  /** Rows whose cell of the quantity is empty, so that it stays. */
+  unstocked: number;
   /** Descriptions in HTML, which are sent as text. */
   html: number;
   /** Rows with a sale price, as indices: beside a date, or without a price. */
@@ -118,11 +120,12 @@ export function* checkRows(
     targets.map((target) => target === "sku" || target === "title"),
     isOfSum,
   );
-  const [sku, price, former, description] = [
+  const [sku, price, former, description, quantity] = [
     "sku",
     "price",
     "compare_at_price",
     "description",
+    "quantity",
   ].map((name) => targets.indexOf(name as Target));
   const sale = saleColumnOf(header, targets);
   const dates = sale < 0 ? [] : saleDatesIn(header, rows);
@@ -144,6 +147,7 @@ export function* checkRows(
     alike: null,
     garbled: null,
     sums,
+    unstocked: 0,
     html: 0,
     timedSales,
     unpricedSales,
@@ -170,6 +174,7 @@ export function* checkRows(
       rows.push(i);
     }
     if (sku >= 0) found.alike ??= alikeTo(row[sku]);
+    if (quantity >= 0 && row[quantity] === "") found.unstocked++;
     if (description >= 0 && isHtml(row[description])) found.html++;
     if (sale >= 0 && row[sale] !== "") {
       if (dates.some((column) => isDate(row[column]))) timedSales.push(i);

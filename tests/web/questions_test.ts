@@ -410,3 +410,20 @@ Deno.test("several SKUs in one cell are asked for", () => {
   assertStringIncludes(questions[0], "M-R,M-B in 1 row");
   assertEquals(after("Leave 1 row out", "price"), ["6", "7"]);
 });
+
+Deno.test("what is in stock without a quantity is asked for", () => {
+  const { questions, after } = asked(
+    "sku;quantity;availability\nA;0;in_stock\nB;0;out_of_stock\nC;1;in_stock\n" +
+      "D;;in_stock\nE;0.000;ja\n",
+  );
+  assertEquals(questions, [
+    "availability is in_stock in 2 rows with the quantity 0. In stock?",
+  ]);
+  assertEquals(after("No: 2 out of stock", "availability"), [
+    "out_of_stock",
+    "out_of_stock",
+    "in_stock",
+    "in_stock",
+    "out_of_stock",
+  ]);
+});

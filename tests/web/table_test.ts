@@ -207,7 +207,10 @@ test("of a price that became a date, it is told what the price is now", async (o
   const { page } = tab;
   await app.upload(product("A"));
   await signIn(tab, app.url, app.key);
-  await choose(page, "SKU;Price;Currency\nA;12. Sep;SEK\n", "prices.csv");
+  const file = "SKU;Price;Currency;Stock\nA;12. Sep;SEK;\n";
+  await choose(page, file, "prices.csv");
+  await page.getByText("1 row has no quantity: products that exist keep")
+    .waitFor();
   await click(page, "Check 1 product");
   await page.getByText(
     'price is "12. Sep", a date that a spreadsheet program made;',

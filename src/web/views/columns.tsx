@@ -67,8 +67,15 @@ function Columns({ client, spreadsheet, chosen }: {
   );
   const lacking = missing(mapping);
   const problems = useRowProblems(table, mapping);
-  const { rounded, bareWeight, path, alike, html = 0, replaced = 0 } =
-    problems ?? {};
+  const {
+    rounded,
+    bareWeight,
+    path,
+    alike,
+    html = 0,
+    replaced = 0,
+    unstocked = 0,
+  } = problems ?? {};
   const asked = useRef<HTMLDivElement>(null);
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
   const ofColumns = useMemo(
@@ -214,6 +221,12 @@ function Columns({ client, spreadsheet, chosen }: {
         <p class="note">
           {plural(html, "description")} {html === 1 ? "is" : "are"}{" "}
           HTML, and sent as text without its tags.
+        </p>
+      )}
+      {unstocked > 0 && (
+        <p class="note">
+          {plural(unstocked, "row")} {unstocked === 1 ? "has" : "have"}{" "}
+          no quantity: products that exist keep what they have.
         </p>
       )}
       <LeftOut table={table} targets={targets} />
