@@ -9,7 +9,12 @@ import { columnOf, type Sheet, skuOf } from "./sheet.ts";
 import { isCleared, isShare, percentOf, valuesOf } from "./spreadsheet.ts";
 import type { TableUpload } from "./taken.ts";
 import { problemsIn } from "./upload.ts";
-import { labelOf as fieldLabel, problemTitle, readable } from "./words.ts";
+import {
+  labelOf as fieldLabel,
+  problemTitle,
+  readable,
+  remedyOf,
+} from "./words.ts";
 
 /** A problem at its place in the table. */
 export interface Flaw {
@@ -22,6 +27,9 @@ export interface Flaw {
   isHeld: boolean;
   /** In short; of problems of its kind in its field. */
   title: string;
+  remedy: string;
+  /** Fields that would mend it, too. */
+  asks: readonly Target[];
 }
 
 /** What is wrong, without the words of XML where the title says it all. */
@@ -33,21 +41,87 @@ export function sentenceOf({ problem, title }: Flaw): string {
 export function flawsIn(current: TableUpload): Flaw[] {
   const { sheet, rows, step } = current;
   const held = new Set(step.name === "refused" ? step.refusal.held : []);
-  return problemsIn(current).flatMap((problem) => {
-    const row = rows[(problem.product ?? 0) - 1];
+  const unknown = new Map<number, Detail[]>();
+  const flaws = problemsIn(current).flatMap((problem): Flaw[] => {
+    const { product, field } = problem;
+    const row = rows[(product ?? 0) - 1];
     if (row === undefined) return [];
-    const path = problem.field?.replace(/\[\d+\]/g, "") ?? "";
-    const isHeld = held.has(problem.product!);
     const column = columnOf(sheet, row, problem);
+    if (isOfUnknown(current, row, problem, column)) {
+      unknown.set(row, [...unknown.get(row) ?? [], problem]);
+      return [];
+    }
+    const isHeld = held.has(product!);
     const ownProblem = isHeld || typeof column !== "number"
       ? null
       : ownWeightProblem(sheet, row, column);
     const told: Detail = ownProblem === null
       ? problem
       : { ...problem, code: "out_of_range", message: `weight ${ownProblem}` };
-    const title = problemTitle(told.code, path);
-    return [{ problem: told, row, column, title, isHeld }];
-  }).sort((a, b) => a.row - b.row);
+    const title = problemTitle(
+      told.code,
+      field?.replace(/\[\d+\]/g, "") ?? "",
+    );
+    const remedy = remedyOf(told.code, field);
+    return [{ problem: told, row, column, title, remedy, isHeld, asks: [] }];
+  });
+  for (const [row, problems] of unknown) {
+    flaws.push(unknownSku(current, row, problems));
+  }
+  return flaws.sort((a, b) => a.row - b.row);
+}
+
+/**
+ * Whether a new product lacks a field that the file has no column for: it is
+ * rather a list of changes, and the SKU is wrong.
+ */
+function isOfUnknown(
+  { sheet: { table, mapping }, ownColumns }: TableUpload,
+  row: number,
+  { code, field = "", sku }: Detail,
+  column: Flaw["column"],
+): boolean {
+  return code === "required" && Object.hasOwn(SCALAR_RULES, field) &&
+    sku !== undefined && mapping.targets.includes("sku") &&
+    (typeof column === "string" ||
+      column !== null && column >= ownColumns &&
+        table.rows[row][column] === "");
+}
+
+function unknownSku(
+  { sheet: { mapping }, changed }: TableUpload,
+  row: number,
+  missing: readonly Detail[],
+): Flaw {
+  const [{ product, sku }] = missing;
+  const column = mapping.targets.indexOf("sku");
+  const fields = missing.map(({ field }) => field as ScalarField);
+  const asked = fields.map((field) => `a ${fieldLabel(field).toLowerCase()}`);
+  return {
+    problem: {
+      product,
+      sku,
+      field: "sku",
+      code: "not_found",
+      message: `No product has the SKU ${sku}.`,
+    },
+    row,
+    column,
+    title: problemTitle("not_found", "sku"),
+    remedy: `Correct the SKU, or add ${asked.join(" and ")} for a new product.`,
+    isHeld: false,
+    asks: changed.has(`${row}:${column}`) ? [] : fields,
+  };
+}
+
+/** Whether a cell in a column would mend it. */
+export function isMendedAt(
+  { mapping }: Sheet,
+  { column, asks }: Flaw,
+  at: GridColumn["at"],
+): boolean {
+  return column === at ||
+    asks.includes(typeof at === "number" ? mapping.targets[at] : at);
 }
 
 /** What is wrong with a weight in kilograms, of which the service knows grams. */
@@ -100,7 +174,7 @@ export interface Remedy {
 /** Texts that mend a cell, where they are clear. */
 export function remediesOf(
   { table, mapping }: Sheet,
-  { problem, row, column }: Flaw,
+  { problem, row, column }: Pick<Flaw, "problem" | "row" | "column">,
 ): Remedy[] {
   const target = typeof column === "number" ? mapping.targets[column] : column;
   if (target === null || !Object.hasOwn(SCALAR_RULES, target)) {
@@ -193,7 +267,9 @@ export function gridColumns(
   flaws: readonly Flaw[],
 ): GridColumn[] {
   const asked = new Set(
-    flaws.flatMap(({ column }) => typeof column === "string" ? [column] : []),
+    flaws.flatMap(({ column, asks }) =>
+      typeof column === "string" ? [column] : asks
+    ).filter((target) => !mapping.targets.includes(target)),
   );
   return [
     ...table.header.flatMap((header, at) =>

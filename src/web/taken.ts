@@ -74,6 +74,8 @@ export interface Upload {
   bytes: Blob | null;
   /** The table that the document is made from. */
   sheet: Sheet | null;
+  /** Columns of the file; those behind were added here. */
+  ownColumns: number;
   /** Its rows that are not stored, as indices. */
   rows: readonly number[];
   step: Step;
@@ -105,7 +107,7 @@ export interface Upload {
   confirmed: ReadonlySet<string>;
 }
 
-export type Taken = Omit<Upload, "meant">;
+export type Taken = Omit<Upload, "meant" | "ownColumns">;
 
 export type TableUpload = Upload & { sheet: Sheet };
 

@@ -142,7 +142,8 @@ function set(taken: Taken): void {
   startStep();
   const mayBeEdited = taken.sheet !== null || isEditable(taken);
   const meant = mayBeEdited ? alreadyMeant(taken) : new Set<string>();
-  upload.set({ ...taken, meant });
+  const ownColumns = taken.sheet?.table.header.length ?? 0;
+  upload.set({ ...taken, meant, ownColumns });
 }
 
 async function take(client: Client | null, taken: Taken): Promise<void> {

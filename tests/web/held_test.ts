@@ -21,6 +21,7 @@ for (const [form, text] of Object.entries(TEXTS)) {
       text,
       bytes: null,
       sheet: null,
+      ownColumns: 0,
       rows: [],
       step: { name: "kept" },
       edited: true,

@@ -9,7 +9,7 @@ function offeredFor(header: string, value: string): string[] {
   const table = finish(readTable(`SKU;${header}\nA-1;${value}\n`));
   const sheet = { name: "", table, mapping: mappingFor(table), book: null };
   const problem = { code: "not_a_number", message: "" } as const;
-  const flaw = { problem, row: 0, column: 1, isHeld: false, title: "" };
+  const flaw = { problem, row: 0, column: 1 };
   return remediesOf(sheet, flaw).map(({ text }) => text);
 }
 

@@ -675,6 +675,53 @@ test("a double click edits the cell of its first click", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
+test("in a list of prices a SKU that no product has is what is wrong", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("A") + product("B") + product("C"));
+  await signIn(tab, app.url, app.key);
+  const skus = ["A", "HK-118", "B", "HK-119", "HK-120"];
+  await choose(
+    page,
+    `SKU;Price (SEK);Stock\n${skus.map((sku) => `${sku};150,00;1\n`).join("")}`,
+    "prices.csv",
+  );
+  await click(page, "Check 5 products");
+  await page.getByText("3 problems in 3 rows.").waitFor();
+  await page.getByText(
+    "No product has the SKU HK-118. Correct the SKU, or add a title for a new product.",
+  ).waitFor();
+  assertEquals(
+    await grid(page).getByText("SKU is that of no product").count(),
+    3,
+  );
+  await grid(page).getByText("HK-118").click();
+  await page.keyboard.type("C");
+  await page.keyboard.press("Enter");
+  // The others are new; those that have a title need none.
+  await grid(page).getByText("HK-120").click();
+  await page.keyboard.press("End");
+  await page.getByLabel("Where it is missing").fill("Mug");
+  await click(page, "Fill 2 rows");
+  await click(page, "Check again");
+  await click(page, "It is meant: change C");
+  await click(page, "Upload 5 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const { products } = await app.client().listProducts({});
+  assertEquals(
+    products.map(({ sku, title }) => [sku, title]).sort(),
+    [
+      ["A", "Title of A"],
+      ["B", "Title of B"],
+      ["C", "Title of C"],
+      ["HK-119", "Mug"],
+      ["HK-120", "Mug"],
+    ],
+  );
+  assertEquals(tab.faults, []);
+});
+
 test("a value that is wrong in many rows is replaced in all of them", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();

@@ -14,6 +14,7 @@ import {
   flawsIn,
   type GridColumn,
   gridColumns,
+  isMendedAt,
   isNew,
   mayConfirm,
   remediesOf,
@@ -23,7 +24,6 @@ import { type CellChange, correctedFile, skuOf } from "../sheet.ts";
 import type { TableUpload } from "../taken.ts";
 import { loadProduct } from "../thumbnails.tsx";
 import { addColumn, editCells, undoStep } from "../upload.ts";
-import { remedyOf } from "../words.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
 
 export function Repair({ client, current, busy }: {
@@ -48,6 +48,13 @@ export function Repair({ client, current, busy }: {
   const columns = useMemo(() => gridColumns(sheet, flaws), [sheet, flaws]);
   const [place, setPlace] = useState<Place | null>(null);
   const shown = placeIn(current, place, rows, columns, wanted);
+  /** Rows with a problem that a cell in the column of a place would mend. */
+  const rowsAt = (some: readonly Flaw[], { column }: Place) => [
+    ...new Set(
+      some.filter((flaw) => isMendedAt(sheet, flaw, column))
+        .map(({ row }) => row),
+    ),
+  ];
   const isChanged = ({ row, column }: Flaw) => changed.has(`${row}:${column}`);
   const titleAt = useMemo(
     () =>
@@ -143,10 +150,12 @@ export function Repair({ client, current, busy }: {
           current={current}
           place={shown}
           label={columns.find(({ at }) => at === shown.column)?.label ?? ""}
-          flaws={flaws.filter(({ row, column }) =>
-            row === shown.row && (column === null || column === shown.column)
+          flaws={flaws.filter((flaw) =>
+            flaw.row === shown.row &&
+            (flaw.column === null || isMendedAt(sheet, flaw, shown.column))
           )}
-          below={below(wanted, rows, shown)}
+          below={rowsAt(wanted, shown).filter((row) => row > shown.row)}
+          needing={rowsAt(flaws, shown)}
           busy={busy}
           write={write}
         />
@@ -189,28 +198,17 @@ function placeIn(
     : { row: first.row, column: first.column ?? columns[0].at };
 }
 
-/** Rows below a place that have a problem in its column. */
-function below(
-  flaws: readonly Flaw[],
-  rows: readonly number[],
-  { row, column }: Place,
-): number[] {
-  const from = rows.indexOf(row);
-  const meant = new Set(
-    flaws.filter((flaw) => flaw.column === column).map((flaw) => flaw.row),
-  );
-  return rows.slice(from + 1).filter((one) => meant.has(one));
-}
-
 /** What is wrong at a cell, and what can be done about it. */
 function CellPanel(
-  { client, current, place, label, flaws, below, busy, write }: {
+  { client, current, place, label, flaws, below, needing, busy, write }: {
     client: Client;
     current: TableUpload;
     place: Place;
     label: string;
     flaws: readonly Flaw[];
+    /** Rows that lack the same, those below and all. */
     below: readonly number[];
+    needing: readonly number[];
     busy: boolean;
     write: (at: Place["column"], texts: ReadonlyMap<number, string>) => void;
   },
@@ -224,11 +222,11 @@ function CellPanel(
     : null;
   const same = useMemo(
     () =>
-      current.rows.filter((one) =>
+      (text === "" ? needing : current.rows).filter((one) =>
         (typeof column === "number" ? sheet.table.rows[one][column] : "") ===
           text
       ),
-    [sheet, column, text],
+    [sheet, column, text, needing.length],
   );
   const target = typeof column === "number"
     ? sheet.mapping.targets[column]
@@ -248,10 +246,7 @@ function CellPanel(
       </p>
       {problems.map((flaw) => (
         <p key={flaw.title} class="bad">
-          {sentenceOf(flaw)}{" "}
-          <span class="quiet">
-            {remedyOf(flaw.problem.code, flaw.problem.field)}
-          </span>
+          {sentenceOf(flaw)} <span class="quiet">{flaw.remedy}</span>
         </p>
       ))}
       {wrong !== null && <p class="bad">{wrong}</p>}
@@ -341,7 +336,7 @@ function ReplaceForm({ text, rows, busy, onReplace }: {
     <Form class="row" onSubmit={() => onReplace(value)}>
       <label class="field grow">
         <span class="cut">
-          {text === "" ? "Into the empty cells" : `Instead of “${text}”`}
+          {text === "" ? "Where it is missing" : `Instead of “${text}”`}
         </span>
         <input
           required
