@@ -95,8 +95,8 @@ export interface Upload {
   changedAt: number;
   /** Line breaks were added, because the file has very long lines. */
   isLaidOut: boolean;
-  /** Cells as `row:column` that were changed since the last check. */
-  changed: ReadonlySet<string>;
+  /** What stood at the last check in cells that were changed: `row:column`. */
+  changed: ReadonlyMap<string, string>;
   /** What undoes each step of the corrections, the last one last. */
   steps: readonly (readonly CellChange[])[];
   /** SKUs that were in the file, not typed here. */

@@ -76,7 +76,7 @@ const begun = (): Omit<Taken, "fileName" | "size"> => ({
   handle: null,
   changedAt: 0,
   isLaidOut: false,
-  changed: new Set(),
+  changed: new Map(),
   steps: [],
   stored: new Map(),
   confirmed: new Set(),
@@ -222,7 +222,13 @@ function writeCells(
 ): void {
   const current = upload.value!;
   const sheet = current.sheet!;
-  const places = changes.map(({ row, column }) => `${row}:${column}`);
+  const changed = new Map(current.changed);
+  for (const { row, column, text } of changes) {
+    const place = `${row}:${column}`;
+    const before = changed.get(place) ?? sheet.table.rows[row][column];
+    if (text === before) changed.delete(place);
+    else changed.set(place, before);
+  }
   // Somebody said so of the row as it was.
   const confirmed = new Set(current.confirmed);
   for (const { row } of changes) confirmed.delete(skuOf(sheet, row));
@@ -231,7 +237,7 @@ function writeCells(
     sheet: withCells(sheet, changes),
     confirmed,
     steps,
-    changed: new Set([...current.changed, ...places]),
+    changed,
   });
 }
 
@@ -292,7 +298,7 @@ export async function readAgain(client: Client): Promise<boolean> {
 /** Checks the file by a dry run. */
 export async function checkUpload(client: Client): Promise<void> {
   if (upload.value === null) return;
-  change({ changed: new Set(), overtaken: false });
+  change({ changed: new Map(), overtaken: false });
   const first = { name: "checking", percent: null } as const;
   await run(first, (current, signal) => checked(client, current, signal));
 }

@@ -32,7 +32,7 @@ for (const [form, text] of Object.entries(TEXTS)) {
       handle: null,
       changedAt: 0,
       isLaidOut: false,
-      changed: new Set(),
+      changed: new Map(),
       steps: [],
       meant: new Set(["C"]),
       stored: new Map([["A", "row 7"]]),

@@ -696,14 +696,26 @@ test("in a list of prices a SKU that no product has is what is wrong", async (op
     await grid(page).getByText("SKU is that of no product").count(),
     3,
   );
-  await grid(page).getByText("HK-118").click();
-  await page.keyboard.type("C");
-  await page.keyboard.press("Enter");
-  // The others are new; those that have a title need none.
-  await grid(page).getByText("HK-120").click();
-  await page.keyboard.press("End");
-  await page.getByLabel("Where it is missing").fill("Mug");
-  await click(page, "Fill 2 rows");
+  const correct = async () => {
+    await grid(page).getByText("HK-118").click();
+    await page.keyboard.type("C");
+    await page.keyboard.press("Enter");
+    // The others are new; those that have a title need none.
+    await grid(page).getByText("HK-120").click();
+    await page.keyboard.press("End");
+    await page.getByLabel("Where it is missing").fill("Mug");
+    await click(page, "Fill 2 rows");
+  };
+  await correct();
+  await click(page, "Undo (2)");
+  await click(page, "Undo (1)");
+  // What is as it was is neither changed nor wrong.
+  await grid(page).getByText("HK-118").waitFor();
+  assertEquals(
+    await grid(page).getByText(/changed|Title is missing/).count(),
+    0,
+  );
+  await correct();
   await click(page, "Check again");
   await click(page, "It is meant: change C");
   await click(page, "Upload 5 products");
