@@ -138,8 +138,20 @@ browserTest(
       "Nothing would change.",
       "Changed since, so these stay as they are:",
       "A: price was changed since.",
-      "Undo the rest\nCancel",
+      "Cancel",
     ]);
+
+    // Of other fields, no former value is known there.
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    await page.getByLabel("Select A").check();
+    await page.getByLabel("Change", { exact: true })
+      .selectOption("Quantity to a value");
+    await page.getByLabel("Value").fill("1");
+    await click("Preview for 1 product");
+    await page.getByText("A: 5 → 1").waitFor();
+    await click("Change 1 product");
+    await page.getByRole("link", { name: "Undo the change…" }).click();
+    await page.getByRole("heading", { name: "quantity = 1" }).waitFor();
     assertEquals(tab.faults, []);
   },
 );

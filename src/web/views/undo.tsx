@@ -159,9 +159,10 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
   const { products, details: problems = [], more = 0, prices } = preview;
   const isFree = problems.length === 0;
   const left = problems.length + more;
+  const effect = effectOf(products, isFree);
   return (
     <section class={isFree ? "note" : "note warn"} aria-label="Undo">
-      <p>{effects(products, isFree)}</p>
+      <p>{effect ?? "Nothing would change."}</p>
       {prices !== undefined && prices.length > 0 && (
         <ul>
           {prices.map((text) => <li key={text}>{text}</li>)}
@@ -182,24 +183,27 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
         </>
       )}
       <p class="row">
-        <button
-          type="button"
-          class="danger"
-          disabled={busy}
-          onClick={() => onUndo(isFree ? undefined : "keep")}
-        >
-          {isFree ? "Undo" : "Undo the rest"}
-        </button>
+        {effect !== null && (
+          <button
+            type="button"
+            class="danger"
+            disabled={busy}
+            onClick={() => onUndo(isFree ? undefined : "keep")}
+          >
+            {isFree ? "Undo" : "Undo the rest"}
+          </button>
+        )}
         <button type="button" onClick={onCancel}>Cancel</button>
       </p>
     </section>
   );
 }
 
-function effects(
+/** Null: nothing would change. */
+function effectOf(
   { created, updated, deleted = 0 }: ProductCounts,
   isFree: boolean,
-): string {
+): string | null {
   const done = [
     updated > 0 &&
     `${plural(updated, "product")} would be as before${
@@ -208,5 +212,5 @@ function effects(
     deleted > 0 && `${plural(deleted, "product")} would be deleted`,
     created > 0 && `${plural(created, "product")} would be created again`,
   ].filter(Boolean);
-  return done.length === 0 ? "Nothing would change." : `${done.join(", ")}.`;
+  return done.length === 0 ? null : `${done.join(", ")}.`;
 }
