@@ -94,8 +94,11 @@ export function servedMarkdown(chapter: string): string {
   // Not between an example and the words that lead to it.
   const above = text.slice(0, example).trimEnd();
   const place = above.endsWith(":") ? above.lastIndexOf("\n\n") + 2 : example;
+  const product = name === "api"
+    ? ", and the product of the [quick start](quick-start.md)"
+    : "";
   return `${text.slice(0, place)}The examples need these variables of your ` +
-    `shell:\n\n${variables}\n\`\`\`\n\n${text.slice(place)}`;
+    `shell${product}:\n\n${variables}\n\`\`\`\n\n${text.slice(place)}`;
 }
 
 const MARKS = /^<!-- (written by `deno task docs`|until here) -->\n\n?/gm;
