@@ -1099,7 +1099,7 @@ test("a refused upload stands in the seller's history, and the operator sees it"
   await page.getByRole("link", { name: "History" }).click();
   const rows = page.getByRole("table").getByRole("row");
   await page.getByText("1 problem").first().click();
-  await page.getByText(/product 1, line 2: gtin/).first().waitFor();
+  await page.getByText(/^B-1, line 2: gtin/).first().waitFor();
   const shown = (await rows.allInnerTexts())
     .map((text) => /^(Upload|Check|Refused at once)\t/.exec(text)?.[1])
     .slice(1);

@@ -61,10 +61,10 @@ export function ProblemList({ details, more = 0, rowOf }: {
   more?: number;
   rowOf?: RowOf;
 }) {
-  const placeOf = ({ product, line }: Detail) => {
+  const placeOf = ({ product, sku, line }: Detail) => {
     const row = product === undefined ? null : rowOf?.(product) ?? null;
     if (row !== null) return `${row}: `;
-    return (product === undefined ? "" : `product ${product}, `) +
+    return (product === undefined ? "" : `${sku ?? `product ${product}`}, `) +
       (line === undefined ? "" : `line ${line}: `);
   };
   return (
