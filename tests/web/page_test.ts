@@ -504,7 +504,10 @@ test("all fields of a product are changed in one form, and one is written", asyn
   assertEquals(await page.getByLabel("Quantity").inputValue(), "5");
 
   // What the service refuses stands at its field.
+  const saved = page.getByText("See or undo the change");
+  assertEquals(await saved.count(), 1);
   await page.getByLabel("Compare-at price").fill("1");
+  assertEquals(await saved.count(), 0);
   await save.click();
   await page.locator("#field-compare_at_price-problem").waitFor();
 

@@ -50,7 +50,7 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
       )}
       <Await loaded={loaded}>
         {(product) => (
-          <div class="form-beside">
+          <div class="form-beside" onInput={() => setSaved(null)}>
             <ProductForm
               client={client}
               product={product}
