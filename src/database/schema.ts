@@ -580,7 +580,6 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, id",
     unique: ["seller_no, trigger_name"],
-    inKeyOrder: true,
     refersTo: { sellers: "seller_no" },
     indexes: {
       webhooks_failing: "(failing_since) WHERE failing_since IS NOT NULL",
