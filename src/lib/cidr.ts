@@ -38,6 +38,7 @@ export class Ranges {
 
   /** Whether an address lies in one of them, whatever its zone. */
   has(address: string): boolean {
+    if (this.isEmpty) return false;
     const family = isIP(address) === 4 ? "ipv4" : "ipv6";
     return this.#lists[family].check(withoutZone(address), family);
   }
