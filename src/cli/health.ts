@@ -73,9 +73,9 @@ async function withFailedChecks(
   { operatorKey }: Config,
 ): Promise<unknown> {
   if (!(error instanceof Unhealthy)) return error;
-  const { text } = operatorKey === null
-    ? { text: "" }
-    : await answerOf(`${address}/readyz`, operatorKey);
+  const text = operatorKey === null
+    ? ""
+    : (await answerOf(`${address}/readyz`, operatorKey)).text;
   const failed = [...text.matchAll(FAILED)]
     .map(([, name, why]) => `${name} (${unescaped(why)})`);
   return new Error(

@@ -138,12 +138,12 @@ export async function replacedIn(
         }, ${owner}: this would make a second one.`,
       }];
     }
+    if (!updated.has(sku)) return [];
     const values = valuesOf(sheet.table.rows[row], sheet.mapping);
     const [title = ""] = values.get("title") ?? [];
     const [gtin = ""] = values.get("gtin") ?? [];
-    const isOther = updated.has(sku) &&
-      (isOtherTitle(title, product.title ?? "") ||
-        isOtherText(gtin, product.gtin ?? ""));
+    const isOther = isOtherTitle(title, product.title ?? "") ||
+      isOtherText(gtin, product.gtin ?? "");
     if (isOther) {
       return [{
         ...place,
@@ -156,7 +156,6 @@ export async function replacedIn(
     const [amount = ""] = values.get("price") ?? [];
     const [currency = ""] = values.get("currency") ?? [];
     const { price, weight } = product;
-    if (!updated.has(sku)) return [];
     const [grams = ""] = values.get("weight") ?? [];
     const doubts = {
       price: amount !== "" && price !== undefined

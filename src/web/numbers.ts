@@ -4,6 +4,7 @@
  */
 import { withoutTrailing } from "../lib/trim.ts";
 import { readCurrency } from "../lib/values.ts";
+import { capitalised } from "./words.ts";
 
 /** The sign before the decimals of a column; "": its numbers do not tell. */
 export type Point = "," | "." | "";
@@ -222,7 +223,7 @@ export function doubtOf(text: string, isCount: boolean): string | null {
   if (number === undefined) return null;
   const both = meaningsOf(number, isCount);
   const [large, small] = both;
-  return `D${whichOf(number, both).slice(1)} Write ${large} or ${
+  return `${capitalised(whichOf(number, both))} Write ${large} or ${
     isCount ? small : `${small}0`
   }.`;
 }

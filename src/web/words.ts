@@ -122,6 +122,6 @@ export function readable(word: string): string {
   return capitalised(word.replaceAll("_", " "));
 }
 
-function capitalised(text: string): string {
+export function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

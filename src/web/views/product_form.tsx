@@ -28,7 +28,7 @@ import {
   productOf,
   rebased,
 } from "../draft.ts";
-import { labelOf, readable } from "../words.ts";
+import { capitalised, labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
 import { ErrorNote, Form, useAction } from "../parts.tsx";
 import { viewedSeller } from "../route.ts";
@@ -171,8 +171,7 @@ export function ProductForm({ client, product, onSaved }: {
       {error && <ErrorNote error={error} />}
       {doubt !== null && doubt === asked && (
         <p class="note warn" role="alert">
-          {doubt[0].toUpperCase() + doubt.slice(1)}{" "}
-          Nothing is saved yet; “Save” stores it.
+          {capitalised(doubt)} Nothing is saved yet; “Save” stores it.
         </p>
       )}
       {met.length > 0 && (
