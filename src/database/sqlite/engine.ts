@@ -129,6 +129,10 @@ interface WaitingWrite {
   reject: (error: unknown) => void;
 }
 
+function isHeavy({ until }: WaitingWrite): boolean {
+  return until === NO_WAIT;
+}
+
 class SqliteDb implements Db {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
@@ -145,6 +149,8 @@ class SqliteDb implements Db {
   #groupsOfOne = 0;
   /** Another process held the lock at the last attempt to begin. */
   #locked = false;
+  /** Another process's lock refused the last heavy write that was to begin. */
+  #heavyRefused = false;
   /** Monotonic time until which the last writes may wait. */
   #hurriedUntil = Infinity;
   #writing: Promise<void> | null = null;
@@ -228,6 +234,7 @@ class SqliteDb implements Db {
   ): Promise<T> {
     const full = this.#waiting.length >= WAITING_LIMIT;
     if (this.#locked && (full || until === NO_WAIT)) {
+      this.#heavyRefused ||= until === NO_WAIT;
       return Promise.reject(new DbError("busy", "Another process writes."));
     }
     return new Promise<T>((resolve, reject) => {
@@ -248,19 +255,29 @@ class SqliteDb implements Db {
       for (;;) {
         await this.#release();
         if (this.#waiting.length === 0) break;
-        await this.#gather();
+        if (!this.#keepsLock) await this.#gather();
         if (!await this.#begin(this.#waiting)) continue;
         const waitedMs = this.#since(this.#waiting[0].askedAt);
         this.#meter.waited("queue", waitedMs);
         const group = this.#waiting.splice(0, GROUP_LIMIT);
         this.#groupsOfOne = group.length === 1 ? this.#groupsOfOne + 1 : 0;
+        if (group.some(isHeavy)) this.#heavyRefused = false;
         await this.#writeGroup(group);
         if (!this.#logExtended) await this.#extendLog();
-        await this.#rest();
+        if (!this.#keepsLock) await this.#rest();
       }
     } finally {
       this.#writing = null;
     }
+  }
+
+  /**
+   * Whether the next transaction begins at once, before another process can
+   * take the lock: a heavy write waits that was refused for such a lock. Light
+   * writes wait for the lock, and would overtake it in every transaction.
+   */
+  get #keepsLock(): boolean {
+    return this.#heavyRefused && this.#waiting.some(isHeavy);
   }
 
   /**
@@ -359,6 +376,7 @@ class SqliteDb implements Db {
     for (let i = writes.length - 1; i >= 0; i--) {
       const until = Math.min(writes[i].until, this.#hurriedUntil);
       if (this.#locked && until > now) continue;
+      this.#heavyRefused ||= this.#locked && isHeavy(writes[i]);
       writes.splice(i, 1)[0].reject(error);
     }
   }

@@ -7,7 +7,7 @@ import {
   type SqliteOptions,
 } from "../../../src/database/sqlite/engine.ts";
 import { heavyWork } from "../../../src/lib/wait_list.ts";
-import { jsonLog } from "../../../src/deps.ts";
+import { jsonLog, systemIds } from "../../../src/deps.ts";
 import { fastParent } from "../../support/data_dir.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
@@ -45,9 +45,9 @@ class Shared implements AsyncDisposable {
   }
 
   /** Advances the clock until `fn` holds. */
-  async advanceUntil(fn: () => boolean): Promise<void> {
+  async advanceUntil(fn: () => boolean, stepMs = 10): Promise<void> {
     await until(() => {
-      if (!fn()) this.clock.advance(10);
+      if (!fn()) this.clock.advance(stepMs);
       return fn();
     });
   }
@@ -159,6 +159,49 @@ Deno.test("other heavy work has its turns while heavy writes wait", async () => 
   assertEquals(write.kind, null);
   shared.unlock();
   await shared.advanceUntil(() => write.isSettled);
+});
+
+Deno.test("a heavy write is not overtaken for ever where two processes write", async () => {
+  await using shared = new Shared();
+  const { clock } = shared;
+  const sleep = (ms: number) =>
+    new Promise<void>((resolve) => void clock.after(ms, resolve));
+  const commitMs = 400;
+  const deps = {
+    clock,
+    // Pauses between two attempts are as long as they may be.
+    ids: { ...systemIds, random: () => new Uint8Array([255]) },
+    beforeCommit: () => sleep(commitMs),
+  };
+  const db = shared.db = await shared.openDb({ deps });
+  let isOver = false;
+  const other = async () => {
+    while (!isOver) {
+      try {
+        shared.lock("PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE");
+        await sleep(commitMs);
+        shared.unlock();
+        await sleep(commitMs / 10);
+      } catch {
+        shared.unlock();
+        await sleep(20);
+      }
+    }
+  };
+  const light = async () => {
+    while (!isOver) await db.write(add());
+  };
+  const others = [other(), light()].map((one) => new Outcome(one, clock));
+  // So that it looks for the lock at other moments than they do.
+  const begun = clock.monotonic();
+  await shared.advanceUntil(() => clock.monotonic() === begun + 107, 1);
+  const heavy = new Outcome(db.write(add("a", 100), { heavy: true }), clock);
+  await shared.advanceUntil(() => heavy.isSettled, 1);
+  isOver = true;
+  await shared.advanceUntil(() =>
+    others.every(({ isSettled }) => isSettled) && db.held().transactions === 0
+  );
+  assertEquals(heavy.kind, "done");
 });
 
 Deno.test("the queue behind a lock is bounded", async () => {
