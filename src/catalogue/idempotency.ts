@@ -42,7 +42,8 @@ interface Once<T> {
 
 /**
  * Runs a request, unless its key was used for it before. Throws 409 for a key
- * in progress, or one used for another request.
+ * in progress, 422 for one used for another request. The codes and statuses are
+ * those of draft-ietf-httpapi-idempotency-key-header-07, section 2.6.
  */
 export async function once<T>(
   services: Services,
@@ -81,7 +82,7 @@ export async function whileFree<T>(
   const name = `${seller.id} ${key}`;
   if (keysInProgress.has(name)) {
     throw new ServiceError(
-      "conflict",
+      "idempotency_key_in_progress",
       "A request with this Idempotency-Key is still in progress; send it again later.",
       { headers: { "Retry-After": "1" } },
     );
@@ -103,7 +104,7 @@ export async function whileFree<T>(
 
 /**
  * The request for which another process used the key since this one began; null
- * if none did. Throws 409 if it is a different request.
+ * if none did. Throws 422 if it is a different request.
  */
 export async function usedBefore(
   tx: Tx,
@@ -114,13 +115,13 @@ export async function usedBefore(
   return used && checkUse(used, use!);
 }
 
-/** The former use; throws 409 if it was a different request. */
+/** The former use; throws 422 if it was a different request. */
 export function checkUse(used: FoundKey, use: KeyUse): FoundKey {
   if (used.request_hash === use.hash) return used;
   throw new ServiceError(
-    "conflict",
+    "idempotency_key_reused",
     "This Idempotency-Key was used for another request; a key belongs to one " +
-      "path, query and body.",
+      "path, query and body. Use a new key for this request.",
   );
 }
 

@@ -7,6 +7,7 @@ import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import {
+  type FoundKey,
   type KeyedRequest,
   type KeyUse,
   once,
@@ -47,7 +48,7 @@ export interface Undo {
 export type UndoOutcome =
   | WrittenTransaction
   /** The Idempotency-Key was used before: nothing was done again. */
-  | { transactionId: string }
+  | { transactionId: string; repeated: true }
   /** What would be done with `keepChanged`, and what was changed since. */
   | { dryRun: ProductCounts; details: Detail[] };
 
@@ -76,7 +77,7 @@ export async function undoTransaction(
     seller,
     request,
     body: [],
-    again: (used) => ({ transactionId: used.made }),
+    again: firstAnswer,
     carryOut: (use) =>
       db.write((tx) => store(tx, services, undo, use), {
         seller: seller.no,
@@ -88,6 +89,10 @@ export async function undoTransaction(
   });
 }
 
+function firstAnswer({ made }: FoundKey): UndoOutcome {
+  return { transactionId: made, repeated: true };
+}
+
 async function store(
   tx: Tx,
   services: Services,
@@ -97,7 +102,7 @@ async function store(
   const { seller, transactionId, keepChanged } = undo;
   // Looked up before anything is refused: the first request with the key undid it.
   const used = await usedBefore(tx, seller, use);
-  if (used !== null) return { transactionId: used.made };
+  if (used !== null) return firstAnswer(used);
   const refuse = (plan: UndoPlan) => {
     const conflicts = keepChanged ? [] : refusedConflicts(plan);
     const problems = [...conflicts, ...plan.beyondQuota];

@@ -14,11 +14,13 @@ export type ErrorCode =
   | "method_not_allowed"
   | "request_timeout"
   | "conflict"
+  | "idempotency_key_in_progress"
   | "changed_since"
   | "too_many_products"
   | "body_too_large"
   | "unsupported_media_type"
   | "record_invalid"
+  | "idempotency_key_reused"
   | "rate_limited"
   | "internal"
   | "unavailable";

@@ -101,6 +101,13 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   version: { about: "a hash of the files of the page" },
 };
 
+/** Whether the request can be repeated safely under an Idempotency-Key. */
+export function takesIdempotencyKey(
+  { parameters = [] }: Pick<Documentation, "parameters">,
+): boolean {
+  return parameters.some(({ name }) => name === "Idempotency-Key");
+}
+
 /**
  * The errors of an endpoint: its own, and those that follow from its access, its
  * path, its parameters, and the document that it takes.
@@ -112,6 +119,9 @@ export function errorsOf(
   if (path.includes("/:")) common.push("not_found");
   if (parameters.some(({ name }) => name === "after")) {
     common.push("record_invalid");
+  }
+  if (takesIdempotencyKey({ parameters })) {
+    common.push("idempotency_key_in_progress", "idempotency_key_reused");
   }
   if (access !== "public") common.push("unauthorized");
   if (access === "operator" && method !== "GET") common.push("forbidden");

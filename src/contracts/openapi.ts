@@ -8,6 +8,7 @@ import {
   mediaTypes,
   type Parameter,
   PATH_PARAMETERS,
+  takesIdempotencyKey,
 } from "./endpoint.ts";
 import { scopesOf } from "../sellers/scopes.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
@@ -223,10 +224,25 @@ const HEADERS: Readonly<Record<string, Json>> = {
   "RateLimit-Reset": number(
     "seconds until all that may be sent at once may be again",
   ),
+  "RateLimit-Policy": text(
+    "the limits by name (draft-ietf-httpapi-ratelimit-headers-11): q is how " +
+      "many requests, w is within how many seconds",
+  ),
+  "RateLimit": text(
+    "what is left of each limit (the same draft): r is how many requests, " +
+      "t is the seconds until all of q may be sent again",
+  ),
   "Retry-After": number(
     "seconds to wait before the same request is sent again",
   ),
+  "Idempotent-Replayed": text(
+    "true: the answer to an earlier request with the same Idempotency-Key",
+  ),
 };
+
+function text(description: string): Json {
+  return { description, schema: { type: "string" } };
+}
 
 function number(description: string): Json {
   return { description, schema: { type: "integer" } };
@@ -248,6 +264,12 @@ function headers(
   );
 }
 
+/** Headers of a 200. */
+function answerHeaders(endpoint: Endpoint): Json {
+  const more = takesIdempotencyKey(endpoint) ? ["Idempotent-Replayed"] : [];
+  return headers(endpoint, ...more);
+}
+
 function answer(endpoint: Endpoint, components: Components): Json {
   const { answers, example: own, title, streams } = endpoint;
   if (answers === null) {
@@ -261,14 +283,14 @@ function answer(endpoint: Endpoint, components: Components): Json {
       }]),
     );
     return {
-      "200": { description: title, headers: headers(endpoint), content },
+      "200": { description: title, headers: answerHeaders(endpoint), content },
     };
   }
   const exampleOf = (name: AnswerName) => own ?? ANSWER_EXAMPLES[name];
   return {
     "200": {
       description: title,
-      headers: headers(endpoint),
+      headers: answerHeaders(endpoint),
       content: {
         ...both(
           answerSchema(answers, components),

@@ -77,9 +77,13 @@ export const ERRORS = {
   conflict: {
     status: 409,
     meaning:
-      "The `Idempotency-Key` was used with another request, or its first one is in progress; the transaction or import was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
-    remedy:
-      "With `Retry-After`, send the same again after as many seconds. Otherwise do what the message says.",
+      "The transaction or import was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
+    remedy: "Do what the message says.",
+  },
+  idempotency_key_in_progress: {
+    status: 409,
+    meaning: "The first request with this `Idempotency-Key` has not ended.",
+    remedy: "Send the same again after `Retry-After` seconds.",
   },
   changed_since: {
     status: 412,
@@ -109,6 +113,12 @@ export const ERRORS = {
     status: 422,
     meaning: "`<details>` lists the mistakes. Nothing was stored.",
     remedy: "Correct them and send it again, or use `accept=valid`.",
+  },
+  idempotency_key_reused: {
+    status: 422,
+    meaning:
+      "The `Idempotency-Key` was used with another path, query or body. Nothing was stored.",
+    remedy: "Use a new key for each new request.",
   },
   rate_limited: {
     status: 429,

@@ -201,7 +201,10 @@ contract.test("a dry run and a repeated request change nothing", async () => {
   assertEquals(idOf(again), idOf(first));
   assertEquals((await stock(app)).A, "10 9 in_stock");
   const other = await post(app, products + row("B", ""), "", key);
-  assertEquals([other.status, codeOf(other)], [409, "conflict"]);
+  assertEquals([other.status, codeOf(other)], [
+    422,
+    "idempotency_key_reused",
+  ]);
 });
 
 /** What PostgreSQL does with more is the same. */

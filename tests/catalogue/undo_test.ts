@@ -385,9 +385,14 @@ contract.test("an undo is repeated safely with an Idempotency-Key", async () => 
   const upload = await app.upload(product("A"));
   const key = { "Idempotency-Key": "k" };
   const first = await undo(app, upload, "", key);
-  assertEquals((await undo(app, upload, "", key)).text, first.text);
+  const again = await undo(app, upload, "", key);
+  assertEquals(again.text, first.text);
+  assertEquals(again.headers.get("idempotent-replayed"), "true");
   const other = await undo(app, upload, "?changed=keep", key);
-  assertEquals([other.status, codeOf(other)], [409, "conflict"]);
+  assertEquals([other.status, codeOf(other)], [
+    422,
+    "idempotency_key_reused",
+  ]);
   assertEquals((await undo(app, upload)).status, 409);
 });
 

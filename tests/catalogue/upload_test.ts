@@ -465,10 +465,12 @@ contract.test("an Idempotency-Key gives the first answer again", async () => {
   const first = await app.upload(product("A"), "", key);
   const again = await app.upload(product("A"), "", key);
   assertEquals([again.status, again.text], [200, first.text]);
+  assertEquals(first.headers.get("idempotent-replayed"), null);
+  assertEquals(again.headers.get("idempotent-replayed"), "true");
   const other = await app.upload(product("B"), "", key);
-  assertEquals([other.status, codeOf(other)], [409, "conflict"]);
+  assertEquals([other.status, codeOf(other)], [422, "idempotency_key_reused"]);
   const query = await app.upload(product("A"), "&dry_run=false", key);
-  assertEquals(query.status, 409, "the query belongs to the request");
+  assertEquals(query.status, 422, "the query belongs to the request");
   const stranger = await app.addSeller("other");
   const theirs = await app.call("/seller_api/bulk_products?v=1.1", {
     method: "POST",
@@ -502,7 +504,10 @@ contract.test("an Idempotency-Key in progress is 409 with Retry-After", async ()
   await reached.promise;
   const second = await app.upload(document, "", key);
   release.resolve();
-  assertEquals([second.status, codeOf(second)], [409, "conflict"]);
+  assertEquals([second.status, codeOf(second)], [
+    409,
+    "idempotency_key_in_progress",
+  ]);
   assertEquals(second.headers.get("retry-after"), "1");
   assertEquals((await first).status, 200);
 });

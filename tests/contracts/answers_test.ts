@@ -7,7 +7,13 @@ import { XmlDocument } from "libxml2-wasm";
 import { systemDeps } from "../../src/deps.ts";
 import { ERRORS } from "../../src/lib/errors.ts";
 import { addOperatorKey } from "../../src/sellers/operator_keys.ts";
-import { type Answer, boot, product, type TestApp } from "../support/app.ts";
+import {
+  type Answer,
+  boot,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
 import { passing, TestClock, until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { raw } from "../support/raw.ts";
@@ -144,7 +150,14 @@ async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
   await upload("broken query", product("A"), "&x=%FF");
   const keyed = { "Idempotency-Key": "k" };
   assertEquals((await app.upload(product("K"), "", keyed)).status, 200);
-  keep(bodies, "conflict", await app.upload(product("L"), "", keyed));
+  const upload = await app.upload(product("U"));
+  const id = textAt(upload.xml, "transaction_id");
+  const undo = () =>
+    app.call(`/seller_api/bulk_products/${id}/undo`, { method: "POST" });
+  assertEquals((await undo()).status, 200);
+  keep(bodies, "conflict", await undo());
+  keep(bodies, "key reused", await app.upload(product("L"), "", keyed));
+  keep(bodies, "key in progress", await askTwice(app));
   keep(bodies, "media type", await post("x", { "Content-Type": 'a/b;"<&' }));
   const json = { "Content-Type": "application/json" };
   keep(bodies, "malformed JSON", await post('{"a":\u0001', json));
@@ -216,6 +229,25 @@ async function askForRefusedKeys(app: TestApp, bodies: Bodies): Promise<void> {
     keep(bodies, "suspended", answer);
     return true;
   }, "the suspension");
+}
+
+/** The answer to a request whose first one waits for an image host. */
+async function askTwice(app: TestApp): Promise<Answer> {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  await using host = new Host(async () => {
+    asked.resolve();
+    await answer.promise;
+    return new Response();
+  });
+  const sent = product("M", `<images><image>${host.url}/m</image></images>`);
+  const keyed = { "Idempotency-Key": "twice" };
+  const first = app.upload(sent, "", keyed);
+  await asked.promise;
+  const second = await app.upload(sent, "", keyed);
+  answer.resolve();
+  assertEquals((await first).status, 200);
+  return second;
 }
 
 Deno.test("independent parsers accept every kind of answer", async () => {

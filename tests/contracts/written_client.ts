@@ -10,6 +10,7 @@ import {
   type Endpoint,
   type Parameter,
   PATH_PARAMETERS,
+  takesIdempotencyKey,
 } from "../../src/contracts/endpoint.ts";
 import { pathNames } from "../../src/contracts/openapi.ts";
 import {
@@ -213,10 +214,6 @@ function parameterType({ schema = {} }: Parameter): string {
   return schema.type === "boolean" ? "boolean" : "string";
 }
 
-function isKeyed({ parameters = [] }: Endpoint): boolean {
-  return parameters.some(({ name }) => name === "Idempotency-Key");
-}
-
 /** A property of what a method takes. */
 interface Property {
   text: string;
@@ -309,7 +306,7 @@ function row(endpoint: Endpoint): string {
   return `${operation}: { ${
     method === "GET" ? "" : `method: "${method}", `
   }path: "${path}"${sends === undefined ? "" : `, sends: "${sends.root}"`}${
-    isKeyed(endpoint) ? ", keyed: true" : ""
+    takesIdempotencyKey(endpoint) ? ", keyed: true" : ""
   }${access === "metrics" ? ", bearer: true" : ""}${
     Array.isArray(answers) ? "" : `, answer: ${BODIES[bodyType(endpoint)]}`
   }${list === null ? "" : `, pages: "${list.name}"`} },`;

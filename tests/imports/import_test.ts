@@ -249,14 +249,25 @@ contract.test("an unknown element beside the products refuses all, with accept=v
   assertEquals(await storedCount(app), 0);
 });
 
-contract.test("the same Idempotency-Key gives the first import; another document is a conflict", async () => {
+contract.test("the same Idempotency-Key gives the first import; another document is refused", async () => {
   await using app = await boot();
   const headers = { "Idempotency-Key": "k" };
   const first = await post(app, products(3), "", headers);
   const second = await post(app, products(3), "", headers);
   assertEquals(idOf(second), idOf(first));
-  assertEquals((await post(app, products(4), "", headers)).status, 409);
-  assertEquals((await app.upload(product("X"), "", headers)).status, 409);
+  assertEquals(first.headers.get("idempotent-replayed"), null);
+  assertEquals(second.headers.get("idempotent-replayed"), "true");
+  for (
+    const other of [
+      await post(app, products(4), "", headers),
+      await app.upload(product("X"), "", headers),
+    ]
+  ) {
+    assertEquals([other.status, codeOf(other)], [
+      422,
+      "idempotency_key_reused",
+    ]);
+  }
   const list = await app.call(IMPORTS);
   assertEquals(child(list.xml, "imports").children.length, 1);
 });

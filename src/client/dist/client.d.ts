@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 9737a58dd9f3db0eb1e1cdcf90911479.
+// Built by `deno task client` from sources with the hash 2ebccca9bb9918487bb5813873bfa34d.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1165,7 +1165,7 @@ export interface Entries { listTransactions: Transaction;
  * What documents hold. Written from the
  * tables of the service by `deno task client`.
  */
-export type ErrorCode = "malformed_xml" | "malformed_json" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "changed_since" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
+export type ErrorCode = "malformed_xml" | "malformed_json" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_key_in_progress" | "changed_since" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "idempotency_key_reused" | "rate_limited" | "internal" | "unavailable";
 export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "too_many_missing" | "quota_exceeded" | "changed_since" | "too_old" | "not_found" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "wrong_type" | "syntax" | "internal" | "limit";
 export type ImageCode = "image_not_found" | "image_forbidden" | "image_redirected" | "image_rate_limited" | "image_host_error" | "image_unavailable" | "image_timeout" | "image_incomplete" | "image_host_unreachable" | "image_tls_failed" | "image_bad_response" | "image_blocked" | "image_too_large" | "image_not_an_image" | "image_unsupported_type" | "image_corrupt" | "image_too_many_pixels" | "image_too_many_frames" | "image_quota_exceeded" | "image_unprocessable";
 export type Trigger = "order_created" | "order_paid" | "order_updated" | "order_cancelled" | "order_delivered" | "return_created" | "return_updated" | "refund_created" | "message_created" | "review_created" | "payout_paid" | "product_approved" | "product_rejected";

@@ -91,11 +91,22 @@ function secondsFor(tokens: number, { perMinute }: Rate): number {
   return Math.max(0, Math.ceil((tokens - ROUNDING) * 60 / perMinute));
 }
 
+/**
+ * The headers of a quota: three of their own, and the two of
+ * draft-ietf-httpapi-ratelimit-headers-11. The draft's limit "minute" is what
+ * the bucket gains in a minute, and "burst" is what the bucket holds.
+ */
 export function quotaHeaders(quota: Quota): Record<string, string> {
+  const { limit, remaining, reset } = quota;
+  const { burst } = rateOf(limit);
+  const used = burst - remaining;
   return {
-    "RateLimit-Limit": String(quota.limit),
-    "RateLimit-Remaining": String(quota.remaining),
-    "RateLimit-Reset": String(quota.reset),
+    "RateLimit-Limit": String(limit),
+    "RateLimit-Remaining": String(remaining),
+    "RateLimit-Reset": String(reset),
+    "RateLimit-Policy": `"minute";q=${limit};w=60, "burst";q=${burst}`,
+    "RateLimit": `"minute";r=${limit - used};t=${reset}, ` +
+      `"burst";r=${remaining};t=${reset}`,
     ...(quota.allowed ? {} : { "Retry-After": String(quota.retryAfter) }),
   };
 }

@@ -56,7 +56,11 @@ import {
 } from "./progress.ts";
 import { imageNode } from "./transaction_endpoints.ts";
 import { productCountsNode } from "./transaction_xml.ts";
-import { checkVersion, readIdempotencyKey } from "./upload_endpoints.ts";
+import {
+  checkVersion,
+  readIdempotencyKey,
+  replayHeaders,
+} from "./upload_endpoints.ts";
 
 const WAIT = waitUntil("the status is final");
 
@@ -69,7 +73,7 @@ export const beginImport = endpoint({
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
   parameters: [VERSION, DRY_RUN, ACCEPT, NAME, IDEMPOTENCY_KEY],
   answers: ["import_begun"],
-  errors: ["unsupported_version", "conflict", "too_many_products"],
+  errors: ["unsupported_version", "too_many_products"],
   waits: true,
 }, async (context) => {
   const { request, query, seller, services } = context;
@@ -84,7 +88,10 @@ export const beginImport = endpoint({
     idempotency: readIdempotencyKey(request),
   });
   if (!repeated) logBegun(context, "import_accepted", importId);
-  return { xml: { import_id: importId } };
+  return {
+    xml: { import_id: importId },
+    headers: replayHeaders(repeated),
+  };
 });
 
 function logBegun(
@@ -336,7 +343,10 @@ export const undoImport = endpoint({
     idempotency: readIdempotencyKey(request),
   });
   if (!repeated) logBegun(context, "import_undone", importId);
-  return { xml: { import_id: importId } };
+  return {
+    xml: { import_id: importId },
+    headers: replayHeaders(repeated),
+  };
 });
 
 export const retryImportImages = endpoint({

@@ -37,7 +37,7 @@ export const uploadProducts = endpoint({
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
   parameters: [VERSION, DRY_RUN, ACCEPT, IDEMPOTENCY_KEY],
   answers: ["upload", "dry_run"],
-  errors: ["unsupported_version", "conflict", "too_many_products"],
+  errors: ["unsupported_version", "too_many_products"],
   upload: true,
 }, (context) => uploadDocument(context, { attributesOnly: false }));
 
@@ -62,7 +62,7 @@ export const uploadAttributes = endpoint({
     IDEMPOTENCY_KEY,
   ],
   answers: ["upload", "dry_run"],
-  errors: ["unsupported_version", "conflict", "too_many_products"],
+  errors: ["unsupported_version", "too_many_products"],
   upload: true,
 }, (context) => uploadDocument(context, { attributesOnly: true }));
 
@@ -107,6 +107,7 @@ async function uploadDocument(
       transaction_id: outcome.transactionId,
       refused: refused || undefined,
     },
+    headers: replayHeaders("repeated" in outcome),
   };
 }
 
@@ -183,6 +184,11 @@ export function readIdempotencyKey(request: Request): KeyedRequest | null {
   );
 }
 
+/** Tells that an answer is that of an earlier request with the same key. */
+export function replayHeaders(repeated: boolean): Record<string, string> {
+  return repeated ? { "Idempotent-Replayed": "true" } : {};
+}
+
 /** Path and query; scheme and host do not distinguish requests. */
 function targetOf(url: string): string {
   return url.slice(url.indexOf("/", url.indexOf("://") + 3));
@@ -219,7 +225,10 @@ export const undoUpload = endpoint({
   const outcome = await undoTransaction(services, undo);
   if ("counts" in outcome) logDone(context, "upload_undone", outcome);
   if ("transactionId" in outcome) {
-    return { xml: { transaction_id: outcome.transactionId } };
+    return {
+      xml: { transaction_id: outcome.transactionId },
+      headers: replayHeaders("repeated" in outcome),
+    };
   }
   const products = productCountsNode(outcome.dryRun);
   return {

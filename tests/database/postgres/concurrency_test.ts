@@ -63,7 +63,9 @@ Deno.test("an Idempotency-Key is used once, whichever process is asked", async (
     assert(done.length >= 3, "one for each process at least");
     assertEquals(new Set(done.map(({ text }) => text)).size, 1);
     for (const answer of answers) {
-      if (answer.status !== 200) assertEquals(codeOf(answer), "conflict");
+      if (answer.status !== 200) {
+        assertEquals(codeOf(answer), "idempotency_key_in_progress");
+      }
     }
   }
   const { n } = await service.row<{ n: number }>(

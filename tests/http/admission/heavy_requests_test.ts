@@ -137,7 +137,10 @@ Deno.test("an upload behind a slow one is answered, and its Idempotency-Key repe
   await using held = await bootHeld();
   const [first, second] = await held.twoUploads();
   const early = await held.upload("second");
-  assertEquals([early.status, codeOf(early)], [409, "conflict"]);
+  assertEquals([early.status, codeOf(early)], [
+    409,
+    "idempotency_key_in_progress",
+  ]);
   held.commits.open();
   assertEquals((await inTime(first, "the first answer")).status, 200);
   const answered = await inTime(second, "the second answer");

@@ -1,5 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { RateLimiter, rateOf } from "../../../src/http/admission/rate_limit.ts";
+import {
+  quotaHeaders,
+  RateLimiter,
+  rateOf,
+} from "../../../src/http/admission/rate_limit.ts";
 import { TestClock } from "../../support/clock.ts";
 
 /** A monotonic clock shows no whole milliseconds. */
@@ -75,4 +79,26 @@ Deno.test("expensive requests stay within the rate", () => {
     taken += 6;
   }
   assertEquals(taken, 6 + 600);
+});
+
+Deno.test("the headers name both limits and what is left of each", () => {
+  const limiter = new RateLimiter(new TestClock());
+  const rate = rateOf(1_200);
+  limiter.take("a", 20, rate);
+  const headers = quotaHeaders(limiter.take("a", 0, rate));
+  assertEquals(headers, {
+    "RateLimit-Limit": "1200",
+    "RateLimit-Remaining": "100",
+    "RateLimit-Reset": "1",
+    "RateLimit-Policy": '"minute";q=1200;w=60, "burst";q=120',
+    "RateLimit": '"minute";r=1180;t=1, "burst";r=100;t=1',
+  });
+  limiter.charge("a", 220, rate);
+  const owing = quotaHeaders(limiter.take("a", 1, rate));
+  assertEquals(
+    owing["RateLimit"],
+    '"minute";r=1080;t=12, "burst";r=0;t=12',
+    "never below zero",
+  );
+  assertEquals(owing["Retry-After"], "7");
 });

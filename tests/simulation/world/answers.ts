@@ -63,6 +63,12 @@ export function readAnswer(
       const value = headers.get(`ratelimit-${name}`);
       rule(/^\d+$/.test(value ?? ""), `a seller is told RateLimit-${name}`);
     }
+    const limits = headers.get("ratelimit") ?? "";
+    const one = '"(minute|burst)";r=\\d+;t=\\d+';
+    rule(
+      new RegExp(`^${one}, ${one}$`).test(limits),
+      "a seller is told what is left of both limits",
+    );
   }
   if (status === 204) rule(text === "", "204 has no body");
   rule(

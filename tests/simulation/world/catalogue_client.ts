@@ -913,7 +913,7 @@ export class CatalogueClient implements Actor {
     const refused = await this.#send(other, random, true);
     if (this.seller.removed) return;
     hold(
-      refused.reply!.code === "conflict",
+      refused.reply!.code === "idempotency_key_reused",
       "true",
       "another request with a used key is refused",
       refused.reply!.text,
