@@ -150,8 +150,8 @@ async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
   await upload("broken query", product("A"), "&x=%FF");
   const keyed = { "Idempotency-Key": "k" };
   assertEquals((await app.upload(product("K"), "", keyed)).status, 200);
-  const upload = await app.upload(product("U"));
-  const id = textAt(upload.xml, "transaction_id");
+  const toUndo = await app.upload(product("U"));
+  const id = textAt(toUndo.xml, "transaction_id");
   const undo = () =>
     app.call(`/seller_api/bulk_products/${id}/undo`, { method: "POST" });
   assertEquals((await undo()).status, 200);
