@@ -3,6 +3,7 @@
  * its vendor. This test puts the Deno executable in its place: such a file
  * cannot run, but everything that would be inside is packed and can be read.
  */
+import "../support/built.ts";
 import { assert, assertEquals } from "@std/assert";
 import { CHAPTERS } from "../../src/docs/chapters.ts";
 import {

@@ -1,4 +1,5 @@
 /** What the client sends and reads is what the interface says. */
+import "../support/built.ts";
 import { assert, assertEquals } from "@std/assert";
 import { type Client, createClient } from "../../src/client/mod.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";

@@ -2,6 +2,7 @@
  * The OpenAPI description before linters and a generator of others. Outside
  * `deno task check`, because npx fetches some 200 MB: `deno task contracts`.
  */
+import "../support/built.ts";
 import { assert, assertEquals } from "@std/assert";
 import { openApi } from "../../src/contracts/openapi.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";

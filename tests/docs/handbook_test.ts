@@ -1,4 +1,5 @@
 /** Holds the chapters of the handbook and the code together. */
+import "../support/built.ts";
 import {
   assert,
   assertEquals,

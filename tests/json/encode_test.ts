@@ -1,4 +1,5 @@
 /** JSON by the shapes that describe XML. */
+import "../support/built.ts";
 import { assertEquals } from "@std/assert";
 import { ANSWERS } from "../../src/contracts/answers.ts";
 import { jsonForm } from "../../src/contracts/answer_form.ts";

@@ -5,6 +5,7 @@
  * Own code, as `api-smart-diff` 1.0.6, tried on our description, calls an
  * element that leaves an answer compatible, and misses a path that goes.
  */
+import "../support/built.ts";
 import { SETTINGS } from "../../src/config.ts";
 import { openApi } from "../../src/contracts/openapi.ts";
 import { MIGRATIONS } from "../../src/database/migrations.ts";

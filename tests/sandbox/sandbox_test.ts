@@ -1,3 +1,4 @@
+import "../support/built.ts";
 import {
   assert,
   assertEquals,

@@ -18,7 +18,14 @@ import {
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** What the simulation reads. */
-const PARTS = ["src", "tests", "deno.json", "deno.lock", "main.ts"];
+const PARTS = [
+  "src",
+  "tests",
+  "build.ts",
+  "deno.json",
+  "deno.lock",
+  "main.ts",
+];
 const PROGRAM = "tests/simulation/first_failure.ts";
 const KNOWN_FILE = new URL("./planted/seeds.json", import.meta.url);
 const SEEDS = 300;
@@ -39,7 +46,7 @@ class Copy implements Disposable {
   static async make(): Promise<Copy> {
     const copy = new Copy();
     const { success } = await new Deno.Command("cp", {
-      args: ["-r", ...PARTS.map((part) => `${ROOT}${part}`), copy.folder],
+      args: ["-a", ...PARTS.map((part) => `${ROOT}${part}`), copy.folder],
     }).output();
     if (!success) throw new Error("the source cannot be copied");
     return copy;

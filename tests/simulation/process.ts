@@ -1,4 +1,5 @@
 /** A process of the service: the real application on a simulated machine. */
+import "../support/built.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
 import type { Config } from "../../src/config.ts";

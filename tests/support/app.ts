@@ -1,4 +1,5 @@
 /** Boots the real application on a free port with a temporary data folder. */
+import "./built.ts";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
 import {
   type Client,

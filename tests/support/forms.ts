@@ -2,6 +2,7 @@
  * Tests of what is alike in XML and in JSON: written for XML, they are run
  * again with answers in JSON, which are turned into the XML that says the same.
  */
+import "./built.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type AnswerName, ANSWERS } from "../../src/contracts/answers.ts";
 import { DOCUMENTS } from "../../src/contracts/documents.ts";

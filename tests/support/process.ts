@@ -1,4 +1,5 @@
 /** Runs the real program as a process of its own. */
+import "./built.ts";
 import { inTime } from "./clock.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;

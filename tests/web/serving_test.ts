@@ -1,4 +1,4 @@
-/** How the page is served, and that it is what its sources say. */
+/** How the page is served. */
 import {
   assert,
   assertEquals,
@@ -10,7 +10,6 @@ import { openApp } from "../../src/app.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { builtScripts, SCRIPTS } from "./built_page.ts";
 
 /** Addresses of what the page loads at first. */
 function assetsOf(html: string): string[] {
@@ -122,9 +121,4 @@ Deno.test("only a sandbox tells its page a key", async () => {
   } finally {
     await sandbox.close();
   }
-});
-
-Deno.test("the scripts are what their sources build to", async () => {
-  const isCurrent = await builtScripts() === await Deno.readTextFile(SCRIPTS);
-  assert(isCurrent, "src/web/dist is old: run `deno task web`");
 });

@@ -14,8 +14,6 @@ import {
 } from "../../contracts/xsd.ts";
 import type { Endpoint } from "../../contracts/endpoint.ts";
 import { type Chapter, CHAPTERS } from "../../docs/chapters.ts";
-import client from "../../client/dist/client.js" with { type: "text" };
-import clientTypes from "../../client/dist/client.d.ts" with { type: "text" };
 import style from "../../docs/docs.css" with { type: "text" };
 import search from "../../docs/search.js" with { type: "text" };
 import { OPERATOR_FILES } from "../../docs/files.ts";
@@ -29,6 +27,7 @@ import {
 import { searchEntries } from "../../docs/search_index.ts";
 import { notFound } from "../../lib/errors.ts";
 import { endpoint, type Handler } from "../server/route.ts";
+import { CLIENT, CLIENT_TYPES } from "./built_files.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
 /** Forbids external content, and inline scripts and styles. */
@@ -54,8 +53,8 @@ export const getDocs = endpoint({
 
 /** Files that chapters link to for download, and the search. */
 const FILES: readonly (readonly [string, Handler])[] = [
-  ["client.js", published("text/javascript", () => client)],
-  ["client.d.ts", published("application/typescript", () => clientTypes)],
+  ["client.js", published("text/javascript", () => CLIENT)],
+  ["client.d.ts", published("application/typescript", () => CLIENT_TYPES)],
   ["search.js", published("text/javascript", () => search)],
 ];
 

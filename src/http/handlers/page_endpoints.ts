@@ -4,12 +4,12 @@ import { notFound } from "../../lib/errors.ts";
 import { escaped } from "../../lib/markup.ts";
 import type { SandboxPage } from "../../services.ts";
 import icon from "../../web/icon.svg" with { type: "text" };
-import scripts from "../../web/dist/scripts.json" with { type: "json" };
 import html from "../../web/index.html" with { type: "text" };
 import base from "../../web/styles/base.css" with { type: "text" };
 import parts from "../../web/styles/parts.css" with { type: "text" };
 import views from "../../web/styles/views.css" with { type: "text" };
 import { endpoint } from "../server/route.ts";
+import { SCRIPTS } from "./built_files.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
 /**
@@ -42,7 +42,7 @@ const ASSET_HEADERS = {
 
 /** By name; scripts load each other by it. */
 const FILES: ReadonlyMap<string, StaticText> = new Map([
-  ...Object.entries(scripts).map(([name, script]) =>
+  ...Object.entries(SCRIPTS).map(([name, script]) =>
     [name, staticText("text/javascript", script)] as const
   ),
   ["page.css", staticText("text/css", base + parts + views)],
@@ -55,7 +55,7 @@ const VERSION = createHash("sha256")
   .digest("hex").slice(0, 16);
 
 /** What `page.js` begins with, so that the browser need not wait for it. */
-const PRELOADED = scripts["page.js"].matchAll(/(?:from|import)"\.(\/[^"]+)"/g)
+const PRELOADED = SCRIPTS["page.js"].matchAll(/(?:from|import)"\.(\/[^"]+)"/g)
   .map(([, path]) => `<link rel="modulepreload" href="/assets${path}">\n`);
 const HTML = html.replace("</head>", [...PRELOADED, "</head>"].join("    "))
   .replaceAll("/assets/", `/assets/${VERSION}/`);

@@ -1,0 +1,28 @@
+/**
+ * Files that `deno task build` makes from sources of this repository, which
+ * does not hold them. A compiled program does.
+ */
+
+/** Resolves an import of such files. */
+async function built<T>(files: Promise<{ default: T }>): Promise<T> {
+  try {
+    return (await files).default;
+  } catch (error) {
+    const message = "The page and the client are not built: " +
+      "run `deno task build`.";
+    throw new Error(message, { cause: error });
+  }
+}
+
+/** The page's scripts by name. */
+export const SCRIPTS = await built(
+  import("../../web/dist/scripts.json", { with: { type: "json" } }),
+);
+
+/** The typed client as a script, and its types. */
+export const CLIENT = await built(
+  import("../../client/dist/client.js", { with: { type: "text" } }),
+);
+export const CLIENT_TYPES = await built(
+  import("../../client/dist/client.d.ts", { with: { type: "text" } }),
+);
