@@ -207,15 +207,16 @@ export async function claimForOperator(
 
 /**
  * Claims all that goes into a mail to a seller: those of a mail that may have been
- * taken alone, otherwise all that wait, under `messageId`. None while a former
- * mail is under way, or too young.
+ * taken alone, otherwise all that wait, under `messageId`. While a former mail is
+ * under way or too young, or the seller is suspended, they are put off. Null if
+ * another process claims them now.
  */
 export async function claimForSeller(
   tx: Tx,
   sellerNo: number,
   lease: string,
   messageId: string,
-): Promise<Claimed | null> {
+): Promise<Claimed | "put_off" | null> {
   const own = await tx.get<{ mailedAt: number }>(
     query(({ lock }) =>
       `SELECT mailed_at AS "mailedAt" FROM seller_counters
@@ -227,7 +228,7 @@ export async function claimForSeller(
   const now = tx.now();
   if (await isSuspended(tx, sellerNo)) {
     await putOff(tx, sellerNo, now + HELD_UP_MS);
-    return null;
+    return "put_off";
   }
   const unsure = await tx.get<{ messageId: string; dueAt: number | null }>(
     `SELECT message_id AS "messageId", MIN(due_at) AS "dueAt" FROM notices
@@ -237,12 +238,12 @@ export async function claimForSeller(
   );
   if (unsure !== undefined && (unsure.dueAt ?? Infinity) > now) {
     await putOff(tx, sellerNo, unsure.dueAt ?? now + HELD_UP_MS);
-    return null;
+    return "put_off";
   }
   const nextAt = own.mailedAt + NEXT_MAIL_MS;
   if (unsure === undefined && own.mailedAt <= now && now < nextAt) {
     await putOff(tx, sellerNo, nextAt);
-    return null;
+    return "put_off";
   }
   const mail = {
     messageId: unsure?.messageId ?? messageId,

@@ -1,19 +1,26 @@
 /** Notices to the operator, whose server may be lost beneath the role. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { type Db, DbError, type Part } from "../../src/database/db.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
+import type { Recipient } from "../../src/notices/notice.ts";
 import { insertNotices } from "../../src/notices/rows.ts";
+import type { Mailer } from "../../src/net/smtp.ts";
 import { NoticeRole } from "../../src/notices/worker/role.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
 import type { Services } from "../../src/services.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { gate, WebhookSink } from "../support/webhook_sink.ts";
-import { SECRET } from "./support.ts";
+import { EMAIL, OPERATOR_KEY, SECRET } from "./support.ts";
 
-/** Stores notices to the operator about a seller. */
-async function add(db: Db, sellerNo: number, ids: string[]): Promise<void> {
+/** Stores notices about a seller. */
+async function add(
+  db: Db,
+  sellerNo: number,
+  ids: string[],
+  recipient: Recipient = "operator",
+): Promise<void> {
   await db.write((tx) =>
     insertNotices(
       tx,
@@ -21,7 +28,7 @@ async function add(db: Db, sellerNo: number, ids: string[]): Promise<void> {
         sellerNo,
         id,
         kind: "quota",
-        recipient: "operator" as const,
+        recipient,
         detail: { quota: "products", percent: 100, seller: "acme" },
         isSilent: false,
       })),
@@ -29,10 +36,13 @@ async function add(db: Db, sellerNo: number, ids: string[]): Promise<void> {
   );
 }
 
-/** A role that has not been started, on a database of these parts. */
+/**
+ * A role that has not been started, on a database of these parts. It sends to
+ * the operator; with a mailer, to sellers instead.
+ */
 function roleOn(
   { app, config: { dataDir } }: TestApp,
-  sink: WebhookSink,
+  sink: WebhookSink | Mailer,
   clock: TestClock,
   db: Partial<Db>,
 ): NoticeRole {
@@ -41,14 +51,14 @@ function roleOn(
     config: {
       dataDir,
       imageStore: null,
-      noticesUrl: sink.url(),
+      noticesUrl: sink instanceof WebhookSink ? sink.url() : null,
       noticesSecret: SECRET,
     },
     db: Object.assign(Object.create(app.db), db),
     deps,
     signals: newSignals(),
     network: {},
-    mailer: null,
+    mailer: sink instanceof WebhookSink ? null : sink,
     metrics: new Metrics("sqlite"),
     health: { look: () => Promise.resolve(new Map()) },
     publicUrl: () => "https://sell.example",
@@ -158,5 +168,83 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
     clock.advance(500);
     return role.held().sending === 0;
   }, "the record");
+  await role.stop();
+});
+
+Deno.test("a notice role counts progress as it sends, and with nothing to send, but not while a mail hangs", async () => {
+  await using app = await boot({
+    config: { roles: ["api"], operatorKey: OPERATOR_KEY },
+  });
+  const { status } = await app.call(
+    `/operator_api/sellers/${app.sellerId}/attribute/email/${EMAIL}`,
+    { method: "PUT", key: OPERATOR_KEY },
+  );
+  assertEquals(status, 204);
+  const { db } = app.app;
+  const clock = new TestClock(Date.now());
+  const { opened, open } = gate();
+  const mails: string[] = [];
+  let looks = 0;
+  const mailer: Mailer = {
+    send: async (mail) => {
+      mails.push(mail.id);
+      await opened;
+      return { outcome: "sent", reason: "" };
+    },
+  };
+  const role = roleOn(app, mailer, clock, {
+    read: (fn, options) => {
+      looks++;
+      return db.read(fn, options);
+    },
+  });
+  const progressAfter = async (seconds: number) => {
+    for (let second = 0; second < seconds; second++) {
+      const before = looks;
+      await until(() => {
+        clock.advance(1_000);
+        return looks > before;
+      }, "a step");
+    }
+    return role.progress;
+  };
+  role.start();
+  const idle = await progressAfter(3);
+  assert(await progressAfter(3) > idle, "nothing is due");
+  await add(db, app.sellerNo, ["1"], "seller");
+  await until(() => {
+    clock.advance(1_000);
+    return mails.length === 1;
+  }, "the mail");
+  const begun = await progressAfter(1);
+  assertEquals(await progressAfter(60), begun, "it hangs");
+  open();
+  await until(() => role.held().sending === 0, "the record");
+  assert(role.progress > begun);
+  await role.stop();
+});
+
+Deno.test("a notice role goes on while one of several servers is away", async () => {
+  await using app = await boot({ config: { roles: ["webhooks"] } });
+  await using sink = new WebhookSink();
+  const { db } = app.app;
+  const clock = new TestClock(Date.now());
+  const holding = [{ isUp: false }, { isUp: false }];
+  const away: Part = {
+    read: () => Promise.reject(new DbError("away", "broken on purpose")),
+    write: db.write.bind(db),
+  };
+  const role = roleOn(app, sink, clock, {
+    spread: {
+      isAway: () => false,
+      parts: () => [away],
+      holding,
+    } as unknown as Db["spread"],
+  });
+  role.start();
+  await until(() => role.trouble() !== null, "the failed step");
+  assertEquals(role.trouble(), "the database cannot be reached");
+  holding[0].isUp = true;
+  assertEquals(role.trouble(), null);
   await role.stop();
 });

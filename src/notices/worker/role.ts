@@ -4,7 +4,12 @@
  * sends it, and records the outcome. A mail server or an endpoint that is away is
  * left alone for a while, and costs nothing else.
  */
-import { outageOf, type Part, partsOf, type Tx } from "../../database/db.ts";
+import {
+  type Part,
+  partsOf,
+  type Tx,
+  wholeOutageOf,
+} from "../../database/db.ts";
 import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
@@ -76,7 +81,7 @@ interface Channel {
   trouble: OngoingFailure;
   /** Monotonic milliseconds. */
   pausedUntil: number;
-  claim: (tx: Tx, sellerNo: number) => Promise<Claimed | null>;
+  claim: (tx: Tx, sellerNo: number) => Promise<Claimed | "put_off" | null>;
   send: (claimed: Claimed) => Promise<Result>;
 }
 
@@ -172,7 +177,7 @@ export class NoticeRole implements BackgroundRole {
   }
 
   trouble(): string | null {
-    return outageOf(this.#loop.failure);
+    return wholeOutageOf(this.#services.db, this.#loop.failure);
   }
 
   get progress(): number {
@@ -198,35 +203,44 @@ export class NoticeRole implements BackgroundRole {
       await this.#seen.look();
     }
     await this.#leases.renew();
-    await this.#leases.releaseDead();
-    for (const channel of this.#channels) await this.#sendDue(channel);
-    this.#progress++;
+    if (await this.#leases.releaseDead() > 0) this.#progress++;
+    let due = 0;
+    for (const channel of this.#channels) due += await this.#sendDue(channel);
+    if (due === 0 && this.#leases.inReach().length === 0) this.#progress++;
     return STEP_MS;
   }
 
-  /** Begins to send what is due, as far as there is room. */
-  async #sendDue(channel: Channel): Promise<void> {
+  /**
+   * Begins to send what is due, as far as there is room; returns to how many
+   * sellers, or about how many, something is due. Nothing is during a pause.
+   */
+  async #sendDue(channel: Channel): Promise<number> {
     const { db, deps: { clock } } = this.#services;
-    if (clock.monotonic() < channel.pausedUntil) return;
+    if (clock.monotonic() < channel.pausedUntil) return 0;
+    let found = 0;
     // One that was away is tried with one.
     const most = channel.failures > 0 ? 1 : AT_ONCE;
     for (const part of partsOf(db)) {
       const room = most - channel.inFlight.size;
-      if (room <= 0) return;
+      if (room <= 0) return found;
       const due = await part.read(
         (sql) => dueFor(sql, channel.recipient, clock.now(), room),
         { single: true },
       );
+      found += due.length;
       for (const sellerNo of due) {
         const { claimed, now } = await part.write(async (tx) => {
           const now = tx.now();
           return { claimed: await channel.claim(tx, sellerNo), now };
         });
         if (claimed === null) continue;
+        this.#progress++;
+        if (claimed === "put_off") continue;
         this.#leases.add(claimed.leased, now);
         this.#launch(part, channel, claimed);
       }
     }
+    return found;
   }
 
   #launch(part: Part, channel: Channel, claimed: Claimed): void {
@@ -264,6 +278,7 @@ export class NoticeRole implements BackgroundRole {
         if (!partsOf(db).includes(part)) channel.inFlight.delete(claimed);
       },
     });
+    this.#progress++;
   }
 
   /** Notes whether the other side takes what it is sent. */
