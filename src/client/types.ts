@@ -743,6 +743,8 @@ export interface Backlog {
   deliveries: number;
   /** being checked or stored, or waiting for that */
   imports: number;
+  /** to be sent to sellers or the operator */
+  notices: number;
   /** their webhooks are disabled */
   held_deliveries?: number;
   /** their schedule has run out */

@@ -363,6 +363,7 @@ const BACKLOG = named(
   one("images", COUNT, "to be fetched; counts stop at 100,000"),
   one("deliveries", COUNT),
   one("imports", COUNT, "being checked or stored, or waiting for that"),
+  one("notices", COUNT, "to be sent to sellers or the operator"),
   maybe("held_deliveries", COUNT, "their webhooks are disabled"),
   maybe("exhausted_deliveries", COUNT, "their schedule has run out"),
   maybe("oldest_due_seconds", COUNT),

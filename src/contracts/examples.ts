@@ -456,6 +456,7 @@ ${indented(indented(RIGHTS))}
   <images>40</images>
   <deliveries>2</deliveries>
   <imports>1</imports>
+  <notices>0</notices>
   <held_deliveries>0</held_deliveries>
   <exhausted_deliveries>1</exhausted_deliveries>
 </backlog>`,

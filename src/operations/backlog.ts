@@ -5,16 +5,17 @@ import { LIMIT, type Sql } from "../database/db.ts";
 /** Counts stop here, so that a query costs the same for every backlog. */
 const COUNT_LIMIT = 100_000;
 
+const QUEUES = ["images", "deliveries", "imports", "notices"] as const;
+
+export type QueueName = typeof QUEUES[number];
+
+export interface QueueCounts {
+  waiting: number;
+  inFlight: number;
+}
+
 export interface Backlog {
-  /** Images to be fetched, including those in progress. */
-  images: number;
-  imagesInFlight: number;
-  /** Deliveries that wait or are being sent. */
-  deliveries: number;
-  deliveriesInFlight: number;
-  /** Imports that are checked or stored, or wait for their turn. */
-  imports: number;
-  importsInFlight: number;
+  queues: Record<QueueName, QueueCounts>;
   /** Deliveries of disabled webhooks. */
   held: number;
   /** Exhausted deliveries that are not deleted yet. */
@@ -32,19 +33,15 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
     );
     return row!.n;
   };
-  const [imagesInFlight, deliveriesInFlight, importsInFlight] = [
-    await count("images", "lease_id IS NOT NULL"),
-    await count("deliveries", "lease_id IS NOT NULL"),
-    await count("imports", "lease_id IS NOT NULL"),
-  ];
+  const queues: Partial<Backlog["queues"]> = {};
+  for (const queue of QUEUES) {
+    queues[queue] = {
+      waiting: await count(queue, "due_at IS NOT NULL"),
+      inFlight: await count(queue, "lease_id IS NOT NULL"),
+    };
+  }
   return {
-    images: await count("images", "due_at IS NOT NULL") + imagesInFlight,
-    imagesInFlight,
-    deliveries: await count("deliveries", "due_at IS NOT NULL") +
-      deliveriesInFlight,
-    deliveriesInFlight,
-    imports: await count("imports", "due_at IS NOT NULL") + importsInFlight,
-    importsInFlight,
+    queues: queues as Backlog["queues"],
     held: await count("deliveries", "state = 'held'"),
     exhausted: await count(
       "deliveries",
@@ -53,15 +50,27 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
   };
 }
 
+/** How many jobs are not done, of each queue. */
+export function totals({ queues }: Backlog): Record<QueueName, number> {
+  const total = (queue: QueueName) =>
+    queues[queue].waiting + queues[queue].inFlight;
+  return Object.fromEntries(
+    QUEUES.map((queue) => [queue, total(queue)]),
+  ) as Record<QueueName, number>;
+}
+
 /**
- * When the longest waiting image was due, in Unix milliseconds; null if none
- * waits. Images of suspended sellers and those in progress do not count, and
+ * When the longest waiting job of a queue was due, in Unix milliseconds; null if
+ * none waits. Jobs of suspended sellers and those in progress do not count, and
  * only a bounded number is examined.
  */
-export async function oldestDueImage(sql: Sql): Promise<number | null> {
+export async function oldestDue(
+  sql: Sql,
+  queue: "images" | "notices",
+): Promise<number | null> {
   const row = await sql.get<{ due: number | null }>(
     `SELECT MIN(due_at) AS due FROM
-       (SELECT due_at FROM images
+       (SELECT due_at FROM ${queue}
         WHERE due_at IS NOT NULL AND seller_no NOT IN
           (SELECT seller_no FROM sellers WHERE status <> 'active') ${sql.ofPart()}
         ${LIMIT}) AS waiting`,

@@ -8,7 +8,7 @@ import { ownImageFolder } from "../images/storage/open.ts";
 import { Loop } from "../jobs/loop.ts";
 import { lastBackup } from "../notices/backup_time.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
-import { countBacklog, countWebhooks, oldestDueImage } from "./backlog.ts";
+import { countBacklog, countWebhooks, oldestDue } from "./backlog.ts";
 
 const EVERY_MS = 10_000;
 /** The interval of a timer whose delay measures the event loop's lag. */
@@ -91,22 +91,21 @@ export class Snapshot {
     const now = deps.clock.now();
     const backlog = await db.read(countBacklog);
     const { queue, queueOldestDue } = metrics;
-    const { images, imagesInFlight } = backlog;
-    queue.set(Math.max(0, images - imagesInFlight), "images", "waiting");
-    queue.set(imagesInFlight, "images", "in_flight");
-    const { imports, importsInFlight } = backlog;
-    queue.set(imports - importsInFlight, "imports", "waiting");
-    queue.set(importsInFlight, "imports", "in_flight");
-    const { deliveries, deliveriesInFlight, held, exhausted } = backlog;
-    queue.set(deliveries - deliveriesInFlight, "deliveries", "waiting");
-    queue.set(deliveriesInFlight, "deliveries", "in_flight");
-    queue.set(held, "deliveries", "held");
-    queue.set(exhausted, "deliveries", "exhausted");
+    for (
+      const [name, { waiting, inFlight }] of Object.entries(backlog.queues)
+    ) {
+      queue.set(waiting, name, "waiting");
+      queue.set(inFlight, name, "in_flight");
+    }
+    queue.set(backlog.held, "deliveries", "held");
+    queue.set(backlog.exhausted, "deliveries", "exhausted");
     const delivery = await db.read((sql) => oldestDueDelivery(sql, now));
     queueOldestDue.set(secondsSince(delivery ?? now, now), "deliveries");
     const single = { single: true };
-    const image = await db.read(oldestDueImage, single);
-    queueOldestDue.set(secondsSince(image ?? now, now), "images");
+    for (const name of ["images", "notices"] as const) {
+      const due = await db.read((sql) => oldestDue(sql, name), single);
+      queueOldestDue.set(secondsSince(due ?? now, now), name);
+    }
     const { below, next } = await db.read((sql) => sql.changeHorizon(), single);
     const at = deps.clock.monotonic();
     if (below === next || below !== this.#horizon.below) {

@@ -1,5 +1,9 @@
 /** Health, metrics and the operator's overview. */
-import { countBacklog, failingWebhooks } from "../../operations/backlog.ts";
+import {
+  countBacklog,
+  failingWebhooks,
+  totals,
+} from "../../operations/backlog.ts";
 import { describeDatabase } from "../../operations/database_info.ts";
 import { lastHours } from "../../operations/hourly_counts.ts";
 import { isoTime } from "../../xml/encode.ts";
@@ -88,10 +92,10 @@ const NOT_KEPT = { "Cache-Control": "no-store" };
 
 function backlogNode(db: Db, now: number): Promise<BacklogNode> {
   return db.read(async (sql) => {
-    const { images, deliveries, imports } = await countBacklog(sql);
+    const backlog = await countBacklog(sql);
     const late = now - (await oldestDueDelivery(sql, now) ?? now);
     const oldest_due_seconds = Math.floor(late / 1_000);
-    return { images, deliveries, imports, oldest_due_seconds };
+    return { ...totals(backlog), oldest_due_seconds };
   });
 }
 
@@ -120,19 +124,15 @@ export const getStatus = endpoint({
   answers: ["status"],
 }, ({ services }) =>
   services.db.read(async (sql) => {
-    const { images, deliveries, imports, held, exhausted } = await countBacklog(
-      sql,
-    );
+    const backlog = await countBacklog(sql);
     const failing = await failingWebhooks(sql, FAILING_LIMIT);
     const hours = await lastHours(sql, services.deps.clock.now(), HOURS);
     return {
       xml: {
         backlog: {
-          images,
-          deliveries,
-          imports,
-          held_deliveries: held,
-          exhausted_deliveries: exhausted,
+          ...totals(backlog),
+          held_deliveries: backlog.held,
+          exhausted_deliveries: backlog.exhausted,
         },
         failing_webhooks: {
           webhook: failing.map((webhook) => ({

@@ -48,6 +48,7 @@ bothForms.test("the operator sees each check and the backlog", async () => {
       ["images", "0"],
       ["deliveries", "0"],
       ["imports", "0"],
+      ["notices", "0"],
       ["oldest_due_seconds", "0"],
     ],
   );

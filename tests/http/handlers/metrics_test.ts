@@ -186,6 +186,14 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   assert(at("seller_db_commit_writes_count")! > 5);
   assertEquals(at('seller_in_progress{kind="request"}'), 1, "this one");
 
+  for (const queue of ["images", "deliveries", "imports", "notices"]) {
+    for (const state of ["waiting", "in_flight"]) {
+      const name = `seller_queue{queue="${queue}",state="${state}"}`;
+      assertEquals(at(name), 0, name);
+    }
+  }
+  assertEquals(at('seller_queue_oldest_due_seconds{queue="notices"}'), 0);
+
   assertEquals(at('seller_db_wait_seconds_count{kind="queue"}')! > 0, true);
   const labels = labelsOf(text);
   // Nothing was begun again, so there is no reason yet.
