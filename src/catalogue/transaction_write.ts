@@ -13,6 +13,7 @@ import {
   requestImages,
   type TakenImages,
 } from "../images/requests.ts";
+import { addImportImages } from "../imports/import_images.ts";
 import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductFields } from "./fields.ts";
@@ -107,6 +108,10 @@ export async function writeTransaction(
     undoes,
     import_id: importId,
   }, withOnly(waiting, results));
+  if (importId !== null) {
+    const images = { pending, reused };
+    await addImportImages(tx, seller.no, importId, images, now);
+  }
   if (config.undoDays > 0) await keepUndo(tx, upload, now, changes);
   await requestImages(tx, upload, waiting, taken, now);
   if (pending > 0) tx.onCommit(() => signals.images.announce());

@@ -7,7 +7,7 @@
 import type { Deps } from "../deps.ts";
 import { DbError, type Query } from "./db.ts";
 import { SCHEMA } from "./schema.ts";
-import { createTables } from "./table.ts";
+import { createTables, type EngineSql } from "./table.ts";
 
 export interface Migration {
   name: string;
@@ -16,7 +16,38 @@ export interface Migration {
 
 export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema", sql: createTables(SCHEMA) },
+  { name: "image counts of imports", sql: importImages() },
 ];
+
+function importImages(): EngineSql {
+  const { sqlite, postgres } = createTables([{
+    name: "import_images",
+    columns: {
+      seller_no: "integer",
+      import_id: "id",
+      pending: "integer DEFAULT 0",
+      stored: "integer DEFAULT 0",
+      reused: "integer DEFAULT 0",
+      failed: "integer DEFAULT 0",
+      settled_at: "integer?",
+    },
+    key: "seller_no, import_id",
+    inKeyOrder: true,
+    refersTo: { imports: "seller_no, import_id" },
+  }]);
+  const fill = `
+INSERT INTO import_images
+  (seller_no, import_id, pending, stored, reused, failed, settled_at)
+SELECT imports.seller_no, imports.id,
+  COALESCE(SUM(images_pending), 0), COALESCE(SUM(images_stored), 0),
+  COALESCE(SUM(images_reused), 0), COALESCE(SUM(images_failed), 0),
+  MAX(finished_at)
+FROM imports LEFT JOIN transactions
+  ON transactions.seller_no = imports.seller_no
+    AND transactions.import_id = imports.id
+GROUP BY imports.seller_no, imports.id;`;
+  return { sqlite: sqlite + fill, postgres: postgres + fill };
+}
 
 /** Statements that fail where a table or column of the schema is missing. */
 export const COLUMN_CHECKS = SCHEMA.map(({ name, columns }) => {

@@ -327,6 +327,27 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     refersTo: { imports: "seller_no, import_id" },
   },
 
+  /**
+   * How many images of all transactions of an import are in which state. Not in
+   * `imports`: a part locks the row of its import before it locks images, and
+   * what counts here has locked images before.
+   */
+  import_images: {
+    columns: {
+      seller_no: "integer",
+      import_id: "id",
+      pending: "integer DEFAULT 0",
+      stored: "integer DEFAULT 0",
+      reused: "integer DEFAULT 0",
+      failed: "integer DEFAULT 0",
+      // when the last pending one was settled
+      settled_at: "integer?",
+    },
+    key: "seller_no, import_id",
+    inKeyOrder: true,
+    refersTo: { imports: "seller_no, import_id" },
+  },
+
   /** SKUs and ids that products of earlier parts of an import name. */
   import_keys: {
     columns: {

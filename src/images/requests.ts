@@ -3,6 +3,7 @@
  * for each URL of a seller) and of `transaction_images`. `rows/queue.ts` and
  * `rows/outcomes.ts` handle the jobs.
  */
+import { addImagesOfParts } from "../imports/import_images.ts";
 import { originsOf } from "../lib/url.ts";
 import { type ImageState, urlKey } from "./image.ts";
 import {
@@ -290,6 +291,9 @@ export async function retryImages(
      WHERE seller_no = ? AND id = ?`,
     [refs, refs, seller.no, transactionId],
   );
+  const change = { pending: refs, failed: -refs };
+  const changes = new Map([[transactionId, change]]);
+  await addImagesOfParts(tx, seller.no, changes, at);
   return refs;
 }
 

@@ -116,8 +116,8 @@ export interface Part {
   undoes: string | null;
 }
 
-/** What the status shows besides the row. */
-export interface ImportRecord extends Import {
+/** The row as lists show it, and what they show besides. */
+export interface ImportRecord extends Omit<Import, "outside"> {
   images: ImageCounts;
   /** Unix milliseconds at which its last images were settled; null if none. */
   images_at: number | null;
@@ -165,7 +165,7 @@ export function importProgress(record: ImportRecord): number {
 }
 
 /** How many products have each result so far. */
-export function countsOfImport(row: Import): ProductCounts {
+export function countsOfImport(row: ImportRecord): ProductCounts {
   return {
     created: row.products_created,
     updated: row.products_updated,

@@ -12,6 +12,7 @@ import type { Detail } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
+import { insertImportImages } from "./import_images.ts";
 import type { ProductCounts } from "../catalogue/transaction.ts";
 import {
   HIDDEN_STATES,
@@ -24,11 +25,13 @@ import {
   type OpenState,
 } from "./import.ts";
 
-const COLUMNS = `id, state, accept_valid, dry_run, keep_changed, created_at,
+const LISTED_COLUMNS =
+  `id, state, accept_valid, dry_run, keep_changed, created_at,
   over_at, bytes, root_start, root_end, parts, parts_checked, parts_stored,
   products_total, products_new, products_created, products_updated,
   products_unchanged, products_deleted, products_refused, problems, undoes,
-  name, outside`;
+  name`;
+const COLUMNS = `${LISTED_COLUMNS}, outside`;
 
 const SHOWN = `state NOT IN (${
   HIDDEN_STATES.map((state) => `'${state}'`).join(", ")
@@ -66,6 +69,7 @@ export async function insertImport(
       row.name,
     ],
   );
+  await insertImportImages(tx, sellerNo, row.id);
 }
 
 /** What is known of an import once its document has arrived. */
@@ -140,16 +144,26 @@ const UNDONE_BY = `(SELECT u.id FROM imports u
      AND u.dry_run = 0 AND u.state IN ('checking', 'storing', 'completed')
    ORDER BY u.id DESC LIMIT 1) AS undone_by`;
 
-interface RecordRow extends Import {
-  undone_by: string | null;
+interface RecordRow extends Omit<ImportRecord, "images"> {
+  pending: number;
+  stored: number;
+  reused: number;
+  failed: number;
 }
 
-interface ImagesRow {
-  pending: number | null;
-  stored: number | null;
-  reused: number | null;
-  failed: number | null;
-  images_at: number | null;
+/** Its first parameter is the seller. */
+const recordOf = (columns: string) =>
+  `SELECT ${columns}, ${UNDONE_BY}, pending, stored, reused, failed,
+     settled_at AS images_at
+   FROM imports JOIN import_images
+     ON import_images.seller_no = imports.seller_no AND import_id = id`;
+const RECORD = recordOf(COLUMNS);
+const LISTED = recordOf(LISTED_COLUMNS);
+
+function toRecord<R extends RecordRow>(
+  { pending, stored, reused, failed, ...row }: R,
+) {
+  return { ...row, images: { pending, stored, reused, failed } };
 }
 
 /** The import as its status shows it; null when there is none. */
@@ -157,13 +171,12 @@ export async function findRecord(
   sql: Sql,
   sellerNo: number,
   id: string,
-): Promise<ImportRecord | null> {
-  const row = await sql.get<RecordRow>(
-    `SELECT ${COLUMNS}, ${UNDONE_BY} FROM imports
-     WHERE seller_no = ? AND id = ? AND ${SHOWN}`,
+): Promise<ImportRecord & Pick<Import, "outside"> | null> {
+  const row = await sql.get<RecordRow & Pick<Import, "outside">>(
+    `${RECORD} WHERE imports.seller_no = ? AND id = ? AND ${SHOWN}`,
     [sellerNo, sellerNo, id],
   );
-  return row === undefined ? null : await withImages(sql, sellerNo, row);
+  return row === undefined ? null : toRecord(row);
 }
 
 /** The seller's imports before `before` (an id), the newest first. */
@@ -172,40 +185,12 @@ export async function listImports(
   sellerNo: number,
   { before, limit }: { before: string | null; limit: number },
 ): Promise<ImportRecord[]> {
-  const wanted = where({ "seller_no = ?": sellerNo, "id < ?": before });
+  const wanted = where({ "imports.seller_no = ?": sellerNo, "id < ?": before });
   const rows = await sql.all<RecordRow>(
-    `SELECT ${COLUMNS}, ${UNDONE_BY} FROM imports
-     ${wanted.where} AND ${SHOWN} ORDER BY id DESC ${LIMIT}`,
+    `${LISTED} ${wanted.where} AND ${SHOWN} ORDER BY id DESC ${LIMIT}`,
     [sellerNo, ...wanted.params, limit],
   );
-  const records: ImportRecord[] = [];
-  for (const row of rows) records.push(await withImages(sql, sellerNo, row));
-  return records;
-}
-
-async function withImages(
-  sql: Sql,
-  sellerNo: number,
-  row: RecordRow,
-): Promise<ImportRecord> {
-  const sums = row.parts_stored === 0 ? undefined : await sql.get<ImagesRow>(
-    `SELECT SUM(images_pending) AS pending, SUM(images_stored) AS stored,
-       SUM(images_reused) AS reused, SUM(images_failed) AS failed,
-       MAX(finished_at) AS images_at
-     FROM import_parts
-     JOIN transactions ON transactions.seller_no = import_parts.seller_no
-       AND transactions.id = import_parts.transaction_id
-     WHERE import_parts.seller_no = ? AND import_parts.import_id = ?`,
-    [sellerNo, row.id],
-  );
-  const { pending, stored, reused, failed, images_at = null } = sums ?? {};
-  const images = {
-    pending: pending ?? 0,
-    stored: stored ?? 0,
-    reused: reused ?? 0,
-    failed: failed ?? 0,
-  };
-  return { ...row, images, images_at };
+  return rows.map(toRecord);
 }
 
 /** A seller with an import that is due. */

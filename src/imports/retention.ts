@@ -49,12 +49,10 @@ export async function* sweepImports(
   const before = days === 0 ? 0 : now - days * DAY_MS;
   yield* sweep({
     condition: `over_at <= ? AND NOT EXISTS (
-      SELECT 1 FROM import_parts
-      JOIN transactions ON transactions.seller_no = import_parts.seller_no
-        AND transactions.id = import_parts.transaction_id
-      WHERE import_parts.seller_no = imports.seller_no
-        AND import_parts.import_id = imports.id
-        AND (transactions.finished_at IS NULL OR transactions.finished_at > ?))`,
+      SELECT 1 FROM import_images
+      WHERE import_images.seller_no = imports.seller_no
+        AND import_images.import_id = imports.id
+        AND (pending > 0 OR settled_at > ?))`,
     params: [before, before],
     order: "over_at",
   });
@@ -146,10 +144,12 @@ export async function deleteImport(
     const deleted = await deleteSome(tx, { sellerNo, importId }, ...table);
     if (deleted > 0) return deleted;
   }
-  await tx.run(
-    "DELETE FROM idempotency_keys WHERE seller_no = ? AND import_id = ?",
-    key,
-  );
+  for (const table of ["idempotency_keys", "import_images"]) {
+    await tx.run(
+      `DELETE FROM ${table} WHERE seller_no = ? AND import_id = ?`,
+      key,
+    );
+  }
   const row = await tx.get<{ kept_bytes: number }>(
     "SELECT kept_bytes FROM imports WHERE seller_no = ? AND id = ?",
     key,

@@ -749,6 +749,66 @@ onEach(
 );
 
 onEach(
+  "image counts of imports are made of the transactions that are there",
+  async (db, reopen, setVersion) => {
+    const ids = [1, 2, 3, 4].map((n) =>
+      `0000000${n}-0000-7000-8000-000000000000`
+    );
+    const imports = ids.slice(0, 2).map((id) =>
+      `INSERT INTO imports (seller_no, id, state, accept_valid, dry_run,
+         keep_changed, created_at)
+       VALUES (1, '${id}', 'completed', 0, 0, 0, 5);`
+    );
+    const transactions = ids.slice(2).map((id, n) =>
+      `INSERT INTO transactions (seller_no, id, created_at, finished_at,
+         products_created, products_updated, products_unchanged,
+         products_deleted, products_refused, images_pending, images_stored,
+         images_reused, images_failed, import_id, results)
+       VALUES (1, '${id}', 5, ${6 + n}, 0, 0, 0, 0, 0, ${n}, 2, 3, 4,
+         '${ids[0]}', '');`
+    );
+    const before: Migration = {
+      name: "a database of the former version",
+      sql: `DROP TABLE import_images;
+        INSERT INTO sellers (seller_no, id, name, webhook_secret, status,
+          created_at)
+        VALUES (1, '${ids[0]}', 'a', 's', 'active', 5);
+        ${[...imports, ...transactions].join("\n")}`,
+    };
+    db = await reopen([...COUNTERS, MIGRATIONS[0], before]);
+    await db.close();
+    await setVersion(versionAfter(MIGRATIONS.slice(0, 1)));
+    db = await reopen(MIGRATIONS);
+    assertEquals(
+      await db.read((sql) =>
+        sql.all(
+          `SELECT import_id, pending, stored, reused, failed, settled_at
+           FROM import_images ORDER BY import_id`,
+        )
+      ),
+      [
+        {
+          import_id: ids[0],
+          pending: 1,
+          stored: 4,
+          reused: 6,
+          failed: 8,
+          settled_at: 7,
+        },
+        {
+          import_id: ids[1],
+          pending: 0,
+          stored: 0,
+          reused: 0,
+          failed: 0,
+          settled_at: null,
+        },
+      ],
+    );
+  },
+);
+
+onEach(
   "run() counts rows by the commit, also if nobody awaits it, and undoes the write when it fails",
   async (db) => {
     const atCommit: number[] = [];

@@ -75,6 +75,26 @@ function problemsOf(record: XmlElement): string[] {
     );
 }
 
+/** The counts of images of an import are the sums of its transactions. */
+async function assertImageCounts(app: TestApp, id: string): Promise<void> {
+  const sums = (columns: string[]) =>
+    columns.map((column) => `CAST(SUM(${column}) AS BIGINT) AS ${column}`)
+      .join(", ");
+  const names = ["pending", "stored", "reused", "failed"];
+  const [counted, summed] = await app.app.db.read(async (sql) => [
+    await sql.get(
+      `SELECT ${sums(names)} FROM import_images WHERE import_id = ?`,
+      [id],
+    ),
+    await sql.get(
+      `SELECT ${sums(names.map((name) => `images_${name}`))}
+       FROM transactions WHERE import_id = ?`,
+      [id],
+    ),
+  ]);
+  assertEquals(Object.values(counted!), Object.values(summed!));
+}
+
 /** `sku result` of each product, read in pages of `limit`. */
 async function resultsOf(
   app: TestApp,
@@ -466,6 +486,7 @@ contract.test("the failed images of an import are fetched again", async () => {
   const record = await ended(app, id);
   assertEquals(textAt(record, "status"), "completed_with_errors");
   assertEquals(textAt(record, "images/failed"), "2");
+  await assertImageCounts(app, id);
   for (const path of lost) {
     host.answers.set(path, () => fetch(`${host.url}/good${path.slice(5)}`));
   }
@@ -475,7 +496,9 @@ contract.test("the failed images of an import are fetched again", async () => {
   assertEquals(strange.status, 404);
   const retried = await app.call(path, { method: "POST" });
   assertEquals(textAt(retried.xml, "retried"), "2");
+  await assertImageCounts(app, id);
   assertEquals(textAt(await ended(app, id), "status"), "completed");
+  await assertImageCounts(app, id);
 });
 
 contract.test("an import that is over cannot be cancelled; one that hangs can", async () => {

@@ -112,21 +112,28 @@ function stepSize({ count, bytes }: ElementList): number {
   return Math.max(1, Math.floor(STEP_BYTES * count / bytes));
 }
 
-/** As `readPage`, for a short list whose cursors are ids. */
+/** A page of more rows is a long answer. */
+const SHORT_ROWS = 50;
+
+/** As `readPage`, in one step: for rows that are short and have ids as cursors. */
 export async function readRows<R extends { id: string }>(
-  { services, query }: Pick<Exchange, "services" | "query">,
+  { heavyRead, services, query }: Pick<
+    Exchange,
+    "heavyRead" | "services" | "query"
+  >,
   read: (sql: Sql, after: string | null, limit: number) => Promise<R[]>,
   seller: number | null,
 ): Promise<
   { page: R[]; next: string | undefined; partial: PartialNode | undefined }
 > {
   const { after, limit } = new QueryReader(query).idPlace();
-  const { found, partial } = await services.db.read(
-    async (sql) => ({
+  const step = () =>
+    services.db.read(async (sql) => ({
       found: await read(sql, after, limit + 1),
       partial: partialNode(sql),
-    }),
-    { seller },
+    }), { seller });
+  const { found, partial } = await heavyRead((takeStep) =>
+    takeStep(step, limit > SHORT_ROWS)
   );
   const page = found.slice(0, limit);
   const next = found.length > limit ? page[limit - 1].id : undefined;

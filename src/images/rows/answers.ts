@@ -10,6 +10,7 @@ import {
   type Param,
   type Tx,
 } from "../../database/db.ts";
+import { addImagesOfParts } from "../../imports/import_images.ts";
 import { longestSpan } from "../../jobs/retry_schedule.ts";
 
 /** The most waiting rows that one write reads. */
@@ -170,5 +171,10 @@ async function write(
       return [settled, stored, reused, failed, settled, at, sellerNo, id];
     }),
   );
+  const changes = Array.from(counted, ([id, counts]) => {
+    const { stored, reused, failed } = counts;
+    return [id, { pending: -(stored + reused + failed), ...counts }] as const;
+  });
+  await addImagesOfParts(tx, sellerNo, new Map(changes), at);
   return [...counted.keys()];
 }
