@@ -114,7 +114,12 @@ function pageScripts(): Promise<Files> {
   return inTemporaryFolder(async (folder) => {
     await Promise.all([
       bundle("web", "--outdir", folder, "--code-splitting", "page.tsx"),
-      bundle("web", "--output", `${folder}/workbook.js`, "workbook/worker.ts"),
+      bundle(
+        "web",
+        "--output",
+        `${folder}/workbook.js`,
+        "import/read/workbook/worker.ts",
+      ),
     ]);
     return withPlainNames(Object.fromEntries(
       [...Deno.readDirSync(folder)]

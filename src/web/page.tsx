@@ -1,9 +1,9 @@
 /** Starts the page. */
 import { render } from "preact";
-import { App } from "./app.tsx";
-import { sandbox } from "./sandbox.ts";
-import { session, signIn } from "./session.ts";
-import { applyTheme } from "./theme.tsx";
+import { App } from "./shell/app.tsx";
+import { sandbox } from "./state/sandbox.ts";
+import { session, signIn } from "./state/session.ts";
+import { applyTheme } from "./shell/theme.tsx";
 
 applyTheme();
 if (sandbox !== null && session.value.role === null) {

@@ -9,7 +9,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "client/signature.ts": "a default, for those who pass no clock",
   "database/postgres/wake_ups.ts": "waits for a real socket",
   "lib/tracing.ts": "the other spans have the times of the runtime",
-  "web/browser.ts": "the same for the page",
+  "web/lib/browser.ts": "the same for the page",
 };
 
 const MEMBERS = new Set([

@@ -1,5 +1,5 @@
 /** Work of the page that is done in slices, done at once. */
-import type { Work } from "../../src/web/slices.ts";
+import type { Work } from "../../src/web/lib/slices.ts";
 
 /** What all of the work comes to. */
 export function finish<T>(work: Work<T>): T {

@@ -1,6 +1,10 @@
 /** Many products changed, deleted and fetched again at once. */
 import { assertEquals } from "@std/assert";
-import { type BulkChange, flawOf, stepsOf } from "../../src/web/bulk.ts";
+import {
+  type BulkChange,
+  flawOf,
+  stepsOf,
+} from "../../src/web/products/bulk.ts";
 import type { Product } from "../../src/client/mod.ts";
 import { boot, product } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";

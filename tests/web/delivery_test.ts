@@ -2,9 +2,9 @@
 import { assertEquals } from "@std/assert";
 import { Webhook } from "standardwebhooks";
 import { createClient, signWebhook } from "../../src/client/mod.ts";
-import { asCurl } from "../../src/web/curl.ts";
-import { eventBody, loadEvent } from "../../src/web/events.ts";
-import { readQueues } from "../../src/web/queues.ts";
+import { asCurl } from "../../src/web/webhooks/curl.ts";
+import { eventBody, loadEvent } from "../../src/web/webhooks/events.ts";
+import { readQueues } from "../../src/web/operator/queues.ts";
 import * as delivered from "../../src/webhooks/event.ts";
 
 const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";

@@ -1,8 +1,12 @@
 /** Tables of the code pages that spreadsheet programs save. */
 import { assertEquals } from "@std/assert";
-import { decoded, type DecodedText, textOf } from "../../src/web/encodings.ts";
-import { tableOfFeed } from "../../src/web/feed.ts";
-import { kindOf } from "../../src/web/kinds.ts";
+import {
+  decoded,
+  type DecodedText,
+  textOf,
+} from "../../src/web/import/read/encodings.ts";
+import { tableOfFeed } from "../../src/web/import/read/feed.ts";
+import { kindOf } from "../../src/web/import/read/kinds.ts";
 
 /** All signs of a code page beyond ASCII, in the order of their bytes. */
 function upperHalf(encoding: string): string {

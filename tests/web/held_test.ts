@@ -1,8 +1,8 @@
 /** What the page holds back, in a document of either form. */
 import { assertEquals } from "@std/assert";
-import { heldIn, isOtherTitle } from "../../src/web/held.ts";
-import { withoutProducts } from "../../src/web/markup.ts";
-import { productsIn } from "../../src/web/xml.ts";
+import { heldIn, isOtherTitle } from "../../src/web/import/check/held.ts";
+import { withoutProducts } from "../../src/web/lib/markup.ts";
+import { productsIn } from "../../src/web/import/document/xml.ts";
 import { boot, product } from "../support/app.ts";
 
 const TEXTS = {

@@ -1,6 +1,6 @@
 /** Positions in documents that are being edited. */
 import { assertEquals } from "@std/assert";
-import { Finder, laidOut } from "../../src/web/markup.ts";
+import { Finder, laidOut } from "../../src/web/lib/markup.ts";
 import type { Detail } from "../../src/client/mod.ts";
 
 function problem(changes: Partial<Detail>): Detail {

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { product } from "../support/app.ts";
-import type { Role } from "../../src/web/session.ts";
+import type { Role } from "../../src/web/state/session.ts";
 import type { Tab } from "./browser.ts";
 
 /**

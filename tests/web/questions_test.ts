@@ -1,16 +1,22 @@
 /** What is asked of a table before it is sent, and what an answer changes. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { readTable } from "../../src/web/csv.ts";
-import { type Chosen, NOTHING_CHOSEN } from "../../src/web/mappings.ts";
-import { type Answer, questionsOf } from "../../src/web/questions.ts";
-import type { Target } from "../../src/web/headers.ts";
+import { readTable } from "../../src/web/import/read/csv.ts";
+import {
+  type Chosen,
+  NOTHING_CHOSEN,
+} from "../../src/web/import/columns/mappings.ts";
+import {
+  type Answer,
+  questionsOf,
+} from "../../src/web/import/check/questions.ts";
+import type { Target } from "../../src/web/import/columns/headers.ts";
 import {
   chosenIn,
   mappingFor,
   valuesOf,
   withTarget,
-} from "../../src/web/spreadsheet.ts";
-import { checkRows } from "../../src/web/table_checks.ts";
+} from "../../src/web/import/columns/spreadsheet.ts";
+import { checkRows } from "../../src/web/import/check/table_checks.ts";
 import { finish } from "../support/work.ts";
 
 function asked(csv: string, chosen: Partial<Chosen> = {}) {

@@ -1,8 +1,8 @@
 /** What the page offers for a cell with a problem. */
 import { assertEquals } from "@std/assert";
-import { cellProblem, remediesOf } from "../../src/web/repair.ts";
-import { readTable } from "../../src/web/csv.ts";
-import { mappingFor } from "../../src/web/spreadsheet.ts";
+import { cellProblem, remediesOf } from "../../src/web/import/repair/repair.ts";
+import { readTable } from "../../src/web/import/read/csv.ts";
+import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
 import { finish } from "../support/work.ts";
 
 function offeredFor(header: string, value: string): string[] {

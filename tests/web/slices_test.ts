@@ -1,9 +1,12 @@
 /** A long table occupies the page for a moment at a time. */
 import { assert, assertEquals } from "@std/assert";
-import { csvOf, readTable } from "../../src/web/csv.ts";
-import { inSlices, type Work } from "../../src/web/slices.ts";
-import { makeDocument, mappingFor } from "../../src/web/spreadsheet.ts";
-import { checkRows } from "../../src/web/table_checks.ts";
+import { csvOf, readTable } from "../../src/web/import/read/csv.ts";
+import { inSlices, type Work } from "../../src/web/lib/slices.ts";
+import {
+  makeDocument,
+  mappingFor,
+} from "../../src/web/import/columns/spreadsheet.ts";
+import { checkRows } from "../../src/web/import/check/table_checks.ts";
 import { Random } from "../support/random.ts";
 
 const ROWS = 10_000;

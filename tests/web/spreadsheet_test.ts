@@ -1,17 +1,21 @@
 /** Tables become documents that the service accepts. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { csvOf, readTable, type Table } from "../../src/web/csv.ts";
-import { gathered } from "../../src/web/shops/gather.ts";
-import type { Target } from "../../src/web/headers.ts";
-import { kindOf } from "../../src/web/kinds.ts";
+import { csvOf, readTable, type Table } from "../../src/web/import/read/csv.ts";
+import { gathered } from "../../src/web/import/shops/gather.ts";
+import type { Target } from "../../src/web/import/columns/headers.ts";
+import { kindOf } from "../../src/web/import/read/kinds.ts";
 import {
   makeDocument,
   type Mapping,
   mappingFor,
   templateCsv,
   valuesOf,
-} from "../../src/web/spreadsheet.ts";
-import { checkRows, missing, repeated } from "../../src/web/table_checks.ts";
+} from "../../src/web/import/columns/spreadsheet.ts";
+import {
+  checkRows,
+  missing,
+  repeated,
+} from "../../src/web/import/check/table_checks.ts";
 import { boot } from "../support/app.ts";
 import { blocks, chapter } from "../support/handbook.ts";
 import { finish } from "../support/work.ts";

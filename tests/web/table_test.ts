@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
-import { read, utils } from "../../src/web/workbook/xlsx.ts";
+import { read, utils } from "../../src/web/import/read/workbook/xlsx.ts";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";

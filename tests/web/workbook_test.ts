@@ -3,9 +3,14 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { CellObject, WorkBook } from "@e965/xlsx";
 import type { Page } from "playwright-core";
-import { unpackedSize } from "../../src/web/workbook/archive.ts";
-import { textOf } from "../../src/web/workbook/cells.ts";
-import { CFB, read, utils, write } from "../../src/web/workbook/xlsx.ts";
+import { unpackedSize } from "../../src/web/import/read/workbook/archive.ts";
+import { textOf } from "../../src/web/import/read/workbook/cells.ts";
+import {
+  CFB,
+  read,
+  utils,
+  write,
+} from "../../src/web/import/read/workbook/xlsx.ts";
 import { boot } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { browserTest, type OpenTab } from "./browser.ts";

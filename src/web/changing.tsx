@@ -1,8 +1,0 @@
-/** Controls that an operator who looks at a seller's view does not get. */
-import type { ComponentChildren } from "preact";
-import { viewedSeller } from "./route.ts";
-
-/** What changes something: not for an operator who looks at a seller's view. */
-export function Changing({ children }: { children: ComponentChildren }) {
-  return viewedSeller() === null ? <>{children}</> : null;
-}

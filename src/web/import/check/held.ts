@@ -1,0 +1,246 @@
+/**
+ * Products that the service would take, and that would replace another product
+ * than the file meant.
+ */
+import {
+  ApiError,
+  type Client,
+  type Detail,
+  type Product,
+} from "../../../client/mod.ts";
+import type { Target } from "../columns/headers.ts";
+import { isManyTimes, priceDoubt } from "../../lib/numbers.ts";
+import { productsIn } from "../document/xml.ts";
+import { type Sheet, skuOf } from "../columns/sheet.ts";
+import { valuesOf } from "../columns/spreadsheet.ts";
+import { seenAs } from "./table_checks.ts";
+import type { TableUpload, Upload } from "../taken.ts";
+
+/** SKUs that are looked up one by one at each check. */
+const LOOKED_UP = 50;
+
+type Source = Pick<Upload, "text" | "sheet" | "rows">;
+
+/** The SKU of each product; "" where it has none. */
+function skusIn({ text, sheet, rows }: Source): string[] {
+  if (sheet !== null) return rows.map((row) => skuOf(sheet, row));
+  // What is not well-formed is refused.
+  return productsIn(text).map(({ children }) =>
+    children.find(({ name }) => name === "sku")?.text.trim() ?? ""
+  );
+}
+
+/** The SKUs that a file has, as far as they can be edited here. */
+export function alreadyMeant(source: Source): Set<string> {
+  return new Set(skusIn(source));
+}
+
+/** Whether somebody may say that the product is to be stored nevertheless. */
+export function mayBeConfirmed({ code }: Detail): boolean {
+  return ["duplicate_sku", "sku_taken", "duplicate_product", "out_of_range"]
+    .includes(code);
+}
+
+/** What people call a row. */
+export function rowName({ table }: Sheet, row: number): string {
+  return `row ${table.numbers[row]}`;
+}
+
+/**
+ * A problem for each product that has the SKU of what the same file has stored,
+ * or that was given the SKU of another stored product here.
+ */
+export async function heldIn(
+  client: Client,
+  current: Upload,
+  signal: AbortSignal,
+): Promise<Detail[]> {
+  const { sheet, stored, confirmed, meant, corrected } = current;
+  if (sheet === null && stored.size === 0 && !corrected) return [];
+  const held: Detail[] = [];
+  let lookups = 0;
+  for (const [i, sku] of skusIn(current).entries()) {
+    if (sku === "" || confirmed.has(sku)) continue;
+    const owner = stored.get(sku);
+    const place = { product: i + 1, sku, field: "sku" };
+    if (owner !== undefined) {
+      held.push({
+        ...place,
+        code: "duplicate_sku",
+        message: `sku "${sku}" is that of ${owner}, which is stored: this ` +
+          "would replace it. Give it a SKU of its own.",
+      });
+    } else if (!meant.has(sku) && lookups++ < LOOKED_UP) {
+      const product = await productOf(client, sku, signal);
+      if (product === null) continue;
+      held.push({
+        ...place,
+        code: "sku_taken",
+        message: `sku "${sku}" is that of a product you have already, ` +
+          `"${product.title}": this would change it.`,
+      });
+    }
+  }
+  return held;
+}
+
+/**
+ * A problem for each row that would make another product of one that is stored:
+ * no word of the title stays, or the GTIN is another one. Who takes a SKU by
+ * mistake changes those. And one for each row that would make a second product
+ * of one, as its SKU differs in capital letters, zeros before it or invisible
+ * characters alone. And one for each price and weight that is many times what it
+ * was, as cents and grams are, or that has another currency.
+ */
+export async function replacedIn(
+  client: Client,
+  { sheet, rows, confirmed }: TableUpload,
+  import_id: string,
+  signal: AbortSignal,
+): Promise<Detail[]> {
+  const { targets } = sheet.mapping;
+  const looked: readonly Target[] = [
+    "title",
+    "gtin",
+    "price",
+    "sale_price",
+    "weight",
+  ];
+  if (!looked.some((target) => targets.includes(target))) return [];
+  const skusOf = async (result: "created" | "updated") => {
+    const query = { import_id, result, limit: 250 };
+    const found = new Set<string>();
+    for await (
+      const { sku } of client.all.getImportResults(query, { signal })
+    ) {
+      if (sku !== undefined && !confirmed.has(sku)) found.add(sku);
+    }
+    return found;
+  };
+  const { products } = await client.listProducts({ limit: 1 }, { signal });
+  if (products.length === 0) return [];
+  const [created, updated] = [await skusOf("created"), await skusOf("updated")];
+  const storedAs = await productsOf(client, created, updated, signal);
+  return rows.flatMap((row, i): Detail[] => {
+    const sku = skuOf(sheet, row);
+    const product = storedAs(sku);
+    if (product === undefined) return [];
+    const place = { product: i + 1, sku, field: "sku" };
+    const owner = `that of a product you have already, "${product.title}"`;
+    if (product.sku !== sku) {
+      return !created.has(sku) ? [] : [{
+        ...place,
+        code: "duplicate_product",
+        message: `sku "${sku}" is "${product.sku}" but for ${
+          product.sku?.toLowerCase() === sku.toLowerCase()
+            ? "capital letters"
+            : "zeros before it or invisible characters"
+        }, ${owner}: this would make a second one.`,
+      }];
+    }
+    if (!updated.has(sku)) return [];
+    const values = valuesOf(sheet.table.rows[row], sheet.mapping);
+    const [title = ""] = values.get("title") ?? [];
+    const [gtin = ""] = values.get("gtin") ?? [];
+    const isOther = isOtherTitle(title, product.title ?? "") ||
+      isOtherText(gtin, product.gtin ?? "");
+    if (isOther) {
+      return [{
+        ...place,
+        code: "sku_taken",
+        message: `sku "${sku}" is ${owner}${
+          product.gtin ? `, ${product.gtin}` : ""
+        }: this would make another product of it.`,
+      }];
+    }
+    const [amount = ""] = values.get("price") ?? [];
+    const [currency = ""] = values.get("currency") ?? [];
+    const { price, weight } = product;
+    const [grams = ""] = values.get("weight") ?? [];
+    const doubts = {
+      price: amount !== "" && price !== undefined
+        ? priceDoubt(amount, currency, price)
+        : null,
+      weight: grams !== "" && weight && isManyTimes(grams, `${weight.value}`)
+        ? `weight ${grams} g is ${weight.value} g now. Is it meant?`
+        : null,
+    };
+    return Object.entries(doubts).flatMap(([field, message]): Detail[] =>
+      message ? [{ ...place, field, code: "out_of_range", message }] : []
+    );
+  });
+}
+
+/** What SKUs have in common that a person or a program takes for one. */
+function alikeKey(sku: string): string {
+  return seenAs(sku).replace(/^0+(?=\d)/, "");
+}
+
+function isOtherText(text: string, stored: string): boolean {
+  return text !== "" && stored !== "" && text !== stored;
+}
+
+/** Whether fewer than half of the words of the shorter title are in the other. */
+export function isOtherTitle(title: string, stored: string): boolean {
+  const [few, many] = [wordsIn(title), wordsIn(stored)]
+    .map((words) => new Set(words)).sort((a, b) => a.size - b.size);
+  return isOtherText(title, stored) &&
+    few.intersection(many).size * 2 < few.size;
+}
+
+function wordsIn(title: string): string[] {
+  return title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/**
+ * Finds the stored product that has a SKU, of those among `updated`, or else one
+ * whose SKU is like it, of those among `created`.
+ */
+async function productsOf(
+  client: Client,
+  created: ReadonlySet<string>,
+  updated: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<(sku: string) => Product | undefined> {
+  const same = new Map<string, Product>();
+  const alike = new Map<string, Product>();
+  const find = (sku: string) => same.get(sku) ?? alike.get(alikeKey(sku));
+  const keys = new Set(created.values().map(alikeKey));
+  const keep = (product: Product) => {
+    const { sku = "" } = product;
+    const key = alikeKey(sku);
+    if (updated.has(sku)) same.set(sku, product);
+    if (keys.has(key) && !alike.has(key)) alike.set(key, product);
+  };
+  if (created.size + updated.size > LOOKED_UP) {
+    const all = client.all.listProducts({ limit: 250 }, { signal });
+    for await (const product of all) keep(product);
+    return find;
+  }
+  for (const sku of created) {
+    const { products } = await client
+      .listProducts({ q: alikeKey(sku), limit: 250 }, { signal });
+    products.forEach(keep);
+  }
+  for (const sku of updated) {
+    const product = await productOf(client, sku, signal);
+    if (product !== null) keep(product);
+  }
+  return find;
+}
+
+/** The stored product with a SKU; null if there is none. */
+async function productOf(
+  client: Client,
+  sku: string,
+  signal: AbortSignal,
+): Promise<Product | null> {
+  try {
+    const { product } = await client
+      .getProduct({ sku_or_id: sku }, { signal });
+    return product.sku === sku ? product : null;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,545 @@
+/**
+ * What a person must say of a table before it is sent, because its values may
+ * mean either.
+ */
+import { listed, type Table } from "../read/csv.ts";
+import { targetByValues, valuesIn } from "../columns/guesses.ts";
+import {
+  isOfUnsold,
+  isPriceUnit,
+  isRecommended,
+  isState,
+  namesIn,
+  type Target,
+  targetsByName,
+  vatFlagOf,
+} from "../columns/headers.ts";
+import type { Chosen } from "../columns/mappings.ts";
+import {
+  HUNDREDTHS,
+  isBareWeight,
+  meaningsOf,
+  partialGrams,
+  priceUnitOf,
+  type Reading,
+  WEIGHT_UNITS,
+  weightUnitOf,
+  whichOf,
+} from "../../lib/numbers.ts";
+import { count, plural } from "../../ui/parts.tsx";
+import { labelOf, withColumn } from "../columns/sheet.ts";
+import {
+  answerIn,
+  cellValues,
+  isPrice,
+  type Mapping,
+  rivalsIn,
+  withTarget,
+} from "../columns/spreadsheet.ts";
+import { type RowProblems, saleColumnOf } from "./table_checks.ts";
+
+/** A text is asked once; without answers, the file must be corrected. */
+export interface Question {
+  text: string;
+  answers: readonly Answer[];
+}
+
+/** Without an effect, it confirms what would be sent. */
+export interface Answer {
+  label: string;
+  mapping?: Mapping;
+  table?: Table;
+  /** Columns that are left out. */
+  leave?: readonly number[];
+  /** Reads the file anew. */
+  again?: () => void;
+}
+
+/** Questions about the columns as they are mapped. */
+export function questionsOf(
+  table: Table,
+  mapping: Mapping,
+  problems: RowProblems,
+  remembered: Chosen,
+): Question[] {
+  return [
+    ...rivalQuestions(table, mapping, remembered),
+    ...unitQuestions(table, mapping, remembered.units),
+    ...thousandsQuestions(table, mapping, problems),
+    ...partialQuestions(table, mapping, problems),
+    ...taxQuestions(table, mapping),
+    ...skuQuestions(problems),
+    ...letterQuestions(problems),
+    ...saleQuestions(table, mapping, problems),
+    ...recommendedQuestions(table, mapping, remembered),
+    ...priceQuestions(table, mapping),
+    ...listQuestions(table, mapping),
+    ...sumQuestions(table, problems),
+    ...unsoldQuestions(table, mapping),
+    ...unmarkedQuestions(table, mapping),
+    ...stockQuestions(table, mapping),
+  ];
+}
+
+function nameOf({ header }: Table, column: number): string {
+  return header[column] || `column ${column + 1}`;
+}
+
+/** The unit of another file may not be that of this one. */
+function unitQuestions(
+  table: Table,
+  mapping: Mapping,
+  remembered: Chosen["units"],
+): Question[] {
+  const { targets, readings } = mapping;
+  return table.header.flatMap((name, column) => {
+    const { unit } = readings[column];
+    const isWeight = targets[column] === "weight";
+    const named = isWeight ? weightUnitOf(name) : priceUnitOf(name);
+    const isMeant = isWeight
+      ? valuesIn(table.rows, column, 1_000).some(isBareWeight)
+      : isPrice(targets[column]);
+    const isAsked = isMeant && Object.hasOwn(remembered, name) &&
+      remembered[name] === unit && named !== unit;
+    if (!isAsked) return [];
+    const units = isWeight ? Object.keys(WEIGHT_UNITS) : [HUNDREDTHS, ""];
+    const said = (one: string) =>
+      isWeight ? one : one === HUNDREDTHS ? "cents" : "whole amounts";
+    return [{
+      text: `The numbers of ${nameOf(table, column)} were ${said(unit)} ` +
+        "in an earlier file. What are they in this one?",
+      answers: units.map((one) => ({
+        label: said(one),
+        mapping: withReading(mapping, column, { unit: one }),
+      })),
+    }];
+  });
+}
+
+function withReading(
+  mapping: Mapping,
+  column: number,
+  change: Partial<Reading>,
+): Mapping {
+  const { readings } = mapping;
+  const reading = { ...readings[column], ...change };
+  return { ...mapping, readings: readings.with(column, reading) };
+}
+
+function thousandsQuestions(
+  table: Table,
+  mapping: Mapping,
+  { thousands }: RowProblems,
+): Question[] {
+  return [...thousands].map(([column, { ",": comma, ".": point }]) => {
+    const name = nameOf(table, column);
+    if (comma !== undefined && point !== undefined) {
+      return {
+        text: `${name} has ${point} beside ${comma}, and either may be ` +
+          "thousands. Write them in the file without a sign of thousands.",
+        answers: [],
+      };
+    }
+    const number = (comma ?? point)!;
+    const both = meaningsOf(number, mapping.targets[column] === "quantity");
+    const [large, small] = both;
+    return {
+      text: `${name}: ${whichOf(number, both)}`,
+      answers: [
+        { label: large, point: comma ? "." : "," } as const,
+        { label: small, point: comma ? "," : "." } as const,
+      ].map(({ label, point }) => ({
+        label,
+        mapping: withReading(mapping, column, { point }),
+      })),
+    };
+  });
+}
+
+/** The service has weights in whole grams. */
+function partialQuestions(
+  table: Table,
+  mapping: Mapping,
+  { partial, thousands }: RowProblems,
+): Question[] {
+  return [...partial].flatMap(([column, rows]): Question[] => {
+    // What the sign means is asked before.
+    if (thousands.has(column)) return [];
+    const text = table.rows[rows[0]][column];
+    const reading = mapping.readings[column];
+    const unit = /\d$/.test(text) ? ` ${reading.unit}` : "";
+    return [{
+      text: `${nameOf(table, column)}: ${text}${unit} is ${
+        partialGrams(text, reading)
+      } g, and only whole grams are stored.`,
+      answers: [
+        {
+          label: `Round ${count(rows.length)}`,
+          mapping: withReading(mapping, column, { rounds: true }),
+        },
+        {
+          label: `Leave ${count(rows.length)} out`,
+          table: withCell(table, rows, column, ""),
+        },
+      ],
+    }];
+  });
+}
+
+/** No country has more. */
+const RATES = 6;
+
+/** No country has a rate of 1 or 2 %; programs number theirs so. */
+function taxQuestions(table: Table, mapping: Mapping): Question[] {
+  const column = mapping.targets.indexOf("vat_rate");
+  if (column < 0) return [];
+  const rates = valuesIn(table.rows, column).sort();
+  const name = nameOf(table, column);
+  if (rates.length > RATES) {
+    return [{
+      text: `${name} has ${rates.length} different values, such as ${
+        rates.slice(0, 3).join(", ")
+      }: is that the VAT rate in percent, or an amount?`,
+      answers: [
+        { label: "Percent" },
+        { label: "Amounts: leave them out", leave: [column] },
+      ],
+    }];
+  }
+  const isOfClasses = rates.every((rate) => /^[0-3]$/.test(rate)) &&
+    rates.some((rate) => rate !== "0");
+  return !isOfClasses ? [] : [{
+    text: `${name} is ${rates.join(", ")}: is that the VAT ` +
+      "rate in percent, or the number of a tax class?",
+    answers: [
+      { label: "Percent" },
+      { label: "Tax classes: leave them out", leave: [column] },
+    ],
+  }];
+}
+
+function skuQuestions({ damaged }: RowProblems): Question[] {
+  return damaged.length === 0 ? [] : [{
+    text:
+      `${plural(damaged.length, "article number")} such as ${
+        damaged.slice(0, 3).join(", ")
+      } may have been changed by a spreadsheet program. Then drop the file that ` +
+      "your shop exported, without opening it in Excel before.",
+    answers: [{ label: "They are right" }],
+  }];
+}
+
+function letterQuestions({ garbled }: RowProblems): Question[] {
+  return garbled === null ? [] : [{
+    text:
+      `The letters of a text such as “${garbled.slice(0, 60)}” seem to be ` +
+      "broken in the file itself. If so, export it anew as UTF-8.",
+    answers: [{ label: "They are right" }],
+  }];
+}
+
+function saleQuestions(
+  table: Table,
+  { targets }: Mapping,
+  { timedSales, unpricedSales }: RowProblems,
+): Question[] {
+  const column = saleColumnOf(table.header, targets);
+  const without = (rows: readonly number[]): Table => {
+    const left = new Set(rows);
+    return {
+      ...table,
+      rows: table.rows.map((cells, row) =>
+        left.has(row) ? cells.with(column, "") : cells
+      ),
+    };
+  };
+  const asked = (rows: readonly number[], why: string, yes: string) =>
+    rows.length === 0 ? [] : [{
+      text: `${plural(rows.length, "sale price")} ${why}`,
+      answers: [
+        { label: yes },
+        {
+          label: `Leave ${count(rows.length)} out`,
+          table: without(rows),
+        },
+      ],
+    }];
+  return [
+    ...asked(
+      timedSales,
+      "with a date: it cannot be sent, and the sale would begin at once.",
+      "The sale is on now",
+    ),
+    ...asked(
+      unpricedSales,
+      "without a price beside it would become the price.",
+      "That is meant",
+    ),
+  ];
+}
+
+/** Nobody sells at what a maker recommends, or at any other amount of money. */
+function recommendedQuestions(
+  table: Table,
+  { targets }: Mapping,
+  remembered: Chosen,
+): Question[] {
+  const column = targets.indexOf("price");
+  const name = table.header[column];
+  const isGuessed = column >= 0 && !Object.hasOwn(remembered.targets, name) &&
+    targetsByName(table.header)[column] === null &&
+    targetByValues(name, valuesIn(table.rows, column)) === "price";
+  return column < 0 || !isRecommended(name) && !isGuessed ? [] : [{
+    text: `${nameOf(table, column)} would be the price, as no other column is.`,
+    answers: [
+      { label: "It is the price" },
+      { label: "Leave it out", leave: [column] },
+    ],
+  }];
+}
+
+/** Which of several columns holds a field. */
+function rivalQuestions(
+  table: Table,
+  mapping: Mapping,
+  { targets: remembered }: Chosen,
+): Question[] {
+  const { header, rows } = table;
+  return rivalsIn(table).flatMap(([target, columns]) => {
+    const used = mapping.targets.indexOf(target);
+    const others = columns.filter((i) =>
+      i !== used && mapping.targets[i] === ""
+    );
+    const different = rows.find((row) =>
+      others.some((i) => row[i] !== "" && row[i] !== row[used])
+    );
+    const isKnown = columns.every((i) => Object.hasOwn(remembered, header[i]));
+    if (!columns.includes(used) || different === undefined || isKnown) {
+      return [];
+    }
+    const names = columns.map((i) => nameOf(table, i));
+    return [{
+      text: `${names.slice(0, -1).join(", ")} and ${names.at(-1)} may each ` +
+        `be the ${labelOf(target)}. Which one is it?`,
+      answers: columns.map((column, i) => ({
+        label: `${names[i]}: ${different[column] || "–"}`,
+        mapping: withTarget(
+          table,
+          {
+            ...mapping,
+            targets: mapping.targets.with(used, ""),
+          },
+          column,
+          target,
+        ),
+      })),
+    }];
+  });
+}
+
+/** Few values are states, many are texts. */
+const STATES = 6;
+
+/** Columns may say of rows that they are not for sale. */
+function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
+  const { header, rows } = table;
+  const { targets, values } = mapping;
+  const status = targets.indexOf("status");
+  if (values.status === "paused") return [];
+  const names = namesIn(header);
+  const stateOf = (row: readonly string[]) =>
+    status < 0 ? "" : cellValues("status", row[status], mapping, status, "")[0];
+  return [...header.keys()].flatMap((column): Question[] => {
+    if (targets[column] !== "" && column !== status) return [];
+    const isNamed = isOfUnsold(names[column]);
+    if (column === status && !isNamed) return [];
+    const few = valuesIn(rows, column, STATES + 1);
+    const isUnsold = isNamed
+      ? (cell: string) =>
+        cell !== "" && answerIn(cell) !== false && !/^0[-0:. ]*$/.test(cell)
+      : isState(names[column])
+      ? (cell: string) => answerIn(cell) === false
+      : few.length <= STATES && few.some(isOfUnsold)
+      ? isOfUnsold
+      : null;
+    if (isUnsold === null) return [];
+    const found = [...rows.keys()].filter((row) =>
+      isUnsold(rows[row][column]) &&
+      (column === status || stateOf(rows[row]) !== "paused")
+    );
+    if (found.length === 0) return [];
+    const at = status < 0
+      ? withColumn({ name: "", table, mapping, book: null }, "status")
+      : { table, mapping };
+    const to = status < 0 ? header.length : status;
+    const isSaid = column === status;
+    // Such a column says of all other rows that they are for sale.
+    const stated = isSaid
+      ? withCell(at.table, [...rows.keys()], to, "active")
+      : at.table;
+    return [{
+      text: `${nameOf(table, column)} is ${rows[found[0]][column]} in ${
+        plural(found.length, "row")
+      }. Is that for sale?`,
+      answers: [
+        {
+          label: `No: pause ${count(found.length)}`,
+          mapping: at.mapping,
+          table: withCell(stated, found, to, "paused"),
+        },
+        isSaid
+          ? { label: "Leave the column out", leave: [column] }
+          : { label: "Yes" },
+      ],
+    }];
+  });
+}
+
+/** An empty cell leaves a product for sale; marks alone say that it is not. */
+function unmarkedQuestions(table: Table, { targets }: Mapping): Question[] {
+  const [status, title] = ["status", "title"]
+    .map((name) => targets.indexOf(name as Target));
+  if (status < 0) return [];
+  const { rows } = table;
+  const empty = [...rows.keys()].filter((row) =>
+    rows[row][status] === "" && rows[row][title] !== ""
+  );
+  const marks = valuesIn(rows, status);
+  const isAsked = empty.length > 0 && marks.length > 0 &&
+    marks.every((mark) => answerIn(mark) === true);
+  return !isAsked ? [] : [{
+    text: `${nameOf(table, status)} is ${marks[0]} in some rows, and empty in ${
+      count(empty.length)
+    }. Are those for sale?`,
+    answers: [
+      {
+        label: `No: pause ${count(empty.length)}`,
+        table: withCell(table, empty, status, "paused"),
+      },
+      { label: "Yes" },
+    ],
+  }];
+}
+
+/** Where one of both cells was changed, the other is wrong. */
+function stockQuestions(table: Table, mapping: Mapping): Question[] {
+  const { rows } = table;
+  const quantity = mapping.targets.indexOf("quantity");
+  const availability = mapping.targets.indexOf("availability");
+  if (quantity < 0 || availability < 0) return [];
+  const is = (row: number, column: number, value: string) => {
+    const name = column === quantity ? "quantity" : "availability";
+    const values = cellValues(name, rows[row][column], mapping, column, "");
+    return values[0] === value;
+  };
+  const found = [...rows.keys()].filter((row) =>
+    is(row, quantity, "0") && is(row, availability, "in_stock")
+  );
+  return found.length === 0 ? [] : [{
+    text: `${nameOf(table, availability)} is ${
+      rows[found[0]][availability]
+    } in ${plural(found.length, "row")} with the quantity 0. In stock?`,
+    answers: [
+      {
+        label: `No: ${count(found.length)} out of stock`,
+        table: withCell(table, found, availability, "out_of_stock"),
+      },
+      { label: "Yes" },
+    ],
+  }];
+}
+
+function withCell(
+  table: Table,
+  rows: readonly number[],
+  column: number,
+  text: string,
+): Table {
+  const meant = new Set(rows);
+  return {
+    ...table,
+    rows: table.rows.map((cells, row) =>
+      meant.has(row) ? cells.with(column, text) : cells
+    ),
+  };
+}
+
+/** Prices for many pieces, or without VAT, as another column says. */
+function priceQuestions(table: Table, { targets }: Mapping): Question[] {
+  const { header, rows } = table;
+  const prices = [...header.keys()].filter((i) => isPrice(targets[i]));
+  if (prices.length === 0) return [];
+  return [...header.keys()].flatMap((column): Question[] => {
+    if (targets[column] !== "") return [];
+    const name = header[column];
+    const flag = vatFlagOf(name);
+    const isFlag = flag !== null &&
+      valuesIn(rows, column).every((value) => answerIn(value) !== null);
+    const isMeant = isPriceUnit(name)
+      ? (cell: string) => parseFloat(cell) > 1
+      : isFlag
+      ? (cell: string) => answerIn(cell) === (flag === "net")
+      : () => false;
+    const found = [...rows.keys()].filter((row) =>
+      isMeant(rows[row][column]) && prices.some((i) => rows[row][i] !== "")
+    );
+    if (found.length === 0) return [];
+    return [{
+      text: `${name} is ${rows[found[0]][column]} in ${
+        plural(found.length, "row")
+      }. Is the price there that of one piece with VAT?`,
+      answers: [
+        { label: "Yes" },
+        {
+          label: `No: leave ${plural(found.length, "price")} out`,
+          table: prices
+            .reduce((all, i) => withCell(all, found, i, ""), table),
+        },
+      ],
+    }];
+  });
+}
+
+/** Several SKUs of variants in one cell are no SKU. */
+function listQuestions(table: Table, { targets }: Mapping): Question[] {
+  const sku = targets.indexOf("sku");
+  if (sku < 0) return [];
+  const { rows } = table;
+  const found = [...rows.keys()].filter((row) => isOfSeveral(rows[row][sku]));
+  return found.length === 0 ? [] : [{
+    text: `${rows[found[0]][sku]} in ${plural(found.length, "row")} may be ` +
+      "several SKUs, as of variants. Each product needs a row of its own.",
+    answers: [{ label: "It is one SKU" }, withoutRows(table, found)],
+  }];
+}
+
+function sumQuestions(table: Table, { sums }: RowProblems): Question[] {
+  return sums.length === 0 ? [] : [{
+    text: `A sum, not a product, may be in ${
+      listed("row", sums.map((row) => table.numbers[row]))
+    }.`,
+    answers: [
+      withoutRows(table, sums),
+      { label: sums.length === 1 ? "It is a product" : "They are products" },
+    ],
+  }];
+}
+
+function withoutRows(table: Table, found: readonly number[]): Answer {
+  const { rows, numbers } = table;
+  const isOut = new Set(found);
+  return {
+    label: `Leave ${plural(found.length, "row")} out`,
+    table: {
+      ...table,
+      rows: rows.filter((_, row) => !isOut.has(row)),
+      numbers: numbers.filter((_, row) => !isOut.has(row)),
+    },
+  };
+}
+
+function isOfSeveral(sku: string): boolean {
+  const parts = sku.split(/[,;|]/).map((part) => part.trim());
+  return parts.length > 1 && parts.every((part) => part.length > 2) &&
+    /\D/.test(parts.join(""));
+}

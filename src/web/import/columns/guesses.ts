@@ -1,0 +1,73 @@
+/** What a column holds by its values, where its name says nothing. */
+import { IMAGE_TYPES } from "../../../images/image_types.ts";
+import { readCurrency, readGtin } from "../../../lib/values.ts";
+import { isNet, type Target } from "./headers.ts";
+import { currencyIn, decimalOf } from "../../lib/numbers.ts";
+
+/** Values of a column that are looked at. */
+const LOOKED_AT = 200;
+/** With fewer, values of another kind may look so by chance. */
+const ENOUGH = 3;
+
+/** Values of a column, without repetitions and without empty ones. */
+export function valuesIn(
+  rows: readonly (readonly string[])[],
+  column: number,
+  most = LOOKED_AT,
+): string[] {
+  const found = new Set<string>();
+  for (const row of rows) {
+    if (row[column] !== "") found.add(row[column]);
+    if (found.size === most) break;
+  }
+  return [...found];
+}
+
+/** What these values are; null if that is not clear. */
+export function targetByValues(
+  header: string,
+  values: readonly string[],
+): Target | null {
+  if (values.length === 0) return null;
+  const all = (test: (value: string) => boolean) => values.every(test);
+  if (values.length >= ENOUGH && all(isGtin)) return "gtin";
+  if (all((value) => value.split(/[|,;\s]+/).every(isImage))) return "images";
+  if (all((value) => "value" in readCurrency(value))) return "currency";
+  return !isNet(header) && all(isPrice) ? "price" : null;
+}
+
+function isGtin(value: string): boolean {
+  const digits = plainDigits(value).replace(/[\s-]/g, "");
+  return digits.length >= 12 && "value" in readGtin(digits);
+}
+
+function isImage(value: string): boolean {
+  const url = /^https?:\/\//i.test(value) ? URL.parse(value) : null;
+  return url !== null && isImagePath(url.pathname);
+}
+
+/** Whether a path ends as those of images do. */
+export function isImagePath(path: string): boolean {
+  const [ending, ...before] = path.toLowerCase().split(".").reverse();
+  return before.length > 0 && ["jpg", ...IMAGE_TYPES].includes(ending);
+}
+
+/** An amount beside its currency. */
+function isPrice(value: string): boolean {
+  const currency = currencyIn(value);
+  const amount = value.replace(/[A-Z]{3}|[€£]|zł|Kč/g, "").trim();
+  return currency !== "" && /^\d+(\.\d+)?$/.test(decimalOf(amount, []));
+}
+
+/** Digits that a program protected from being read as a number. */
+export function plainDigits(text: string): string {
+  return text.replace(/^="(.*)"$/, "$1").replace(/^'(?=\S)/, "");
+}
+
+/** The one currency that the header or all amounts name; "": none. */
+export function currencyOf(header: string, values: readonly string[]): string {
+  const named = currencyIn(header);
+  if (named !== "") return named;
+  const found = new Set(values.map(currencyIn));
+  return found.size === 1 ? [...found][0] : "";
+}

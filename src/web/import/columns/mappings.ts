@@ -1,0 +1,101 @@
+/**
+ * What people chose for the columns of their tables, kept with the seller: the
+ * same table, or another one with such columns, is read so again.
+ */
+import { ApiError, type Client } from "../../../client/mod.ts";
+import type { Target } from "./headers.ts";
+
+/** What somebody chose, other than what was proposed. */
+export interface Chosen {
+  /** By the name of the column. */
+  targets: Readonly<Record<string, string>>;
+  units: Readonly<Record<string, string>>;
+  /** What all rows have, by its field. */
+  values: Readonly<Partial<Record<Target, string>>>;
+}
+
+export const NOTHING_CHOSEN: Chosen = { targets: {}, units: {}, values: {} };
+
+/** The service keeps so many; the oldest one makes room. */
+const KEPT = 50;
+
+/**
+ * What was chosen for this table, else for columns of these names; nothing if
+ * that cannot be read.
+ */
+export async function chosenFor(
+  client: Client,
+  header: readonly string[],
+): Promise<Chosen> {
+  const { mappings } = await client.listMappings({}, { retryFor: 0 })
+    .catch(() => ({ mappings: [] }));
+  const own = nameOf(header);
+  const sorted = mappings.toSorted((a, b) =>
+    Number(a.name === own) - Number(b.name === own) ||
+    a.updated_at.localeCompare(b.updated_at)
+  );
+  const columns = sorted.flatMap(({ columns }) => columns);
+  // Of other tables, the currency alone is likely to be the same.
+  const values = sorted.flatMap(({ name, values }) =>
+    values.filter(({ field }) => name === own || field === "currency")
+  );
+  return {
+    targets: Object.fromEntries(
+      columns.map(({ name, field }) => [name, field]),
+    ),
+    units: Object.fromEntries(
+      columns.flatMap(({ name, unit }) =>
+        unit === undefined ? [] : [[name, unit]]
+      ),
+    ),
+    values: {
+      ...mappings.length === 0 && await currencyOf(client),
+      ...Object.fromEntries(values.map(({ field, value }) => [field, value])),
+    },
+  };
+}
+
+/** The currency of a product that the seller has already. */
+async function currencyOf(client: Client): Promise<Chosen["values"]> {
+  const { products } = await client.listProducts({ limit: 1 }, { retryFor: 0 })
+    .catch(() => ({ products: [] }));
+  const currency = products[0]?.price?.currency;
+  return currency === undefined ? {} : { currency };
+}
+
+/** Keeps what was chosen; without it, the page proposes as before. */
+export async function keepChosen(
+  client: Client,
+  header: readonly string[],
+  { targets, units, values }: Chosen,
+): Promise<void> {
+  const name = nameOf(header);
+  const mapping = {
+    columns: Object.entries(targets).map(([name, field]) => ({
+      name,
+      field,
+      unit: units[name],
+    })),
+    values: Object.entries(values).map(([field, value]) => ({ field, value })),
+  };
+  try {
+    await client.putMapping({ name, mapping });
+  } catch (error) {
+    if (!(error instanceof ApiError)) return;
+    const { mappings } = await client.listMappings();
+    if (mappings.length < KEPT) return;
+    const [oldest] = mappings
+      .toSorted((a, b) => a.updated_at.localeCompare(b.updated_at));
+    await client.deleteMapping({ name: oldest.name });
+    await client.putMapping({ name, mapping });
+  }
+}
+
+/** The name of a table's mapping: a hash of its header (FNV-1a, 64 bits). */
+function nameOf(header: readonly string[]): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(header.join("\t"))) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return `columns-${hash.toString(16).padStart(16, "0")}`;
+}

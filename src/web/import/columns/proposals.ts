@@ -1,0 +1,46 @@
+/** SKUs for rows without one, made of what names the product; a person confirms. */
+import type { Table } from "../read/csv.ts";
+import { namesIn } from "./headers.ts";
+import type { Mapping } from "./spreadsheet.ts";
+
+/** The service takes no longer SKU from a table of another shop. */
+const LONGEST = 60;
+
+/** By the row's index, for rows without a SKU; each is used by no other row. */
+export function skuProposals(
+  { header, rows }: Table,
+  { targets, nameColumns }: Mapping,
+): Map<number, string> {
+  const sku = targets.indexOf("sku");
+  const proposals = new Map<number, string>();
+  if (sku < 0) return proposals;
+  const names = namesIn(header);
+  const handle = names.indexOf("Handle");
+  const title = targets.indexOf("title");
+  const options = [...targets.keys()].filter((i) =>
+    handle >= 0 && targets[i] === "attribute" && nameColumns[i] >= 0
+  );
+  const used = new Set(rows.map((row) => row[sku].toUpperCase()));
+  for (const [i, row] of rows.entries()) {
+    if (row[sku] !== "") continue;
+    const parts = [
+      row[handle >= 0 ? handle : title] ?? "",
+      ...options.map((column) => row[column])
+        .filter((text) => text !== "Default Title"),
+    ];
+    const base = slug(parts.join(" "));
+    if (base === "") continue;
+    let proposal = base;
+    for (let n = 2; used.has(proposal); n++) proposal = `${base}-${n}`;
+    used.add(proposal);
+    proposals.set(i, proposal);
+  }
+  return proposals;
+}
+
+/** `Blå mugg` as `BLA-MUGG`. */
+function slug(text: string): string {
+  const words = text.normalize("NFD").replace(/\p{M}/gu, "")
+    .toUpperCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  return words.join("-").slice(0, LONGEST);
+}

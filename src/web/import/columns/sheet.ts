@@ -1,0 +1,258 @@
+/** A table whose rows are products: its cells are what problems speak of. */
+import { type ListField, LISTS } from "../../../catalogue/fields.ts";
+import type { Detail } from "../../../client/mod.ts";
+import { csvOf, type Table } from "../read/csv.ts";
+import { type Target, TARGETS } from "./headers.ts";
+import {
+  cellValues,
+  isRepeatable,
+  type Mapping,
+  valuesOf,
+} from "./spreadsheet.ts";
+import { writeBook } from "../read/workbook/ask.ts";
+import { productsIn, type XmlElement } from "../document/xml.ts";
+
+export interface Sheet {
+  name: string;
+  table: Table;
+  mapping: Mapping;
+  book: Book | null;
+}
+
+/** The workbook that a table is a sheet of. */
+export interface Book {
+  file: Blob;
+  sheets: readonly string[];
+  sheet: string;
+}
+
+/** Another text for a cell; `row` is an index of the table. */
+export interface CellChange {
+  row: number;
+  column: number;
+  text: string;
+}
+
+/** The sheet with these cells. */
+export function withCells(
+  { table, ...sheet }: Sheet,
+  changes: readonly CellChange[],
+): Sheet {
+  const rows = [...table.rows];
+  for (const { row, column, text } of changes) {
+    rows[row] = rows[row].with(column, text);
+  }
+  return { ...sheet, table: { ...table, rows } };
+}
+
+/** The sheet with a last column for a field that has none. */
+export function withColumn(
+  { table, mapping, ...sheet }: Sheet,
+  target: Target,
+): Sheet {
+  return {
+    ...sheet,
+    table: {
+      ...table,
+      header: [...table.header, labelOf(target)],
+      rows: table.rows.map((row) => [...row, ""]),
+    },
+    mapping: {
+      ...mapping,
+      targets: [...mapping.targets, target],
+      readings: [...mapping.readings, { point: "", unit: "" }],
+      nameColumns: [...mapping.nameColumns, -1],
+    },
+  };
+}
+
+/** What people call a field. */
+export function labelOf(target: Target): string {
+  return TARGETS.find((one) => one.target === target)?.label ?? target;
+}
+
+/** The SKU of a row as it is sent; "" if it has none. */
+export function skuOf({ table, mapping }: Sheet, row: number): string {
+  const column = mapping.targets.indexOf("sku");
+  if (column < 0) return "";
+  return cellValues("sku", table.rows[row][column], mapping, column, "")[0] ??
+    "";
+}
+
+/**
+ * The column that a problem of a row speaks of, or the field where the table
+ * has no column for it; null: of the row as a whole.
+ */
+export function columnOf(
+  { table, mapping }: Sheet,
+  row: number,
+  { field }: Detail,
+): number | Target | null {
+  if (field === undefined) return null;
+  const { targets } = mapping;
+  const cells = table.rows[row];
+  const [path, attribute] = field.split(/\/?@/);
+  const [name] = path.split(/[/[]/);
+  if (name in LISTS) {
+    const index = Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 1);
+    return listColumn(cells, mapping, name as ListField, index);
+  }
+  const currency = targets.indexOf("currency");
+  if (attribute === "currency" && currency >= 0) return currency;
+  const sale = targets.indexOf("sale_price");
+  const isOnSale = sale >= 0 && cells[sale] !== "";
+  const target = isOnSale && name === "price"
+    ? "sale_price"
+    : isOnSale && name === "compare_at_price"
+    ? "price"
+    : name as Target;
+  const column = targets.indexOf(target);
+  if (column >= 0) return column;
+  return TARGETS.some((known) => known.target === target) ? target : null;
+}
+
+/** The column of the entry of this index, from 1, or the list's first one. */
+function listColumn(
+  cells: readonly string[],
+  mapping: Mapping,
+  list: ListField,
+  index: number,
+): number | Target | null {
+  const wanted: Target = list === "attributes" ? "attribute" : list;
+  const columns = [...mapping.targets.keys()]
+    .filter((i) => mapping.targets[i] === wanted);
+  let left = index;
+  for (const column of columns) {
+    const only = mapping.targets.map((target, i) => i === column ? target : "");
+    left -= wanted === "attribute"
+      ? Number(cells[column] !== "")
+      : valuesOf(cells, { ...mapping, targets: only }).get(list)?.length ?? 0;
+    if (left <= 0) return column;
+  }
+  return columns[0] ??
+    (isRepeatable(wanted) && wanted !== "attribute" ? wanted : null);
+}
+
+/** The name of the column with the problems; nothing of it is sent. */
+const PROBLEMS = "Problems";
+
+/**
+ * The rows, their names first, with a last column of problems, which are given
+ * by the row's index.
+ */
+function correctedRows(
+  { table: { header, rows } }: Sheet,
+  problems: ReadonlyMap<number, readonly string[]>,
+): string[][] {
+  // One that was corrected before has that column already.
+  const own = header.indexOf(PROBLEMS);
+  const without = (row: readonly string[]) =>
+    own < 0 ? row : row.toSpliced(own, 1);
+  return [
+    [...without(header), PROBLEMS],
+    ...rows.map((row, i) => [
+      ...without(row),
+      problems.get(i)?.join(" ") ?? "",
+    ]),
+  ];
+}
+
+/**
+ * The table in the shape in which it came, with a column of problems: a file
+ * and the end of its name.
+ */
+export async function correctedFile(
+  sheet: Sheet,
+  problems: ReadonlyMap<number, readonly string[]>,
+): Promise<{ content: Blob; ending: string }> {
+  const { table: { delimiter, numbers }, book } = sheet;
+  const rows = correctedRows(sheet, problems);
+  if (book === null) {
+    const text = csvOf(rows, {
+      delimiter: delimiter ?? undefined,
+      escapeFormulae: false,
+    });
+    return { content: new Blob([text], { type: "text/csv" }), ending: "csv" };
+  }
+  const content = await writeBook({
+    name: "correct",
+    bytes: await book.file.arrayBuffer(),
+    sheet: book.sheet,
+    rows: rows.map((texts, i) => ({
+      number: i === 0 ? 0 : numbers[i - 1],
+      texts,
+    })),
+  });
+  return { content, ending: "xlsx" };
+}
+
+/**
+ * The sheet that says the same as a document of products; null if a table
+ * cannot say it: a description of an image, an element that clears a field, one
+ * that is not known.
+ */
+export function sheetOf(name: string, text: string): Sheet | null {
+  const rows = productsIn(text).map(cellsOf);
+  if (rows.length === 0 || rows.includes(null)) return null;
+  const cells = rows as Map<string, string>[];
+  const keys = [...new Set(cells.flatMap((row) => [...row.keys()]))];
+  const targets = keys.map((key) =>
+    key.startsWith("attribute:") ? "attribute" : key as Target
+  );
+  return {
+    name,
+    book: null,
+    table: {
+      header: keys.map((key, i) =>
+        targets[i] === "attribute" ? key : labelOf(targets[i])
+      ),
+      rows: cells.map((row) => keys.map((key) => row.get(key) ?? "")),
+      numbers: cells.map((_, i) => i + 1),
+      delimiter: ",",
+      flaw: null,
+    },
+    mapping: {
+      targets,
+      readings: keys.map((key) => ({
+        point: ".",
+        unit: key === "weight" ? "g" : "",
+      })),
+      nameColumns: keys.map(() => -1),
+      values: {},
+      commas: false,
+    },
+  };
+}
+
+/** The cells of a product; null if a table cannot say the same. */
+function cellsOf(product: XmlElement): Map<string, string> | null {
+  const cells = new Map<string, string>();
+  for (const { name, text, attributes, children } of product.children) {
+    const isList = name in LISTS;
+    const isKnown = TARGETS.some(({ target }) => target === name) ||
+      name === "attributes";
+    if (!isKnown || cells.has(name) || isList !== children.length > 0) {
+      return null;
+    }
+    if (!isList) {
+      if (text.trim() === "") return null;
+      cells.set(name, text.trim());
+      if (attributes.currency) cells.set("currency", attributes.currency);
+      continue;
+    }
+    for (const entry of children) {
+      const key = name === "attributes"
+        ? `attribute: ${entry.attributes.name}`
+        : name;
+      const isOdd = entry.children.length > 0 || entry.text.trim() === "" ||
+        entry.name !== LISTS[name as ListField].item ||
+        "alt" in entry.attributes || entry.text.includes("|") ||
+        (name === "attributes" && cells.has(key));
+      if (isOdd) return null;
+      const before = cells.get(key);
+      const value = entry.text.trim();
+      cells.set(key, before === undefined ? value : `${before} | ${value}`);
+    }
+  }
+  return cells;
+}

@@ -1,0 +1,583 @@
+/**
+ * Turns a table into a document: which column is which field, and how values of
+ * a spreadsheet are written in XML.
+ */
+import {
+  type ListField,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "../../../catalogue/fields.ts";
+import type { SentProduct } from "../../../client/mod.ts";
+import { FORBIDDEN_IN_XML } from "../../../lib/markup.ts";
+import { withoutTrailing } from "../../../lib/trim.ts";
+import { csvOf, type Table } from "../read/csv.ts";
+import { withUnit } from "../../products/draft.ts";
+import {
+  currencyOf,
+  plainDigits,
+  targetByValues,
+  valuesIn,
+} from "./guesses.ts";
+import {
+  nameColumnOf,
+  presetOf,
+  type Target,
+  TARGETS,
+  targetsByName,
+} from "./headers.ts";
+import { isHtml, textOfHtml } from "../../lib/html.ts";
+import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
+import {
+  currencyIn,
+  decimalOf,
+  fromHundredths,
+  gramsOf,
+  HUNDREDTHS,
+  type Point,
+  pointOf,
+  priceUnitOf,
+  type Reading,
+  weightUnitOf,
+} from "../../lib/numbers.ts";
+import type { Work } from "../../lib/slices.ts";
+
+export interface Mapping {
+  /** For each column. */
+  targets: readonly Target[];
+  /** For each column; it matters to those with numbers. */
+  readings: readonly Reading[];
+  /** For each column: the one with the attribute's name, or -1. */
+  nameColumns: readonly number[];
+  /** What all rows have of fields without a column. */
+  values: Readonly<Partial<Record<Target, string>>>;
+  /** Entries of a list stand behind commas. */
+  commas: boolean;
+}
+
+/**
+ * What was chosen before for columns of these names, or what they look like by
+ * their names and values.
+ */
+export function mappingFor(
+  table: Table,
+  chosen: Chosen = NOTHING_CHOSEN,
+): Mapping {
+  const proposed = proposedFor(table);
+  const targets = withoutRepetitions(table.header.map((name, i) => {
+    const known = TARGETS.find(({ target }) =>
+      Object.hasOwn(chosen.targets, name) && target === chosen.targets[name]
+    );
+    return known?.target ?? proposed.targets[i];
+  }));
+  const { units, values } = chosen;
+  return {
+    ...proposed,
+    targets,
+    readings: table.header.map((name, i) =>
+      readingOf(table, i, targets[i], Object.hasOwn(units, name) && units[name])
+    ),
+    values: { ...values, ...currencyFor(table, targets) },
+  };
+}
+
+/** Of several columns of a field that can have one value, the first. */
+function withoutRepetitions(targets: readonly Target[]): Target[] {
+  return targets.map((target, i) =>
+    isRepeatable(target) || targets.indexOf(target) === i ? target : ""
+  );
+}
+
+/**
+ * Fields of which each product has one value, so that it matters which of
+ * several columns with such a name is it.
+ */
+const SINGLE: readonly Target[] = [
+  "sku",
+  "title",
+  "price",
+  "sale_price",
+  "quantity",
+  "currency",
+  "vat_rate",
+];
+
+/** Columns with values that are the same field by their names, if it is one. */
+export function rivalsIn({ header, rows }: Table): [Target, number[]][] {
+  // Of a shop's own columns it is known which one is meant.
+  if (presetOf(header) !== undefined) return [];
+  const byName = targetsByName(header);
+  return SINGLE.map((target): [Target, number[]] => [
+    target,
+    [...header.keys()].filter((i) =>
+      byName[i] === target && rows.some((row) => row[i] !== "")
+    ),
+  ]).filter(([, columns]) => columns.length > 1);
+}
+
+/** The mapping once a column is this field. */
+export function withTarget(
+  table: Table,
+  mapping: Mapping,
+  column: number,
+  target: Target,
+): Mapping {
+  const targets = mapping.targets.with(column, target);
+  const reading = readingOf(table, column, target);
+  return {
+    ...mapping,
+    targets,
+    readings: mapping.readings.with(column, reading),
+    values: { ...mapping.values, ...currencyFor(table, targets) },
+  };
+}
+
+/** How the numbers of a column are read once it is this field. */
+export function readingOf(
+  { header, rows }: Table,
+  column: number,
+  target: Target,
+  chosen: string | false = false,
+): Reading {
+  const unitOf = target === "weight"
+    ? weightUnitOf
+    : isPrice(target)
+    ? priceUnitOf
+    : () => "";
+  const point = pointOf(valuesIn(rows, column, 1_000));
+  return {
+    // Programs write stock with three decimals, beside prices of another form.
+    point: target === "quantity" ? point : point || pointOfTable(rows),
+    unit: chosen || unitOf(header[column]),
+  };
+}
+
+const points = new WeakMap<Table["rows"], Point>();
+
+/** The sign before the decimals of all numbers of a table, if it is one. */
+function pointOfTable(rows: Table["rows"]): Point {
+  const known = points.get(rows);
+  if (known !== undefined) return known;
+  const some = rows.slice(0, 1_000);
+  const found = pointOf(
+    some.flatMap((row) => row.filter((cell) => isNumber(cell))),
+    Infinity,
+  );
+  points.set(rows, found);
+  return found;
+}
+
+/** Whether a cell holds a number alone, with a unit or a currency. */
+function isNumber(cell: string): boolean {
+  return cell.length < 20 && /^\D{0,4}\d[\d.,\s']*\D{0,4}$/.test(cell);
+}
+
+/** Whether its values are amounts of money. */
+export function isPrice(target: Target): boolean {
+  return ["price", "compare_at_price", "sale_price"].includes(target);
+}
+
+/** What a table looks like, whatever was chosen before. */
+function proposedFor({ header, rows }: Table): Mapping {
+  const preset = presetOf(header);
+  const byName = targetsByName(header);
+  const targets = header.map((name, i): Target => {
+    const target = byName[i];
+    const values = valuesIn(rows, i);
+    if (target !== null || preset !== undefined) {
+      return preset === undefined ? corrected(target!, values) : target ?? "";
+    }
+    const found = targetByValues(name, values);
+    return found === null || byName.includes(found) && !isRepeatable(found)
+      ? ""
+      : found;
+  });
+  return {
+    targets: withoutRepetitions(targets),
+    readings: [],
+    nameColumns: header.map((_, i) => nameColumnOf(header, i)),
+    values: {},
+    commas: preset?.commas ?? false,
+  };
+}
+
+/** The currency that the column of the price names; nothing if it names none. */
+function currencyFor(
+  { header, rows }: Table,
+  targets: readonly Target[],
+): Mapping["values"] {
+  const price = targets.indexOf("price");
+  const currency = price < 0
+    ? ""
+    : currencyOf(header[price], valuesIn(rows, price, 1_000));
+  return currency === "" ? {} : { currency };
+}
+
+/** What a column is by its name, unless its values are something else. */
+function corrected(target: Target, values: readonly string[]): Target {
+  const areNumbers = values.length > 0 &&
+    values.every((value) => /^\d+$/.test(value));
+  if (!areNumbers) return target;
+  // Categories are known by their names here, not by another shop's numbers.
+  if (target === "categories") return "";
+  const isCount = target === "availability" &&
+    values.some((value) => Number(value) > 1);
+  return isCount ? "quantity" : target;
+}
+
+/** Whether several columns may hold it. */
+export function isRepeatable(target: Target): boolean {
+  return target === "" || target === "attribute" || target in LISTS;
+}
+
+/** What of a mapping is not as proposed. */
+export function chosenIn(
+  table: Table,
+  { targets, readings, values }: Mapping,
+): Chosen {
+  const proposed = proposedFor(table);
+  // Which one of these it is was asked for, whatever was proposed.
+  const rivals = rivalsIn(table).flatMap(([, columns]) => columns);
+  const columns = [...table.header.keys()].map((i) => ({
+    name: table.header[i],
+    target: targets[i],
+    unit: readings[i].unit,
+    isTarget: targets[i] !== proposed.targets[i] || rivals.includes(i),
+    isUnit: readings[i].unit !== readingOf(table, i, targets[i]).unit,
+  })).filter(({ isTarget, isUnit }) => isTarget || isUnit);
+  return {
+    targets: Object.fromEntries(
+      columns.map(({ name, target }) => [name, target]),
+    ),
+    units: Object.fromEntries(
+      columns.filter(({ isUnit }) => isUnit)
+        .map(({ name, unit }) => [name, unit]),
+    ),
+    values,
+  };
+}
+
+/** Products that are written between two pauses. */
+const STEP = 250;
+
+/** The document with the products of these rows. */
+export function* makeDocument(
+  { header, rows: all }: Table,
+  mapping: Mapping,
+  rows: readonly number[],
+): Work<Blob> {
+  const pieces = ['{"products":['];
+  for (let from = 0; from < rows.length; from += STEP) {
+    const products = rows.slice(from, from + STEP)
+      .map((row) => JSON.stringify(productOf(all[row], header, mapping)));
+    pieces.push((from === 0 ? "" : ",\n") + products.join(",\n"));
+    yield;
+  }
+  return new Blob([...pieces, "]}"], { type: "application/json" });
+}
+
+/** Values of one row by target, as they are sent; empty ones are left out. */
+export function valuesOf(
+  row: readonly string[],
+  mapping: Mapping,
+): Map<Target, string[]> {
+  const { targets } = mapping;
+  const values = new Map<Target, string[]>();
+  const own = row[targets.indexOf("currency")] || mapping.values.currency || "";
+  const unit = codeOf(own);
+  for (const [target, text] of Object.entries(mapping.values)) {
+    if (targets.includes(target as Target) || text.trim() === "") continue;
+    const reading: Reading = { point: "", unit: "" };
+    const value = converted(target as Target, text.trim(), unit, reading);
+    values.set(target as Target, [value]);
+  }
+  targets.forEach((target, i) => {
+    if (target === "" || target === "attribute") return;
+    const texts = cellValues(target, row[i], mapping, i, unit);
+    if (texts.length === 0) return;
+    values.set(target, [
+      ...new Set([...values.get(target) ?? [], ...texts]),
+    ]);
+  });
+  const [sale] = values.get("sale_price") ?? [];
+  if (sale === CLEARS) values.delete("sale_price");
+  else if (sale !== undefined) {
+    const former = values.get("price");
+    if (former !== undefined) values.set("compare_at_price", former);
+    values.set("price", [sale]);
+    values.delete("sale_price");
+  }
+  return values;
+}
+
+/** The values that a cell holds, as they are sent. */
+export function cellValues(
+  target: Exclude<Target, "" | "attribute">,
+  text: string,
+  { readings, commas }: Mapping,
+  column: number,
+  currency: string,
+): string[] {
+  // Against formulas, the page and others write it before some signs.
+  const cell = sendable(text).replace(/^'(?=[=+@-])/, "");
+  if (target in LISTS) {
+    const { unit } = readings[column];
+    return split(target as ListField, cell, commas)
+      .map((entry) =>
+        target === "images" && entry !== CLEARS ? addressOf(entry, unit) : entry
+      );
+  }
+  return [converted(target, cell, currency, readings[column])]
+    .filter((value) => value !== "");
+}
+
+/** Whether a text is an address, and no path in a shop. */
+export function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+/** A path in a shop below the address of its images, if that is known. */
+function addressOf(entry: string, base: string): string {
+  return isAddress(entry) || base === ""
+    ? entry
+    : `${withoutTrailing(base, "/")}/${entry.replace(/^\//, "")}`;
+}
+
+function productOf(
+  row: readonly string[],
+  header: readonly string[],
+  mapping: Mapping,
+): SentProduct {
+  const values = valuesOf(row, mapping);
+  const [currency = ""] = values.get("currency") ?? [];
+  const scalars = SCALAR_NAMES.flatMap((name) =>
+    (values.get(name) ?? []).slice(0, 1)
+      .map((text) => [
+        name,
+        isCleared(name, text) ? null : withUnit(name, text, currency),
+      ])
+  );
+  const attributes = attributesOf(row, header, mapping);
+  const images = listIn(values, "images")?.map((url) => ({ url }));
+  // A sale that has no price any more is over.
+  const isOver = mapping.targets.includes("sale_price") &&
+    values.has("price") && !values.has("compare_at_price");
+  return {
+    ...Object.fromEntries(scalars),
+    ...(isOver ? { compare_at_price: null } : {}),
+    categories: listIn(values, "categories"),
+    attributes: attributes.length === 0 ? undefined : attributes,
+    images,
+  };
+}
+
+/** In a cell, it clears the field; an empty cell leaves it as it is. */
+const CLEARS = "-";
+
+/** Whether a cell clears a field that may be empty. */
+export function isCleared(name: ScalarField, text: string): boolean {
+  return text === CLEARS && SCALAR_RULES[name].clears;
+}
+
+/** The entries of a list; none where its cell clears it. */
+function listIn(
+  values: ReadonlyMap<Target, string[]>,
+  name: ListField,
+): string[] | undefined {
+  const entries = values.get(name);
+  return entries?.join() === CLEARS ? [] : entries;
+}
+
+/** What Shopify writes where a product has no options. */
+const NO_OPTION = "Default Title";
+
+function attributesOf(
+  row: readonly string[],
+  header: readonly string[],
+  { targets, nameColumns }: Mapping,
+): { name: string; value: string }[] {
+  return targets.flatMap((target, i) => {
+    const name = nameColumns[i] < 0
+      ? header[i].replace(/^attribute[:. ]\s*/i, "")
+      : row[nameColumns[i]];
+    return target !== "attribute" || row[i] === "" || row[i] === NO_OPTION
+      ? []
+      : [{ name: sendable(name), value: sendable(row[i]) }];
+  });
+}
+
+/** Without the control characters that some programs leave in cells. */
+function sendable(text: string): string {
+  return text.replace(FORBIDDEN_IN_XML, "");
+}
+
+/** The entries of a list in one cell. An address may hold a comma itself. */
+function split(list: ListField, text: string, commas: boolean): string[] {
+  const ends = list === "images"
+    ? /[|;\s]|,\s|,(?=https?:)/
+    : commas
+    ? /[|;\n]|(?<!\\),/
+    : /[|;\n]/;
+  return text.split(ends)
+    .map((entry) => entry.replaceAll("\\,", ",").trim()).filter(Boolean);
+}
+
+/** Words of shops for those of the interface; without case and spaces. */
+const YES = "1 true yes ja oui si sí tak wahr vrai verdadero prawda waar sant";
+const NO =
+  "0 false no nein nej non nie nee falsch faux falso fałsz onwaar falskt";
+const WORDS: Readonly<Partial<Record<Target, Record<string, string>>>> = {
+  availability: {
+    in_stock: `${YES} instock available lieferbar`,
+    out_of_stock: `${NO} outofstock soldout`,
+  },
+  status: {
+    active: `${YES} y j x published publish visible enabled aktiv online`,
+    paused:
+      `${NO} -1 n draft archived private hidden disabled unlisted inactive inaktiv offline`,
+  },
+  condition: {
+    new: "neu ny nytt nya neuf nuevo nowy nieuw",
+    used:
+      "gebraucht begagnad begagnat occasion doccasion usado uzywany gebruikt",
+    refurbished: "generalüberholt renoverad reconditionné reacondicionado",
+  },
+};
+
+/** Whether a cell says yes or no; null: neither. */
+export function answerIn(text: string): boolean | null {
+  const word = wordFor("status", text);
+  return word === undefined ? null : word === "active";
+}
+
+function wordFor(target: Target, text: string): string | undefined {
+  const word = text.toLowerCase().replace(/[\s_']+/g, "");
+  const words = Object.entries(WORDS[target] ?? {});
+  return words.find(([, others]) => others.split(" ").includes(word))?.[0];
+}
+
+/** A spreadsheet's value in the spelling of the interface, where it is clear. */
+function converted(
+  target: Target,
+  text: string,
+  currency: string,
+  reading: Reading,
+): string {
+  if (text === CLEARS) return text;
+  if (target === "currency") return codeOf(text);
+  if (target === "weight") return text && gramsOf(text, reading);
+  const field = target === "sale_price" ? "price" : target as ScalarField;
+  const { form } = SCALAR_RULES[field];
+  switch (form.kind) {
+    case "decimal": {
+      const marks = [currency, ...CURRENCY_MARKS[currency] ?? []];
+      const amount = isPrice(target)
+        ? decimalOf(text, marks, reading.point)
+        : decimalOf(text, ["%"], reading.point);
+      // Some shops mean none by it.
+      const mayBeNone = target === "compare_at_price" ||
+        target === "sale_price";
+      if (mayBeNone && /^0(?:\.0*)?$/.test(amount)) return "";
+      if (target === "vat_rate" && isShare(amount) && !text.includes("%")) {
+        return `${text} (${text} % or ${percentOf(amount)} %?)`;
+      }
+      return reading.unit === HUNDREDTHS
+        ? fromHundredths(amount)
+        : withoutZeros(amount);
+    }
+    case "integer":
+      // "1.000" may be a thousand, unless the column says that it is not.
+      return decimalOf(text, PIECES, reading.point)
+        .replace(reading.point === "" ? /\.(?:0|00|0000+)$/ : /\.0+$/, "");
+    case "digits":
+      return plainDigits(text).replace(/[\s-]/g, "");
+    case "word": {
+      const word = text.toLowerCase().replace(/[\s-]+/g, "_");
+      return form.words.includes(word) ? word : wordFor(target, text) ?? text;
+    }
+    case "date":
+      return text.replace(/^(\d{4}-\d\d-\d\d)(?:T.*| 00:00(?::00)?)$/, "$1")
+        .replace(
+          /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/,
+          (_, day, month, year) =>
+            `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`,
+        );
+    case "line":
+      // WooCommerce names a parent without SKU by its number.
+      if (target === "parent_sku" && /^id:\d+$/.test(text)) return "";
+      return lineOf(target, text).split(/[\r\n\t]/)
+        .map((part) => part.trim()).filter(Boolean).join(" ");
+    case "text":
+      return isHtml(text) ? textOfHtml(text) : text;
+  }
+}
+
+/** The code of a currency that is named by its code or its symbol. */
+function codeOf(currency: string): string {
+  return currencyIn(currency) || currency.toUpperCase();
+}
+
+/** A share such as 0.19, or a factor such as 1.19, in percent. */
+export function percentOf(share: string): string {
+  return `${Number(((Number(share) % 1) * 100).toFixed(2))}`;
+}
+
+/**
+ * Whether it is less than any country's rate in percent, as 0.19 or 1.19 for
+ * 19 %.
+ */
+export function isShare(rate: string): boolean {
+  return /^[01]?\.\d*[1-9]/.test(rate);
+}
+
+/** `28.680000` as `28.68`; the service takes few decimals. */
+function withoutZeros(amount: string): string {
+  const [whole, decimals = ""] = amount.split(".");
+  return /^\d{4,}$/.test(decimals)
+    ? `${whole}.${withoutTrailing(decimals, "0").padEnd(2, "0")}`
+    : amount;
+}
+
+/** Programs protect them from being read as numbers. */
+const IDENTIFIERS: readonly Target[] = ["sku", "mpn", "parent_sku"];
+
+function lineOf(target: Target, text: string): string {
+  if (IDENTIFIERS.includes(target)) return plainDigits(text);
+  return isHtml(text) ? textOfHtml(text) : text;
+}
+
+const KRONA = ["KR", "KR.", ":-"];
+/** What stands beside prices of a currency; a mark of another one is a mistake. */
+const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
+  CHF: ["FR.", "SFR."],
+  CZK: ["KČ"],
+  DKK: KRONA,
+  EUR: ["€"],
+  GBP: ["£"],
+  NOK: KRONA,
+  PLN: ["ZŁ"],
+  SEK: KRONA,
+  USD: ["US$", "$"],
+};
+const PIECES = ["PCS", "PC", "ST", "ST.", "STK", "STK."];
+
+/** An example to fill in. */
+export function templateCsv(): string {
+  const values: Readonly<Record<string, string>> = {
+    sku: "MUG-1",
+    title: "Mug, enamelled",
+    description: "Holds 0.3 l.",
+    price: "149.00",
+    currency: "SEK",
+    compare_at_price: "199.00",
+    vat_rate: "25",
+    quantity: "12",
+    gtin: "4006381333931",
+    brand: "Kockums",
+    categories: "Home > Kitchen",
+    "attribute: color": "Blue",
+    images: "",
+  };
+  return csvOf([Object.keys(values), Object.values(values)]);
+}

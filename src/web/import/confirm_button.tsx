@@ -1,0 +1,25 @@
+/** Lets products be stored that were held back. */
+import type { Client } from "../../client/mod.ts";
+import { plural } from "../ui/parts.tsx";
+import { confirmSkus } from "./send/upload.ts";
+
+export function ConfirmButton({ client, skus, adds, disabled = false }: {
+  client: Client;
+  skus: readonly string[];
+  /** They are new, and not changed. */
+  adds: boolean;
+  disabled?: boolean;
+}) {
+  const verb = adds ? "add" : "change";
+  return (
+    <button
+      type="button"
+      disabled={disabled}
+      onClick={() => confirmSkus(client, skus)}
+    >
+      {skus.length === 1
+        ? `It is meant: ${verb} ${skus[0]}`
+        : `All are meant: ${verb} ${plural(skus.length, "product")}`}
+    </button>
+  );
+}

@@ -1,0 +1,128 @@
+/** The seller's products as a file that can be uploaded as it is. */
+import {
+  LIST_NAMES,
+  type ListField,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+} from "../../../catalogue/fields.ts";
+import type { Product } from "../../../client/mod.ts";
+import { escaped } from "../../../lib/markup.ts";
+import { csvOf } from "../read/csv.ts";
+import { shownText } from "../../products/draft.ts";
+import { indented } from "../../lib/markup.ts";
+import { labelOf } from "../../lib/words.ts";
+import { writeBook } from "../read/workbook/ask.ts";
+
+export type FileKind = "csv" | "xlsx" | "xml";
+
+/** Columns with numbers that are calculated with. */
+const NUMBERS = [...SCALAR_NAMES.keys()].filter((i) =>
+  ["decimal", "integer"].includes(SCALAR_RULES[SCALAR_NAMES[i]].form.kind)
+);
+
+/** A file with these products. */
+export async function fileOf(
+  products: readonly Product[],
+  kind: FileKind,
+): Promise<Blob> {
+  switch (kind) {
+    case "csv":
+      return new Blob([csvOf(rowsOf(products))], { type: "text/csv" });
+    case "xlsx":
+      return await writeBook({
+        name: "write",
+        rows: rowsOf(products),
+        numbers: NUMBERS,
+      });
+    case "xml":
+      return documentOf(products, ["id", ...SENT]);
+  }
+}
+
+/** A file that makes these products anew: nothing gets their ids again. */
+export function fileOfDeleted(products: readonly Product[]): Blob {
+  return documentOf(products, SENT);
+}
+
+/** What is sent of a product, besides its id. */
+const SENT = [...SCALAR_NAMES, ...LIST_NAMES] as const;
+/** Of them the XML attributes. */
+const ATTRIBUTES = ["currency", "unit", "name", "alt"];
+
+function documentOf(
+  products: readonly Product[],
+  names: readonly ("id" | typeof SENT[number])[],
+): Blob {
+  const all = products.map((product) => {
+    const fields = names.filter((name) => (product[name] ?? null) !== null)
+      .map((name) => element(name, product[name]));
+    return `<product>${fields.join("")}</product>`;
+  });
+  const text = indented(`<products>${all.join("")}</products>`);
+  return new Blob([text], { type: "text/xml" });
+}
+
+function element(name: string, content: unknown): string {
+  if (Array.isArray(content)) {
+    const { item } = LISTS[name as ListField];
+    const items = content.map((one) => element(item, one));
+    return `<${name}>${items.join("")}</${name}>`;
+  }
+  const { amount, url, value = amount ?? url, ...members } =
+    (typeof content === "object" ? content : { value: content }) as Record<
+      string,
+      string
+    >;
+  const attributes = ATTRIBUTES.filter((key) => members[key] !== undefined)
+    .map((key) => ` ${key}="${reference(escaped(members[key]), /[\t\n\r]/g)}"`);
+  // Unescaped, a parser reads a carriage return as a line feed.
+  const text = reference(escaped(`${value}`), /\r/g);
+  return `<${name}${attributes.join("")}>${text}</${name}>`;
+}
+
+function reference(text: string, characters: RegExp): string {
+  return text.replace(characters, (one) => `&#${one.charCodeAt(0)};`);
+}
+
+/** The names of the columns, then a row for each product. */
+export function rowsOf(products: readonly Product[]): string[][] {
+  const attributes = [
+    ...new Set(
+      products.flatMap(({ attributes = [] }) =>
+        attributes.map(({ name }) => name)
+      ),
+    ),
+  ];
+  const rows = products.map((product) => {
+    const values = new Map(
+      product.attributes?.map(({ name, value }) => [name, value]),
+    );
+    return [
+      ...SCALAR_NAMES.map((name) => shownText(product, name)),
+      product.price?.currency ?? "",
+      product.categories?.join(" | ") ?? "",
+      imagesOf(product),
+      ...attributes.map((name) => values.get(name) ?? ""),
+    ];
+  });
+  return [
+    [
+      ...SCALAR_NAMES.map((name) =>
+        name === "weight" ? "Weight (g)" : SCALAR_RULES[name].label
+      ),
+      "Currency",
+      labelOf("categories"),
+      labelOf("images"),
+      ...attributes.map((name) => `attribute: ${name}`),
+    ],
+    ...rows,
+  ];
+}
+
+/** A table cannot hold their descriptions: an empty cell keeps them. */
+function imagesOf({ images = [] }: Product): string {
+  return images.some(({ alt }) => (alt ?? "") !== "")
+    ? ""
+    : images.map(({ url }) => url).join(" ");
+}

@@ -1,0 +1,101 @@
+/** Documents of products as trees. */
+import { type ListField, LISTS } from "../../../catalogue/fields.ts";
+import { unescaped } from "../../../lib/markup.ts";
+import { piecesOf, tokens } from "../../lib/markup.ts";
+
+export interface XmlElement {
+  name: string;
+  attributes: Readonly<Record<string, string>>;
+  text: string;
+  children: readonly XmlElement[];
+}
+
+/**
+ * The root of a document; null if it does not end. The service refuses what else
+ * is wrong with it. Own text is told of elements without children alone.
+ */
+export function parseXml(text: string): XmlElement | null {
+  const pieces = piecesOf(text);
+  const [root] = pieces;
+  if (root === undefined || root.close === root.open) return null;
+  const all = pieces.map(({ name, start, open }) => ({
+    name,
+    attributes: attributesIn(text.slice(start, open)),
+    text: "",
+    children: [] as XmlElement[],
+  }));
+  const parents: number[] = [];
+  for (const [i, { start, open, close }] of pieces.entries()) {
+    while (parents.length > 0 && pieces[parents.at(-1)!].end <= start) {
+      parents.pop();
+    }
+    if (parents.length > 0) all[parents.at(-1)!].children.push(all[i]);
+    if (pieces[i + 1] === undefined || pieces[i + 1].start >= close) {
+      all[i].text = textIn(text.slice(open, close));
+    }
+    parents.push(i);
+  }
+  return all[0];
+}
+
+function attributesIn(tag: string): Record<string, string> {
+  const attributes: Record<string, string> = {};
+  let last = 0;
+  for (const { 0: quoted, index } of tag.matchAll(/"[^"]*"|'[^']*'/g)) {
+    const before = tag.slice(last, index).split(/[\s=]/).filter(Boolean);
+    attributes[before.at(-1) ?? ""] = textIn(quoted.slice(1, -1));
+    last = index + quoted.length;
+  }
+  return attributes;
+}
+
+/** What a text without elements says. */
+function textIn(source: string): string {
+  let text = "";
+  let last = 0;
+  for (const { start, end } of tokens(source)) {
+    text += unescaped(source.slice(last, start));
+    if (source.startsWith(CDATA, start)) {
+      text += source.slice(start + CDATA.length, end - "]]>".length);
+    }
+    last = end;
+  }
+  return text + unescaped(source.slice(last));
+}
+
+const CDATA = "<![CDATA[";
+
+/** The products of a document in XML or JSON; none if it is not readable. */
+export function productsIn(text: string): readonly XmlElement[] {
+  if (!text.startsWith("{")) return parseXml(text)?.children ?? [];
+  return productsInJson(text).map((product) => ({
+    name: "product",
+    attributes: {},
+    text: "",
+    children: Object.entries(product ?? {})
+      .map(([name, value]) => elementOf(name, value)),
+  }));
+}
+
+function productsInJson(text: string): unknown[] {
+  try {
+    const { products } = JSON.parse(text);
+    return Array.isArray(products) ? products : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The element that says the same as a member of a product. */
+function elementOf(name: string, content: unknown): XmlElement {
+  if (Array.isArray(content)) {
+    const item = LISTS[name as ListField]?.item ?? "";
+    const children = content.map((one) => elementOf(item, one));
+    return { name, attributes: {}, text: "", children };
+  }
+  const { amount, url, value = amount ?? url, ...attributes } =
+    (content !== null && typeof content === "object"
+      ? content
+      : { value: content ?? "" }) as Record<string, string>;
+  return { name, attributes, text: `${value ?? ""}`, children: [] };
+}

@@ -1,0 +1,384 @@
+/** A file that was taken: repaired where it is shown, then uploaded. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { saveFile } from "../lib/browser.ts";
+import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
+import { Editor, type Selection } from "../ui/editor.tsx";
+import { mapAgain } from "./intake.ts";
+import { Finder } from "../lib/markup.ts";
+import {
+  bytes,
+  count,
+  ErrorNote,
+  Figure,
+  plural,
+  sentenceOf,
+} from "../ui/parts.tsx";
+import { goTo, linkTo, route } from "../state/route.ts";
+import { type Place, Source } from "../ui/source.tsx";
+import {
+  dropAll,
+  type Refusal,
+  type TableUpload,
+  type Upload,
+  upload,
+} from "./taken.ts";
+import {
+  checkUpload,
+  editText,
+  isEditable,
+  isOfTable,
+  isShown,
+  problemsIn,
+  readAgain,
+  sendUpload,
+  showLeft,
+} from "./send/upload.ts";
+import { Problems } from "./problems.tsx";
+import { Repair } from "./repair.tsx";
+
+export function FileView({ client, current }: {
+  client: Client;
+  current: Upload;
+}) {
+  const [place, setPlace] = useState<Detail | null>(null);
+  const [selection, setSelection] = useState<Selection | null>(null);
+  const find = (problem: Detail) => {
+    setPlace(problem);
+    const found = new Finder(current.text).find(problem);
+    if (found === null) return;
+    setSelection((last) => ({ ...found, wish: (last?.wish ?? 0) + 1 }));
+  };
+  useEffect(() => {
+    if (upload.value?.step.name === "kept") checkUpload(client);
+  }, [client]);
+  const repaired = useRepaired(current);
+  useResultFocus(current);
+  const view = (
+    <StepView client={client} current={current} place={place} onFind={find} />
+  );
+  return (
+    <>
+      <FileBar client={client} current={current} />
+      {current.overtaken && (
+        <p class="note warn" role="status">
+          Something else was stored since this file was checked, so it was
+          checked again. Nothing of it was sent.
+        </p>
+      )}
+      {repaired !== null && (
+        <Repair
+          client={client}
+          current={repaired}
+          busy={repaired !== current}
+        />
+      )}
+      {repaired === null && isOfTable(current) && view}
+      {!isOfTable(current) && (
+        <div class="beside">
+          <div class="side">{view}</div>
+          <SourceOf current={current} place={place} selection={selection} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/**
+ * The table to repair, also while it is checked anew; null if there is none, or
+ * if its problems are not those of rows.
+ */
+function useRepaired(current: Upload): TableUpload | null {
+  const last = useRef<TableUpload | null>(null);
+  const { step } = current;
+  const isOfRows = step.name === "refused" && isOfProducts(step.refusal);
+  if (isOfTable(current) && isOfRows) last.current = current;
+  else if (step.name !== "checking") last.current = null;
+  return last.current;
+}
+
+/** After a check, the focus goes to its result unless it is somewhere. */
+function useResultFocus({ step: { name } }: Upload): void {
+  const before = useRef(name);
+  useEffect(() => {
+    const wasChecking = before.current === "checking";
+    before.current = name;
+    const isLost = document.activeElement === document.body;
+    if (!wasChecking || !isLost) return;
+    document.querySelector<HTMLElement>(
+      name === "ready" ? ".bar .main" : ".sheet, .problem",
+    )?.focus();
+  }, [name]);
+}
+
+function SourceOf({ current, place, selection }: {
+  current: Upload;
+  place: Detail | null;
+  selection: Selection | null;
+}) {
+  const { text } = current;
+  const lines = useMemo(
+    () => isEditable(current) || !isShown(current) ? [] : text.split("\n"),
+    [text],
+  );
+  const marked = useMarked(current, problemsIn(current));
+  const at = useMemo<Place | null>(
+    () => place?.line ? { line: place.line, wish: selection?.wish ?? 0 } : null,
+    [place, selection],
+  );
+  if (isEditable(current)) {
+    return (
+      <Editor
+        text={text}
+        marked={marked}
+        selection={selection}
+        onEdit={editText}
+      />
+    );
+  }
+  return isShown(current)
+    ? <Source lines={lines} marked={marked} place={at} />
+    : <p class="quiet">The source of this file is too long to show.</p>;
+}
+
+/** Lines with problems; after an edit, where the elements are now. */
+function useMarked(
+  { text, edited }: Upload,
+  problems: readonly Detail[],
+): ReadonlySet<number> {
+  return useMemo(() => {
+    if (!edited) return new Set(problems.map(({ line }) => line ?? 0));
+    const finder = new Finder(text);
+    return new Set(problems.map((problem) => {
+      const found = finder.find(problem);
+      return found === null ? 0 : finder.lineOf(found.start);
+    }));
+  }, [text, edited, problems]);
+}
+
+function FileBar({ client, current }: { client: Client; current: Upload }) {
+  const { step, edited, fileName, size, rows, handle, text } = current;
+  const busy = step.name === "checking" || step.name === "sending";
+  const send = async () => {
+    const id = await sendUpload(client);
+    const stillHere = ["", "upload"].includes(route.value.view);
+    if (id === null) return;
+    const { step } = upload.value ?? {};
+    const isDone = step?.name === "sent" &&
+      (step.sent.left === 0 || !isOfTable(current));
+    if (isDone) dropAll();
+    if (stillHere) goTo("imports", id);
+  };
+  const check = async () => {
+    const isNew = !edited && await readAgain(client).catch(() => false);
+    if (!isNew) await checkUpload(client);
+  };
+  return (
+    <div class="bar">
+      <strong class="cut grow">{fileName}</strong>
+      <span class="quiet">
+        {isOfTable(current) ? plural(rows.length, "row") : bytes(size)}
+      </span>
+      {current.isLaidOut && <span class="quiet">line breaks added</span>}
+      <button type="button" onClick={dropAll}>Another file</button>
+      {isOfTable(current) && !busy && step.name !== "sent" &&
+        rows.length === current.sheet.table.rows.length && (
+        <button type="button" onClick={mapAgain}>Change the columns</button>
+      )}
+      {edited && handle !== null && (
+        <button
+          type="button"
+          onClick={() => readAgain(client)}
+        >
+          Read the file again
+        </button>
+      )}
+      {isEditable(current) && (
+        <button
+          type="button"
+          onClick={() =>
+            saveFile(
+              new Blob([text]),
+              `${fileName.replace(/\.\w+$/, "")}.xml`,
+            )}
+        >
+          Save as a file
+        </button>
+      )}
+      {!busy && step.name !== "sent" && (step.name !== "ready" || edited) && (
+        <button type="button" class={edited ? "main" : ""} onClick={check}>
+          Check again
+        </button>
+      )}
+      {step.name === "ready" && !edited && (
+        <button type="button" class="main" onClick={send}>
+          Upload {plural(step.counts.total, "product")}
+        </button>
+      )}
+      {step.name === "refused" && !edited && mayStoreValid(current) && (
+        <button type="button" class="main" onClick={send}>
+          Store {count(step.refusal.valid)}, leave {count(step.refusal.left)}
+        </button>
+      )}
+      {step.name === "failed" && step.refusal !== null && (
+        <button type="button" class="main" onClick={send}>
+          Upload {plural(step.refusal.valid, "product")} again
+        </button>
+      )}
+      {/* At the end: a click that ends the edit of a cell moves no button. */}
+      {edited && <span class="state warn">edited</span>}
+    </div>
+  );
+}
+
+/** Whether the others may be stored, and what is left stays here. */
+function mayStoreValid({ step, sheet }: Upload): boolean {
+  if (step.name !== "refused") return false;
+  const { refusal } = step;
+  return refusal.valid > 0 && isOfProducts(refusal) &&
+    (sheet !== null || refusal.held.length === 0);
+}
+
+/** Whether all problems belong to single products. */
+function isOfProducts({ error, problems }: Refusal): boolean {
+  return error === null && problems.length > 0 &&
+    problems.every(({ product }) => product !== undefined);
+}
+
+interface StepProps {
+  client: Client;
+  current: Upload;
+  place: Detail | null;
+  onFind: (found: Detail) => void;
+}
+
+function StepView({ client, current, place, onFind }: StepProps) {
+  const { step } = current;
+  switch (step.name) {
+    case "checking":
+      return (
+        <Working title="Checking" percent={step.percent}>
+          Every product is validated and every image URL is asked for. Nothing
+          is stored.
+        </Working>
+      );
+    case "sending":
+      return <Sending interruption={step.interruption} />;
+    case "refused":
+      return (
+        <Problems
+          client={client}
+          current={current}
+          place={place}
+          onFind={onFind}
+        />
+      );
+    case "ready":
+      return <Ready counts={step.counts} />;
+    case "sent":
+      return <SentNote client={client} id={step.sent.import_id} />;
+    case "failed":
+      return (
+        <>
+          <ErrorNote error={step.error} />
+          {step.refusal !== null && (
+            <p class="quiet">
+              Nobody knows whether the last try arrived. To send it again is
+              safe: the same file is never stored twice.
+            </p>
+          )}
+        </>
+      );
+    case "kept":
+      return (
+        <div class="note">
+          <p>The file is still here, and nothing of it was stored.</p>
+          <p>
+            <button
+              type="button"
+              class="main"
+              onClick={() => checkUpload(client)}
+            >
+              Check the file
+            </button>
+          </p>
+        </div>
+      );
+  }
+}
+
+function SentNote({ client, id }: { client: Client; id: string }) {
+  return (
+    <div class="note good">
+      <p>
+        <a href={linkTo("imports", id)}>The rest</a>{" "}
+        is being stored, whether this page is open or not.
+      </p>
+      <p>
+        <button
+          type="button"
+          class="main"
+          onClick={() => showLeft(client, id)}
+        >
+          Correct what was left
+        </button>
+      </p>
+    </div>
+  );
+}
+
+function Working({ title, percent = null, children }: {
+  title: string;
+  percent?: number | null;
+  children: string;
+}) {
+  return (
+    <div class="note">
+      <p>
+        <strong>{title}</strong>
+        {percent !== null && ` ${percent} %`}
+      </p>
+      <progress
+        aria-label={title}
+        max={100}
+        value={percent ?? undefined}
+      />
+      <p class="quiet">{children}</p>
+    </div>
+  );
+}
+
+function Sending({ interruption }: { interruption: Error | null }) {
+  return (
+    <>
+      <Working title="Sending">
+        Once the file has arrived, it is stored whether this page is open or
+        not.
+      </Working>
+      {interruption && (
+        <div class="note warn">
+          <p>{sentenceOf(interruption)}</p>
+          <p>
+            The upload is tried again by itself. It cannot be stored twice:
+            every try carries the same Idempotency-Key.
+          </p>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Ready({ counts }: { counts: ProductCounts }) {
+  return (
+    <div class="note good">
+      <p>
+        <strong>No problems.</strong> This would be done:
+      </p>
+      <dl class="figures">
+        <Figure label="products" value={count(counts.total)} />
+        <Figure label="new" value={count(counts.created)} />
+        <Figure label="changed" value={count(counts.updated)} />
+        <Figure label="unchanged" value={count(counts.unchanged)} />
+      </dl>
+    </div>
+  );
+}

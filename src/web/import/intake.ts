@@ -1,0 +1,273 @@
+/**
+ * What somebody drops, chooses or pastes: a document is checked, a table gets
+ * its columns mapped first, anything else is refused before it is sent.
+ */
+import type { Client } from "../../client/mod.ts";
+import { now } from "../lib/browser.ts";
+import { listed, readTable, sentences, type Table } from "./read/csv.ts";
+import { decoded, type DecodedText } from "./read/encodings.ts";
+import { gathered } from "./shops/gather.ts";
+import { tableOfFeed } from "./read/feed.ts";
+import { isTable, kindOf } from "./read/kinds.ts";
+import { inSlices } from "../lib/slices.ts";
+import { plural } from "../ui/parts.tsx";
+import {
+  dropFile,
+  intake,
+  type Spreadsheet,
+  takeAnew,
+  upload,
+} from "./taken.ts";
+import { takeDocument, takeFile } from "./send/upload.ts";
+import { readBook } from "./read/workbook/ask.ts";
+
+/** Bytes; the thread that reads a larger one may need too much memory. */
+const LARGEST_BOOK = 50_000_000;
+
+/** Accepts a file. */
+export async function takeAny(
+  client: Client | null,
+  file: File,
+  handle: FileSystemFileHandle | null = null,
+): Promise<void> {
+  const signal = takeAnew();
+  const bytes = await file.arrayBuffer().catch(() => null);
+  if (signal.aborted) return;
+  const kind = bytes === null ? null : kindOf(file.name, bytes);
+  if (kind === null || kind.name === "xml") {
+    intake.set({ name: "empty" });
+    return takeFile(client, file, handle);
+  }
+  dropFile();
+  if (kind.name === "table") {
+    await takeRows({ ...kind.decoded, name: file.name, bytes });
+  } else if (kind.name === "feed") {
+    takeFeed({ ...kind.decoded, name: file.name, bytes });
+  } else if (kind.name === "workbook") await takeBook(file.name, file, null);
+  else intake.set(kind);
+}
+
+function takeFeed(file: TextFile): void {
+  const { name } = file;
+  const table = tableOfFeed(file.text);
+  if (table !== null) return takeTable(name, table, lettersOf(file, takeFeed));
+  const refused = {
+    name,
+    what: "a feed that cannot be read",
+    remedy: "It is broken XML, or holds no products. Export it again.",
+  };
+  intake.set({ name: "refused", refused });
+}
+
+/**
+ * Accepts a sheet of a workbook; null: the first with a table. `hidden`: whether
+ * rows that it hides are taken; null: to be asked.
+ */
+export async function takeBook(
+  name: string,
+  file: Blob,
+  sheet: string | null,
+  hidden: boolean | null = null,
+): Promise<void> {
+  const signal = takeAnew();
+  intake.set({ name: "reading", file: name });
+  const read = file.size > LARGEST_BOOK
+    ? "It has more than 50 MB. Save the sheet with the products as CSV."
+    : await readBook(file, { sheet, hidden: hidden ?? true }, signal);
+  if (signal.aborted) return;
+  if (typeof read === "string") {
+    const refused = {
+      name,
+      what: "a workbook that cannot be read",
+      remedy: read,
+    };
+    intake.set({ name: "refused", refused });
+    return;
+  }
+  const { sheets, note, errors, table } = read;
+  takeTable(name, table, {
+    book: { file, sheets, sheet: read.sheet },
+    note,
+    errors,
+    questions: [
+      ...(hidden !== null || read.hiddenRows.length === 0 ? [] : [{
+        text: `The workbook hides ${listed("row", read.hiddenRows)}, as a ` +
+          "filter does.",
+        answers: [
+          { label: `Take ${plural(read.hiddenRows.length, "row")}, too` },
+          {
+            label: `Leave ${plural(read.hiddenRows.length, "row")} out`,
+            again: () => takeBook(name, file, read.sheet, false),
+          },
+        ],
+      }]),
+      ...(read.hiddenColumns.length === 0 ? [] : [{
+        text: `The workbook hides ${
+          plural(read.hiddenColumns.length, "column")
+        }: ${
+          read.hiddenColumns.map((column) => table.header[column]).join(", ")
+        }.`,
+        answers: [
+          { label: "Take what is hidden, too" },
+          { label: "Leave it out", leave: read.hiddenColumns },
+        ],
+      }]),
+    ],
+  });
+}
+
+/** Accepts pasted text: a document, or rows of a spreadsheet. */
+export async function takeText(
+  client: Client | null,
+  text: string,
+): Promise<boolean> {
+  const isXml = text.trimStart().startsWith("<");
+  if (!isXml && !isTable(text)) return false;
+  takeAnew();
+  const name = `pasted ${new Date(now()).toTimeString().slice(0, 5)}`;
+  dropFile();
+  if (isXml) {
+    intake.set({ name: "empty" });
+    await takeDocument(client, name, text);
+  } else await takeRows({ name, text, encodings: null, bytes: null });
+  return true;
+}
+
+/** Goes back to the columns of a table, with its corrections. */
+export function mapAgain(): void {
+  const { sheet } = upload.value ?? {};
+  takeAnew();
+  dropFile();
+  if (sheet == null) return;
+  intake.set({
+    name: "spreadsheet",
+    spreadsheet: {
+      name: sheet.name,
+      table: sheet.table,
+      note: "",
+      book: sheet.book,
+      questions: [],
+      encoding: null,
+    },
+  });
+}
+
+/** How programs write that a formula or a database has no value. */
+const NO_VALUE =
+  /^(?:#(?:N\/[ABD]|NV|[¡¿]?\p{Lu}[\p{Lu}/0]*[!?])|null|NULL|nan|NaN)$/u;
+
+function withoutErrors(table: Table): { table: Table; errors: number } {
+  let errors = 0;
+  const rows = table.rows.map((cells) =>
+    !cells.some((cell) => NO_VALUE.test(cell)) ? cells : cells.map((cell) => {
+      if (!NO_VALUE.test(cell)) return cell;
+      errors++;
+      return "";
+    })
+  );
+  return { table: errors === 0 ? table : { ...table, rows }, errors };
+}
+
+/** A table as text, and what a person said of it. */
+interface TextFile extends DecodedText {
+  name: string;
+  /** Null: it was pasted. */
+  bytes: ArrayBuffer | null;
+  /** The encoding that was chosen. */
+  encoding?: string;
+  /** Whether quotation marks make one text of what may be rows. */
+  oneText?: boolean;
+}
+
+/** The encoding of a file, and the question which it is. */
+function lettersOf(
+  file: TextFile,
+  take: (file: TextFile) => void,
+): Pick<Spreadsheet, "encoding" | "questions"> {
+  const { encodings, bytes, encoding } = file;
+  if (encodings === null) return { encoding: null, questions: [] };
+  const { all, likely } = encodings;
+  const choose = (encoding: string) =>
+    take({ ...file, encoding, text: decoded(bytes!, encoding) });
+  return {
+    encoding: { name: encoding ?? all[0].name, all, choose },
+    questions: likely === 1 || encoding !== undefined ? [] : [{
+      text: "The letters of this file can be read in several ways. Which " +
+        "is right? There are more above.",
+      answers: all.slice(0, likely).map(({ name, label, words }) => ({
+        label: `${words} (${label})`,
+        again: () => choose(name),
+      })),
+    }],
+  };
+}
+
+async function takeRows(file: TextFile): Promise<void> {
+  const { name, text } = file;
+  const signal = takeAnew();
+  intake.set({ name: "reading", file: name });
+  const table = await inSlices(readTable(text, file.oneText), signal);
+  if (table === null) return;
+  const { encoding, questions } = lettersOf(file, takeRows);
+  takeTable(name, table, {
+    note: table.note,
+    encoding,
+    questions: [
+      ...questions,
+      ...(table.doubts.length === 0 || file.oneText !== undefined ? [] : [{
+        text: `A text in ${listed("row", table.doubts)} may go on in the ` +
+          "lines below, or each of these lines may be a row, as where a " +
+          "quotation mark means inches.",
+        answers: [
+          { label: "Each line is a row" },
+          {
+            label: "It is one text",
+            again: () => takeRows({ ...file, oneText: true }),
+          },
+        ],
+      }]),
+    ],
+  });
+}
+
+function takeTable(
+  name: string,
+  read: Table,
+  {
+    book = null,
+    errors = 0,
+    note: before = "",
+    questions = [],
+    encoding = null,
+  }:
+    & Partial<Omit<Spreadsheet, "name" | "table">>
+    & { errors?: number } = {},
+): void {
+  const { table: sound, errors: more } = withoutErrors(read);
+  const { table, note } = gathered(sound);
+  const without = errors + more;
+  const notes = sentences(
+    before,
+    without > 0 &&
+      `${plural(without, "cell")} without a value, such as #N/A, ` +
+        `${without === 1 ? "is" : "are"} read as empty.`,
+    note,
+  );
+  // Another sheet of a workbook may have rows.
+  const isEmpty = table.rows.length === 0 && (book?.sheets.length ?? 1) < 2;
+  intake.set(
+    isEmpty
+      ? {
+        name: "refused",
+        refused: {
+          name,
+          what: "a table without rows",
+          remedy: "Its first row must name the columns; products follow.",
+        },
+      }
+      : {
+        name: "spreadsheet",
+        spreadsheet: { name, table, note: notes, book, questions, encoding },
+      },
+  );
+}

@@ -1,0 +1,358 @@
+/** Reads and writes tables of text: CSV, and the rows that spreadsheets copy. */
+import { knownIn } from "../columns/headers.ts";
+import type { Work } from "../../lib/slices.ts";
+
+/** A byte order mark tells spreadsheets that the file is UTF-8. */
+const MARK = "\ufeff";
+
+/** A table with the names of its columns. */
+export interface Table {
+  header: readonly string[];
+  /** As many texts each as the header has; empty rows are left out. */
+  rows: readonly (readonly string[])[];
+  /** The line of each row in a spreadsheet, from 1. */
+  numbers: readonly number[];
+  /** What stands between values; null: it is a sheet of a workbook. */
+  delimiter: string | null;
+  /** Why values may stand in wrong columns, as a sentence; null: they do not. */
+  flaw: string | null;
+}
+
+/** A table that was read from a text. */
+export interface ReadTable extends Table {
+  /** What was passed over, as sentences. */
+  note: string;
+  /**
+   * Rows with a text that may go on in the next lines, each of which may be a row:
+   * what opens it may be an inch mark, or no quotation marks stand around it.
+   */
+  doubts: readonly number[];
+}
+
+/** A first line for Excel, which shows none such: `sep=;`. */
+const NAMED = /^"?sep=(.)"?(?:\r\n|\r|\n)/i;
+
+/** Rows that are read between two pauses. */
+const STEP = 250;
+
+/** Rows among which the names of the columns are looked for. */
+export const HEADER_WITHIN = 10;
+
+/**
+ * Reads text whose values are separated by commas, semicolons, tabs or vertical
+ * bars, or by what its first line names. A quotation mark opens a text at the start of a
+ * value alone (RFC 4180); one that nothing closes is part of its value.
+ * `oneText`: where `doubts` are, each is one text.
+ */
+export function* readTable(text: string, oneText = false): Work<ReadTable> {
+  const unmarked = text.replace(MARK, "");
+  const delimiter = namedDelimiter(unmarked) ?? delimiterOf(unmarked);
+  const body = unmarked.replace(NAMED, "");
+  const rowAt = rowReader(body, delimiter);
+  const above = headerIndex(firstRows(body, rowAt));
+  let header: string[] | null = null;
+  let titles: string[] = [];
+  const rows: string[][] = [];
+  const numbers: number[] = [];
+  /** How many values each row has in the text. */
+  const widths: number[] = [];
+  const doubts = new Set<number>();
+  const strays: number[] = [];
+  let number = 0;
+  let unquoted: number | null = null;
+  let wide: number | null = null;
+  for (let at = 0; at < body.length;) {
+    if (++number % STEP === 0) yield;
+    let read = rowAt(at);
+    if (number <= above) titles = [...titles, ...read.cells.filter(Boolean)];
+    else if (header === null) header = read.cells;
+    else {
+      const { length } = header;
+      const line = lineEnd(body, at);
+      if (read.end > line && mayBeRows(rowAt, at, read.end, line, length)) {
+        doubts.add(number);
+        if (!oneText) read = rowAt(at, line);
+      } else if (read.isStray) strays.push(number);
+      if (read.isStray && read.cells.length < length) unquoted ??= number;
+      if (read.cells.slice(length).some((value) => value !== "")) {
+        wide ??= number;
+      }
+      const row = header.map((_, column) => read.cells[column] ?? "");
+      if (row.some((value) => value !== "")) {
+        rows.push(row);
+        numbers.push(number);
+        widths.push(read.cells.length);
+      }
+    }
+    at = read.end;
+  }
+  const parts = partsIn(widths, header?.length ?? 0);
+  for (const [i, { whole, column }] of parts) {
+    doubts.add(numbers[whole]);
+    if (!oneText) continue;
+    const [first, ...others] = rows[i].slice(0, widths[i]);
+    const cells = rows[whole];
+    cells[column] = `${cells[column]}\n${first}`.trim();
+    others.forEach((text, j) => cells[column + 1 + j] = text);
+  }
+  const isKept = (_: unknown, i: number) => !oneText || !parts.has(i);
+  const flaw = unquoted !== null
+    ? `A quotation mark in row ${unquoted} has no counterpart. Close it, or ` +
+      "write two in place of one."
+    : wide !== null
+    ? flawOfRow(wide, delimiter)
+    : null;
+  const note = sentences(
+    titleNote(titles),
+    strays.length > 0 &&
+      `A quotation mark that stands alone is read as part of its value: ${
+        listed("row", strays)
+      }.`,
+  );
+  return {
+    header: header ?? [],
+    rows: rows.filter(isKept),
+    numbers: numbers.filter(isKept),
+    delimiter,
+    flaw,
+    note,
+    doubts: [...doubts].sort((a, b) => a - b),
+  };
+}
+
+/** That texts stand above the names of the columns; "": none do. */
+export function titleNote(titles: readonly string[]): string {
+  return titles.length === 0
+    ? ""
+    : `Above the columns stands “${
+      titles.join(" ").slice(0, 60)
+    }”, which is left out.`;
+}
+
+/** Sentences, without those that do not apply. */
+export function sentences(...all: readonly (string | false)[]): string {
+  return all.filter(Boolean).join(" ");
+}
+
+/** As in `rows 2, 5 and 8 more`. */
+export function listed(name: string, numbers: readonly number[]): string {
+  const shown = numbers.slice(0, 3).join(", ");
+  const more = numbers.length > 3 ? ` and ${numbers.length - 3} more` : "";
+  return `${name}${numbers.length === 1 ? "" : "s"} ${shown}${more}`;
+}
+
+/** A row as it stands in a text. */
+interface Row {
+  /** Trimmed. */
+  cells: string[];
+  /** Where the next row begins. */
+  end: number;
+  /** A quotation mark of it neither opens nor closes a value. */
+  isStray: boolean;
+}
+
+/** Reads the row that begins at `from`, of the text before `to`. */
+type RowReader = (from: number, to?: number) => Row;
+
+/** Characters of a value; a quotation mark that closes later closes nothing. */
+const LONGEST_VALUE = 1_000_000;
+
+function rowReader(text: string, delimiter: string): RowReader {
+  const isEnd = (at: number) =>
+    at >= text.length || "\r\n".includes(text[at]) || text[at] === delimiter;
+  const afterSpaces = (at: number) => {
+    while (text[at] === " ") at++;
+    return at;
+  };
+  let soughtFrom = 0;
+  let found = -1;
+  /**
+   * The next quotation mark before the end of a value. It is kept, as each row
+   * may begin a text where no other one is closed.
+   */
+  const nextBeforeEnd = (from: number) => {
+    if (soughtFrom <= from && from <= found) return found;
+    soughtFrom = from;
+    for (let at = from;; at++) {
+      at = text.indexOf('"', at);
+      if (at < 0) return found = Infinity;
+      if (isEnd(afterSpaces(at + 1))) return found = at;
+    }
+  };
+  /** Where the text that begins at `from` is closed; null: nowhere. */
+  const closing = (from: number, to: number) => {
+    const limit = Math.min(to, from + LONGEST_VALUE);
+    if (nextBeforeEnd(from + 1) >= limit) return null;
+    let isStray = false;
+    for (let at = from + 1;; at++) {
+      at = text.indexOf('"', at);
+      if (at < 0 || at >= limit) return null;
+      const end = afterSpaces(at + 1);
+      if (text[at + 1] === '"') at++;
+      else if (isEnd(end)) return { at, end, isStray };
+      else isStray = true;
+    }
+  };
+  return (from, to = text.length) => {
+    const cells: string[] = [];
+    let isStray = false;
+    for (let at = from;; at++) {
+      const isQuoted = text[at] === '"';
+      const quoted = isQuoted ? closing(at, to) : null;
+      isStray ||= isQuoted && (quoted?.isStray ?? true);
+      let end = quoted?.end ?? at;
+      while (!isEnd(end)) end++;
+      cells.push(
+        quoted === null
+          ? text.slice(at, end).trim()
+          : text.slice(at + 1, quoted.at).replaceAll('""', '"').trim(),
+      );
+      at = end;
+      if (text[at] === delimiter) continue;
+      return { cells, end: lineEnd(text, at), isStray };
+    }
+  };
+}
+
+/** Where the line after that at `from` begins. */
+function lineEnd(text: string, from: number): number {
+  const ends = /\r\n?|\n/g;
+  ends.lastIndex = from;
+  return ends.exec(text) === null ? text.length : ends.lastIndex;
+}
+
+/**
+ * Whether what quotation marks make one row, from `from` to `to`, may be several
+ * ones, the first of which ends with its line: at least half of the others are
+ * as wide as the header.
+ */
+function mayBeRows(
+  rowAt: RowReader,
+  from: number,
+  to: number,
+  line: number,
+  width: number,
+): boolean {
+  const first = rowAt(from, line).cells.length;
+  const widths: number[] = [];
+  for (let at = line; at < to;) {
+    const { cells, end } = rowAt(at);
+    if (cells.join("") !== "") widths.push(cells.length);
+    at = end;
+  }
+  return first > 1 && first <= width &&
+    widths.filter((one) => one === width).length * 2 >= widths.length;
+}
+
+/**
+ * Rows that are a part of an earlier one, by index: behind the value in `column`
+ * of it, they fill its columns. If a row has fewer values for another reason,
+ * there are none: some programs leave out empty values at the end of each row.
+ */
+function partsIn(
+  widths: readonly number[],
+  width: number,
+): Map<number, { whole: number; column: number }> {
+  const parts = new Map<number, { whole: number; column: number }>();
+  let whole = 0;
+  let filled = width;
+  for (const [i, own] of widths.entries()) {
+    const column = filled - 1;
+    if (i > 0 && own < width && column + own <= width) {
+      parts.set(i, { whole, column });
+      filled = column + own;
+    } else if (filled < width) return new Map();
+    else {
+      whole = i;
+      filled = own;
+    }
+  }
+  return filled < width ? new Map() : parts;
+}
+
+function firstRows(text: string, rowAt: RowReader): string[][] {
+  const rows: string[][] = [];
+  for (let at = 0; at < text.length && rows.length < HEADER_WITHIN;) {
+    const { cells, end } = rowAt(at);
+    rows.push(cells);
+    at = end;
+  }
+  return rows;
+}
+
+/** The most texts of a row of titles. */
+const TITLES = 3;
+
+/**
+ * The index of the row that names the columns. Titles may stand above: rows that
+ * have few texts, and half as many as another of the first rows at most; or rows
+ * of which fewer texts are known names. Of several with as many, as where names
+ * for people stand above those for programs, it is the last.
+ */
+export function headerIndex(rows: readonly (readonly string[])[]): number {
+  const first = rows.slice(0, HEADER_WITHIN);
+  const filled = first
+    .map((cells) => cells.filter((text) => text !== "").length);
+  const most = filled.reduce((a, b) => Math.max(a, b), 0);
+  const full = Math.max(
+    0,
+    filled.findIndex((texts) => texts > TITLES || texts * 2 > most),
+  );
+  const known = first.map(knownIn);
+  const best = known.reduce((a, b) => Math.max(a, b), 0);
+  return best > Math.max(1, known[full] ?? 0) ? known.lastIndexOf(best) : full;
+}
+
+function flawOfRow(wide: number, delimiter: string): string {
+  const name = delimiter === "\t" ? "a tab" : `"${delimiter}"`;
+  return `Row ${wide} has more values than there are columns. Put a value ` +
+    `that holds ${name} into quotation marks, or name every column.`;
+}
+
+/** The delimiter that the first line of a text names; null if it names none. */
+export function namedDelimiter(text: string): string | null {
+  return NAMED.exec(text)?.[1] ?? null;
+}
+
+/**
+ * The one that the line with the names of the columns has most of: the first
+ * whose delimiter is in the next line, too, if that has any. Of as many, the one
+ * that is less likely in a name.
+ */
+function delimiterOf(text: string): string {
+  const lines = text.split(/[\r\n]+/, HEADER_WITHIN)
+    .filter((line) => line.trim() !== "");
+  const found = lines.map((line) => {
+    const times = (delimiter: string) => line.split(delimiter).length;
+    return ["\t", ";", ",", "|"].reduce((a, b) => times(b) > times(a) ? b : a);
+  });
+  const first = lines.findIndex((line, i) =>
+    line.includes(found[i]) &&
+    (i + 1 === lines.length || lines[i + 1].includes(found[i]) ||
+      !lines[i + 1].includes(found[i + 1]))
+  );
+  return found[first] ?? ",";
+}
+
+/** A table as CSV. Unless told otherwise, no text of it is read as a formula. */
+export function csvOf(
+  rows: readonly (readonly (string | number | null)[])[],
+  // What came from a file goes back as it was.
+  { delimiter = ",", escapeFormulae }: {
+    delimiter?: string;
+    escapeFormulae: boolean;
+  } = { escapeFormulae: true },
+): string {
+  const cellOf = (value: string | number | null) => {
+    const text = `${value ?? ""}`;
+    const isFormula = escapeFormulae && typeof value === "string" &&
+      /^[=+\-@\t]/.test(text);
+    const isPlain = !isFormula && text.trim() === text &&
+      !/["\r\n]/.test(text) && !text.includes(delimiter);
+    return isPlain
+      ? text
+      : `"${isFormula ? "'" : ""}${text.replaceAll('"', '""')}"`;
+  };
+  const lines = rows.map((cells) => cells.map(cellOf).join(delimiter));
+  return `${MARK}${lines.join("\r\n")}\r\n`;
+}

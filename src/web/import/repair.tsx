@@ -1,0 +1,352 @@
+/**
+ * A table with problems, repaired as a table: a grid of the rows with problems,
+ * and what can be done about the cell where one is.
+ */
+import { useMemo, useState } from "preact/hooks";
+import { saveFile } from "../lib/browser.ts";
+import type { Client } from "../../client/mod.ts";
+import { Grid, type Place } from "../ui/grid.tsx";
+import { isMadeDate } from "../../lib/made_dates.ts";
+import { count, Form, money, plural, useLoaded } from "../ui/parts.tsx";
+import {
+  cellProblem,
+  type Flaw,
+  flawsIn,
+  type GridColumn,
+  gridColumns,
+  isMendedAt,
+  isNew,
+  mayConfirm,
+  remediesOf,
+  sentenceOf,
+} from "./repair/repair.ts";
+import { type CellChange, correctedFile, skuOf } from "./columns/sheet.ts";
+import type { TableUpload } from "./taken.ts";
+import { loadProduct } from "../ui/thumbnails.tsx";
+import { addColumn, editCells, undoStep } from "./send/upload.ts";
+import { ConfirmButton } from "./confirm_button.tsx";
+
+export function Repair({ client, current, busy }: {
+  client: Client;
+  current: TableUpload;
+  /** It is being checked: nothing can be changed. */
+  busy: boolean;
+}) {
+  const { sheet, changed, steps } = current;
+  const { table } = sheet;
+  const flaws = useMemo(() => flawsIn(current), [current.step, sheet]);
+  const [kind, setKind] = useState("");
+  const titles = useMemo(
+    () => Map.groupBy(flaws, ({ title }) => title),
+    [flaws],
+  );
+  const wanted = titles.get(kind) ?? flaws;
+  const rows = useMemo(
+    () => [...new Set(wanted.map(({ row }) => row))],
+    [wanted],
+  );
+  const columns = useMemo(() => gridColumns(sheet, flaws), [sheet, flaws]);
+  const [place, setPlace] = useState<Place | null>(null);
+  const shown = placeIn(current, place, rows, columns, wanted);
+  /** Rows with a problem that a cell in the column of a place would mend. */
+  const rowsAt = (some: readonly Flaw[], { column }: Place) => [
+    ...new Set(
+      some.filter((flaw) => isMendedAt(sheet, flaw, column))
+        .map(({ row }) => row),
+    ),
+  ];
+  const isChanged = ({ row, column }: Flaw) => changed.has(`${row}:${column}`);
+  const titleAt = useMemo(
+    () =>
+      new Map(
+        flaws.map(({ row, column, title }) =>
+          [`${row}:${column ?? columns[0]?.at}`, title] as const
+        ),
+      ),
+    [flaws, columns],
+  );
+  const messageAt = (row: number, at: Place["column"]) =>
+    typeof at === "number" && changed.has(`${row}:${at}`)
+      ? { text: cellProblem(sheet, row, at), isChanged: true }
+      : { text: titleAt.get(`${row}:${at}`) ?? null, isChanged: false };
+  /** Writes texts into a column, which is made where there is none. */
+  const write = (at: Place["column"], texts: ReadonlyMap<number, string>) => {
+    if (busy) return;
+    const column = typeof at === "number" ? at : addColumn(at);
+    editCells(
+      [...texts].map(([row, text]): CellChange => ({ row, column, text })),
+    );
+  };
+  const save = async () => {
+    const problems = Map.groupBy(
+      flaws.filter((flaw) => !isChanged(flaw)),
+      ({ row }) => row,
+    );
+    const texts = new Map(
+      [...problems].map(([row, some]) => [row, some.map(sentenceOf)] as const),
+    );
+    const { content, ending } = await correctedFile(sheet, texts);
+    saveFile(
+      content,
+      `${sheet.name.replace(/\.\w+$/, "")}-corrected.${ending}`,
+    );
+  };
+  const confirmable = useMemo(
+    () => wanted.filter((flaw) => mayConfirm(sheet, flaw)),
+    [wanted, sheet],
+  );
+  const { step } = current;
+  const more = step.name === "refused" ? step.refusal.more : 0;
+  const inRows = new Set(flaws.map(({ row }) => row)).size;
+  return (
+    <section class="repair" aria-label="Problems" aria-busy={busy}>
+      <p class="note bad" role="alert">
+        <span>
+          <strong>
+            {plural(flaws.length, "problem")} in {plural(inRows, "row")}.
+          </strong>{" "}
+          Nothing of these rows was stored. Correct the cells, and check again.
+          {more > 0 &&
+            ` ${plural(more, "further problem")} will be listed then.`}
+        </span>
+      </p>
+      <div class="row">
+        <select
+          aria-label="Show the problems"
+          value={titles.has(kind) ? kind : ""}
+          onChange={(event) => {
+            setKind(event.currentTarget.value);
+            setPlace(null);
+          }}
+        >
+          <option value="">All problems ({count(flaws.length)})</option>
+          {[...titles].map(([title, { length }]) => (
+            <option key={title} value={title}>{title} ({count(length)})</option>
+          ))}
+        </select>
+        <button
+          type="button"
+          disabled={busy || steps.length === 0}
+          onClick={undoStep}
+        >
+          Undo{steps.length > 0 && ` (${count(steps.length)})`}
+        </button>
+        {confirmable.length > 1 && (
+          <ConfirmButton
+            client={client}
+            skus={[...new Set(confirmable.map(({ problem }) => problem.sku!))]}
+            adds={confirmable.every(isNew)}
+            disabled={busy}
+          />
+        )}
+        <button type="button" onClick={save}>
+          Download the corrected file
+        </button>
+      </div>
+      {shown !== null && (
+        <CellPanel
+          key={`${shown.row}:${shown.column}`}
+          client={client}
+          current={current}
+          place={shown}
+          label={columns.find(({ at }) => at === shown.column)?.label ?? ""}
+          flaws={flaws.filter((flaw) =>
+            flaw.row === shown.row &&
+            (flaw.column === null || isMendedAt(sheet, flaw, shown.column))
+          )}
+          below={rowsAt(wanted, shown).filter((row) => row > shown.row)}
+          needing={rowsAt(flaws, shown)}
+          busy={busy}
+          write={write}
+        />
+      )}
+      <Grid
+        label="Rows with problems"
+        rows={rows}
+        columns={columns}
+        nameOf={(row) => `${table.numbers[row]}`}
+        textAt={(row, at) => typeof at === "number" ? table.rows[row][at] : ""}
+        messageAt={messageAt}
+        place={shown}
+        onPlace={setPlace}
+        onWrite={write}
+        onUndo={undoStep}
+      />
+    </section>
+  );
+}
+
+/** The place, if it is still shown; else that of the first problem. */
+function placeIn(
+  { sheet: { mapping } }: TableUpload,
+  place: Place | null,
+  rows: readonly number[],
+  columns: readonly GridColumn[],
+  flaws: readonly Flaw[],
+): Place | null {
+  if (place !== null && rows.includes(place.row)) {
+    const { row, column } = place;
+    // The field may have got its column since.
+    const shown = columns.find(({ at }) =>
+      at === column || typeof at === "number" && mapping.targets[at] === column
+    );
+    if (shown !== undefined) return { row, column: shown.at };
+  }
+  const [first] = flaws;
+  return first === undefined || columns.length === 0
+    ? null
+    : { row: first.row, column: first.column ?? columns[0].at };
+}
+
+/** What is wrong at a cell, and what can be done about it. */
+function CellPanel(
+  { client, current, place, label, flaws, below, needing, busy, write }: {
+    client: Client;
+    current: TableUpload;
+    place: Place;
+    label: string;
+    flaws: readonly Flaw[];
+    /** Rows that lack the same, those below and all. */
+    below: readonly number[];
+    needing: readonly number[];
+    busy: boolean;
+    write: (at: Place["column"], texts: ReadonlyMap<number, string>) => void;
+  },
+) {
+  const { sheet, changed } = current;
+  const { row, column } = place;
+  const text = typeof column === "number" ? sheet.table.rows[row][column] : "";
+  const isChanged = changed.has(`${row}:${column}`);
+  const wrong = isChanged && typeof column === "number"
+    ? cellProblem(sheet, row, column)
+    : null;
+  const same = useMemo(
+    () =>
+      (text === "" ? needing : current.rows).filter((one) =>
+        (typeof column === "number" ? sheet.table.rows[one][column] : "") ===
+          text
+      ),
+    [sheet, column, text, needing.length],
+  );
+  const target = typeof column === "number"
+    ? sheet.mapping.targets[column]
+    : column;
+  const into = (rows: readonly number[], value: string) =>
+    write(column, new Map(rows.map((one) => [one, value])));
+  const confirmable = flaws.find((flaw) => mayConfirm(sheet, flaw));
+  const problems = isChanged
+    ? flaws.filter((flaw) => flaw.column === null)
+    : flaws;
+  return (
+    <div class="card cell" role="group" aria-label="The cell">
+      <p>
+        <b>Row {sheet.table.numbers[row]}, {label}</b>
+        {isChanged && " "}
+        {isChanged && <span class="state warn">changed</span>}
+      </p>
+      {problems.map((flaw) => (
+        <p key={flaw.title} class="bad">
+          {sentenceOf(flaw)} <span class="quiet">{flaw.remedy}</span>
+        </p>
+      ))}
+      {wrong !== null && <p class="bad">{wrong}</p>}
+      {target === "price" && isMadeDate(text) && (
+        <PriceNow client={client} sku={skuOf(sheet, row)} />
+      )}
+      <div class="row">
+        {!isChanged && flaws.flatMap((flaw) => remediesOf(sheet, flaw))
+          .map((remedy) => (
+            <button
+              key={remedy.label}
+              type="button"
+              disabled={busy}
+              onClick={() => into([row], remedy.text)}
+            >
+              {remedy.label}
+            </button>
+          ))}
+        {!isChanged && confirmable !== undefined && (
+          <ConfirmButton
+            client={client}
+            skus={[confirmable.problem.sku!]}
+            adds={isNew(confirmable)}
+            disabled={busy}
+          />
+        )}
+        {below.length > 0 && isChanged && wrong === null && (
+          <button
+            type="button"
+            disabled={busy}
+            onClick={() => into(below, text)}
+          >
+            Fill down into {plural(below.length, "row")}
+          </button>
+        )}
+        {target === "gtin" && text !== "" && problems.length > 0 && (
+          <button
+            type="button"
+            disabled={busy}
+            onClick={() => into(same, "")}
+          >
+            Leave it out in {plural(same.length, "row")}
+          </button>
+        )}
+      </div>
+      {same.length > 1 && !isChanged && !OF_ONE.includes(target) && (
+        <ReplaceForm
+          key={text}
+          text={text}
+          rows={same.length}
+          busy={busy}
+          onReplace={(value) => into(same, value)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** What the price of a stored product is, where the file lost it. */
+function PriceNow({ client, sku }: { client: Client; sku: string }) {
+  const { data } = useLoaded(
+    async (signal) =>
+      sku === "" ? null : await loadProduct(client, sku, signal),
+    [client, sku],
+  );
+  return data?.price
+    ? (
+      <p>
+        The price is {money(data.price.amount, data.price.currency)} now.
+      </p>
+    )
+    : null;
+}
+
+/** Fields whose value is that of one product, so rows are not given the same. */
+const OF_ONE: readonly Place["column"][] = ["sku", "gtin"];
+
+/** Writes another value into every row that has this one. */
+function ReplaceForm({ text, rows, busy, onReplace }: {
+  text: string;
+  rows: number;
+  busy: boolean;
+  onReplace: (value: string) => void;
+}) {
+  const [value, setValue] = useState("");
+  return (
+    <Form class="row" onSubmit={() => onReplace(value)}>
+      <label class="field grow">
+        <span class="cut">
+          {text === "" ? "Where it is missing" : `Instead of “${text}”`}
+        </span>
+        <input
+          required
+          value={value}
+          onInput={(event) => setValue(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" disabled={busy}>
+        {text === "" ? "Fill" : "Replace in"} {plural(rows, "row")}
+      </button>
+    </Form>
+  );
+}

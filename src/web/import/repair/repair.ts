@@ -1,0 +1,290 @@
+/** The problems of a table at their cells, and what mends them. */
+import { SCALAR_RULES, type ScalarField } from "../../../catalogue/fields.ts";
+import type { Detail } from "../../../client/mod.ts";
+import { isMadeDate } from "../../../lib/made_dates.ts";
+import { mayBeConfirmed } from "../check/held.ts";
+import { type Target, TARGETS } from "../columns/headers.ts";
+import { decimalOf, pointOf, weightProblem } from "../../lib/numbers.ts";
+import { columnOf, type Sheet, skuOf } from "../columns/sheet.ts";
+import {
+  isCleared,
+  isShare,
+  percentOf,
+  valuesOf,
+} from "../columns/spreadsheet.ts";
+import type { TableUpload } from "../taken.ts";
+import { problemsIn } from "../send/upload.ts";
+import {
+  labelOf as fieldLabel,
+  problemTitle,
+  readable,
+  remedyOf,
+} from "../../lib/words.ts";
+
+/** A problem at its place in the table. */
+export interface Flaw {
+  problem: Detail;
+  /** An index of the table. */
+  row: number;
+  /** A field has no column yet; null: of the whole row. */
+  column: number | Target | null;
+  /** The page alone holds the row back. */
+  isHeld: boolean;
+  /** In short; of problems of its kind in its field. */
+  title: string;
+  remedy: string;
+  /** Fields that would mend it, too. */
+  asks: readonly Target[];
+}
+
+/** What is wrong, without the words of XML where the title says it all. */
+export function sentenceOf({ problem, title }: Flaw): string {
+  return problem.code === "required" ? `${title}.` : problem.message;
+}
+
+/** The problems of rows, in their order. */
+export function flawsIn(current: TableUpload): Flaw[] {
+  const { sheet, rows, step } = current;
+  const held = new Set(step.name === "refused" ? step.refusal.held : []);
+  const unknown = new Map<number, Detail[]>();
+  const flaws = problemsIn(current).flatMap((problem): Flaw[] => {
+    const { product, field } = problem;
+    const row = rows[(product ?? 0) - 1];
+    if (row === undefined) return [];
+    const column = columnOf(sheet, row, problem);
+    if (isOfUnknown(current, row, problem, column)) {
+      unknown.set(row, [...unknown.get(row) ?? [], problem]);
+      return [];
+    }
+    const isHeld = held.has(product!);
+    const ownProblem = isHeld || typeof column !== "number"
+      ? null
+      : ownWeightProblem(sheet, row, column);
+    const told: Detail = ownProblem === null
+      ? problem
+      : { ...problem, code: "out_of_range", message: `weight ${ownProblem}` };
+    const title = problemTitle(
+      told.code,
+      field?.replace(/\[\d+\]/g, "") ?? "",
+    );
+    const remedy = remedyOf(told.code, field);
+    return [{ problem: told, row, column, title, remedy, isHeld, asks: [] }];
+  });
+  for (const [row, problems] of unknown) {
+    flaws.push(unknownSku(current, row, problems));
+  }
+  return flaws.sort((a, b) => a.row - b.row);
+}
+
+/**
+ * Whether a new product lacks a field that the file has no column for: it is
+ * rather a list of changes, and the SKU is wrong.
+ */
+function isOfUnknown(
+  { sheet: { table, mapping }, ownColumns }: TableUpload,
+  row: number,
+  { code, field = "", sku }: Detail,
+  column: Flaw["column"],
+): boolean {
+  return code === "required" && Object.hasOwn(SCALAR_RULES, field) &&
+    sku !== undefined && mapping.targets.includes("sku") &&
+    (typeof column === "string" ||
+      column !== null && column >= ownColumns &&
+        table.rows[row][column] === "");
+}
+
+function unknownSku(
+  { sheet: { mapping }, changed }: TableUpload,
+  row: number,
+  missing: readonly Detail[],
+): Flaw {
+  const [{ product, sku }] = missing;
+  const column = mapping.targets.indexOf("sku");
+  const fields = missing.map(({ field }) => field as ScalarField);
+  const asked = fields.map((field) => `a ${fieldLabel(field).toLowerCase()}`);
+  return {
+    problem: {
+      product,
+      sku,
+      field: "sku",
+      code: "not_found",
+      message: `No product has the SKU ${sku}.`,
+    },
+    row,
+    column,
+    title: problemTitle("not_found", "sku"),
+    remedy: `Correct the SKU, or add ${asked.join(" and ")} for a new product.`,
+    isHeld: false,
+    asks: changed.has(`${row}:${column}`) ? [] : fields,
+  };
+}
+
+/** Whether a cell in a column would mend it. */
+export function isMendedAt(
+  { mapping }: Sheet,
+  { column, asks }: Flaw,
+  at: GridColumn["at"],
+): boolean {
+  return column === at ||
+    asks.includes(typeof at === "number" ? mapping.targets[at] : at);
+}
+
+/** What is wrong with a weight in kilograms, of which the service knows grams. */
+function ownWeightProblem(
+  { table, mapping }: Sheet,
+  row: number,
+  column: number,
+): string | null {
+  return mapping.targets[column] === "weight"
+    ? weightProblem(table.rows[row][column], mapping.readings[column])
+    : null;
+}
+
+/** What is wrong with a changed cell by the table of fields; null: nothing. */
+export function cellProblem(
+  sheet: Sheet,
+  row: number,
+  column: number,
+): string | null {
+  const { table, mapping } = sheet;
+  const target = mapping.targets[column];
+  const field = target === "sale_price" ? "price" : target;
+  if (!Object.hasOwn(SCALAR_RULES, field)) return null;
+  const targets = mapping.targets.map((one, i) =>
+    i === column ? field : one === "currency" ? one : ""
+  );
+  const [value] = valuesOf(table.rows[row], { ...mapping, targets })
+    .get(field) ?? [];
+  const { read, required } = SCALAR_RULES[field as ScalarField];
+  if (value !== undefined && isCleared(field as ScalarField, value)) {
+    return null;
+  }
+  if (value === undefined) {
+    return required ? `${fieldLabel(field)} is missing.` : null;
+  }
+  const result = read(value);
+  return "problem" in result
+    ? `${fieldLabel(field)} ${
+      ownWeightProblem(sheet, row, column) ?? result.problem.message
+    }`
+    : null;
+}
+
+/** Another text for a cell, as a button offers it. */
+export interface Remedy {
+  label: string;
+  text: string;
+}
+
+/** Texts that mend a cell, where they are clear. */
+export function remediesOf(
+  { table, mapping }: Sheet,
+  { problem, row, column }: Pick<Flaw, "problem" | "row" | "column">,
+): Remedy[] {
+  const target = typeof column === "number" ? mapping.targets[column] : column;
+  if (target === null || !Object.hasOwn(SCALAR_RULES, target)) {
+    return target === "images" && typeof column === "number"
+      ? offered(withScheme(table.rows[row][column]))
+      : [];
+  }
+  const text = typeof column === "number" ? table.rows[row][column] : "";
+  const { form } = SCALAR_RULES[target as ScalarField];
+  switch (form.kind) {
+    case "word":
+      return form.words.map((word) => ({ label: readable(word), text: word }));
+    case "decimal": {
+      if (problem.code !== "not_a_number") return [];
+      const number = numberIn(text, { unit: false });
+      return offered(
+        target === "vat_rate" && isShare(number) ? percentOf(number) : number,
+      );
+    }
+    case "integer":
+      return problem.code === "not_a_number"
+        ? offered(numberIn(text, { unit: true }).replace(/\.0*$/, ""))
+          .filter((one) => /^\d+$/.test(one.text))
+        : [];
+    case "line":
+    case "text":
+      return problem.code === "too_long"
+        ? [{
+          label: `Cut to ${form.max} characters`,
+          text: [...text].slice(0, form.max).join("").trim(),
+        }]
+        : [];
+    default:
+      return [];
+  }
+}
+
+function offered(text: string): Remedy[] {
+  return text === "" ? [] : [{ label: `Write ${text}`, text }];
+}
+
+/**
+ * The only number in a text, as a decimal; "" if there are more, or none, or if
+ * it would mean something else without the text: `-3`, `19,90 CHF`.
+ */
+function numberIn(text: string, { unit }: { unit: boolean }): string {
+  const numbers = text.match(/\d(?:[\d.,\s']*[\d'])?/g) ?? [];
+  if (numbers.length !== 1) return "";
+  const [number] = numbers;
+  const rest = text.replace(number, "");
+  if (/[-\u2212\u2013<>]/.test(rest)) return "";
+  if (unit ? !PIECES.test(rest.trim()) : /[\p{L}\p{Sc}]/u.test(rest)) return "";
+  if (isMadeDate(text)) return "";
+  const plain = decimalOf(number, [], pointOf([number]));
+  return /^\d+(\.\d+)?$/.test(plain) && plain !== text ? plain : "";
+}
+
+/** What may stand behind a number of pieces. */
+const PIECES =
+  /^(?:pcs?|pieces?|units?|stk?|stck|stück|ks|szt|stuks?|ea|uds?)?\W*$/iu;
+
+/** Addresses that lack `https://`; "" if that is not what is wrong. */
+function withScheme(text: string): string {
+  return /^[\w-]+(\.[\w-]+)+\/\S+$/.test(text) ? `https://${text}` : "";
+}
+
+/** Whether somebody may say that this product is to be replaced. */
+export function mayConfirm(
+  sheet: Sheet,
+  { problem, row, isHeld }: Flaw,
+): boolean {
+  return isHeld && mayBeConfirmed(problem) && problem.sku === skuOf(sheet, row);
+}
+
+/** Whether a product would be new, and its SKU looks like that of another one. */
+export function isNew({ problem }: Flaw): boolean {
+  return problem.code === "duplicate_product";
+}
+
+/** A column of the grid. */
+export interface GridColumn {
+  /** Its index in the table, or the field that has none. */
+  at: number | Target;
+  label: string;
+}
+
+/** The columns that are sent, then the fields that problems ask for. */
+export function gridColumns(
+  { table, mapping }: Sheet,
+  flaws: readonly Flaw[],
+): GridColumn[] {
+  const asked = new Set(
+    flaws.flatMap(({ column, asks }) =>
+      typeof column === "string" ? [column] : asks
+    ).filter((target) => !mapping.targets.includes(target)),
+  );
+  return [
+    ...table.header.flatMap((header, at) =>
+      mapping.targets[at] === ""
+        ? []
+        : [{ at, label: header || `column ${at + 1}` }]
+    ),
+    ...[...asked].map((at) => ({
+      at,
+      label: TARGETS.find(({ target }) => target === at)!.label,
+    })),
+  ];
+}

@@ -1,0 +1,86 @@
+/** What an upload or an import has refused, to be corrected. */
+import type { Watched } from "../../state/background.ts";
+import type { Client, ImportResult, Result } from "../../../client/mod.ts";
+import { isImport } from "../../state/names.ts";
+import { correctedFile, sheetOf } from "../columns/sheet.ts";
+import { showLeft, takeDocument, takeSheet } from "./upload.ts";
+
+/** Takes it from where the service keeps it, unless the file is still here. */
+export async function correctRefused(
+  client: Client,
+  watched: Watched,
+  name: string,
+): Promise<void> {
+  const isHere = isImport(watched) &&
+    await showLeft(client, watched.import_id);
+  if (isHere) return;
+  const text = await load(client, watched);
+  const stored = await storedIn(client, watched);
+  const sheet = sheetOf(name, text);
+  if (sheet !== null) takeSheet(client, sheet, stored);
+  else takeDocument(client, name, text, stored);
+}
+
+/** As a file that names the problems, and the end of its name. */
+export async function refusedFile(
+  client: Client,
+  watched: Watched,
+  name: string,
+): Promise<{ content: Blob; ending: string }> {
+  const text = await load(client, watched);
+  if (!text.startsWith("{")) {
+    return { content: new Blob([text]), ending: "xml" };
+  }
+  // JSON has no comments.
+  const sheet = sheetOf(name, text);
+  return sheet === null
+    ? { content: new Blob([text]), ending: "json" }
+    : await correctedFile(sheet, await problemsOf(client, watched));
+}
+
+/** In the form in which it was sent. */
+function load(client: Client, watched: Watched): Promise<string> {
+  return isImport(watched)
+    ? client.getRefusedOfImport({ import_id: watched.import_id })
+    : client.getRefusedProducts({ transaction_id: watched.transaction_id });
+}
+
+/** What became of each product. */
+function resultsOf(
+  client: Client,
+  watched: Watched,
+): AsyncGenerator<Result | ImportResult> {
+  return isImport(watched)
+    ? client.all.getImportResults({ import_id: watched.import_id, limit: 250 })
+    : client.results(watched);
+}
+
+/** The problems of the refused products, in their order. */
+async function problemsOf(
+  client: Client,
+  watched: Watched,
+): Promise<Map<number, string[]>> {
+  const found = new Map<number, string[]>();
+  for await (const { result, details = [] } of resultsOf(client, watched)) {
+    if (result !== "refused") continue;
+    found.set(found.size, details.map(({ message }) => message));
+  }
+  return found;
+}
+
+/** Whose the SKUs are that it has stored. */
+async function storedIn(
+  client: Client,
+  watched: Watched,
+): Promise<Map<string, string>> {
+  const stored = new Map<string, string>();
+  const what = isImport(watched) ? "import" : "upload";
+  let product = 0;
+  for await (const { sku, result } of resultsOf(client, watched)) {
+    product++;
+    if (sku !== undefined && result !== "refused" && result !== "not_stored") {
+      stored.set(sku, `product ${product} of the same ${what}`);
+    }
+  }
+  return stored;
+}

@@ -1,0 +1,639 @@
+/**
+ * A file on its way to the catalogue: taken → checked by a dry run → repaired
+ * and checked again → sent, as one import.
+ */
+import {
+  ApiError,
+  type CallOptions,
+  type Client,
+  type Detail,
+  type Import,
+  newIdempotencyKey,
+} from "../../../client/mod.ts";
+import { escaped } from "../../../lib/markup.ts";
+import type { Target } from "../columns/headers.ts";
+import { alreadyMeant, heldIn, replacedIn, rowName } from "../check/held.ts";
+import { Finder, laidOut, withoutProducts } from "../../lib/markup.ts";
+import { nameUpload } from "../../state/names.ts";
+import {
+  type CellChange,
+  type Sheet,
+  skuOf,
+  withCells,
+  withColumn,
+} from "../columns/sheet.ts";
+import { inSlices } from "../../lib/slices.ts";
+import { makeDocument } from "../columns/spreadsheet.ts";
+import {
+  change,
+  type Refusal,
+  type Sent,
+  startStep,
+  type Step,
+  type TableUpload,
+  type Taken,
+  type Upload,
+  upload,
+} from "../taken.ts";
+
+/** Characters; longer documents are shown, but not edited here. */
+const EDITED_UP_TO = 2 * 1024 * 1024;
+/** Characters; longer documents are sent, but not shown. */
+const SHOWN_UP_TO = 32 * 1024 * 1024;
+const GIVE_UP_MS = 5 * 60_000;
+/** The service takes names of as many characters. */
+const LONGEST_NAME = 255;
+/** The most problems that are shown; more are counted. */
+const PROBLEMS_SHOWN = 10_000;
+
+/** Whether the document can be edited on the page. */
+export function isEditable({ text, bytes, sheet }: Taken): boolean {
+  return sheet === null && bytes === null && text.length <= EDITED_UP_TO;
+}
+
+/** Whether the document is shown on the page. */
+export function isShown({ text }: Upload): boolean {
+  return text.length <= SHOWN_UP_TO;
+}
+
+/** Whether the upload is of a table. */
+export function isOfTable(current: Upload): current is TableUpload {
+  return current.sheet !== null;
+}
+
+/** What an upload has at its beginning. */
+const begun = (): Omit<Taken, "fileName" | "size"> => ({
+  text: "",
+  bytes: null,
+  sheet: null,
+  rows: [],
+  step: { name: "kept" },
+  edited: false,
+  corrected: false,
+  idempotencyKey: newIdempotencyKey(),
+  checkedAfter: "",
+  overtaken: false,
+  handle: null,
+  changedAt: 0,
+  isLaidOut: false,
+  changed: new Map(),
+  steps: [],
+  stored: new Map(),
+  confirmed: new Set(),
+});
+
+/** Accepts an XML file and checks it, or keeps it until somebody signs in. */
+export async function takeFile(
+  client: Client | null,
+  file: File,
+  handle: FileSystemFileHandle | null = null,
+): Promise<void> {
+  const { name: fileName, size, lastModified: changedAt } = file;
+  const taken = { ...begun(), fileName, size, handle, changedAt };
+  const bytes = await bytesOf(file);
+  if (bytes === null) {
+    set({ ...taken, step: { name: "failed", error: GONE, refusal: null } });
+    return;
+  }
+  const { text, isFaithful } = decoded(bytes);
+  await take(
+    client,
+    isFaithful
+      ? { ...taken, ...readably(text) }
+      : { ...taken, text, bytes: new Blob([bytes]) },
+  );
+}
+
+/** Accepts a document that the page made, and checks it. */
+export async function takeDocument(
+  client: Client | null,
+  fileName: string,
+  text: string,
+  stored: Upload["stored"] = new Map(),
+): Promise<void> {
+  const { size } = new Blob([text]);
+  await take(client, {
+    ...begun(),
+    fileName,
+    size,
+    stored,
+    text: readably(text).text,
+  });
+}
+
+/** Accepts a table whose columns are known, and checks its products. */
+export async function takeSheet(
+  client: Client | null,
+  sheet: Sheet,
+  stored: Upload["stored"] = new Map(),
+): Promise<void> {
+  const rows = [...sheet.table.rows.keys()];
+  await take(client, {
+    ...begun(),
+    fileName: sheet.name,
+    size: 0,
+    sheet,
+    rows,
+    stored,
+  });
+}
+
+function set(taken: Taken): void {
+  startStep();
+  const mayBeEdited = taken.sheet !== null || isEditable(taken);
+  const meant = mayBeEdited ? alreadyMeant(taken) : new Set<string>();
+  const ownColumns = taken.sheet?.table.header.length ?? 0;
+  upload.set({ ...taken, meant, ownColumns });
+}
+
+async function take(client: Client | null, taken: Taken): Promise<void> {
+  set(taken);
+  if (client !== null) await checkUpload(client);
+}
+
+function readably(text: string): Pick<Upload, "text" | "isLaidOut"> {
+  const shown = text.length <= EDITED_UP_TO ? laidOut(text) : text;
+  return { text: shown, isLaidOut: shown !== text };
+}
+
+const GONE = new Error(
+  "The file cannot be read. It may have been moved or changed; choose it again.",
+);
+
+/** Null if the browser can read the file no more. */
+async function bytesOf(file: File): Promise<ArrayBuffer | null> {
+  try {
+    return await file.arrayBuffer();
+  } catch {
+    return null;
+  }
+}
+
+/** Line ends become those that XML reads. */
+function decoded(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { text: text.replace(/\r\n?/g, "\n"), isFaithful: true };
+  } catch {
+    return { text: new TextDecoder().decode(bytes), isFaithful: false };
+  }
+}
+
+/** Changes the text of the document. */
+export function editText(text: string): void {
+  change({ text, ...corrections() });
+}
+
+const corrections = () => ({
+  edited: true,
+  corrected: true,
+  idempotencyKey: newIdempotencyKey(),
+});
+
+/** Changes cells of the table; `undo` takes the last such step back. */
+export function editCells(changes: readonly CellChange[]): void {
+  const current = upload.value;
+  if (current?.sheet == null || changes.length === 0) return;
+  const { rows } = current.sheet.table;
+  const inverse = changes.map(({ row, column }) => ({
+    row,
+    column,
+    text: rows[row][column],
+  }));
+  writeCells(changes, [...current.steps, inverse]);
+}
+
+/** Takes the last step of the corrections back. */
+export function undoStep(): void {
+  const last = upload.value?.steps.at(-1);
+  if (last !== undefined) writeCells(last, upload.value!.steps.slice(0, -1));
+}
+
+/** Gives the table a column for a field; returns its index. */
+export function addColumn(target: Target): number {
+  const { sheet } = upload.value!;
+  change({ sheet: withColumn(sheet!, target) });
+  return sheet!.table.header.length;
+}
+
+function writeCells(
+  changes: readonly CellChange[],
+  steps: Upload["steps"],
+): void {
+  const current = upload.value!;
+  const sheet = current.sheet!;
+  const changed = new Map(current.changed);
+  for (const { row, column, text } of changes) {
+    const place = `${row}:${column}`;
+    const before = changed.get(place) ?? sheet.table.rows[row][column];
+    if (text === before) changed.delete(place);
+    else changed.set(place, before);
+  }
+  // Somebody said so of the row as it was.
+  const confirmed = new Set(current.confirmed);
+  for (const { row } of changes) confirmed.delete(skuOf(sheet, row));
+  change({
+    ...corrections(),
+    sheet: withCells(sheet, changes),
+    confirmed,
+    steps,
+    changed,
+  });
+}
+
+/** Lets products be replaced, and checks again. */
+export async function confirmSkus(
+  client: Client,
+  skus: readonly string[],
+): Promise<void> {
+  const current = upload.value;
+  if (current === null) return;
+  change({ confirmed: new Set([...current.confirmed, ...skus]) });
+  await checkUpload(client);
+}
+
+/** Writes another value in all these places. */
+export function replaceValues(found: readonly Detail[], value: string): void {
+  const { text } = upload.value!;
+  const finder = new Finder(text);
+  const ranges = found.map((problem) => finder.find(problem))
+    .filter((range) => range !== null)
+    .sort((a, b) => b.start - a.start);
+  editText(ranges.reduce(
+    (all, { start, end }) =>
+      all.slice(0, start) + escaped(value) + all.slice(end),
+    text,
+  ));
+}
+
+/** The value that all these problems speak of; null unless it is one. */
+export function commonValue(
+  { text }: Upload,
+  found: readonly Detail[],
+): string | null {
+  const finder = new Finder(text);
+  let common: string | null = null;
+  for (const problem of found) {
+    const range = finder.find(problem);
+    const value = range && text.slice(range.start, range.end);
+    if (value === null || value === "" || value.includes("<")) return null;
+    if (value !== (common ??= value)) return null;
+  }
+  return common;
+}
+
+/**
+ * Reads the file anew if it changed on disk; returns whether it did. Edits on
+ * the page are lost then.
+ */
+export async function readAgain(client: Client): Promise<boolean> {
+  const { handle, changedAt } = upload.value ?? {};
+  if (!handle) return false;
+  const file = await handle.getFile();
+  if (file.lastModified === changedAt) return false;
+  await takeFile(client, file, handle);
+  return true;
+}
+
+/** Checks the file by a dry run. */
+export async function checkUpload(client: Client): Promise<void> {
+  if (upload.value === null) return;
+  change({ changed: new Map(), overtaken: false });
+  const first = { name: "checking", percent: null } as const;
+  await run(first, (current, signal) => checked(client, current, signal));
+}
+
+async function checked(
+  client: Client,
+  current: Upload,
+  signal: AbortSignal,
+): Promise<Step> {
+  change({ checkedAfter: await lastStored(client, { signal }) });
+  const mayHold = isOfTable(current) || isEditable(current);
+  const held = mayHold ? await heldIn(client, current, signal) : [];
+  const products = await bodyOf(current, [], signal);
+  return await tryOut(client, current, { products, held }, signal);
+}
+
+/** Looks past so many checks of others. */
+const IMPORTS_LISTED = 20;
+
+/** What names the last upload and the last import, whoever sent them. */
+async function lastStored(
+  client: Client,
+  options: CallOptions,
+): Promise<string> {
+  const [{ transactions }, { imports }] = await Promise.all([
+    client.listTransactions({ limit: 1 }, options),
+    client.listImports({ limit: IMPORTS_LISTED }, options),
+  ]);
+  const stored = imports.find(({ dry_run }) => !dry_run);
+  return `${transactions[0]?.transaction_id} ${stored?.import_id}`;
+}
+
+/** What a dry run comes to, beside what the page holds back. */
+async function tryOut(
+  client: Client,
+  current: Upload,
+  { products, held }: { products: string | Blob; held: readonly Detail[] },
+  signal: AbortSignal,
+): Promise<Step> {
+  const name = nameOf(current.fileName);
+  const { import_id } = await client.beginImport(
+    { products, name, dry_run: true },
+    { signal, idempotencyKey: newIdempotencyKey() },
+  );
+  try {
+    const changes = client
+      .follow({ import_id }, { signal, retryFor: GIVE_UP_MS });
+    for await (const { progress: percent } of changes) {
+      change({ step: { name: "checking", percent } });
+    }
+    const step = withHeld(await outcomeOf(client, import_id, signal), held);
+    return isOfTable(current)
+      ? withHeld(step, await replacedIn(client, current, import_id, signal))
+      : step;
+  } finally {
+    // Its document would count against the quota. If this fails, it is deleted
+    // as old uploads are.
+    client.cancelImport({ import_id }).catch(() => {});
+  }
+}
+
+async function outcomeOf(
+  client: Client,
+  import_id: string,
+  signal: AbortSignal,
+): Promise<Step> {
+  const { import: checked } = await client.getImport({ import_id }, { signal });
+  const { status, products: counts } = checked;
+  if (status === "completed") return { name: "ready", counts };
+  if (checked.problems === undefined) throw new Error("The check was ended.");
+  const left = counts.refused ?? 0;
+  const refusal = {
+    ...await allProblems(client, checked, signal),
+    error: null,
+    valid: counts.total - left,
+    left,
+    held: [],
+  };
+  return { name: "refused", refusal };
+}
+
+/** The problems of an import, also those that its status only counts. */
+async function allProblems(
+  client: Client,
+  { import_id, problems = [], more = 0 }: Import,
+  signal: AbortSignal,
+): Promise<Pick<Refusal, "problems" | "more">> {
+  if (more === 0) return { problems, more };
+  const outside = problems.filter(({ product }) => product === undefined);
+  const found = [...outside];
+  const results = client.all
+    .getImportResults({ import_id, result: "refused", limit: 250 }, { signal });
+  for await (const { details = [] } of results) {
+    for (const detail of details) found.push(detail);
+    if (found.length >= PROBLEMS_SHOWN) break;
+  }
+  return { problems: found, more: problems.length + more - found.length };
+}
+
+/** Adds what the page objects to. */
+function withHeld(step: Step, objections: readonly Detail[]): Step {
+  const refusal = step.name === "refused"
+    ? step.refusal
+    : step.name === "ready"
+    ? { ...NO_REFUSAL, valid: step.counts.total }
+    : null;
+  if (refusal === null) return step;
+  const before = new Set(refusal.held);
+  const held = objections.filter(({ product }) => !before.has(product!));
+  if (held.length === 0) return step;
+  const wrong = new Set(refusal.problems.map(({ product }) => product));
+  const numbers = [...new Set(held.map(({ product }) => product!))];
+  const more = numbers.filter((product) => !wrong.has(product)).length;
+  return {
+    name: "refused",
+    refusal: {
+      ...refusal,
+      problems: [...refusal.problems, ...held],
+      held: [...refusal.held, ...numbers],
+      valid: refusal.valid - more,
+      left: refusal.left + more,
+    },
+  };
+}
+
+const NO_REFUSAL: Refusal = {
+  error: null,
+  problems: [],
+  more: 0,
+  valid: 0,
+  left: 0,
+  held: [],
+};
+
+/**
+ * Sends what may be stored, with retries while they may help, each with the
+ * same Idempotency-Key. Returns the import; null: it is not known to have begun,
+ * or a check comes to something else since others have stored something.
+ */
+export async function sendUpload(client: Client): Promise<string | null> {
+  const { step } = upload.value!;
+  const refusal = approvedIn(step);
+  const sending = { name: "sending", refusal, interruption: null } as const;
+  let import_id: string | null = null;
+  await run(sending, async (current, signal) => {
+    const { fileName, idempotencyKey, checkedAfter } = current;
+    const options = {
+      signal,
+      retryFor: GIVE_UP_MS,
+      onRetry: (interruption: Error) =>
+        change({ step: { ...sending, interruption } }),
+    };
+    // What is sent again may have been stored.
+    const isFirst = step.name !== "failed";
+    if (isFirst && await lastStored(client, options) !== checkedAfter) {
+      const now = await checked(client, current, signal);
+      if (!isSame(step, now)) {
+        change({ overtaken: true });
+        return now;
+      }
+      change({ step: sending });
+    }
+    const products = await bodyOf(current, refusal.held, signal);
+    const begun = await client.beginImport({
+      products,
+      name: nameOf(fileName),
+      // What somebody else changes meanwhile concerns its product alone.
+      accept: "valid",
+    }, {
+      ...options,
+      // A different request needs a different key.
+      idempotencyKey: idempotencyKey + markOf(refusal.held),
+    });
+    ({ import_id } = begun);
+    return { name: "sent", sent: sentOf(current, refusal, import_id) };
+  });
+  return import_id;
+}
+
+/** What may be stored, and what is left, as it is shown before. */
+function approvedIn(step: Step): Refusal {
+  if (step.name === "ready") return { ...NO_REFUSAL, valid: step.counts.total };
+  return "refusal" in step && step.refusal || NO_REFUSAL;
+}
+
+/** Whether a check comes to what was shown. */
+function isSame(shown: Step, now: Step): boolean {
+  const outcome = (step: Step) => {
+    const { valid, left, held } = approvedIn(step);
+    const counts = step.name === "ready" ? step.counts : null;
+    return JSON.stringify([step.name, counts, valid, left, held]);
+  };
+  return outcome(shown) === outcome(now);
+}
+
+/** What tells lists of numbers apart; "" for none. */
+function markOf(numbers: readonly number[]): string {
+  return numbers.length === 0
+    ? ""
+    : `-${numbers.reduce((all, one) => (all * 31 + one) % 2 ** 40, 7)}`;
+}
+
+function sentOf(
+  { rows }: Upload,
+  { held, problems, left }: Refusal,
+  import_id: string,
+): Sent {
+  const isHeld = new Set(held);
+  return {
+    import_id,
+    left,
+    rows: rows.filter((_, i) => !isHeld.has(i + 1)),
+    held: held.map((product) => ({
+      row: rows[product - 1],
+      details: problems.filter((problem) => problem.product === product),
+    })),
+  };
+}
+
+/** What this browser sent as an import; null: it has no more of that table. */
+function sentIn(import_id: string): { sent: Sent; sheet: Sheet } | null {
+  const { step, sheet = null } = upload.value ?? {};
+  return step?.name === "sent" && step.sent.import_id === import_id &&
+      sheet !== null
+    ? { sent: step.sent, sheet }
+    : null;
+}
+
+/** The row that was sent as a product of an import; null if it is not known. */
+export function sentRow(import_id: string, product: number): string | null {
+  const known = sentIn(import_id);
+  const row = known?.sent.rows[product - 1];
+  return row === undefined ? null : rowName(known!.sheet, row);
+}
+
+/**
+ * Shows the rows of a table that its import has left, with their problems;
+ * false: this browser has not sent it, or has another file.
+ */
+export async function showLeft(
+  client: Client,
+  import_id: string,
+): Promise<boolean> {
+  const known = sentIn(import_id);
+  if (known === null) return false;
+  const { sent, sheet } = known;
+  const left = [...sent.held];
+  const results = client.all
+    .getImportResults({ import_id, result: "refused", limit: 250 });
+  for await (const { details = [] } of results) {
+    const row = sent.rows[(details[0]?.product ?? 0) - 1];
+    if (row !== undefined) left.push({ row, details });
+  }
+  left.sort((a, b) => a.row - b.row);
+  const rows = left.map(({ row }) => row);
+  const problems = left.flatMap(({ details }, i) =>
+    details.map((detail) => ({ ...detail, product: i + 1 }))
+  );
+  const isLeft = new Set(rows);
+  const stored = new Map(upload.value!.stored);
+  for (const row of sent.rows.filter((row) => !isLeft.has(row))) {
+    stored.set(skuOf(sheet, row), rowName(sheet, row));
+  }
+  change({
+    rows,
+    stored,
+    step: {
+      name: "refused",
+      refusal: { ...NO_REFUSAL, problems, left: rows.length },
+    },
+    // What is stored is not taken back by an undo of typing.
+    steps: [],
+    corrected: true,
+    idempotencyKey: newIdempotencyKey(),
+  });
+  return true;
+}
+
+/** The problems of a file that was refused. */
+export function problemsIn({ step }: Upload): readonly Detail[] {
+  return step.name === "refused" ? step.refusal.problems : [];
+}
+
+/** Goes through a step; what is begun later ends it. */
+async function run(
+  first: Step,
+  work: (current: Upload, signal: AbortSignal) => Promise<Step>,
+): Promise<void> {
+  const signal = startStep();
+  const current = upload.value!;
+  change({ step: first, edited: false });
+  const step = await work(current, signal)
+    .catch((error) => stepAfter(error, first, current));
+  if (!signal.aborted) change({ step });
+}
+
+function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
+  if (error instanceof ApiError && error.status === 401) {
+    return { name: "kept" };
+  }
+  if (error instanceof ApiError && !error.passes) {
+    const { details: problems, more, requestId } = error;
+    if (requestId) nameUpload(requestId, fileName);
+    return {
+      name: "refused",
+      refusal: { ...NO_REFUSAL, error, problems, more },
+    };
+  }
+  const failure = error instanceof Error ? error : new Error(String(error));
+  const refusal = first.name === "sending" ? first.refusal : null;
+  return { name: "failed", error: failure, refusal };
+}
+
+function nameOf(fileName: string): string {
+  return fileName.slice(0, LONGEST_NAME);
+}
+
+/** The document, without the products of these numbers. */
+async function bodyOf(
+  { text, bytes, sheet, rows }: Upload,
+  without: readonly number[],
+  signal: AbortSignal,
+): Promise<string | Blob> {
+  if (sheet !== null) {
+    const out = new Set(without);
+    const sent = rows.filter((_, i) => !out.has(i + 1));
+    const { table, mapping } = sheet;
+    const made = await inSlices(makeDocument(table, mapping, sent), signal);
+    signal.throwIfAborted();
+    return made!;
+  }
+  if (bytes !== null) return bytes;
+  const sent = without.length === 0 ? text : withoutProducts(text, without);
+  // Refused products of a table that this page no longer has.
+  return text.startsWith("{")
+    ? new Blob([sent], { type: "application/json" })
+    : sent;
+}

@@ -1,0 +1,146 @@
+/**
+ * Rows of shop systems that belong together: images, variants, variations. Each
+ * row becomes a product of its own, with what it lacks from its parent.
+ */
+import { sentences, type Table } from "../read/csv.ts";
+import {
+  isSalePrice,
+  presetOf,
+  type Shop,
+  type Target,
+  targetsByName,
+  weightsIn,
+} from "../columns/headers.ts";
+import { isBareWeight } from "../../lib/numbers.ts";
+import { ofMagento } from "./magento.ts";
+import { ofPrestaShop } from "./prestashop.ts";
+import { plural } from "../../ui/parts.tsx";
+import { columnsOf, type Gathered, PARENT, type Row } from "./rows.ts";
+import { ofShopify } from "./shopify.ts";
+import { ofWix } from "./wix.ts";
+import { ofWooCommerce } from "./woocommerce.ts";
+
+const GATHERERS: Readonly<Partial<Record<Shop, (table: Table) => Gathered>>> = {
+  Magento: ofMagento,
+  PrestaShop: ofPrestaShop,
+  Shopify: ofShopify,
+  Wix: ofWix,
+  WooCommerce: ofWooCommerce,
+};
+
+/** Puts the rows of an export together; other tables stay as they are. */
+export function gathered(read: Table): Gathered {
+  const named = withLowerNames(read);
+  const unpaused = withoutPausedSales(withWeightUnits(named.table));
+  const { table } = unpaused;
+  const before = sentences(named.note, unpaused.note);
+  const { shop } = presetOf(table.header) ?? {};
+  // One that was handed back corrected is put together already.
+  if (shop === undefined || table.header.includes(PARENT)) {
+    return { table, note: before };
+  }
+  const untimed = withoutTimedSales(table);
+  const gather = GATHERERS[shop] ?? ((table) => ({ table, note: "" }));
+  const { table: products, note } = gather(untimed.table);
+  return { table: products, note: sentences(before, untimed.note, note) };
+}
+
+const OF_NUMBERS: readonly (Target | null)[] = [
+  "price",
+  "compare_at_price",
+  "sale_price",
+  "quantity",
+  "weight",
+];
+const LONGEST_NAME = 20;
+
+/** A row below the names may say more of them, as `kg` or `net`. */
+function withLowerNames(table: Table): Gathered {
+  const { header, rows: [first, ...rows], numbers: [number, ...numbers] } =
+    table;
+  const targets = targetsByName(header);
+  const named = [...header.keys()].filter((i) => first?.[i]);
+  const isOfNames = targets.includes("sku") &&
+    presetOf(header) === undefined &&
+    named.some((i) => OF_NUMBERS.includes(targets[i])) &&
+    named.every((i) =>
+      targets[i] !== "sku" && targets[i] !== "title" &&
+      first[i].length <= LONGEST_NAME && !/\d/.test(first[i])
+    );
+  if (!isOfNames) return { table, note: "" };
+  const names = header.map((name, i) => {
+    // A cell above reaches over several columns.
+    const whole = name || header.slice(0, i).findLast(Boolean) || "";
+    return first[i] === "" ? name : `${whole} (${first[i]})`;
+  });
+  return {
+    table: { ...table, header: names, rows, numbers },
+    note: `Row ${number} is read as a part of the names above it.`,
+  };
+}
+
+/** Weights with the unit that stands in a column of its own. */
+function withWeightUnits(table: Table): Table {
+  const columns = weightsIn(table.header);
+  if (columns === null) return table;
+  const { weight, unit } = columns;
+  const rows = table.rows.map((cells) =>
+    isBareWeight(cells[weight])
+      ? cells.with(weight, `${cells[weight]} ${cells[unit]}`.trim())
+      : cells
+  );
+  return { ...table, rows };
+}
+
+/** Some shops say beside each sale price whether it is the price now. */
+function withoutPausedSales(table: Table): Gathered {
+  const price = table.header.findIndex(isSalePrice);
+  const isOn = table.header.findIndex((name) =>
+    /^(?:is.)?on.sale\??$/i.test(name)
+  );
+  if (price < 0 || isOn < 0) return { table, note: "" };
+  const isPaused = (cells: Row) =>
+    cells[price] !== "" && /^(?:no|false|0)$/i.test(cells[isOn]);
+  const left = table.rows.filter(isPaused).length;
+  const rows = table.rows.map((cells) =>
+    isPaused(cells) ? cells.with(price, "") : cells
+  );
+  return {
+    table: { ...table, rows },
+    note: sentences(
+      left > 0 &&
+        `${plural(left, "sale price")} ${
+          left === 1 ? "is left out: it is" : "are left out: they are"
+        } not on sale now.`,
+    ),
+  };
+}
+
+/** A price and when it is valid, in each shop. */
+const SALES: readonly (readonly [string, ...string[]])[] = [
+  ["Sale price", "Date sale price starts", "Date sale price ends"],
+  ["special_price", "special_price_from_date", "special_price_to_date"],
+  ["sale_price", "sale_price_effective_date"],
+];
+
+/** When a sale begins and ends cannot be sent: it may be over. */
+function withoutTimedSales(table: Table): Gathered {
+  const at = columnsOf(table);
+  let left = 0;
+  const rows = table.rows.map((cells) => {
+    const timed = SALES.map((names) => names.map(at)).find((
+      [price, ...dates],
+    ) => cells[price] && dates.some((date) => cells[date]));
+    if (timed === undefined) return cells;
+    left++;
+    return cells.with(timed[0], "");
+  });
+  return {
+    table: { ...table, rows },
+    note: sentences(
+      left > 0 &&
+        `${plural(left, "sale price")} with a date cannot be sent, and ` +
+          `${left === 1 ? "is" : "are"} left out.`,
+    ),
+  };
+}

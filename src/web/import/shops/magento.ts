@@ -1,0 +1,116 @@
+/** Exports of Magento 2 (Adobe Commerce). */
+import { sentences, type Table } from "../read/csv.ts";
+import { plural } from "../../ui/parts.tsx";
+import {
+  columnsOf,
+  type Gathered,
+  type NumberedRow,
+  pairsIn,
+  PARENT,
+  type Row,
+  unique,
+  withAttributes,
+  withColumn,
+  withRows,
+} from "./rows.ts";
+
+/** What a variant has from its parent, if it has none itself. */
+const INHERITED = [
+  "description",
+  "categories",
+  "base_image",
+  "additional_images",
+];
+const PARENTS = ["configurable", "grouped"];
+
+/** A row that stands for variants, and is sold by them alone. */
+interface Family {
+  sku: string;
+  cells: Row;
+}
+
+export function ofMagento(table: Table): Gathered {
+  const at = columnsOf(table);
+  const cell = (cells: Row, name: string) => cells[at(name)] ?? "";
+  const isTranslation = (cells: Row) => cell(cells, "store_view_code") !== "";
+  const isParent = (cells: Row) =>
+    PARENTS.includes(cell(cells, "product_type")) &&
+    (cell(cells, "configurable_variations") !== "" ||
+      cell(cells, "price") === "");
+  const parents = new Map<string, Family>();
+  const options = new Map<string, [string, string][]>();
+  for (const cells of table.rows) {
+    if (!isParent(cells) || isTranslation(cells)) continue;
+    const variations = cell(cells, "configurable_variations").split("|");
+    for (const variation of variations) {
+      const [[key, sku] = ["", ""], ...chosen] = pairsIn(variation, "=");
+      if (key !== "sku") continue;
+      parents.set(sku, { sku: cell(cells, "sku"), cells });
+      options.set(sku, chosen);
+    }
+  }
+  const rows = table.rows.flatMap((row, i): NumberedRow[] => {
+    if (isTranslation(row) || isParent(row)) return [];
+    const cells = [...row];
+    const family = parents.get(cell(row, "sku"));
+    for (const name of INHERITED) {
+      if (at(name) >= 0) cells[at(name)] ||= family?.cells[at(name)] ?? "";
+    }
+    // Nobody sees a variant of what is off.
+    if (family !== undefined && cell(family.cells, "product_online") === "2") {
+      cells[at("product_online")] = "2";
+    }
+    tidy(cells, at);
+    return [{ cells, number: table.numbers[i] }];
+  });
+  const skuAt = at("sku");
+  const attributesAt = at("additional_attributes");
+  const products = withAttributes(
+    withRows(table, rows),
+    (row) => [
+      ...pairsIn(rows[row].cells[attributesAt] ?? "", "="),
+      ...options.get(rows[row].cells[skuAt]) ?? [],
+    ],
+  );
+  const variants = rows.filter(({ cells }) => parents.has(cells[skuAt])).length;
+  const translations = table.rows.filter(isTranslation).length;
+  const left = table.rows.length - rows.length - translations;
+  return {
+    table: withColumn(
+      products,
+      PARENT,
+      (row) => parents.get(rows[row].cells[skuAt])?.sku ?? "",
+    ),
+    note: sentences(
+      translations > 0 &&
+        `${plural(translations, "row")} of other store views are left out.`,
+      left > 0 &&
+        `${plural(left, "row")} of families, which only name their variants, ` +
+          "are left out.",
+      variants > 0 &&
+        `${plural(variants, "variant")} have description, categories and ` +
+          "images of their family, where they have none.",
+    ),
+  };
+}
+
+/** Lists, paths of categories and the state in the way of other tables. */
+function tidy(cells: string[], at: (name: string) => number): void {
+  const change = (name: string, to: (text: string) => string) => {
+    if (at(name) >= 0) cells[at(name)] = to(cells[at(name)]);
+  };
+  change("categories", (text) =>
+    unique(
+      text.split(",").map((path) => {
+        // The first is the root of the shop.
+        const [, ...names] = path.split("/").map((name) => name.trim());
+        return names.join(" > ");
+      }),
+    ).join("; "));
+  const [base] = [cells[at("base_image")]];
+  change(
+    "additional_images",
+    (text) => unique(text.split(",")).filter((path) => path !== base).join(" "),
+  );
+  change("product_online", (text) => text === "2" ? "0" : text);
+}

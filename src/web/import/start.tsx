@@ -1,0 +1,259 @@
+/** The view at the start: takes a file to look at and to upload. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { pickFile, saveFile } from "../lib/browser.ts";
+import type { Client } from "../../client/mod.ts";
+import type { Refused } from "./read/kinds.ts";
+import { lazy } from "../ui/lazy.tsx";
+import {
+  Announcer,
+  Await,
+  Form,
+  Moment,
+  plural,
+  Title,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { linkTo } from "../state/route.ts";
+import { sandbox } from "../state/sandbox.ts";
+import { useStore } from "../lib/store.ts";
+import { loadFiles, takeAny, takeText } from "./take.ts";
+import { beingSent, intake, type Upload, upload } from "./taken.ts";
+
+const ColumnsView = lazy(async () => (await loadFiles()).ColumnsView);
+const FileView = lazy(async () => (await loadFiles()).FileView);
+
+export function UploadView({ client }: { client: Client }) {
+  const current = useStore(upload);
+  const taken = useStore(intake);
+  usePaste(client);
+  return (
+    <>
+      <Title>Upload products</Title>
+      <Announcer text={current === null ? "" : announcement(current)} />
+      {current !== null
+        ? <FileView client={client} current={current} />
+        : taken.name === "spreadsheet"
+        ? (
+          <ColumnsView
+            key={taken.spreadsheet}
+            client={client}
+            spreadsheet={taken.spreadsheet}
+          />
+        )
+        : taken.name === "reading"
+        ? <p class="quiet" role="status">{taken.file} is being read…</p>
+        : (
+          <>
+            <Interrupted client={client} />
+            <DropZone
+              client={client}
+              refused={taken.name === "refused" ? taken.refused : null}
+            />
+          </>
+        )}
+    </>
+  );
+}
+
+/** What became of a file that was being sent when the page was left. */
+function Interrupted({ client }: { client: Client }) {
+  const [name, setName] = useState(beingSent.get);
+  const loaded = useLoaded(async (signal) => {
+    if (name === null) return [];
+    const { imports } = await client.listImports({ limit: 250 }, { signal });
+    return imports.filter((one) => one.name === name && !one.dry_run);
+  }, [client, name]);
+  if (name === null) return null;
+  return (
+    <div class="note warn" role="status">
+      <p>
+        <strong>{name} was being sent when this page was left.</strong>
+      </p>
+      <Await loaded={loaded}>
+        {([found]) =>
+          found === undefined
+            ? (
+              <p>
+                It did not arrive: nothing of it was stored. Choose it again.
+              </p>
+            )
+            : (
+              <p>
+                The last import of that name began on{" "}
+                <Moment iso={found.created_at} exact />:{" "}
+                <a href={linkTo("imports", found.import_id)}>open it</a>. If
+                that was earlier, choose the file again.
+              </p>
+            )}
+      </Await>
+      <p>
+        <button
+          type="button"
+          onClick={() => {
+            beingSent.set(null);
+            setName(null);
+          }}
+        >
+          Close
+        </button>
+      </p>
+    </div>
+  );
+}
+
+/** Takes what is pasted anywhere but into a field. */
+function usePaste(client: Client): void {
+  useEffect(() => {
+    const paste = (event: ClipboardEvent) => {
+      const isField = event.target instanceof Element &&
+        event.target.matches("input, textarea, select");
+      const text = event.clipboardData?.getData("text/plain") ?? "";
+      if (isField || text === "") return;
+      event.preventDefault();
+      takeText(client, text);
+    };
+    addEventListener("paste", paste);
+    return () => removeEventListener("paste", paste);
+  }, [client]);
+}
+
+function announcement({ fileName, step }: Upload): string {
+  switch (step.name) {
+    case "checking":
+      return `${fileName} is being checked.`;
+    case "refused": {
+      const { problems, more } = step.refusal;
+      return `${plural(problems.length + more, "problem")} found.`;
+    }
+    case "ready":
+      return `${plural(step.counts.total, "product")} can be stored.`;
+    case "sending":
+      return step.interruption === null
+        ? "The file is on its way."
+        : "The upload was interrupted and is tried again.";
+    case "sent":
+    case "failed":
+    case "kept":
+      return "";
+  }
+}
+
+function DropZone({ client, refused }: {
+  client: Client;
+  refused: Refused | null;
+}) {
+  const input = useRef<HTMLInputElement>(null);
+  const [isPasting, setPasting] = useState(false);
+  const choose = async () => {
+    const picked = await pickFile();
+    if (picked === "unsupported") input.current?.click();
+    else if (picked !== null) takeAny(client, picked.file, picked.handle);
+  };
+  const take = (file: File | undefined) => {
+    if (file !== undefined) takeAny(client, file);
+  };
+  return (
+    <>
+      {refused && (
+        <div class="note bad" role="alert">
+          <p>
+            <strong>{refused.name} is {refused.what}.</strong> It was not sent.
+          </p>
+          <p>{refused.remedy}</p>
+        </div>
+      )}
+      <div class="drop">
+        <p class="big">Drop a file with products anywhere on this page</p>
+        <p class="quiet">
+          A table (CSV, Excel) of any length, or XML. It is checked first;
+          nothing is stored before you say so.
+        </p>
+        <p class="row centred">
+          <button type="button" class="main" onClick={choose}>
+            Choose a file…
+          </button>
+          <button
+            type="button"
+            aria-expanded={isPasting}
+            onClick={() => setPasting(!isPasting)}
+          >
+            Paste rows…
+          </button>
+          <button
+            type="button"
+            onClick={saveTemplate}
+          >
+            Download a template
+          </button>
+        </p>
+        {sandbox && (
+          <p class="row centred">
+            <span class="quiet">Sandbox:</span>
+            {sandbox.samples.map(({ name, label, xml }) => (
+              <button
+                key={name}
+                type="button"
+                onClick={() => take(new File([xml], name))}
+              >
+                {label}
+              </button>
+            ))}
+          </p>
+        )}
+        <input
+          ref={input}
+          type="file"
+          class="unseen"
+          tabIndex={-1}
+          aria-label="File with products"
+          onChange={(event) => take(event.currentTarget.files?.[0])}
+        />
+      </div>
+      {isPasting && <PasteForm client={client} />}
+    </>
+  );
+}
+
+function PasteForm({ client }: { client: Client }) {
+  const [text, setText] = useState("");
+  const [isOdd, setOdd] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => area.current?.focus(), []);
+  return (
+    <Form
+      class="card"
+      onSubmit={async () => setOdd(!await takeText(client, text))}
+    >
+      <label for="rows">
+        Rows copied from a spreadsheet; the first one names the columns
+      </label>
+      <textarea
+        id="rows"
+        ref={area}
+        class="mono"
+        rows={8}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      {isOdd && (
+        <p class="bad" role="alert">
+          There are no columns in this text. Copy the row with the names of the
+          columns, too.
+        </p>
+      )}
+      <p>
+        <button type="submit" class="main" disabled={text.trim() === ""}>
+          Take these rows
+        </button>
+      </p>
+    </Form>
+  );
+}
+
+async function saveTemplate(): Promise<void> {
+  const { templateCsv } = await loadFiles();
+  saveFile(
+    new Blob([templateCsv()], { type: "text/csv" }),
+    "products-template.csv",
+  );
+}

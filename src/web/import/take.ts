@@ -1,0 +1,35 @@
+/** Takes files, with code that is loaded for the first one. */
+import type { Client } from "../../client/mod.ts";
+import { STALE } from "../ui/lazy.tsx";
+import { intake } from "./taken.ts";
+
+/** Reads, repairs and sends files. */
+export const loadFiles = () => import("./files.ts");
+
+/** Accepts a file. */
+export async function takeAny(
+  client: Client | null,
+  file: File,
+  handle: FileSystemFileHandle | null = null,
+): Promise<void> {
+  await (await filesFor(file.name))?.takeAny(client, file, handle);
+}
+
+/** Accepts pasted text: a document, or rows of a spreadsheet; false: neither. */
+export async function takeText(
+  client: Client | null,
+  text: string,
+): Promise<boolean> {
+  return await (await filesFor("The text"))?.takeText(client, text) ?? true;
+}
+
+/** Null if the code cannot be loaded; that is said then. */
+async function filesFor(name: string) {
+  try {
+    return await loadFiles();
+  } catch {
+    const refused = { name, what: "not read", remedy: STALE };
+    intake.set({ name: "refused", refused });
+    return null;
+  }
+}

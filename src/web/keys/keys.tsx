@@ -1,0 +1,263 @@
+/** Keys of a seller, for the seller itself and for the operator. */
+import { useState } from "preact/hooks";
+import type { Client, NewKey, SellerKey } from "../../client/mod.ts";
+import { SCOPES } from "../../sellers/scopes.ts";
+import {
+  Await,
+  ErrorNote,
+  Form,
+  Moment,
+  NewSecrets,
+  State,
+  SureButton,
+  Title,
+  useAction,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { now } from "../lib/browser.ts";
+import { replaceKey } from "../state/session.ts";
+import { type Column, Table } from "../ui/table.tsx";
+
+type KeyDocument = Exclude<
+  Parameters<Client["addOwnKey"]>[0]["key"],
+  string
+>;
+
+/** What is done with keys, by the seller or the operator. */
+interface KeyActions {
+  list(signal: AbortSignal): Promise<{ keys: SellerKey[] }>;
+  add(key: KeyDocument): Promise<{ key: NewKey }>;
+  revoke(keyId: string): Promise<unknown>;
+  /** Only sellers rotate. */
+  rotate?(keyId: string): Promise<{ key: NewKey }>;
+}
+
+/** For the seller. */
+export function KeysView({ client }: { client: Client }) {
+  return (
+    <>
+      <Title>Keys</Title>
+      <p class="quiet">
+        Give each program a key of its own, with no more scopes than it needs. A
+        key that is rotated works for 24 hours beside the new one.
+      </p>
+      <KeyList
+        of={client}
+        actions={{
+          list: (signal) => client.listOwnKeys({}, { signal }),
+          add: (key) => client.addOwnKey({ key }),
+          revoke: (key_id) => client.revokeOwnKey({ key_id }),
+          rotate: (key_id) => client.rotateOwnKey({ key_id }),
+        }}
+      />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<SellerKey>[] = [
+  {
+    label: "Label",
+    look: "break",
+    cell: ({ label, current }) => (
+      <>
+        {label || "–"} {current && <small class="quiet">this session</small>}
+      </>
+    ),
+  },
+  { label: "Begins with", look: "mono", cell: ({ prefix }) => prefix || "–" },
+  { label: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
+  {
+    label: "From",
+    look: "break",
+    cell: ({ networks }) => networks.join(", ") || "everywhere",
+  },
+  { label: "Made", cell: ({ created_at }) => <Moment iso={created_at} /> },
+  {
+    label: "Last used",
+    cell: ({ last_used_at }) => <Moment iso={last_used_at} />,
+  },
+  { label: "Ends", cell: ({ expires_at }) => <Moment iso={expires_at} /> },
+  { label: "State", cell: (key) => <State of={stateOf(key)} /> },
+];
+
+function stateOf({ revoked_at, expires_at }: SellerKey): string {
+  if (revoked_at !== null) return "revoked";
+  const isOver = expires_at !== null && Date.parse(expires_at) <= now();
+  return isOver ? "ended" : "active";
+}
+
+/** Keys, with what changes them. `of` tells whose they are. */
+export function KeyList({ of, actions }: {
+  of: unknown;
+  actions: KeyActions;
+}) {
+  const [added, setAdded] = useState<string | null>(null);
+  const loaded = useLoaded(
+    async (signal) => (await actions.list(signal)).keys,
+    [of],
+  );
+  const show = (key: NewKey) => {
+    setAdded(key.api_key);
+    loaded.reload();
+  };
+  const columns: readonly Column<SellerKey>[] = [...COLUMNS, {
+    label: "Change",
+    cell: (key) => (
+      <KeyButtons
+        apiKey={key}
+        actions={actions}
+        onChanged={loaded.reload}
+        onAdded={show}
+      />
+    ),
+  }];
+  return (
+    <>
+      <Await loaded={loaded}>
+        {(keys) => (
+          <Table
+            label="Keys"
+            columns={columns}
+            rows={keys}
+            keyOf={({ key_id }) => key_id}
+          />
+        )}
+      </Await>
+      {added !== null && (
+        <NewSecrets
+          title="The new key."
+          secrets={{ "API key": added }}
+          onSeen={() => setAdded(null)}
+        />
+      )}
+      <KeyForm
+        onSend={async (key) => show((await actions.add(key)).key)}
+      />
+    </>
+  );
+}
+
+function KeyButtons({ apiKey, actions, onChanged, onAdded }: {
+  apiKey: SellerKey;
+  actions: KeyActions;
+  onChanged: () => void;
+  onAdded: (key: NewKey) => void;
+}) {
+  const { busy, error, run } = useAction();
+  if (stateOf(apiKey) !== "active") return null;
+  const { key_id, current } = apiKey;
+  const rotate = async () => {
+    const { key } = await actions.rotate!(key_id);
+    if (current) replaceKey(key.api_key);
+    onAdded(key);
+  };
+  const revoke = async () => {
+    await actions.revoke(key_id);
+    onChanged();
+  };
+  return (
+    <>
+      {actions.rotate && (
+        <SureButton
+          label="Rotate"
+          question="Make a new one, and end this one in 24 hours?"
+          disabled={busy}
+          onSure={() => run(rotate)}
+        />
+      )}{" "}
+      <SureButton
+        label="Revoke"
+        question="Refuse this key from now on?"
+        disabled={busy}
+        onSure={() => run(revoke)}
+      />
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+function KeyForm({ onSend }: { onSend: (key: KeyDocument) => Promise<void> }) {
+  const { busy, error, run } = useAction();
+  const [label, setLabel] = useState("");
+  const [scopes, setScopes] = useState<readonly string[]>([]);
+  const [networks, setNetworks] = useState("");
+  const [end, setEnd] = useState("");
+  const chosen = SCOPES.filter((scope) => scopes.includes(scope));
+  const listed = networks.split(/[\s,]+/).filter(Boolean);
+  const send = async () => {
+    await onSend({
+      label: label.trim(),
+      ...(chosen.length > 0 && { scopes: chosen }),
+      ...(listed.length > 0 && { networks: listed }),
+      ...(end !== "" && { expires_at: new Date(end).toISOString() }),
+    });
+    setLabel("");
+  };
+  return (
+    <Form class="card" onSubmit={() => run(send)}>
+      <h2>Add a key</h2>
+      <div class="row">
+        <Field id="key-label" label="Label of a new key">
+          <input
+            id="key-label"
+            value={label}
+            onInput={(event) => setLabel(event.currentTarget.value)}
+          />
+        </Field>
+        <Field id="key-networks" label="Only from these networks">
+          <input
+            id="key-networks"
+            placeholder="192.0.2.0/28, 2001:db8::/32"
+            value={networks}
+            onInput={(event) => setNetworks(event.currentTarget.value)}
+          />
+        </Field>
+        <Field id="key-end" label="Until">
+          <input
+            id="key-end"
+            type="datetime-local"
+            value={end}
+            onInput={(event) => setEnd(event.currentTarget.value)}
+          />
+        </Field>
+      </div>
+      <fieldset>
+        <legend>Scopes; none chosen: all that may be given</legend>
+        <div class="row">
+          {SCOPES.map((scope) => (
+            <label key={scope}>
+              <input
+                type="checkbox"
+                checked={scopes.includes(scope)}
+                onChange={() =>
+                  setScopes(
+                    scopes.includes(scope)
+                      ? scopes.filter((one) => one !== scope)
+                      : [...scopes, scope],
+                  )}
+              />{" "}
+              {scope}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <p>
+        <button type="submit" class="main" disabled={busy}>Add a key</button>
+      </p>
+      {error && <ErrorNote error={error} />}
+    </Form>
+  );
+}
+
+function Field({ id, label, children }: {
+  id: string;
+  label: string;
+  children: preact.ComponentChildren;
+}) {
+  return (
+    <span class="field grow">
+      <label for={id}>{label}</label>
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,330 @@
+/**
+ * Positions in a document as it was typed: the page edits text, so it needs
+ * offsets, and it must cope with documents that no parser accepts.
+ */
+import type { Detail } from "../../client/mod.ts";
+
+/** An element of the document. All positions are offsets into the text. */
+export interface Piece {
+  name: string;
+  /** Below its product (or the root): `images/image`. */
+  path: string;
+  /** Position of its product, from 1; missing outside of products. */
+  product?: number;
+  /** Among siblings of the same name, from 1. */
+  index: number;
+  start: number;
+  /** Where the content begins and ends; equal if it is empty. */
+  open: number;
+  close: number;
+  end: number;
+}
+
+/** A longer line with several elements is laid out. */
+const LONG_LINE = 300;
+const MANY_TAGS = 6;
+
+interface Open {
+  piece: Piece;
+  counts: Map<string, number>;
+}
+
+/** A tag, or what may stand between tags beside text. */
+interface Token {
+  start: number;
+  end: number;
+  /** Null unless it is a tag. */
+  name: string | null;
+  kind: "start" | "end" | "empty" | "other";
+}
+
+/** How comments, CDATA, processing instructions and declarations end. */
+const OTHERS: readonly (readonly [string, string])[] = [
+  ["<!--", "-->"],
+  ["<![CDATA[", "]]>"],
+  ["<?", "?>"],
+  ["<!", ">"],
+];
+
+/** The tokens of a document; what is broken is passed over. */
+export function* tokens(text: string): Generator<Token> {
+  for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at)) {
+    const start = at;
+    const other = OTHERS.find(([begin]) => text.startsWith(begin, start));
+    if (other !== undefined) {
+      const [begin, last] = other;
+      const end = text.indexOf(last, start + begin.length);
+      if (end < 0) return;
+      at = end + last.length;
+      yield { start, end: at, name: null, kind: "other" };
+      continue;
+    }
+    at = endOfTag(text, start);
+    if (text[at - 1] === ">") yield tagOf(text, start, at);
+  }
+}
+
+/** The offset behind a tag; a broken one ends before the next `<`. */
+function endOfTag(text: string, start: number): number {
+  let quote = "";
+  for (let at = start + 1; at < text.length; at++) {
+    const char = text[at];
+    if (char === "<") return at;
+    if (quote !== "") {
+      if (char === quote) quote = "";
+    } else if (char === '"' || char === "'") quote = char;
+    else if (char === ">") return at + 1;
+  }
+  return text.length;
+}
+
+function tagOf(text: string, start: number, end: number): Token {
+  const isEnd = text[start + 1] === "/";
+  const inside = text.slice(start + (isEnd ? 2 : 1), end - 1);
+  const [name] = inside.split(/[\s/]/, 1);
+  const kind = isEnd ? "end" : inside.endsWith("/") ? "empty" : "start";
+  return { start, end, name, kind };
+}
+
+/** The elements in the order of their start tags. */
+export function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  const stack: Open[] = [];
+  const top = new Map<string, number>();
+  for (const { start, end, name, kind } of tokens(text)) {
+    if (name === null) continue;
+    if (kind === "end") {
+      closeUpTo(stack, name, start, end);
+      continue;
+    }
+    const parent = stack.at(-1);
+    const counts = parent?.counts ?? top;
+    const index = (counts.get(name) ?? 0) + 1;
+    counts.set(name, index);
+    const isProduct = stack.length === 1 && name === "product";
+    const piece: Piece = {
+      name,
+      path: pathBelow(parent?.piece, name, stack.length),
+      product: isProduct ? index : parent?.piece.product,
+      index,
+      start,
+      open: end,
+      close: end,
+      end,
+    };
+    pieces.push(piece);
+    if (kind === "start") stack.push({ piece, counts: new Map() });
+  }
+  return pieces;
+}
+
+/** The root and a product have an empty path. */
+function pathBelow(
+  parent: Piece | undefined,
+  name: string,
+  depth: number,
+): string {
+  if (depth === 0 || (depth === 1 && name === "product")) return "";
+  return parent === undefined || parent.path === ""
+    ? name
+    : `${parent.path}/${name}`;
+}
+
+/** An end tag closes what was left open inside. */
+function closeUpTo(
+  stack: Open[],
+  name: string,
+  start: number,
+  end: number,
+): void {
+  if (!stack.some(({ piece }) => piece.name === name)) return;
+  for (;;) {
+    const { piece } = stack.pop()!;
+    piece.close = start;
+    piece.end = end;
+    if (piece.name === name) return;
+  }
+}
+
+/**
+ * The document, indented if it has lines too long to read. Only white space between tags changes, which has no meaning there.
+ */
+export function laidOut(text: string): string {
+  return text.split("\n").some(isUnreadable) ? indented(text) : text;
+}
+
+/** Each element on a line of its own. */
+export function indented(text: string): string {
+  let result = "";
+  let depth = 0;
+  let last = 0;
+  let opened = false;
+  let tag = "";
+  for (const { start, end, name, kind } of tokens(text)) {
+    const between = text.slice(last, start);
+    const isBehindCdata = tag.endsWith("]]>");
+    tag = text.slice(start, end);
+    if (kind === "end") depth = Math.max(0, depth - 1);
+    // Comments and CDATA may stand inside of a value.
+    const isInline = name === null || between.trim() !== "" ||
+      isBehindCdata || (kind === "end" && opened) || result === "";
+    result += isInline ? between + tag : `\n${"  ".repeat(depth)}${tag}`;
+    opened = kind === "start";
+    if (opened) depth++;
+    last = end;
+  }
+  return result + text.slice(last);
+}
+
+/** The document in XML or JSON without the products of these numbers, from 1. */
+export function withoutProducts(
+  text: string,
+  numbers: readonly number[],
+): string {
+  const out = new Set(numbers);
+  if (text.startsWith("{")) {
+    const { products, ...others } = JSON.parse(text);
+    const left = (products as unknown[]).filter((_, i) => !out.has(i + 1));
+    return JSON.stringify({ ...others, products: left });
+  }
+  return piecesOf(text)
+    .filter(({ name, path, product }) =>
+      name === "product" && path === "" && out.has(product ?? 0)
+    )
+    .reduceRight(
+      (all, { start, end }) => all.slice(0, start) + all.slice(end),
+      text,
+    );
+}
+
+function isUnreadable(line: string): boolean {
+  return line.length > LONG_LINE && line.split("<").length > MANY_TAGS;
+}
+
+/** A selection in the text. */
+export interface Range {
+  start: number;
+  end: number;
+}
+
+/** Finds what problems speak of, in one text. */
+export class Finder {
+  readonly #text: string;
+  readonly #byProduct = new Map<number | undefined, Piece[]>();
+  readonly #lines: number[] = [0];
+
+  constructor(text: string) {
+    this.#text = text;
+    for (const piece of piecesOf(text)) {
+      const group = this.#byProduct.get(piece.product);
+      if (group === undefined) this.#byProduct.set(piece.product, [piece]);
+      else group.push(piece);
+    }
+    for (
+      let at = text.indexOf("\n");
+      at >= 0;
+      at = text.indexOf("\n", at + 1)
+    ) {
+      this.#lines.push(at + 1);
+    }
+  }
+
+  /** The line of an offset, from 1. */
+  lineOf(offset: number): number {
+    let low = 0;
+    let high = this.#lines.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#lines[middle] <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return low + 1;
+  }
+
+  /** Offset of the start of a line, from 1. */
+  startOf(line: number): number {
+    return this.#lines[Math.min(line, this.#lines.length) - 1];
+  }
+
+  /** The text that a problem speaks of; null if it names no place. */
+  find(problem: Detail): Range | null {
+    const { product, field, line, column } = problem;
+    if (field === undefined && column !== undefined && line !== undefined) {
+      return this.#characterAt(line, column);
+    }
+    const [path, attribute] = (field ?? "").split(/\/?@/);
+    const piece = this.#pieceAt(product, path, line);
+    if (piece !== undefined) return this.#partOf(piece, attribute, problem);
+    const whole = product === undefined
+      ? undefined
+      : this.#byProduct.get(product)?.[0];
+    // What is missing is typed behind the tag, not in its place.
+    if (whole !== undefined) return { start: whole.open, end: whole.open };
+    return line === undefined ? null : this.#lineAt(line);
+  }
+
+  #pieceAt(
+    product: number | undefined,
+    field: string,
+    line: number | undefined,
+  ): Piece | undefined {
+    const path = field.replace(/\[\d+\]/g, "");
+    const index = /\[(\d+)\]$/.exec(field);
+    const found = (this.#byProduct.get(product) ?? [])
+      .filter((piece) => piece.path === path);
+    const numbered = index === null
+      ? undefined
+      : found.find((piece) => piece.index === Number(index[1]));
+    return numbered ??
+      found.find(({ start }) => this.lineOf(start) === line) ?? found[0];
+  }
+
+  #partOf(
+    { name, start, open, close, path }: Piece,
+    attribute: string | undefined,
+    { code }: Detail,
+  ): Range {
+    const nameRange = { start: start + 1, end: start + 1 + name.length };
+    if (attribute !== undefined) {
+      return this.#attributeIn(start, open, attribute) ?? nameRange;
+    }
+    if (code === "unknown_element") return nameRange;
+    if (path === "") return { start, end: open };
+    if (close === open) return { start: open, end: open };
+    const content = this.#text.slice(open, close);
+    const before = content.length - content.trimStart().length;
+    const value = content.trim();
+    // What follows the start tag may be other elements rather than a value.
+    if (value === "" || value.includes("\n")) return { start: open, end: open };
+    return { start: open + before, end: open + before + value.length };
+  }
+
+  #attributeIn(start: number, end: number, name: string): Range | null {
+    const tag = this.#text.slice(start, end);
+    for (let from = 0;;) {
+      const at = tag.slice(from).search(/["']/) + from;
+      const last = tag.indexOf(tag[at], at + 1);
+      if (at < from || last < 0) return null;
+      const before = tag.slice(from, at).split(/[\s=]/).filter(Boolean);
+      if (before.at(-1) === name) {
+        return { start: start + at + 1, end: start + last };
+      }
+      from = last + 1;
+    }
+  }
+
+  /** The column counts code points. */
+  #characterAt(line: number, column: number): Range {
+    const { start, end } = this.#lineAt(line);
+    const points = [...this.#text.slice(start, end)];
+    const before = points.slice(0, column - 1).join("").length;
+    const length = points[column - 1]?.length ?? 0;
+    return { start: start + before, end: start + before + length };
+  }
+
+  #lineAt(line: number): Range {
+    const start = this.startOf(line);
+    const end = this.#text.indexOf("\n", start);
+    return { start, end: end < 0 ? this.#text.length : end };
+  }
+}

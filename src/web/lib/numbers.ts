@@ -1,0 +1,305 @@
+/**
+ * Numbers as spreadsheets and shops write them: which sign stands before the
+ * decimals, and which unit is behind the number or in the name of its column.
+ */
+import { withoutTrailing } from "../../lib/trim.ts";
+import { readCurrency } from "../../lib/values.ts";
+import { capitalised } from "./words.ts";
+
+/** The sign before the decimals of a column; "": its numbers do not tell. */
+export type Point = "," | "." | "";
+
+/** How the numbers of a column are read. */
+export interface Reading {
+  point: Point;
+  /**
+   * That of numbers without one: of weights, one of `WEIGHT_UNITS`; of prices
+   * `HUNDREDTHS`, or "" for whole amounts. Weights with "" say theirs. Of
+   * images it is the address before those that are paths.
+   */
+  unit: string;
+  /** Of weights: parts of a gram are rounded, as a person said. */
+  rounds?: true;
+}
+
+/** Grams of each unit of weight, by the name that is sent and shown. */
+export const WEIGHT_UNITS: Readonly<Record<string, number>> = {
+  mg: 0.001,
+  g: 1,
+  kg: 1_000,
+  oz: 28.349523125,
+  lb: 453.59237,
+};
+
+const WEIGHT_WORDS: Readonly<Record<string, string>> = {
+  mg: "mg milligram milligrams",
+  g: "g gr gm gram grams gramm gramme grammes gramo gramos gramy gramów",
+  kg:
+    "kg kgs kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo kilogramos kilogramy",
+  oz: "oz ounce ounces unze unzen",
+  lb: "lb lbs pound pounds pfund",
+};
+
+/** Prices in cents: the header says so, or a person. */
+export const HUNDREDTHS = "1/100";
+const HUNDREDTHS_WORDS =
+  "cent cents ct pence öre øre ore grosz grosze groszy céntimos centimes";
+
+/** Symbols that stand for one currency only. */
+const SYMBOLS: Readonly<Record<string, string>> = {
+  "€": "EUR",
+  "£": "GBP",
+  "zł": "PLN",
+  "Kč": "CZK",
+};
+
+/** The words of a text, in lower case. */
+export function wordsIn(text: string): string[] {
+  return text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+}
+
+/** The unit of weight that one of these words names; "" if none does. */
+function weightUnitIn(words: readonly string[]): string {
+  return Object.keys(WEIGHT_WORDS).find((unit) =>
+    WEIGHT_WORDS[unit].split(" ").some((name) => words.includes(name))
+  ) ?? "";
+}
+
+/** The unit of weight that the name of a column has, as in `Weight (kg)`. */
+export function weightUnitOf(header: string): string {
+  return weightUnitIn(wordsIn(header));
+}
+
+/** `HUNDREDTHS` if the name of a column says so, as in `Price (cents)`. */
+export function priceUnitOf(header: string): string {
+  const names = HUNDREDTHS_WORDS.split(" ");
+  return wordsIn(header).some((word) => names.includes(word)) ? HUNDREDTHS : "";
+}
+
+/** The currency that a text names by its code or symbol; "" if none. */
+export function currencyIn(text: string): string {
+  const symbol = Object.keys(SYMBOLS).find((one) => text.includes(one));
+  if (symbol !== undefined) return SYMBOLS[symbol];
+  // A word in capitals may be a code by chance, but "All" or "Top" is none.
+  const codes = (text.match(/(?<!\p{L})[A-Z]{3}(?!\p{L})/gu) ?? [])
+    .filter((code) => "value" in readCurrency(code));
+  return codes.length === 1 ? codes[0] : "";
+}
+
+/** Whether a weight has no unit of its own, so that its column must have one. */
+export function isBareWeight(text: string): boolean {
+  return /\d$/.test(text) && !isZero(text);
+}
+
+function isZero(text: string): boolean {
+  return /^[0.,]+$/.test(text);
+}
+
+interface Weight {
+  number: number;
+  /** "": neither the text nor its column says it. */
+  unit: string;
+  /** Behind the number. */
+  word: string;
+}
+
+/** Null: it cannot be read. */
+function weightIn(text: string, { point, unit }: Reading): Weight | null {
+  const [, number, word] = /^(.*\d)\s*(\p{L}+)\.?$/u.exec(text) ??
+    [, text, ""];
+  const plain = decimalOf(number, [], point);
+  return !/^\d+(\.\d+)?$/.test(plain) ? null : {
+    number: Number(plain),
+    unit: word === "" ? unit : weightUnitIn([word.toLowerCase()]),
+    word,
+  };
+}
+
+/** To a millionth, which a product of two numbers would miss. */
+function gramsIn({ number, unit }: Weight): number {
+  return Math.round(number * WEIGHT_UNITS[unit] * 1e6) / 1e6;
+}
+
+/** Whether it has parts of a gram that a person wrote, not a conversion. */
+function isPartial(weight: Weight): boolean {
+  return ["mg", "g", "kg"].includes(weight.unit) &&
+    !Number.isInteger(gramsIn(weight));
+}
+
+/** `285.5` of `0,2855` in kg; null if it is of whole grams, or may be rounded. */
+export function partialGrams(text: string, reading: Reading): number | null {
+  const weight = reading.rounds ? null : weightIn(text, reading);
+  return weight !== null && isPartial(weight) ? gramsIn(weight) : null;
+}
+
+/**
+ * A weight in whole grams; "" for 0, which is none. What cannot be read stays,
+ * in a form that the service refuses.
+ */
+export function gramsOf(text: string, reading: Reading): string {
+  const weight = weightIn(text, reading);
+  if (weight === null) return text;
+  const { number, unit, word } = weight;
+  if (number === 0) return "";
+  if (unit === "") return `${text} (${word === "" ? "g or kg?" : "unit?"})`;
+  return isPartial(weight) && !reading.rounds
+    ? `${number} ${unit}`
+    : `${Math.round(gramsIn(weight))}`;
+}
+
+/** What is wrong with a weight, in its own unit; null: it is in grams. */
+export function weightProblem(text: string, reading: Reading): string | null {
+  const { unit = "" } = weightIn(text, reading) ?? {};
+  if (unit === "" || unit === "g") return null;
+  const grams = WEIGHT_UNITS[unit];
+  const [least, most] = [1, 1_000_000]
+    .map((limit) => Number((limit / grams).toPrecision(4)));
+  return `is "${text}" in ${unit}; it must be from ${least} to ${most} ${unit}, ` +
+    "in whole grams.";
+}
+
+/** An amount in hundredths as a decimal; other texts stay. */
+export function fromHundredths(amount: string): string {
+  const [, whole, decimals = ""] = /^(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
+  if (whole === undefined) return amount;
+  const digits = whole.padStart(3, "0");
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}${
+    withoutTrailing(decimals, "0")
+  }`;
+}
+
+/** Rows that numbers are looked for in. */
+const LOOKED_AT = 1_000;
+
+/**
+ * The sign before the decimals of these numbers; "" if none of them is clear,
+ * or if they contradict each other.
+ */
+export function pointOf(
+  values: Iterable<string>,
+  most = LOOKED_AT,
+): Point {
+  const found = new Set<Point>();
+  let left = most;
+  for (const value of values) {
+    if (left-- === 0) break;
+    const [number] = /\d[\d.,\s\u00a0\u202f']*/.exec(value) ?? [""];
+    const point = pointIn(number.trimEnd());
+    if (point !== "") found.add(point);
+  }
+  return found.size === 1 ? [...found][0] : "";
+}
+
+const NUMBER = /\d[\d.,\s']*\d|\d/;
+const OF_EITHER = /^[1-9]\d{0,2}([.,])\d{3}$/;
+
+/** A number whose sign may be of thousands or of decimals, as in `1.299`. */
+export interface Doubtful {
+  number: string;
+  sign: Exclude<Point, "">;
+}
+
+/** The number of a text, if it may mean either. */
+export function doubtfulIn(text: string): Doubtful | null {
+  const [number = ""] = NUMBER.exec(text) ?? [];
+  const [, sign] = OF_EITHER.exec(number) ?? [];
+  return sign === undefined ? null : { number, sign: sign as Doubtful["sign"] };
+}
+
+/** Both that it may mean: `1299` and `1.299`, of pieces `1000` and `1`. */
+export function meaningsOf(number: string, isCount: boolean): [string, string] {
+  const small = number.replace(",", ".");
+  return [small.replace(".", ""), isCount ? `${Number(small)}` : small];
+}
+
+/** `does 1.299 mean 1299, or 1.299?` */
+export function whichOf(number: string, [large, small]: string[]): string {
+  return `does ${number} mean ${large}, or ${small}?`;
+}
+
+/** Asks to write a number that may mean either in another way; null: it is clear. */
+export function doubtOf(text: string, isCount: boolean): string | null {
+  const { number } = doubtfulIn(text) ?? {};
+  if (number === undefined) return null;
+  const both = meaningsOf(number, isCount);
+  const [large, small] = both;
+  return `${capitalised(whichOf(number, both))} Write ${large} or ${
+    isCount ? small : `${small}0`
+  }.`;
+}
+
+/** Nobody changes a price so much at once, but by mistake. */
+const MANY = 10;
+
+/** Whether it is many times another amount, or a small part of it. */
+export function isManyTimes(amount: string, stored: string): boolean {
+  const times = Number(amount) / Number(stored);
+  return times >= MANY || times <= 1 / MANY;
+}
+
+/**
+ * Asks whether a price is meant that is many times what it was, as cents are, or
+ * that has another currency; null: it is neither.
+ */
+export function priceDoubt(
+  amount: string,
+  currency: string,
+  stored: { amount: string; currency: string },
+): string | null {
+  return currency === stored.currency && !isManyTimes(amount, stored.amount)
+    ? null
+    : `price ${amount} ${currency} is ${stored.amount} ${stored.currency} ` +
+      "now. Is it meant?";
+}
+
+function pointIn(number: string): Point {
+  const signs = number.match(/[.,]/g) as Point[] | null;
+  if (signs === null) return "";
+  const last = signs[signs.length - 1];
+  const other = last === "," ? "." : ",";
+  if (signs.includes(other)) return last;
+  // Of thousands, as each of several is.
+  if (signs.length > 1) return other;
+  const [before, after] = number.split(last);
+  // Three digits may be decimals or, behind one to three others, thousands.
+  return after.length !== 3 || !/^[1-9]\d{0,2}$/.test(before)
+    ? after === "" ? "" : last
+    : "";
+}
+
+/** The text without one of these marks before or behind it. */
+function without(marks: readonly string[], text: string): string {
+  const upper = text.toUpperCase();
+  for (const mark of marks) {
+    if (mark === "") continue;
+    if (upper.endsWith(mark)) return text.slice(0, -mark.length);
+    if (upper.startsWith(mark)) return text.slice(mark.length);
+  }
+  return text;
+}
+
+/** `1 299,00 kr` and `1,299.00` as `1299.00`; what is not clear stays. */
+export function decimalOf(
+  text: string,
+  marks: readonly string[],
+  point: Point = "",
+): string {
+  // "12,-" and "12.–" have no cents.
+  const whole = text.replace(/[.,][-–—]{1,2}$/, "");
+  const plain = without(marks, whole).replace(/[\s\u00a0\u202f'’]/g, "");
+  if (/^(?:\d+|\d{1,3}(?:\.\d{3})+),(?:\d{1,2}|\d{4})$/.test(plain)) {
+    return plain.replaceAll(".", "").replace(",", ".");
+  }
+  if (/^\d{1,3}(?:,\d{3})+\.\d+$/.test(plain)) return plain.replaceAll(",", "");
+  if (point === "," && /^\d{1,3}(?:\.\d{3})+$/.test(plain)) {
+    return plain.replaceAll(".", "");
+  }
+  if (point === "." && /^\d{1,3}(?:,\d{3})+$/.test(plain)) {
+    return plain.replaceAll(",", "");
+  }
+  // A comma before three digits may mean either.
+  if (/^\d+,\d+$/.test(plain) && (point === "," || plain.startsWith("0,"))) {
+    return plain.replace(",", ".");
+  }
+  return /^[\d.]+$/.test(plain) ? plain : text;
+}

@@ -1,0 +1,131 @@
+/** What people call fields and values. */
+import {
+  LISTS,
+  SCALAR_RULES,
+  type ScalarField,
+} from "../../catalogue/fields.ts";
+import type { DetailCode } from "../../client/mod.ts";
+import { type CodeEntry, DETAIL_CODES } from "../../lib/errors.ts";
+
+/** What people call the field at a path such as `images/image[2]`. */
+export function labelOf(path: string): string {
+  const [field, unit] = path.replace(/\[\d+\]/g, "").split(/\/?@/);
+  const [name] = field.split("/");
+  const label = isScalar(name)
+    ? SCALAR_RULES[name].label
+    : name in LISTS
+    ? capitalised(name)
+    : `<${field.split("/").at(-1)}>`;
+  return unit === undefined ? label : `${label}, ${unit}`;
+}
+
+function isScalar(name: string): name is ScalarField {
+  return Object.hasOwn(SCALAR_RULES, name);
+}
+
+/** The values that a field can have; null if they are not a few. */
+export function wordsOf(field: string): readonly string[] | null {
+  if (!isScalar(field)) return null;
+  const { form } = SCALAR_RULES[field];
+  return form.kind === "word" ? form.words : null;
+}
+
+/** States whose names say little to those who do not program. */
+const STATES: Readonly<Record<string, string>> = {
+  completed: "complete",
+  completed_with_errors: "complete, images missing",
+  exhausted: "given up",
+  held: "on hold",
+  images: "fetching images",
+  in_flight: "in progress",
+  pending: "waiting",
+  processing: "fetching images",
+  retrying: "trying again",
+  sending: "on its way",
+};
+
+/** What people call a state. */
+export function stateWord(state: string): string {
+  return STATES[state] ?? state.replaceAll("_", " ");
+}
+
+/** What is wrong with a field, behind its label; without one, a sentence. */
+const PROBLEMS: Readonly<Record<DetailCode, string>> = {
+  required: "is missing",
+  too_long: "is too long",
+  too_many: "with too many entries",
+  not_a_number: "is not a number",
+  out_of_range: "is too small or too large",
+  not_in_list: "is none of the values it can have",
+  not_a_date: "is not a date",
+  not_one_line: "has a line break or a control character",
+  not_allowed: "breaks a rule",
+  unknown_element: "is no field",
+  unknown_attribute: "is no attribute",
+  unexpected_text: "has text where none can be",
+  repeated_element: "is there more than once",
+  repeated_value: "with the same entry twice",
+  duplicate_sku: "is that of an earlier product",
+  duplicate_product: "is an earlier product once more",
+  sku_taken: "is taken by another product",
+  name_taken: "is taken",
+  too_many_missing: "would set too many products to 0",
+  quota_exceeded: "This is more than you may have",
+  changed_since: "was changed since",
+  too_old: "is too long ago",
+  not_found: "is that of no product",
+  unknown_id: "is that of no product",
+  bad_check_digit: "has a wrong digit",
+  bad_url: "with an address that cannot be used",
+  image_unavailable: "cannot be fetched",
+  image_blocked: "at an address that is not public",
+  url_blocked: "at an address that is not public",
+  unresolved: "at a host that does not exist",
+  wrong_type: "is of another type",
+  syntax: "The file is broken here",
+  internal: "could not be processed by the service",
+  limit: "The file is too large or too deep",
+};
+
+/** Remedies where those of the handbook are for programmers. */
+const REMEDIES: Partial<Record<DetailCode, string>> = {
+  changed_since: "Undo the rest, which leaves this as it is.",
+  image_unavailable:
+    "Open each address in a browser. It must lead to the image itself, without signing in or being sent on.",
+  out_of_range: "Correct the number where it is wrong.",
+  required: "Add it. Or store the others now, and this one later.",
+  syntax: "Correct the text at this place.",
+  unknown_element: "Write it as the message proposes, or remove it.",
+  unknown_id: "Name the product by its SKU instead.",
+};
+
+/** The title of a group of problems. */
+export function problemTitle(code: DetailCode, path: string): string {
+  // A newer service may have more codes.
+  const problem = PROBLEMS[code] ?? code.replaceAll("_", " ");
+  return path === "" || /^[A-Z]/.test(problem)
+    ? capitalised(problem)
+    : `${labelOf(path)} ${problem}`;
+}
+
+/** What to do about problems of a code, in a field. */
+export function remedyOf(code: DetailCode, field = ""): string {
+  const kind = isScalar(field) ? SCALAR_RULES[field].form.kind : null;
+  if (code === "not_a_number" && kind === "integer") {
+    return "Write a whole number in digits alone, as in 1299.";
+  }
+  if (code === "not_a_number" && kind === "digits") {
+    return "Write the number below the bar code, all of its digits.";
+  }
+  const entry: CodeEntry | undefined = DETAIL_CODES[code];
+  return REMEDIES[code] ?? entry?.remedy.replaceAll("`", "") ?? "";
+}
+
+/** `in_stock` as `In stock`. */
+export function readable(word: string): string {
+  return capitalised(word.replaceAll("_", " "));
+}
+
+export function capitalised(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,34 @@
+/** For the operator: the changes that operators made. */
+import type { AuditEntry, Client } from "../../client/mod.ts";
+import { Moment, Title } from "../ui/parts.tsx";
+import { ListFoot, useRows } from "../ui/paging.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { label: "When", cell: ({ at }) => <Moment iso={at} /> },
+  { label: "Who", cell: ({ who }) => who },
+  { label: "Action", cell: ({ action }) => action },
+  { label: "Seller", look: "break", cell: ({ seller }) => seller || "–" },
+  { label: "Detail", look: "break", cell: ({ detail }) => detail },
+];
+
+export function AuditView({ client }: { client: Client }) {
+  const list = useRows(async (after, signal) => {
+    const { audit: rows, next } = await client.listAudit({ after }, { signal });
+    return { rows, next };
+  }, [client]);
+  return (
+    <>
+      <Title>Audit log</Title>
+      {list.rows !== null && list.rows.length > 0 && (
+        <Table
+          label="Audit log"
+          columns={COLUMNS}
+          rows={list.rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      <ListFoot list={list} empty="No operator has changed anything yet." />
+    </>
+  );
+}

@@ -1,0 +1,175 @@
+/** For the operator: what waits, what fails, the last day. */
+import { useEffect } from "preact/hooks";
+import { every } from "../lib/browser.ts";
+import { HourChart } from "../ui/chart.tsx";
+import type {
+  Backlog,
+  Client,
+  FailingWebhook,
+  Hour,
+} from "../../client/mod.ts";
+import {
+  Await,
+  count,
+  duration,
+  Figure,
+  Moment,
+  State,
+  Title,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { type Queue, readQueues } from "./queues.ts";
+import { readable, stateWord } from "../lib/words.ts";
+import { type Column, Table } from "../ui/table.tsx";
+
+const LOOK_AGAIN_MS = 10_000;
+
+export function OperatorView({ client }: { client: Client }) {
+  const status = useLoaded(
+    (signal) => client.getStatus({}, { signal }),
+    [client],
+  );
+  useEffect(() => every(LOOK_AGAIN_MS, status.reload), [client]);
+  return (
+    <>
+      <Title>Overview</Title>
+      <Await loaded={status}>
+        {({ backlog, failing_webhooks, hours }) => (
+          <>
+            <Waiting backlog={backlog} failing={failing_webhooks.length} />
+            <Queues client={client} />
+            <Charts hours={hours} />
+            <Failing webhooks={failing_webhooks} />
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+function Waiting({ backlog, failing }: { backlog: Backlog; failing: number }) {
+  const of = (name: keyof Backlog) => count(backlog[name] ?? 0);
+  const bad = (number: number) => number > 0 ? "bad" : "";
+  return (
+    <dl class="figures card">
+      <Figure label="images waiting" value={of("images")} />
+      <Figure label="imports" value={of("imports")} />
+      <Figure label="deliveries waiting" value={of("deliveries")} />
+      <Figure label="deliveries held" value={of("held_deliveries")} />
+      <Figure
+        label="deliveries given up"
+        value={of("exhausted_deliveries")}
+        tone={bad(backlog.exhausted_deliveries ?? 0)}
+      />
+      <Figure
+        label="webhooks failing"
+        value={count(failing)}
+        tone={bad(failing)}
+      />
+    </dl>
+  );
+}
+
+/** Read from the metrics, which alone know how old a queue is. */
+function Queues({ client }: { client: Client }) {
+  const loaded = useLoaded(async (signal) => {
+    return readQueues(await client.getMetrics({}, { signal }));
+  }, [client]);
+  useEffect(() => every(LOOK_AGAIN_MS, loaded.reload), [client]);
+  return (
+    <section>
+      <h2>Queues</h2>
+      <Await loaded={loaded}>
+        {(queues) => (
+          <Table
+            label="Queues"
+            columns={QUEUES}
+            rows={queues}
+            keyOf={({ name }) => name}
+          />
+        )}
+      </Await>
+    </section>
+  );
+}
+
+const QUEUES: readonly Column<Queue>[] = [
+  { label: "Queue", cell: ({ name }) => readable(name) },
+  {
+    label: "Jobs",
+    look: "fill",
+    cell: ({ states }) =>
+      Object.entries(states).map(([state, jobs]) =>
+        `${count(jobs)} ${stateWord(state)}`
+      ).join(", "),
+  },
+  {
+    label: "Oldest is due since",
+    right: true,
+    cell: ({ oldestSeconds }) =>
+      oldestSeconds === 0 ? "–" : duration(oldestSeconds),
+  },
+];
+
+function Charts({ hours }: { hours: readonly Hour[] }) {
+  return (
+    <div class="thirds">
+      <HourChart
+        title="Uploads"
+        hours={hours}
+        series={[{ name: "uploads", label: "accepted", tone: "busy" }]}
+      />
+      <HourChart
+        title="Images"
+        hours={hours}
+        series={[
+          { name: "images_stored", label: "stored", tone: "good" },
+          { name: "images_failed", label: "failed", tone: "bad" },
+        ]}
+      />
+      <HourChart
+        title="Deliveries"
+        hours={hours}
+        series={[
+          { name: "deliveries_delivered", label: "delivered", tone: "good" },
+          { name: "deliveries_failed", label: "failed", tone: "bad" },
+        ]}
+      />
+    </div>
+  );
+}
+
+const FAILING: readonly Column<FailingWebhook>[] = [
+  { label: "Seller", cell: ({ seller }) => seller },
+  { label: "Trigger", look: "mono", cell: ({ trigger }) => trigger },
+  { label: "Address", look: "mono break", cell: ({ url }) => url },
+  { label: "Failures", right: true, cell: ({ failures }) => count(failures) },
+  {
+    label: "Since",
+    cell: ({ failing_since }) => <Moment iso={failing_since} />,
+  },
+  {
+    label: "State",
+    cell: ({ disabled_at }) => (
+      <State of={disabled_at === undefined ? "failing" : "disabled"} />
+    ),
+  },
+];
+
+function Failing({ webhooks }: { webhooks: readonly FailingWebhook[] }) {
+  return (
+    <section>
+      <h2>Failing webhooks</h2>
+      {webhooks.length === 0
+        ? <p class="quiet">None: every webhook took its last delivery.</p>
+        : (
+          <Table
+            label="Failing webhooks"
+            columns={FAILING}
+            rows={webhooks}
+            keyOf={({ seller, trigger }) => `${seller} ${trigger}`}
+          />
+        )}
+    </section>
+  );
+}

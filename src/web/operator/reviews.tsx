@@ -1,0 +1,466 @@
+/**
+ * For the operator: products that wait for a decision, one at a time. A decision
+ * is sent while the next product is shown already.
+ */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type {
+  Client,
+  ProductImage,
+  ReviewedProduct,
+} from "../../client/mod.ts";
+import {
+  Await,
+  count,
+  ErrorNote,
+  Form,
+  Moment,
+  money,
+  plural,
+  Title,
+  useAction,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { ListFoot, useRows } from "../ui/paging.tsx";
+import { Thumbnail } from "../ui/thumbnails.tsx";
+import { labelOf } from "../lib/words.ts";
+
+/** Products that are loaded together. */
+const PAGE = 50;
+/** The next ones are loaded when so few are left. */
+const AHEAD = 20;
+
+interface Reason {
+  code?: string;
+  field?: string;
+  message?: string;
+}
+
+type ListedReason = Reason & { code: string };
+
+type Outcome = "approved" | "rejected" | Error;
+
+export function ReviewsView({ client }: { client: Client }) {
+  const list = useRows(async (after, signal) => {
+    const { reviews: rows, next } = await client
+      .listReviews({ after, limit: PAGE }, { signal });
+    return { rows, next };
+  }, [client]);
+  const reasons = useLoaded(
+    async (signal) => (await client.listReasons({}, { signal })).reasons,
+    [client],
+  );
+  const [at, setAt] = useState(0);
+  const [isRejecting, setRejecting] = useState(false);
+  const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(
+    new Map(),
+  );
+  const { rows, more, busy, error } = list;
+  const product = rows?.[at];
+  const step = (by: number) => {
+    setRejecting(false);
+    setAt((at) => Math.min(Math.max(0, at + by), (rows?.length ?? 1) - 1));
+  };
+  const note = ({ id, changed_at }: ReviewedProduct, outcome: Outcome) =>
+    setOutcomes((now) => new Map(now).set(`${id} ${changed_at}`, outcome));
+  const outcomeOf = (one: ReviewedProduct) =>
+    outcomes.get(`${one.id} ${one.changed_at}`);
+  const decide = async (
+    decision: "approved" | "rejected",
+    reason: Reason = {},
+  ) => {
+    if (product === undefined || isDone(outcomeOf(product))) return;
+    note(product, decision);
+    step(1);
+    const { id, changed_at } = product;
+    try {
+      await client.decideReviews({
+        reviews: [{ product: id, decision, changed_at, ...reason }],
+      });
+    } catch (failure) {
+      note(product, failure as Error);
+    }
+  };
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    a: () => decide("approved"),
+    r: () => setRejecting(true),
+  });
+  useEffect(() => {
+    if (more && !busy && !error && at + AHEAD > (rows?.length ?? 0)) more();
+  }, [at, more, busy, error]);
+  const failed = rows?.filter((one) => outcomeOf(one) instanceof Error) ?? [];
+  return (
+    <>
+      <div class="bar">
+        <Title>Review</Title>
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => {
+            setAt(0);
+            setOutcomes(new Map());
+            list.reload();
+          }}
+        >
+          Refresh
+        </button>
+      </div>
+      <p class="quiet">
+        {rows === null
+          ? "…"
+          : `${count(doneOf(outcomes.values()))} decided of ${
+            count(rows.length)
+          }${more ? " and more" : ""}.`}{" "}
+        Keys: J next, K back, A approve, R reject.
+      </p>
+      {failed.length > 0 && (
+        <p class="note bad" role="alert">
+          {plural(failed.length, "decision was", "decisions were")} not taken:
+          {" "}
+          {failed.map(({ sku }) => sku).join(", ")}. Refresh to see these
+          products as they are now.
+        </p>
+      )}
+      {product && (
+        <Reviewed
+          product={product}
+          outcome={outcomeOf(product)}
+          isFirst={at === 0}
+          isLast={at + 1 === rows?.length}
+          onStep={step}
+          onApprove={() => decide("approved")}
+          onReject={() => setRejecting(true)}
+        >
+          {isRejecting && !isDone(outcomeOf(product)) && (
+            <Await loaded={reasons}>
+              {(known) => (
+                <Rejection
+                  key={product.id}
+                  known={known}
+                  onReject={(reason) => decide("rejected", reason)}
+                  onCancel={() =>
+                    setRejecting(false)}
+                />
+              )}
+            </Await>
+          )}
+        </Reviewed>
+      )}
+      <ListFoot
+        list={{ ...list, more: null }}
+        empty="Nothing waits for a review. The settings of a seller say what does."
+      />
+      <details class="card">
+        <summary>Reasons at hand</summary>
+        <Await loaded={reasons}>
+          {(known) => (
+            <ReasonsForm
+              known={known}
+              onSave={async (list) => {
+                await client.putReasons({ reasons: list });
+                reasons.reload();
+              }}
+            />
+          )}
+        </Await>
+      </details>
+    </>
+  );
+}
+
+/** The operator's list, a line for each reason. */
+function ReasonsForm({ known, onSave }: {
+  known: readonly ListedReason[];
+  onSave: (list: ListedReason[]) => Promise<void>;
+}) {
+  const [text, setText] = useState(() => known.map(lineOf).join("\n"));
+  const { busy, error, run } = useAction();
+  return (
+    <Form onSubmit={() => run(() => onSave(reasonsIn(text)))}>
+      <p class="field">
+        <label for="reasons">
+          A line each: code | field | message
+        </label>
+        <textarea
+          id="reasons"
+          rows={8}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </p>
+      {error && <ErrorNote error={error} />}
+      <button type="submit" class="main" disabled={busy}>Save reasons</button>
+    </Form>
+  );
+}
+
+function lineOf({ code, field = "", message }: ListedReason): string {
+  const parts = message ? [code, field, message] : [code, field];
+  return parts.join(" | ");
+}
+
+function reasonsIn(text: string): ListedReason[] {
+  return text.split("\n").filter((line) => line.trim() !== "").map((line) => {
+    const [code, field, ...message] = line.split("|");
+    return {
+      code: code.trim(),
+      field: field?.trim() || undefined,
+      message: message.join("|").trim() || undefined,
+    };
+  });
+}
+
+function isDone(outcome: Outcome | undefined): boolean {
+  return outcome !== undefined && !(outcome instanceof Error);
+}
+
+function doneOf(outcomes: Iterable<Outcome>): number {
+  return [...outcomes].filter(isDone).length;
+}
+
+/** Calls what belongs to a key, but not while somebody writes. */
+function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const { key, ctrlKey, metaKey, altKey, target } = event;
+      if (ctrlKey || metaKey || altKey) return;
+      if ((target as Element).closest("input, textarea, select")) return;
+      const act = latest.current[key.toLowerCase()];
+      if (act === undefined) return;
+      event.preventDefault();
+      act();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
+function Reviewed(
+  {
+    product,
+    outcome,
+    isFirst,
+    isLast,
+    onStep,
+    onApprove,
+    onReject,
+    children,
+  }: {
+    product: ReviewedProduct;
+    outcome: Outcome | undefined;
+    isFirst: boolean;
+    isLast: boolean;
+    onStep: (by: number) => void;
+    onApprove: () => void;
+    onReject: () => void;
+    /** Below the buttons. */
+    children: ComponentChildren;
+  },
+) {
+  const { sku, title, seller, price, changed, review } = product;
+  const done = isDone(outcome);
+  const same = FIELDS.filter((field) => !changed.includes(field));
+  const none = same.filter((field) => isNone(product[field])).map(labelOf);
+  return (
+    <article class="card" aria-label={sku}>
+      <div class="bar">
+        <h2>{title}</h2>
+        {done && (
+          <span class={outcome === "approved" ? "good" : "bad"}>
+            {`${outcome}`}
+          </span>
+        )}
+      </div>
+      <p class="quiet">
+        {seller}, SKU <span class="mono break">{sku}</span>
+        {price && <>, {money(price.amount, price.currency)}</>}, waits{" "}
+        <Moment iso={review?.at} />
+      </p>
+      {review && hasReason(review) && (
+        <p class="note warn">
+          Rejected before: {[review.code, review.field, review.message]
+            .filter(Boolean).join(", ")}
+        </p>
+      )}
+      {outcome instanceof Error && <ErrorNote error={outcome} />}
+      <p class="row">
+        <button type="button" disabled={done} onClick={onApprove}>
+          Approve
+        </button>
+        <button type="button" disabled={done} onClick={onReject}>
+          Reject…
+        </button>
+        <button type="button" disabled={isFirst} onClick={() => onStep(-1)}>
+          Back
+        </button>
+        <button type="button" disabled={isLast} onClick={() => onStep(1)}>
+          Next
+        </button>
+      </p>
+      {children}
+      {changed.map((field) => (
+        <section key={field} aria-label={`${labelOf(field)}, changed`}>
+          <h3>{labelOf(field)} changed</h3>
+          <div class="halves">
+            <div>
+              <p class="quiet">before</p>
+              <Value value={product.former?.[field]} />
+            </div>
+            <div>
+              <p class="quiet">now</p>
+              <Value value={product[field]} />
+            </div>
+          </div>
+        </section>
+      ))}
+      {same.filter((field) => !isNone(product[field])).map((field) => (
+        <section key={field}>
+          <h3>{labelOf(field)}</h3>
+          <Value value={product[field]} />
+        </section>
+      ))}
+      {none.length > 0 && <p class="quiet">Not given: {none.join(", ")}</p>}
+    </article>
+  );
+}
+
+function hasReason({ code, field, message }: Reason): boolean {
+  return [code, field, message].some((part) => part !== undefined);
+}
+
+/** What is reviewed, the pictures first; the title stands above. */
+const FIELDS = [
+  "images",
+  "description",
+  "categories",
+  "brand",
+  "gtin",
+] as const;
+
+type FieldValue =
+  | string
+  | null
+  | undefined
+  | readonly (string | ProductImage)[];
+
+function isNone(value: FieldValue): value is null | undefined {
+  return value === null || value === undefined || value.length === 0;
+}
+
+function Value({ value }: { value: FieldValue }) {
+  if (isNone(value)) return <p class="quiet">none</p>;
+  if (typeof value === "string") return <p class="break">{value}</p>;
+  return (
+    <ul class="gallery">
+      {value.map((entry) =>
+        typeof entry === "string"
+          ? <li key={entry}>{entry}</li>
+          : <Picture key={entry.url} image={entry} />
+      )}
+    </ul>
+  );
+}
+
+function Picture({ image }: { image: ProductImage }) {
+  return (
+    <li>
+      <span class="frame">
+        <Thumbnail image={image} size={96} />
+      </span>
+      <span>
+        <span class="mono break">{image.url}</span>
+        {image.alt && <span>{image.alt}</span>}
+      </span>
+    </li>
+  );
+}
+
+function Rejection({ known, onReject, onCancel }: {
+  known: readonly ListedReason[];
+  onReject: (reason: Reason) => void;
+  onCancel: () => void;
+}) {
+  const [{ code = "", field = "", message = "" }, setReason] = useState<
+    Reason
+  >(known[0] ?? {});
+  const first = useRef<HTMLDivElement>(null);
+  useEffect(
+    () => first.current?.querySelector<HTMLElement>("select, input")?.focus(),
+    [],
+  );
+  const input = (
+    name: keyof Reason,
+    label: string,
+    value: string,
+    look = "",
+  ) => (
+    <span class={`field ${look}`}>
+      <label for={`reason-${name}`}>{label}</label>
+      <input
+        id={`reason-${name}`}
+        class={look}
+        value={value}
+        onInput={({ currentTarget }) =>
+          setReason({ code, field, message, [name]: currentTarget.value })}
+      />
+    </span>
+  );
+  return (
+    <Form
+      class="card"
+      aria-label="Reject"
+      onKeyDown={({ key }) => {
+        if (key === "Escape") onCancel();
+      }}
+      onSubmit={() =>
+        onReject({
+          code: code.trim() || undefined,
+          field: field.trim() || undefined,
+          message: message.trim() || undefined,
+        })}
+    >
+      <div class="row" ref={first}>
+        {known.length > 0 && (
+          <span class="field">
+            <label for="reason">Reason</label>
+            <select
+              id="reason"
+              value={code}
+              onKeyDown={({ key, currentTarget }) => {
+                if (key === "Enter" && code !== "") {
+                  currentTarget.form!.requestSubmit();
+                }
+              }}
+              onChange={({ currentTarget }) =>
+                setReason(
+                  known.find(({ code }) => code === currentTarget.value) ?? {},
+                )}
+            >
+              {known.map(({ code }) => (
+                <option key={code} value={code}>{code}</option>
+              ))}
+              <option value="">another one</option>
+            </select>
+          </span>
+        )}
+        {input("code", "Code", code)}
+        {input("field", "Field", field)}
+        {input("message", "Message to the seller", message, "grow")}
+      </div>
+      <p class="row">
+        <button
+          type="submit"
+          class="main"
+          disabled={!code.trim() && !message.trim()}
+        >
+          Reject
+        </button>
+        <button type="button" onClick={onCancel}>Cancel</button>
+      </p>
+    </Form>
+  );
+}

@@ -1,0 +1,234 @@
+/** For the operator: one seller with its limits, keys, deliveries and refusals. */
+import { useState } from "preact/hooks";
+import type { Client, Seller } from "../../client/mod.ts";
+import {
+  Await,
+  bytes,
+  count,
+  ErrorNote,
+  Figure,
+  Form,
+  Moment,
+  State,
+  Title,
+  useAction,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { goTo, linkTo } from "../state/route.ts";
+import { REVIEW_POLICIES, type ReviewPolicy } from "../../reviews/review.ts";
+import { KeyList } from "../keys/keys.tsx";
+import { Refusals } from "../uploads/refusals.tsx";
+import { SellerDeliveries } from "./seller_deliveries.tsx";
+import { OneField, StatusButton, ViewLink } from "./sellers.tsx";
+
+export function SellerView({ client, id }: { client: Client; id: string }) {
+  const loaded = useLoaded(
+    (signal) => findSeller(client, id, signal),
+    [client, id],
+  );
+  return (
+    <>
+      <p>
+        <a href={linkTo("sellers")}>All sellers</a>
+      </p>
+      <Await loaded={loaded}>
+        {(seller) => (
+          <>
+            <div class="bar">
+              <Title>{seller.name}</Title>
+              <State of={seller.status} />
+              <ViewLink name={seller.name} />
+              <StatusButton
+                client={client}
+                seller={seller}
+                onChanged={loaded.reload}
+              />
+            </div>
+            <Figures seller={seller} />
+            <Settings
+              client={client}
+              seller={seller}
+              onChanged={loaded.reload}
+            />
+            <Keys client={client} seller={seller} />
+            <SellerDeliveries client={client} seller={seller} />
+            <section>
+              <h2>Refused requests</h2>
+              <p>
+                <a
+                  href={linkTo("refusals", undefined, { seller: seller.name })}
+                >
+                  Find by time, code or SKU
+                </a>
+              </p>
+              <Refusals client={client} filter={{ seller: seller.id }} />
+            </section>
+            <Removal client={client} seller={seller} />
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+/** Reads the list of sellers up to this one. */
+async function findSeller(
+  client: Client,
+  id: string,
+  signal: AbortSignal,
+): Promise<Seller> {
+  const query = { limit: 250 };
+  for await (const seller of client.all.listSellers(query, { signal })) {
+    if (seller.id === id) return seller;
+  }
+  throw new Error("There is no such seller.");
+}
+
+function Figures({ seller }: { seller: Seller }) {
+  return (
+    <dl class="figures card">
+      <Figure label="products" value={count(seller.products)} />
+      <Figure label="stored images" value={bytes(seller.image_bytes)} />
+      <Figure label="webhooks" value={count(seller.webhooks)} />
+      <div class="figure">
+        <dt>last use of a key</dt>
+        <dd>
+          <Moment iso={seller.last_used_at} />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+type Setting =
+  | "rate_limit"
+  | "product_limit"
+  | "image_quota"
+  | "email"
+  | "review";
+
+const LIMITS = {
+  rate_limit: "Requests a minute",
+  product_limit: "Products",
+  image_quota: "Bytes of images",
+};
+
+function Settings({ client, seller, onChanged }: {
+  client: Client;
+  seller: Seller;
+  onChanged: () => void;
+}) {
+  const { busy, error, run } = useAction();
+  const [texts, setTexts] = useState<Partial<Record<Setting, string>>>({});
+  const field = (name: Setting) => ({
+    id: name,
+    value: texts[name] ?? `${seller[name] ?? ""}`,
+    onInput: (
+      { currentTarget: { value } }: { currentTarget: { value: string } },
+    ) => setTexts({ ...texts, [name]: value }),
+  });
+  const save = async () => {
+    for (const seller_attribute of Object.keys(texts) as Setting[]) {
+      const value = texts[seller_attribute]!.trim();
+      const change = { seller: seller.id, seller_attribute, value };
+      await client.putSellerAttribute(change);
+    }
+    setTexts({});
+    onChanged();
+  };
+  return (
+    <Form
+      class="card"
+      onSubmit={() => run(save)}
+    >
+      <h2>Settings</h2>
+      <div class="row">
+        {Object.entries(LIMITS).map(([name, label]) => (
+          <span key={name} class="field">
+            <label for={name}>{label}</label>
+            <input
+              {...field(name as keyof typeof LIMITS)}
+              inputMode="numeric"
+              placeholder="default"
+            />
+          </span>
+        ))}
+        <span class="field">
+          <label for="review">Review</label>
+          <select {...field("review")}>
+            {REVIEW_POLICIES.map((policy) => (
+              <option key={policy} value={policy}>{POLICIES[policy]}</option>
+            ))}
+          </select>
+        </span>
+        <span class="field grow">
+          <label for="email">Mail for notices</label>
+          <input {...field("email")} placeholder="none" />
+        </span>
+        <button type="submit" class="main" disabled={busy}>Save</button>
+      </div>
+      <p class="quiet">
+        An empty limit is the default of the settings.
+        {seller.unsubscribed_at && (
+          <>
+            {" "}The seller has ended its mails{" "}
+            <Moment iso={seller.unsubscribed_at} />.
+          </>
+        )}
+      </p>
+      {error && <ErrorNote error={error} />}
+    </Form>
+  );
+}
+
+const POLICIES: Readonly<Record<ReviewPolicy, string>> = {
+  none: "none",
+  new: "new products",
+  changes: "new and changed products",
+};
+
+function Keys({ client, seller: { id: seller } }: {
+  client: Client;
+  seller: Seller;
+}) {
+  return (
+    <section>
+      <h2>Keys</h2>
+      <KeyList
+        of={seller}
+        actions={{
+          list: (signal) => client.listSellerKeys({ seller }, { signal }),
+          add: (key) => client.addSellerKey({ seller, key }),
+          revoke: (key_id) => client.revokeKey({ key_id }),
+        }}
+      />
+    </section>
+  );
+}
+
+/** Removes the seller once its name was typed. */
+function Removal({ client, seller }: { client: Client; seller: Seller }) {
+  const remove = async (name: string) => {
+    if (name !== seller.name) {
+      throw new Error(`This seller's name is ${seller.name}.`);
+    }
+    await client.removeSeller({ seller: seller.id });
+    goTo("sellers");
+  };
+  return (
+    <section class="card">
+      <h2>Remove this seller</h2>
+      <p class="quiet">
+        With its products, uploads, webhooks, events and keys. This cannot be
+        undone.
+      </p>
+      <OneField
+        id="removed-name"
+        label="Its name, to confirm"
+        button="Remove"
+        required
+        onSend={remove}
+      />
+    </section>
+  );
+}

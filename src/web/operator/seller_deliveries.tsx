@@ -1,0 +1,136 @@
+/** For the operator: the deliveries of one seller; the state is in the address. */
+import type { Client, LoggedDelivery, Seller } from "../../client/mod.ts";
+import { ListFoot, useRows } from "../ui/paging.tsx";
+import { Moment, State } from "../ui/parts.tsx";
+import { goTo, linkTo, route } from "../state/route.ts";
+import { useStore } from "../lib/store.ts";
+import { type Column, Table } from "../ui/table.tsx";
+import { readable, stateWord } from "../lib/words.ts";
+import {
+  answerOf,
+  DeliveryIds,
+  nextTry,
+  Tries,
+} from "../webhooks/deliveries.tsx";
+
+type DeliveryState = LoggedDelivery["state"];
+
+/** The states of the filter; first those that somebody has to do something about. */
+const STATES = Object.keys(
+  {
+    exhausted: 0,
+    held: 0,
+    retrying: 0,
+    pending: 0,
+    sending: 0,
+    delivered: 0,
+    cancelled: 0,
+  } satisfies Record<DeliveryState, 0>,
+) as DeliveryState[];
+
+const COLUMNS: readonly Column<LoggedDelivery>[] = [
+  {
+    label: "When",
+    cell: ({ created_at }) => <Moment iso={created_at} exact />,
+  },
+  { label: "Trigger", look: "mono", cell: ({ trigger }) => trigger },
+  {
+    label: "Reference",
+    look: "mono break",
+    cell: ({ reference }) => reference ?? <span class="state plain">test</span>,
+  },
+  { label: "State", cell: ({ state }) => <State of={state} /> },
+  {
+    label: "Last answer",
+    look: "fill",
+    cell: (delivery) => <LastAnswer delivery={delivery} />,
+  },
+];
+
+/** With all tries behind a toggle. */
+function LastAnswer({ delivery }: { delivery: LoggedDelivery }) {
+  const { attempts, next_attempt_at: next } = delivery;
+  const last = attempts.at(-1);
+  return (
+    <details>
+      <summary>
+        {last === undefined
+          ? "not tried yet"
+          : `${answerOf(last) || "…"}, try ${last.number}`}
+        {next && `; ${nextTry(next)}`}
+      </summary>
+      <Tries delivery={delivery} />
+      <p class="quiet">
+        <DeliveryIds delivery={delivery} />
+      </p>
+    </details>
+  );
+}
+
+export function SellerDeliveries({ client, seller }: {
+  client: Client;
+  seller: Seller;
+}) {
+  const wanted = useStore(route).query.get("state");
+  const state = STATES.find((each) => each === wanted);
+  const list = useRows(async (after, signal) => {
+    const { deliveries: rows, next } = await client
+      .listSellerDeliveries({ seller: seller.id, state, after }, { signal });
+    return { rows, next };
+  }, [client, seller.id, state]);
+  return (
+    <section>
+      <h2>Deliveries</h2>
+      <div class="row">
+        <span class="field">
+          <label for="delivery-state">State of the deliveries</label>
+          <select
+            id="delivery-state"
+            value={state ?? ""}
+            onChange={(event) =>
+              goTo("sellers", seller.id, { state: event.currentTarget.value })}
+          >
+            <option value="">any</option>
+            {STATES.map((each) => (
+              <option key={each} value={each}>
+                {readable(stateWord(each))}
+              </option>
+            ))}
+          </select>
+        </span>
+        <button type="button" disabled={list.busy} onClick={list.reload}>
+          Refresh
+        </button>
+      </div>
+      {list.rows !== null && list.rows.length > 0 && (
+        <Table
+          label="Deliveries"
+          columns={COLUMNS}
+          rows={list.rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      <ListFoot list={list} empty={<Empty seller={seller} state={state} />} />
+    </section>
+  );
+}
+
+/** What to do next. */
+function Empty({ seller, state }: { seller: Seller; state?: DeliveryState }) {
+  if (state !== undefined) {
+    return (
+      <>
+        No delivery is in this state.{" "}
+        <a href={linkTo("sellers", seller.id)}>Show all deliveries</a>
+      </>
+    );
+  }
+  return seller.webhooks === 0
+    ? "This seller has no webhook, so nothing was delivered. It registers one on its own page, in Webhooks, or with the API."
+    : (
+      <>
+        Nothing was delivered yet. Send an event of this seller as the{" "}
+        <a href="/docs/operator-api#events">handbook</a> shows.
+      </>
+    );
+}

@@ -1,0 +1,137 @@
+/** A change of many products at once: what becomes of each. */
+import type { Status } from "../../catalogue/fields.ts";
+import type { Product, ProductAttributes } from "../../client/mod.ts";
+import { decimalOf, doubtOf, priceDoubt } from "../lib/numbers.ts";
+
+/** The most products of one request, and so of a selection. */
+export const AT_ONCE = 10_000;
+
+export type BulkChange =
+  | { field: "price"; how: "to" | "by" | "percent"; text: string }
+  | { field: "quantity"; how: "to" | "by"; text: string }
+  | { field: "status"; how: "to"; text: Status };
+
+/** What a product had, and what it is sent. */
+export interface Step {
+  sku: string;
+  from: string;
+  to: string;
+  sent: ProductAttributes;
+  /** Whether it is meant, where it is far from what it was. */
+  doubt: string | null;
+}
+
+/** Decimals that are calculated with; prices have as many at most. */
+const DECIMALS = 4;
+const ONE = 10n ** BigInt(DECIMALS);
+
+/** Why a change cannot be made as it is typed, as a sentence; null if it can. */
+export function flawOf({ field, how, text }: BulkChange): string | null {
+  if (field === "status") return null;
+  const number = scaled(text);
+  if (number === null) return "Write a number, as in 159.50 or −10.";
+  const doubt = doubtOf(text, field === "quantity");
+  if (doubt !== null) return doubt;
+  if (field === "quantity" && number % ONE !== 0n) {
+    return "Write a whole number.";
+  }
+  return how !== "to" && number === 0n ? "This would change nothing." : null;
+}
+
+/**
+ * The change of each of these products but for those that lack the value it
+ * starts from. One that somebody else changes meanwhile is refused then.
+ */
+export function stepsOf(
+  products: readonly Product[],
+  change: BulkChange,
+): Step[] {
+  return products.map((product) => stepOf(product, change))
+    .filter((step) => step !== null);
+}
+
+function stepOf(
+  { id, sku = "", price, quantity, status }: Product,
+  { field, how, text }: BulkChange,
+): Step | null {
+  if (field === "status") {
+    const sent = { id, status: text };
+    return { sku, from: `${status}`, to: text, sent, doubt: null };
+  }
+  const number = scaled(text)!;
+  if (field === "quantity") {
+    const from = quantity ?? null;
+    if (how === "by" && from === null) return null;
+    const value = Number(number / ONE) + (how === "by" ? from! : 0);
+    const sent = how === "by" ? { value, expected: from! } : value;
+    return {
+      sku,
+      from: `${from ?? "–"}`,
+      to: `${value}`,
+      sent: { id, quantity: sent },
+      doubt: null,
+    };
+  }
+  if (price === undefined) return null;
+  const { currency } = price;
+  const stored = scaled(price.amount)!;
+  const from = textOf(stored);
+  const amount = textOf(changed(stored, how, number, currency));
+  const expected = how === "to" ? undefined : price.amount;
+  return {
+    sku,
+    from: `${from} ${currency}`,
+    to: `${amount} ${currency}`,
+    sent: { id, price: { amount, currency, expected } },
+    doubt: priceDoubt(amount, currency, { amount: from, currency }),
+  };
+}
+
+function changed(
+  price: bigint,
+  how: "to" | "by" | "percent",
+  number: bigint,
+  currency: string,
+): bigint {
+  if (how === "to") return number;
+  if (how === "by") return price + number;
+  const unit = 10n ** BigInt(DECIMALS - decimalsOf(currency));
+  const exact = price * (100n * ONE + number);
+  const whole = 100n * ONE * unit;
+  return (exact + whole / 2n) / whole * unit;
+}
+
+/** What the history calls it. */
+export function titleOf({ field, how, text }: BulkChange): string {
+  const value = how === "percent" ? `${text.trim()} %` : text.trim();
+  return how === "to" ? `${field} = ${value}` : `${field} by ${value}`;
+}
+
+/** A number as people type it, times `ONE`; null if it is none. */
+function scaled(typed: string): bigint | null {
+  const text = typed.trim().replace("−", "-");
+  const isNegative = text.startsWith("-");
+  const unsigned = text.replace(/^[-+]/, "");
+  const [, whole, decimals = ""] =
+    /^(\d{1,12})(?:\.(\d{1,4}))?$/.exec(decimalOf(unsigned, ["%"])) ?? [];
+  if (whole === undefined) return null;
+  const number = BigInt(whole + decimals.padEnd(DECIMALS, "0"));
+  return isNegative ? -number : number;
+}
+
+function decimalsOf(currency: string): number {
+  const { maximumFractionDigits = 2 } = new Intl.NumberFormat("en", {
+    style: "currency",
+    currency,
+  }).resolvedOptions();
+  return Math.min(maximumFractionDigits, DECIMALS);
+}
+
+function textOf(number: bigint): string {
+  const digits = `${number < 0n ? -number : number}`.padStart(
+    DECIMALS + 1,
+    "0",
+  );
+  const decimals = digits.slice(-DECIMALS).replace(/00$/, "");
+  return `${number < 0n ? "-" : ""}${digits.slice(0, -DECIMALS)}.${decimals}`;
+}

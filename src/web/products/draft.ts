@@ -1,0 +1,215 @@
+/** A product in the form: what was typed, and what of it changed. */
+import {
+  LIST_NAMES,
+  type ListField,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "../../catalogue/fields.ts";
+import type { Product, SentProduct } from "../../client/mod.ts";
+import { labelOf } from "../lib/words.ts";
+import { decimalOf, doubtOf, priceDoubt } from "../lib/numbers.ts";
+
+/** An entry of a list; `note` is the name of an attribute or an image's alt. */
+export interface Item {
+  text: string;
+  note: string;
+}
+
+export interface Draft {
+  scalars: Readonly<Record<ScalarField, string>>;
+  currency: string;
+  lists: Readonly<Record<ListField, readonly Item[]>>;
+}
+
+/** The text of an item and its note in a product; a category has only text. */
+const ITEMS: Readonly<
+  Record<ListField, { text: string; note: string } | null>
+> = {
+  categories: null,
+  attributes: { text: "value", note: "name" },
+  images: { text: "url", note: "alt" },
+};
+
+/** What a product is, or an empty one. */
+export function draftOf(product: Product | null): Draft {
+  return {
+    scalars: Object.fromEntries(
+      SCALAR_NAMES.map((name) => [name, scalarOf(product, name)]),
+    ) as Record<ScalarField, string>,
+    currency: product?.price?.currency ?? "",
+    lists: Object.fromEntries(
+      LIST_NAMES.map((name) => [name, itemsOf(product, name)]),
+    ) as Record<ListField, Item[]>,
+  };
+}
+
+function scalarOf(product: Product | null, name: ScalarField): string {
+  if (product === null) {
+    const { clears, initial } = SCALAR_RULES[name];
+    return clears ? `${initial ?? ""}` : "";
+  }
+  return shownText(product, name);
+}
+
+/** A field as text, without its unit. */
+export function shownText(product: Product, name: ScalarField): string {
+  const value = product[name];
+  if (value === null || typeof value !== "object") return `${value ?? ""}`;
+  return `${"amount" in value ? value.amount : value.value}`;
+}
+
+function itemsOf(product: Product | null, name: ListField): Item[] {
+  const names = ITEMS[name];
+  const items: readonly unknown[] = product?.[name] ?? [];
+  return items.map((item) => {
+    if (names === null) return { text: `${item}`, note: "" };
+    const { [names.text]: text = "", [names.note]: note = "" } = item as Record<
+      string,
+      string
+    >;
+    return { text, note };
+  });
+}
+
+/** What is wrong with a value by the table of fields; null if nothing is. */
+export function problemOf(name: ScalarField, text: string): string | null {
+  const rule = SCALAR_RULES[name];
+  const value = rule.verbatim ? text : spelled(name, text.trim());
+  if (value === "") return rule.required ? "This is needed." : null;
+  const doubt = isAmount(name) ? doubtOf(text, false) : null;
+  if (doubt !== null) return doubt;
+  const read = rule.read(value);
+  return "problem" in read ? `This ${read.problem.message}` : null;
+}
+
+/** Whether it may have thousands. */
+function isAmount(name: ScalarField): boolean {
+  return name === "price" || name === "compare_at_price";
+}
+
+/** Whether the price is meant, where it is far from what is stored. */
+export function doubtIn(draft: Draft, stored: Draft): string | null {
+  const { scalars: { price: amount }, currency } = stored;
+  return amount === "" ? null : priceDoubt(
+    spelled("price", draft.scalars.price),
+    draft.currency,
+    { amount, currency },
+  );
+}
+
+/** An amount as people type it, as in `159,50`, in the interface's spelling. */
+function spelled(name: ScalarField, text: string): string {
+  const isDecimal = SCALAR_RULES[name].form.kind === "decimal";
+  return isDecimal ? decimalOf(text.trim(), []) : text;
+}
+
+/** Names of the fields that differ. */
+export function changedIn(draft: Draft, from: Draft): string[] {
+  const scalars = SCALAR_NAMES.filter((name) =>
+    draft.scalars[name].trim() !== from.scalars[name].trim() ||
+    (name === "price" && draft.currency !== from.currency)
+  );
+  const lists = LIST_NAMES.filter((name) =>
+    JSON.stringify(filled(draft.lists[name])) !==
+      JSON.stringify(from.lists[name])
+  );
+  return [...scalars, ...lists];
+}
+
+/** Characters; of longer values it is only told that they changed. */
+const TOLD_UP_TO = 40;
+
+/** What became of each of these fields, as `Quantity 8 → 1`. */
+export function changesTold(
+  draft: Draft,
+  from: Draft,
+  changed: readonly string[],
+): string {
+  const textsOf = ({ scalars, currency }: Draft, name: ScalarField) =>
+    `${scalars[name].trim() || "–"}${name === "price" ? ` ${currency}` : ""}`;
+  return changed.map((name) => {
+    if (!(name in SCALAR_RULES)) return labelOf(name);
+    const texts = [from, draft]
+      .map((one) => textsOf(one, name as ScalarField));
+    return texts.every(({ length }) => length <= TOLD_UP_TO)
+      ? `${labelOf(name)} ${texts.join(" → ")}`
+      : labelOf(name);
+  }).join(", ");
+}
+
+/** The draft with what is stored now in every field that nobody changed. */
+export function rebased(draft: Draft, from: Draft, stored: Draft): Draft {
+  const changed = changedIn(draft, from);
+  const source = (name: string) => changed.includes(name) ? draft : stored;
+  return {
+    scalars: Object.fromEntries(
+      SCALAR_NAMES.map((name) => [name, source(name).scalars[name]]),
+    ) as Record<ScalarField, string>,
+    currency: source("price").currency,
+    lists: Object.fromEntries(
+      LIST_NAMES.map((name) => [name, source(name).lists[name]]),
+    ) as Record<ListField, readonly Item[]>,
+  };
+}
+
+/**
+ * Names of the fields that differ from what is stored now, and that both the
+ * draft and somebody else have changed.
+ */
+export function metIn(draft: Draft, from: Draft, stored: Draft): string[] {
+  const mine = changedIn(draft, from);
+  const theirs = changedIn(stored, from);
+  return changedIn(draft, stored)
+    .filter((name) => mine.includes(name) && theirs.includes(name));
+}
+
+/** What changes these fields of a product, or makes a new one. */
+export function productOf(
+  id: string | null,
+  draft: Draft,
+  changed: readonly string[],
+): SentProduct {
+  const scalars = SCALAR_NAMES.filter((name) => changed.includes(name))
+    .map((name) => [name, sentScalar(name, draft)]);
+  const lists = LIST_NAMES.filter((name) => changed.includes(name))
+    .map((name) => [name, sentItems(name, draft)]);
+  const fields = Object.fromEntries([...scalars, ...lists]);
+  return id === null ? fields : { id, ...fields };
+}
+
+/** Null clears. */
+function sentScalar(name: ScalarField, { scalars, currency }: Draft): unknown {
+  const text = spelled(name, scalars[name]);
+  return text.trim() === "" ? null : withUnit(name, text, currency);
+}
+
+/** The value of a field beside its unit; an empty currency is none. */
+export function withUnit(
+  name: ScalarField,
+  text: string,
+  currency: string,
+): unknown {
+  const { unit } = SCALAR_RULES[name];
+  if (unit === undefined) return text;
+  if (unit.column !== "currency") {
+    return { value: text, [unit.name]: unit.example };
+  }
+  return { amount: text, currency: currency === "" ? undefined : currency };
+}
+
+function sentItems(name: ListField, { lists }: Draft): unknown[] {
+  const names = ITEMS[name];
+  return filled(lists[name]).map(({ text, note }) => {
+    if (names === null) return text;
+    const isLeftOut = names.note === "alt" && note === "";
+    return { [names.text]: text, [names.note]: isLeftOut ? undefined : note };
+  });
+}
+
+/** Without the rows that were left empty. */
+function filled(items: readonly Item[]): Item[] {
+  return items.filter(({ text, note }) =>
+    text.trim() !== "" || note.trim() !== ""
+  );
+}

@@ -1,0 +1,165 @@
+/** What a product cost: a line for the present currency, and all changes. */
+import type { Client, PriceChange, Product } from "../../client/mod.ts";
+import { now } from "../lib/browser.ts";
+import { Await, Moment, money, useLoaded } from "../ui/parts.tsx";
+import { linkTo } from "../state/route.ts";
+import { type Column, Table } from "../ui/table.tsx";
+
+/** What an upload made of the price of a product; null: nothing, or it is not kept. */
+export async function priceChangeBy(
+  client: Client,
+  id: string,
+  transaction: string,
+  signal?: AbortSignal,
+): Promise<PriceChange | null> {
+  const { changes } = await client
+    .getHistory({ sku_or_id: id, attribute: "price" }, { signal });
+  return changes.find(({ by }) => by.endsWith(` ${transaction}`)) ?? null;
+}
+
+/** The former price and the new one. */
+export function pricesIn(
+  { from, from_currency, to, currency }: PriceChange,
+): [string, string] {
+  return [money(from, from_currency ?? currency), money(to, currency)];
+}
+
+/** What an upload made of the price of a product. */
+export function PriceChangeBy({ client, id, transaction }: {
+  client: Client;
+  id: string;
+  transaction: string;
+}) {
+  const { data } = useLoaded(
+    (signal) => priceChangeBy(client, id, transaction, signal),
+    [client, id, transaction],
+  );
+  return data && <span>Price {pricesIn(data).join(" → ")}</span>;
+}
+
+const WIDTH = 480;
+const HEIGHT = 96;
+/** Of the height, above and below the line. */
+const MARGIN = 8;
+
+const COLUMNS: readonly Column<PriceChange>[] = [
+  { label: "Changed", cell: ({ at }) => <Moment iso={at} exact /> },
+  {
+    label: "From",
+    right: true,
+    cell: (change) => pricesIn(change)[0],
+  },
+  {
+    label: "To",
+    right: true,
+    cell: (change) => pricesIn(change)[1],
+  },
+  { label: "By", cell: ({ by }) => <Changer by={by} /> },
+];
+
+function Changer({ by }: { by: string }) {
+  const [kind, id] = by.split(" ");
+  if (kind !== "upload") return <>{kind}</>;
+  return <a href={linkTo("uploads", id)}>upload</a>;
+}
+
+export function PriceHistory({ client, product }: {
+  client: Client;
+  product: Product;
+}) {
+  const { id, updated_at, lowest_price } = product;
+  const loaded = useLoaded(
+    (signal) =>
+      client.getHistory({ sku_or_id: id, attribute: "price" }, { signal }),
+    [client, id, updated_at],
+  );
+  return (
+    <section class="card" aria-label="Price">
+      <h2>Price</h2>
+      {lowest_price && (
+        <p>
+          The lowest price of the {lowest_price.days}{" "}
+          days before the present one was{" "}
+          <strong>{money(lowest_price.amount, lowest_price.currency)}</strong>.
+        </p>
+      )}
+      <Await loaded={loaded}>
+        {({ changes, next }) =>
+          changes.length === 0
+            ? <p class="quiet">No change of the price is kept.</p>
+            : (
+              <>
+                <PriceChart changes={changes} />
+                <Table
+                  label="Changes of the price"
+                  columns={COLUMNS}
+                  rows={changes}
+                  keyOf={({ at }) => at}
+                />
+                {next && (
+                  <p class="quiet">These are the last {changes.length}.</p>
+                )}
+              </>
+            )}
+      </Await>
+    </section>
+  );
+}
+
+/** The newest change comes first. */
+function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
+  const { currency } = changes[0];
+  const other = changes.findIndex((change) =>
+    (change.from_currency ?? currency) !== currency
+  );
+  // From the last change of the currency on.
+  const shown = changes.slice(0, other < 0 ? changes.length : other + 1)
+    .toReversed();
+  const first = shown[0];
+  const former = other < 0 ? [Number(first.from)] : [];
+  const prices = [...former, ...shown.map(({ to }) => Number(to))];
+  // bounded: a page of changes
+  const [low, high] = [Math.min(...prices), Math.max(...prices)];
+  const begin = Date.parse(first.at);
+  const end = Math.max(now(), begin + 1);
+  // What was before the first change is a tenth of the width.
+  const start = former.length === 0 ? begin : begin - (end - begin) / 9;
+  const x = (at: number) => (at - start) / (end - start) * WIDTH;
+  const y = (price: number) =>
+    high === low
+      ? HEIGHT / 2
+      : HEIGHT - MARGIN - (price - low) / (high - low) * (HEIGHT - 2 * MARGIN);
+  const steps = shown.map(({ at, to }) =>
+    `H${x(Date.parse(at)).toFixed(1)} V${y(Number(to)).toFixed(1)}`
+  );
+  const shownPrice = (price: number) => money(`${price}`, currency);
+  return (
+    <figure class="chart">
+      <div class="scaled">
+        <p class="scale quiet" aria-hidden="true">
+          <span>{shownPrice(high)}</span>
+          <span>{high === low ? "" : shownPrice(low)}</span>
+        </p>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`The price in ${currency}: from ${shownPrice(low)} to ${
+            shownPrice(high)
+          } in ${shown.length} changes; the table has each.`}
+        >
+          <path
+            class="line"
+            d={`M0 ${y(prices[0]).toFixed(1)} ${steps.join(" ")} H${WIDTH}`}
+          />
+        </svg>
+      </div>
+      <p class="row quiet" aria-hidden="true">
+        <span class="grow">
+          <Moment iso={new Date(start).toISOString()} />
+        </span>
+        <span>now</span>
+      </p>
+    </figure>
+  );
+}

@@ -1,0 +1,162 @@
+/** One product: a form for all its fields, its images, and its deletion. */
+import { useState } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import type { Client, Product, ProductImage } from "../../client/mod.ts";
+import {
+  Announcer,
+  Await,
+  ErrorNote,
+  Moment,
+  State,
+  SureButton,
+  Title,
+  useAction,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { goTo, linkTo } from "../state/route.ts";
+import { labelOf } from "../lib/words.ts";
+import { loadProduct, Thumbnail } from "../ui/thumbnails.tsx";
+import { dropUnsaved } from "./unsaved.ts";
+import { PriceHistory } from "./price_history.tsx";
+import { ProductForm } from "./product_form.tsx";
+
+export function ProductView({ client, id }: { client: Client; id: string }) {
+  const loaded = useLoaded(
+    (signal) => loadProduct(client, id, signal),
+    [client, id],
+  );
+  const [saved, setSaved] = useState<string | null>(null);
+  return (
+    <>
+      <p>
+        <a href={linkTo("products")}>All products</a>
+      </p>
+      <div class="bar">
+        <Title>{loaded.data?.title ?? "Product"}</Title>
+        {loaded.data && (
+          <Changing>
+            <Deletion client={client} product={loaded.data} />
+          </Changing>
+        )}
+      </div>
+      {loaded.data?.review && <ReviewNote {...loaded.data.review} />}
+      <Announcer text={saved === null ? "" : "The product is saved."} />
+      {saved !== null && (
+        <p class="note good">
+          <span>
+            Saved. <a href={linkTo("uploads", saved)}>See or undo the change</a>
+          </span>
+        </p>
+      )}
+      <Await loaded={loaded}>
+        {(product) => (
+          <div class="form-beside" onInput={() => setSaved(null)}>
+            <ProductForm
+              client={client}
+              product={product}
+              onSaved={(transaction) => {
+                setSaved(transaction);
+                loaded.reload();
+              }}
+            />
+            <Images product={product} />
+            <PriceHistory client={client} product={product} />
+          </div>
+        )}
+      </Await>
+    </>
+  );
+}
+
+/** What the operator decided about the product. */
+function ReviewNote(
+  { state, code, field, message }: NonNullable<Product["review"]>,
+) {
+  if (state === "approved") return null;
+  const reason = [message, field && labelOf(field), code].filter(Boolean);
+  const about = reason.length === 0 ? "" : `: ${reason.join(", ")}`;
+  return (
+    <p class={`note ${state === "rejected" ? "bad" : "warn"}`}>
+      {state === "rejected"
+        ? `The marketplace rejected this product${about}. Correct and save it: it is looked at again.`
+        : `The marketplace has not yet looked at this product. ${
+          reason.length === 0 ? "" : `It was rejected before${about}.`
+        }`}
+    </p>
+  );
+}
+
+export function NewProductView({ client }: { client: Client }) {
+  return (
+    <>
+      <p>
+        <a href={linkTo("products")}>All products</a>
+      </p>
+      <Title>New product</Title>
+      <ProductForm
+        client={client}
+        product={null}
+        onSaved={(transaction) => goTo("uploads", transaction)}
+      />
+    </>
+  );
+}
+
+function Deletion({ client, product }: { client: Client; product: Product }) {
+  const { busy, error, run } = useAction();
+  const remove = async () => {
+    await client.deleteProduct({ sku_or_id: product.id });
+    dropUnsaved(product.id);
+    goTo("products");
+  };
+  return (
+    <>
+      <SureButton
+        label="Delete"
+        question={`Delete ${product.sku} for good?`}
+        disabled={busy}
+        onSure={() => run(remove)}
+      />
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+function Images({ product }: { product: Product }) {
+  const { images = [], created_at, updated_at, id } = product;
+  return (
+    <section class="card" aria-label="Images">
+      <h2>Images</h2>
+      {images.length === 0 && (
+        <p class="quiet">There are none. Add the address of one in the form.</p>
+      )}
+      <ul class="gallery">
+        {images.map((image) => <Picture key={image.url} image={image} />)}
+      </ul>
+      <p class="quiet">
+        Changed <Moment iso={updated_at} />, created <Moment iso={created_at} />
+      </p>
+      <details class="facts">
+        <summary>For a report</summary>
+        product <code class="break">{id}</code>
+      </details>
+    </section>
+  );
+}
+
+function Picture({ image }: { image: ProductImage }) {
+  const { status, url, alt, message } = image;
+  return (
+    <li>
+      <span class="frame">
+        <Thumbnail image={image} size={96} />
+      </span>
+      <span>
+        {status && <State of={status} />}
+        <span class="mono break">{url}</span>
+        {alt && <span>{alt}</span>}
+        {message && <span class="bad">{message}</span>}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,392 @@
+/** One form for all fields of a product, from the table of fields. */
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useState } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import {
+  LIST_NAMES,
+  type ListField,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "../../catalogue/fields.ts";
+import {
+  ApiError,
+  type Client,
+  type Detail,
+  type Product,
+} from "../../client/mod.ts";
+import {
+  changedIn,
+  changesTold,
+  doubtIn,
+  type Draft,
+  draftOf,
+  type Item,
+  metIn,
+  problemOf,
+  productOf,
+  rebased,
+} from "./draft.ts";
+import { capitalised, labelOf, readable } from "../lib/words.ts";
+import { nameUpload } from "../state/names.ts";
+import { ErrorNote, Form, useAction } from "../ui/parts.tsx";
+import { viewedSeller } from "../state/route.ts";
+import { isTaken, loadProduct } from "../ui/thumbnails.tsx";
+import { dropUnsaved, keepUnsaved, unsavedOf } from "./unsaved.ts";
+
+/** What a list's item and its note are called. */
+const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
+  categories: { text: "Category" },
+  attributes: { text: "Value", note: "Name" },
+  images: { text: "Address", note: "Description" },
+};
+
+const TAKEN: Detail = {
+  field: "sku",
+  code: "sku_taken",
+  message: "A product of yours has this SKU. Choose another, or change that " +
+    "product: it is in the list of products.",
+};
+
+export function ProductForm({ client, product, onSaved }: {
+  client: Client;
+  /** Null: a new one. */
+  product: Product | null;
+  /** With the id of the upload that saved it. */
+  onSaved: (transaction: string, sku: string) => void;
+}) {
+  const id = product?.id ?? null;
+  const [from, setFrom] = useState(() =>
+    unsavedOf(id)?.from ?? draftOf(product)
+  );
+  const [draft, setDraft] = useState<Draft>(() => unsavedOf(id)?.draft ?? from);
+  const [refused, setRefused] = useState<readonly Detail[]>([]);
+  /** Fields that somebody else has changed as well. */
+  const [met, setMet] = useState<readonly string[]>([]);
+  /** What was asked of the price. */
+  const [asked, setAsked] = useState<string | null>(null);
+  const { busy, error, run } = useAction();
+  /** Goes on from what is stored now; returns what somebody else changed, too. */
+  const catchUp = (stored: Draft): readonly string[] => {
+    const found = metIn(draft, from, stored);
+    setMet(found);
+    setDraft((latest) => rebased(latest, from, stored));
+    setFrom(stored);
+    return found;
+  };
+  // The service decides what is stored: with quantity 0 it is out of stock. In
+  // the layout effect, before which nothing can be typed that it would not see.
+  useLayoutEffect(() => {
+    if (product !== null) catchUp(draftOf(product));
+  }, [product]);
+  const changed = changedIn(draft, from);
+  useLayoutEffect(() => {
+    if (changed.length > 0) keepUnsaved(id, { from, draft });
+    else dropUnsaved(id);
+  }, [from, draft]);
+  const wrong = changed.filter((name) =>
+    name in SCALAR_RULES &&
+    problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !== null
+  );
+  const doubt = doubtIn(draft, from);
+  /** The draft to save; null: the person is to look at it once more. */
+  const caughtUp = async ({ id }: Product): Promise<Draft | null> => {
+    const stored = draftOf(await loadProduct(client, id));
+    return catchUp(stored).length > 0 ? null : rebased(draft, from, stored);
+  };
+  const save = async () => {
+    setRefused([]);
+    setAsked(doubt);
+    if (doubt !== asked && doubt !== null) return;
+    const current = product === null ? draft : await caughtUp(product);
+    if (current === null) return;
+    const sku = current.scalars.sku.trim();
+    // The upload would change that product.
+    if (product === null && await isTaken(client, sku)) {
+      return setRefused([TAKEN]);
+    }
+    try {
+      const sent = productOf(product?.id ?? null, current, changed);
+      const { transaction_id } = await client
+        .uploadProducts({ products: [sent] });
+      nameUpload(
+        transaction_id,
+        product === null
+          ? `New ${sku}`
+          : `Edit of ${sku}: ${changesTold(current, from, changed)}`,
+      );
+      setFrom(current);
+      dropUnsaved(id);
+      onSaved(transaction_id, sku);
+    } catch (failure) {
+      if (failure instanceof ApiError) setRefused(failure.details);
+      throw failure;
+    }
+  };
+  const setScalar = (name: ScalarField, text: string) =>
+    setDraft((latest) => ({
+      ...latest,
+      scalars: { ...latest.scalars, [name]: text },
+    }));
+  const setList = (name: ListField, items: readonly Item[]) =>
+    setDraft((latest) => ({
+      ...latest,
+      lists: { ...latest.lists, [name]: items },
+    }));
+  return (
+    <Form
+      class="card product"
+      noValidate
+      onSubmit={() => run(save)}
+    >
+      <fieldset class="plain" disabled={viewedSeller() !== null}>
+        <div class="pairs">
+          {SCALAR_NAMES.map((name) => (
+            <FieldOf
+              key={name}
+              name={name}
+              draft={draft}
+              isNew={product === null}
+              problem={messageFor(name, refused) ??
+                (changed.includes(name)
+                  ? problemOf(name, draft.scalars[name])
+                  : null)}
+              onText={(text) => setScalar(name, text)}
+              onCurrency={(currency) =>
+                setDraft((latest) => ({ ...latest, currency }))}
+            />
+          ))}
+        </div>
+        {LIST_NAMES.map((name) => (
+          <ListOf
+            key={name}
+            name={name}
+            items={draft.lists[name]}
+            problem={messageFor(name, refused)}
+            onItems={(items) => setList(name, items)}
+          />
+        ))}
+      </fieldset>
+      {error && <ErrorNote error={error} />}
+      {doubt !== null && doubt === asked && (
+        <p class="note warn" role="alert">
+          {capitalised(doubt)} Nothing is saved yet; “Save” stores it.
+        </p>
+      )}
+      {met.length > 0 && (
+        <p class="note warn" role="alert">
+          Somebody else has changed this meanwhile, and nothing is saved yet:
+          {" "}
+          {met.map(labelOf).join(", ")}. “Save” replaces it with what stands
+          here; “Discard the changes” shows what is stored.
+        </p>
+      )}
+      <Changing>
+        <p class="row">
+          <button
+            type="submit"
+            class="main"
+            disabled={busy || changed.length === 0 || wrong.length > 0}
+          >
+            {product === null ? "Create the product" : "Save"}
+          </button>
+          {changed.length > 0 && (
+            <button
+              type="button"
+              onClick={() => {
+                setDraft(from);
+                setRefused([]);
+                setMet([]);
+              }}
+            >
+              Discard the changes
+            </button>
+          )}
+          <span class="quiet" role="status">
+            {changed.length === 0
+              ? ""
+              : `Changed: ${changed.map(labelOf).join(", ")}`}
+          </span>
+        </p>
+      </Changing>
+    </Form>
+  );
+}
+
+/** What the service said of a field. */
+function messageFor(name: string, refused: readonly Detail[]): string | null {
+  return refused.find(({ field }) => field?.split(/[^a-z_]/, 1)[0] === name)
+    ?.message ?? null;
+}
+
+interface FieldProps {
+  name: ScalarField;
+  draft: Draft;
+  isNew: boolean;
+  problem: string | null;
+  onText: (text: string) => void;
+  onCurrency: (currency: string) => void;
+}
+
+function FieldOf(props: FieldProps) {
+  const { name, draft, isNew, problem, onCurrency } = props;
+  const { label, unit, required, form } = SCALAR_RULES[name];
+  const id = `field-${name}`;
+  return (
+    <div class={form.kind === "text" ? "pair whole" : "pair"}>
+      <label for={id}>
+        {label}
+        {required && isNew && " (needed)"}
+      </label>
+      <span class="row">
+        <Control {...props} id={id} />
+        {unit?.column === "currency" && (
+          <input
+            aria-label="Currency"
+            size={4}
+            maxLength={3}
+            placeholder={unit.example}
+            value={draft.currency}
+            onInput={(event) =>
+              onCurrency(event.currentTarget.value.toUpperCase())}
+          />
+        )}
+        {unit !== undefined && unit.column === undefined && (
+          <span class="quiet">{unit.example}</span>
+        )}
+      </span>
+      {problem && <p class="bad" id={`${id}-problem`} role="alert">{problem}
+      </p>}
+    </div>
+  );
+}
+
+function Control(
+  { name, draft, problem, onText, id }: FieldProps & { id: string },
+): ComponentChildren {
+  const { form, clears } = SCALAR_RULES[name];
+  const common = {
+    id,
+    class: "grow",
+    value: draft.scalars[name],
+    "aria-invalid": problem !== null,
+    "aria-describedby": problem === null ? undefined : `${id}-problem`,
+  };
+  if (form.kind === "word") {
+    return (
+      <select
+        {...common}
+        onChange={(event) => onText(event.currentTarget.value)}
+      >
+        {(clears || draft.scalars[name] === "") && (
+          <option value="">– not set –</option>
+        )}
+        {form.words.map((word) => (
+          <option key={word} value={word}>{readable(word)}</option>
+        ))}
+      </select>
+    );
+  }
+  if (form.kind === "text") {
+    return (
+      <textarea
+        {...common}
+        rows={5}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    );
+  }
+  const isNumber = form.kind === "integer" || form.kind === "digits";
+  return (
+    <input
+      {...common}
+      type={(form.kind === "date" ? "date" : "text") as "text"}
+      inputMode={isNumber
+        ? "numeric"
+        : form.kind === "decimal"
+        ? "decimal"
+        : undefined}
+      autocomplete="off"
+      onInput={(event) => onText(event.currentTarget.value)}
+    />
+  );
+}
+
+function ListOf({ name, items, problem, onItems }: {
+  name: ListField;
+  items: readonly Item[];
+  problem: string | null;
+  onItems: (items: readonly Item[]) => void;
+}) {
+  const { text, note } = WORDS[name];
+  const { max, item: element } = LISTS[name];
+  const change = (index: number, changes: Partial<Item>) =>
+    onItems(
+      items.map((item, i) => i === index ? { ...item, ...changes } : item),
+    );
+  const remove = (index: number) =>
+    onItems(items.filter((_, i) => i !== index));
+  const raise = (index: number) =>
+    onItems(
+      items.map((item, i) =>
+        i === index - 1 ? items[index] : i === index ? items[index - 1] : item
+      ),
+    );
+  return (
+    <fieldset>
+      <legend>{labelOf(name)}</legend>
+      {problem && <p class="bad" role="alert">{problem}</p>}
+      {items.map((item, i) => (
+        <div key={i} class="row">
+          {note !== undefined && (
+            <input
+              aria-label={`${note} of ${element} ${i + 1}`}
+              placeholder={note}
+              class="note-of"
+              value={item.note}
+              onInput={(event) =>
+                change(i, { note: event.currentTarget.value })}
+            />
+          )}
+          <input
+            aria-label={`${text} of ${element} ${i + 1}`}
+            placeholder={text}
+            class="grow"
+            value={item.text}
+            onInput={(event) => change(i, { text: event.currentTarget.value })}
+          />
+          {i > 0 && (
+            <button
+              type="button"
+              class="small"
+              aria-label={`Move ${element} ${i + 1} up`}
+              onClick={() => raise(i)}
+            >
+              ↑
+            </button>
+          )}
+          <button
+            type="button"
+            class="small"
+            aria-label={`Remove ${element} ${i + 1}`}
+            onClick={() => remove(i)}
+          >
+            Remove
+          </button>
+        </div>
+      ))}
+      {items.length < max && (
+        <p>
+          <button
+            type="button"
+            class="small"
+            onClick={() => onItems([...items, { text: "", note: "" }])}
+          >
+            Add {/^[aeiou]/.test(element) ? "an" : "a"} {element}
+          </button>
+        </p>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,601 @@
+/** The seller's products: search, filter and order are in the address. */
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import { STATUSES } from "../../catalogue/fields.ts";
+import { REVIEW_STATES } from "../../reviews/review.ts";
+import { saveFile } from "../lib/browser.ts";
+import { AT_ONCE } from "./bulk.ts";
+import type { FileKind } from "../import/document/catalogue_file.ts";
+import type { Client, Product } from "../../client/mod.ts";
+import { readable, stateWord } from "../lib/words.ts";
+import { ListFoot, useRows } from "../ui/paging.tsx";
+import {
+  Await,
+  count,
+  ErrorNote,
+  Form,
+  Moment,
+  money,
+  plural,
+  State,
+  Title,
+  useAction,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { goTo, linkTo, route } from "../state/route.ts";
+import { useStore } from "../lib/store.ts";
+import { type Column, Table } from "../ui/table.tsx";
+import { loadFiles } from "../import/take.ts";
+import { Thumbnails } from "../ui/thumbnails.tsx";
+import { BulkTools, type Done, DoneNote, failedImages } from "./selection.tsx";
+
+const COLUMNS: readonly Column<Product>[] = [
+  {
+    label: "Images",
+    look: "bare",
+    cell: ({ images }) => <Thumbnails images={images} />,
+  },
+  {
+    label: "SKU",
+    look: "mono sku",
+    cell: ({ id, sku }) => <a href={linkTo("products", id)}>{sku}</a>,
+  },
+  { label: "Title", look: "fill bare", cell: ({ title }) => title },
+  {
+    label: "Price",
+    right: true,
+    cell: ({ price }) => price ? money(price.amount, price.currency) : "–",
+  },
+  {
+    label: "Quantity",
+    right: true,
+    cell: ({ quantity }) => quantity == null ? "–" : count(quantity),
+  },
+  {
+    label: "Availability",
+    cell: ({ availability }) => <State of={availability ?? ""} />,
+  },
+  {
+    label: "Status",
+    cell: ({ status, review }) => (
+      <>
+        <State of={status ?? ""} />
+        {review && <State of={review.state} />}
+      </>
+    ),
+  },
+  { label: "Changed", cell: ({ updated_at }) => <Moment iso={updated_at} /> },
+];
+
+/** Where failed images are searched. */
+const FAILED: readonly Column<Product>[] = [
+  ...COLUMNS.filter(({ label }) => label === "SKU"),
+  { label: "Title", look: "bare", cell: ({ title }) => title },
+  {
+    label: "Failed images",
+    look: "fill bare",
+    cell: (product) => (
+      <div class="pictured">
+        <ul>
+          {failedImages(product).map(({ url, message }) => (
+            <li key={url} class="failure">
+              <span class="mono break">{url}</span>
+              <span>{message}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    ),
+  },
+];
+
+type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
+
+/** Products of one page. */
+const PAGE = 50;
+/** The most products in a file. */
+const EXPORTED = 50_000;
+/**
+ * Products that are put in another order than the service's; the page has to
+ * load all of them.
+ */
+const SORTED = 5_000;
+
+interface Order {
+  name: string;
+  label: string;
+  compare(a: Product, b: Product): number;
+}
+
+function byText(
+  read: (product: Product) => string | undefined,
+): Order["compare"] {
+  return (a, b) =>
+    (read(a) ?? "").localeCompare(read(b) ?? "", "en", { numeric: true });
+}
+
+function byNumber(
+  read: (product: Product) => string | number | null | undefined,
+): Order["compare"] {
+  return (a, b) => Number(read(a) ?? 0) - Number(read(b) ?? 0);
+}
+
+const ORDERS: readonly Order[] = [
+  { name: "title", label: "title", compare: byText(({ title }) => title) },
+  { name: "sku", label: "SKU", compare: byText(({ sku }) => sku) },
+  {
+    name: "price",
+    label: "lowest price",
+    compare: byNumber(({ price }) => price?.amount),
+  },
+  {
+    name: "quantity",
+    label: "least stock",
+    compare: byNumber(({ quantity }) => quantity),
+  },
+  {
+    name: "changed",
+    label: "last changed",
+    compare: (a, b) => (b.updated_at ?? "").localeCompare(a.updated_at ?? ""),
+  },
+];
+
+/** What the address says. */
+interface Search {
+  q: string;
+  status: string;
+  review: string;
+  images: string;
+  sort: string;
+  /** A cursor, or in another order than the service's the number of the page. */
+  after: string;
+}
+
+function searchOf(query: URLSearchParams): Search {
+  const text = (name: string) => query.get(name) ?? "";
+  return {
+    q: text("q"),
+    status: text("status"),
+    review: text("review"),
+    images: text("images"),
+    sort: text("sort"),
+    after: text("after"),
+  };
+}
+
+/** Opens the list with another search, at its first page unless told. */
+function show(search: Partial<Search>): void {
+  const now = searchOf(route.value.query);
+  goTo("products", undefined, { ...now, after: "", ...search });
+}
+
+export function ProductsView({ client }: { client: Client }) {
+  const search = searchOf(useStore(route).query);
+  const { q, status, review, images } = search;
+  return (
+    <Catalogue
+      key={JSON.stringify([q, status, review, images])}
+      client={client}
+      search={search}
+    />
+  );
+}
+
+/** The first products of a search, `most` at most. */
+async function productsOf(
+  client: Client,
+  query: Query,
+  most: number,
+  signal?: AbortSignal,
+): Promise<Product[]> {
+  const found: Product[] = [];
+  for await (const product of client.all.listProducts(query, { signal })) {
+    if (found.push(product) === most) break;
+  }
+  return found;
+}
+
+/** Products by their ids. */
+type Selection = ReadonlyMap<string, Product>;
+
+/** What one search finds, whatever the page and the order. */
+function Catalogue({ client, search }: { client: Client; search: Search }) {
+  const [selection, setSelection] = useState<Selection>(new Map());
+  const [done, setDone] = useState<Done | null>(null);
+  const [turn, setTurn] = useState(0);
+  const order = ORDERS.find(({ name }) => name === search.sort);
+  const selected = useMemo(() => [...selection.values()], [selection]);
+  const select = (next: Selection) => {
+    setSelection(next);
+    setDone(null);
+  };
+  const View = order === undefined ? InSentOrder : InOrder;
+  return (
+    <>
+      <div class="bar">
+        <Title>Products</Title>
+        <ExportMenu client={client} search={search} selected={selected} />
+        <Changing>
+          <a class="button" href={linkTo("new")}>New product</a>
+        </Changing>
+      </div>
+      <SearchForm search={search} />
+      {done && <DoneNote done={done} />}
+      {selected.length > 0 && (
+        <Changing>
+          <BulkTools
+            client={client}
+            products={selected}
+            onDone={(done) => {
+              select(new Map());
+              setDone(done);
+              setTurn(turn + 1);
+            }}
+          />
+        </Changing>
+      )}
+      <View
+        client={client}
+        search={search}
+        order={order!}
+        turn={turn}
+        selection={selection}
+        onSelect={select}
+      />
+    </>
+  );
+}
+
+/** Saves products as a file, which can be uploaded as it is. */
+function ExportMenu({ client, search, selected }: {
+  client: Client;
+  search: Search;
+  /** What is saved; none: what the search finds. */
+  selected: readonly Product[];
+}) {
+  const { busy, error, run } = useAction();
+  const [isCut, setCut] = useState(false);
+  const save = (kind: FileKind) =>
+    run(async () => {
+      const products = selected.length > 0
+        ? selected
+        : await productsOf(client, queryOf(search, 250), EXPORTED);
+      setCut(products.length === EXPORTED);
+      const { fileOf } = await loadFiles();
+      saveFile(await fileOf(products, kind), `products.${kind}`);
+    });
+  return (
+    <>
+      {error && <ErrorNote error={error} />}
+      {isCut && (
+        <p class="note warn">
+          The file holds the first {count(EXPORTED)}{" "}
+          products, which is what one import takes. Search for fewer.
+        </p>
+      )}
+      <select
+        aria-label="Save the products as a file"
+        disabled={busy}
+        value=""
+        onChange={(event) => save(event.currentTarget.value as FileKind)}
+      >
+        <option value="">
+          {busy
+            ? "Saving…"
+            : selected.length > 0
+            ? `Save ${count(selected.length)} as a file…`
+            : "Save as a file…"}
+        </option>
+        <option value="csv">CSV</option>
+        <option value="xlsx">Excel (.xlsx)</option>
+        <option value="xml">XML</option>
+      </select>
+    </>
+  );
+}
+
+/** Chooses what is shown of the products that a search finds. */
+function SelectionBar({ client, search, rows, selection, onSelect }:
+  & ListProps
+  & { rows: readonly Product[] }) {
+  const { busy, error, run } = useAction();
+  const isWhole = rows.every(({ id }) => selection.has(id));
+  const isFull = selection.size === AT_ONCE;
+  const selectAll = () =>
+    run(async () => {
+      const found = await productsOf(client, queryOf(search, 250), AT_ONCE);
+      onSelect(byId(found));
+    });
+  return (
+    <div class="row">
+      <label class="row">
+        <input
+          type="checkbox"
+          checked={isWhole}
+          onChange={() => {
+            const next = new Map(selection);
+            for (const product of rows) {
+              if (isWhole) next.delete(product.id);
+              else if (next.size < AT_ONCE) next.set(product.id, product);
+            }
+            onSelect(next);
+          }}
+        />
+        Select these {count(rows.length)}
+      </label>
+      <button type="button" class="small" disabled={busy} onClick={selectAll}>
+        {busy ? "Selecting…" : "Select all that are found"}
+      </button>
+      {selection.size > 0 && (
+        <>
+          <strong role="status">
+            {plural(selection.size, "product")} selected
+            {isFull && ", the most at a time"}
+          </strong>
+          <button
+            type="button"
+            class="small"
+            onClick={() => onSelect(new Map())}
+          >
+            Select none
+          </button>
+        </>
+      )}
+      {error && <ErrorNote error={error} />}
+    </div>
+  );
+}
+
+function byId(products: readonly Product[]): Selection {
+  return new Map(products.map((product) => [product.id, product]));
+}
+
+interface ListProps {
+  client: Client;
+  search: Search;
+  selection: Selection;
+  onSelect: (next: Selection) => void;
+}
+
+interface ViewProps extends ListProps {
+  order: Order;
+  /** Changes when the products have. */
+  turn: number;
+}
+
+/** Cursors of pages that were left by "Next", by the cursor that came then. */
+const former = new Map<string, string>();
+
+function InSentOrder(props: ViewProps) {
+  const { client, search, turn } = props;
+  const { after } = search;
+  const query = queryOf(search, PAGE);
+  const list = useRows(async (cursor = after || undefined, signal) => {
+    const { products: rows, next } = await client
+      .listProducts({ ...query, after: cursor }, { signal });
+    return { rows, next };
+  }, [client, JSON.stringify([query, after]), turn]);
+  const previous = former.get(after);
+  return (
+    <>
+      <ProductTable {...props} rows={list.rows ?? []} />
+      <ListFoot
+        list={{ ...list, more: null }}
+        empty={<Empty search={search} />}
+      />
+      <Pages
+        previous={after === "" ? null : previous ?? ""}
+        isFirst={previous === undefined}
+        next={list.next ?? null}
+        onNext={(next) => former.set(next, after)}
+      />
+    </>
+  );
+}
+
+function InOrder(props: ViewProps) {
+  const { client, search, order, turn } = props;
+  const loaded = useLoaded(
+    (signal) => productsOf(client, queryOf(search, 250), SORTED, signal),
+    [client, turn],
+  );
+  const page = Number(search.after) || 0;
+  return (
+    <Await loaded={loaded}>
+      {(rows) => {
+        const sorted = rows.toSorted(order.compare);
+        const from = page * PAGE;
+        return (
+          <>
+            {rows.length === SORTED && (
+              <p class="note warn">
+                Only the first {count(rows.length)}{" "}
+                products are in this order. Search for fewer.
+              </p>
+            )}
+            <ProductTable {...props} rows={sorted.slice(from, from + PAGE)} />
+            {rows.length === 0 && <Empty search={search} />}
+            <Pages
+              previous={page === 0 ? null : page === 1 ? "" : `${page - 1}`}
+              isFirst={page === 1}
+              next={from + PAGE < rows.length ? `${page + 1}` : null}
+            />
+          </>
+        );
+      }}
+    </Await>
+  );
+}
+
+function ProductTable(props: ListProps & { rows: readonly Product[] }) {
+  const { search, rows, selection, onSelect } = props;
+  if (rows.length === 0) return null;
+  const chosen: Column<Product> = {
+    label: "Select",
+    cell: (product) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${product.sku}`}
+        checked={selection.has(product.id)}
+        disabled={selection.size === AT_ONCE && !selection.has(product.id)}
+        onChange={(event) => {
+          const next = new Map(selection);
+          if (event.currentTarget.checked) next.set(product.id, product);
+          else next.delete(product.id);
+          onSelect(next);
+        }}
+      />
+    ),
+  };
+  const columns = search.images === "failed" ? FAILED : COLUMNS;
+  return (
+    <>
+      <SelectionBar {...props} />
+      <Table
+        label="Products"
+        columns={[chosen, ...columns]}
+        rows={rows}
+        keyOf={({ id }) => id}
+      />
+    </>
+  );
+}
+
+function Empty({ search: { q, status, review, images } }: { search: Search }) {
+  return q || status || review || images
+    ? (
+      <p class="quiet">
+        No product is like that.{" "}
+        <a href={linkTo("products")}>Show all products</a>
+      </p>
+    )
+    : (
+      <p class="quiet">
+        There are no products yet.{" "}
+        <Changing>
+          <a href={linkTo("upload")}>Upload some</a> or{" "}
+          <a href={linkTo("new")}>write one here</a>.
+        </Changing>
+      </p>
+    );
+}
+
+function Pages({ previous, isFirst, next, onNext }: {
+  /** What `after` is on the page before; null if this is the first one. */
+  previous: string | null;
+  isFirst: boolean;
+  next: string | null;
+  onNext?: (next: string) => void;
+}) {
+  if (previous === null && next === null) return null;
+  const search = searchOf(route.value.query);
+  const link = (after: string) =>
+    linkTo("products", undefined, { ...search, after });
+  return (
+    <nav class="row" aria-label="Pages">
+      {previous !== null && (
+        <a class="button" href={link(previous)}>
+          {isFirst ? "First page" : "Previous page"}
+        </a>
+      )}
+      {next !== null && (
+        <a
+          class="button"
+          href={link(next)}
+          onClick={() => onNext?.(next)}
+        >
+          Next page
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function queryOf({ q, status, review, images }: Search, limit: number): Query {
+  return {
+    limit,
+    q: q || undefined,
+    status: STATUSES.find((word) => word === status),
+    review: REVIEW_STATES.find((word) => word === review),
+    images: IMAGE_STATES.find((word) => word === images),
+  };
+}
+
+const IMAGE_STATES = ["failed", "pending", "stored"] as const;
+
+function SearchForm({ search }: { search: Search }) {
+  const [q, setQ] = useState(search.q);
+  // Before anything can be typed.
+  useLayoutEffect(() => setQ(search.q), [search.q]);
+  return (
+    <Form
+      class="row"
+      role="search"
+      onSubmit={() => show({ q: q.trim() })}
+    >
+      <span class="field grow">
+        <label for="q">SKU or title</label>
+        <input
+          id="q"
+          type="search"
+          class="grow"
+          value={q}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
+      </span>
+      <span class="field">
+        <label for="status">Status</label>
+        <select
+          id="status"
+          value={search.status}
+          onChange={(event) => show({ status: event.currentTarget.value })}
+        >
+          <option value="">any</option>
+          {STATUSES.map((word) => (
+            <option key={word} value={word}>{readable(word)}</option>
+          ))}
+        </select>
+      </span>
+      <span class="field">
+        <label for="review">Review</label>
+        <select
+          id="review"
+          value={search.review}
+          onChange={(event) => show({ review: event.currentTarget.value })}
+        >
+          <option value="">any</option>
+          {REVIEW_STATES.map((word) => (
+            <option key={word} value={word}>{readable(stateWord(word))}</option>
+          ))}
+        </select>
+      </span>
+      <span class="field">
+        <label for="images">Images</label>
+        <select
+          id="images"
+          value={search.images}
+          onChange={(event) => show({ images: event.currentTarget.value })}
+        >
+          <option value="">any</option>
+          {IMAGE_STATES.map((word) => (
+            <option key={word} value={word}>{readable(stateWord(word))}</option>
+          ))}
+        </select>
+      </span>
+      <span class="field">
+        <label for="sort">Order</label>
+        <select
+          id="sort"
+          value={search.sort}
+          onChange={(event) => show({ sort: event.currentTarget.value })}
+        >
+          <option value="">as uploaded</option>
+          {ORDERS.map(({ name, label }) => (
+            <option key={name} value={name}>{label}</option>
+          ))}
+        </select>
+      </span>
+      <button type="submit">Search</button>
+    </Form>
+  );
+}

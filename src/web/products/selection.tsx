@@ -1,0 +1,462 @@
+/** What is done with the products that are selected. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { STATUSES } from "../../catalogue/fields.ts";
+import {
+  ApiError,
+  type Client,
+  type DryRun,
+  type Product,
+  type ProductAttributes,
+} from "../../client/mod.ts";
+import {
+  type BulkChange,
+  flawOf,
+  type Step,
+  stepsOf,
+  titleOf,
+} from "./bulk.ts";
+import { saveFile } from "../lib/browser.ts";
+import { nameUpload } from "../state/names.ts";
+import {
+  count,
+  ErrorNote,
+  Form,
+  plural,
+  sentenceOf,
+  SureButton,
+  useAction,
+} from "../ui/parts.tsx";
+import { goTo, linkTo } from "../state/route.ts";
+import { loadFiles } from "../import/take.ts";
+import { readable } from "../lib/words.ts";
+import { ProblemList } from "../uploads/refusals.tsx";
+
+/** Every change that the form offers. */
+const CHANGES = [
+  { field: "price", how: "percent", label: "Price by percent" },
+  { field: "price", how: "by", label: "Price by an amount" },
+  { field: "price", how: "to", label: "Price to a value" },
+  { field: "quantity", how: "to", label: "Quantity to a value" },
+  { field: "quantity", how: "by", label: "Quantity by a number" },
+  { field: "status", how: "to", label: "Status" },
+] as const;
+
+/** What was done, for a note. */
+export interface Done {
+  text: string;
+  /** What can be undone. */
+  transaction_id?: string;
+  /** Former values are known of prices alone. */
+  ofPrices?: boolean;
+  /** What cannot, and can be stored again. */
+  deleted?: readonly Product[];
+  /** Why some of it was not done. */
+  failures?: readonly Failure[];
+}
+
+interface Failure {
+  sku: string;
+  message: string;
+}
+
+export function BulkTools({ client, products, onDone }: {
+  client: Client;
+  products: readonly Product[];
+  /** What is shown of them is old. */
+  onDone: (done: Done) => void;
+}) {
+  return (
+    <section class="card" aria-label="Selected products">
+      <ChangeForm client={client} products={products} onDone={onDone} />
+      <div class="row">
+        <Deletion client={client} products={products} onDone={onDone} />
+        <Refetch client={client} products={products} />
+      </div>
+    </section>
+  );
+}
+
+interface Preview {
+  change: BulkChange;
+  steps: readonly Step[];
+  outcome: DryRun;
+}
+
+function ChangeForm({ client, products, onDone }: {
+  client: Client;
+  products: readonly Product[];
+  onDone: (done: Done) => void;
+}) {
+  const { busy, error, run } = useAction();
+  const [at, setAt] = useState(0);
+  const [typed, setTyped] = useState("");
+  const [flaw, setFlaw] = useState<string | null>(null);
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const { field, how } = CHANGES[at];
+  const isStatus = field === "status";
+  const text = isStatus && typed === "" ? STATUSES[0] : typed;
+  // Another selection is another change.
+  useEffect(() => setPreview(null), [products]);
+  const set = (next: number, value: string) => {
+    setAt(next);
+    setTyped(value);
+    setFlaw(null);
+    setPreview(null);
+  };
+  const look = () => {
+    const change = { field, how, text } as BulkChange;
+    const flaw = flawOf(change);
+    setFlaw(flaw);
+    if (flaw !== null) return;
+    run(async () => {
+      const steps = stepsOf(products, change);
+      const outcome = steps.length === 0
+        ? NOTHING
+        : await dryRun(client, steps.map(({ sent }) => sent));
+      setPreview({ change, steps, outcome });
+    });
+  };
+  const store = ({ change, steps, outcome }: Preview) =>
+    run(async () => {
+      const { transaction_id, refused = 0 } = await client.uploadAttributes({
+        products: steps.map(({ sent }) => sent),
+        accept: "valid",
+      });
+      nameUpload(transaction_id, titleOf(change));
+      const { updated, refused: known = 0 } = outcome.products;
+      const more = refused - known;
+      const text = `${plural(updated - more, "product")} changed.`;
+      onDone({
+        transaction_id,
+        ofPrices: change.field === "price",
+        text: refused === 0 ? text : `${text} ${count(refused)} refused.`,
+      });
+    });
+  return (
+    <>
+      <Form class="row" onSubmit={look}>
+        <span class="field">
+          <label for="bulk-change">Change</label>
+          <select
+            id="bulk-change"
+            value={at}
+            onChange={(event) => set(Number(event.currentTarget.value), "")}
+          >
+            {CHANGES.map(({ label }, i) => (
+              <option key={label} value={i}>{label}</option>
+            ))}
+          </select>
+        </span>
+        <span class="field">
+          <label for="bulk-value">{isStatus ? "Status" : "Value"}</label>
+          {isStatus
+            ? (
+              <select
+                id="bulk-value"
+                value={text}
+                onChange={(event) => set(at, event.currentTarget.value)}
+              >
+                {STATUSES.map((word) => (
+                  <option key={word} value={word}>{readable(word)}</option>
+                ))}
+              </select>
+            )
+            : (
+              <input
+                id="bulk-value"
+                required
+                value={typed}
+                placeholder={how === "percent"
+                  ? "−10 %"
+                  : how === "by"
+                  ? "+5 or −5"
+                  : ""}
+                aria-invalid={flaw !== null}
+                aria-describedby="bulk-flaw"
+                onInput={(event) => set(at, event.currentTarget.value)}
+              />
+            )}
+        </span>
+        <button
+          type="submit"
+          class={preview === null ? "main" : ""}
+          disabled={busy}
+        >
+          {busy && preview === null
+            ? "Looking…"
+            : `Preview for ${plural(products.length, "product")}`}
+        </button>
+      </Form>
+      {flaw !== null && <p id="bulk-flaw" class="bad" role="alert">{flaw}</p>}
+      {preview !== null && (
+        <PreviewNote
+          preview={preview}
+          left={products.length - preview.steps.length}
+          busy={busy}
+          onStore={() => store(preview)}
+          onCancel={() => setPreview(null)}
+        />
+      )}
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+const NOTHING: DryRun = {
+  products: { total: 0, created: 0, updated: 0, unchanged: 0 },
+};
+
+/** What is valid of a change; if nothing is, that is no error here. */
+async function dryRun(
+  client: Client,
+  products: ProductAttributes[],
+): Promise<DryRun> {
+  try {
+    const { dry_run } = await client
+      .uploadAttributes({ products, dry_run: true, accept: "valid" });
+    return dry_run;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.details.length === 0) throw error;
+    const { length } = products;
+    return {
+      products: { ...NOTHING.products, total: length, refused: length },
+      details: [...error.details],
+    };
+  }
+}
+
+/** Steps that a preview lists. */
+const SHOWN = 5;
+
+function PreviewNote({ preview, left, busy, onStore, onCancel }: {
+  preview: Preview;
+  /** Products without the value that it starts from. */
+  left: number;
+  busy: boolean;
+  onStore: () => void;
+  onCancel: () => void;
+}) {
+  const { outcome: { products, details, more }, steps } = preview;
+  const { updated, unchanged, refused = 0 } = products;
+  const doubts = steps.filter(({ doubt }) => doubt !== null);
+  return (
+    <section
+      class={refused + doubts.length > 0 ? "note warn" : "note"}
+      aria-label="Preview"
+      role="status"
+    >
+      <p>
+        {[
+          `${plural(updated, "product")} would change`,
+          unchanged > 0 && `${count(unchanged)} would stay the same`,
+          left > 0 && `${count(left)} without this value`,
+          refused > 0 && `${count(refused)} cannot be changed so`,
+        ].filter(Boolean).join(", ")}.
+      </p>
+      {updated > 0 && (
+        <ul>
+          {steps.filter(({ from, to }) => from !== to).slice(0, SHOWN)
+            .map(({ sku, from, to }) => (
+              <li key={sku}>
+                <span class="mono">{sku}</span>: {from} → {to}
+              </li>
+            ))}
+          {steps.length > SHOWN && <li>…</li>}
+        </ul>
+      )}
+      {updated > 0 && doubts.length > 0 && (
+        <p>
+          {doubts[0].sku}: {doubts[0].doubt}
+          {doubts.length > 1 && ` So of ${count(doubts.length)} products.`}
+        </p>
+      )}
+      {details && <ProblemList details={details} more={more} />}
+      <p class="row">
+        {updated > 0 && (
+          <button
+            type="button"
+            class="main"
+            disabled={busy}
+            onClick={onStore}
+          >
+            {doubts.length > 0 ? "It is meant: change" : "Change"} {refused > 0
+              ? `${count(updated)}, leave ${count(refused)}`
+              : plural(updated, "product")}
+          </button>
+        )}
+        <button type="button" onClick={onCancel}>Cancel</button>
+      </p>
+    </section>
+  );
+}
+
+/** SKUs that the question names. */
+const NAMED = 3;
+
+function Deletion({ client, products, onDone }: {
+  client: Client;
+  products: readonly Product[];
+  onDone: (done: Done) => void;
+}) {
+  const { busy, error, run } = useAction();
+  const [tried, setTried] = useState(0);
+  const stopped = useRef(false);
+  useEffect(() => () => void (stopped.current = true), []);
+  const remove = () =>
+    run(async () => {
+      stopped.current = false;
+      const deleted: Product[] = [];
+      const failures: Failure[] = [];
+      for (const [n, product] of products.entries()) {
+        if (stopped.current) break;
+        setTried(n);
+        try {
+          await deleteOne(client, product.id);
+          deleted.push(product);
+        } catch (error) {
+          failures.push({
+            sku: product.sku ?? product.id,
+            message: sentenceOf(error as Error),
+          });
+          // What concerns all of them ends it.
+          if (!isOfOne(error)) break;
+        }
+      }
+      const text = `${plural(deleted.length, "product")} deleted.`;
+      const left = products.length - deleted.length;
+      onDone({
+        text: left === 0 ? text : `${text} ${count(left)} not.`,
+        deleted,
+        failures,
+      });
+    });
+  if (busy) {
+    return (
+      <span class="row" role="status">
+        Deleted {count(tried)} of {count(products.length)}
+        <button type="button" onClick={() => void (stopped.current = true)}>
+          Stop
+        </button>
+      </span>
+    );
+  }
+  const further = products.length - NAMED;
+  const names = products.slice(0, NAMED).map(({ sku }) => sku).join(", ") +
+    (further > 0 ? ` and ${count(further)} more` : "");
+  return (
+    <>
+      <SureButton
+        label={`Delete ${plural(products.length, "product")}`}
+        question={`Delete ${names} for good? They can be saved as a file afterwards.`}
+        onSure={remove}
+      />
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+/** One that is gone needs nothing. */
+async function deleteOne(client: Client, sku_or_id: string): Promise<void> {
+  try {
+    await client.deleteProduct({ sku_or_id });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+  }
+}
+
+/** Whether the next product may be deleted nevertheless. */
+function isOfOne(error: unknown): boolean {
+  return error instanceof ApiError && ![401, 403, 429].includes(error.status);
+}
+
+/** The images of a product that could not be fetched. */
+export function failedImages({ images = [] }: Product) {
+  return images.filter(({ status }) => status === "failed");
+}
+
+/** Sends products with failed images again, which has these fetched. */
+function Refetch({ client, products }: {
+  client: Client;
+  products: readonly Product[];
+}) {
+  const { busy, error, run } = useAction();
+  const broken = products.filter((one) => failedImages(one).length > 0);
+  if (broken.length === 0) return null;
+  const images = broken.reduce(
+    (sum, one) => sum + failedImages(one).length,
+    0,
+  );
+  const fetchAgain = () =>
+    run(async () => {
+      const { import_id } = await client.beginImport({
+        products: broken.map(({ id, images = [] }) => ({
+          id,
+          images: images.map(({ url, alt }) => ({ url, alt })),
+        })),
+        accept: "valid",
+        name: "Failed images again",
+      });
+      goTo("imports", import_id);
+    });
+  return (
+    <>
+      <button type="button" disabled={busy} onClick={fetchAgain}>
+        {busy ? "Asking…" : `Retry ${plural(images, "failed image")}`}
+      </button>
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+/** Says what was done, with the way back. */
+export function DoneNote({ done }: { done: Done }) {
+  const { text, transaction_id, deleted = [], failures = [] } = done;
+  const note = useRef<HTMLDivElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => note.current?.focus(), [done]);
+  return (
+    <div
+      ref={note}
+      tabIndex={-1}
+      class={failures.length > 0 ? "note warn" : "note good"}
+      role="status"
+    >
+      <p>
+        {text}{" "}
+        {transaction_id !== undefined && (
+          <a href={linkTo("uploads", transaction_id)}>
+            {done.ofPrices ? "See or undo the change" : "Undo the change…"}
+          </a>
+        )}
+      </p>
+      {failures.length > 0 && (
+        <ul>
+          {failures.slice(0, SHOWN).map(({ sku, message }) => (
+            <li key={sku}>
+              <span class="mono">{sku}</span>: {message}
+            </li>
+          ))}
+          {failures.length > SHOWN && <li>…</li>}
+        </ul>
+      )}
+      {deleted.length > 0 && (
+        <p>
+          <button
+            type="button"
+            onClick={() => saveDeleted(deleted)}
+          >
+            Save {plural(deleted.length, "deleted product")} as a file
+          </button>{" "}
+          <span class="quiet">
+            To upload it makes them again, as they were when you selected them.
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+async function saveDeleted(products: readonly Product[]): Promise<void> {
+  const { fileOfDeleted } = await loadFiles();
+  saveFile(fileOfDeleted(products), "deleted-products.xml");
+}

@@ -1,0 +1,467 @@
+/** The frame around the views, and the choice of the view. */
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Client, Trigger } from "../../client/mod.ts";
+import {
+  ended,
+  endOf,
+  isWhole,
+  progress,
+  stopFollowing,
+} from "../state/background.ts";
+import { droppedFile } from "../lib/browser.ts";
+import { lazy } from "../ui/lazy.tsx";
+import { placeOf, titleOf } from "../state/names.ts";
+import { useLoaded } from "../ui/parts.tsx";
+import {
+  goTo,
+  linkTo,
+  type Route,
+  route,
+  viewedSeller,
+} from "../state/route.ts";
+import { sandbox } from "../state/sandbox.ts";
+import { type Role, type Session, session, signOut } from "../state/session.ts";
+import { useStore } from "../lib/store.ts";
+import { takeAny } from "../import/take.ts";
+import { dropAll, isAtWork, keepFile } from "../import/taken.ts";
+import { ThemeButton } from "./theme.tsx";
+import { dropAllUnsaved, hasUnsaved } from "../products/unsaved.ts";
+import { SignInView } from "./sign_in.tsx";
+import { UploadView } from "../import/start.tsx";
+
+/** The views of each role are a part of the page that is loaded when needed. */
+const ofSellers = () => import("./of_sellers.ts");
+const DeliveriesView = lazy(async () => (await ofSellers()).DeliveriesView);
+const ImportView = lazy(async () => (await ofSellers()).ImportView);
+const KeysView = lazy(async () => (await ofSellers()).KeysView);
+const NewProductView = lazy(async () => (await ofSellers()).NewProductView);
+const ProductView = lazy(async () => (await ofSellers()).ProductView);
+const ProductsView = lazy(async () => (await ofSellers()).ProductsView);
+const TransactionView = lazy(async () => (await ofSellers()).TransactionView);
+const UploadsView = lazy(async () => (await ofSellers()).UploadsView);
+const WebhooksView = lazy(async () => (await ofSellers()).WebhooksView);
+
+const ofOperators = () => import("./of_operators.ts");
+const AuditView = lazy(async () => (await ofOperators()).AuditView);
+const OperatorView = lazy(async () => (await ofOperators()).OperatorView);
+const RefusalsView = lazy(async () => (await ofOperators()).RefusalsView);
+const ReviewsView = lazy(async () => (await ofOperators()).ReviewsView);
+const SellerView = lazy(async () => (await ofOperators()).SellerView);
+const SellersView = lazy(async () => (await ofOperators()).SellersView);
+
+interface View {
+  name: string;
+  label: string;
+  /** Not in the navigation; the name of the view that it belongs to. */
+  within?: string;
+  draw(client: Client, id: string | null): preact.JSX.Element;
+}
+
+/** The first one is the start view. */
+const VIEWS: Readonly<Record<Role, readonly View[]>> = {
+  seller: [
+    {
+      name: "upload",
+      label: "Upload",
+      draw: (client) => <UploadView client={client} />,
+    },
+    {
+      name: "uploads",
+      label: "History",
+      draw: (client, id) =>
+        id === null
+          ? <UploadsView client={client} />
+          : <TransactionView key={id} client={client} id={id} />,
+    },
+    {
+      name: "imports",
+      label: "Import",
+      within: "uploads",
+      draw: (client, id) =>
+        id === null
+          ? <UploadsView client={client} />
+          : <ImportView key={id} client={client} id={id} />,
+    },
+    {
+      name: "products",
+      label: "Products",
+      draw: (client, id) =>
+        id === null
+          ? <ProductsView client={client} />
+          : <ProductView key={id} client={client} id={id} />,
+    },
+    {
+      name: "new",
+      label: "New product",
+      within: "products",
+      draw: (client) => <NewProductView client={client} />,
+    },
+    {
+      name: "webhooks",
+      label: "Webhooks",
+      draw: (client, id) =>
+        id === null
+          ? <WebhooksView client={client} />
+          : <DeliveriesView key={id} client={client} trigger={id as Trigger} />,
+    },
+    {
+      name: "keys",
+      label: "Keys",
+      draw: (client) => <KeysView client={client} />,
+    },
+  ],
+  operator: [
+    {
+      name: "overview",
+      label: "Overview",
+      draw: (client) => <OperatorView client={client} />,
+    },
+    {
+      name: "sellers",
+      label: "Sellers",
+      draw: (client, id) =>
+        id === null
+          ? <SellersView client={client} />
+          : <SellerView key={id} client={client} id={id} />,
+    },
+    {
+      name: "reviews",
+      label: "Review",
+      draw: (client) => <ReviewsView client={client} />,
+    },
+    {
+      name: "refusals",
+      label: "Refusals",
+      draw: (client) => <RefusalsView client={client} />,
+    },
+    {
+      name: "audit",
+      label: "Audit",
+      draw: (client) => <AuditView client={client} />,
+    },
+  ],
+};
+
+export function App() {
+  const current = useStore(session);
+  const place = useStore(route);
+  const main = useRef<HTMLElement>(null);
+  const signedIn = current.role !== null;
+  const views = signedIn ? viewsOf(current.role) : [];
+  const view = signedIn ? viewAt(views, place) : null;
+  const client = useClient(signedIn ? current : null);
+  useFocus(main, `${view?.name} ${place.id}`);
+  useDrop(signedIn ? current : null);
+  useTitle(view?.label ?? "Sign in");
+  useLeaving();
+  useEffect(() => {
+    if (signedIn) return;
+    stopFollowing();
+    keepFile();
+  }, [signedIn]);
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => skip(event, main.current)}
+      >
+        Skip to the content
+      </a>
+      <Header current={signedIn ? current : null} views={views} view={view} />
+      <main id="main" ref={main} tabIndex={-1}>
+        {signedIn && <ViewedNote />}
+        {client !== null && view !== null
+          ? view.draw(client, place.id)
+          : (
+            <SignInView
+              notice={current.role === null ? current.notice : null}
+            />
+          )}
+      </main>
+      <EndNotice />
+      {signedIn && <Shortcuts views={views} />}
+    </>
+  );
+}
+
+/** What an operator may look at of a seller. */
+const VIEWED: readonly View[] = VIEWS.seller
+  .filter(({ name }) =>
+    ["uploads", "imports", "products", "webhooks"].includes(name)
+  );
+
+function viewsOf(role: Role): readonly View[] {
+  return viewedSeller() === null ? VIEWS[role] : VIEWED;
+}
+
+/** The client of the views: the user's own, or of the viewed seller. */
+function useClient(current: Session | null): Client | null {
+  const of = viewedSeller();
+  return useMemo(
+    () =>
+      of === null || !current ? current && current.client : current.viewOf(of),
+    [current, of],
+  );
+}
+
+/** Says whose view it is. */
+function ViewedNote() {
+  const of = viewedSeller();
+  return of === null ? null : (
+    <p class="note row">
+      <span class="grow">
+        You see what the seller <b class="break">{of}</b> sees, read only.
+      </span>
+      <a href={linkTo("sellers", undefined, {}, null)}>Back to the sellers</a>
+    </p>
+  );
+}
+
+/** Views by the letter that follows `g`. */
+function letterOf(name: string, views: readonly View[]): string {
+  const taken = views.slice(0, views.findIndex((view) => view.name === name))
+    .map((view) => letterOf(view.name, views));
+  return [...LETTERS[name] ?? name].find((one) => !taken.includes(one)) ?? "";
+}
+
+/** Names whose labels begin with another letter. */
+const LETTERS: Readonly<Record<string, string>> = { uploads: "history" };
+
+/** Keys that work outside of fields; `?` lists them. */
+function Shortcuts({ views }: { views: readonly View[] }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    let isGoing = false;
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const isField = event.target instanceof Element &&
+        event.target.matches("input, textarea, select");
+      if (isField) return;
+      const wanted = views.find(({ name }) =>
+        isGoing && letterOf(name, views) === event.key
+      );
+      isGoing = event.key === "g";
+      if (event.key === "?") dialog.current?.showModal();
+      else if (wanted !== undefined) goTo(wanted.name);
+      else if (event.key === "/") {
+        const search = document.querySelector<HTMLInputElement>(
+          "input[type=search]",
+        );
+        search?.focus();
+      } else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [views]);
+  return (
+    <dialog ref={dialog} class="card" aria-label="Keyboard shortcuts">
+      <h2>Keyboard shortcuts</h2>
+      <dl class="keys">
+        {views.map(({ name, label }) => (
+          <div key={name}>
+            <dt>
+              <kbd>g</kbd> <kbd>{letterOf(name, views)}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>
+            <kbd>/</kbd>
+          </dt>
+          <dd>Search or filter</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>?</kbd>
+          </dt>
+          <dd>These shortcuts</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>Esc</kbd>
+          </dt>
+          <dd>Close</dd>
+        </div>
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
+
+/** What is in progress stands first, where narrow tabs show it. */
+function useTitle(label: string): void {
+  const percent = useStore(progress);
+  useEffect(() => {
+    const lead = percent === null ? "" : `${percent} % · `;
+    document.title = `${lead}${label} · Seller interface`;
+  }, [label, percent]);
+}
+
+/** Has the browser ask before the page is closed, where that would lose work. */
+function useLeaving(): void {
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (isAtWork() || hasUnsaved()) event.preventDefault();
+    };
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, []);
+}
+
+/** Says that something has ended while another view was open. */
+function EndNotice() {
+  const last = useStore(ended);
+  const { view, id } = useStore(route);
+  const place = last && placeOf(last);
+  const isOpen = place?.id === id && place?.view === view;
+  return (
+    <div class="toast" role="status">
+      {last && place && !isOpen && (
+        <p class={isWhole(last) ? "note good" : "note warn"}>
+          <span>
+            <a href={linkTo(place.view, place.id)}>{titleOf(last)}</a>:{" "}
+            {endOf(last)}
+          </span>
+          <button
+            type="button"
+            class="small"
+            onClick={() =>
+              ended.set(null)}
+          >
+            Close
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function viewAt(views: readonly View[], { view }: Route): View {
+  return views.find(({ name }) => name === view) ?? views[0];
+}
+
+function Header({ current, views, view }: {
+  current: Session | null;
+  views: readonly View[];
+  view: View | null;
+}) {
+  return (
+    <header>
+      <span class="brand">
+        <span class="name">Seller interface</span>
+        {current && <Owner current={current} />}
+        {sandbox && <small class="state busy">sandbox</small>}
+        {sandbox && (
+          <a href={sandbox.mailUrl} target="_blank" rel="noopener">Mails</a>
+        )}
+      </span>
+      {current && (
+        <nav aria-label="Views">
+          {views.filter(({ within }) => within === undefined)
+            .map(({ name, label }) => (
+              <a
+                key={name}
+                href={linkTo(name)}
+                aria-current={name === (view?.within ?? view?.name)
+                  ? "page"
+                  : undefined}
+              >
+                {label}
+              </a>
+            ))}
+        </nav>
+      )}
+      <span class="tools">
+        {/* In place of the page, it would cost the file that is being read. */}
+        <a href="/docs" target="_blank" rel="noopener">Docs</a>
+        <ThemeButton />
+        {current && (
+          <button
+            type="button"
+            class="ghost"
+            onClick={leave}
+          >
+            Sign out
+          </button>
+        )}
+      </span>
+    </header>
+  );
+}
+
+/** Signs out; whoever comes next sees nothing of this user's work. */
+function leave(): void {
+  dropAll();
+  dropAllUnsaved();
+  ended.set(null);
+  signOut();
+}
+
+/** Who is signed in. */
+function Owner({ current: { role, client } }: { current: Session }) {
+  const { data } = useLoaded(
+    async (signal) =>
+      role === "operator"
+        ? "Operator"
+        : (await client.getAccount({}, { signal })).account.name,
+    [client],
+  );
+  return data && <span class="owner cut" title={data}>{data}</span>;
+}
+
+/** Moves the focus to a view's title on navigation, but not at the start. */
+function useFocus(main: { current: HTMLElement | null }, where: string): void {
+  const before = useRef(where);
+  useEffect(() => {
+    if (before.current === where) return;
+    before.current = where;
+    const title = main.current?.querySelector("h1");
+    (title ?? main.current)?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [where]);
+}
+
+/** Accepts a file dropped anywhere, even while nobody is signed in. */
+function useDrop(current: Session | null): void {
+  useEffect(() => {
+    if (current?.role === "operator") return;
+    const over = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      document.body.classList.add("dropping");
+    };
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) {
+        document.body.classList.remove("dropping");
+      }
+    };
+    const drop = async (event: DragEvent) => {
+      document.body.classList.remove("dropping");
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      const dropped = await droppedFile(event.dataTransfer);
+      if (dropped === null) return;
+      goTo("upload");
+      takeAny(current?.client ?? null, dropped.file, dropped.handle);
+    };
+    addEventListener("dragover", over);
+    addEventListener("dragleave", leave);
+    addEventListener("drop", drop);
+    return () => {
+      removeEventListener("dragover", over);
+      removeEventListener("dragleave", leave);
+      removeEventListener("drop", drop);
+    };
+  }, [current]);
+}
+
+/** A link to `#main` would be read as a view. */
+function skip(event: Event, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}

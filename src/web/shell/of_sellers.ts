@@ -1,0 +1,9 @@
+/** The views of sellers, but for the one at the start. */
+export { DeliveriesView } from "../webhooks/deliveries.tsx";
+export { ImportView } from "../uploads/import.tsx";
+export { KeysView } from "../keys/keys.tsx";
+export { NewProductView, ProductView } from "../products/product.tsx";
+export { ProductsView } from "../products/products.tsx";
+export { TransactionView } from "../uploads/transaction.tsx";
+export { UploadsView } from "../uploads/uploads.tsx";
+export { WebhooksView } from "../webhooks/webhooks.tsx";

@@ -1,0 +1,97 @@
+/**
+ * The upload or import that is going on: its progress in the tab's title, and a
+ * notice when it ends while somebody looks at something else.
+ */
+import type { Client, Import, Transaction } from "../../client/mod.ts";
+import { placeOf, titleOf } from "./names.ts";
+import { route } from "./route.ts";
+import { Store } from "../lib/store.ts";
+
+/** What is watched until its last image is settled. */
+export type Watched = Transaction | Import;
+
+/** Which one. */
+export type WatchedId = { transaction_id: string } | { import_id: string };
+
+/** Percent done; null: nothing is in progress. */
+export const progress = new Store<number | null>(null);
+/** What ended unseen; null: nothing did. */
+export const ended = new Store<Watched | null>(null);
+
+let following = new AbortController();
+
+/** The upload or import each time that it has changed, until it is final. */
+export function follow(
+  client: Client,
+  which: WatchedId,
+  options: Parameters<Client["follow"]>[1],
+): AsyncGenerator<Watched> {
+  return "import_id" in which
+    ? client.follow(which, options)
+    : client.follow(which, options);
+}
+
+/** Follows what no view shows any more, until it ends. */
+export async function followInBackground(
+  client: Client,
+  which: WatchedId,
+): Promise<void> {
+  stopFollowing();
+  const { signal } = following;
+  try {
+    const changes = follow(client, which, { signal, retryFor: Infinity });
+    for await (const watched of changes) report(watched);
+  } catch {
+    if (!signal.aborted) progress.set(null);
+  }
+}
+
+/** Ends it, because a view shows it or nobody is signed in. */
+export function stopFollowing(): void {
+  following.abort();
+  following = new AbortController();
+  progress.set(null);
+}
+
+/** Shows the progress; when it has ended unseen, says so. */
+export function report(watched: Watched): void {
+  const wasRunning = progress.value !== null;
+  const isOver = watched.finished_at !== null;
+  progress.set(isOver ? null : watched.progress);
+  if (!isOver || !wasRunning) return;
+  const { view, id } = placeOf(watched);
+  const isShown = route.value.view === view && route.value.id === id;
+  if (!isShown) ended.set(watched);
+  if (document.hidden && mayNotify() === "granted") {
+    new Notification(titleOf(watched), { body: endOf(watched) });
+  }
+}
+
+/** How it ended, as sentences. */
+export function endOf({ status, images, products }: Watched): string {
+  if (status === "cancelled") return "It was cancelled.";
+  if (status === "refused") return "Nothing of it was stored.";
+  if (status === "failed") return "The service could not go on with it.";
+  const { refused = 0 } = products;
+  return [
+    refused === 0
+      ? "It is stored."
+      : `It is stored, but for ${refused} ${
+        refused === 1 ? "product" : "products"
+      }.`,
+    images.failed > 0 &&
+    `${images.failed} ${
+      images.failed === 1 ? "image" : "images"
+    } could not be fetched.`,
+  ].filter(Boolean).join(" ");
+}
+
+/** Whether it ended without anything left to do. */
+export function isWhole({ status }: Watched): boolean {
+  return status === "completed";
+}
+
+/** Whether the browser may show notices; null if it cannot. */
+export function mayNotify(): NotificationPermission | null {
+  return "Notification" in globalThis ? Notification.permission : null;
+}

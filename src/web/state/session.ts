@@ -1,0 +1,123 @@
+/** The session: one key, kept in this tab only. */
+import {
+  ApiError,
+  type Client,
+  type ClientOptions,
+  createClient,
+} from "../../client/mod.ts";
+import { inTab } from "../lib/browser.ts";
+import { Store } from "../lib/store.ts";
+
+export type Role = "seller" | "operator";
+
+export interface Session {
+  role: Role;
+  client: Client;
+  /** What a seller sees, for an operator, who may only read it. */
+  viewOf(seller: string): Client;
+}
+
+export interface SignedOut {
+  role: null;
+  /** Why the session ended, unless the user signed out. */
+  notice: string | null;
+}
+
+const keptKey = inTab("key");
+const keptRole = inTab("role");
+
+export const session = new Store<Session | SignedOut>(restored());
+
+/** A request for each role that only this role may make. */
+const PROBES: readonly (readonly [Role, (client: Client) => unknown])[] = [
+  ["seller", (client) => client.listWebhooks()],
+  ["operator", (client) => client.listSellers({ limit: 1 })],
+];
+
+/**
+ * Finds the role of a key and signs in. Throws `ApiError` (401: invalid key) or
+ * `Unreachable`.
+ */
+export async function signIn(key: string): Promise<void> {
+  let refusal: unknown;
+  for (const [role, probe] of PROBES) {
+    try {
+      await probe(createClient({ key, retryFor: 0 }));
+      return begin(role, key);
+    } catch (error) {
+      // A key that lacks the scope of the probe.
+      if (error instanceof ApiError && error.code === "forbidden") {
+        return begin(role, key);
+      }
+      const notThisRole = error instanceof ApiError &&
+        (error.status === 401 || error.status === 404);
+      if (!notThisRole) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/** Goes on with another key of the same owner. */
+export function replaceKey(key: string): void {
+  const { role } = session.value;
+  if (role !== null) begin(role, key);
+}
+
+/** Forgets the key. */
+export function signOut(notice: string | null = null): void {
+  keptKey.set(null);
+  keptRole.set(null);
+  session.set({ role: null, notice });
+}
+
+function begin(role: Role, key: string): void {
+  keptKey.set(key);
+  keptRole.set(role);
+  session.set(sessionOf(role, key));
+}
+
+function restored(): Session | SignedOut {
+  const key = keptKey.get();
+  const role = keptRole.get();
+  if (key === null || (role !== "seller" && role !== "operator")) {
+    return { role: null, notice: null };
+  }
+  return sessionOf(role, key);
+}
+
+function sessionOf(role: Role, key: string): Session {
+  return {
+    role,
+    client: createClient(optionsOf(key)),
+    viewOf: (seller) =>
+      createClient({
+        url: `/operator_api/sellers/${encodeURIComponent(seller)}`,
+        ...optionsOf(key),
+      }),
+  };
+}
+
+function optionsOf(key: string): ClientOptions {
+  const fetchOrEnd = async (url: string, init: RequestInit) => {
+    const response = await fetch(url, init);
+    if (response.status === 401) end(key);
+    return response;
+  };
+  return {
+    key,
+    retryFor: 0,
+    fetch: fetchOrEnd,
+    // A view may stay open for as long as its upload waits for images.
+    limits: { followFor: Infinity },
+  };
+}
+
+/** Signs out because the service refuses this key. */
+function end(key: string): void {
+  // A late answer to a key that was replaced meanwhile has no effect.
+  if (keptKey.get() !== key && keptKey.get() !== null) return;
+  signOut(
+    "Your key is not valid any more: it was revoked or replaced. Sign in with the current one to go on.",
+  );
+}

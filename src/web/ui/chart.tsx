@@ -1,0 +1,131 @@
+/** A small chart: one bar an hour, successes below failures. */
+import type { Hour } from "../../client/mod.ts";
+import { count } from "./parts.tsx";
+
+const WIDTH = 480;
+const HEIGHT = 96;
+const GAP = 3;
+
+export interface Series {
+  name: Exclude<keyof Hour, "from">;
+  label: string;
+  tone: "good" | "bad" | "busy";
+}
+
+export function HourChart({ title, hours, series }: {
+  title: string;
+  hours: readonly Hour[];
+  /** The first is drawn at the bottom. */
+  series: readonly Series[];
+}) {
+  const of = (hour: Hour, { name }: Series) => hour[name];
+  const sum = (one: Series) =>
+    hours.reduce((all, hour) => all + of(hour, one), 0);
+  // bounded: the hours of one day
+  const tallest = scaleFor(Math.max(
+    1,
+    ...hours.map((hour) => series.reduce((all, one) => all + of(hour, one), 0)),
+  ));
+  const step = WIDTH / Math.max(1, hours.length);
+  return (
+    <figure class="card chart">
+      <figcaption class="row">
+        <strong class="grow">{title}</strong>
+        {series.map((one) => (
+          <span key={one.name} class={`key ${one.tone}`}>
+            {count(sum(one))} {one.label}
+          </span>
+        ))}
+      </figcaption>
+      <div class="scaled">
+        <p class="scale quiet" aria-hidden="true">
+          <span>{count(tallest)}</span>
+          <span>{tallest > 1 ? count(tallest / 2) : ""}</span>
+          <span>0</span>
+        </p>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${title} of the last ${hours.length} hours: ${
+            series.map((one) => `${count(sum(one))} ${one.label}`).join(", ")
+          }; the scale ends at ${count(tallest)} in one hour.`}
+        >
+          {hours.map((hour, i) => (
+            <Bar
+              key={hour.from}
+              x={i * step}
+              width={step - GAP}
+              parts={series.map((one) => ({
+                tone: one.tone,
+                height: of(hour, one) / tallest * (HEIGHT - 2),
+              }))}
+              title={`${hourOf(hour)}: ${
+                series.map((one) => `${count(of(hour, one))} ${one.label}`)
+                  .join(", ")
+              }`}
+            />
+          ))}
+          <line
+            class="grid"
+            x1="0"
+            x2={WIDTH}
+            y1={HEIGHT / 2}
+            y2={HEIGHT / 2}
+          />
+          <line
+            class="axis"
+            x1="0"
+            x2={WIDTH}
+            y1={HEIGHT - 0.5}
+            y2={HEIGHT - 0.5}
+          />
+        </svg>
+      </div>
+      <p class="row quiet" aria-hidden="true">
+        <span class="grow">{hours[0] && hourOf(hours[0])}</span>
+        <span>{hours.length > 0 && hourOf(hours[hours.length - 1])}</span>
+      </p>
+    </figure>
+  );
+}
+
+/** The next of 1, 2, 4, 10, 20, 40, 100 and so on; halves are whole. */
+function scaleFor(most: number): number {
+  for (let unit = 1;; unit *= 10) {
+    for (const step of [1, 2, 4]) if (step * unit >= most) return step * unit;
+  }
+}
+
+function Bar({ x, width, parts, title }: {
+  x: number;
+  width: number;
+  parts: readonly { tone: string; height: number }[];
+  title: string;
+}) {
+  let y = HEIGHT;
+  return (
+    <g>
+      <title>{title}</title>
+      <rect class="hit" x={x} y={0} width={width} height={HEIGHT} />
+      {parts.map(({ tone, height }) => {
+        y -= height;
+        return (
+          <rect
+            key={tone}
+            class={tone}
+            x={x}
+            y={y}
+            width={width}
+            height={height}
+          />
+        );
+      })}
+    </g>
+  );
+}
+
+/** `14:00`, in the browser's time zone. */
+function hourOf({ from }: Hour): string {
+  return `${String(new Date(from).getHours()).padStart(2, "0")}:00`;
+}

@@ -1,0 +1,368 @@
+/**
+ * Cells that are edited as in a spreadsheet program. Only the rows in sight are
+ * drawn, however many there are.
+ */
+import type { JSX } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { GridColumn } from "../import/repair/repair.ts";
+
+/** Pixels, as in the style sheet. */
+const ROW = 46;
+const HEAD = 32;
+const NAME = 64;
+const WIDTH = 176;
+/** Rows drawn above and below those in sight. */
+const MARGIN = 5;
+/** Rows by which one scrolls before others are drawn. */
+const STEP = 5;
+
+export interface Place {
+  row: number;
+  column: GridColumn["at"];
+}
+
+interface Message {
+  text: string | null;
+  isChanged: boolean;
+}
+
+export function Grid(
+  {
+    label,
+    rows,
+    columns,
+    nameOf,
+    textAt,
+    messageAt,
+    place,
+    onPlace,
+    onWrite,
+    onUndo,
+  }: {
+    label: string;
+    rows: readonly number[];
+    columns: readonly GridColumn[];
+    nameOf: (row: number) => string;
+    textAt: (row: number, at: GridColumn["at"]) => string;
+    messageAt: (row: number, at: GridColumn["at"]) => Message;
+    place: Place | null;
+    onPlace: (place: Place) => void;
+    onWrite: (
+      at: GridColumn["at"],
+      texts: ReadonlyMap<number, string>,
+    ) => void;
+    onUndo: () => void;
+  },
+) {
+  const box = useRef<HTMLDivElement>(null);
+  /** The first row in sight, in steps. */
+  const [seen, setSeen] = useState(0);
+  const [height, setHeight] = useState(400);
+  /** The text of the cell that is being edited; null: none is. */
+  const [typed, setTyped] = useState<string | null>(null);
+  /** The other end of a selection within the column. */
+  const [anchor, setAnchor] = useState<number | null>(null);
+  const row = place === null ? -1 : rows.indexOf(place.row);
+  const column = columns.findIndex(({ at }) => at === place?.column);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() =>
+      setHeight(box.current?.clientHeight ?? 400)
+    );
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (row >= 0) reveal(box.current!, row, column);
+  }, [row, column]);
+  const go = (toRow: number, toColumn: number, isSelecting = false) => {
+    const next = Math.min(Math.max(toRow, 0), rows.length - 1);
+    const at = columns[Math.min(Math.max(toColumn, 0), columns.length - 1)].at;
+    setAnchor(isSelecting ? anchor ?? row : null);
+    onPlace({ row: rows[next], column: at });
+  };
+  /** The selected rows, as positions. */
+  const [from, to] = anchor === null
+    ? [row, row]
+    : [Math.min(anchor, row), Math.max(anchor, row)];
+  const selected = rows.slice(from, to + 1);
+  const at = columns[column]?.at;
+  const write = (texts: Iterable<readonly [number, string]>) =>
+    onWrite(at, new Map(texts));
+  const commit = () => {
+    if (typed === null) return;
+    setTyped(null);
+    if (typed !== textAt(rows[row], at)) write([[rows[row], typed]]);
+  };
+  /** As Ctrl+D does: the first of the selection, or the cell above. */
+  const fillDown = () => {
+    const source = from === to ? rows[row - 1] : rows[from];
+    if (source === undefined) return;
+    const text = textAt(source, at);
+    write((from === to ? selected : selected.slice(1))
+      .map((one) => [one, text]));
+  };
+  const page = Math.max(1, Math.floor(height / ROW) - 2);
+  const press = (event: KeyboardEvent) => {
+    if (typed !== null || row < 0) return;
+    const { key, shiftKey } = event;
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (event.altKey || key === "Tab" || key === "Escape") return;
+    const moves: Record<string, [number, number]> = {
+      ArrowUp: [row - 1, column],
+      ArrowDown: [row + 1, column],
+      ArrowLeft: [row, column - 1],
+      ArrowRight: [row, column + 1],
+      PageUp: [row - page, column],
+      PageDown: [row + page, column],
+      Home: [isCommand ? 0 : row, 0],
+      End: [isCommand ? rows.length : row, columns.length],
+    };
+    const move = moves[key];
+    if (move !== undefined) go(...move, shiftKey && move[1] === column);
+    else if (isCommand && key === "z") onUndo();
+    else if (isCommand && key === "d") fillDown();
+    else if (isCommand) return;
+    else if (key === "Enter" || key === "F2") setTyped(textAt(rows[row], at));
+    else if (key === "Delete" || key === "Backspace") {
+      write(selected.map((one) => [one, ""]));
+    } else if (key.length === 1) setTyped(key);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const copy = (event: ClipboardEvent) => {
+    if (typed !== null || row < 0) return;
+    const text = selected.map((one) => textAt(one, at)).join("\n");
+    event.clipboardData?.setData("text/plain", text);
+    event.preventDefault();
+  };
+  /** One text goes into all that is selected; several go into rows below. */
+  const paste = (event: ClipboardEvent) => {
+    event.stopPropagation();
+    if (typed !== null || row < 0) return;
+    event.preventDefault();
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
+    const into = lines.length === 1
+      ? selected.map((one) => [one, lines[0]] as const)
+      : rows.slice(from, from + lines.length)
+        .map((one, i) => [one, lines[i]] as const);
+    write(into);
+  };
+  const drawn = MARGIN + STEP + Math.ceil(height / ROW) + MARGIN;
+  const first = Math.max(0, seen - MARGIN);
+  const last = Math.min(rows.length, seen - MARGIN + drawn);
+  /** What the rows are drawn from. */
+  const shown = [columns, textAt, messageAt, row, column, anchor, typed];
+  const tracks = {
+    gridTemplateColumns: `${NAME}px repeat(${columns.length}, ${WIDTH}px)`,
+  };
+  return (
+    <div
+      class="sheet"
+      ref={box}
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-colcount={columns.length + 1}
+      aria-multiselectable="true"
+      aria-activedescendant={row >= first && row < last
+        ? `cell-${row}-${column}`
+        : undefined}
+      onScroll={({ currentTarget: { scrollTop } }) =>
+        setSeen(Math.floor(scrollTop / ROW / STEP) * STEP)}
+      onKeyDown={press}
+      onCopy={copy}
+      onPaste={paste}
+    >
+      <div role="rowgroup" class="sheet-head">
+        <div role="row" aria-rowindex={1} class="sheet-row" style={tracks}>
+          <span role="columnheader" class="sheet-name">Row</span>
+          {columns.map(({ at, label }) => (
+            <span key={at} role="columnheader" class="cut">{label}</span>
+          ))}
+        </div>
+      </div>
+      <div
+        role="rowgroup"
+        style={{
+          height: `${rows.length * ROW}px`,
+          paddingTop: `${first * ROW}px`,
+        }}
+      >
+        {rows.slice(first, last).map((one, i) => (
+          <Kept
+            // A row that goes out of sight becomes one that comes into it.
+            key={(first + i) % drawn}
+            by={[...shown, first + i]}
+            draw={() => (
+              <div
+                role="row"
+                aria-rowindex={first + i + 2}
+                class="sheet-row"
+                style={tracks}
+              >
+                <span role="rowheader" class="sheet-name">{nameOf(one)}</span>
+                {columns.map((other, j) => (
+                  <Cell
+                    key={other.at}
+                    id={`cell-${first + i}-${j}`}
+                    text={textAt(one, other.at)}
+                    message={messageAt(one, other.at)}
+                    isActive={first + i === row && j === column}
+                    isSelected={j === column && first + i >= from &&
+                      first + i <= to}
+                    typed={first + i === row && j === column ? typed : null}
+                    onType={setTyped}
+                    onChoose={(isSelecting) => {
+                      // Ends an edit, once: what goes away has no focus to lose.
+                      box.current?.focus({ preventScroll: true });
+                      if (isSelecting && j === column) go(first + i, j, true);
+                      else go(first + i, j);
+                    }}
+                    onEdit={() => setTyped(textAt(rows[row], at))}
+                    onEnd={(how) => {
+                      if (how === "cancel") setTyped(null);
+                      else commit();
+                      if (how === "down") go(row + 1, column);
+                      if (how === "right") go(row, column + 1);
+                      if (how !== "blur") box.current?.focus();
+                    }}
+                  />
+                ))}
+              </div>
+            )}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** What it drew before, unless it is drawn from something else now. */
+function Kept(
+  { by, draw }: { by: readonly unknown[]; draw: () => JSX.Element },
+) {
+  return useMemo(draw, by);
+}
+
+/** Scrolls as far as it takes to see a cell. */
+function reveal(box: HTMLDivElement, row: number, column: number): void {
+  const { clientHeight, clientWidth } = box;
+  const top = row * ROW;
+  const bottom = top + HEAD + ROW;
+  if (box.scrollTop > top) box.scrollTop = top;
+  else if (box.scrollTop + clientHeight < bottom) {
+    box.scrollTop = bottom - clientHeight;
+  }
+  const left = Math.max(0, column) * WIDTH;
+  const right = left + NAME + WIDTH;
+  if (box.scrollLeft > left) box.scrollLeft = left;
+  else if (box.scrollLeft + clientWidth < right) {
+    box.scrollLeft = right - clientWidth;
+  }
+}
+
+type End = "down" | "right" | "cancel" | "blur";
+
+function Cell(
+  {
+    id,
+    text,
+    message,
+    isActive,
+    isSelected,
+    typed,
+    onType,
+    onChoose,
+    onEdit,
+    onEnd,
+  }: {
+    id: string;
+    text: string;
+    message: Message;
+    isActive: boolean;
+    isSelected: boolean;
+    /** What is typed into it; null: it is not being edited. */
+    typed: string | null;
+    onType: (text: string) => void;
+    onChoose: (isSelecting: boolean) => void;
+    /** Edits the chosen cell. */
+    onEdit: () => void;
+    onEnd: (how: End) => void;
+  },
+) {
+  const looks = ["sheet-cell"];
+  if (message.text !== null) looks.push("wrong");
+  else if (message.isChanged) looks.push("changed");
+  if (isActive) looks.push("active");
+  else if (isSelected) looks.push("chosen");
+  return (
+    <div
+      id={id}
+      role="gridcell"
+      class={looks.join(" ")}
+      aria-selected={isSelected}
+      title={message.text ?? undefined}
+      onMouseDown={(event) => {
+        // What the first click of two does may move another cell below it.
+        if (typed === null && event.detail < 2) onChoose(event.shiftKey);
+      }}
+      onDblClick={typed === null ? onEdit : undefined}
+    >
+      {typed === null
+        ? <span class="cut">{text}</span>
+        : <CellInput text={typed} onType={onType} onEnd={onEnd} />}
+      {typed === null && message.text !== null && (
+        <small class="cut">{message.text}</small>
+      )}
+      {typed === null && message.text === null && message.isChanged && (
+        <small>changed</small>
+      )}
+    </div>
+  );
+}
+
+function CellInput({ text, onType, onEnd }: {
+  text: string;
+  onType: (text: string) => void;
+  onEnd: (how: End) => void;
+}) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const isOver = useRef(false);
+  useLayoutEffect(() => {
+    area.current!.focus();
+    area.current!.setSelectionRange(text.length, text.length);
+  }, []);
+  const end = (how: End) => {
+    if (isOver.current) return;
+    isOver.current = true;
+    onEnd(how);
+  };
+  return (
+    <textarea
+      ref={area}
+      aria-label="Text of the cell"
+      spellcheck={false}
+      value={text}
+      onInput={(event) => onType(event.currentTarget.value)}
+      onBlur={() => end("blur")}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        // A line break within a cell.
+        if (event.key === "Enter" && (event.altKey || event.shiftKey)) return;
+        const how: End | null = event.key === "Enter"
+          ? "down"
+          : event.key === "Tab"
+          ? "right"
+          : event.key === "Escape"
+          ? "cancel"
+          : null;
+        if (how === null) return;
+        event.preventDefault();
+        end(how);
+      }}
+    />
+  );
+}

@@ -1,0 +1,386 @@
+/** Small components that several views share. */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "../../client/mod.ts";
+import { now } from "../lib/browser.ts";
+import { stateWord } from "../lib/words.ts";
+
+/** Data that a view loads. `data` stays while it is reloaded. */
+export interface Loaded<T> {
+  data: T | null;
+  error: Error | null;
+  loading: boolean;
+  reload(): void;
+}
+
+/** Loads at the first render and when one of `keys` changes. */
+export function useLoaded<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  keys: readonly unknown[],
+): Loaded<T> {
+  const [state, setState] = useState<Omit<Loaded<T>, "reload">>({
+    data: null,
+    error: null,
+    loading: true,
+  });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const gone = new AbortController();
+    setState((last) => ({ ...last, loading: true }));
+    load(gone.signal).then(
+      (data) => setState({ data, error: null, loading: false }),
+      (error) => {
+        if (gone.signal.aborted) return;
+        setState((last) => ({ ...last, error, loading: false }));
+      },
+    );
+    return () => gone.abort();
+  }, [...keys, turn]);
+  return { ...state, reload: () => setTurn((last) => last + 1) };
+}
+
+/** The action of a button: whether it is running, and its error. */
+export interface Action {
+  busy: boolean;
+  error: Error | null;
+  run(work: () => Promise<void>): void;
+}
+
+/** Runs one action at a time; ignores further clicks meanwhile. */
+export function useAction(): Action {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  const run = async (work: () => Promise<void>) => {
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      await work();
+    } catch (failure) {
+      setError(failure as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, error, run };
+}
+
+/** A form that `onSubmit` sends, not the browser. */
+export function Form({ onSubmit, ...rest }:
+  & Omit<JSX.IntrinsicElements["form"], "onSubmit">
+  & { onSubmit: () => unknown }) {
+  return (
+    <form
+      {...rest}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    />
+  );
+}
+
+/** An error with all facts that a report needs. */
+export function ErrorNote({ error, lead, onRetry }: {
+  error: Error;
+  /** Shown instead of the error's own message. */
+  lead?: string;
+  onRetry?: () => void;
+}) {
+  return (
+    <div class="note bad" role="alert">
+      <p>{lead ?? sentenceOf(error)}</p>
+      {error instanceof ApiError && <ApiErrorFacts error={error} />}
+      {onRetry && (
+        <p>
+          <button type="button" onClick={onRetry}>Try again</button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The problems of a refusal are listed below it. */
+export function sentenceOf(error: Error): string {
+  return error instanceof ApiError ? error.title : error.message;
+}
+
+function ApiErrorFacts({ error }: { error: ApiError }) {
+  return (
+    <>
+      {error.details.length > 0 && (
+        <ul>
+          {error.details.slice(0, 10).map(({ message }, i) => (
+            <li key={i}>{message}</li>
+          ))}
+        </ul>
+      )}
+      <ErrorFacts error={error} />
+    </>
+  );
+}
+
+/** Code, status and request id, which a report to the operator should name. */
+export function ErrorFacts({ error }: { error: ApiError }) {
+  return (
+    <details class="facts">
+      <summary>For a report</summary>
+      <code>{error.code}</code> · {error.status}
+      {error.requestId && (
+        <>
+          {" "}· request <code>{error.requestId}</code>
+        </>
+      )}
+    </details>
+  );
+}
+
+/** Renders loaded data: an error, nothing yet, or the children. */
+export function Await<T>({ loaded, children }: {
+  loaded: Loaded<T>;
+  /** Called only once there is data. */
+  children: (data: NonNullable<T>) => ComponentChildren;
+}) {
+  const { data, error, reload } = loaded;
+  return (
+    <>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {data == null ? !error && <p class="quiet">Loading…</p> : children(data)}
+    </>
+  );
+}
+
+const MINUTES: Intl.DateTimeFormatOptions = {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+};
+const TO_THE_MINUTE = new Intl.DateTimeFormat("en-GB", MINUTES);
+const TO_THE_SECOND = new Intl.DateTimeFormat("en-GB", {
+  ...MINUTES,
+  second: "2-digit",
+});
+const NUMBER = new Intl.NumberFormat("en");
+
+/** A number with grouped thousands. */
+export function count(value: number): string {
+  return NUMBER.format(value);
+}
+
+/** `1 product`, `2 products`. */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** A size in readable units. */
+export function bytes(size: number): string {
+  if (size < 1_000) return plural(size, "byte");
+  if (size < 1_000_000) return `${(size / 1_000).toFixed(1)} kB`;
+  return `${(size / 1_000_000).toFixed(1)} MB`;
+}
+
+/** A duration in readable units. */
+export function duration(seconds: number): string {
+  if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`;
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 100 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/**
+ * A time in the browser's time zone, with UTC as its tooltip; `exact`: to the
+ * second.
+ */
+export function Moment({ iso, exact }: { iso?: string | null; exact?: true }) {
+  const at = iso ? Date.parse(iso) : NaN;
+  if (!iso || Number.isNaN(at)) return <span class="quiet">–</span>;
+  const format = exact ? TO_THE_SECOND : TO_THE_MINUTE;
+  return <time dateTime={iso} title={iso}>{format.format(at)}</time>;
+}
+
+/** An exact decimal with its currency, as `SEK 149.00`. */
+export function money(price: string, currency: string): string {
+  if (currency === "") return price;
+  const format = new Intl.NumberFormat("en", {
+    style: "currency",
+    currency,
+    currencyDisplay: "code",
+    maximumFractionDigits: 4,
+  });
+  // A number would not hold every digit.
+  return format.format(price as `${number}`);
+}
+
+/** Seconds until a time; negative if it has passed. */
+export function secondsUntil(iso: string): number {
+  return (Date.parse(iso) - now()) / 1_000;
+}
+
+const TONES: Readonly<Record<string, string>> = {
+  active: "good",
+  cancelled: "plain",
+  checking: "busy",
+  completed: "good",
+  completed_with_errors: "warn",
+  created: "good",
+  deleted: "warn",
+  delivered: "good",
+  disabled: "bad",
+  exhausted: "bad",
+  failed: "bad",
+  failing: "bad",
+  held: "warn",
+  images: "busy",
+  in_stock: "good",
+  out_of_stock: "warn",
+  paused: "warn",
+  processing: "busy",
+  refused: "bad",
+  retrying: "warn",
+  revoked: "bad",
+  sending: "busy",
+  stored: "good",
+  storing: "busy",
+  suspended: "bad",
+  updated: "busy",
+};
+
+/** A state as a coloured word; the word alone is sufficient. */
+export function State({ of, word = stateWord(of) }: {
+  of: string;
+  /** Where the state has another one. */
+  word?: string;
+}) {
+  return <span class={`state ${TONES[of] ?? "plain"}`}>{word}</span>;
+}
+
+/** One number with its label. */
+export function Figure({ label, value, tone = "", note }: {
+  label: string;
+  value: string;
+  tone?: string;
+  note?: string;
+}) {
+  return (
+    <div class={`figure ${tone}`}>
+      <dt>{label}</dt>
+      <dd>{value}{note && <small>{note}</small>}</dd>
+    </div>
+  );
+}
+
+/**
+ * A view's title, which gets the focus on navigation: also where the view comes
+ * after it, when the focus is at the place of the views.
+ */
+export function Title({ children }: { children: ComponentChildren }) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    const isWaited = document.activeElement?.id === "main";
+    if (isWaited) title.current?.focus({ preventScroll: true });
+  }, []);
+  return <h1 ref={title} tabIndex={-1}>{children}</h1>;
+}
+
+/**
+ * A status message for screen readers. The element must exist before its text
+ * changes.
+ */
+export function Announcer({ text }: { text: string }) {
+  return <p class="unseen" role="status" aria-live="polite">{text}</p>;
+}
+
+/** Secrets that the service shows only once. */
+export function NewSecrets({ title, secrets, onSeen }: {
+  title: string;
+  secrets: Readonly<Record<string, string>>;
+  onSeen: () => void;
+}) {
+  return (
+    <div class="note" role="status">
+      <p>{title} This is not shown again.</p>
+      <dl class="secrets">
+        {Object.entries(secrets).map(([name, secret]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <code class="break">{secret}</code>{" "}
+              <CopyButton name={name} text={secret} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        <button type="button" onClick={onSeen}>I have stored it</button>
+      </p>
+    </div>
+  );
+}
+
+/** Browsers let a page copy only on https and localhost. */
+function CopyButton({ name, text }: { name: string; text: string }) {
+  const [copied, setCopied] = useState(false);
+  const clipboard = navigator.clipboard as Clipboard | undefined;
+  if (clipboard === undefined) return null;
+  return (
+    <button
+      type="button"
+      class="small"
+      aria-label={`Copy ${name}`}
+      onClick={() => clipboard.writeText(text).then(() => setCopied(true))}
+    >
+      {copied ? "Copied" : "Copy"}
+    </button>
+  );
+}
+
+/** A button that asks for confirmation of what cannot be undone. */
+export function SureButton({ label, question, onSure, disabled }: {
+  label: string;
+  question: string;
+  onSure: () => void;
+  disabled?: boolean;
+}) {
+  const [asked, setAsked] = useState(false);
+  const wasAsked = useRef(false);
+  const button = useRef<HTMLButtonElement>(null);
+  // Each button takes the place of the one that was pressed.
+  useEffect(() => {
+    if (asked || wasAsked.current) button.current?.focus();
+    wasAsked.current = asked;
+  }, [asked]);
+  if (!asked) {
+    return (
+      <button
+        type="button"
+        class="danger"
+        ref={button}
+        disabled={disabled}
+        onClick={() => setAsked(true)}
+      >
+        {label}
+      </button>
+    );
+  }
+  const answer = (yes: boolean) => {
+    setAsked(false);
+    if (yes) onSure();
+  };
+  return (
+    <span class="row" role="group" aria-label={question}>
+      <span>{question}</span>
+      <button
+        type="button"
+        class="danger"
+        ref={button}
+        onClick={() => answer(true)}
+      >
+        {label}
+      </button>
+      <button type="button" onClick={() => answer(false)}>Keep</button>
+    </span>
+  );
+}

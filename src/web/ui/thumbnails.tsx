@@ -1,0 +1,88 @@
+/** Thumbnails of stored product images. */
+import {
+  ApiError,
+  type Client,
+  type Product,
+  type ProductImage,
+} from "../../client/mod.ts";
+import { useLoaded } from "./parts.tsx";
+
+/** The most images of a product that are shown. */
+const SHOWN = 4;
+
+/** Reads one product. */
+export async function loadProduct(
+  client: Client,
+  sku_or_id: string,
+  signal?: AbortSignal,
+): Promise<Product> {
+  return (await client.getProduct({ sku_or_id }, { signal })).product;
+}
+
+/** Whether a stored product has the SKU. */
+export async function isTaken(client: Client, sku: string): Promise<boolean> {
+  try {
+    return (await loadProduct(client, sku)).sku === sku;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+/** Title and images of a product of which only the id is known. */
+export function TitleOf({ client, id, settled }: {
+  client: Client;
+  id: string;
+  /** Changes when images may be stored; null while they are being fetched. */
+  settled: string | null;
+}) {
+  const { data } = useLoaded(
+    (signal) => loadProduct(client, id, signal),
+    [client, id, settled],
+  );
+  return data && (
+    <>
+      <span class="grow">{data.title}</span>
+      {settled !== null && <Thumbnails images={data.images} />}
+    </>
+  );
+}
+
+/** As many images as are shown in a row. */
+export function Thumbnails(
+  { images = [] }: { images?: readonly ProductImage[] },
+) {
+  const stored = images.filter(({ href }) => href !== undefined);
+  if (stored.length === 0) return null;
+  return (
+    <span class="thumbnails">
+      {stored.slice(0, SHOWN).map((image) => (
+        <Thumbnail key={image.href} image={image} />
+      ))}
+      {stored.length > SHOWN && (
+        <span class="quiet">+{stored.length - SHOWN}</span>
+      )}
+    </span>
+  );
+}
+
+/** One stored image, linked to its full size. */
+export function Thumbnail({ image, size = 40 }: {
+  image: ProductImage;
+  size?: number;
+}) {
+  const { href, alt } = image;
+  if (href === undefined) return null;
+  return (
+    <a href={href} target="_blank" rel="noopener">
+      <img
+        src={href}
+        alt={alt || "image"}
+        width={size}
+        height={size}
+        loading="lazy"
+        decoding="async"
+      />
+    </a>
+  );
+}

@@ -1,0 +1,172 @@
+/** One import: its progress, its problems, its results, and its undo. */
+import { useState } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import type { Client, Import, ImportResult } from "../../client/mod.ts";
+import { stateOf, titleOf } from "../state/names.ts";
+import { ListFoot, useRows } from "../ui/paging.tsx";
+import {
+  count,
+  ErrorNote,
+  State,
+  SureButton,
+  Title,
+  useAction,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { linkTo } from "../state/route.ts";
+import { Table } from "../ui/table.tsx";
+import { sentRow } from "../import/send/upload.ts";
+import { stateWord } from "../lib/words.ts";
+import { ProblemList } from "./refusals.tsx";
+import { RefusedBar } from "./refused_bar.tsx";
+import { UndoBar } from "./undo.tsx";
+import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
+
+export function ImportView({ client, id }: { client: Client; id: string }) {
+  const [turn, setTurn] = useState(0);
+  const live = useLive<Import>(client, { import_id: id }, turn);
+  const { watched, error } = live;
+  const isOpen = watched?.status === "checking" ||
+    watched?.status === "storing";
+  const refused = watched?.products.refused ?? 0;
+  return (
+    <>
+      <p>
+        <a href={linkTo("uploads")}>All uploads</a>
+      </p>
+      <div class="bar">
+        <Title>{watched === null ? "Import" : titleOf(watched)}</Title>
+        {watched && <State of={watched.status} word={stateOf(watched)} />}
+        {watched && isOpen && (
+          <Changing>
+            <CancelButton client={client} id={id} />
+          </Changing>
+        )}
+      </div>
+      {error && <ErrorNote error={error} onRetry={() => setTurn(turn + 1)} />}
+      {watched && (
+        <>
+          <Phase {...watched} />
+          <Progress
+            watched={watched}
+            perSecond={live.perSecond}
+            connected={live.connected}
+          />
+          {watched.finished_at !== null && <Outside client={client} id={id} />}
+          {!isOpen && refused > 0 && watched.undoes === undefined && (
+            <RefusedBar client={client} watched={watched} />
+          )}
+          <RetryBar
+            client={client}
+            watched={watched}
+            onRetried={() => setTurn(turn + 1)}
+          />
+          <UndoBar client={client} watched={watched} />
+          {!isOpen && <Results client={client} watched={watched} />}
+        </>
+      )}
+    </>
+  );
+}
+
+/** What a state means to the seller. */
+const PHASES: Partial<Record<Import["status"], string>> = {
+  checking: "All products are checked first. Nothing is stored yet.",
+  storing: "The products are being stored, 250 at a time.",
+  images: "All products are stored. Their images are being fetched.",
+  refused: "Nothing was stored.",
+  cancelled: "It was cancelled. What was stored until then stays.",
+  failed: "The service could not go on. What was stored until then stays.",
+};
+
+function Phase({ status }: Import) {
+  const text = PHASES[status];
+  return text === undefined ? null : <p class="quiet">{text}</p>;
+}
+
+function CancelButton({ client, id }: { client: Client; id: string }) {
+  const { busy, error, run } = useAction();
+  return (
+    <>
+      <SureButton
+        label="Cancel"
+        question="Store nothing more of it?"
+        disabled={busy}
+        onSure={() =>
+          run(async () => {
+            await client.cancelImport({ import_id: id });
+          })}
+      />
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+/** Problems that belong to no product. */
+function Outside({ client, id }: { client: Client; id: string }) {
+  const { data } = useLoaded(
+    (signal) => client.getImport({ import_id: id }, { signal }),
+    [client, id],
+  );
+  const problems = data?.import.problems
+    ?.filter(({ product }) => product === undefined) ?? [];
+  if (problems.length === 0) return null;
+  return (
+    <div class="note bad" role="alert">
+      <ProblemList details={problems} />
+    </div>
+  );
+}
+
+const RESULTS = [
+  "created",
+  "updated",
+  "unchanged",
+  "deleted",
+  "refused",
+] as const;
+
+function Results({ client, watched }: { client: Client; watched: Import }) {
+  const { import_id, products, finished_at } = watched;
+  const [result, setResult] = useState<ImportResult["result"] | undefined>(
+    (products.refused ?? 0) > 0 ? "refused" : undefined,
+  );
+  const list = useRows(async (after, signal) => {
+    const { results: rows, next } = await client
+      .getImportResults({ import_id, result, after }, { signal });
+    return { rows, next };
+  }, [client, import_id, result, finished_at]);
+  return (
+    <section aria-label="Results">
+      <div class="bar">
+        <h2>Products</h2>
+        <select
+          aria-label="Show the products"
+          value={result ?? ""}
+          onChange={({ currentTarget: { value } }) =>
+            setResult(RESULTS.find((one) => one === value))}
+        >
+          <option value="">All ({count(products.total)})</option>
+          {RESULTS.filter((one) => (products[one] ?? 0) > 0).map((one) => (
+            <option key={one} value={one}>
+              {stateWord(one)} ({count(products[one] ?? 0)})
+            </option>
+          ))}
+        </select>
+      </div>
+      {list.rows !== null && list.rows.length > 0 && (
+        <Table
+          label="Products"
+          columns={resultColumns(
+            client,
+            finished_at,
+            { rowOf: (product) => sentRow(import_id, product) },
+          )}
+          rows={list.rows}
+          keyOf={(row) => list.rows!.indexOf(row)}
+        />
+      )}
+      <ListFoot list={list} empty="There are none." />
+    </section>
+  );
+}

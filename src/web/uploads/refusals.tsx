@@ -1,0 +1,177 @@
+/** Refused requests with their problems. */
+import type { Client, Detail, Refusal } from "../../client/mod.ts";
+import { count, Form, Moment, plural, Title } from "../ui/parts.tsx";
+import { ListFoot, useRows } from "../ui/paging.tsx";
+import { goTo, route } from "../state/route.ts";
+import { useStore } from "../lib/store.ts";
+import { type Column, Table } from "../ui/table.tsx";
+
+const COLUMNS: readonly Column<Refusal>[] = [
+  { label: "When", cell: ({ at }) => <Moment iso={at} /> },
+  {
+    label: "Request",
+    look: "mono break",
+    cell: ({ route, dry_run }) =>
+      `${route || "–"}${dry_run ? " (dry run)" : ""}`,
+  },
+  { label: "Status", right: true, cell: ({ status }) => status },
+  { label: "Code", look: "mono", cell: ({ code }) => code },
+  { label: "Why", cell: (refusal) => <Reasons refusal={refusal} /> },
+];
+
+const OF_WHOM: Column<Refusal> = {
+  label: "Seller",
+  look: "break",
+  cell: ({ seller }) => seller,
+};
+
+/** The message, with its problems behind a toggle. */
+export function Reasons({ refusal }: { refusal: Refusal }) {
+  const { request_id, code, message, details, more = 0 } = refusal;
+  const facts = (
+    <span class="quiet">
+      For a report: <code>{code}</code>, request <code>{request_id}</code>
+    </span>
+  );
+  if (details === undefined) {
+    return (
+      <details>
+        <summary>{message}</summary>
+        {facts}
+      </details>
+    );
+  }
+  return (
+    <details>
+      <summary>
+        {plural(details.length + more, "problem")}
+      </summary>
+      <ProblemList details={details} more={more} />
+      {facts}
+    </details>
+  );
+}
+
+/** The row of a table that was sent as this product; null: it is not known. */
+export type RowOf = (product: number) => string | null;
+
+/** Each problem with its position, and the number of those left out. */
+export function ProblemList({ details, more = 0, rowOf }: {
+  details: readonly Detail[];
+  more?: number;
+  rowOf?: RowOf;
+}) {
+  const placeOf = ({ product, sku, line }: Detail) => {
+    const row = product === undefined ? null : rowOf?.(product) ?? null;
+    if (row !== null) return `${row}: `;
+    return (product === undefined ? "" : `${sku ?? `product ${product}`}, `) +
+      (line === undefined ? "" : `line ${line}: `);
+  };
+  return (
+    <>
+      <ul>
+        {details.map((detail, i) => (
+          <li key={i}>{placeOf(detail)}{detail.message}</li>
+        ))}
+      </ul>
+      {more > 0 && <p class="quiet">and {count(more)} more</p>}
+    </>
+  );
+}
+
+/** Which refusals are shown; what is missing does not matter. */
+type Filter = NonNullable<Parameters<Client["listAllRefusals"]>[0]>;
+
+/** For the operator: the refusals of one seller, or of all. */
+export function Refusals({ client, filter }: {
+  client: Client;
+  filter: Filter;
+}) {
+  const list = useRows(async (after, signal) => {
+    const { refusals: rows, next } = await client
+      .listAllRefusals({ ...filter, after }, { signal });
+    return { rows, next };
+  }, [client, JSON.stringify(filter)]);
+  const [when, ...rest] = COLUMNS;
+  const isOfOne = filter.seller !== undefined;
+  return (
+    <>
+      {list.rows !== null && list.rows.length > 0 && (
+        <Table
+          label="Refused requests"
+          columns={isOfOne ? COLUMNS : [when, OF_WHOM, ...rest]}
+          rows={list.rows}
+          keyOf={({ request_id }) => request_id}
+        />
+      )}
+      <ListFoot
+        list={list}
+        empty="Nothing was refused. Failures of the service (5xx) are in its log alone."
+      />
+    </>
+  );
+}
+
+/** The fields of the filter, as the address has them. */
+const FIELDS = [
+  { name: "seller", label: "Seller" },
+  { name: "since", label: "Since", type: "datetime-local" },
+  { name: "until", label: "Until", type: "datetime-local" },
+  { name: "code", label: "Code" },
+  { name: "route", label: "Request" },
+  { name: "q", label: "SKU or request id" },
+] as const;
+
+/** Times are those of the browser's zone, as its fields show them. */
+function filterOf(query: URLSearchParams): Filter {
+  const text = (name: string) => query.get(name) || undefined;
+  const time = (name: string) => {
+    const at = new Date(text(name) ?? NaN);
+    return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+  };
+  return {
+    seller: text("seller"),
+    since: time("since"),
+    until: time("until"),
+    code: text("code") as Filter["code"],
+    route: text("route"),
+    q: text("q"),
+  };
+}
+
+export function RefusalsView({ client }: { client: Client }) {
+  const { query } = useStore(route);
+  const find = (form: HTMLFormElement) => {
+    const entries = [...new FormData(form)].map(([name, value]) =>
+      [name, `${value}`.trim()] as const
+    );
+    goTo("refusals", undefined, Object.fromEntries(entries));
+  };
+  return (
+    <>
+      <Title>Refused requests</Title>
+      <Form
+        key={`${query}`}
+        class="card"
+        onSubmit={() => find(document.forms.namedItem("refusals")!)}
+        name="refusals"
+      >
+        <div class="row">
+          {FIELDS.map(({ name, label, ...rest }) => (
+            <span key={name} class="field">
+              <label for={`refusals-${name}`}>{label}</label>
+              <input
+                id={`refusals-${name}`}
+                name={name}
+                defaultValue={query.get(name) ?? ""}
+                {...rest}
+              />
+            </span>
+          ))}
+          <button type="submit" class="main">Find</button>
+        </div>
+      </Form>
+      <Refusals client={client} filter={filterOf(query)} />
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+/** Offers what an upload or an import has refused for correction. */
+import { Changing } from "../ui/changing.tsx";
+import type { Watched } from "../state/background.ts";
+import type { Client } from "../../client/mod.ts";
+import { saveFile } from "../lib/browser.ts";
+import { titleOf } from "../state/names.ts";
+import { ErrorNote, plural, useAction } from "../ui/parts.tsx";
+import { goTo } from "../state/route.ts";
+import { loadFiles } from "../import/take.ts";
+
+export function RefusedBar({ client, watched }: {
+  client: Client;
+  watched: Watched;
+}) {
+  const { busy, error, run } = useAction();
+  const { refused = 0 } = watched.products;
+  const name = `refused-${titleOf(watched)}`;
+  const download = async () => {
+    const { refusedFile } = await loadFiles();
+    const { content, ending } = await refusedFile(client, watched, name);
+    saveFile(content, `${name.replace(/\.\w+$/, "")}.${ending}`);
+  };
+  const correct = async () => {
+    const { correctRefused } = await loadFiles();
+    await correctRefused(client, watched, name);
+    goTo("upload");
+  };
+  return (
+    <div class="note warn">
+      <p class="row">
+        <span class="grow">
+          {plural(refused, "product")}{" "}
+          refused. Correct them here, or in a file that names their problems;
+          then upload them.
+        </span>
+        <Changing>
+          <button
+            type="button"
+            class="main"
+            disabled={busy}
+            onClick={() => run(correct)}
+          >
+            Correct them here
+          </button>
+        </Changing>
+        <button type="button" disabled={busy} onClick={() => run(download)}>
+          Download the refused products
+        </button>
+      </p>
+      {error && <ErrorNote error={error} />}
+    </div>
+  );
+}

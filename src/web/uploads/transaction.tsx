@@ -1,0 +1,152 @@
+/** One upload: its progress while images are fetched, then its result. */
+import { useMemo, useState } from "preact/hooks";
+import type { Client, Result, Transaction } from "../../client/mod.ts";
+import {
+  Await,
+  count,
+  ErrorNote,
+  State,
+  Title,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { stateOf, titleOf } from "../state/names.ts";
+import { linkTo } from "../state/route.ts";
+import { Table } from "../ui/table.tsx";
+import { RefusedBar } from "./refused_bar.tsx";
+import { UndoBar } from "./undo.tsx";
+import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
+
+export function TransactionView({ client, id }: {
+  client: Client;
+  id: string;
+}) {
+  const [turn, setTurn] = useState(0);
+  const live = useLive<Transaction>(client, uploadAt(id), turn);
+  const transaction = live.watched;
+  const final = transaction?.finished_at ?? null;
+  const begun = transaction !== null;
+  const results = useLoaded(
+    async (signal) =>
+      begun
+        ? await Array.fromAsync(client.results(uploadAt(id), { signal }))
+        : null,
+    [client, id, begun, final, turn],
+  );
+  return (
+    <>
+      <p>
+        <a href={linkTo("uploads")}>All uploads</a>
+      </p>
+      <div class="bar">
+        <Title>{transaction === null ? "Upload" : titleOf(transaction)}</Title>
+        {transaction && (
+          <State of={transaction.status} word={stateOf(transaction)} />
+        )}
+      </div>
+      {live.error && (
+        <ErrorNote
+          error={live.error}
+          onRetry={() => setTurn(turn + 1)}
+        />
+      )}
+      {transaction && (
+        <Progress
+          watched={transaction}
+          perSecond={live.perSecond}
+          connected={live.connected}
+        />
+      )}
+      {transaction && (
+        <RetryBar
+          client={client}
+          watched={transaction}
+          onRetried={() => setTurn(turn + 1)}
+        />
+      )}
+      {transaction && transaction.products.refused !== undefined && (
+        <RefusedBar client={client} watched={transaction} />
+      )}
+      {transaction && <UndoBar client={client} watched={transaction} />}
+      {(begun || live.error === null) && (
+        <Await loaded={results}>
+          {(data) => (
+            <Results
+              client={client}
+              id={id}
+              results={data}
+              settled={final && `${turn} ${final}`}
+            />
+          )}
+        </Await>
+      )}
+    </>
+  );
+}
+
+function uploadAt(transaction_id: string): { transaction_id: string } {
+  return { transaction_id };
+}
+
+/** Rows drawn at first and at each request for more. */
+const ROWS = 25;
+
+function Results({ client, id, results, settled }: {
+  client: Client;
+  id: string;
+  results: readonly Result[];
+  /**
+   * Changes when new images may be stored; null while they are being fetched.
+   */
+  settled: string | null;
+}) {
+  const [failedOnly, setFailedOnly] = useState(false);
+  const [shown, setShown] = useState(ROWS);
+  const failed = results.filter(({ image }) =>
+    image.some(({ status }) => status === "failed")
+  );
+  const wanted = useMemo(
+    () => failedOnly && failed.length > 0 ? failed : failuresFirst(results),
+    [results, failedOnly],
+  );
+  return (
+    <section aria-label="Results">
+      <div class="bar">
+        <h2>Products</h2>
+        {failed.length > 0 && (
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={failedOnly}
+              onChange={(event) => setFailedOnly(event.currentTarget.checked)}
+            />
+            only with failed images ({count(failed.length)})
+          </label>
+        )}
+      </div>
+      <Table
+        label="Products"
+        columns={resultColumns(client, settled, { transaction: id })}
+        rows={wanted.slice(0, shown)}
+        keyOf={(result) => result.id ?? results.indexOf(result)}
+      />
+      {wanted.length > shown && (
+        <p>
+          <button type="button" onClick={() => setShown(shown + ROWS)}>
+            Show more ({count(wanted.length - shown)})
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What needs attention first; otherwise in the order sent. */
+function failuresFirst(results: readonly Result[]): readonly Result[] {
+  const rank = ({ result, image }: Result) =>
+    result === "refused"
+      ? 0
+      : image.some(({ status }) => status === "failed")
+      ? 1
+      : 2;
+  return results.toSorted((a, b) => rank(a) - rank(b));
+}

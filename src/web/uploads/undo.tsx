@@ -1,0 +1,216 @@
+/** The undo of an upload or an import: first a preview, then the undo. */
+import { useState } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import type { Watched } from "../state/background.ts";
+import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
+import { isImport, placeOf } from "../state/names.ts";
+import { ErrorNote, plural, useAction } from "../ui/parts.tsx";
+import { goTo, linkTo } from "../state/route.ts";
+import { priceChangeBy, pricesIn } from "../products/price_history.tsx";
+
+/** The most problems that the preview lists. */
+const SHOWN = 20;
+
+export function UndoBar({ client, watched }: {
+  client: Client;
+  watched: Watched;
+}) {
+  const { undoes, undone_by, status } = watched;
+  const { created, updated, deleted = 0 } = watched.products;
+  const { view, id } = placeOf(watched);
+  const what = isImport(watched) ? "import" : "upload";
+  const isOpen = status === "checking" || status === "storing";
+  return (
+    <>
+      {undoes !== undefined && (
+        <p class="note">
+          This is the undo of <a href={linkTo(view, undoes)}>an {what}</a>.
+        </p>
+      )}
+      {undone_by !== undefined && (
+        <p class="note">
+          This {what} was undone.{" "}
+          <a href={linkTo(view, undone_by)}>See its undo</a>
+        </p>
+      )}
+      {undone_by === undefined && !isOpen && created + updated + deleted > 0 &&
+        (
+          <Changing>
+            <Undo
+              key={id}
+              what={what}
+              undoing={isImport(watched)
+                ? ofImport(client, id)
+                : ofUpload(client, id)}
+              onBegun={(undo) => goTo(view, undo)}
+            />
+          </Changing>
+        )}
+    </>
+  );
+}
+
+interface Preview extends DryRun {
+  /** Of some products: what becomes of their prices. */
+  prices?: readonly string[];
+}
+
+/** What an undo asks of the service. */
+interface Undoing {
+  preview(): Promise<Preview>;
+  /** Returns the id of the undo. */
+  begin(changed?: "keep"): Promise<string>;
+}
+
+function ofUpload(client: Client, transaction_id: string): Undoing {
+  return {
+    preview: async () => {
+      const { dry_run } = await client
+        .undoUpload({ transaction_id, changed: "keep", dry_run: true });
+      const kept = new Set(dry_run.details?.map(({ sku }) => sku));
+      const prices = await pricesAfter(client, transaction_id, kept);
+      return { ...dry_run, prices };
+    },
+    begin: async (changed) =>
+      (await client.undoUpload({ transaction_id, changed })).transaction_id,
+  };
+}
+
+/** Products whose prices are told before an undo. */
+const TOLD = 5;
+
+/** What an undo of an upload makes of prices, but for some SKUs. */
+async function pricesAfter(
+  client: Client,
+  transaction_id: string,
+  without: ReadonlySet<string | undefined>,
+): Promise<string[]> {
+  const found: string[] = [];
+  let looked = 0;
+  for await (const one of client.results({ transaction_id })) {
+    const { id, sku, result } = one;
+    if (result !== "updated" || id === undefined || without.has(sku)) continue;
+    if (looked++ === TOLD) break;
+    const change = await priceChangeBy(client, id, transaction_id);
+    if (change === null) continue;
+    const [former, present] = pricesIn(change);
+    found.push(`${sku}: price ${present} → ${former}`);
+  }
+  return found;
+}
+
+function ofImport(client: Client, import_id: string): Undoing {
+  const undo = async (more: { changed?: "keep"; dry_run?: boolean }) =>
+    (await client.undoImport({ import_id, ...more })).import_id;
+  return {
+    preview: async () => {
+      const id = await undo({ changed: "keep", dry_run: true });
+      const { products, problems: details } = await client
+        .waitFor({ import_id: id });
+      await client.cancelImport({ import_id: id });
+      return { products, details };
+    },
+    begin: (changed) => undo({ changed }),
+  };
+}
+
+function Undo({ what, undoing, onBegun }: {
+  what: string;
+  undoing: Undoing;
+  onBegun: (id: string) => void;
+}) {
+  const { busy, error, run } = useAction();
+  const [preview, setPreview] = useState<Preview | null>(null);
+  return (
+    <>
+      {preview === null
+        ? (
+          <p>
+            <button
+              type="button"
+              disabled={busy}
+              onClick={() =>
+                run(async () => setPreview(await undoing.preview()))}
+            >
+              {busy ? "Looking…" : `Undo this ${what}…`}
+            </button>
+          </p>
+        )
+        : (
+          <PreviewNote
+            preview={preview}
+            busy={busy}
+            onUndo={(changed) =>
+              run(async () => onBegun(await undoing.begin(changed)))}
+            onCancel={() => setPreview(null)}
+          />
+        )}
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+function PreviewNote({ preview, busy, onUndo, onCancel }: {
+  preview: Preview;
+  busy: boolean;
+  onUndo: (changed?: "keep") => void;
+  onCancel: () => void;
+}) {
+  const { products, details: problems = [], more = 0, prices } = preview;
+  const isFree = problems.length === 0;
+  const left = problems.length + more;
+  const effect = effectOf(products, isFree);
+  return (
+    <section class={isFree ? "note" : "note warn"} aria-label="Undo">
+      <p>{effect ?? "Nothing would change."}</p>
+      {prices !== undefined && prices.length > 0 && (
+        <ul>
+          {prices.map((text) => <li key={text}>{text}</li>)}
+          {products.updated > prices.length && <li>…</li>}
+        </ul>
+      )}
+      {!isFree && (
+        <>
+          <p>Changed since, so these stay as they are:</p>
+          <ul>
+            {problems.slice(0, SHOWN).map(({ sku, message }, i) => (
+              <li key={i}>
+                <span class="mono">{sku}</span>: {message}
+              </li>
+            ))}
+            {left > SHOWN && <li>and {left - SHOWN} more</li>}
+          </ul>
+        </>
+      )}
+      <p class="row">
+        {effect !== null && (
+          <button
+            type="button"
+            class="danger"
+            disabled={busy}
+            onClick={() => onUndo(isFree ? undefined : "keep")}
+          >
+            {isFree ? "Undo" : "Undo the rest"}
+          </button>
+        )}
+        <button type="button" onClick={onCancel}>Cancel</button>
+      </p>
+    </section>
+  );
+}
+
+/** Null: nothing would change. */
+function effectOf(
+  { created, updated, deleted = 0 }: ProductCounts,
+  isFree: boolean,
+): string | null {
+  const done = [
+    updated > 0 &&
+    `${plural(updated, "product")} would be as before${
+      isFree ? "" : ", but for what changed since"
+    }`,
+    deleted > 0 && `${plural(deleted, "product")} would be deleted`,
+    created > 0 && `${plural(created, "product")} would be created again`,
+  ].filter(Boolean);
+  return done.length === 0 ? null : `${done.join(", ")}.`;
+}

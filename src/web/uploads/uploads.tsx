@@ -1,0 +1,193 @@
+/** Recent uploads and imports, refused ones included, the newest first. */
+import { useEffect } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import { every } from "../lib/browser.ts";
+import type { Watched } from "../state/background.ts";
+import type { Client, Refusal } from "../../client/mod.ts";
+import { nameOfUpload, placeOf, stateOf, titleOf } from "../state/names.ts";
+import {
+  count,
+  ErrorNote,
+  Moment,
+  State,
+  Title,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { ListFoot, type Rows, useRows } from "../ui/paging.tsx";
+import { linkTo } from "../state/route.ts";
+import { type Column, Table } from "../ui/table.tsx";
+import { Reasons } from "./refusals.tsx";
+
+/** How often the list is reloaded while images are being fetched. */
+const LOOK_AGAIN_MS = 3_000;
+
+/** What was accepted, or refused at once. */
+type Entry =
+  | { watched: Watched; at: string }
+  | { refusal: Refusal; at: string };
+
+/** A column of counts, which only accepted uploads have. */
+function figures(
+  label: string,
+  read: (watched: Watched) => number,
+): Column<Entry> {
+  return {
+    label,
+    right: true,
+    cell: (entry) => "watched" in entry ? count(read(entry.watched)) : null,
+  };
+}
+
+function LinkTo({ watched }: { watched: Watched }) {
+  const { view, id } = placeOf(watched);
+  return <a href={linkTo(view, id)}>{titleOf(watched)}</a>;
+}
+
+const COLUMNS: readonly Column<Entry>[] = [
+  {
+    label: "Upload",
+    look: "break",
+    cell: (entry) =>
+      "watched" in entry
+        ? <LinkTo watched={entry.watched} />
+        : nameOfRefused(entry.refusal),
+  },
+  { label: "When", cell: ({ at }) => <Moment iso={at} /> },
+  {
+    label: "State",
+    cell: (entry) =>
+      "watched" in entry
+        ? <State of={entry.watched.status} word={stateOf(entry.watched)} />
+        : (
+          <>
+            <State
+              of="refused"
+              word={entry.refusal.dry_run ? "check refused" : undefined}
+            />{" "}
+            <Reasons refusal={entry.refusal} />
+          </>
+        ),
+  },
+  figures("Products", ({ products }) => products.total),
+  figures("New", ({ products }) => products.created),
+  figures("Changed", ({ products }) => products.updated),
+  figures("Images", ({ images }) => images.total),
+  {
+    ...figures("Failed", ({ images }) => images.failed),
+    look: (entry) =>
+      "watched" in entry && entry.watched.images.failed > 0 ? "bad" : "",
+  },
+];
+
+/** Requests whose accepted ones are in the history. */
+const UPLOADS: readonly string[] = [
+  "POST /seller_api/bulk_products",
+  "POST /seller_api/bulk_attributes",
+  "POST /seller_api/imports",
+];
+
+function isUpload({ route }: Refusal): boolean {
+  return UPLOADS.includes(route);
+}
+
+/** A check would have stored nothing. */
+function nameOfRefused({ request_id, dry_run }: Refusal): string {
+  const name = nameOfUpload(request_id);
+  if (dry_run) return name === null ? "Check" : `Check of ${name}`;
+  return name ?? "Refused at once";
+}
+
+/**
+ * All by time, as far back as each of the lists is loaded, since what is not
+ * loaded stands among what is older.
+ */
+function merged(
+  lists: readonly Rows<Watched>[],
+  refusals: readonly Refusal[],
+): Entry[] {
+  const loadedTo = lists.filter(({ more }) => more !== null)
+    .map(({ rows }) => rows?.at(-1)?.created_at ?? "");
+  const oldest = loadedTo.reduce((a, b) => a > b ? a : b, "");
+  const watched = lists.flatMap(({ rows }) => rows ?? []);
+  const entries: Entry[] = [
+    ...watched.map((watched) => ({ watched, at: watched.created_at })),
+    ...refusals.map((refusal) => ({ refusal, at: refusal.at })),
+  ];
+  return entries.filter(({ at }) => at >= oldest)
+    .sort((a, b) => b.at.localeCompare(a.at));
+}
+
+export function UploadsView({ client }: { client: Client }) {
+  const uploads = useRows<Watched>(async (after, signal) => {
+    const { transactions: rows, next } = await client
+      .listTransactions({ after }, { signal });
+    return { rows, next };
+  }, [client]);
+  const imports = useRows<Watched>(async (after, signal) => {
+    const { imports, next } = await client.listImports({ after }, { signal });
+    // What was only checked is in no history.
+    return { rows: imports.filter(({ dry_run }) => !dry_run), next };
+  }, [client]);
+  const refusals = useLoaded(async (signal) => {
+    const { refusals } = await client.listRefusals({ limit: 100 }, { signal });
+    return refusals.filter(isUpload);
+  }, [client]);
+  const lists = [imports, uploads];
+  const list = joined(lists);
+  const reload = () => {
+    list.reload();
+    refusals.reload();
+  };
+  const isRunning = list.rows?.some(({ finished_at }) => finished_at === null);
+  useEffect(() => {
+    if (isRunning) return every(LOOK_AGAIN_MS, list.reload);
+  }, [isRunning]);
+  const entries = list.rows === null ? [] : merged(lists, refusals.data ?? []);
+  return (
+    <>
+      <div class="bar">
+        <Title>History of uploads</Title>
+        <button type="button" disabled={list.busy} onClick={reload}>
+          Refresh
+        </button>
+      </div>
+      {entries.length > 0 && (
+        <Table
+          label="Uploads"
+          columns={COLUMNS}
+          rows={entries}
+          keyOf={(entry) =>
+            "watched" in entry
+              ? placeOf(entry.watched).id
+              : entry.refusal.request_id}
+        />
+      )}
+      {refusals.error && <ErrorNote error={refusals.error} />}
+      <ListFoot
+        list={list}
+        empty={entries.length > 0 ? "None was accepted." : (
+          <>
+            Nothing was uploaded yet.{" "}
+            <Changing>
+              <a href={linkTo("upload")}>Upload some</a>
+            </Changing>
+          </>
+        )}
+      />
+    </>
+  );
+}
+
+/** Several lists as one. */
+function joined<T>(lists: readonly Rows<T>[]): Rows<T> {
+  const isLoaded = lists.every(({ rows }) => rows !== null);
+  const further = lists.flatMap(({ more }) => more ?? []);
+  const rows = lists.flatMap(({ rows }) => rows ?? []);
+  return {
+    rows: isLoaded ? rows : null,
+    busy: lists.some(({ busy }) => busy),
+    error: lists.find(({ error }) => error !== null)?.error ?? null,
+    more: further.length === 0 ? null : () => further.forEach((more) => more()),
+    reload: () => lists.forEach(({ reload }) => reload()),
+  };
+}

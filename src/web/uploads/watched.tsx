@@ -1,0 +1,303 @@
+/** The progress of an upload or an import, and what its results share. */
+import { useEffect, useState } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import {
+  endOf,
+  follow,
+  followInBackground,
+  mayNotify,
+  report,
+  stopFollowing,
+  type Watched,
+  type WatchedId,
+} from "../state/background.ts";
+import type {
+  Client,
+  ImageCounts,
+  ImportResult,
+  Result,
+  UnsettledImage,
+} from "../../client/mod.ts";
+import { isImport, placeOf } from "../state/names.ts";
+import {
+  Announcer,
+  count,
+  duration,
+  ErrorNote,
+  Figure,
+  Moment,
+  plural,
+  State,
+  useAction,
+} from "../ui/parts.tsx";
+import { linkTo, viewedSeller } from "../state/route.ts";
+import { Speed } from "./speed.ts";
+import type { Column } from "../ui/table.tsx";
+import { TitleOf } from "../ui/thumbnails.tsx";
+import { PriceChangeBy } from "../products/price_history.tsx";
+import { ProblemList, type RowOf } from "./refusals.tsx";
+
+/** What is known of an upload or import while it goes on. */
+export interface Live<T> {
+  watched: T | null;
+  perSecond: number | null;
+  connected: boolean;
+  error: Error | null;
+}
+
+const BEGUN: Live<never> = {
+  watched: null,
+  perSecond: null,
+  connected: true,
+  error: null,
+};
+
+/** Watches it until it is final; anew with each `turn`. */
+export function useLive<T extends Watched>(
+  client: Client,
+  which: WatchedId,
+  turn: number,
+): Live<T> {
+  const [live, setLive] = useState<Live<T>>(BEGUN);
+  const key = JSON.stringify(which);
+  useEffect(() => {
+    const gone = new AbortController();
+    const isViewed = viewedSeller() !== null;
+    let isOver = true;
+    setLive(BEGUN);
+    stopFollowing();
+    const onRetry = () => setLive((last) => ({ ...last, connected: false }));
+    const options = { signal: gone.signal, retryFor: Infinity, onRetry };
+    const watch = async () => {
+      const speed = new Speed();
+      for await (const watched of follow(client, which, options)) {
+        isOver = watched.finished_at !== null;
+        report(watched);
+        const { total, pending } = watched.images;
+        speed.add(total - pending);
+        const { perSecond } = speed;
+        const live = { perSecond, connected: true, error: null };
+        setLive({ watched: watched as T, ...live });
+      }
+    };
+    watch().catch((error) => {
+      if (!gone.signal.aborted) setLive((last) => ({ ...last, error }));
+    });
+    return () => {
+      gone.abort();
+      // The notice at the end leads to the user's own views.
+      if (!isOver && !isViewed) followInBackground(client, which);
+    };
+  }, [client, key, turn]);
+  return live;
+}
+
+/** How far it is, in figures. */
+export function Progress({ watched, perSecond, connected }: {
+  watched: Watched;
+  perSecond: number | null;
+  connected: boolean;
+}) {
+  const { products, images, created_at, finished_at, progress } = watched;
+  const speed = finished_at === null ? perSecond : averageSpeed(watched);
+  const { id } = placeOf(watched);
+  return (
+    <section class="card" aria-label="Progress">
+      <Announcer text={announcement(watched)} />
+      <div class="row">
+        <progress
+          class="grow"
+          max={100}
+          value={progress}
+          aria-label="Progress"
+        />
+        <strong class="percent">{progress} %</strong>
+      </div>
+      <dl class="figures">
+        <Figure
+          label="products"
+          value={count(products.total)}
+          note={changes(watched)}
+        />
+        <Figure label="images" value={count(images.total)} />
+        <Figure label="stored" value={count(images.stored + images.reused)} />
+        <Figure label="pending" value={count(images.pending)} />
+        <Figure
+          label="failed"
+          value={count(images.failed)}
+          tone={images.failed > 0 ? "bad" : ""}
+        />
+        <Figure
+          label="speed"
+          value={speed === null ? "–" : `${speed.toFixed(1)}/s`}
+        />
+        <Figure
+          label={finished_at === null ? "time left" : "took"}
+          value={finished_at === null
+            ? timeLeft(images, perSecond)
+            : duration(secondsTaken(watched))}
+        />
+      </dl>
+      <p class="quiet">
+        Sent <Moment iso={created_at} />
+        {finished_at !== null && (
+          <>
+            , finished <Moment iso={finished_at} />
+          </>
+        )}
+        {!connected && finished_at === null &&
+          " · the connection was lost; it is being made again"}
+      </p>
+      {finished_at === null && (
+        <p class="quiet">
+          You may leave this page: the work goes on without it. <NoticeButton />
+        </p>
+      )}
+      <details class="facts">
+        <summary>For a report</summary>
+        {isImport(watched) ? "import" : "upload"}{" "}
+        <code class="break">{id}</code>
+      </details>
+    </section>
+  );
+}
+
+/** Asks the browser to allow a notice at the end. */
+function NoticeButton() {
+  const [may, setMay] = useState(mayNotify);
+  if (may !== "default") return null;
+  return (
+    <button
+      type="button"
+      class="small"
+      onClick={async () => setMay(await Notification.requestPermission())}
+    >
+      Tell me when it is done
+    </button>
+  );
+}
+
+function changes({ products }: Watched): string {
+  const { created, updated, unchanged, deleted = 0, refused = 0 } = products;
+  return [
+    created > 0 && `${count(created)} new`,
+    updated > 0 && `${count(updated)} changed`,
+    unchanged > 0 && `${count(unchanged)} unchanged`,
+    refused > 0 && `${count(refused)} refused`,
+    deleted > 0 && `${count(deleted)} deleted`,
+  ].filter(Boolean).join(", ");
+}
+
+function secondsTaken({ created_at, finished_at }: Watched): number {
+  return (Date.parse(finished_at ?? created_at) - Date.parse(created_at)) /
+    1_000;
+}
+
+function averageSpeed(watched: Watched): number | null {
+  const seconds = secondsTaken(watched);
+  const { total } = watched.images;
+  return total === 0 || seconds < 0.05 ? null : total / seconds;
+}
+
+function timeLeft(images: ImageCounts, perSecond: number | null): string {
+  return perSecond === null ? "–" : duration(images.pending / perSecond);
+}
+
+/** Announces quarters only, which is often enough for a screen reader. */
+function announcement(watched: Watched): string {
+  return watched.finished_at === null
+    ? `${Math.floor(watched.progress / 25) * 25} percent done.`
+    : endOf(watched);
+}
+
+function Failures({ images }: { images: readonly UnsettledImage[] }) {
+  const failed = images.filter(({ status }) => status === "failed");
+  if (failed.length === 0) return null;
+  return (
+    <ul>
+      {failed.map((image) => <Failure key={image.url} image={image} />)}
+    </ul>
+  );
+}
+
+function Failure({ image }: { image: UnsettledImage }) {
+  const { url, message, attempts } = image;
+  return (
+    <li class="failure">
+      <span class="mono break">{url}</span>
+      <span>{message} ({plural(attempts, "try", "tries")})</span>
+    </li>
+  );
+}
+
+/** Offers the failed images for another try. */
+export function RetryBar({ client, watched, onRetried }: {
+  client: Client;
+  watched: Watched;
+  onRetried: () => void;
+}) {
+  const { busy, error, run } = useAction();
+  const { failed } = watched.images;
+  if (watched.finished_at === null) return null;
+  if (failed === 0 && error === null) return null;
+  const retry = async () => {
+    const { retried } = isImport(watched)
+      ? await client.retryImportImages({ import_id: watched.import_id })
+      : (await client.retryImages({ transaction_id: watched.transaction_id }))
+        .images;
+    if (retried > 0) onRetried();
+  };
+  return (
+    <div class="note warn">
+      <p class="row">
+        <span class="grow">
+          {plural(failed, "image")}{" "}
+          could not be fetched. The products are stored without.
+        </span>
+        <Changing>
+          <button type="button" disabled={busy} onClick={() => run(retry)}>
+            {busy ? "Asking…" : `Retry ${plural(failed, "failed image")}`}
+          </button>
+        </Changing>
+      </p>
+      {error && <ErrorNote error={error} />}
+    </div>
+  );
+}
+
+/** What became of each product. */
+export function resultColumns(
+  client: Client,
+  settled: string | null,
+  { rowOf, transaction }: { rowOf?: RowOf; transaction?: string },
+): readonly Column<Result | ImportResult>[] {
+  return [
+    {
+      label: "SKU",
+      look: "mono sku",
+      cell: ({ id, sku, result }) =>
+        id === undefined || result === "deleted"
+          ? sku
+          : <a href={linkTo("products", id)}>{sku}</a>,
+    },
+    { label: "Result", cell: ({ result }) => <State of={result} /> },
+    {
+      label: "Product",
+      look: "fill bare",
+      cell: ({ id, result, image, details, more }) => (
+        <div class="pictured">
+          {id !== undefined && result !== "deleted" && (
+            <TitleOf client={client} id={id} settled={settled} />
+          )}
+          {result === "updated" && transaction !== undefined && (
+            <PriceChangeBy client={client} id={id!} transaction={transaction} />
+          )}
+          <Failures images={image} />
+          {details && (
+            <ProblemList details={details} more={more} rowOf={rowOf} />
+          )}
+        </div>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,263 @@
+/** The deliveries of one webhook with their attempts. */
+import { useEffect, useState } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import { every } from "../lib/browser.ts";
+import type {
+  Attempt,
+  Client,
+  LoggedDelivery,
+  Trigger,
+} from "../../client/mod.ts";
+import { ListFoot, useRows } from "../ui/paging.tsx";
+import {
+  duration,
+  ErrorNote,
+  Form,
+  Moment,
+  plural,
+  secondsUntil,
+  State,
+  Title,
+  useAction,
+} from "../ui/parts.tsx";
+import { Payload } from "./payload.tsx";
+import { linkTo } from "../state/route.ts";
+import { type Column, Table } from "../ui/table.tsx";
+
+/** How often the list is reloaded while a delivery is in progress. */
+const LOOK_AGAIN_MS = 2_000;
+const UNDER_WAY: readonly string[] = ["pending", "sending"];
+/** Seconds; a try as soon as this is waited for. */
+const SOON_S = 60;
+/** States in which a delivery can be replayed. */
+const REPLAYABLE: readonly string[] = [
+  "pending",
+  "retrying",
+  "delivered",
+  "exhausted",
+  "cancelled",
+];
+
+export function DeliveriesView({ client, trigger }: {
+  client: Client;
+  trigger: Trigger;
+}) {
+  const list = useRows(async (after, signal) => {
+    const { deliveries: rows, next } = await client
+      .listDeliveries({ trigger, after }, { signal });
+    return { rows, next };
+  }, [client, trigger]);
+  const underWay = list.rows?.some(isUnderWay);
+  useEffect(() => {
+    if (underWay) return every(LOOK_AGAIN_MS, list.reload);
+  }, [underWay, trigger]);
+  return (
+    <>
+      <p>
+        <a href={linkTo("webhooks")}>All webhooks</a>
+      </p>
+      <div class="bar">
+        <Title>
+          Deliveries of <span class="mono">{trigger}</span>
+        </Title>
+        <button type="button" disabled={list.busy} onClick={list.reload}>
+          Refresh
+        </button>
+      </div>
+      <Changing>
+        <RecoverForm
+          client={client}
+          trigger={trigger}
+          onRecovered={list.reload}
+        />
+      </Changing>
+      <ul class="stack">
+        {list.rows?.map((delivery) => (
+          <DeliveryCard
+            key={delivery.id}
+            client={client}
+            trigger={trigger}
+            delivery={delivery}
+            onReplayed={list.reload}
+          />
+        ))}
+      </ul>
+      <ListFoot
+        list={list}
+        empty="Nothing was sent to this webhook yet. Test it in the list of webhooks."
+      />
+    </>
+  );
+}
+
+function isUnderWay({ state, next_attempt_at: next }: LoggedDelivery): boolean {
+  return UNDER_WAY.includes(state) ||
+    (next !== null && secondsUntil(next) < SOON_S);
+}
+
+/** Replays what the webhook has missed since a time. */
+function RecoverForm({ client, trigger, onRecovered }: {
+  client: Client;
+  trigger: Trigger;
+  onRecovered: () => void;
+}) {
+  const [since, setSince] = useState("");
+  const [until, setUntil] = useState("");
+  const [done, setDone] = useState("");
+  const { busy, error, run } = useAction();
+  const recover = async () => {
+    const { recovery: { queued, held = 0 } } = await client.recoverWebhook({
+      trigger,
+      since: new Date(since).toISOString(),
+      until: until === "" ? undefined : new Date(until).toISOString(),
+    });
+    const what = plural(queued, "delivery", "deliveries");
+    setDone(
+      held === 0
+        ? `${what} queued.`
+        : `${what} on hold until you register the webhook again.`,
+    );
+    onRecovered();
+  };
+  return (
+    <Form
+      class="card"
+      onSubmit={() => run(recover)}
+    >
+      <h2>Recover what was missed</h2>
+      <p class="quiet">
+        Sends again what was given up or cancelled, and events for which there
+        was no webhook.
+      </p>
+      <div class="row">
+        <span class="field">
+          <label for="since">Events since</label>
+          <input
+            id="since"
+            type="datetime-local"
+            required
+            value={since}
+            onInput={(event) => setSince(event.currentTarget.value)}
+          />
+        </span>
+        <span class="field">
+          <label for="until">until (now, if empty)</label>
+          <input
+            id="until"
+            type="datetime-local"
+            value={until}
+            onInput={(event) => setUntil(event.currentTarget.value)}
+          />
+        </span>
+        <button type="submit" disabled={busy}>Recover</button>
+        <span role="status">{done}</span>
+      </div>
+      {error && <ErrorNote error={error} />}
+    </Form>
+  );
+}
+
+function DeliveryCard({ client, trigger, delivery, onReplayed }: {
+  client: Client;
+  trigger: Trigger;
+  delivery: LoggedDelivery;
+  onReplayed: () => void;
+}) {
+  const { id, event_id, state, created_at, next_attempt_at } = delivery;
+  const { busy, error, run } = useAction();
+  const replay = async () => {
+    await client.replayDelivery({ trigger, id });
+    onReplayed();
+  };
+  return (
+    <li class="card">
+      <div class="row">
+        <State of={state} />
+        <Moment iso={created_at} exact />
+        <span class="grow" />
+        {next_attempt_at && (
+          <span class="quiet">
+            {nextTry(next_attempt_at)}
+          </span>
+        )}
+        {REPLAYABLE.includes(state) && (
+          <Changing>
+            <button
+              type="button"
+              class="small"
+              disabled={busy}
+              aria-label={`Send again event ${event_id}`}
+              onClick={() => run(replay)}
+            >
+              Send again
+            </button>
+          </Changing>
+        )}
+      </div>
+      {error && <ErrorNote error={error} />}
+      <Tries delivery={delivery} />
+      <Payload client={client} trigger={trigger} delivery={delivery} />
+      <details class="facts">
+        <summary>For a report</summary>
+        <DeliveryIds delivery={delivery} />
+      </details>
+    </li>
+  );
+}
+
+/** What a report to the operator should name. */
+export function DeliveryIds(
+  { delivery: { id, event_id } }: { delivery: LoggedDelivery },
+) {
+  return (
+    <>
+      event <code class="break">{event_id}</code>, delivery{" "}
+      <code class="break">{id}</code>
+    </>
+  );
+}
+
+export function Tries(
+  { delivery: { id, attempts } }: { delivery: LoggedDelivery },
+) {
+  if (attempts.length === 0) return null;
+  return (
+    <Table
+      label={`Tries of delivery ${id}`}
+      columns={COLUMNS}
+      rows={attempts}
+      keyOf={({ number }) => number}
+    />
+  );
+}
+
+export function nextTry(at: string): string {
+  const seconds = secondsUntil(at);
+  return seconds < 1
+    ? "the next try is due"
+    : `next try in ${duration(seconds)}`;
+}
+
+/** The status of the answer, or why there was none. */
+export function answerOf({ status, error }: Attempt): string {
+  return [status, error].filter(Boolean).join(" ");
+}
+
+const COLUMNS: readonly Column<Attempt>[] = [
+  { label: "Try", right: true, cell: ({ number }) => number },
+  {
+    label: "Started",
+    cell: ({ started_at }) => <Moment iso={started_at} exact />,
+  },
+  {
+    label: "Took",
+    right: true,
+    cell: ({ duration_ms }) =>
+      duration_ms === null ? "…" : `${Math.round(duration_ms)} ms`,
+  },
+  {
+    label: "Answer",
+    cell: answerOf,
+  },
+  { label: "Address", look: "mono break", cell: ({ url }) => url },
+];

@@ -1,0 +1,158 @@
+/** What a delivery sent: its body, its signature, and the same as curl. */
+import { useState } from "preact/hooks";
+import {
+  type Client,
+  type LoggedDelivery,
+  signWebhook,
+  type Trigger,
+} from "../../client/mod.ts";
+import { asCurl } from "./curl.ts";
+import { eventBody, loadEvent, type WebhookFormat } from "./events.ts";
+import { Await, ErrorNote, Form, useAction, useLoaded } from "../ui/parts.tsx";
+
+/** Opens to the payload of a delivery. */
+export function Payload({ client, trigger, delivery }: {
+  client: Client;
+  trigger: Trigger;
+  delivery: LoggedDelivery;
+}) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details
+      class="facts"
+      open={open}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>Payload and signature</summary>
+      {open && <Opened client={client} trigger={trigger} delivery={delivery} />}
+    </details>
+  );
+}
+
+function Opened({ client, trigger, delivery }: {
+  client: Client;
+  trigger: Trigger;
+  delivery: LoggedDelivery;
+}) {
+  const { event_id: id, created_at } = delivery;
+  const loaded = useLoaded(
+    async (signal) => {
+      const format = await formatOf(client, trigger, signal);
+      const event = await loadEvent(client, trigger, id, format, signal);
+      return { event, format };
+    },
+    [client, id],
+  );
+  return (
+    <Await loaded={loaded}>
+      {({ event, format }) => {
+        if (event === "far") return <FarNote />;
+        const isTest = event === "absent";
+        const body = isTest
+          ? eventBody({ test: true, id, trigger, created_at, data: "" }, format)
+          : event.body;
+        return (
+          <div class="problems">
+            {isTest && (
+              <p>
+                <span class="state plain">test</span>{" "}
+                This event is not in the feed: it is a test, or older than what
+                is kept.
+              </p>
+            )}
+            <pre class="source code" tabIndex={0}>{body}</pre>
+            <Signature delivery={delivery} body={body} format={format} />
+          </div>
+        );
+      }}
+    </Await>
+  );
+}
+
+/** In which format a webhook is sent now. */
+async function formatOf(
+  client: Client,
+  trigger: Trigger,
+  signal: AbortSignal,
+): Promise<WebhookFormat> {
+  const { webhook } = await client.listWebhooks({}, { signal });
+  return webhook.find((one) => one.trigger === trigger)?.format ?? "xml";
+}
+
+function FarNote() {
+  return (
+    <p>
+      Too many events of this trigger are before this one for the page to find
+      it. <a href="/docs/webhooks#pull-events">Pull the events</a>{" "}
+      to see what it holds.
+    </p>
+  );
+}
+
+/** The secret is in nobody's reach but the seller's, so it is asked for. */
+function Signature({ delivery, body, format }: {
+  delivery: LoggedDelivery;
+  body: string;
+  format: WebhookFormat;
+}) {
+  const { attempts, event_id } = delivery;
+  const last = attempts.at(-1);
+  const [secret, setSecret] = useState("");
+  const [headers, setHeaders] = useState<Record<string, string>>({});
+  const [copied, setCopied] = useState(false);
+  const { error, run } = useAction();
+  const sign = async () => {
+    const startedAt = Date.parse(last?.started_at ?? delivery.created_at);
+    const seconds = Math.floor(startedAt / 1_000);
+    setHeaders(await signWebhook(secret, event_id, seconds, body));
+  };
+  const curl = asCurl(
+    last?.url ?? "https://…",
+    { "webhook-id": event_id, ...headers },
+    body,
+    format,
+  );
+  return (
+    <>
+      <Form
+        class="row"
+        onSubmit={() => run(sign)}
+      >
+        <label for={`secret-${delivery.id}`}>
+          Secret, to sign it; it stays in this page
+        </label>
+        <input
+          id={`secret-${delivery.id}`}
+          class="grow mono"
+          type="password"
+          placeholder="whsec_"
+          autocomplete="off"
+          required
+          value={secret}
+          onInput={(event) => setSecret(event.currentTarget.value)}
+        />
+        <button type="submit">Sign</button>
+        <button
+          type="button"
+          onClick={() =>
+            run(async () => {
+              await navigator.clipboard.writeText(curl);
+              setCopied(true);
+            })}
+        >
+          Copy as curl
+        </button>
+        <span role="status">{copied ? "Copied." : ""}</span>
+      </Form>
+      {Object.entries(headers).map(([name, value]) => (
+        <p key={name} class="mono break">{name}: {value}</p>
+      ))}
+      {error && (
+        <ErrorNote
+          error={error}
+          lead="This did not work: the secret begins with whsec_, and the browser needs https for it."
+        />
+      )}
+    </>
+  );
+}

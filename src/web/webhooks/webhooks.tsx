@@ -1,0 +1,262 @@
+/** The seller's webhooks: add, test and remove them, and see their state. */
+import { useState } from "preact/hooks";
+import { Changing } from "../ui/changing.tsx";
+import type { Client, Trigger, Webhook } from "../../client/mod.ts";
+import { TRIGGERS } from "../../webhooks/trigger.ts";
+import {
+  Announcer,
+  Await,
+  ErrorNote,
+  Form,
+  Moment,
+  NewSecrets,
+  State,
+  SureButton,
+  Title,
+  useAction,
+  useLoaded,
+} from "../ui/parts.tsx";
+import { sampleOf } from "./events.ts";
+import { goTo, linkTo } from "../state/route.ts";
+import { Table } from "../ui/table.tsx";
+
+export function WebhooksView({ client }: { client: Client }) {
+  const loaded = useLoaded(
+    async (signal) => (await client.listWebhooks({}, { signal })).webhook,
+    [client],
+  );
+  const [done, setDone] = useState("");
+  const changed = (what: string) => {
+    setDone(what);
+    loaded.reload();
+  };
+  return (
+    <>
+      <Title>Webhooks</Title>
+      <Announcer text={done} />
+      <Await loaded={loaded}>
+        {(webhooks) => (
+          <>
+            <WebhookTable
+              client={client}
+              webhooks={webhooks}
+              onChanged={changed}
+            />
+            <Changing>
+              <WebhookForm
+                client={client}
+                taken={webhooks.map(({ trigger }) => trigger)}
+                onChanged={changed}
+              />
+            </Changing>
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+interface Given {
+  client: Client;
+  onChanged: (what: string) => void;
+}
+
+function WebhookTable({ client, webhooks, onChanged }: Given & {
+  webhooks: readonly Webhook[];
+}) {
+  if (webhooks.length === 0) {
+    return (
+      <p class="quiet">
+        There are none yet. A webhook has the marketplace call an address of
+        yours when something happens.
+      </p>
+    );
+  }
+  return (
+    <Table
+      label="Webhooks"
+      rows={webhooks}
+      keyOf={({ trigger }) => trigger}
+      columns={[
+        {
+          label: "Trigger",
+          look: "mono",
+          cell: ({ trigger }) => (
+            <a href={linkTo("webhooks", trigger)}>{trigger}</a>
+          ),
+        },
+        {
+          label: "Address",
+          look: "mono break",
+          cell: ({ url, format }) => format === "json" ? `${url} (JSON)` : url,
+        },
+        {
+          label: "State",
+          cell: (webhook) => <WebhookState webhook={webhook} />,
+        },
+        {
+          label: "Actions",
+          look: "bare",
+          right: true,
+          cell: (webhook) => (
+            <Changing>
+              <WebhookActions
+                client={client}
+                webhook={webhook}
+                onChanged={onChanged}
+              />
+            </Changing>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function WebhookState({ webhook }: { webhook: Webhook }) {
+  const { disabled_at, failing_since, last_error } = webhook;
+  const since = disabled_at ?? failing_since;
+  if (since === undefined) return <State of="active" />;
+  return (
+    <>
+      <State of={disabled_at === undefined ? "failing" : "disabled"} />{" "}
+      <span class="quiet">
+        since <Moment iso={since} />. {last_error}
+        {disabled_at !== undefined && " Register it again to enable it."}
+      </span>
+    </>
+  );
+}
+
+function WebhookActions({ client, webhook, onChanged }: Given & {
+  webhook: Webhook;
+}) {
+  const { trigger } = webhook;
+  const { busy, error, run } = useAction();
+  const [secret, setSecret] = useState<string | null>(null);
+  const test = async () => {
+    await client.testWebhook({ trigger });
+    goTo("webhooks", trigger);
+  };
+  const rotate = async () => {
+    const { webhook_secret } = await client.rotateWebhookSecret({ trigger });
+    setSecret(webhook_secret);
+  };
+  const remove = async () => {
+    await client.deleteWebhook({ trigger });
+    onChanged(`The webhook ${trigger} is removed.`);
+  };
+  return (
+    <>
+      <span class="row end">
+        <button
+          type="button"
+          aria-label={`Test ${trigger}`}
+          disabled={busy}
+          onClick={() => run(test)}
+        >
+          Test
+        </button>
+        <SureButton
+          label="New secret"
+          question={`Give ${trigger} a new secret?`}
+          disabled={busy}
+          onSure={() => run(rotate)}
+        />
+        <SureButton
+          label="Remove"
+          question={`Remove ${trigger}?`}
+          disabled={busy}
+          onSure={() => run(remove)}
+        />
+      </span>
+      {secret !== null && (
+        <NewSecrets
+          title={`The new secret of ${trigger}; the former one signs too for 24 hours.`}
+          secrets={{ "Webhook secret": secret }}
+          onSeen={() => setSecret(null)}
+        />
+      )}
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+function WebhookForm({ client, taken, onChanged }: Given & {
+  taken: readonly string[];
+}) {
+  const [trigger, setTrigger] = useState<Trigger>(TRIGGERS[0]);
+  const [url, setUrl] = useState("");
+  const [format, setFormat] = useState<"xml" | "json">("xml");
+  const { busy, error, run } = useAction();
+  const add = async () => {
+    await client.createWebhook({
+      webhook: { trigger, url: url.trim(), format },
+    });
+    setUrl("");
+    onChanged(`The webhook ${trigger} is registered.`);
+  };
+  return (
+    <Form
+      class="card"
+      onSubmit={() => run(add)}
+    >
+      <h2>Register a webhook</h2>
+      <div class="row">
+        <span class="field">
+          <label for="trigger">Trigger</label>
+          <select
+            id="trigger"
+            value={trigger}
+            onChange={(event) =>
+              setTrigger(event.currentTarget.value as Trigger)}
+          >
+            {TRIGGERS.map((name) => (
+              <option key={name} value={name}>{name}</option>
+            ))}
+          </select>
+        </span>
+        <span class="field grow">
+          <label for="url">Address</label>
+          <input
+            id="url"
+            type="url"
+            class="grow mono"
+            required
+            placeholder="https://"
+            value={url}
+            onInput={(event) => setUrl(event.currentTarget.value)}
+          />
+        </span>
+        <span class="field">
+          <label for="format">Format</label>
+          <select
+            id="format"
+            value={format}
+            onChange={(event) =>
+              setFormat(event.currentTarget.value as "xml" | "json")}
+          >
+            <option value="xml">XML</option>
+            <option value="json">JSON</option>
+          </select>
+        </span>
+        <button type="submit" class="main" disabled={busy}>
+          {taken.includes(trigger) ? "Replace" : "Register"}
+        </button>
+      </div>
+      {taken.includes(trigger) && (
+        <p class="quiet">
+          {trigger} has a webhook already; it would be replaced.
+        </p>
+      )}
+      <details class="facts">
+        <summary>What {trigger} sends</summary>
+        <pre class="source code" tabIndex={0}>{sampleOf(trigger)}</pre>
+        <p>
+          <a href="/docs/webhooks">How to verify and answer it</a>
+        </p>
+      </details>
+      {error && <ErrorNote error={error} />}
+    </Form>
+  );
+}
