@@ -289,12 +289,14 @@ function list(text: string): string[] {
 }
 
 function printRefusal(
-  { at, id, status, code, route, dryRun, message, details, more }:
+  { at, id, status, code, route, dryRun, message, details, more, ...by }:
     ListedRefusal,
   print: (line: string) => void,
 ): void {
   const what = `${route ?? "no route"}${dryRun ? " (dry run)" : ""}`;
   print(line(isoTime(at), id, status, code, what));
+  const times = by.times > 1 ? `, ${by.times} times within a minute` : "";
+  print(`    key ${by.keyId}, from ${by.client}${times}`);
   if (details.length === 0) print(`    ${message}`);
   for (const detail of details) {
     const { product, sku: SKU, line, column, code, message } = detail;

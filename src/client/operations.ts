@@ -670,7 +670,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ key: NewKey }>;
 
   /**
-   * Refused requests. The last 1000 of a seller and 30 days, the newest first: what was refused with a 4xx, and why.
+   * Refused requests. The last 1000 of a seller and 30 days, the newest first: what was refused with a 4xx, and why. Equal refusals within a minute are one entry; no code takes more than half of what is kept.
    *
    * `GET /seller_api/refusals`
    */

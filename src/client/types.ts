@@ -578,9 +578,15 @@ export interface NewKey {
 
 export interface Refusal {
   at: string;
+  /** of several equal ones that of the first */
   request_id: string;
+  /** how many equal requests were refused within a minute */
+  times: number;
   /** its name */
   seller: string;
+  key_id: string;
+  /** where the request came from */
+  client_address: string;
   /** method and path; empty where there is no such path */
   route: string;
   /** true: nothing would have been stored */

@@ -205,8 +205,11 @@ const PRICE_CHANGE = named(
 const REFUSAL = named(
   "refusal",
   one("at", TIME),
-  one("request_id", UUID),
+  one("request_id", UUID, "of several equal ones that of the first"),
+  one("times", COUNT, "how many equal requests were refused within a minute"),
   one("seller", STRING, "its name"),
+  one("key_id", UUID),
+  one("client_address", STRING, "where the request came from"),
   one("route", STRING, "method and path; empty where there is no such path"),
   maybe("dry_run", BOOLEAN, "true: nothing would have been stored"),
   one("status", COUNT),

@@ -416,7 +416,10 @@ ${indented(indented(RIGHTS))}
   <refusal>
     <at>${AT}</at>
     <request_id>${ID}</request_id>
+    <times>1</times>
     <seller>acme</seller>
+    <key_id>${ID}</key_id>
+    <client_address>192.0.2.7</client_address>
     <route>POST /seller_api/bulk_products</route>
     <status>422</status>
     <code>record_invalid</code>

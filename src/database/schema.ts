@@ -102,6 +102,10 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       // the request's
       id: "text",
       at: "integer",
+      // how many equal ones there were within a minute
+      times: "integer DEFAULT 1",
+      key_id: "text",
+      client: "text",
       route: "text?",
       status: "integer",
       code: "text",

@@ -2,8 +2,11 @@
  * Refusals: the last refused requests of each seller. (The products that an
  * upload refused are in `catalogue/refused_products.ts`.) They are collected in memory and
  * written together, both bounded: a seller costs one write a second, a fixed
- * number of rows and of bytes, however often it is refused.
+ * number of rows and of bytes, however often it is refused. Equal refusals
+ * within a minute are one row with a count, and no code takes more than half of
+ * what is kept, so a program that repeats its mistake displaces no other one.
  */
+import { createHash } from "node:crypto";
 import type { Deps } from "../deps.ts";
 import {
   byPart,
@@ -21,8 +24,9 @@ import {
   newestFirst,
   type PlaceInLog,
 } from "../database/newest_first.ts";
-import { CLOCK_SLACK_MS } from "../lib/durations.ts";
+import { CLOCK_SLACK_MS, MINUTE_MS } from "../lib/durations.ts";
 import { readId } from "../lib/ids.ts";
+import { RecentValues } from "../lib/recent_values.ts";
 import {
   type Detail,
   DETAIL_CODES,
@@ -35,6 +39,11 @@ import {
 export const KEPT_REFUSALS = 1_000;
 export const KEPT_REFUSAL_DAYS = 30;
 export const KEPT_REFUSAL_BYTES = 4 * 1_024 * 1_024;
+/** Of these, what refusals with the same code take at most. */
+const KEPT_OF_A_CODE = KEPT_REFUSALS / 2;
+const KEPT_BYTES_OF_A_CODE = KEPT_REFUSAL_BYTES / 2;
+/** Refusals of the last minute that are compared with new ones. */
+const COMPARED = 10_000;
 /** What a refusal takes besides its details, in bytes. */
 const ROW_BYTES = 512;
 /** Details kept of a refusal, and the bytes of them all. */
@@ -48,9 +57,15 @@ const COLLECT_MS = 1_000;
 const WRITE_BYTES = 4 * 1_024 * 1_024;
 
 export interface Refusal {
+  /** That of the request; of several equal ones that of the first. */
   id: string;
   sellerNo: number;
+  /** Of several equal ones that of the first. */
   at: number;
+  /** The id of the API key. */
+  keyId: string;
+  /** The IP address of the client, as far as it is known. */
+  client: string;
   /** Method and path as in the table of routes; null where there is no route. */
   route: string | null;
   /** Whether nothing would have been stored. */
@@ -65,11 +80,21 @@ export interface Refusal {
   more: number;
 }
 
+/** What is written of a seller next. */
+interface Waiting {
+  /** The oldest first. */
+  refusals: Refusal[];
+  /** How many more requests were refused as the one with this id. */
+  repeats: Map<string, number>;
+}
+
 export class RefusalLog {
   readonly #db: Db;
   readonly #deps: Pick<Deps, "clock" | "log">;
-  /** By seller, the oldest first. */
-  #waiting = new Map<number, Refusal[]>();
+  /** By seller. */
+  #waiting = new Map<number, Waiting>();
+  /** The first of equal refusals, by what they have in common. */
+  readonly #recent = new RecentValues<Pick<Refusal, "id" | "at">>(COMPARED);
   #bytes = 0;
   #cancel: (() => void) | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -82,31 +107,28 @@ export class RefusalLog {
   /** Records a refused request of a seller. */
   note(refusal: Refusal): void {
     const { sellerNo } = refusal;
-    const own = this.#waiting.get(sellerNo) ?? [];
+    const own = this.#waiting.get(sellerNo) ??
+      { refusals: [], repeats: new Map() };
     this.#waiting.set(sellerNo, own);
-    own.push(this.#bounded(refusal));
-    if (own.length > KEPT_REFUSALS) own.shift();
+    const { bounded, bytes } = bound(refusal);
+    const alike = likenessOf(bounded);
+    const first = this.#recent.get(alike);
+    if (first !== undefined && Math.abs(bounded.at - first.at) < MINUTE_MS) {
+      own.repeats.set(first.id, (own.repeats.get(first.id) ?? 0) + 1);
+    } else {
+      this.#recent.set(alike, bounded);
+      this.#add(own.refusals, bounded, bytes);
+    }
     this.#cancel ??= this.#deps.clock.after(COLLECT_MS, () => this.flush());
   }
 
-  #bounded(refusal: Refusal): Refusal {
-    const details: Detail[] = [];
-    let bytes = 0;
-    for (const { message, ...rest } of refusal.details.slice(0, KEPT_DETAILS)) {
-      const detail = { ...rest, message: message.slice(0, MESSAGE_LENGTH) };
-      const size = JSON.stringify(detail).length;
-      if (bytes + size > DETAIL_BYTES) break;
-      if (this.#bytes + bytes + size > WRITE_BYTES) break;
-      bytes += size;
-      details.push(detail);
-    }
-    this.#bytes += bytes;
-    return {
-      ...refusal,
-      message: refusal.message.slice(0, MESSAGE_LENGTH),
-      details,
-      more: refusal.more + refusal.details.length - details.length,
-    };
+  /** Adds to what is written next; beyond the bytes of a write without details. */
+  #add(refusals: Refusal[], refusal: Refusal, bytes: number): void {
+    const fits = this.#bytes + bytes <= WRITE_BYTES;
+    if (fits) this.#bytes += bytes;
+    refusals.push(fits ? refusal : withDetails(refusal, []));
+    if (refusals.length <= KEPT_REFUSALS) return;
+    refusals.splice(refusals.findIndex(({ code }) => code === refusal.code), 1);
   }
 
   /**
@@ -123,7 +145,7 @@ export class RefusalLog {
     return this.#writing = this.#writing.then(() => this.#tryWrite(waiting));
   }
 
-  async #tryWrite(waiting: ReadonlyMap<number, Refusal[]>): Promise<void> {
+  async #tryWrite(waiting: ReadonlyMap<number, Waiting>): Promise<void> {
     try {
       await this.#write(waiting);
     } catch (error) {
@@ -134,7 +156,7 @@ export class RefusalLog {
   /**
    * Refusals of a removed seller would remain after its other rows are deleted.
    */
-  async #write(waiting: ReadonlyMap<number, Refusal[]>): Promise<void> {
+  async #write(waiting: ReadonlyMap<number, Waiting>): Promise<void> {
     const keys = Array.from(waiting.keys(), (sellerNo) => ({ sellerNo }));
     const groups = byPart(this.#db, keys);
     await Promise.all(
@@ -147,39 +169,82 @@ export class RefusalLog {
   async #writeOn(
     part: Part,
     numbers: readonly number[],
-    waiting: ReadonlyMap<number, Refusal[]>,
+    waiting: ReadonlyMap<number, Waiting>,
   ): Promise<void> {
     await part.write(async (tx) => {
       const sellers = await presentSellers(tx, numbers);
-      const rows = sellers.flatMap((no) => waiting.get(no)!).map(rowOf);
+      const rows = sellers.flatMap((no) =>
+        waiting.get(no)!.refusals.map(rowOf)
+      );
       await tx.runMany(
         insertInto("refusals", [
-          ...["id", "seller_no", "at", "route", "status", "code", "message"],
-          ...["size", "details", "more", "dry_run"],
+          ...["id", "seller_no", "at", "key_id", "client", "route", "status"],
+          ...["code", "message", "size", "details", "more", "dry_run"],
         ]),
         rows,
+      );
+      const repeats = sellers.flatMap((no) =>
+        Array.from(waiting.get(no)!.repeats, ([id, times]) => [times, no, id])
+      );
+      await tx.runMany(
+        "UPDATE refusals SET times = times + ? WHERE seller_no = ? AND id = ?",
+        repeats,
       );
       // A clock that was fast gave them greater ids than all later ones.
       await tx.runMany(
         "DELETE FROM refusals WHERE seller_no = ? AND id > ? AND at > ?",
-        sellers.map((no) => [
-          no,
-          waiting.get(no)!.at(-1)!.id,
-          this.#deps.clock.now() + CLOCK_SLACK_MS,
-        ]),
+        sellers.flatMap((no) => {
+          const last = waiting.get(no)!.refusals.at(-1);
+          const latest = this.#deps.clock.now() + CLOCK_SLACK_MS;
+          return last === undefined ? [] : [[no, last.id, latest]];
+        }),
       );
-      await tx.runMany(
-        `DELETE FROM refusals WHERE seller_no = ? AND id <
-           (SELECT MIN(id) FROM (
-              SELECT id, SUM(OCTET_LENGTH(details) + ${ROW_BYTES})
-                OVER (ORDER BY id DESC) AS bytes
-              FROM refusals WHERE seller_no = ?
-              ORDER BY id DESC LIMIT ${KEPT_REFUSALS}) AS newest
-            WHERE bytes <= ${KEPT_REFUSAL_BYTES})`,
-        sellers.map((no) => [no, no]),
-      );
+      await tx.runMany(DELETE_EXCESS, sellers.map((no) => [no, no]));
     });
   }
+}
+
+/** The refusal within its bounds, and the bytes of its details. */
+function bound(refusal: Refusal): { bounded: Refusal; bytes: number } {
+  const details: Detail[] = [];
+  let bytes = 0;
+  for (const { message, ...rest } of refusal.details.slice(0, KEPT_DETAILS)) {
+    const detail = { ...rest, message: message.slice(0, MESSAGE_LENGTH) };
+    const size = JSON.stringify(detail).length;
+    if (bytes + size > DETAIL_BYTES) break;
+    bytes += size;
+    details.push(detail);
+  }
+  const message = refusal.message.slice(0, MESSAGE_LENGTH);
+  return { bounded: withDetails({ ...refusal, message }, details), bytes };
+}
+
+/** The refusal with these of its details; the others are only counted. */
+function withDetails(refusal: Refusal, details: Detail[]): Refusal {
+  const left = refusal.details.length - details.length;
+  return { ...refusal, details, more: refusal.more + left };
+}
+
+/** Deletes what a seller has beyond each limit, the oldest first. */
+const DELETE_EXCESS = `DELETE FROM refusals
+  WHERE seller_no = ? AND id IN (
+    SELECT id FROM (
+      SELECT id,
+        ROW_NUMBER() OVER (ORDER BY id DESC) AS place,
+        SUM(OCTET_LENGTH(details) + ${ROW_BYTES})
+          OVER (ORDER BY id DESC) AS bytes,
+        ROW_NUMBER() OVER (PARTITION BY code ORDER BY id DESC) AS code_place,
+        SUM(OCTET_LENGTH(details) + ${ROW_BYTES})
+          OVER (PARTITION BY code ORDER BY id DESC) AS code_bytes
+      FROM refusals WHERE seller_no = ?) AS numbered
+    WHERE place > ${KEPT_REFUSALS} OR bytes > ${KEPT_REFUSAL_BYTES}
+      OR code_place > ${KEPT_OF_A_CODE} OR code_bytes > ${KEPT_BYTES_OF_A_CODE})`;
+
+/** What equal refusals have in common; all but id, time and size. */
+function likenessOf(
+  { id: _id, at: _at, size: _size, ...rest }: Refusal,
+): string {
+  return createHash("sha256").update(JSON.stringify(rest)).digest("base64");
 }
 
 /** Which of these sellers are not removed. */
@@ -200,19 +265,21 @@ async function presentSellers(
 }
 
 function rowOf(refusal: Refusal): Param[] {
-  const { id, sellerNo, at, route, status, code, message } = refusal;
-  const { size, more } = refusal;
+  const { id, sellerNo, at, keyId, client, route, status } = refusal;
+  const { code, message, size, more } = refusal;
   const details = JSON.stringify(refusal.details);
   const dryRun = refusal.dryRun ? 1 : 0;
   return [
-    ...[id, sellerNo, at, route, status, code, message],
-    ...[size, details, more, dryRun],
+    ...[id, sellerNo, at, keyId, client, route, status],
+    ...[code, message, size, details, more, dryRun],
   ];
 }
 
 /** A stored refusal with the name of its seller. */
 export interface ListedRefusal extends Refusal {
   seller: string;
+  /** How many equal requests were refused within a minute. */
+  times: number;
 }
 
 export type RefusalCode = ErrorCode | DetailCode;
@@ -249,7 +316,9 @@ export async function listRefusals(
   const search = {
     table: "refusals",
     select: `SELECT refusals.id, refusals.seller_no AS "sellerNo",
-         sellers.name AS seller, refusals.at, refusals.route, refusals.status,
+         sellers.name AS seller, refusals.at, refusals.times,
+         refusals.key_id AS "keyId", refusals.client,
+         refusals.route, refusals.status,
          refusals.code, refusals.message, refusals.size, refusals.details,
          refusals.more, refusals.dry_run AS "dryRun"
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no

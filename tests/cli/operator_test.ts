@@ -86,11 +86,17 @@ Deno.test("seller refusals lists the problems, product by product", async () => 
   assertEquals(await run(app, "seller", "refusals", "acme"), []);
   await app.upload(product("A", "\n<gtin>1</gtin>"));
   await app.call("/seller_api/refusals"); // writes what was noted
-  const [head, detail, ...rest] = await run(app, "seller", "refusals", "acme");
+  const [head, key, detail, ...rest] = await run(
+    app,
+    "seller",
+    "refusals",
+    "acme",
+  );
   assertEquals(
     plain(head),
     "TIME  ID  422  record_invalid  POST /seller_api/bulk_products",
   );
+  assertMatch(key, /^ {4}key [-0-9a-f]{36}, from 127\.0\.0\.1$/);
   assertMatch(
     detail,
     /^ {4}product 1, SKU A, line 2, out_of_range: gtin /,
@@ -102,9 +108,9 @@ Deno.test("seller refusals lists the problems, product by product", async () => 
   );
   const found = async (...flags: string[]) =>
     (await run(app, "seller", "refusals", "acme", ...flags)).length;
-  assertEquals(await found("--code", "out_of_range"), 2);
+  assertEquals(await found("--code", "out_of_range"), 3);
   assertEquals(await found("--code", "too_long"), 0);
-  assertEquals(await found("--route", "POST /seller_api/bulk_products"), 2);
+  assertEquals(await found("--route", "POST /seller_api/bulk_products"), 3);
   assertEquals(await found("--route", "POST /seller_api/imports"), 0);
   const wrong = ["--code", "nosuch", "--route", "bulk_products"];
   const { mistakes } = await assertRejects(

@@ -17,6 +17,8 @@ bothEngines.test("refusals: who reads them waits for those being written", async
     id: deps.ids.uuid(),
     sellerNo: seller.no,
     at: clock.now(),
+    keyId: "key",
+    client: "192.0.2.1",
     route: "GET /seller_api/products",
     dryRun: false,
     status: 404,

@@ -13,9 +13,6 @@ const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
 /** Requests that wait for an upload to end, or stream its progress. */
 const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
 
-/** Requests with one key that is not in force of which a refusal is recorded. */
-const REFUSED_KEY: Rate = { perMinute: 10 / 60, burst: 10 };
-
 export class Admission {
   readonly keys: SellerKeys;
   readonly operatorKeys: OperatorKeys;
@@ -49,14 +46,6 @@ export class Admission {
     this.budget = holders.add("body_bytes", budget);
     this.#limiter = new RateLimiter(clock);
     this.#perMinute = config.rateLimit;
-  }
-
-  /**
-   * Whether a refusal of this key is recorded: whoever goes on sending it must
-   * not replace all that its seller looks for.
-   */
-  isRecorded(keyId: string): boolean {
-    return this.#limiter.take(`refused ${keyId}`, 1, REFUSED_KEY).allowed;
   }
 
   /** How many of each kind are in progress. */

@@ -39,7 +39,9 @@ const FILTERS = [
 export const listRefusals = endpoint({
   operation: "listRefusals",
   title: "Refused requests",
-  about: `${KEPT}: what was refused with a 4xx, and why.`,
+  about:
+    `${KEPT}: what was refused with a 4xx, and why. Equal refusals within ` +
+    "a minute are one entry; no code takes more than half of what is kept.",
   parameters: FILTERS,
   answers: ["refusals"],
 }, (context) => pageOfRefusals(context, context.seller.no));
@@ -99,7 +101,10 @@ function refusalNode(refusal: ListedRefusal): RefusalNode {
   return {
     at: isoTime(refusal.at),
     request_id: refusal.id,
+    times: refusal.times,
     seller: refusal.seller,
+    key_id: refusal.keyId,
+    client_address: refusal.client,
     route: refusal.route,
     dry_run: refusal.dryRun || undefined,
     status: refusal.status,

@@ -153,12 +153,13 @@ export class RequestHandler {
     const refused = error instanceof KeyRefused ? error : null;
     const owner = refused?.owner ?? exchange.owner;
     if (owner === null || error.status >= 500) return;
-    if (refused !== null && !this.#admission.isRecorded(owner.keyId)) return;
     const { refusals, deps } = this.#services;
     refusals.note({
       id: exchange.requestId,
       sellerNo: owner.no,
       at: deps.clock.now(),
+      keyId: owner.keyId,
+      client: exchange.client,
       route: route && `${route.method} ${route.path}`,
       dryRun: exchange.query.get(DRY_RUN.name) === "true",
       status: error.status,

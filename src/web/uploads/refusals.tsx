@@ -27,10 +27,13 @@ const OF_WHOM: Column<Refusal> = {
 
 /** The message, with its problems behind a toggle. */
 export function Reasons({ refusal }: { refusal: Refusal }) {
-  const { request_id, code, message, details, more = 0 } = refusal;
+  const { request_id, code, message, details, more = 0, times } = refusal;
   const facts = (
     <span class="quiet">
-      For a report: <code>{code}</code>, request <code>{request_id}</code>
+      {times > 1 && `${count(times)} times within a minute. `}
+      For a report: <code>{code}</code>, request <code>{request_id}</code>, key
+      {" "}
+      <code>{refusal.key_id}</code> from {refusal.client_address}
     </span>
   );
   if (details === undefined) {

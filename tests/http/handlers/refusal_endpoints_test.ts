@@ -28,7 +28,10 @@ function shown(answer: Answer): string[] {
   );
 }
 
-/** Inserts refusals of the seller; ids are in the order of time. */
+/**
+ * Inserts refusals of the seller, of two codes in turn; ids are in the order of
+ * time.
+ */
 async function insert(
   app: TestApp,
   count: number,
@@ -36,12 +39,14 @@ async function insert(
 ): Promise<void> {
   await app.app.db.write((tx) =>
     tx.runMany(
-      `INSERT INTO refusals (id, seller_no, at, status, code, message, details,
-         more) SELECT ?, seller_no, ?, 404, 'not_found', 'made up', ?, 0
+      `INSERT INTO refusals (id, seller_no, at, key_id, client, status, code,
+         message, details, more)
+       SELECT ?, seller_no, ?, 'key', '192.0.2.1', 404, ?, 'made up', ?, 0
        FROM sellers WHERE id = ?`,
       Array.from({ length: count }, (_, n) => [
         `${firstIdOf(at + n)}-7000-8000-${String(n).padStart(12, "0")}`,
         at + n,
+        n % 2 === 0 ? "not_found" : "conflict",
         JSON.stringify(details),
         app.sellerId,
       ]),
@@ -88,6 +93,57 @@ contract.test("refusals: a seller sees its own with their details, an operator a
     key: "op",
   });
   assertEquals(nobody.status, 404);
+});
+
+contract.test("refusals: equal ones within a minute are one, with key and address", async () => {
+  const clock = new TestClock();
+  await using app = await boot({ deps: { clock }, app: { maintain: false } });
+  const ask = async (path: string) => {
+    const { headers } = await app.call(`/seller_api/products/${path}`);
+    return headers.get("x-request-id");
+  };
+  const first = await ask("none");
+  for (let n = 1; n < 40; n++) await ask("none");
+  await own(app);
+  for (let n = 0; n < 60; n++) await ask("none");
+  const { children } = child((await own(app)).xml, "refusals");
+  assertEquals(children.length, 1);
+  assertEquals(textAt(children[0], "times"), "100");
+  assertEquals(textAt(children[0], "request_id"), first);
+  const account = await app.call("/seller_api/keys");
+  assertEquals(
+    textAt(children[0], "key_id"),
+    textAt(account.xml, "keys/key/key_id"),
+  );
+  assertEquals(textAt(children[0], "client_address"), "127.0.0.1");
+  await app.upload(product("A", "<colour>red</colour>"));
+  await app.upload(product("A", "<color>red</color>"));
+  clock.advance(60_000);
+  await ask("none");
+  assertEquals(
+    child((await own(app)).xml, "refusals").children
+      .map((refusal) => textAt(refusal, "times")),
+    ["1", "1", "1", "100"],
+    "other details are another refusal, and so is a later minute",
+  );
+});
+
+contract.test("refusals: no code takes more than half of what is kept", async () => {
+  const clock = new TestClock();
+  await using app = await boot({ deps: { clock }, app: { maintain: false } });
+  await app.upload(product("A", "<colour>red</colour>"));
+  await own(app);
+  for (let n = 0; n < 1_400; n++) {
+    await app.call(`/seller_api/products?n${n}=1`);
+    if (n % 300 === 0) await own(app);
+  }
+  const invalid = await app.call("/seller_api/refusals?code=record_invalid");
+  assertEquals(shown(invalid).length, 1, "the one before the storm");
+  const { count } =
+    (await app.app.db.read((sql) =>
+      sql.get<{ count: number }>("SELECT COUNT(*) AS count FROM refusals")
+    ))!;
+  assertEquals(count, 501);
 });
 
 contract.test("refusals: that of a dry run is told from that of an upload", async () => {
