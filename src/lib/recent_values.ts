@@ -1,37 +1,37 @@
-/** Keeps the values used last, up to a total size. */
-export class RecentValues<V> {
-  readonly #limit: number;
-  /** The one unused for longest comes first. */
-  readonly #values = new Map<string, { value: V; size: number }>();
-  #size = 0;
+import { LRUCache } from "lru-cache";
 
-  /** `limit` in the unit of the sizes; without sizes, a number of values. */
+/** Keeps the values used last, up to a total size. */
+// deno-lint-ignore ban-types -- any value but null and undefined
+export class RecentValues<V extends {}> {
+  readonly #values: LRUCache<string, V>;
+
+  /**
+   * `limit`, at least 4, is in the unit of the sizes; without sizes, a number
+   * of values.
+   */
   constructor(limit: number) {
-    this.#limit = limit;
+    this.#values = new LRUCache({
+      maxSize: limit,
+      maxEntrySize: Math.floor(limit / 4),
+    });
   }
 
+  /** Counts as a use. */
   get(key: string): V | undefined {
-    const kept = this.#values.get(key);
-    if (kept === undefined) return undefined;
-    this.#values.delete(key);
-    this.#values.set(key, kept);
-    return kept.value;
+    return this.#values.get(key);
+  }
+
+  /** Does not count as a use. */
+  peek(key: string): V | undefined {
+    return this.#values.peek(key);
   }
 
   /** A value larger than a quarter of the limit is not kept. */
   set(key: string, value: V, size = 1): void {
-    this.delete(key);
-    if (size > this.#limit / 4) return;
-    this.#values.set(key, { value, size });
-    this.#size += size;
-    for (const oldest of this.#values.keys()) {
-      if (this.#size <= this.#limit) return;
-      this.delete(oldest);
-    }
+    this.#values.set(key, value, { size });
   }
 
   delete(key: string): void {
-    this.#size -= this.#values.get(key)?.size ?? 0;
     this.#values.delete(key);
   }
 }

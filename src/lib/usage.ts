@@ -1,4 +1,5 @@
 /** Who uses what of something limited at present, and for how long so far. */
+import { RecentValues } from "./recent_values.ts";
 
 /** What one piece of work needs of it. */
 export interface Ask {
@@ -77,8 +78,8 @@ const NEWCOMER = new OwnerTimes();
 /** The times of all owners. */
 export class Owners {
   readonly clock: Monotonic;
-  /** In order of each owner's latest permit. */
-  readonly #known = new Map<string, OwnerTimes>();
+  /** Those with the latest permits; only a permit counts as a use. */
+  readonly #known = new RecentValues<OwnerTimes>(OWNERS);
   /** A new owner starts with it, so that idle time cannot be saved up. */
   #floor = 0;
   /** The most that any owner has spent. */
@@ -110,10 +111,7 @@ export class Owners {
   /** A permit begins, in its turn or not. */
   begin(owner: string, inTurn: boolean, now: number): OwnerTimes {
     const times = this.#known.get(owner) ?? new OwnerTimes();
-    this.#known.delete(owner);
     this.#known.set(owner, times);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > OWNERS) this.#known.delete(oldest);
     times.spent = Math.max(times.spent, this.#floor);
     times.latest = ++this.#granted;
     if (inTurn) this.#floor = times.spent;
@@ -133,7 +131,7 @@ export class Owners {
   }
 
   #of(owner: string): OwnerTimes {
-    return this.#known.get(owner) ?? NEWCOMER;
+    return this.#known.peek(owner) ?? NEWCOMER;
   }
 }
 
