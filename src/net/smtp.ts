@@ -3,7 +3,7 @@
  * neither its address nor its answers are guarded; its time and the length of
  * its answers are limited.
  */
-import { connect, isIPv4 } from "node:net";
+import { connect, isIPv4, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { Clock } from "../deps.ts";
 import type { MailFrom, MailServer } from "../lib/email.ts";
@@ -63,90 +63,75 @@ export class SmtpMailer implements Mailer {
   }
 
   async send(mail: Mail, signal: AbortSignal): Promise<MailResult> {
-    const { server, clock } = this.#options;
-    const { default: SMTPConnection } = await import(
-      "nodemailer/smtp-connection"
-    );
-    const message = await this.#compose(mail);
-    let isUnderWay = false;
-    // Read once the server has asked for the data.
-    const body = Readable.from((function* () {
-      isUnderWay = true;
-      yield message;
-    })());
+    const { server, from, clock } = this.#options;
+    const { createTransport } = await import("nodemailer");
+    const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
     const socket = connect({ host: server.host, port: server.port });
-    const late = Promise.withResolvers<never>();
-    const stop = () => late.reject(new Error("late"));
-    const cancel = clock.after(MAIL_MS, stop);
-    signal.addEventListener("abort", stop);
-    if (signal.aborted) stop();
-    const connection = new SMTPConnection({
+    const connected = connectionOf(socket);
+    connected.catch(() => {});
+    const transport = createTransport({
       ...tlsOptions(server),
-      connection: socket,
+      // Nodemailer's own look-up prefers DNS to the hosts file.
+      getSocket: (_, done) =>
+        connected.then((connection) => done(null, { connection }), done),
       host: server.host,
       name: CLIENT_NAME,
+      auth: authOf(server),
+      forceAuth: server.login !== null,
       greetingTimeout: ANSWER_MS,
       socketTimeout: ANSWER_MS,
       maxResponseSize: LONGEST_ANSWER,
       socketCloseTimeout: 0,
     });
-    const failed = new Promise<never>((_, reject) => {
-      socket.on("error", reject);
-      connection.on("error", reject);
+    let isUnderWay = false;
+    // Read once the server has asked for the data.
+    transport.use("stream", (mail, done) => {
+      mail.message.processFunc((message) =>
+        Readable.from((async function* () {
+          isUnderWay = true;
+          yield* message;
+        })())
+      );
+      done();
     });
-    failed.catch(() => {});
-    const step = <T>(begin: (done: Done<T>) => void) =>
-      Promise.race([promiseOf(begin), failed, late.promise]);
+    const late = new AbortController();
+    const cancel = clock.after(MAIL_MS, () => late.abort());
     try {
-      await step((done) => socket.once("connect", () => done(null)));
-      await step((done) => connection.connect((error) => done(error)));
-      if (server.login !== null) {
-        const { user, password: pass } = server.login;
-        const credentials = { user, pass };
-        await step((done) => connection.login({ credentials }, done));
-      }
-      const envelope = { from: this.#options.from.address, to: mail.to };
-      await step((done) => connection.send(envelope, body, done));
-      connection.quit();
+      await transport.sendMail({
+        from,
+        to: mail.to,
+        subject: mail.subject,
+        text: mail.text,
+        date: new Date(mail.date),
+        messageId: `<${mail.id}@${domain}>`,
+        headers: { "Auto-Submitted": "auto-generated", ...mail.headers },
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        envelope: { from: from.address, to: mail.to },
+        signal: AbortSignal.any([signal, late.signal]),
+      });
       return { outcome: "sent", reason: "" };
     } catch (error) {
       return resultOf(error, isUnderWay);
     } finally {
       cancel();
-      signal.removeEventListener("abort", stop);
-      body.destroy();
-      connection.close();
-      socket.destroySoon();
+      socket.destroy();
     }
-  }
-
-  async #compose(mail: Mail): Promise<Uint8Array> {
-    const { default: MailComposer } = await import("nodemailer/mail-composer");
-    const { from } = this.#options;
-    const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
-    return await new MailComposer({
-      from,
-      to: mail.to,
-      subject: mail.subject,
-      text: mail.text,
-      date: new Date(mail.date),
-      messageId: `<${mail.id}@${domain}>`,
-      headers: { "Auto-Submitted": "auto-generated", ...mail.headers },
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    }).compile().build();
   }
 }
 
-type Done<T> = (error?: unknown, result?: T) => void;
+/** The socket once it is connected. */
+function connectionOf(socket: Socket): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    socket.on("error", reject);
+    socket.once("connect", () => resolve(socket));
+  });
+}
 
-function promiseOf<T>(begin: (done: Done<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) =>
-    begin((error, result) => {
-      if (error) reject(error);
-      else resolve(result as T);
-    })
-  );
+function authOf({ login }: MailServer) {
+  return login === null
+    ? undefined
+    : { user: login.user, pass: login.password };
 }
 
 /** A password goes over TLS alone, unless it stays on this machine. */
@@ -177,7 +162,7 @@ interface SmtpError {
 function resultOf(error: unknown, isUnderWay: boolean): MailResult {
   const { code, responseCode, command } = error as SmtpError;
   const reason = responseCode === undefined
-    ? `${code ?? "timeout"}`
+    ? code === "EABORT" ? "timeout" : `${code}`
     : `${responseCode} to ${command}`;
   if (responseCode === undefined) {
     return { outcome: isUnderWay ? "unsure" : "away", reason };

@@ -212,3 +212,11 @@ Deno.test("a mail that is given up ends at once", async () => {
   const { outcome } = await send(server.port, { abort: abort.signal });
   assertEquals(outcome, "away");
 });
+
+Deno.test("a mail that is given up before it begins is not sent", async () => {
+  const server = await MailServer.start();
+  const { port } = server;
+  await server[Symbol.asyncDispose]();
+  const { outcome } = await send(port, { abort: AbortSignal.abort() });
+  assertEquals(outcome, "away");
+});

@@ -1,8 +1,7 @@
 /** Plays the world of a seed, and tells what became of it. */
 import process from "node:process";
 // What the source imports when it needs it would take real time in a world.
-import "nodemailer/mail-composer";
-import "nodemailer/smtp-connection";
+import "nodemailer";
 import "../../src/operations/exposition.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { Kernel } from "./kernel.ts";
