@@ -1,6 +1,7 @@
 /**
  * Reads server-sent events from a body: `EventSource` cannot send a key.
  */
+import { createParser, type ParseError } from "eventsource-parser";
 import { LimitError, type Limits } from "./limits.ts";
 
 export interface ServerEvent {
@@ -16,29 +17,26 @@ export async function* serverEvents(
 ): AsyncGenerator<ServerEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = "";
+  const events: ServerEvent[] = [];
+  const parser = createParser({
+    maxBufferSize: eventLength,
+    onEvent: ({ event = "", data }) => events.push({ name: event, data }),
+    onComment: () => events.push({ name: "", data: "" }),
+    onError: ({ type }: ParseError) => {
+      if (type !== "max-buffer-size-exceeded") return;
+      throw new LimitError(
+        `The stream has an event of more than ${eventLength} characters.`,
+      );
+    },
+  });
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const blocks = (rest + decoder.decode(value, { stream: true }))
-        .split("\n\n");
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) yield eventOf(block);
-      if (rest.length > eventLength) {
-        throw new LimitError(
-          `The stream has an event of more than ${eventLength} characters.`,
-        );
-      }
+      parser.feed(decoder.decode(value, { stream: true }));
+      yield* events.splice(0);
     }
   } finally {
     reader.cancel().catch(() => {});
   }
-}
-
-function eventOf(block: string): ServerEvent {
-  const field = (name: string) =>
-    block.split("\n").filter((line) => line.startsWith(`${name}: `))
-      .map((line) => line.slice(name.length + 2)).join("\n");
-  return { name: field("event"), data: field("data") };
 }
