@@ -2,8 +2,8 @@
  * A minimal HTTP/1.1 client on one connection (RFC 9112): ambiguous answers are
  * errors, and every length is bounded.
  *
- * Why not a library: `fetch` cannot dial a given address, and `node:http` costs
- * three times as much for each HEAD.
+ * Why not a library: `fetch` cannot dial a given address, and `node:http` takes
+ * 2.1 times as long for each HEAD.
  */
 
 import type { Clock } from "../deps.ts";

@@ -5,9 +5,10 @@
  *
  * The service has its own reader because a hostile document must cost other
  * sellers little: a general parser (saxes 6) creates an object for each
- * reference, "-" in a comment and line end, so 16 MiB of them take 700 MB. This
- * reader holds a window of the document and passes texts on as they come. It
- * also takes half the time (250 products: 1.4 to 2.4 ms; saxes: 3.3 to 6.4 ms).
+ * reference, "-" in a comment and line end: 16 MiB of line ends take 527 MiB and
+ * a pause of 267 ms, here 16 MiB and 5 ms. This reader holds a window of the
+ * document and passes texts on as they come. An ordinary document takes saxes
+ * 1.06 to 1.33 times as long.
  * The tests compare it with saxes, libxml2 and the W3C's conformance suite.
  */
 import type { XmlAttributes } from "./handlers.ts";

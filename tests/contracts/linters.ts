@@ -8,8 +8,8 @@ import { openApi } from "../../src/contracts/openapi.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { temporaryFolder } from "../support/process.ts";
 
-const REDOCLY = "@redocly/cli@2.11.1";
-const SPECTRAL = "@stoplight/spectral-cli@6.15.0";
+const REDOCLY = "@redocly/cli@2.77.0";
+const SPECTRAL = "@stoplight/spectral-cli@6.16.3";
 const TYPES = "openapi-typescript@7.13.0";
 
 async function npx(folder: string, ...args: string[]): Promise<string> {

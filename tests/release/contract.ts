@@ -6,6 +6,7 @@
  * element that leaves an answer compatible, and misses a path that goes.
  */
 import "../support/built.ts";
+import { parse } from "@std/semver";
 import { SETTINGS } from "../../src/config.ts";
 import { openApi } from "../../src/contracts/openapi.ts";
 import { MIGRATIONS } from "../../src/database/migrations.ts";
@@ -153,7 +154,7 @@ export function differences(former: Release, next: Release): Differences {
 
 /** Whether a version may break what another one promised (semver.org, 2.0.0). */
 export function mayBreak(former: string, next: string): boolean {
-  const [major, minor] = former.split(".").map(Number);
-  const [nextMajor, nextMinor] = next.split(".").map(Number);
-  return nextMajor > major || (major === 0 && nextMinor > minor);
+  const [before, after] = [parse(former), parse(next)];
+  return after.major > before.major ||
+    (before.major === 0 && after.minor > before.minor);
 }

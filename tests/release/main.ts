@@ -5,6 +5,7 @@
  * It fails where a client or an operator of the former release would meet what
  * is incompatible, unless the version says so.
  */
+import { compare as compareVersions, parse } from "@std/semver";
 import { sqliteVersion } from "../../src/database/sqlite/version.ts";
 import { VERSION } from "../../src/version.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -46,9 +47,7 @@ function formerRelease(): Release | null {
     .map(({ name }): Release =>
       JSON.parse(Deno.readTextFileSync(new URL(name, RELEASED)))
     )
-    .sort((a, b) =>
-      a.version.localeCompare(b.version, "en", { numeric: true })
-    );
+    .sort((a, b) => compareVersions(parse(a.version), parse(b.version)));
   return releases.at(-1) ?? null;
 }
 

@@ -4,6 +4,7 @@
  * event.
  */
 import { setImmediate } from "node:timers";
+import { BinaryHeap } from "@std/data-structures/binary-heap";
 import { Random } from "../support/random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -38,7 +39,7 @@ export class Kernel implements Scheduler {
   readonly seed: number;
   faulty = true;
   #time = 0;
-  readonly #queue = new EventQueue();
+  readonly #queue = new BinaryHeap<Event>(byTime);
   readonly #ties: Random;
   readonly #write: (line: string) => void;
   readonly #longestMs: number;
@@ -149,44 +150,7 @@ export function hash(text: string, seed = 0): number {
   return value;
 }
 
-/** A binary heap; the event that is due first is at its top. */
-class EventQueue {
-  readonly #heap: Event[] = [];
-
-  push(event: Event): void {
-    const heap = this.#heap;
-    let at = heap.push(event) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(event, heap[parent])) break;
-      heap[at] = heap[parent];
-      at = parent;
-    }
-    heap[at] = event;
-  }
-
-  pop(): Event | undefined {
-    const heap = this.#heap;
-    const first = heap[0];
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return first;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      const right = child + 1;
-      if (right < heap.length && isBefore(heap[right], heap[child])) {
-        child = right;
-      }
-      if (!isBefore(heap[child], last)) break;
-      heap[at] = heap[child];
-      at = child;
-    }
-    heap[at] = last;
-    return first;
-  }
-}
-
-function isBefore(a: Event, b: Event): boolean {
-  return a.at < b.at || (a.at === b.at && a.tie < b.tie);
+/** What is due first comes first. */
+function byTime(a: Event, b: Event): number {
+  return a.at - b.at || a.tie - b.tie;
 }

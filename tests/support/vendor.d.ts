@@ -54,6 +54,26 @@ declare module "@std/assert" {
   export function fail(msg?: string): never;
 }
 
+declare module "@std/data-structures/binary-heap" {
+  /** The value that the comparison puts first is at its top. */
+  export class BinaryHeap<T> {
+    constructor(compare?: (a: T, b: T) => number);
+    push(...values: T[]): number;
+    pop(): T | undefined;
+  }
+}
+
+declare module "@std/semver" {
+  export interface SemVer {
+    major: number;
+    minor: number;
+    patch: number;
+  }
+  /** Throws a `TypeError` for what is no version. */
+  export function parse(version: string): SemVer;
+  export function compare(a: SemVer, b: SemVer): number;
+}
+
 declare module "@libs/xml/stringify" {
   export interface StringifyOptions {
     format?: { indent?: string; breakline?: number };
