@@ -1,0 +1,699 @@
+/**
+ * What a person tells apart, and a program may not: columns whose names or values
+ * look like those of a field, and values that another column explains.
+ */
+import type { Language, Truth } from "./catalogue.ts";
+import { type Column, type Sketch, written } from "./generic.ts";
+import { gtinOf } from "./catalogue.ts";
+import type { Want } from "./grid.ts";
+import { YES_NO } from "./names.ts";
+
+export interface Decoy {
+  name: string;
+  languages?: readonly Language[];
+  /** False: it does not go with this table. */
+  add(sketch: Sketch): void | false;
+}
+
+/** Replaces the columns that state a field. */
+function replace(sketch: Sketch, field: string): Column | null {
+  const found = sketch.at(field);
+  if (found === undefined) return null;
+  for (let i = sketch.columns.length - 1; i >= 0; i--) {
+    if (sketch.columns[i].states.includes(field)) sketch.columns.splice(i, 1);
+  }
+  return found;
+}
+
+function beside(
+  name: string,
+  cell: (product: Truth, row: number) => string,
+  names?: Language[],
+): Decoy {
+  return {
+    name,
+    languages: names,
+    add: (sketch) => void sketch.add(name.split(" = ")[0], [], cell),
+  };
+}
+
+function want(sketch: Sketch, field: string, of: (product: Truth) => Want) {
+  sketch.wants.push((product, wants) => {
+    if (wants.has(field)) wants.set(field, of(product));
+  });
+}
+
+const SALES: Readonly<
+  Record<Language, readonly [string, string, string, string]>
+> = {
+  de: ["Aktionspreis", "Aktion von", "Aktion bis", "Aktion aktiv"],
+  en: ["Sale price", "Sale start", "Sale end", "Sale active"],
+  sv: ["Kampanjpris", "Kampanj från", "Kampanj till", "Kampanj aktiv"],
+  fr: ["Prix promo", "Début promo", "Fin promo", "Promo active"],
+  es: ["Precio de oferta", "Oferta desde", "Oferta hasta", "Oferta activa"],
+  pl: ["Cena promocyjna", "Promocja od", "Promocja do", "Promocja aktywna"],
+  nl: ["Actieprijs", "Actie van", "Actie tot", "Actie actief"],
+};
+
+/** The usual price and one in a sale that is not on. */
+function endedSale(sketch: Sketch): string | false {
+  const price = replace(sketch, "price");
+  if (price === null || /cent|pence|öre|gros|\bct\b/i.test(price.name)) {
+    return false;
+  }
+  const [name] = SALES[sketch.catalogue.language];
+  sketch.columns.push({
+    ...price,
+    states: ["price"],
+    cell: ({ price }) => sketch.money(price),
+  });
+  sketch.add(
+    name,
+    [],
+    ({ price, former }) =>
+      former === null ? "" : sketch.money(Math.round(price * 0.8)),
+  );
+  return name;
+}
+
+const dates = [
+  (y: number, m: number, d: number) => `${d < 10 ? 0 : ""}${d}.0${m}.${y}`,
+  (y: number, m: number, d: number) => `${y}-0${m}-${d < 10 ? 0 : ""}${d}`,
+  (y: number, m: number, d: number) => `${y}/0${m}/${d < 10 ? 0 : ""}${d}`,
+  (y: number, m: number, d: number) =>
+    `${["Jan", "Feb", "Mar"][m - 1]} ${d}, ${y}`,
+  (_: number, m: number, d: number) => `${45292 + m * 30 + d}`,
+];
+
+/** Two prices, of which the second is the shop's. */
+function twoPrices(
+  names: Readonly<
+    Partial<Record<Language, readonly (readonly [string, string])[]>>
+  >,
+): Decoy["add"] {
+  return (sketch) => {
+    const pairs = names[sketch.catalogue.language];
+    if (pairs === undefined) return false;
+    const price = replace(sketch, "price");
+    if (price === null) return false;
+    const [other, own] = sketch.draws.of(pairs);
+    const isFirst = sketch.draws.chance(0.7);
+    const add = [
+      () =>
+        sketch.add(
+          other,
+          [],
+          ({ price }) => sketch.money(Math.round(price * 1.4)),
+        ),
+      () => sketch.add(own, ["price"], ({ price }) => sketch.money(price)),
+    ];
+    for (const one of isFirst ? add : add.reverse()) one();
+    // What a maker recommends may stand beside the price.
+    sketch.wants.push((product, wants) => {
+      const recommended = `${Math.round(product.price * 1.4) / 100}`;
+      const known = wants.get("compare_at_price")?.texts ?? [];
+      wants.set("compare_at_price", {
+        texts: [recommended, ...known],
+        none: true,
+      });
+    });
+  };
+}
+
+export const DECOYS: readonly Decoy[] = [
+  // Currency.
+  beside("Kundengruppe = ALL", () => "ALL", ["de"]),
+  beside("Kanal = TOP", () => "TOP", ["de"]),
+  beside("Ursprungsland = CHE", () => "CHE", ["de"]),
+  beside("Customer group = ALL", () => "ALL", ["en"]),
+  beside("Country = CUP", () => "CUP", ["en"]),
+  beside("Groupe client = ALL", () => "ALL", ["fr"]),
+  {
+    name: "currency of the supplier",
+    add: (sketch) => {
+      const names = {
+        en: "Supplier currency",
+        de: "Währung EK",
+        sv: "Inköpsvaluta",
+        fr: "Devise fournisseur",
+        es: "Moneda proveedor",
+        pl: "Waluta zakupu",
+        nl: "Valuta inkoop",
+      };
+      sketch.add(
+        names[sketch.catalogue.language],
+        [],
+        () => sketch.catalogue.currency === "USD" ? "EUR" : "USD",
+      );
+    },
+  },
+  // Prices.
+  {
+    name: "list price beside the shop's",
+    add: twoPrices({
+      de: [["Listenpreis", "Onlinepreis"], ["UVP", "Shop-Preis"], [
+        "Katalogpreis",
+        "Webpreis",
+      ]],
+      sv: [["Ord. pris", "Webbpris"]],
+      en: [["Regular price", "Our price"], ["List price", "Web price"], [
+        "MSRP",
+        "Online price",
+      ]],
+      fr: [["Prix catalogue", "Prix web"], ["Prix conseillé", "Prix boutique"]],
+      nl: [["Adviesprijs", "Webprijs"]],
+      es: [["Precio recomendado", "Precio web"]],
+      pl: [["Cena katalogowa", "Cena w sklepie"]],
+    }),
+  },
+  {
+    name: "a sale that is over",
+    add: (sketch) => {
+      const of = endedSale(sketch);
+      if (of === false) return false;
+      const [, from, to] = SALES[sketch.catalogue.language];
+      const write = sketch.draws.of(dates);
+      const short = sketch.draws.chance(0.3);
+      sketch.add(
+        short && sketch.catalogue.language === "de" ? "von" : from,
+        [],
+        ({ former }) => former === null ? "" : write(2024, 1, 1),
+      );
+      sketch.add(
+        short && sketch.catalogue.language === "de" ? "bis" : to,
+        [],
+        ({ former }) => former === null ? "" : write(2024, 1, 31),
+      );
+    },
+  },
+  {
+    name: "a sale that is off",
+    add: (sketch) => {
+      if (endedSale(sketch) === false) return false;
+      const [, , , active] = SALES[sketch.catalogue.language];
+      const [, no] = sketch.draws.of(
+        YES_NO[sketch.catalogue.language].slice(0, 3),
+      );
+      sketch.add(active, [], () => no);
+    },
+  },
+  {
+    name: "prices for 100 in the name",
+    add: (sketch) => {
+      const names: Partial<Record<Language, string>> = {
+        de: "Preis (100 Stk)",
+        en: "Price per 100",
+        sv: "Pris per 100 st",
+        fr: "Prix les 100",
+        nl: "Prijs per 100",
+      };
+      const name = names[sketch.catalogue.language];
+      if (name === undefined || replace(sketch, "price") === null) return false;
+      sketch.add(name, ["price"], ({ price }) => sketch.money(price * 100));
+    },
+  },
+  {
+    name: "prices for many, in a column",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      const price = replace(sketch, "price");
+      if (price === null || /cent|pence|öre|gros|\bct\b/i.test(price.name)) {
+        return false;
+      }
+      sketch.columns.push({
+        ...price,
+        states: ["price"],
+        cell: ({ price }, row) =>
+          sketch.money(row % 2 === 0 ? price : price * 100),
+      });
+      const isGerman = sketch.catalogue.language === "de";
+      const [name, one, many] = sketch.draws.of(
+        isGerman
+          ? [["PE", "1", "100"], ["Preiseinheit", "1", "je 100"], [
+            "Preiseinheit",
+            "",
+            "C",
+          ], ["Preis je", "1 Stück", "100 Stück"]]
+          : [["Price unit", "1", "100"], ["Price per", "each", "100 pcs"], [
+            "Per",
+            "1",
+            "C",
+          ]],
+      );
+      sketch.add(name, [], (_, row) => row % 2 === 0 ? one : many);
+      sketch.wants.push((_, wants) => {
+        wants.delete("compare_at_price");
+      });
+    },
+  },
+  {
+    name: "price and price 2",
+    add: (sketch) => {
+      const names = {
+        de: ["Shop-Preis", "Preis 2"],
+        en: ["Shop price", "Price 2"],
+        sv: ["Webbpris", "Pris 2"],
+        fr: ["Prix boutique", "Prix 2"],
+        es: ["Precio web", "Precio 2"],
+        pl: ["Cena w sklepie", "Cena 2"],
+        nl: ["Webprijs", "Prijs 2"],
+      }[sketch.catalogue.language];
+      if (replace(sketch, "price") === null) return false;
+      sketch.add(names[0], ["price"], ({ price }) => sketch.money(price));
+      sketch.add(
+        names[1],
+        [],
+        ({ price }) => sketch.money(Math.round(price * 0.9)),
+      );
+    },
+  },
+  {
+    name: "price and price for retailers",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      if (sketch.at("price") === undefined) return false;
+      sketch.add(
+        sketch.catalogue.language === "de" ? "Händlerpreis" : "Wholesale price",
+        [],
+        ({ price }) => sketch.money(Math.round(price * 0.6)),
+      );
+    },
+  },
+  {
+    name: "an amount that is a number of pieces",
+    languages: ["en"],
+    add: (sketch) => {
+      const price = replace(sketch, "price");
+      if (price === null) return false;
+      sketch.columns.push({ ...price, name: "Price inc VAT" });
+      replace(sketch, "quantity");
+      sketch.add("Amount", ["quantity"], ({ quantity }) => `${quantity}`);
+    },
+  },
+  {
+    name: "price of the base unit",
+    add: (sketch) => {
+      const names = {
+        de: ["Onlinepreis", "Grundpreis"],
+        en: ["Web price", "Unit price"],
+        fr: ["Prix boutique", "Prix unitaire"],
+        nl: ["Webprijs", "Stukprijs"],
+        sv: ["Webbpris", "Jämförpris"],
+        es: ["Precio web", "Precio unitario"],
+        pl: ["Cena w sklepie", "Cena jednostkowa"],
+      }[sketch.catalogue.language];
+      if (replace(sketch, "price") === null) return false;
+      sketch.add(names[0], ["price"], ({ price }) => sketch.money(price));
+      sketch.add(
+        names[1],
+        [],
+        ({ price }) => sketch.money(Math.round(price * 2.5)),
+      );
+    },
+  },
+  {
+    name: "net beside gross",
+    add: (sketch) => {
+      const price = replace(sketch, "price");
+      if (price === null || /cent|pence|öre|gros|\bct\b/i.test(price.name)) {
+        return false;
+      }
+      const word = sketch.name("price").split(/[ -]/)[0];
+      const net = () =>
+        sketch.add(
+          `${word} ${sketch.name("net")}`,
+          [],
+          ({ price }) => sketch.money(Math.round(price / 1.2)),
+        );
+      const gross = () =>
+        sketch.add(
+          `${word} ${sketch.name("gross")}`,
+          ["price"],
+          ({ price }) => sketch.money(price),
+        );
+      if (sketch.draws.chance(0.5)) net(), gross();
+      else gross(), net();
+    },
+  },
+  {
+    name: "net in a last row",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      const price = sketch.at("price");
+      if (
+        price === undefined || /incl|inc |inkl|brutto|tax/i.test(price.name)
+      ) return false;
+      const text = sketch.catalogue.language === "de"
+        ? "Alle Preise zzgl. 19% MwSt."
+        : "All prices excl. VAT";
+      sketch.extra.push({ cells: [text], family: null });
+      sketch.wants.push((_, wants) => {
+        const is = wants.get("price");
+        if (is !== undefined) {
+          wants.set("price", { ...is, none: true, doubtful: true });
+        }
+        const former = wants.get("compare_at_price");
+        if (former !== undefined) {
+          wants.set("compare_at_price", { ...former, none: true });
+        }
+      });
+    },
+  },
+  {
+    name: "cost beside the price",
+    add: (sketch) =>
+      void sketch.add(
+        sketch.name("cost"),
+        [],
+        ({ price }) => sketch.money(Math.round(price * 0.5)),
+      ),
+  },
+  {
+    name: "amount of VAT",
+    languages: ["en", "de", "pl"],
+    add: (sketch) => {
+      replace(sketch, "vat_rate");
+      const name =
+        { en: "VAT", de: "MwSt", pl: "VAT" }[sketch.catalogue.language as "en"];
+      sketch.add(
+        name,
+        [],
+        ({ price, vat }) =>
+          written(
+            Math.round(price * vat / (100 + vat)) / 100,
+            2,
+            sketch.numbers,
+          ),
+      );
+    },
+  },
+  // Stock.
+  {
+    name: "stock, reserved and available",
+    add: (sketch) => {
+      const names: Partial<
+        Record<Language, readonly [string, string, string]>
+      > = {
+        de: ["Bestand", "Reserviert", "Verfügbar"],
+        en: ["Stock", "Reserved", "Available"],
+        sv: ["Lagersaldo", "Reserverat", "Disponibelt antal"],
+        fr: ["Stock", "Réservé", "Disponible"],
+        nl: ["Voorraad", "Gereserveerd", "Beschikbaar"],
+      };
+      const own = names[sketch.catalogue.language];
+      if (own === undefined) return false;
+      replace(sketch, "quantity");
+      const held = ({ quantity }: Truth) =>
+        quantity === 0 ? 3 : 2 + quantity % 5;
+      sketch.add(
+        own[0],
+        [],
+        (product) => `${product.quantity + held(product)}`,
+      );
+      sketch.add(own[1], [], (product) => `${held(product)}`);
+      sketch.add(own[2], ["quantity"], ({ quantity }) => `${quantity}`);
+    },
+  },
+  {
+    name: "codes of availability",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      replace(sketch, "quantity");
+      sketch.add(
+        sketch.catalogue.language === "de" ? "Verfügbarkeit" : "Availability",
+        [],
+        (_, row) => `${1 + row % 3}`,
+      );
+    },
+  },
+  {
+    name: "available, and a number of a warehouse",
+    languages: ["de", "sv"],
+    add: (sketch) => {
+      replace(sketch, "quantity");
+      const isGerman = sketch.catalogue.language === "de";
+      sketch.add(
+        isGerman ? "Verfügbar" : "Tillgängligt antal",
+        ["quantity"],
+        ({ quantity }) => `${quantity}`,
+      );
+      sketch.add("Lager", [], () => "1");
+    },
+  },
+  {
+    name: "contents beside free stock",
+    languages: ["de", "pl", "nl", "es"],
+    add: (sketch) => {
+      replace(sketch, "quantity");
+      const [own, contents] = {
+        de: ["Freier Bestand", "Menge"],
+        pl: ["Dostępna ilość", "Ilość w opakowaniu"],
+        nl: ["Vrije voorraad", "Aantal"],
+        es: ["Stock libre", "Unidades"],
+      }[sketch.catalogue.language as "de"];
+      sketch.add(own, ["quantity"], ({ quantity }) => `${quantity}`);
+      sketch.add(contents, [], (_, row) => `${[250, 500, 6][row % 3]}`);
+    },
+  },
+  {
+    name: "stock as a dash",
+    add: (sketch) => {
+      const quantity = sketch.at("quantity");
+      if (quantity === undefined || sketch.numbers.typed) return false;
+      const { cell } = quantity;
+      quantity.cell = (product, row) =>
+        product.quantity === 0 ? "-" : cell(product, row);
+      sketch.wants.push((product, wants) => {
+        if (product.quantity === 0) wants.set("quantity", { texts: ["0"] });
+      });
+    },
+  },
+  {
+    name: "a least stock",
+    add: (sketch) => {
+      const name = {
+        de: "Mindestbestand",
+        en: "Minimum stock",
+        sv: "Beställningspunkt",
+        fr: "Stock minimum",
+        es: "Stock mínimo",
+        pl: "Stan minimalny",
+        nl: "Minimale voorraad",
+      }[sketch.catalogue.language];
+      sketch.add(name, [], () => "5");
+    },
+  },
+  {
+    name: "stock at the supplier",
+    languages: ["de", "en", "fr"],
+    add: (sketch) => {
+      const name = {
+        de: "Lieferantenbestand",
+        en: "Supplier stock",
+        fr: "Stock fournisseur",
+      }[sketch.catalogue.language as "de"];
+      sketch.add(name, [], () => "500");
+    },
+  },
+  // Identifiers.
+  {
+    name: "EAN of the carton",
+    languages: ["de", "en", "nl"],
+    add: (sketch) => {
+      replace(sketch, "gtin");
+      const [carton, unit] = {
+        de: ["EAN Karton", "EAN Stück"],
+        en: ["Case EAN", "Unit barcode"],
+        nl: ["Doos EAN", "Stuk barcode"],
+      }[sketch.catalogue.language as "de"];
+      sketch.add(
+        carton,
+        [],
+        (_, row) => gtinOf(sketch.draws, `40999${100 + row}00`),
+      );
+      sketch.add(unit, ["gtin"], ({ gtin }) => gtin);
+    },
+  },
+  {
+    name: "number of the supplier",
+    languages: ["de", "sv", "en"],
+    add: (sketch) => {
+      const name = {
+        de: "Lieferanten-Art.-Nr.",
+        sv: "Leverantörens artikelnr",
+        en: "Supplier SKU",
+      }[sketch.catalogue.language as "de"];
+      sketch.add(name, [], (_, row) => `L-${88 + row}`);
+    },
+  },
+  {
+    name: "a flag of the main article",
+    languages: ["de", "en"],
+    add: (sketch) =>
+      void sketch.add(
+        sketch.catalogue.language === "de" ? "Hauptartikel" : "Parent",
+        [],
+        () => sketch.catalogue.language === "de" ? "Ja" : "Y",
+      ),
+  },
+  {
+    name: "numbers of a workbook with signs in them",
+    add: (sketch) => {
+      const sku = sketch.at("sku");
+      if (sku === undefined || !sketch.numbers.typed) return false;
+      const form = sketch.draws.below(2);
+      sku.cell = (_, row) =>
+        form === 0
+          ? { v: 100125 + row * 1000, z: "General" }
+          : { v: 12345 + row * 1000, z: "00\\-000" };
+      for (const [row, product] of sketch.products.entries()) {
+        product.sku = form === 0 ? `${100125 + row * 1000}` : `${12 + row}-345`;
+      }
+    },
+  },
+  // Texts.
+  {
+    name: "an entity in a category",
+    add: (sketch) => {
+      const column = sketch.at("categories");
+      if (column === undefined) return false;
+      const { cell } = column;
+      column.cell = (product, row) => {
+        const text = cell(product, row);
+        return typeof text === "string" ? text.replaceAll("&", "&amp;") : text;
+      };
+    },
+  },
+  {
+    name: "a label of energy as an image",
+    add: (sketch) => {
+      const name = {
+        de: "Energielabel",
+        en: "Energy label",
+        sv: "Energimärkning",
+        fr: "Étiquette énergie",
+        es: "Etiqueta energética",
+        pl: "Etykieta energetyczna",
+        nl: "Energielabel",
+      }[sketch.catalogue.language];
+      sketch.add(name, [], () => "https://img.example/labels/a.png");
+    },
+  },
+  {
+    name: "a logo of the brand as an image",
+    languages: ["de", "en"],
+    add: (sketch) =>
+      void sketch.add(
+        sketch.catalogue.language === "de" ? "Marken-Logo" : "Brand logo",
+        [],
+        () => "https://img.example/logos/norr.png",
+      ),
+  },
+  {
+    name: "title in another language",
+    add: (sketch) => {
+      const { language } = sketch.catalogue;
+      if (language === "en") return false;
+      const title = replace(sketch, "title");
+      if (title === null) return false;
+      const name = {
+        de: "Artikel",
+        sv: "Produkt",
+        fr: "Produit",
+        es: "Producto",
+        pl: "Produkt",
+        nl: "Product",
+      }[language];
+      sketch.add(
+        sketch.draws.chance(0.5) ? name : title.name,
+        ["title"],
+        ({ title }) => title,
+      );
+      const other = {
+        de: "Name",
+        sv: "Namn",
+        fr: "Nom",
+        es: "Nombre",
+        pl: "Nazwa",
+        nl: "Naam",
+      }[language];
+      sketch.add(
+        sketch.draws.of([`${other} EN`, `${other} (en)`]),
+        [],
+        (_, row) => `Thing ${row}`,
+      );
+    },
+  },
+  {
+    name: "a second line of the title",
+    languages: ["de", "en", "sv"],
+    add: (sketch) => {
+      if (replace(sketch, "title") === null) return false;
+      const [own, other] = {
+        de: ["Kurztext", "Titel 2"],
+        en: ["Short text", "Title 2"],
+        sv: ["Korttext", "Benämning 2"],
+      }[sketch.catalogue.language as "de"];
+      sketch.add(own, ["title"], ({ title }) => title);
+      sketch.add(other, [], () => "blau");
+    },
+  },
+  {
+    name: "HTML as text",
+    add: (sketch) => {
+      const column = sketch.at("description");
+      if (column === undefined) return false;
+      column.cell = ({ description }) =>
+        description.split("\n").map((line) =>
+          `&lt;p&gt;${line.replaceAll("&", "&amp;amp;")}&lt;/p&gt;`
+        ).join("");
+    },
+  },
+  {
+    name: "the brand beside a vendor",
+    languages: ["en"],
+    add: (sketch) => {
+      replace(sketch, "brand");
+      const isKnown = sketch.draws.chance(0.5);
+      sketch.add(isKnown ? "Brand" : "Label", ["brand"], ({ brand }) => brand);
+      sketch.add("Vendor", [], () => "Import Ltd");
+    },
+  },
+  // Weights.
+  {
+    name: "German pounds",
+    languages: ["de"],
+    add: (sketch) => {
+      replace(sketch, "weight");
+      sketch.add("Gewicht", ["weight"], (_, row) => `${row + 1} Pfund`);
+      sketch.products.forEach((product, row) =>
+        sketch.wants.push((one, wants) => {
+          if (one === product && wants.has("weight")) {
+            wants.set("weight", { texts: [`${(row + 1) * 500}`] });
+          }
+        })
+      );
+    },
+  },
+  {
+    name: "net weight beside gross",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      const isGerman = sketch.catalogue.language === "de";
+      replace(sketch, "weight");
+      sketch.add(
+        isGerman ? "Nettogewicht (g)" : "Net weight (g)",
+        [],
+        ({ grams }) => `${grams - 5}`,
+      );
+      sketch.add(isGerman ? "Bruttogewicht (g)" : "Gross weight (g)", [
+        "weight",
+      ], ({ grams }) => `${grams}`);
+      want(
+        sketch,
+        "weight",
+        ({ grams }) => ({ texts: [`${grams}`, `${grams - 5}`] }),
+      );
+    },
+  },
+];

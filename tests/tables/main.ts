@@ -1,0 +1,196 @@
+/**
+ * Plays merchants' files: `main.ts [SEEDS] [SEED] [--seconds S] [--jobs N]`.
+ *
+ * With one seed it prints its file. With several it prints of each that failed
+ * what went wrong, and the smallest file that still does. `--seconds` takes new
+ * seeds for so long, after those that failed once.
+ */
+import { seedFrom } from "../support/random.ts";
+import { VERDICTS } from "./judge.ts";
+import { play, type Played } from "./play.ts";
+import { FAILED_ONCE } from "./seeds.ts";
+import { faultsOf, smallest } from "./shrink.ts";
+import { textOf } from "./write.ts";
+
+const DEFAULT_SEEDS = 300;
+
+interface Asked {
+  count: number;
+  seed: number;
+  seconds: number | null;
+  jobs: number;
+  part: { number: number; of: number } | null;
+  brief: boolean;
+}
+
+/** What came of some seeds. */
+class Sum {
+  passed = 0;
+  failed = 0;
+  cells: Record<string, number> = Object.fromEntries(
+    VERDICTS.map((name) => [name, 0]),
+  );
+  /** How many files needed so many questions. */
+  asked: number[] = [];
+  refusedFiles = 0;
+  /** In how many files each fault was, by field and feature. */
+  faults: Record<string, number> = {};
+
+  add({ outcome, grid }: Played): void {
+    const faults = faultsOf(outcome);
+    if (faults.length === 0) this.passed++;
+    else this.failed++;
+    for (const name of VERDICTS) this.cells[name] += outcome.counts[name];
+    const { length } = outcome.asked;
+    this.asked[length] = (this.asked[length] ?? 0) + 1;
+    if (outcome.refusal !== null) this.refusedFiles++;
+    for (const fault of faults) {
+      for (const feature of grid.features.length > 0 ? grid.features : ["-"]) {
+        const key = `${feature}: ${fault}`;
+        this.faults[key] = (this.faults[key] ?? 0) + 1;
+      }
+    }
+  }
+
+  join(
+    other: Pick<Sum, "passed" | "failed" | "cells" | "asked" | "refusedFiles">,
+  ) {
+    this.passed += other.passed;
+    this.failed += other.failed;
+    this.refusedFiles += other.refusedFiles;
+    for (const name of VERDICTS) this.cells[name] += other.cells[name];
+    other.asked.forEach((files, i) =>
+      this.asked[i] = (this.asked[i] ?? 0) + (files ?? 0)
+    );
+  }
+
+  toString(): string {
+    const files = this.passed + this.failed;
+    const counts = Array.from(this.asked, (files) => files ?? 0);
+    const all = counts.reduce((sum, files, i) => sum + files * i, 0);
+    let half = files / 2;
+    const median = counts.findIndex((files) => (half -= files) <= 0);
+    const cells = VERDICTS.map((name) => `${name} ${this.cells[name]}`);
+    return `values: ${cells.join(", ")}\n` +
+      `${files} files, ${this.refusedFiles} refused; questions a file: ` +
+      `median ${median}, mean ${(all / Math.max(1, files)).toFixed(2)}`;
+  }
+}
+
+async function report({ seed, outcome, grid }: Played, brief: boolean) {
+  console.log(`seed ${seed} failed: ${faultsOf(outcome).join(", ")}`);
+  console.log(`  features: ${grid.features.join(", ")}`);
+  const least = brief ? grid : await smallest(grid);
+  const again = brief ? outcome : (await play(seed, least)).outcome;
+  for (
+    const { sku, field, sent, wanted, verdict } of again.findings
+      .filter(({ verdict }) => verdict === "wrong" || verdict === "lost")
+      .slice(0, 3)
+  ) {
+    console.log(
+      `  ${verdict} ${field} of ${sku}: ${JSON.stringify(sent)} instead of ` +
+        JSON.stringify(wanted),
+    );
+  }
+  if (again.asked.length > 0) {
+    console.log(`  asked: ${again.asked.join(" / ")}`);
+  }
+  if (!brief) {
+    console.log(`  ${JSON.stringify(least.writing)}`);
+    for (const line of textOf(least).split(/[\r\n]+/)) {
+      console.log(`  | ${line.slice(0, 300)}`);
+    }
+  }
+}
+
+function* seedsOf({ count, seed, seconds, part }: Asked): Iterable<number> {
+  let n = 0;
+  const isOwn = () => part === null || n++ % part.of === part.number;
+  if (seconds !== null) {
+    for (const [failed] of FAILED_ONCE) if (isOwn()) yield failed;
+  }
+  const end = seconds === null ? seed + count : Infinity;
+  for (let next = seed; next < end; next++) if (isOwn()) yield next >>> 0;
+}
+
+async function run(wish: Asked): Promise<Sum> {
+  const sum = new Sum();
+  const until = performance.now() + (wish.seconds ?? Infinity) * 1_000;
+  for (const seed of seedsOf(wish)) {
+    if (performance.now() > until) break;
+    const played = await play(seed);
+    sum.add(played);
+    if (faultsOf(played.outcome).length > 0) await report(played, wish.brief);
+  }
+  return sum;
+}
+
+/** Has processes of their own play parts of the seeds. */
+async function inParallel({ count, seed, seconds, jobs }: Asked): Promise<Sum> {
+  const sum = new Sum();
+  const parts = Array.from({ length: jobs }, async (_, job) => {
+    const time = seconds === null ? [] : ["--seconds", `${seconds}`];
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-A", "--no-check", import.meta.url, `${count}`, `${seed}`],
+        ...time,
+        ...["--part", `${job}/${jobs}`],
+      ],
+      stderr: "inherit",
+    }).output();
+    const text = new TextDecoder().decode(stdout).trimEnd();
+    const at = text.lastIndexOf("\n") + 1;
+    if (at > 0) console.log(text.slice(0, at).trimEnd());
+    sum.join(JSON.parse(text.slice(at)));
+  });
+  await Promise.all(parts);
+  return sum;
+}
+
+function asked(args: readonly string[]): Asked {
+  const option = (name: string) => {
+    const at = args.indexOf(`--${name}`);
+    return at === -1 ? null : args[at + 1];
+  };
+  const plain = args.filter((arg, i) =>
+    !arg.startsWith("--") && !args[i - 1]?.startsWith("--")
+  );
+  const seconds = option("seconds");
+  const [number, of] = (option("part") ?? "").split("/").map(Number);
+  return {
+    count: plain[0] === undefined ? DEFAULT_SEEDS : Number(plain[0]),
+    seed: seedFrom(plain[1]),
+    seconds: seconds === null ? null : Number(seconds),
+    jobs: Number(option("jobs") ?? 1),
+    part: of === undefined ? null : { number, of },
+    brief: args.at(-1) === "--brief",
+  };
+}
+
+if (import.meta.main) {
+  const wish = asked(Deno.args);
+  if (wish.part === null) console.log(`seeds from ${wish.seed}`);
+  if (wish.count === 1 && wish.seconds === null && wish.part === null) {
+    const { outcome, grid } = await play(wish.seed);
+    console.log(grid.features.join(", "));
+    console.log(JSON.stringify(grid.writing));
+    console.log(textOf(grid));
+    for (const one of outcome.asked) console.log(`asked: ${one}`);
+  }
+  const sum = wish.jobs > 1 ? await inParallel(wish) : await run(wish);
+  if (wish.part !== null) console.log(JSON.stringify(sum));
+  else {
+    if (wish.brief) {
+      for (
+        const [fault, files] of Object.entries(sum.faults).sort((a, b) =>
+          b[1] - a[1]
+        )
+      ) {
+        console.log(`${files} ${fault}`);
+      }
+    }
+    console.log(`${sum}`);
+    console.log(`${sum.passed} passed, ${sum.failed} failed`);
+  }
+  Deno.exit(sum.failed > 0 ? 1 : 0);
+}

@@ -1,0 +1,158 @@
+/** A truthful and attentive merchant, who drives the page with one file. */
+import type { Grid } from "./grid.ts";
+import {
+  answer,
+  blockOf,
+  choose,
+  drop,
+  missing,
+  openQuestions,
+  setCurrency,
+  setUnit,
+  type Target,
+  type View,
+} from "./page.ts";
+import { countsOf, type Finding, judged, type Verdict } from "./judge.ts";
+import type { MadeFile } from "./write.ts";
+
+export interface Outcome {
+  findings: readonly Finding[];
+  counts: Readonly<Record<Verdict, number>>;
+  /** Questions, and choices that the page asks for. */
+  asked: readonly string[];
+  /** Why nothing is sent; null: it is. */
+  refusal: string | null;
+}
+
+/** More would be a page that asks without end. */
+const MOST_STEPS = 60;
+
+/** Fields by the labels that the page says are missing. */
+const BY_LABEL: Readonly<Record<string, Target>> = {
+  Title: "title",
+  Price: "price",
+  Quantity: "quantity",
+  Currency: "currency",
+};
+
+export async function sell(grid: Grid, file: MadeFile): Promise<Outcome> {
+  const asked: string[] = [];
+  let now = await drop(file.name, file.bytes);
+  if (typeof now === "string") return refused(grid, now, asked);
+  const first = await judged(grid, now);
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const next = await stepOf(grid, now, asked);
+    if (next === null) {
+      const { findings } = await judged(grid, now);
+      const wasRight = new Set(
+        first.findings.filter(({ verdict }) => verdict === "right")
+          .map(({ sku, field }) => `${sku}\0${field}`),
+      );
+      const all = findings.map((one) =>
+        one.verdict === "right" && !wasRight.has(`${one.sku}\0${one.field}`)
+          ? { ...one, verdict: "asked" as const }
+          : one
+      );
+      return { findings: all, counts: countsOf(all), asked, refusal: null };
+    }
+    if (typeof next === "string") return refused(grid, next, asked);
+    now = next;
+  }
+  return {
+    ...refused(grid, "it asks without end", asked),
+    findings: [{
+      sku: "",
+      field: "file",
+      verdict: "wrong",
+      sent: "it asks without end",
+      wanted: "",
+    }],
+    counts: { ...countsOf([]), wrong: 1 },
+  };
+}
+
+/** Nothing of the file is sent, and the page says so. */
+function refused(grid: Grid, refusal: string, asked: string[]): Outcome {
+  const findings = grid.products.flatMap(({ sku, wants }) =>
+    [...wants].map(([field, { texts }]): Finding => ({
+      sku,
+      field,
+      verdict: "refused",
+      sent: "",
+      wanted: texts[0] ?? "",
+    }))
+  );
+  return { findings, counts: countsOf(findings), asked, refusal };
+}
+
+/** Null: the button is pressed. A text: the merchant gives up. */
+async function stepOf(
+  grid: Grid,
+  view: View,
+  asked: string[],
+): Promise<View | string | null> {
+  const [question] = openQuestions(view);
+  if (question !== undefined) {
+    asked.push(question.text);
+    if (question.answers.length === 0) return question.text;
+    return await best(
+      grid,
+      question.answers.map((one) => () => answer(view, question, one)),
+    );
+  }
+  const stated = (field: string) =>
+    grid.heads.findIndex(({ states }) => states.includes(field));
+  const block = blockOf(view);
+  if (block === "sku") {
+    const column = stated("sku");
+    if (column < 0) return "no SKU";
+    asked.push("Choose the column with the SKU");
+    return choose(view, column, "sku");
+  }
+  for (const label of missing(view.mapping)) {
+    const target = BY_LABEL[label];
+    const column = stated(target);
+    if (column < 0 || view.mapping.targets[column] === target) continue;
+    asked.push(`No column holds: ${label}`);
+    return choose(view, column, target);
+  }
+  if (block === "currency") {
+    asked.push("Every price needs its currency");
+    return setCurrency(view, grid.currency);
+  }
+  if (block === "unit") {
+    asked.push("Choose the unit");
+    const { targets, readings } = view.mapping;
+    const column = targets.findIndex((target, i) =>
+      target === "weight" && readings[i].unit === ""
+    );
+    return setUnit(view, column, grid.weightUnit);
+  }
+  return block;
+}
+
+/** The view after the answer that is right. */
+async function best(
+  grid: Grid,
+  answers: readonly (() => Promise<View | string>)[],
+): Promise<View | string> {
+  let found: View | string = "no answer is right";
+  let least = Infinity;
+  for (const give of answers) {
+    const view = await give();
+    const badness = typeof view === "string"
+      ? Infinity
+      : await badnessOf(grid, view);
+    if (badness < least || least === Infinity && typeof found === "string") {
+      least = badness;
+      found = view;
+    }
+  }
+  return found;
+}
+
+async function badnessOf(grid: Grid, view: View): Promise<number> {
+  const { counts } = await judged(grid, view);
+  const { wrong, lost, refused, left, right } = counts;
+  return wrong * 100 + lost * 90 + refused * 20 + left * 3 - right;
+}

@@ -1,0 +1,242 @@
+/**
+ * The page's modules as the simulation drives them. No other file of this folder
+ * imports from `src/web`.
+ */
+import { SCALAR_RULES, type ScalarField } from "../../src/catalogue/fields.ts";
+import type { SentProduct } from "../../src/client/mod.ts";
+import { takeAny } from "../../src/web/intake.ts";
+import {
+  makeDocument,
+  mappingFor,
+  withTarget,
+} from "../../src/web/spreadsheet.ts";
+import { type Chosen, NOTHING_CHOSEN } from "../../src/web/mappings.ts";
+import {
+  type Answer,
+  type Question,
+  questionsOf,
+} from "../../src/web/questions.ts";
+import {
+  checkRows,
+  missing,
+  repeated,
+  type RowProblems,
+} from "../../src/web/table_checks.ts";
+import { intake, type Spreadsheet } from "../../src/web/taken.ts";
+import type { Mapping } from "../../src/web/spreadsheet.ts";
+import type { Table } from "../../src/web/csv.ts";
+import type { Target } from "../../src/web/headers.ts";
+import { readSheet } from "../../src/web/workbook/book.ts";
+import { utils, write } from "../../src/web/workbook/xlsx.ts";
+import { finish } from "../support/work.ts";
+import type { Cell } from "./grid.ts";
+
+export type { Answer, Question, RowProblems, Target };
+export { missing };
+
+/** A table whose columns are being mapped, as its view holds it. */
+export interface View {
+  spreadsheet: Spreadsheet;
+  table: Table;
+  mapping: Mapping;
+  answered: ReadonlySet<string>;
+  chosen: Chosen;
+}
+
+/** The thread for workbooks, in this thread. */
+class InThisThread {
+  onmessage: ((event: { data: unknown }) => void) | null = null;
+  onerror: (() => void) | null = null;
+  postMessage({ bytes, wanted }: {
+    bytes: ArrayBuffer;
+    wanted: { sheet: string | null; hidden: boolean };
+  }): void {
+    let data: unknown;
+    try {
+      data = { name: "sheet", sheet: readSheet(bytes, wanted) };
+    } catch (error) {
+      data = { name: "unreadable", message: (error as Error).message };
+    }
+    queueMicrotask(() => this.onmessage?.({ data }));
+  }
+  terminate(): void {}
+}
+
+/** Drops a file on the page; a text says why it is not taken. */
+export async function drop(
+  name: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  chosen: Chosen = NOTHING_CHOSEN,
+): Promise<View | string> {
+  const before = globalThis.Worker;
+  (globalThis as { Worker: unknown }).Worker = InThisThread;
+  try {
+    await takeAny(null, new File([bytes], name));
+    return taken(chosen);
+  } finally {
+    globalThis.Worker = before;
+  }
+}
+
+function taken(chosen: Chosen): View | string {
+  const { value } = intake;
+  if (value.name === "refused") return value.refused.what;
+  if (value.name !== "spreadsheet") return value.name;
+  const { spreadsheet } = value;
+  const { table } = spreadsheet;
+  const mapping = mappingFor(table, chosen);
+  return { spreadsheet, table, mapping, answered: new Set(), chosen };
+}
+
+const checked = new WeakMap<Table, WeakMap<Mapping, RowProblems>>();
+
+export function problemsOf({ table, mapping }: View): RowProblems {
+  const known = checked.get(table) ?? new WeakMap<Mapping, RowProblems>();
+  checked.set(table, known);
+  const problems = known.get(mapping) ?? finish(checkRows(table, mapping));
+  known.set(mapping, problems);
+  return problems;
+}
+
+export function openQuestions(view: View): Question[] {
+  const { spreadsheet, table, mapping, answered, chosen } = view;
+  return [
+    ...spreadsheet.questions,
+    ...questionsOf(table, mapping, problemsOf(view), chosen),
+  ].filter(({ text }) => !answered.has(text));
+}
+
+/** The view after an answer, as `columns.tsx` does it. */
+export async function answer(
+  view: View,
+  { text }: Question,
+  { again, leave = [], ...to }: Answer,
+): Promise<View | string> {
+  if (again !== undefined) {
+    const before = globalThis.Worker;
+    (globalThis as { Worker: unknown }).Worker = InThisThread;
+    try {
+      await again();
+      // A choice of an encoding reads on its own.
+      for (
+        let turn = 0;
+        intake.value.name === "reading" && turn < 1_000;
+        turn++
+      ) {
+        await Promise.resolve();
+      }
+      return taken(view.chosen);
+    } finally {
+      globalThis.Worker = before;
+    }
+  }
+  const left = to.mapping ?? view.mapping;
+  return {
+    ...view,
+    answered: new Set([...view.answered, text]),
+    table: to.table ?? view.table,
+    mapping: {
+      ...left,
+      targets: left.targets.map((target, column) =>
+        leave.includes(column) ? "" : target
+      ),
+    },
+  };
+}
+
+export function choose(view: View, column: number, target: Target): View {
+  const { table, mapping } = view;
+  return { ...view, mapping: withTarget(table, mapping, column, target) };
+}
+
+export function setUnit(view: View, column: number, unit: string): View {
+  const { mapping } = view;
+  const readings = mapping.readings
+    .with(column, { ...mapping.readings[column], unit });
+  return { ...view, mapping: { ...mapping, readings } };
+}
+
+export function setCurrency(view: View, currency: string): View {
+  const { mapping } = view;
+  const values = { ...mapping.values, currency };
+  return { ...view, mapping: { ...mapping, values } };
+}
+
+/** Why the button that checks is off; null: it is on. */
+export function blockOf(view: View):
+  | "sku"
+  | "currency"
+  | "flaw"
+  | "repeated"
+  | "unit"
+  | null {
+  const { targets, values } = view.mapping;
+  if (!targets.includes("sku")) return "sku";
+  if (
+    targets.includes("price") && !targets.includes("currency") &&
+    (values.currency ?? "") === ""
+  ) return "currency";
+  if (view.table.flaw !== null) return "flaw";
+  if (repeated(view.mapping).length > 0) return "repeated";
+  return problemsOf(view).bareWeight === null ? null : "unit";
+}
+
+const blobs = new WeakMap<Blob, string>();
+
+/** The products that would be sent. */
+export async function sentOf({ table, mapping }: View): Promise<SentProduct[]> {
+  const rows = [...table.rows.keys()];
+  const blob = finish(makeDocument(table, mapping, rows));
+  const text = blobs.get(blob) ?? await blob.text();
+  return JSON.parse(text).products;
+}
+
+/** Whether the service takes a value of a field. */
+export function isTaken(field: string, text: string): boolean {
+  if (field === "currency") return /^[A-Z]{3}$/.test(text);
+  return !Object.hasOwn(SCALAR_RULES, field) ||
+    !("problem" in SCALAR_RULES[field as ScalarField].read(text));
+}
+
+/** The bytes of a workbook as a spreadsheet program writes it. */
+export function bookBytes(
+  rows: readonly (readonly Cell[])[],
+  { hiddenRows, hiddenColumns, sheets }: {
+    hiddenRows: readonly number[];
+    hiddenColumns: readonly number[];
+    sheets: readonly string[];
+  },
+): Uint8Array<ArrayBuffer> {
+  const book = utils.book_new();
+  for (const [i, name] of sheets.entries()) {
+    if (i > 0) {
+      utils.book_append_sheet(
+        book,
+        utils.aoa_to_sheet([["Note"], ["none"]]),
+        name,
+      );
+      continue;
+    }
+    const sheet = utils.aoa_to_sheet(
+      rows.map((row) =>
+        row.map((cell) =>
+          cell === ""
+            ? null
+            : typeof cell === "string"
+            ? { t: "s", v: cell }
+            : { t: "n", v: cell.v, z: cell.z }
+        )
+      ),
+    );
+    sheet["!rows"] = rows.map((_, row) => ({
+      hidden: hiddenRows.includes(row),
+    }));
+    sheet["!cols"] = rows[0]?.map((_, column) => ({
+      hidden: hiddenColumns.includes(column),
+    }));
+    utils.book_append_sheet(book, sheet, name);
+  }
+  return new Uint8Array(
+    write(book, { type: "array", bookType: "xlsx", compression: true }),
+  );
+}
