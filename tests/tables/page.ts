@@ -4,30 +4,33 @@
  */
 import { SCALAR_RULES, type ScalarField } from "../../src/catalogue/fields.ts";
 import type { SentProduct } from "../../src/client/mod.ts";
-import { takeAny } from "../../src/web/intake.ts";
+import { takeAny } from "../../src/web/import/intake.ts";
 import {
   makeDocument,
   mappingFor,
   withTarget,
-} from "../../src/web/spreadsheet.ts";
-import { type Chosen, NOTHING_CHOSEN } from "../../src/web/mappings.ts";
+} from "../../src/web/import/columns/spreadsheet.ts";
+import {
+  type Chosen,
+  NOTHING_CHOSEN,
+} from "../../src/web/import/columns/mappings.ts";
 import {
   type Answer,
   type Question,
   questionsOf,
-} from "../../src/web/questions.ts";
+} from "../../src/web/import/check/questions.ts";
 import {
   checkRows,
   missing,
   repeated,
   type RowProblems,
-} from "../../src/web/table_checks.ts";
-import { intake, type Spreadsheet } from "../../src/web/taken.ts";
-import type { Mapping } from "../../src/web/spreadsheet.ts";
-import type { Table } from "../../src/web/csv.ts";
-import type { Target } from "../../src/web/headers.ts";
-import { readSheet } from "../../src/web/workbook/book.ts";
-import { utils, write } from "../../src/web/workbook/xlsx.ts";
+} from "../../src/web/import/check/table_checks.ts";
+import { intake, type Spreadsheet } from "../../src/web/import/taken.ts";
+import type { Mapping } from "../../src/web/import/columns/spreadsheet.ts";
+import type { Table } from "../../src/web/import/read/csv.ts";
+import type { Target } from "../../src/web/import/columns/headers.ts";
+import { readSheet } from "../../src/web/import/read/workbook/book.ts";
+import { utils, write } from "../../src/web/import/read/workbook/xlsx.ts";
 import { finish } from "../support/work.ts";
 import type { Cell } from "./grid.ts";
 
