@@ -1,8 +1,7 @@
 /** Deletes the images of a removed seller; files that others show stay. */
 import type { Tx } from "../database/db.ts";
 import type { Seller } from "../sellers/seller.ts";
-import { UNNAMED_FILES } from "./retention.ts";
-import { setPosition } from "./rows/positions.ts";
+import { markUnnamed } from "./retention.ts";
 
 /** The most rows that one write deletes. */
 const ROWS = 250;
@@ -20,7 +19,6 @@ export async function removeImages(
        SELECT id FROM images WHERE seller_no = ? LIMIT ${ROWS})`,
     [no, no],
   );
-  const at = String(tx.now());
-  if (deleted > 0) await setPosition(tx, UNNAMED_FILES, at);
+  if (deleted > 0) await markUnnamed(tx);
   return deleted;
 }

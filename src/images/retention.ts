@@ -12,7 +12,7 @@ import {
   type ImageStore,
   PREFIXES,
 } from "./storage/blob_store.ts";
-import { type Db, MAINTENANCE, partsOf } from "../database/db.ts";
+import { type Db, MAINTENANCE, partsOf, type Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesUnder,
@@ -102,17 +102,38 @@ export async function* sweepUnneeded(
 /** The job that removes the files of removed sellers; its name and position. */
 export const UNNAMED_FILES = "unnamed_files";
 
-/** Removes the files that no row names, after rows of a seller were deleted. */
+/**
+ * Downloads of a removed seller go on, and young files stay: files that appear
+ * within `YOUNG_MS` of the removal are old enough after twice that time.
+ */
+const UNNAMED_MS = 2 * YOUNG_MS;
+
+/** Has the files that no row names any more removed, now and later. */
+export async function markUnnamed(tx: Tx): Promise<void> {
+  const now = tx.now();
+  await setPosition(tx, UNNAMED_FILES, `${now} ${now + UNNAMED_MS}`);
+}
+
+/**
+ * Removes the files that no row names, after rows of a seller were deleted. The
+ * position is the time of the next look and that of the last one; "" once that
+ * has ended.
+ */
 export async function* sweepUnnamed(
   services: Omit<ImageServices, "config">,
 ): AsyncGenerator<number, void> {
   const { db, deps: { clock } } = services;
   const position = await db.read((sql) => positionOf(sql, UNNAMED_FILES));
-  if (position === "") return;
+  const [next, last = next] = position.split(" ").map(Number);
+  const now = clock.now();
+  if (position === "" || now < next) return;
   yield* sweepFiles({ ...services, clock });
+  const following = Math.min(now + YOUNG_MS, last);
   await db.write(async (tx) => {
     const present = await positionOf(tx, UNNAMED_FILES);
-    if (present === position) await setPosition(tx, UNNAMED_FILES, "");
+    if (present !== position) return;
+    const then = now >= last ? "" : `${following} ${last}`;
+    await setPosition(tx, UNNAMED_FILES, then);
   }, MAINTENANCE);
 }
 

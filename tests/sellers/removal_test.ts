@@ -9,7 +9,7 @@ import {
   imageStoreSettings,
   openImageStore,
 } from "../../src/images/storage/open.ts";
-import { systemDeps } from "../../src/deps.ts";
+import { type Clock, systemClock, systemDeps } from "../../src/deps.ts";
 import type { SellerKeys } from "../../src/catalogue/product_rows.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
 import { sweepRemovedSellers } from "../../src/sellers/removal.ts";
@@ -94,11 +94,26 @@ function images(hostUrl: string, name: string): string {
   return `<images><image>${hostUrl}/good/${name}.png</image></images>`;
 }
 
-/** Removes the files that no row names; answers the URLs that are left. */
-async function imagesLeft({ app: { db }, config }: TestApp): Promise<string[]> {
+/** Removes the files that no row names, so many minutes from now. */
+async function sweepFiles(
+  { app: { db }, config }: TestApp,
+  minutes = 0,
+): Promise<void> {
   const deps = systemDeps("error");
-  const images = openImageStore(imageStoreSettings(config), deps.clock);
-  await Array.fromAsync(sweepUnnamed({ db, deps, images }));
+  const clock: Clock = {
+    ...systemClock,
+    now: () => Date.now() + minutes * 60_000,
+  };
+  const images = openImageStore(imageStoreSettings(config), clock);
+  await Array.fromAsync(
+    sweepUnnamed({ db, deps: { ...deps, clock }, images }),
+  );
+}
+
+/** Removes the files that no row names; answers the URLs that are left. */
+async function imagesLeft(app: TestApp): Promise<string[]> {
+  const { db } = app.app;
+  await sweepFiles(app);
   const rows = await db.read((sql) =>
     sql.all<{ url: string }>("SELECT url FROM images ORDER BY url")
   );
@@ -179,10 +194,7 @@ contract.test("removed: images of others stay, and a crash in the middle loses n
   });
   const status = await app.status(await fill(app, host.url), "?wait=10");
   assertEquals(textAt(status, "images/stored"), "2");
-  const folder = join(app.config.dataDir, "images");
-  const files = () =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".png")).length;
+  const files = () => filesOf(app).length;
   assertEquals(files(), 2);
   const other = await app.addSeller("other");
   const beside = await app.call("/seller_api/bulk_products?v=1.1", {
@@ -220,6 +232,56 @@ contract.test("removed: images of others stay, and a crash in the middle loses n
   const shown = await later.call("/seller_api/products/B", { key: other });
   const [, href] = / href="([^"]+)"/.exec(shown.text)!;
   assertEquals((await later.call(href, { key: null })).status, 200);
+});
+
+/** The image files of a store in a folder. */
+function filesOf({ config }: TestApp): string[] {
+  const folder = join(config.dataDir, "images");
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".png"));
+}
+
+contract.test("removed: a file that is young or still being fetched goes, too", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({
+    config: { ...OPERATOR, roles: ["api", "images"] },
+    app: { maintain: false },
+  });
+  const slow = Promise.withResolvers<void>();
+  host.answers.set("/good/late.png", async ({ method }) => {
+    if (method === "GET") await slow.promise;
+    return await fetch(`${host.url}/good/other.png`, { method });
+  });
+  const uploaded = await app.upload(
+    ["young", "late"].map((name) => product(name, images(host.url, name)))
+      .join(""),
+  );
+  assertEquals(uploaded.status, 200, uploaded.text);
+  // Another seller's image, which is being fetched all the time.
+  const other = await app.addSeller("other");
+  await app.call("/seller_api/bulk_products?v=1.1", {
+    method: "POST",
+    key: other,
+    body: `<products>${
+      product("B", `<images><image>${host.url}/hang/b.png</image></images>`)
+    }</products>`,
+  });
+  await until(
+    () =>
+      filesOf(app).length === 1 && host.count("/good/late.png") === 1 &&
+      host.count("/hang/b.png") === 1,
+    "the downloads",
+  );
+  await operate(app, "sellers/acme", "DELETE");
+  await Array.fromAsync(sweepRemovedSellers({ db: app.app.db }));
+  await sweepFiles(app);
+  assertEquals(filesOf(app).length, 1, "a file that may be of the other one");
+  slow.resolve();
+  await until(() => filesOf(app).length === 2, "the late file");
+  await sweepFiles(app, 11);
+  await sweepFiles(app, 21);
+  assertEquals(filesOf(app), []);
+  host.release();
 });
 
 contract.test("removed: its pending images go", async () => {
