@@ -18,6 +18,7 @@ import {
   replayDelivery,
   settledDeliveries,
 } from "../webhooks/delivery_log.ts";
+import { bySeller } from "../jobs/lease_queue.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import {
@@ -250,18 +251,20 @@ async function replayAll(
   now: number,
 ): Promise<Record<Replay, number>> {
   const counts = { due: 0, held: 0, no_webhook: 0, not_now: 0 };
-  let after = "";
+  let after: string | undefined;
   for (;;) {
     const found = await db.read((sql) =>
       settledDeliveries(sql, state, since, REPLAY_ROWS, after)
     );
     if (found.length === 0) return counts;
-    const replays = await db.write(async (tx) => {
-      const replays: Replay[] = [];
-      for (const key of found) replays.push(await replayDelivery(tx, key, now));
-      return replays;
-    });
-    for (const replay of replays) counts[replay]++;
+    for (const [seller, own] of bySeller(found)) {
+      const replays = await db.write(async (tx) => {
+        const replays: Replay[] = [];
+        for (const key of own) replays.push(await replayDelivery(tx, key, now));
+        return replays;
+      }, { seller });
+      for (const replay of replays) counts[replay]++;
+    }
     after = found[found.length - 1].id;
   }
 }

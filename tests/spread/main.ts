@@ -15,6 +15,7 @@ const TESTS = [
   "tests/imports",
   "tests/notices",
   "tests/reviews",
+  "tests/cli/every_command_test.ts",
   "tests/spread/one_task.ts",
   "tests/spread/nodes.ts",
   "tests/spread/waits.ts",
