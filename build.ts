@@ -118,7 +118,7 @@ function pageScripts(): Promise<Files> {
         "web",
         "--output",
         `${folder}/workbook.js`,
-        "import/read/workbook/worker.ts",
+        "workbook.ts",
       ),
     ]);
     return withPlainNames(Object.fromEntries(

@@ -1,4 +1,5 @@
 /** Tables become documents that the service accepts. */
+import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { csvOf, readTable, type Table } from "../../src/web/import/read/csv.ts";
 import { gathered } from "../../src/web/import/shops/gather.ts";
@@ -20,7 +21,7 @@ import { boot } from "../support/app.ts";
 import { blocks, chapter } from "../support/handbook.ts";
 import { finish } from "../support/work.ts";
 
-const tableOf = (text: string) => finish(readTable(text));
+const tableOf = (text: string) => finish(readTable(text, knownIn));
 const textOf = (table: Table, mapping: Mapping): Promise<string> =>
   finish(makeDocument(table, mapping, [...table.rows.keys()])).text();
 
@@ -675,7 +676,7 @@ for (const [text, rows] of MARKS) {
 Deno.test("what may be one text or several rows is told with its row, and may be either", () => {
   const text = 'sku;title;qty\nA;"TV;5\nB;Cup;6\nC;TV 24";7\nD;Mug;8\n';
   assertEquals(tableOf(text).doubts, [2]);
-  const { rows, doubts } = finish(readTable(text, true));
+  const { rows, doubts } = finish(readTable(text, knownIn, true));
   assertEquals(rows, [["A", "TV;5\nB;Cup;6\nC;TV 24", "7"], ["D", "Mug", "8"]]);
   assertEquals(doubts, [2]);
   const stray = tableOf('sku;title\nA;19" TV\nB;"Mug\n');
@@ -704,7 +705,9 @@ Deno.test("a line break without quotation marks may be in a text or end a row", 
     ] as const
   ) {
     const read = tableOf(header + lines);
-    const { rows, numbers, doubts } = finish(readTable(header + lines, true));
+    const { rows, numbers, doubts } = finish(
+      readTable(header + lines, knownIn, true),
+    );
     const mug = rows.findIndex(([sku]) => sku === "A");
     assertStringIncludes(rows[mug].join("|"), text);
     assertEquals(rows.map(([sku]) => sku).sort(), ["A", "B"]);
@@ -719,7 +722,7 @@ Deno.test("a line break without quotation marks may be in a text or end a row", 
   // A program that leaves out empty values at the end of a row.
   const short = `${header}A;Mug;Blue\nB;Cup;6\nC;Jar\nD;Plate;Red;7;1\n`;
   assertEquals(tableOf(short).doubts, []);
-  assertEquals(finish(readTable(short, true)).rows.length, 4);
+  assertEquals(finish(readTable(short, knownIn, true)).rows.length, 4);
 });
 
 for (

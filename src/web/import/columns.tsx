@@ -13,7 +13,7 @@ import {
 import { takeBook } from "./intake.ts";
 import { type Chosen, chosenFor, keepChosen } from "./columns/mappings.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../lib/numbers.ts";
-import { count, plural } from "../ui/parts.tsx";
+import { count, plural } from "../lib/format.ts";
 import { skuProposals } from "./columns/proposals.ts";
 import { type Answer, type Question, questionsOf } from "./check/questions.ts";
 import { inSlices } from "../lib/slices.ts";

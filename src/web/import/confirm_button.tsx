@@ -1,6 +1,6 @@
 /** Lets products be stored that were held back. */
 import type { Client } from "../../client/mod.ts";
-import { plural } from "../ui/parts.tsx";
+import { plural } from "../lib/format.ts";
 import { confirmSkus } from "./send/upload.ts";
 
 export function ConfirmButton({ client, skus, adds, disabled = false }: {

@@ -5,14 +5,8 @@ import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
 import { Editor, type Selection } from "../ui/editor.tsx";
 import { mapAgain } from "./intake.ts";
 import { Finder } from "../lib/markup.ts";
-import {
-  bytes,
-  count,
-  ErrorNote,
-  Figure,
-  plural,
-  sentenceOf,
-} from "../ui/parts.tsx";
+import { ErrorNote, Figure, sentenceOf } from "../ui/parts.tsx";
+import { bytes, count, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { type Place, Source } from "../ui/source.tsx";
 import {

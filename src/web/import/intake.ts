@@ -4,13 +4,14 @@
  */
 import type { Client } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
-import { listed, readTable, sentences, type Table } from "./read/csv.ts";
+import { readTable, type Table } from "./read/csv.ts";
+import { listed, plural, sentences } from "../lib/format.ts";
 import { decoded, type DecodedText } from "./read/encodings.ts";
+import { knownIn } from "./columns/headers.ts";
 import { gathered } from "./shops/gather.ts";
 import { tableOfFeed } from "./read/feed.ts";
 import { isTable, kindOf } from "./read/kinds.ts";
 import { inSlices } from "../lib/slices.ts";
-import { plural } from "../ui/parts.tsx";
 import {
   dropFile,
   intake,
@@ -206,7 +207,7 @@ async function takeRows(file: TextFile): Promise<void> {
   const { name, text } = file;
   const signal = takeAnew();
   intake.set({ name: "reading", file: name });
-  const table = await inSlices(readTable(text, file.oneText), signal);
+  const table = await inSlices(readTable(text, knownIn, file.oneText), signal);
   if (table === null) return;
   const { encoding, questions } = lettersOf(file, takeRows);
   takeTable(name, table, {

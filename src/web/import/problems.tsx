@@ -5,7 +5,8 @@ import type { Client, Detail, DetailCode } from "../../client/mod.ts";
 import { csvOf } from "./read/csv.ts";
 import { mayBeConfirmed } from "./check/held.ts";
 import { problemTitle, readable, remedyOf, wordsOf } from "../lib/words.ts";
-import { count, ErrorFacts, Form, plural } from "../ui/parts.tsx";
+import { ErrorFacts, Form } from "../ui/parts.tsx";
+import { count, plural } from "../lib/format.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
 import type { Upload } from "./taken.ts";
 import {

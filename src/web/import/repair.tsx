@@ -7,7 +7,8 @@ import { saveFile } from "../lib/browser.ts";
 import type { Client } from "../../client/mod.ts";
 import { Grid, type Place } from "../ui/grid.tsx";
 import { isMadeDate } from "../../lib/made_dates.ts";
-import { count, Form, money, plural, useLoaded } from "../ui/parts.tsx";
+import { Form, useLoaded } from "../ui/parts.tsx";
+import { count, money, plural } from "../lib/format.ts";
 import {
   cellProblem,
   type Flaw,

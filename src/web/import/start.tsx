@@ -9,10 +9,10 @@ import {
   Await,
   Form,
   Moment,
-  plural,
   Title,
   useLoaded,
 } from "../ui/parts.tsx";
+import { plural } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { sandbox } from "../state/sandbox.ts";
 import { useStore } from "../lib/store.ts";

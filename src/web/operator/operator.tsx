@@ -10,14 +10,13 @@ import type {
 } from "../../client/mod.ts";
 import {
   Await,
-  count,
-  duration,
   Figure,
   Moment,
   State,
   Title,
   useLoaded,
 } from "../ui/parts.tsx";
+import { count, duration } from "../lib/format.ts";
 import { type Queue, readQueues } from "./queues.ts";
 import { readable, stateWord } from "../lib/words.ts";
 import { type Column, Table } from "../ui/table.tsx";

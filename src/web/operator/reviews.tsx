@@ -11,16 +11,14 @@ import type {
 } from "../../client/mod.ts";
 import {
   Await,
-  count,
   ErrorNote,
   Form,
   Moment,
-  money,
-  plural,
   Title,
   useAction,
   useLoaded,
 } from "../ui/parts.tsx";
+import { count, money, plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { Thumbnail } from "../ui/thumbnails.tsx";
 import { labelOf } from "../lib/words.ts";

@@ -3,8 +3,6 @@ import { useState } from "preact/hooks";
 import type { Client, Seller } from "../../client/mod.ts";
 import {
   Await,
-  bytes,
-  count,
   ErrorNote,
   Figure,
   Form,
@@ -14,6 +12,7 @@ import {
   useAction,
   useLoaded,
 } from "../ui/parts.tsx";
+import { bytes, count } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { REVIEW_POLICIES, type ReviewPolicy } from "../../reviews/review.ts";
 import { KeyList } from "../keys/keys.tsx";

@@ -2,7 +2,6 @@
 import { useState } from "preact/hooks";
 import type { Client, NewSeller, Seller } from "../../client/mod.ts";
 import {
-  count,
   ErrorNote,
   Form,
   Moment,
@@ -12,6 +11,7 @@ import {
   Title,
   useAction,
 } from "../ui/parts.tsx";
+import { count } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";

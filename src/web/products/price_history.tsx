@@ -1,7 +1,8 @@
 /** What a product cost: a line for the present currency, and all changes. */
 import type { Client, PriceChange, Product } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
-import { Await, Moment, money, useLoaded } from "../ui/parts.tsx";
+import { Await, Moment, useLoaded } from "../ui/parts.tsx";
+import { money } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
 

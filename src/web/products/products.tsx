@@ -11,17 +11,15 @@ import { readable, stateWord } from "../lib/words.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
   Await,
-  count,
   ErrorNote,
   Form,
   Moment,
-  money,
-  plural,
   State,
   Title,
   useAction,
   useLoaded,
 } from "../ui/parts.tsx";
+import { count, money, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";

@@ -18,14 +18,13 @@ import {
 import { saveFile } from "../lib/browser.ts";
 import { nameUpload } from "../state/names.ts";
 import {
-  count,
   ErrorNote,
   Form,
-  plural,
   sentenceOf,
   SureButton,
   useAction,
 } from "../ui/parts.tsx";
+import { count, plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { loadFiles } from "../import/take.ts";
 import { readable } from "../lib/words.ts";

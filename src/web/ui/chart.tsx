@@ -1,6 +1,6 @@
 /** A small chart: one bar an hour, successes below failures. */
 import type { Hour } from "../../client/mod.ts";
-import { count } from "./parts.tsx";
+import { count } from "../lib/format.ts";
 
 const WIDTH = 480;
 const HEIGHT = 96;

@@ -163,33 +163,6 @@ const TO_THE_SECOND = new Intl.DateTimeFormat("en-GB", {
   ...MINUTES,
   second: "2-digit",
 });
-const NUMBER = new Intl.NumberFormat("en");
-
-/** A number with grouped thousands. */
-export function count(value: number): string {
-  return NUMBER.format(value);
-}
-
-/** `1 product`, `2 products`. */
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
-}
-
-/** A size in readable units. */
-export function bytes(size: number): string {
-  if (size < 1_000) return plural(size, "byte");
-  if (size < 1_000_000) return `${(size / 1_000).toFixed(1)} kB`;
-  return `${(size / 1_000_000).toFixed(1)} MB`;
-}
-
-/** A duration in readable units. */
-export function duration(seconds: number): string {
-  if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`;
-  if (seconds < 100) return `${Math.round(seconds)} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 100 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
-}
-
 /**
  * A time in the browser's time zone, with UTC as its tooltip; `exact`: to the
  * second.
@@ -199,19 +172,6 @@ export function Moment({ iso, exact }: { iso?: string | null; exact?: true }) {
   if (!iso || Number.isNaN(at)) return <span class="quiet">–</span>;
   const format = exact ? TO_THE_SECOND : TO_THE_MINUTE;
   return <time dateTime={iso} title={iso}>{format.format(at)}</time>;
-}
-
-/** An exact decimal with its currency, as `SEK 149.00`. */
-export function money(price: string, currency: string): string {
-  if (currency === "") return price;
-  const format = new Intl.NumberFormat("en", {
-    style: "currency",
-    currency,
-    currencyDisplay: "code",
-    maximumFractionDigits: 4,
-  });
-  // A number would not hold every digit.
-  return format.format(price as `${number}`);
 }
 
 /** Seconds until a time; negative if it has passed. */

@@ -5,7 +5,6 @@ import type { Client, Import, ImportResult } from "../../client/mod.ts";
 import { stateOf, titleOf } from "../state/names.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
-  count,
   ErrorNote,
   State,
   SureButton,
@@ -13,6 +12,7 @@ import {
   useAction,
   useLoaded,
 } from "../ui/parts.tsx";
+import { count } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 import { sentRow } from "../import/send/upload.ts";

@@ -1,6 +1,7 @@
 /** Refused requests with their problems. */
 import type { Client, Detail, Refusal } from "../../client/mod.ts";
-import { count, Form, Moment, plural, Title } from "../ui/parts.tsx";
+import { Form, Moment, Title } from "../ui/parts.tsx";
+import { count, plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { goTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";

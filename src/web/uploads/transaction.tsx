@@ -1,14 +1,8 @@
 /** One upload: its progress while images are fetched, then its result. */
 import { useMemo, useState } from "preact/hooks";
 import type { Client, Result, Transaction } from "../../client/mod.ts";
-import {
-  Await,
-  count,
-  ErrorNote,
-  State,
-  Title,
-  useLoaded,
-} from "../ui/parts.tsx";
+import { Await, ErrorNote, State, Title, useLoaded } from "../ui/parts.tsx";
+import { count } from "../lib/format.ts";
 import { stateOf, titleOf } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";

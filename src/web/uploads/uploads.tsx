@@ -5,14 +5,8 @@ import { every } from "../lib/browser.ts";
 import type { Watched } from "../state/background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
 import { nameOfUpload, placeOf, stateOf, titleOf } from "../state/names.ts";
-import {
-  count,
-  ErrorNote,
-  Moment,
-  State,
-  Title,
-  useLoaded,
-} from "../ui/parts.tsx";
+import { ErrorNote, Moment, State, Title, useLoaded } from "../ui/parts.tsx";
+import { count } from "../lib/format.ts";
 import { ListFoot, type Rows, useRows } from "../ui/paging.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";

@@ -21,15 +21,13 @@ import type {
 import { isImport, placeOf } from "../state/names.ts";
 import {
   Announcer,
-  count,
-  duration,
   ErrorNote,
   Figure,
   Moment,
-  plural,
   State,
   useAction,
 } from "../ui/parts.tsx";
+import { count, duration, plural } from "../lib/format.ts";
 import { linkTo, viewedSeller } from "../state/route.ts";
 import { Speed } from "./speed.ts";
 import type { Column } from "../ui/table.tsx";

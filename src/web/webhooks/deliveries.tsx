@@ -10,16 +10,15 @@ import type {
 } from "../../client/mod.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
-  duration,
   ErrorNote,
   Form,
   Moment,
-  plural,
   secondsUntil,
   State,
   Title,
   useAction,
 } from "../ui/parts.tsx";
+import { duration, plural } from "../lib/format.ts";
 import { Payload } from "./payload.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";

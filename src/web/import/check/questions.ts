@@ -2,7 +2,8 @@
  * What a person must say of a table before it is sent, because its values may
  * mean either.
  */
-import { listed, type Table } from "../read/csv.ts";
+import { type Table } from "../read/csv.ts";
+import { count, listed, plural } from "../../lib/format.ts";
 import { targetByValues, valuesIn } from "../columns/guesses.ts";
 import {
   isOfUnsold,
@@ -26,7 +27,6 @@ import {
   weightUnitOf,
   whichOf,
 } from "../../lib/numbers.ts";
-import { count, plural } from "../../ui/parts.tsx";
 import { labelOf, withColumn } from "../columns/sheet.ts";
 import {
   answerIn,

@@ -1,5 +1,5 @@
 /** Reads and writes tables of text: CSV, and the rows that spreadsheets copy. */
-import { knownIn } from "../columns/headers.ts";
+import { listed, sentences } from "../../lib/format.ts";
 import type { Work } from "../../lib/slices.ts";
 
 /** A byte order mark tells spreadsheets that the file is UTF-8. */
@@ -38,18 +38,25 @@ const STEP = 250;
 /** Rows among which the names of the columns are looked for. */
 export const HEADER_WITHIN = 10;
 
+/** How many of these texts name what a column holds. */
+export type CountNames = (texts: readonly string[]) => number;
+
 /**
  * Reads text whose values are separated by commas, semicolons, tabs or vertical
  * bars, or by what its first line names. A quotation mark opens a text at the start of a
  * value alone (RFC 4180); one that nothing closes is part of its value.
  * `oneText`: where `doubts` are, each is one text.
  */
-export function* readTable(text: string, oneText = false): Work<ReadTable> {
+export function* readTable(
+  text: string,
+  countNames: CountNames,
+  oneText = false,
+): Work<ReadTable> {
   const unmarked = text.replace(MARK, "");
   const delimiter = namedDelimiter(unmarked) ?? delimiterOf(unmarked);
   const body = unmarked.replace(NAMED, "");
   const rowAt = rowReader(body, delimiter);
-  const above = headerIndex(firstRows(body, rowAt));
+  const above = headerIndex(firstRows(body, rowAt), countNames);
   let header: string[] | null = null;
   let titles: string[] = [];
   const rows: string[][] = [];
@@ -127,18 +134,6 @@ export function titleNote(titles: readonly string[]): string {
     : `Above the columns stands “${
       titles.join(" ").slice(0, 60)
     }”, which is left out.`;
-}
-
-/** Sentences, without those that do not apply. */
-export function sentences(...all: readonly (string | false)[]): string {
-  return all.filter(Boolean).join(" ");
-}
-
-/** As in `rows 2, 5 and 8 more`. */
-export function listed(name: string, numbers: readonly number[]): string {
-  const shown = numbers.slice(0, 3).join(", ");
-  const more = numbers.length > 3 ? ` and ${numbers.length - 3} more` : "";
-  return `${name}${numbers.length === 1 ? "" : "s"} ${shown}${more}`;
 }
 
 /** A row as it stands in a text. */
@@ -289,7 +284,10 @@ const TITLES = 3;
  * of which fewer texts are known names. Of several with as many, as where names
  * for people stand above those for programs, it is the last.
  */
-export function headerIndex(rows: readonly (readonly string[])[]): number {
+export function headerIndex(
+  rows: readonly (readonly string[])[],
+  countNames: CountNames,
+): number {
   const first = rows.slice(0, HEADER_WITHIN);
   const filled = first
     .map((cells) => cells.filter((text) => text !== "").length);
@@ -298,7 +296,7 @@ export function headerIndex(rows: readonly (readonly string[])[]): number {
     0,
     filled.findIndex((texts) => texts > TITLES || texts * 2 > most),
   );
-  const known = first.map(knownIn);
+  const known = first.map(countNames);
   const best = known.reduce((a, b) => Math.max(a, b), 0);
   return best > Math.max(1, known[full] ?? 0) ? known.lastIndexOf(best) : full;
 }

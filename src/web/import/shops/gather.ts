@@ -2,7 +2,8 @@
  * Rows of shop systems that belong together: images, variants, variations. Each
  * row becomes a product of its own, with what it lacks from its parent.
  */
-import { sentences, type Table } from "../read/csv.ts";
+import { type Table } from "../read/csv.ts";
+import { plural, sentences } from "../../lib/format.ts";
 import {
   isSalePrice,
   presetOf,
@@ -14,7 +15,6 @@ import {
 import { isBareWeight } from "../../lib/numbers.ts";
 import { ofMagento } from "./magento.ts";
 import { ofPrestaShop } from "./prestashop.ts";
-import { plural } from "../../ui/parts.tsx";
 import { columnsOf, type Gathered, PARENT, type Row } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
 import { ofWix } from "./wix.ts";

@@ -1,6 +1,6 @@
 /** Exports of Magento 2 (Adobe Commerce). */
-import { sentences, type Table } from "../read/csv.ts";
-import { plural } from "../../ui/parts.tsx";
+import { type Table } from "../read/csv.ts";
+import { plural, sentences } from "../../lib/format.ts";
 import {
   columnsOf,
   type Gathered,

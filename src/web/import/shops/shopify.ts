@@ -1,7 +1,7 @@
 /** Exports of Shopify, in which a product has a row for each variant and image. */
-import { sentences, type Table } from "../read/csv.ts";
+import { type Table } from "../read/csv.ts";
+import { plural, sentences } from "../../lib/format.ts";
 import { namesIn } from "../columns/headers.ts";
-import { plural } from "../../ui/parts.tsx";
 import {
   columnsOf,
   type Gathered,

@@ -1,7 +1,7 @@
 /** Exports of Wix, in which a row of a product stands above those of its variants. */
-import { sentences, type Table } from "../read/csv.ts";
+import { type Table } from "../read/csv.ts";
+import { plural, sentences } from "../../lib/format.ts";
 import { namesIn } from "../columns/headers.ts";
-import { plural } from "../../ui/parts.tsx";
 import { columnsOf, type Gathered, type Row, withRows } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
 

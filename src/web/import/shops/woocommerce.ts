@@ -1,7 +1,7 @@
 /** Exports of WooCommerce, in which variations name their parent. */
-import { sentences, type Table } from "../read/csv.ts";
+import { type Table } from "../read/csv.ts";
+import { plural, sentences } from "../../lib/format.ts";
 import { namesIn } from "../columns/headers.ts";
-import { plural } from "../../ui/parts.tsx";
 import { columnsOf, type Gathered, withRows } from "./rows.ts";
 
 /** What a variation has from its parent, if it has none itself. */

@@ -1,7 +1,7 @@
 /** Workbooks, read and written by a thread of their own. */
 import { after } from "../../../lib/browser.ts";
 import type { SheetTable, Wanted } from "./book.ts";
-import type { Answer, Question } from "./worker.ts";
+import type { Answer, Question } from "./messages.ts";
 
 /** Longer than a sheet of 100,000 rows takes. */
 const LIMIT_MS = 60_000;

@@ -1,12 +1,13 @@
 /** Reads tables from workbooks, and writes them. */
 import type { CellObject, Range, WorkBook, WorkSheet } from "@e965/xlsx";
 import {
+  type CountNames,
   HEADER_WITHIN,
   headerIndex,
-  sentences,
   type Table,
   titleNote,
 } from "../csv.ts";
+import { sentences } from "../../../lib/format.ts";
 import { unpackedSize } from "./archive.ts";
 import { type Dates, textOf } from "./cells.ts";
 import { noteHidden } from "./hidden.ts";
@@ -47,7 +48,11 @@ export interface Wanted {
 }
 
 /** Reads a sheet. */
-export function readSheet(bytes: ArrayBuffer, wanted: Wanted): SheetTable {
+export function readSheet(
+  bytes: ArrayBuffer,
+  wanted: Wanted,
+  countNames: CountNames,
+): SheetTable {
   const book = bookOf(bytes);
   const { true: hidden = [], false: shown = [] } = Object.groupBy(
     book.SheetNames,
@@ -61,6 +66,7 @@ export function readSheet(bytes: ArrayBuffer, wanted: Wanted): SheetTable {
       book.Sheets[sheet],
       datesOf(book),
       wanted.hidden,
+      countNames,
     );
     const hiddenNote = hidden.length > 0 && wanted.sheet === null &&
       `A hidden sheet is not read unless you choose it above: ${
@@ -201,6 +207,7 @@ function tableOf(
     WorkSheet,
   dates: Dates,
   withHidden: boolean,
+  countNames: CountNames,
 ): Omit<SheetTable, "sheets" | "sheet"> {
   let errors = 0;
   const rows: string[][] = [];
@@ -221,7 +228,7 @@ function tableOf(
   );
   const first = filled.slice(0, HEADER_WITHIN)
     .map((row) => textsOf(row).map((text) => text ?? ""));
-  const above = headerIndex(first);
+  const above = headerIndex(first, countNames);
   const [header = []] = first.slice(above);
   const headerAt = filled[above];
   const hiddenColumns = [...header.keys()]

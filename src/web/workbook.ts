@@ -6,38 +6,16 @@ import {
   correctedBook,
   newBook,
   readSheet,
-  type SheetTable,
   UnreadableError,
-  type Wanted,
-} from "./book.ts";
-
-/** What the page asks. */
-export type Question =
-  | { name: "read"; bytes: ArrayBuffer; wanted: Wanted }
-  | {
-    name: "correct";
-    bytes: ArrayBuffer;
-    sheet: string;
-    rows: readonly { number: number; texts: readonly string[] }[];
-  }
-  | {
-    name: "write";
-    rows: readonly (readonly string[])[];
-    /** The columns with numbers. */
-    numbers: readonly number[];
-  };
-
-/** `unreadable`: why, in sentences. */
-export type Answer =
-  | { name: "sheet"; sheet: SheetTable }
-  | { name: "book"; bytes: ArrayBuffer }
-  | { name: "unreadable"; message: string };
+} from "./import/read/workbook/book.ts";
+import { knownIn } from "./import/columns/headers.ts";
+import type { Answer, Question } from "./import/read/workbook/messages.ts";
 
 function answerTo(question: Question): Answer {
   switch (question.name) {
     case "read": {
       const { bytes, wanted } = question;
-      return { name: "sheet", sheet: readSheet(bytes, wanted) };
+      return { name: "sheet", sheet: readSheet(bytes, wanted, knownIn) };
     }
     case "correct": {
       const { bytes, sheet, rows } = question;

@@ -1,0 +1,24 @@
+/** What the page and the thread that reads workbooks tell each other. */
+import type { SheetTable, Wanted } from "./book.ts";
+
+/** What the page asks. */
+export type Question =
+  | { name: "read"; bytes: ArrayBuffer; wanted: Wanted }
+  | {
+    name: "correct";
+    bytes: ArrayBuffer;
+    sheet: string;
+    rows: readonly { number: number; texts: readonly string[] }[];
+  }
+  | {
+    name: "write";
+    rows: readonly (readonly string[])[];
+    /** The columns with numbers. */
+    numbers: readonly number[];
+  };
+
+/** `unreadable`: why, in sentences. */
+export type Answer =
+  | { name: "sheet"; sheet: SheetTable }
+  | { name: "book"; bytes: ArrayBuffer }
+  | { name: "unreadable"; message: string };
