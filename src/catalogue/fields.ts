@@ -31,6 +31,9 @@ export const PRODUCTS_LIMIT = 250;
 /** The most products of a document that changes attributes alone. */
 export const ATTRIBUTES_LIMIT = 10_000;
 
+/** The least and the most that a product may weigh. */
+export const WEIGHT_GRAMS = { min: 1, max: 1_000_000 };
+
 const AVAILABILITIES = [
   "in_stock",
   "out_of_stock",
@@ -259,7 +262,7 @@ export const SCALARS = {
     label: "MPN",
     synonyms: ["partnumber", "modelnumber", "model"],
   }),
-  weight: optional(integer(1_000_000, 1), {
+  weight: optional(integer(WEIGHT_GRAMS.max, WEIGHT_GRAMS.min), {
     group: "master data",
     label: "Weight",
     unit: GRAMS,

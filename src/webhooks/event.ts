@@ -5,6 +5,7 @@ import { instanceOf } from "../json/instance.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import { XML_LIMITS } from "../xml/handlers.ts";
 import { ANY, one, type Shape, TIME, UUID, word } from "../xml/shapes.ts";
+import { eventXml } from "./event_text.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
 
 export interface Event {
@@ -45,13 +46,8 @@ export const readTrigger = wordReader(TRIGGERS);
  * unless the webhook takes JSON.
  */
 export function eventBody(event: Event): Uint8Array {
-  const { id, trigger, createdAt, data, test } = event;
-  const open = test ? `<event test="true">` : "<event>";
-  const createdAtText = new Date(createdAt).toISOString();
-  return new TextEncoder().encode(
-    `${open}<id>${id}</id><trigger>${trigger}</trigger>` +
-      `<created_at>${createdAtText}</created_at><data>${data}</data></event>`,
-  );
+  const created_at = new Date(event.createdAt).toISOString();
+  return new TextEncoder().encode(eventXml({ ...event, created_at }));
 }
 
 const writeEvent = jsonWriter(DELIVERED_EVENT);

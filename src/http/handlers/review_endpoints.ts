@@ -1,4 +1,5 @@
 /** The review of products: for operators, and what was rejected for sellers. */
+import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import {
   type AnswerForm,
   jsonForm,
@@ -48,13 +49,7 @@ import {
   type XmlNode,
 } from "../../xml/encode.ts";
 import { readPage } from "../server/list.ts";
-import {
-  AFTER,
-  LIMIT,
-  PAGE_LIMIT,
-  REVIEW_STATE,
-  SELLER,
-} from "../server/parameters.ts";
+import { AFTER, LIMIT, REVIEW_STATE, SELLER } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
 

@@ -6,6 +6,7 @@ import { EXPECTED, STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
 import type { DetailCode } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
+import { IMPORT_NAME_LENGTH, PAGE_LIMIT } from "../../lib/request_limits.ts";
 import {
   EXPECTED_TIME,
   fits,
@@ -71,9 +72,6 @@ function time(name: string, about: string): QueryParameter<number> {
     problem: timeProblem,
   };
 }
-
-/** Entries of a page, by default and at most. */
-export const PAGE_LIMIT = { default: 50, maximum: 250 };
 
 export const LIMIT: QueryParameter<number> = {
   name: "limit",
@@ -293,16 +291,14 @@ export const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
 };
 
-/** Code points of the name of an import at most. */
-const NAME_LENGTH = 255;
 export const NAME: QueryParameter<string> = {
   name: "name",
   about: "a name to find it again by, such as that of the file",
-  schema: { type: "string", maxLength: NAME_LENGTH },
+  schema: { type: "string", maxLength: IMPORT_NAME_LENGTH },
   parse: (text) =>
-    fits(text, NAME_LENGTH) && !/[\0-\x1f\x7f]/.test(text) ? text : null,
+    fits(text, IMPORT_NAME_LENGTH) && !/[\0-\x1f\x7f]/.test(text) ? text : null,
   code: "too_long",
-  expected: `one line of at most ${NAME_LENGTH} characters`,
+  expected: `one line of at most ${IMPORT_NAME_LENGTH} characters`,
 };
 export const RESULT = word(
   "result",

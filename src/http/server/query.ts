@@ -1,15 +1,10 @@
 /** The query of a request: parsed strictly, and checked against its route. */
+import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { type Detail, recordInvalid, ServiceError } from "../../lib/errors.ts";
 import { readId } from "../../lib/ids.ts";
 import { isNear, nearestName } from "../../lib/nearest_name.ts";
 import { quote } from "../../lib/values.ts";
-import {
-  AFTER,
-  LIMIT,
-  PAGE_LIMIT,
-  parseText,
-  type QueryParameter,
-} from "./parameters.ts";
+import { AFTER, LIMIT, parseText, type QueryParameter } from "./parameters.ts";
 import type { Route } from "./route.ts";
 
 /** Parses a query; throws 400 for an invalid `%` instead of guessing. */

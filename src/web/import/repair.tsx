@@ -5,15 +5,15 @@
 import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../lib/browser.ts";
 import type { Client } from "../../client/mod.ts";
-import { Grid, type Place } from "../ui/grid.tsx";
+import { Grid, type GridColumn, type Place as CellPlace } from "../ui/grid.tsx";
 import { isMadeDate } from "../../lib/made_dates.ts";
 import { Form, useLoaded } from "../ui/parts.tsx";
 import { count, money, plural } from "../lib/format.ts";
 import {
   cellProblem,
+  type ColumnKey,
   type Flaw,
   flawsIn,
-  type GridColumn,
   gridColumns,
   isMendedAt,
   isNew,
@@ -26,6 +26,8 @@ import type { TableUpload } from "./taken.ts";
 import { loadProduct } from "../ui/thumbnails.tsx";
 import { addColumn, editCells, undoStep } from "./send/upload.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
+
+type Place = CellPlace<ColumnKey>;
 
 export function Repair({ client, current, busy }: {
   client: Client;
@@ -66,12 +68,12 @@ export function Repair({ client, current, busy }: {
       ),
     [flaws, columns],
   );
-  const messageAt = (row: number, at: Place["column"]) =>
+  const messageAt = (row: number, at: ColumnKey) =>
     typeof at === "number" && changed.has(`${row}:${at}`)
       ? { text: cellProblem(sheet, row, at), isChanged: true }
       : { text: titleAt.get(`${row}:${at}`) ?? null, isChanged: false };
   /** Writes texts into a column, which is made where there is none. */
-  const write = (at: Place["column"], texts: ReadonlyMap<number, string>) => {
+  const write = (at: ColumnKey, texts: ReadonlyMap<number, string>) => {
     if (busy) return;
     const column = typeof at === "number" ? at : addColumn(at);
     editCells(
@@ -182,7 +184,7 @@ function placeIn(
   { sheet: { mapping } }: TableUpload,
   place: Place | null,
   rows: readonly number[],
-  columns: readonly GridColumn[],
+  columns: readonly GridColumn<ColumnKey>[],
   flaws: readonly Flaw[],
 ): Place | null {
   if (place !== null && rows.includes(place.row)) {
@@ -211,7 +213,7 @@ function CellPanel(
     below: readonly number[];
     needing: readonly number[];
     busy: boolean;
-    write: (at: Place["column"], texts: ReadonlyMap<number, string>) => void;
+    write: (at: ColumnKey, texts: ReadonlyMap<number, string>) => void;
   },
 ) {
   const { sheet, changed } = current;
@@ -323,7 +325,7 @@ function PriceNow({ client, sku }: { client: Client; sku: string }) {
 }
 
 /** Fields whose value is that of one product, so rows are not given the same. */
-const OF_ONE: readonly Place["column"][] = ["sku", "gtin"];
+const OF_ONE: readonly ColumnKey[] = ["sku", "gtin"];
 
 /** Writes another value into every row that has this one. */
 function ReplaceForm({ text, rows, busy, onReplace }: {

@@ -1,4 +1,5 @@
 /** The view at the start: takes a file to look at and to upload. */
+import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pickFile, saveFile } from "../lib/browser.ts";
 import type { Client } from "../../client/mod.ts";
@@ -60,7 +61,10 @@ function Interrupted({ client }: { client: Client }) {
   const [name, setName] = useState(beingSent.get);
   const loaded = useLoaded(async (signal) => {
     if (name === null) return [];
-    const { imports } = await client.listImports({ limit: 250 }, { signal });
+    const { imports } = await client.listImports(
+      { limit: PAGE_LIMIT.maximum },
+      { signal },
+    );
     return imports.filter((one) => one.name === name && !one.dry_run);
   }, [client, name]);
   if (name === null) return null;

@@ -1,5 +1,7 @@
 /** Numbers, amounts and lists as people read them. */
 
+import { PRICE_DIGITS } from "../../lib/values.ts";
+
 const NUMBER = new Intl.NumberFormat("en");
 
 /** A number with grouped thousands. */
@@ -34,7 +36,7 @@ export function money(price: string, currency: string): string {
     style: "currency",
     currency,
     currencyDisplay: "code",
-    maximumFractionDigits: 4,
+    maximumFractionDigits: PRICE_DIGITS.after,
   });
   // A number would not hold every digit.
   return format.format(price as `${number}`);

@@ -2,6 +2,7 @@
  * Numbers as spreadsheets and shops write them: which sign stands before the
  * decimals, and which unit is behind the number or in the name of its column.
  */
+import { WEIGHT_GRAMS } from "../../catalogue/fields.ts";
 import { withoutTrailing } from "../../lib/trim.ts";
 import { readCurrency } from "../../lib/values.ts";
 import { capitalised } from "./words.ts";
@@ -152,7 +153,7 @@ export function weightProblem(text: string, reading: Reading): string | null {
   const { unit = "" } = weightIn(text, reading) ?? {};
   if (unit === "" || unit === "g") return null;
   const grams = WEIGHT_UNITS[unit];
-  const [least, most] = [1, 1_000_000]
+  const [least, most] = [WEIGHT_GRAMS.min, WEIGHT_GRAMS.max]
     .map((limit) => Number((limit / grams).toPrecision(4)));
   return `is "${text}" in ${unit}; it must be from ${least} to ${most} ${unit}, ` +
     "in whole grams.";

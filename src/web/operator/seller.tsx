@@ -1,4 +1,5 @@
 /** For the operator: one seller with its limits, keys, deliveries and refusals. */
+import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useState } from "preact/hooks";
 import type { Client, Seller } from "../../client/mod.ts";
 import {
@@ -76,7 +77,7 @@ async function findSeller(
   id: string,
   signal: AbortSignal,
 ): Promise<Seller> {
-  const query = { limit: 250 };
+  const query = { limit: PAGE_LIMIT.maximum };
   for await (const seller of client.all.listSellers(query, { signal })) {
     if (seller.id === id) return seller;
   }

@@ -1,10 +1,8 @@
 /** A change of many products at once: what becomes of each. */
 import type { Status } from "../../catalogue/fields.ts";
+import { PRICE_DIGITS } from "../../lib/values.ts";
 import type { Product, ProductAttributes } from "../../client/mod.ts";
 import { decimalOf, doubtOf, priceDoubt } from "../lib/numbers.ts";
-
-/** The most products of one request, and so of a selection. */
-export const AT_ONCE = 10_000;
 
 export type BulkChange =
   | { field: "price"; how: "to" | "by" | "percent"; text: string }
@@ -21,8 +19,8 @@ export interface Step {
   doubt: string | null;
 }
 
-/** Decimals that are calculated with; prices have as many at most. */
-const DECIMALS = 4;
+/** Decimals of prices, which are calculated with. */
+const { after: DECIMALS } = PRICE_DIGITS;
 const ONE = 10n ** BigInt(DECIMALS);
 
 /** Why a change cannot be made as it is typed, as a sentence; null if it can. */

@@ -7,6 +7,7 @@ import {
   type ScalarField,
 } from "../../catalogue/fields.ts";
 import type { Product, SentProduct } from "../../client/mod.ts";
+import { shownText, withUnit } from "../lib/product_values.ts";
 import { labelOf } from "../lib/words.ts";
 import { decimalOf, doubtOf, priceDoubt } from "../lib/numbers.ts";
 
@@ -50,13 +51,6 @@ function scalarOf(product: Product | null, name: ScalarField): string {
     return clears ? `${initial ?? ""}` : "";
   }
   return shownText(product, name);
-}
-
-/** A field as text, without its unit. */
-export function shownText(product: Product, name: ScalarField): string {
-  const value = product[name];
-  if (value === null || typeof value !== "object") return `${value ?? ""}`;
-  return `${"amount" in value ? value.amount : value.value}`;
 }
 
 function itemsOf(product: Product | null, name: ListField): Item[] {
@@ -182,20 +176,6 @@ export function productOf(
 function sentScalar(name: ScalarField, { scalars, currency }: Draft): unknown {
   const text = spelled(name, scalars[name]);
   return text.trim() === "" ? null : withUnit(name, text, currency);
-}
-
-/** The value of a field beside its unit; an empty currency is none. */
-export function withUnit(
-  name: ScalarField,
-  text: string,
-  currency: string,
-): unknown {
-  const { unit } = SCALAR_RULES[name];
-  if (unit === undefined) return text;
-  if (unit.column !== "currency") {
-    return { value: text, [unit.name]: unit.example };
-  }
-  return { amount: text, currency: currency === "" ? undefined : currency };
 }
 
 function sentItems(name: ListField, { lists }: Draft): unknown[] {

@@ -1,10 +1,10 @@
 /** The seller's products: search, filter and order are in the address. */
+import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Changing } from "../ui/changing.tsx";
-import { STATUSES } from "../../catalogue/fields.ts";
+import { ATTRIBUTES_LIMIT, STATUSES } from "../../catalogue/fields.ts";
 import { REVIEW_STATES } from "../../reviews/review.ts";
 import { saveFile } from "../lib/browser.ts";
-import { AT_ONCE } from "./bulk.ts";
 import type { FileKind } from "../import/document/catalogue_file.ts";
 import type { Client, Product } from "../../client/mod.ts";
 import { readable, stateWord } from "../lib/words.ts";
@@ -255,9 +255,11 @@ function ExportMenu({ client, search, selected }: {
   const [isCut, setCut] = useState(false);
   const save = (kind: FileKind) =>
     run(async () => {
-      const products = selected.length > 0
-        ? selected
-        : await productsOf(client, queryOf(search, 250), EXPORTED);
+      const products = selected.length > 0 ? selected : await productsOf(
+        client,
+        queryOf(search, PAGE_LIMIT.maximum),
+        EXPORTED,
+      );
       setCut(products.length === EXPORTED);
       const { fileOf } = await loadFiles();
       saveFile(await fileOf(products, kind), `products.${kind}`);
@@ -298,10 +300,14 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
   & { rows: readonly Product[] }) {
   const { busy, error, run } = useAction();
   const isWhole = rows.every(({ id }) => selection.has(id));
-  const isFull = selection.size === AT_ONCE;
+  const isFull = selection.size === ATTRIBUTES_LIMIT;
   const selectAll = () =>
     run(async () => {
-      const found = await productsOf(client, queryOf(search, 250), AT_ONCE);
+      const found = await productsOf(
+        client,
+        queryOf(search, PAGE_LIMIT.maximum),
+        ATTRIBUTES_LIMIT,
+      );
       onSelect(byId(found));
     });
   return (
@@ -314,7 +320,12 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
             const next = new Map(selection);
             for (const product of rows) {
               if (isWhole) next.delete(product.id);
-              else if (next.size < AT_ONCE) next.set(product.id, product);
+              else if (next.size < ATTRIBUTES_LIMIT) {
+                next.set(
+                  product.id,
+                  product,
+                );
+              }
             }
             onSelect(next);
           }}
@@ -394,7 +405,8 @@ function InSentOrder(props: ViewProps) {
 function InOrder(props: ViewProps) {
   const { client, search, order, turn } = props;
   const loaded = useLoaded(
-    (signal) => productsOf(client, queryOf(search, 250), SORTED, signal),
+    (signal) =>
+      productsOf(client, queryOf(search, PAGE_LIMIT.maximum), SORTED, signal),
     [client, turn],
   );
   const page = Number(search.after) || 0;
@@ -435,7 +447,8 @@ function ProductTable(props: ListProps & { rows: readonly Product[] }) {
         type="checkbox"
         aria-label={`Select ${product.sku}`}
         checked={selection.has(product.id)}
-        disabled={selection.size === AT_ONCE && !selection.has(product.id)}
+        disabled={selection.size === ATTRIBUTES_LIMIT &&
+          !selection.has(product.id)}
         onChange={(event) => {
           const next = new Map(selection);
           if (event.currentTarget.checked) next.set(product.id, product);

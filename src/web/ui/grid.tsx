@@ -4,7 +4,6 @@
  */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { GridColumn } from "../import/repair/repair.ts";
 
 /** Pixels, as in the style sheet. */
 const ROW = 46;
@@ -16,9 +15,15 @@ const MARGIN = 5;
 /** Rows by which one scrolls before others are drawn. */
 const STEP = 5;
 
-export interface Place {
+/** A column; `at` tells it from the others, and may stay when others come. */
+export interface GridColumn<At extends number | string> {
+  at: At;
+  label: string;
+}
+
+export interface Place<At extends number | string> {
   row: number;
-  column: GridColumn["at"];
+  column: At;
 }
 
 interface Message {
@@ -26,7 +31,7 @@ interface Message {
   isChanged: boolean;
 }
 
-export function Grid(
+export function Grid<At extends number | string>(
   {
     label,
     rows,
@@ -41,14 +46,14 @@ export function Grid(
   }: {
     label: string;
     rows: readonly number[];
-    columns: readonly GridColumn[];
+    columns: readonly GridColumn<At>[];
     nameOf: (row: number) => string;
-    textAt: (row: number, at: GridColumn["at"]) => string;
-    messageAt: (row: number, at: GridColumn["at"]) => Message;
-    place: Place | null;
-    onPlace: (place: Place) => void;
+    textAt: (row: number, at: At) => string;
+    messageAt: (row: number, at: At) => Message;
+    place: Place<At> | null;
+    onPlace: (place: Place<At>) => void;
     onWrite: (
-      at: GridColumn["at"],
+      at: At,
       texts: ReadonlyMap<number, string>,
     ) => void;
     onUndo: () => void;

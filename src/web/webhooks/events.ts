@@ -1,10 +1,12 @@
 /** The feed of events, in which the payload of a delivery stands. */
+import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import type {
   Client,
   DeliveredEvent,
   Trigger,
   Webhook,
 } from "../../client/mod.ts";
+import { eventXml } from "../../webhooks/event_text.ts";
 import { TRIGGER_EXAMPLES } from "../../webhooks/trigger.ts";
 import { indented } from "../lib/markup.ts";
 
@@ -26,7 +28,7 @@ export async function loadEvent(
   signal: AbortSignal,
 ): Promise<{ body: string } | "absent" | "far"> {
   let left = PAGES;
-  const query = { trigger, limit: 250 };
+  const query = { trigger, limit: PAGE_LIMIT.maximum };
   let after: string | undefined;
   for await (
     const { events, next } of client.pages.listEvents(query, { signal })
@@ -57,26 +59,23 @@ function startOf(id: string): string {
   return `<event><id>${id}</id>`;
 }
 
-/** As the service writes and signs it. */
-export function eventBody(
-  { data, ...event }: DeliveredEvent & { data: string },
+/** A test event as the service writes and signs it: it has no data. */
+export function testEventBody(
+  event: Pick<DeliveredEvent, "id" | "trigger" | "created_at">,
   format: WebhookFormat,
 ): string {
-  const { id, trigger, created_at, test } = event;
-  if (format === "json") {
-    return JSON.stringify({ ...event, data: data === "" ? {} : data });
-  }
-  return `<event${test ? ' test="true"' : ""}><id>${id}</id>` +
-    `<trigger>${trigger}</trigger><created_at>${created_at}</created_at>` +
-    `<data>${data}</data></event>`;
+  const { id, trigger, created_at } = event;
+  return format === "json"
+    ? JSON.stringify({ test: true, id, trigger, created_at, data: {} })
+    : eventXml({ id, trigger, created_at, test: true, data: "" });
 }
 
 /** What an event of a trigger may look like. */
 export function sampleOf(trigger: Trigger): string {
-  return indented(eventBody({
+  return indented(eventXml({
     id: "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11",
     trigger,
     created_at: "2026-11-20T08:00:00.000Z",
     data: TRIGGER_EXAMPLES[trigger].data,
-  }, "xml"));
+  }));
 }

@@ -7,7 +7,7 @@ import {
   type Trigger,
 } from "../../client/mod.ts";
 import { asCurl } from "./curl.ts";
-import { eventBody, loadEvent, type WebhookFormat } from "./events.ts";
+import { loadEvent, testEventBody, type WebhookFormat } from "./events.ts";
 import { Await, ErrorNote, Form, useAction, useLoaded } from "../ui/parts.tsx";
 
 /** Opens to the payload of a delivery. */
@@ -49,7 +49,7 @@ function Opened({ client, trigger, delivery }: {
         if (event === "far") return <FarNote />;
         const isTest = event === "absent";
         const body = isTest
-          ? eventBody({ test: true, id, trigger, created_at, data: "" }, format)
+          ? testEventBody({ id, trigger, created_at }, format)
           : event.body;
         return (
           <div class="problems">

@@ -2,6 +2,7 @@
  * Products that the service would take, and that would replace another product
  * than the file meant.
  */
+import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import {
   ApiError,
   type Client,
@@ -108,7 +109,7 @@ export async function replacedIn(
   ];
   if (!looked.some((target) => targets.includes(target))) return [];
   const skusOf = async (result: "created" | "updated") => {
-    const query = { import_id, result, limit: 250 };
+    const query = { import_id, result, limit: PAGE_LIMIT.maximum };
     const found = new Set<string>();
     for await (
       const { sku } of client.all.getImportResults(query, { signal })
@@ -213,13 +214,17 @@ async function productsOf(
     if (keys.has(key) && !alike.has(key)) alike.set(key, product);
   };
   if (created.size + updated.size > LOOKED_UP) {
-    const all = client.all.listProducts({ limit: 250 }, { signal });
+    const all = client.all.listProducts({ limit: PAGE_LIMIT.maximum }, {
+      signal,
+    });
     for await (const product of all) keep(product);
     return find;
   }
   for (const sku of created) {
     const { products } = await client
-      .listProducts({ q: alikeKey(sku), limit: 250 }, { signal });
+      .listProducts({ q: alikeKey(sku), limit: PAGE_LIMIT.maximum }, {
+        signal,
+      });
     products.forEach(keep);
   }
   for (const sku of updated) {

@@ -16,9 +16,6 @@ export interface Chosen {
 
 export const NOTHING_CHOSEN: Chosen = { targets: {}, units: {}, values: {} };
 
-/** The service keeps so many; the oldest one makes room. */
-const KEPT = 50;
-
 /**
  * What was chosen for this table, else for columns of these names; nothing if
  * that cannot be read.
@@ -63,7 +60,11 @@ async function currencyOf(client: Client): Promise<Chosen["values"]> {
   return currency === undefined ? {} : { currency };
 }
 
-/** Keeps what was chosen; without it, the page proposes as before. */
+/**
+ * Keeps what was chosen. Where the service keeps no more mappings, the oldest
+ * one makes room; after any other error nothing is kept, and the page proposes
+ * as before.
+ */
 export async function keepChosen(
   client: Client,
   header: readonly string[],
@@ -81,14 +82,18 @@ export async function keepChosen(
   try {
     await client.putMapping({ name, mapping });
   } catch (error) {
-    if (!(error instanceof ApiError)) return;
+    if (!isQuotaExceeded(error)) return;
     const { mappings } = await client.listMappings();
-    if (mappings.length < KEPT) return;
     const [oldest] = mappings
       .toSorted((a, b) => a.updated_at.localeCompare(b.updated_at));
     await client.deleteMapping({ name: oldest.name });
     await client.putMapping({ name, mapping });
   }
+}
+
+function isQuotaExceeded(error: unknown): boolean {
+  return error instanceof ApiError &&
+    error.details.some(({ code }) => code === "quota_exceeded");
 }
 
 /** The name of a table's mapping: a hash of its header (FNV-1a, 64 bits). */

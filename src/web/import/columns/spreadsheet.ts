@@ -13,7 +13,7 @@ import type { SentProduct } from "../../../client/mod.ts";
 import { FORBIDDEN_IN_XML } from "../../../lib/markup.ts";
 import { withoutTrailing } from "../../../lib/trim.ts";
 import { csvOf, type Table } from "../read/csv.ts";
-import { withUnit } from "../../products/draft.ts";
+import { withUnit } from "../../lib/product_values.ts";
 import {
   currencyOf,
   plainDigits,

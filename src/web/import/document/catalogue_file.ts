@@ -9,7 +9,7 @@ import {
 import type { Product } from "../../../client/mod.ts";
 import { escaped } from "../../../lib/markup.ts";
 import { csvOf } from "../read/csv.ts";
-import { shownText } from "../../products/draft.ts";
+import { shownText } from "../../lib/product_values.ts";
 import { indented } from "../../lib/markup.ts";
 import { labelOf } from "../../lib/words.ts";
 import { writeBook } from "../read/workbook/ask.ts";

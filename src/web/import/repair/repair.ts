@@ -123,7 +123,7 @@ function unknownSku(
 export function isMendedAt(
   { mapping }: Sheet,
   { column, asks }: Flaw,
-  at: GridColumn["at"],
+  at: ColumnKey,
 ): boolean {
   return column === at ||
     asks.includes(typeof at === "number" ? mapping.targets[at] : at);
@@ -259,18 +259,14 @@ export function isNew({ problem }: Flaw): boolean {
   return problem.code === "duplicate_product";
 }
 
-/** A column of the grid. */
-export interface GridColumn {
-  /** Its index in the table, or the field that has none. */
-  at: number | Target;
-  label: string;
-}
+/** The index of a column in the table, or the field that has none. */
+export type ColumnKey = number | Target;
 
 /** The columns that are sent, then the fields that problems ask for. */
 export function gridColumns(
   { table, mapping }: Sheet,
   flaws: readonly Flaw[],
-): GridColumn[] {
+): { at: ColumnKey; label: string }[] {
   const asked = new Set(
     flaws.flatMap(({ column, asks }) =>
       typeof column === "string" ? [column] : asks

@@ -1,4 +1,5 @@
 /** What an upload or an import has refused, to be corrected. */
+import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import type { Watched } from "../../state/background.ts";
 import type { Client, ImportResult, Result } from "../../../client/mod.ts";
 import { isImport } from "../../state/names.ts";
@@ -51,7 +52,10 @@ function resultsOf(
   watched: Watched,
 ): AsyncGenerator<Result | ImportResult> {
   return isImport(watched)
-    ? client.all.getImportResults({ import_id: watched.import_id, limit: 250 })
+    ? client.all.getImportResults({
+      import_id: watched.import_id,
+      limit: PAGE_LIMIT.maximum,
+    })
     : client.results(watched);
 }
 

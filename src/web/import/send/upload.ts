@@ -2,6 +2,7 @@
  * A file on its way to the catalogue: taken → checked by a dry run → repaired
  * and checked again → sent, as one import.
  */
+import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import {
   ApiError,
   type CallOptions,
@@ -11,6 +12,7 @@ import {
   newIdempotencyKey,
 } from "../../../client/mod.ts";
 import { escaped } from "../../../lib/markup.ts";
+import { IMPORT_NAME_LENGTH } from "../../../lib/request_limits.ts";
 import type { Target } from "../columns/headers.ts";
 import { alreadyMeant, heldIn, replacedIn, rowName } from "../check/held.ts";
 import { Finder, laidOut, withoutProducts } from "../../lib/markup.ts";
@@ -41,8 +43,6 @@ const EDITED_UP_TO = 2 * 1024 * 1024;
 /** Characters; longer documents are sent, but not shown. */
 const SHOWN_UP_TO = 32 * 1024 * 1024;
 const GIVE_UP_MS = 5 * 60_000;
-/** The service takes names of as many characters. */
-const LONGEST_NAME = 255;
 /** The most problems that are shown; more are counted. */
 const PROBLEMS_SHOWN = 10_000;
 
@@ -390,7 +390,11 @@ async function allProblems(
   const outside = problems.filter(({ product }) => product === undefined);
   const found = [...outside];
   const results = client.all
-    .getImportResults({ import_id, result: "refused", limit: 250 }, { signal });
+    .getImportResults({
+      import_id,
+      result: "refused",
+      limit: PAGE_LIMIT.maximum,
+    }, { signal });
   for await (const { details = [] } of results) {
     for (const detail of details) found.push(detail);
     if (found.length >= PROBLEMS_SHOWN) break;
@@ -547,7 +551,11 @@ export async function showLeft(
   const { sent, sheet } = known;
   const left = [...sent.held];
   const results = client.all
-    .getImportResults({ import_id, result: "refused", limit: 250 });
+    .getImportResults({
+      import_id,
+      result: "refused",
+      limit: PAGE_LIMIT.maximum,
+    });
   for await (const { details = [] } of results) {
     const row = sent.rows[(details[0]?.product ?? 0) - 1];
     if (row !== undefined) left.push({ row, details });
@@ -613,7 +621,7 @@ function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
 }
 
 function nameOf(fileName: string): string {
-  return fileName.slice(0, LONGEST_NAME);
+  return fileName.slice(0, IMPORT_NAME_LENGTH);
 }
 
 /** The document, without the products of these numbers. */
