@@ -29,6 +29,7 @@ import { intake, type Spreadsheet } from "../../src/web/import/taken.ts";
 import type { Mapping } from "../../src/web/import/columns/spreadsheet.ts";
 import type { Table } from "../../src/web/import/read/csv.ts";
 import type { Target } from "../../src/web/import/columns/headers.ts";
+import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { readSheet } from "../../src/web/import/read/workbook/book.ts";
 import { utils, write } from "../../src/web/import/read/workbook/xlsx.ts";
 import { finish } from "../support/work.ts";
@@ -56,7 +57,7 @@ class InThisThread {
   }): void {
     let data: unknown;
     try {
-      data = { name: "sheet", sheet: readSheet(bytes, wanted) };
+      data = { name: "sheet", sheet: readSheet(bytes, wanted, knownIn) };
     } catch (error) {
       data = { name: "unreadable", message: (error as Error).message };
     }
