@@ -159,7 +159,7 @@ async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
   keep(bodies, "key reused", await app.upload(product("L"), "", keyed));
   keep(bodies, "key in progress", await askTwice(app));
   keep(bodies, "media type", await post("x", { "Content-Type": 'a/b;"<&' }));
-  const json = { "Content-Type": "application/json" };
+  const json = { "Content-Type": "application/json", Accept: "text/xml" };
   keep(bodies, "malformed JSON", await post('{"a":\u0001', json));
   const long = " ".repeat(app.config.bodyLimit + 1);
   keep(bodies, "too large", await post(long));

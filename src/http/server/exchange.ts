@@ -127,7 +127,7 @@ export class Exchange implements Disposable {
   }
 
   #preferredForm(): AnswerForm {
-    const isJson = prefersJson(this.request.headers.get("accept"));
+    const isJson = prefersJson(this.request.headers);
     const answers = this.route?.documentation?.answers;
     return isJson && Array.isArray(answers)
       ? jsonForm(answers)

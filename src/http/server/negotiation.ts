@@ -1,5 +1,7 @@
 /** Which form of an answer a client prefers. */
 
+const JSON_TYPE = "application/json";
+
 /** How much a client wants a media type, from 0 to 1 (RFC 9110, 12.5.1). */
 function weightOf(accept: string, type: string): number {
   const [main] = type.split("/");
@@ -18,10 +20,21 @@ function weightOf(accept: string, type: string): number {
   return weight;
 }
 
-/** Whether JSON is preferred; what is wanted as much as XML is XML. */
-export function prefersJson(accept: string | null): boolean {
-  if (accept === null || accept === "*/*") return false;
-  const json = weightOf(accept, "application/json");
-  return json > weightOf(accept, "text/xml") &&
-    json > weightOf(accept, "application/xml");
+/**
+ * Whether an answer is JSON. Where `Accept` prefers neither JSON nor XML, the
+ * answer has the form of the body that was sent, and XML if there was none.
+ */
+export function prefersJson(headers: Headers): boolean {
+  const accept = headers.get("accept") ?? "*/*";
+  const json = accept === "*/*" ? 1 : weightOf(accept, JSON_TYPE);
+  const xml = accept === "*/*" ? 1 : Math.max(
+    weightOf(accept, "text/xml"),
+    weightOf(accept, "application/xml"),
+  );
+  return json > xml || (json === xml && sendsJson(headers));
+}
+
+function sendsJson(headers: Headers): boolean {
+  const [type] = (headers.get("content-type") ?? "").split(";");
+  return type.trim().toLowerCase() === JSON_TYPE;
 }

@@ -237,7 +237,7 @@ Deno.test("an SKU that no product has is told so, in XML and in JSON", async () 
   );
   const json = await app.call(BULK, {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", Accept: "text/xml" },
     body: '{"products": [{"sku": "MGU-1", "quantity": 1}]}',
   });
   assertStringIncludes(

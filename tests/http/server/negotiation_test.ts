@@ -7,7 +7,8 @@ const JSON_TYPE = "application/json";
 const XML_TYPE = "text/xml; charset=utf-8";
 
 Deno.test("JSON only where it is preferred to XML", () => {
-  const chosen = (accept: string) => prefersJson(accept) ? "json" : "xml";
+  const chosen = (accept: string) =>
+    prefersJson(new Headers({ Accept: accept })) ? "json" : "xml";
   const expected: Record<string, string> = {
     "": "xml",
     "*/*": "xml",
@@ -31,7 +32,51 @@ Deno.test("JSON only where it is preferred to XML", () => {
     [accept, chosen(accept)] as const
   );
   assertEquals(Object.fromEntries(actual), expected);
-  assertEquals(prefersJson(null), false);
+  assertEquals(prefersJson(new Headers()), false);
+});
+
+Deno.test("where Accept prefers neither form, the answer has that of the body", () => {
+  const sent = (type: string, accept?: string) =>
+    prefersJson(
+      new Headers({
+        "Content-Type": type,
+        ...(accept !== undefined && { Accept: accept }),
+      }),
+    );
+  const expected: [string, string | undefined, boolean][] = [
+    [JSON_TYPE, undefined, true],
+    [JSON_TYPE, "*/*", true],
+    [JSON_TYPE, "application/json, */*", true],
+    [JSON_TYPE, "application/*", true],
+    [JSON_TYPE, "text/html", true],
+    ["Application/JSON; charset=utf-8", "*/*", true],
+    [JSON_TYPE, "text/xml", false],
+    [JSON_TYPE, "application/xml, */*;q=0.1", false],
+    ["text/xml", "*/*", false],
+    ["text/xml", JSON_TYPE, true],
+  ];
+  for (const [type, accept, isJson] of expected) {
+    assertEquals(sent(type, accept), isJson, `${type}, ${accept}`);
+  }
+});
+
+Deno.test("a JSON body is answered in JSON though Accept is */*", async () => {
+  await using app = await boot();
+  const post = async (body: string) => {
+    const { headers, text } = await app.call("/seller_api/bulk_products", {
+      method: "POST",
+      body,
+      headers: { "Content-Type": JSON_TYPE, Accept: "*/*" },
+    });
+    assertEquals(headers.get("content-type"), JSON_TYPE);
+    return JSON.parse(text);
+  };
+  const row = { sku: "A", title: "A", price: { amount: "1", currency: "SEK" } };
+  const done = await post(JSON.stringify({
+    products: [{ ...row, quantity: 1 }],
+  }));
+  assertEquals(typeof done.transaction_id, "string");
+  assertEquals((await post("{")).error.code, "malformed_json");
 });
 
 /** Type and body of an answer. */
