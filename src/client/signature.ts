@@ -42,7 +42,13 @@ export async function verifySignature(
   }
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
-  const key = await hmacKey(secret, "verify");
+  const bytes = secretBytes(secret);
+  if (bytes.length === 0) {
+    throw new SignatureError(
+      "The secret is none of a webhook, which is whsec_ and Base64.",
+    );
+  }
+  const key = await hmacKey(bytes, "verify");
   const found = await Promise.all(
     signatures.split(" ").filter((one) => one.startsWith("v1,"))
       .map((one) =>
@@ -63,7 +69,7 @@ export async function signWebhook(
   body: string,
 ): Promise<Record<string, string>> {
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);
-  const key = await hmacKey(secret, "sign");
+  const key = await hmacKey(secretBytes(secret), "sign");
   const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
   // bounded: 32 bytes
   const code = btoa(String.fromCharCode(...mac));
@@ -80,8 +86,15 @@ function headerIn(headers: SignedDelivery["headers"], name: string): string {
   throw new SignatureError(`The header ${name} is missing.`);
 }
 
-function hmacKey(secret: string, use: "sign" | "verify"): Promise<CryptoKey> {
-  const bytes = base64Bytes(secret.trim().replace("whsec_", ""));
+/** Empty where it is none. */
+function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
+  return base64Bytes(secret.trim().replace("whsec_", ""));
+}
+
+function hmacKey(
+  bytes: Uint8Array<ArrayBuffer>,
+  use: "sign" | "verify",
+): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, HMAC, false, [use]);
 }
 

@@ -237,7 +237,8 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
   const [{ headers, text }] = sink.received;
   for (
     const wrong of [
-      { secret: "whsec_AAAA", headers, body: text },
+      ...["whsec_AAAA", "whsec_", "", "whsec_no Base64", "whsec_A"]
+        .map((secret) => ({ secret, headers, body: text })),
       { secret, headers, body: text + " " },
       { secret, headers: {}, body: text },
     ]
