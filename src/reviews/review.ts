@@ -14,6 +14,8 @@
  *      └─────────────────────┘◀───────────┴────────────────────┘
  *
  * A product that was there before the policy has no state until it is changed.
+ * One that waits because it was changed, and that is changed back, is as it was
+ * before: nothing in it is left to decide about.
  */
 import {
   LIST_NAMES,
@@ -86,7 +88,15 @@ export interface Review extends Reason {
   changedAt: number;
   /** As they were approved, or before the policy; null: as they are now. */
   former: ReviewedFields | null;
+  /**
+   * The state that a product has again once its fields are the `former` ones;
+   * missing: none, as it was rejected since.
+   */
+  formerState?: typeof NO_STATE | "approved";
 }
+
+/** Of a product that is not reviewed. */
+export const NO_STATE = "none";
 
 /** The columns of a product that hold its review; null: it has none. */
 export interface ReviewColumns {
@@ -122,22 +132,22 @@ type Reviewed = ProductFields & ReviewColumns;
 
 /**
  * The review of a product that was created (`before` is null) or changed, under
- * a policy of review; null: it stays as it is.
+ * a policy of review; null: it stays as it is; `NO_STATE`: it has none any more.
  */
 export function reviewAfter(
   policy: ReviewPolicy,
   before: Reviewed | null,
   after: ProductFields,
   now: number,
-): Review | null {
+): Review | typeof NO_STATE | null {
   if (policy === "none") return null;
   if (before === null) return waiting(null, now);
   const review = reviewOf(before);
   switch (review?.state) {
     case "pending":
-      return isCorrected(before, after, review)
-        ? { ...review, changedAt: changedAfter(review, now) }
-        : null;
+      if (!isCorrected(before, after, review)) return null;
+      return changedBack(review, after, now) ??
+        { ...review, changedAt: changedAfter(review, now) };
     case "rejected":
       return isCorrected(before, after, review)
         ? {
@@ -149,9 +159,27 @@ export function reviewAfter(
     default:
       return policy === "changes" &&
           differs(REVIEWED_FIELDS, before, after)
-        ? { ...waiting(review, now), former: reviewedFields(before) }
+        ? {
+          ...waiting(review, now),
+          former: reviewedFields(before),
+          formerState: review?.state ?? NO_STATE,
+        }
         : null;
   }
+}
+
+/** The former state of a product with its former fields; null: it waits. */
+function changedBack(
+  review: Review,
+  after: ProductFields,
+  now: number,
+): Review | typeof NO_STATE | null {
+  const { former, formerState } = review;
+  const isBack = formerState !== undefined && former !== null &&
+    !differs(REVIEWED_FIELDS, former, after);
+  if (!isBack) return null;
+  if (formerState === NO_STATE) return NO_STATE;
+  return { ...waiting(review, now), state: formerState };
 }
 
 /** Whether an attribute of a product is reviewed. */

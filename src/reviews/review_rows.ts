@@ -3,6 +3,7 @@ import type { Product, ProductContent } from "../catalogue/product.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import {
   columnValues,
+  NO_STATE,
   policyOf,
   type Review,
   reviewAfter,
@@ -31,7 +32,7 @@ export async function reviewChanges(
 ): Promise<void> {
   if (policy === "none") return;
   const now = tx.now();
-  const reviews: [productId: string, review: Review][] = [];
+  const reviews: NewReview[] = [];
   for (const { before, after } of changes) {
     if (after === null) continue;
     const review = reviewAfter(policy, before, after, now);
@@ -40,14 +41,20 @@ export async function reviewChanges(
   await writeReviews(tx, sellerNo, reviews);
 }
 
+type NewReview = [productId: string, review: Review | typeof NO_STATE];
+
 async function writeReviews(
   tx: Tx,
   sellerNo: number,
-  reviews: readonly [productId: string, review: Review][],
+  reviews: readonly NewReview[],
 ): Promise<void> {
   await tx.runMany(
     `UPDATE products SET review_state = ?, review_at = ?, review = ?
      WHERE seller_no = ? AND id = ?`,
-    reviews.map(([id, review]) => [...columnValues(review), sellerNo, id]),
+    reviews.map(([id, review]) => [
+      ...(review === NO_STATE ? [null, null, null] : columnValues(review)),
+      sellerNo,
+      id,
+    ]),
   );
 }
