@@ -95,12 +95,10 @@ async function decide(
     Object.entries({ ...flags, product: id, decision })
       .map(([name, text = ""]) => [name, { text }]),
   );
-  const details: Detail[] = [];
-  const read = readDecision(texts, {}, details);
-  if (read === null) throw recordInvalid(details);
-  await decideReviews({ db, deps }, {
-    who: COMMAND_LINE,
-    decisions: [read],
-  });
+  const problems: Detail[] = [];
+  const read = readDecision(texts, {}, problems);
+  if (read === null) throw recordInvalid(problems);
+  const decisions = [read];
+  await decideReviews({ db, deps }, { who: COMMAND_LINE, decisions, problems });
   print(`${decision}: ${read.productId}`);
 }

@@ -25,7 +25,8 @@ export const REASON_LENGTHS = { code: 64, field: 200, message: 1_000 } as const;
 
 /** A decision about one product. */
 export interface ProductDecision extends Reason {
-  decision: Decision;
+  /** null: something is wrong with it, so it is not carried out. */
+  decision: Decision | null;
   productId: string;
   /** The version that was reviewed: its `changed_at`; null: whichever it is. */
   changedAt: number | null;
@@ -73,8 +74,11 @@ export function readDecisions(
   root: XmlElement,
   details: Detail[],
 ): ProductDecision[] {
-  // Throws for another root.
-  readFields({ ...root, children: [] }, { root: "reviews", texts: [] });
+  const { details: beside } = readFields({ ...root, children: [] }, {
+    root: "reviews",
+    texts: [],
+  });
+  for (const detail of beside) details.push(detail);
   if (root.children.length > DECISIONS_LIMIT) {
     throw new ServiceError(
       "too_many_products",
@@ -113,7 +117,10 @@ export function readDecisions(
   });
 }
 
-/** Reads one decision; null after a problem, which is added to `details`. */
+/**
+ * Reads one decision, and adds its problems to `details`; null where it names no
+ * product.
+ */
 export function readDecision(
   texts: DecisionTexts,
   place: Pick<Detail, "product" | "line">,
@@ -154,6 +161,7 @@ export function readDecision(
       message: "code is missing; a rejection needs a code or a message.",
     });
   }
-  if (details.length > found) return null;
-  return { productId: productId!, decision: decision!, ...read, ...place };
+  if (productId === null) return null;
+  const isSound = details.length === found;
+  return { productId, ...read, ...place, decision: isSound ? decision : null };
 }

@@ -24,15 +24,20 @@ type Deciding = Pick<Services, "db" | "deps"> & Partial<Services>;
 /**
  * Decides about up to 250 products. What is decided so already stays as it is.
  * Throws 422 for a product that is not reviewed, or that was changed after the
- * version that was reviewed.
+ * version that was reviewed, together with the `problems` of the document.
  */
 export async function decideReviews(
   services: Deciding,
-  { who, decisions }: { who: string; decisions: readonly ProductDecision[] },
+  { who, decisions, problems }: {
+    who: string;
+    decisions: readonly ProductDecision[];
+    problems: readonly Detail[];
+  },
 ): Promise<void> {
   await services.db.write(async (tx) => {
     const { reviewed, details } = await decide(tx, decisions);
-    if (details.length > 0) throw recordInvalid(details);
+    const all = [...problems, ...details];
+    if (all.length > 0) throw recordInvalid(all.sort(byPlace));
     for (const [seller, own] of Map.groupBy(reviewed, ({ seller }) => seller)) {
       await store(tx, seller, own);
       for (const each of own) await emit(tx, services, each);
@@ -73,15 +78,22 @@ async function decide(
       details.push(notReviewed(decision));
       continue;
     }
-    const { changedAt } = decision;
+    const { changedAt, decision: word } = decision;
     if (changedAt !== null && changedAt !== review.changedAt) {
       details.push(changedSince(decision, known.product, review));
       continue;
     }
-    const next = decided(known.product, review, decision, tx.now());
+    if (word === null) continue;
+    const made = { ...decision, decision: word };
+    const next = decided(known.product, review, made, tx.now());
     if (next !== null) reviewed.push({ ...known, review: next });
   }
   return { reviewed, details };
+}
+
+/** In the order of the document; what is about the whole of it comes first. */
+function byPlace(one: Detail, other: Detail): number {
+  return (one.product ?? 0) - (other.product ?? 0);
 }
 
 /** The sellers of reviewed products, in the order in which they are locked. */

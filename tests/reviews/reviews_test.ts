@@ -177,6 +177,66 @@ contract.test("review changes: title, description, categories, brand, gtin and i
   );
 });
 
+contract.test("review changes: what is changed back waits no more, unless it was rejected", async () => {
+  await using app = await start("none");
+  await app.upload(product("A") + product("OLD"));
+  await setPolicy(app, "changes");
+  assertEquals((await app.upload(product("NEW"))).status, 200);
+  const approve = async (sku: string) =>
+    assertEquals(
+      (await decide(app, decision(await idOf(app, sku), "approved"))).status,
+      200,
+    );
+  await approve("NEW");
+  const change = await app.upload(
+    ["NEW", "OLD"].map((sku) =>
+      `<product><sku>${sku}</sku><brand>Other</brand><mpn>1</mpn></product>`
+    ).join(""),
+  );
+  const states = () =>
+    Promise.all(["NEW", "OLD"].map((sku) => reviewOf(app, sku)));
+  assertEquals(await states(), ["pending", "pending"]);
+  const id = textAt(change.xml, "transaction_id");
+  const undone = await app.call(`/seller_api/bulk_products/${id}/undo`, {
+    method: "POST",
+  });
+  assertEquals(undone.status, 200, undone.text);
+  assertEquals(await states(), ["approved", ""]);
+  assertEquals((await reviews(app)).length, 0);
+
+  await put(app, "NEW/attribute/brand/Other");
+  assertEquals(await reviewOf(app, "NEW"), "pending");
+  const no = decision(await idOf(app, "NEW"), "rejected", "<code>no</code>");
+  assertEquals((await decide(app, no)).status, 200);
+  await put(app, "NEW/attribute/brand/");
+  assertEquals(await reviewOf(app, "NEW"), "pending no");
+});
+
+contract.test("all that is wrong with decisions is told at once", async () => {
+  await using app = await start("new");
+  await app.upload(product("A"));
+  const id = await idOf(app, "A");
+  const unknown = crypto.randomUUID();
+  const answer = await decide(
+    app,
+    decision(unknown, "maybe"),
+    decision(id, "approved", "<changed_at>2020-01-01T00:00:00Z</changed_at>"),
+    decision(crypto.randomUUID(), "approved"),
+    decision("x", "approved"),
+  );
+  assertEquals(
+    detailsOf(answer).map(({ product, code }) => `${product} ${code}`),
+    [
+      "1 not_in_list",
+      "1 unknown_id",
+      "2 changed_since",
+      "3 unknown_id",
+      "4 not_allowed",
+    ],
+  );
+  assertEquals(await reviewOf(app, "A"), "pending");
+});
+
 contract.test("a decision is stored, in the audit log, and an event, once", async () => {
   await using sink = new WebhookSink();
   await using app = await start("new");
@@ -428,7 +488,10 @@ bothForms.test("a document of decisions is checked, problem by problem", async (
       "2 code required",
       "3 why unknown_element",
       "3 changed_at not_a_date",
+      "3 product repeated_value",
       "4 code too_long",
+      "4 product repeated_value",
+      "5 product repeated_value",
       "6 product repeated_value",
     ],
   );

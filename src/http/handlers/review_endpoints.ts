@@ -23,7 +23,7 @@ import {
 import type { Sql } from "../../database/db.ts";
 import type { ShownImage } from "../../images/image.ts";
 import { joined } from "../../lib/blocks.ts";
-import { type Detail, recordInvalid } from "../../lib/errors.ts";
+import type { Detail } from "../../lib/errors.ts";
 import { DECISIONS_BYTES, readDecisions } from "../../reviews/decision.ts";
 import { decideReviews as decide } from "../../reviews/decisions.ts";
 import {
@@ -163,11 +163,10 @@ export const decideReviews = endpoint({
   answers: ["success"],
   errors: ["too_many_products"],
 }, async ({ services, who, document }) => {
-  const details: Detail[] = [];
+  const problems: Detail[] = [];
   const root = await document(DECISIONS_BYTES);
-  const decisions = readDecisions(root, details);
-  if (details.length > 0) throw recordInvalid(details);
-  await decide(services, { who, decisions });
+  const decisions = readDecisions(root, problems);
+  await decide(services, { who, decisions, problems });
   return { xml: { success: true } };
 });
 
