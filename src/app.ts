@@ -211,7 +211,7 @@ export async function openApp(
     const hanging: HangingWorkers = new Set();
     keep(
       "images",
-      () => isAlone("images"),
+      () => mayDo("images"),
       () => new ImageRole(services, { hanging, ...options.imageRole }),
     );
   }
@@ -219,7 +219,7 @@ export async function openApp(
     const shared = !isAlone("webhooks");
     keep(
       "webhooks",
-      () => isAlone("webhooks"),
+      () => mayDo("webhooks"),
       () => new WebhookRole(services, { shared }),
     );
   }
@@ -228,7 +228,7 @@ export async function openApp(
     const shared = !isAlone("api");
     keep(
       "imports",
-      () => isAlone("api"),
+      () => mayDo("api"),
       () => new ImportRole(services, { shared }),
     );
   }
@@ -237,7 +237,7 @@ export async function openApp(
     const isLooking = () => roles.includes("api") && mayDo("api");
     keep(
       "notices",
-      () => roles.includes("api") && isAlone("api"),
+      () => roles.includes("api") && mayDo("api"),
       () => new NoticeRole(services, { isLooking }),
     );
   }

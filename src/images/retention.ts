@@ -20,7 +20,7 @@ import {
   type ImageKey,
   neededCopiesUnder,
 } from "./rows/copies.ts";
-import { positionOf, setPosition } from "./rows/positions.ts";
+import { positionOf, setPosition } from "../jobs/positions.ts";
 import { heldLeases } from "../jobs/lease_queue.ts";
 
 /** While images are being fetched, a younger file may be one of them. */

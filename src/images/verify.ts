@@ -14,7 +14,7 @@ import {
   refetchCopies,
   type StoredCopy,
 } from "./rows/copies.ts";
-import { positionOf, setPosition } from "./rows/positions.ts";
+import { positionOf, setPosition } from "../jobs/positions.ts";
 
 /** Files that are read concurrently. */
 const AT_ONCE = 8;

@@ -1,7 +1,7 @@
-/** How far a job has read what it reads in a circle, some in each run. */
-import type { Sql, Tx } from "../../database/db.ts";
+/** What a job notes for its next run, such as how far it has read. */
+import type { Sql, Tx } from "../database/db.ts";
 
-/** "" before the first. */
+/** "" if there is none. */
 export async function positionOf(sql: Sql, job: string): Promise<string> {
   const row = await sql.get<{ position: string }>(
     "SELECT position FROM maintenance_positions WHERE job = ?",

@@ -4,15 +4,18 @@
  * delay every delivery and image by an hour, and the operator would see only a
  * queue that does not progress.
  */
-import { partsOf } from "../database/db.ts";
+import { partsOf, type Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import { bringForward, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";
+import { positionOf, setPosition } from "../jobs/positions.ts";
 import type { Signal } from "../jobs/signals.ts";
 
 const LOOK_MS = 1_000;
 /** Smaller changes are not worth a write; clocks are corrected all the time. */
 const WORTH_MS = 2_000;
+/** Processes of one machine see a step of its clock within this time. */
+const SAME_MS = 10_000;
 
 interface Watched {
   queue: LeaseQueue;
@@ -43,9 +46,8 @@ export class ClockWatch {
   }
 
   /**
-   * Only one process may move the times of a queue; two would move them twice.
-   * `isMine` says at each check whether this process does, because another one
-   * may have ended since.
+   * `isMine` says at each check whether this process works on the queue, because
+   * another one may have ended since.
    */
   add(queue: LeaseQueue, signal: Signal, isMine: () => boolean): void {
     const offset = this.#currentOffset();
@@ -78,9 +80,31 @@ export class ClockWatch {
   async #move({ queue, signal }: Watched, ms: number): Promise<void> {
     const { db, deps } = this.#services;
     deps.log.warn("clock_went_back", { ms, queue: queue.table });
-    for (const part of partsOf(db)) {
-      await part.write((tx) => bringForward(tx, queue, deps.clock.now(), ms));
+    for (const [n, part] of partsOf(db).entries()) {
+      const step = { name: `clock ${queue.table} ${n}`, ms };
+      await part.write(async (tx) => {
+        const now = deps.clock.now();
+        if (await isFirst(tx, step, now)) {
+          await bringForward(tx, queue, now, ms);
+        }
+      }, { order: step.name });
     }
     signal.announce();
   }
+}
+
+/**
+ * Whether no other process has moved the times for this step of the clock, which
+ * all processes of a machine see; two would move them twice.
+ */
+async function isFirst(
+  tx: Tx,
+  { name, ms }: { name: string; ms: number },
+  now: number,
+): Promise<boolean> {
+  // NaN, unlike everything, if there was none.
+  const [at, by] = (await positionOf(tx, name)).split(" ").map(Number);
+  const isSame = Math.abs(now - at) < SAME_MS && Math.abs(ms - by) < WORTH_MS;
+  if (!isSame) await setPosition(tx, name, `${now} ${ms}`);
+  return !isSame;
 }

@@ -5,7 +5,10 @@ import { IMAGES } from "../../src/images/image.ts";
 import { DELIVERIES } from "../../src/webhooks/webhook.ts";
 import { Signal } from "../../src/jobs/signals.ts";
 import { ClockWatch } from "../../src/operations/clock_watch.ts";
-import { TestClock } from "../support/clock.ts";
+import { systemDeps } from "../../src/deps.ts";
+import { boot } from "../support/app.ts";
+import { TestClock, until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const HOUR = 3_600_000;
 const LOOK_MS = 1_000;
@@ -27,12 +30,13 @@ async function watching(
       log: { ...log, enabled: () => true },
       yieldToIo: () => Promise.resolve(),
     };
-    const run = (sql: string, [ms]: number[]) => {
+    const run = (sql: string, [ms]: readonly number[]) => {
       if (sql.includes("SET due_at")) moved.push(`${name} by ${ms}`);
       return Promise.resolve(1);
     };
     const db = {
-      write: (fn: (tx: unknown) => unknown) => fn({ run, ofPart: () => "" }),
+      write: (fn: (tx: unknown) => unknown) =>
+        fn({ run, get: () => undefined, ofPart: () => "" }),
     };
     const services = { deps, db: db as unknown as Db };
     const watch = new ClockWatch(services as never);
@@ -87,4 +91,44 @@ Deno.test("a process that takes over the role moves the times", async () => {
     await look(clock);
   });
   assertEquals(moved, [`second by ${HOUR}`, "second wakes images"]);
+});
+
+bothEngines.test("each process of a machine sees its clock go back: the times are moved once", async () => {
+  await using app = await boot({ config: { roles: ["api"] } });
+  const { db } = app.app;
+  const body = "<webhook><trigger>order_paid</trigger>" +
+    "<url>http://127.0.0.1:1024/hook</url></webhook>";
+  await app.call("/seller_api/webhooks", { method: "POST", body });
+  await app.call("/seller_api/webhooks/order_paid/test", { method: "POST" });
+  const clock = new MovableClock(Date.now());
+  const due = clock.now() + 2 * HOUR;
+  await db.write(
+    (tx) =>
+      tx.run("UPDATE deliveries SET due_at = ? WHERE seller_no = ?", [
+        due,
+        app.sellerNo,
+      ]),
+    { seller: app.sellerNo },
+  );
+  const deps = { ...systemDeps("error"), clock };
+  let woken = 0;
+  const watches = [1, 2].map(() => {
+    const watch = new ClockWatch({ deps, db });
+    watch.add(DELIVERIES, new Signal(() => woken++), () => true);
+    watch.start();
+    return watch;
+  });
+  await look(clock);
+  clock.setBack = HOUR;
+  await until(async () => {
+    await look(clock);
+    return woken === 2;
+  }, "both watches");
+  const stopped = Promise.all(watches.map((watch) => watch.stop()));
+  clock.advance(LOOK_MS);
+  await stopped;
+  const row = await db.read((sql) =>
+    sql.get<{ at: number }>("SELECT due_at AS at FROM deliveries")
+  );
+  assertEquals(row!.at, due - HOUR);
 });
