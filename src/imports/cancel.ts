@@ -16,7 +16,7 @@ export async function cancelImport(
   seller: Seller,
   importId: string,
 ): Promise<void> {
-  const owner = { owner: seller.id };
+  const owner = { seller: seller.no, owner: seller.id };
   const deleted = await db.write(async (tx) => {
     const row = await findImport(tx, seller.no, importId, true);
     if (row === null) throw notFound("import");

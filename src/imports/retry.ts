@@ -20,7 +20,7 @@ export async function retryImagesOf(
     if (row === null) throw notFound("import");
     const key = { sellerNo: seller.no, importId: row.id };
     return await transactionsWithFailures(sql, key);
-  });
+  }, { seller: seller.no });
   let retried = 0;
   for (const id of transactions) {
     retried += await db.write((tx) => {

@@ -4,8 +4,10 @@
  * the job goes on after a crash.
  */
 import { setChange } from "../catalogue/change_feed.ts";
+import type { SellerKeys } from "../catalogue/product_rows.ts";
 import type { Db, Tx } from "../database/db.ts";
-import { untilNone } from "../jobs/periodic_jobs.ts";
+import { eachInTurn, untilNone } from "../jobs/periodic_jobs.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { holdSeller, outlastHolds } from "../sellers/access.ts";
 import type { ReviewPolicy } from "./review.ts";
 
@@ -31,29 +33,37 @@ export async function setPolicy(
   );
 }
 
-/** Removes the reviews of sellers whose products are reviewed no more. */
-export async function* sweepEndedReviews(
+/**
+ * Removes the reviews of sellers whose products are reviewed no more; one whose
+ * server is away holds up no other.
+ */
+export function sweepEndedReviews(
   { db }: { db: Pick<Db, "read" | "write"> },
 ): AsyncGenerator<number, void> {
-  for (;;) {
-    const seller = await db.read((sql) =>
-      sql.get<{ no: number }>(
-        `SELECT seller_no AS no FROM sellers WHERE review = 'ending'
-         ORDER BY id LIMIT 1`,
+  const next = (after?: SellerKeys) =>
+    db.read((sql) =>
+      sql.get<SellerKeys>(
+        `SELECT id, seller_no AS no FROM sellers
+         WHERE review = 'ending' AND id > ? ORDER BY id LIMIT 1`,
+        [after?.id ?? BEFORE_ALL_IDS],
       ), { single: true });
-    if (seller === undefined) return;
-    const { no } = seller;
-    const order = `reviews ${no}`;
-    const options = { seller: no, order, heavy: true, changes: true };
-    yield* untilNone(() => db.write((tx) => removeSome(tx, no), options));
-    await db.write((tx) =>
-      tx.run(
-        `UPDATE sellers SET review = 'none'
-         WHERE seller_no = ? AND review = 'ending'`,
-        [no],
-      )
-    );
-  }
+  return eachInTurn(next, ({ no }) => endReviews(db, no));
+}
+
+async function* endReviews(
+  db: Pick<Db, "write">,
+  seller: number,
+): AsyncGenerator<number, void> {
+  const order = `reviews ${seller}`;
+  const options = { seller, order, heavy: true, changes: true };
+  yield* untilNone(() => db.write((tx) => removeSome(tx, seller), options));
+  await db.write((tx) =>
+    tx.run(
+      `UPDATE sellers SET review = 'none'
+       WHERE seller_no = ? AND review = 'ending'`,
+      [seller],
+    )
+  );
 }
 
 /** Returns how many products lost their review; 0 at the end. */

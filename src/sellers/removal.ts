@@ -9,7 +9,8 @@ import { removePriceChanges } from "../catalogue/price_changes.ts";
 import type { Db, Sql, Tx } from "../database/db.ts";
 import { removeImages } from "../images/removal.ts";
 import { removeImports } from "../imports/retention.ts";
-import { untilNone } from "../jobs/periodic_jobs.ts";
+import { eachInTurn, untilNone } from "../jobs/periodic_jobs.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { removeDeliveries, removeEvents } from "../webhooks/removal.ts";
 
 /** Deletes some rows of a removed seller; returns how many. */
@@ -43,26 +44,35 @@ const LAST: readonly Portion[] = [
   removeFrom("sellers"),
 ];
 
-/** Deletes the rows of removed sellers, one seller after the other. */
-export async function* sweepRemovedSellers(
+/**
+ * Deletes the rows of removed sellers, one seller after the other; one whose
+ * server is away holds up no other.
+ */
+export function sweepRemovedSellers(
   { db }: { db: Pick<Db, "read" | "write"> },
 ): AsyncGenerator<number, void> {
-  for (;;) {
-    const seller = await db.read((sql) =>
+  const next = (after?: SellerKeys) =>
+    db.read((sql) =>
       sql.get<SellerKeys>(
-        `SELECT id, seller_no AS no FROM sellers WHERE status = 'removed'
-         ORDER BY id LIMIT 1`,
+        `SELECT id, seller_no AS no FROM sellers
+         WHERE status = 'removed' AND id > ? ORDER BY id LIMIT 1`,
+        [after?.id ?? BEFORE_ALL_IDS],
       ), { single: true });
-    if (seller === undefined) return;
-    const { id } = seller;
-    const options = { owner: id, order: `removal ${id}`, heavy: true };
-    const inPortions = (portion: Portion, sellerNo: number | null) =>
-      untilNone(() =>
-        db.write((tx) => portion(tx, seller), { ...options, seller: sellerNo })
-      );
-    for (const portion of PORTIONS) yield* inPortions(portion, seller.no);
-    for (const portion of LAST) yield* inPortions(portion, null);
-  }
+  return eachInTurn(next, (seller) => removeRows(db, seller));
+}
+
+async function* removeRows(
+  db: Pick<Db, "write">,
+  seller: SellerKeys,
+): AsyncGenerator<number, void> {
+  const { id } = seller;
+  const options = { owner: id, order: `removal ${id}`, heavy: true };
+  const inPortions = (portion: Portion, sellerNo: number | null) =>
+    untilNone(() =>
+      db.write((tx) => portion(tx, seller), { ...options, seller: sellerNo })
+    );
+  for (const portion of PORTIONS) yield* inPortions(portion, seller.no);
+  for (const portion of LAST) yield* inPortions(portion, null);
 }
 
 /** How much a seller has, by table. */

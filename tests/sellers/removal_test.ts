@@ -1,9 +1,14 @@
 /** A removed seller: unknown at once, and then without a trace but tombstones. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { TABLES } from "../../src/database/copy.ts";
-import type { Db, Row } from "../../src/database/db.ts";
+import { type Db, DbError, type Row } from "../../src/database/db.ts";
 import { sweepUnnamed } from "../../src/images/retention.ts";
 import {
   imageStoreSettings,
@@ -12,6 +17,7 @@ import {
 import { type Clock, systemClock, systemDeps } from "../../src/deps.ts";
 import type { SellerKeys } from "../../src/catalogue/product_rows.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
+import { sweepEndedReviews } from "../../src/reviews/policy.ts";
 import { sweepRemovedSellers } from "../../src/sellers/removal.ts";
 import {
   type Answer,
@@ -23,6 +29,7 @@ import {
 import { TestClock, until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { bothEngines } from "../support/engine.ts";
 import { contract } from "../support/forms.ts";
 
 const OPERATOR = { operatorKey: "op" };
@@ -282,6 +289,55 @@ contract.test("removed: a file that is young or still being fetched goes, too", 
   await sweepFiles(app, 21);
   assertEquals(filesOf(app), []);
   host.release();
+});
+
+bothEngines.test("removed, or reviewed no more: a seller whose server is away holds up no other", async () => {
+  await using app = await boot({ config: OPERATOR, app: { maintain: false } });
+  const { db } = app.app;
+  const names = ["first", "second", "third", "fourth"];
+  for (const name of names) {
+    const key = await app.addSeller(name);
+    const review = `sellers/${name}/attribute/review`;
+    await operate(app, `${review}/new`, "PUT");
+    const { status } = await app.call("/seller_api/bulk_products?v=1.1", {
+      method: "POST",
+      key,
+      body: `<products>${product("A")}</products>`,
+    });
+    assertEquals(status, 200);
+    if (name === "first" || name === "second") {
+      await operate(app, `sellers/${name}`, "DELETE");
+    } else await operate(app, `${review}/none`, "PUT");
+  }
+  const left = async () =>
+    (await db.read((sql) =>
+      sql.all<{ no: number }>(
+        `SELECT seller_no AS no FROM products
+         WHERE review_state IS NOT NULL ORDER BY 1`,
+      )
+    )).map(({ no }) => no);
+  const numbers = await left();
+  assertEquals(numbers.length, 4);
+  const away = [numbers[0], numbers[2]];
+  const someAway: Pick<Db, "read" | "write"> = {
+    read: (fn, options) => db.read(fn, options),
+    write: (fn, options) =>
+      away.includes(options?.seller ?? 0)
+        ? Promise.reject(new DbError("away", "gone"))
+        : db.write(fn, options),
+  };
+  for (const sweep of [sweepRemovedSellers, sweepEndedReviews]) {
+    await assertRejects(
+      () => Array.fromAsync(sweep({ db: someAway })),
+      DbError,
+      "gone",
+    );
+  }
+  assertEquals(await left(), away);
+  for (const sweep of [sweepRemovedSellers, sweepEndedReviews]) {
+    await Array.fromAsync(sweep({ db }));
+  }
+  assertEquals(await left(), []);
 });
 
 contract.test("removed: its pending images go", async () => {
