@@ -26,6 +26,7 @@ import {
   smtpUrl,
   wholeNumber,
 } from "./lib/setting_values.ts";
+import { RATE_LIMIT_MAX } from "./lib/values.ts";
 
 export const ROLES = ["api", "images", "webhooks"] as const;
 export type Role = typeof ROLES[number];
@@ -47,8 +48,6 @@ export interface Setting<T> {
   parse(text: string): T;
 }
 
-/** The highest rate limit, in requests a minute and seller. */
-export const RATE_LIMIT_MAX = 1_000_000;
 /** The part of the body budget that one seller may take. */
 export const SELLER_BODY_SHARE = 1 / 4;
 /**

@@ -40,7 +40,7 @@ export async function load(
 ): Promise<Loaded> {
   const [standing, quota, products] = await Promise.all([
     standingOf(sql, seller),
-    quotaOf(sql, seller.no, "products", config.productLimit),
+    quotaOf(sql, seller.no, "product_limit", config.productLimit),
     findProducts(sql, seller.no, named),
   ]);
   return { ...standing, quota, ...byKeys(products) };
@@ -77,7 +77,7 @@ export async function loadLocked(
 ): Promise<Locked> {
   const { seller, skus, use } = wanted;
   const readQuota = () =>
-    quotaOf(tx, seller.no, "products", config.productLimit);
+    quotaOf(tx, seller.no, "product_limit", config.productLimit);
   await holdSeller(tx, seller.no);
   await waitForSkus(tx, seller.no, skus);
   const [standing, images, used, quota, products] = await Promise.all([

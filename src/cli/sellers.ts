@@ -2,11 +2,9 @@
 import { type ListedKey, listKeys } from "../sellers/key_rows.ts";
 import { SCOPES } from "../sellers/scopes.ts";
 import { readKeyTexts } from "../sellers/wanted_key.ts";
-import {
-  listSellers,
-  sellerByName,
-  type SellerRow,
-} from "../sellers/seller_rows.ts";
+import { quotaUnit } from "../sellers/limits.ts";
+import { listSellers, sellerByName } from "../sellers/seller_rows.ts";
+import { listUses, type QuotaUse } from "../sellers/usage_rows.ts";
 import { holdingsOf } from "../sellers/removal.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import {
@@ -23,7 +21,6 @@ import {
   type ListedRefusal,
   listRefusals,
 } from "../sellers/refusals.ts";
-import type { Config } from "../config.ts";
 import {
   AT_MOST,
   CODE,
@@ -42,19 +39,15 @@ import { hasDatabase } from "../database/open.ts";
 import { databaseCommand, rowsOf, withDatabase } from "./database.ts";
 import { dataFlag, readParameters } from "./flags.ts";
 
-/** The quotas of which a seller uses so much, or more. */
-function nearQuotas(
-  seller: SellerRow,
-  { productLimit, imageQuota }: Config,
-  percent: number,
-): string[] {
-  const quotas: [string, number, number][] = [
-    ["products", seller.products, seller.productLimit ?? productLimit],
-    ["bytes of images", seller.imageBytes, seller.imageQuota ?? imageQuota],
-  ];
-  return quotas
-    .filter(([, used, limit]) => used > 0 && used * 100 >= percent * limit)
-    .map(([what, used, limit]) => `${used} of ${limit} ${what}`);
+/** Of which a seller uses so much, or more. */
+function nearQuotas(uses: readonly QuotaUse[], percent: number): string[] {
+  return uses
+    .filter(({ used, limit }) => used > 0 && used * 100 >= percent * limit)
+    .map(({ quota, used, limit }) => {
+      const unit = quotaUnit(quota);
+      const counted = unit === quota ? unit : `${unit} of ${quota}`;
+      return `${used} of ${limit} ${counted}`;
+    });
 }
 
 /** Refusals that are read at a time. */
@@ -90,14 +83,18 @@ export const sellerCommands: readonly Command[] = [
     ],
     run: async ({ config, db, deps: { clock }, flags, print }) => {
       const { quota: percent } = readParameters(flags, { quota: AT_MOST });
-      const sellers = await db.read((sql) => listSellers(sql, clock.now()));
       if (percent !== null) {
-        for (const seller of sellers) {
-          const near = nearQuotas(seller, config, percent);
-          if (near.length > 0) print(line(seller.name, ...near));
+        for (
+          const { seller, uses } of await db.read((sql) =>
+            listUses(sql, config)
+          )
+        ) {
+          const near = nearQuotas(uses, percent);
+          if (near.length > 0) print(line(seller, ...near));
         }
         return;
       }
+      const sellers = await db.read((sql) => listSellers(sql, clock.now()));
       for (const seller of sellers) {
         const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
         print(

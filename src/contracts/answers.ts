@@ -17,6 +17,11 @@ import { REVIEW_POLICIES } from "../reviews/review.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
 import { ENGINES } from "../operations/database_info.ts";
+import {
+  LIMIT_NAMES,
+  type LimitName,
+  SELLER_LIMITS,
+} from "../sellers/limits.ts";
 import { SELLER_STATUSES } from "../sellers/seller.ts";
 import {
   DOCUMENTS,
@@ -285,9 +290,9 @@ const SELLER_PARTS = [
   one("name", STRING),
   one("status", word(SELLER_STATUSES)),
   one("created_at", TIME),
-  one("rate_limit", orEmpty(COUNT), "requests a minute; empty: the default"),
-  one("product_limit", orEmpty(COUNT), "empty: the default"),
-  one("image_quota", orEmpty(COUNT), "bytes; empty: the default"),
+  ...LIMIT_NAMES.map((name): Child<Record<LimitName, number | null>> => ({
+    ...one(name, orEmpty(COUNT), SELLER_LIMITS[name].about),
+  })),
   one("email", STRING, "where notices go; empty: nowhere"),
   one(
     "unsubscribed_at",

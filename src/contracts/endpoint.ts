@@ -6,7 +6,7 @@ import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import type { ErrorCode } from "../lib/errors.ts";
 import type { Scope } from "../sellers/scopes.ts";
-import { SELLER_ATTRIBUTES } from "../sellers/administration.ts";
+import { SELLER_ATTRIBUTE_NAMES } from "../sellers/administration.ts";
 import type { AnswerName } from "./answers.ts";
 
 export interface Parameter {
@@ -90,7 +90,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   value: { about: "its new value; empty clears it", mayBeEmpty: true },
   seller: { about: "a seller's name or id; percent-encode what is special" },
   key_id: { about: "a key's id", idOf: "key" },
-  seller_attribute: { about: "which attribute", words: SELLER_ATTRIBUTES },
+  seller_attribute: { about: "which attribute", words: SELLER_ATTRIBUTE_NAMES },
   trigger: { about: "which trigger", words: TRIGGERS },
   id: { about: "a delivery's id", idOf: "delivery" },
   folder: { about: "the first two digits of the SHA-256" },

@@ -1,4 +1,5 @@
 /** Example documents and answers of the documentation; tests validate all. */
+import { SELLER_LIMITS } from "../sellers/limits.ts";
 import { type Trigger, TRIGGER_EXAMPLES } from "../webhooks/trigger.ts";
 import type { AnswerName } from "./answers.ts";
 
@@ -175,13 +176,16 @@ const DELIVERY = `<delivery>
   <state>pending</state>
 </delivery>`;
 
+const LIMITS = Object.entries(SELLER_LIMITS)
+  .map(([name, { example }]) =>
+    example === null ? `<${name}/>` : `<${name}>${example}</${name}>`
+  ).join("\n");
+
 const SELLER = `<id>${ID}</id>
 <name>acme</name>
 <status>active</status>
 <created_at>${AT}</created_at>
-<rate_limit/>
-<product_limit>5000</product_limit>
-<image_quota/>
+${LIMITS}
 <email>shop@acme.example</email>
 <unsubscribed_at/>
 <review>none</review>

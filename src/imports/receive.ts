@@ -171,7 +171,7 @@ class Receiving {
     const { limit, used } = await quotaOf(
       tx,
       sellerNo,
-      "image_bytes",
+      "image_quota",
       config.imageQuota,
     );
     if (used + bytes > limit) throw beyondQuota(limit);

@@ -416,3 +416,6 @@ export const readCurrency: Reader<string> = (text) =>
     `is ${quote(text)}; it must be a currency code of ISO 4217 in capitals, ` +
       'as in "SEK".',
   );
+
+/** The highest rate limit, in requests a minute and seller. */
+export const RATE_LIMIT_MAX = 1_000_000;

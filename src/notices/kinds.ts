@@ -4,9 +4,15 @@
  */
 import { LIMIT, type Sql } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
-import type { Config } from "../config.ts";
 import type { Reason } from "../reviews/review.ts";
-import { OWN, usedOf } from "../sellers/usage_rows.ts";
+import { type QuotaDefaults, quotaUnit } from "../sellers/limits.ts";
+import {
+  OWN,
+  type QuotaColumns,
+  quotaColumns,
+  type QuotaUse,
+  usesOf,
+} from "../sellers/usage_rows.ts";
 import type { Detail, Recipient } from "./notice.ts";
 
 export interface Kind {
@@ -44,7 +50,7 @@ export interface Look {
   now: number;
   /** Events of before are known. */
   since: number;
-  config: Pick<Config, "productLimit" | "imageQuota">;
+  config: QuotaDefaults;
   /** Of sellers that have used much. */
   usages: readonly Usage[];
 }
@@ -222,15 +228,11 @@ async function failedImages(sql: Sql, { since }: Look): Promise<Found[]> {
 }
 
 /** What a seller uses, and its own limits. */
-export interface Usage {
+export interface Usage extends QuotaColumns {
   sellerNo: number;
   id: string;
   name: string;
   wantsMail: number;
-  products: number;
-  productLimit: number | null;
-  imageBytes: number;
-  imageQuota: number | null;
 }
 
 /** Some sellers, by their numbers. */
@@ -242,11 +244,7 @@ export function pageOfUsages(
   return sql.all<Usage>(
     `SELECT own.seller_no AS "sellerNo", sellers.id, sellers.name,
        CASE WHEN ${WANTS_MAIL} THEN 1 ELSE 0 END AS "wantsMail",
-       ${usedOf(sql, "products", "own.seller_no")} AS products,
-       sellers.product_limit AS "productLimit",
-       ${usedOf(sql, "image_bytes", "own.seller_no")} +
-         ${usedOf(sql, "import_bytes", "own.seller_no")} AS "imageBytes",
-       sellers.image_quota AS "imageQuota"
+       ${quotaColumns(sql)}
      FROM ${OWN} WHERE sellers.status <> 'removed' AND own.seller_no > ?
        ${sql.ofPart("own.seller_no")}
      ORDER BY own.seller_no ${LIMIT}`,
@@ -259,41 +257,29 @@ const LEVELS = [80, 90, 100];
 /** A level is over when the use is so many percent below. */
 const FADES = 5;
 
-interface QuotaUse {
-  quota: "products" | "images";
-  used: number;
-  limit: number;
+/** A seller that may have none has not used any up. */
+function limitedUses(usage: Usage, config: Look["config"]): QuotaUse[] {
+  return usesOf(usage, config).filter(({ limit }) => limit > 0);
 }
 
-function usesOf(usage: Usage, config: Look["config"]): QuotaUse[] {
-  const { products, productLimit, imageBytes, imageQuota } = usage;
-  return [
-    {
-      quota: "products" as const,
-      used: products,
-      limit: productLimit ?? config.productLimit,
-    },
-    {
-      quota: "images" as const,
-      used: imageBytes,
-      limit: imageQuota ?? config.imageQuota,
-    },
-    // A seller that may have none has not used any up.
-  ].filter(({ limit }) => limit > 0);
+/** What the numbers of a quota count, such as "bytes for images". */
+function countedFor(quota: Detail[string]): string {
+  const unit = quotaUnit(quota);
+  return unit === quota ? unit : `${unit} for ${quota}`;
 }
 
 const percentOf = ({ used, limit }: QuotaUse) => 100 * used / limit;
 
 /** Whether a notice of its use of a quota is due, or may have been sent. */
 export function isMuch(usage: Usage, config: Look["config"]): boolean {
-  return usesOf(usage, config)
+  return limitedUses(usage, config)
     .some((use) => percentOf(use) >= LEVELS[0] - FADES);
 }
 
 /** A notice of the highest level that is reached. */
 function quotas({ usages, config }: Look): Found[] {
   return usages.filter(({ wantsMail }) => wantsMail === 1).flatMap((usage) =>
-    usesOf(usage, config).flatMap((use) => {
+    limitedUses(usage, config).flatMap((use) => {
       const percent = percentOf(use);
       const reached = LEVELS.filter((level) => percent >= level);
       return LEVELS.filter((level) => percent >= level - FADES)
@@ -310,7 +296,7 @@ function quotas({ usages, config }: Look): Found[] {
 
 function overQuota({ usages, config }: Look): Found[] {
   return usages.flatMap((usage) =>
-    usesOf(usage, config).filter((use) => percentOf(use) >= 100 - FADES)
+    limitedUses(usage, config).filter((use) => percentOf(use) >= 100 - FADES)
       .map((use) => ({
         sellerNo: usage.sellerNo,
         about: use.quota,
@@ -472,12 +458,10 @@ export const SOUGHT: readonly SoughtKind[] = [
     nature: "state",
     find: (_, look) => quotas(look),
     text: ({ quota, level, used, limit }) => {
-      const what = quota === "products"
-        ? `${used} of ${limit} products`
-        : `${used} of ${limit} bytes for images`;
+      const what = `${used} of ${limit} ${countedFor(quota)}`;
       return level === 100
-        ? `Your quota is used up: ${what}. Changes are stored, new ` +
-          `${quota === "products" ? "products" : "images"} are not.`
+        ? `Your quota is used up: ${what}. Changes are stored, new ${quota} ` +
+          "are not."
         : `${level} % of your quota is used: ${what}.`;
     },
     view: () => "products",
@@ -497,8 +481,8 @@ export const SOUGHT: readonly SoughtKind[] = [
     nature: "state",
     find: (_, look) => overQuota(look),
     text: ({ seller, quota, used, limit }) =>
-      `${seller} has used up its quota of ${quota}: ${used} of ${limit}` +
-      `${quota === "images" ? " bytes" : ""}.`,
+      `${seller} has used up its quota of ${quota}: ${used} of ` +
+      `${quotaUnit(quota) === quota ? limit : `${limit} ${quotaUnit(quota)}`}.`,
     view: sellerView,
   },
 ];

@@ -2,8 +2,6 @@
  * Changes that operators make to sellers, over HTTP and on the command line.
  * Each change and its audit entry are one write.
  */
-import { RATE_LIMIT_MAX } from "../config.ts";
-import type { Deps } from "../deps.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { fieldDetail, recordInvalid, ServiceError } from "../lib/errors.ts";
@@ -19,6 +17,12 @@ import { recorded } from "../operations/audit.ts";
 import { setEmail } from "./email.ts";
 import { REVIEW_POLICIES } from "../reviews/review.ts";
 import { setPolicy } from "../reviews/policy.ts";
+import {
+  LIMIT_NAMES,
+  type LimitName,
+  SELLER_LIMITS,
+  type SellerLimit,
+} from "./limits.ts";
 import { type Seller, SELLER_STATUSES } from "./seller.ts";
 import { ALL_RIGHTS, rightsWords } from "./key_rights.ts";
 import { addKey, findKey, type NewKey, revokeKey } from "./key_rows.ts";
@@ -54,46 +58,86 @@ export function createSeller(
   });
 }
 
-/** An attribute that is a column, and the reader of its value. */
-interface Column {
-  column: "status" | "rate_limit" | "product_limit" | "image_quota";
-  read: (text: string) => Read<string | number | null>;
+/** An attribute that operators can change. */
+interface SellerAttribute {
+  /** What it may be, in the handbook. */
+  meaning: string;
   /** What its number counts. */
   unit?: string;
+  /** Not shown in the audit log. */
+  isPrivate?: true;
+  /** Throws 422 for an invalid value; an empty one is the default. */
+  set(change: AttributeChange): Promise<unknown>;
 }
 
+interface AttributeChange {
+  tx: Tx;
+  services: Changing;
+  seller: Seller;
+  attribute: string;
+  value: string;
+}
+
+/** Writes what a reader makes of the value into the column of this name. */
+function column(read: (text: string) => Read<string | number | null>) {
+  return ({ tx, seller, attribute, value }: AttributeChange) =>
+    tx.run(`UPDATE sellers SET ${attribute} = ? WHERE id = ?`, [
+      readValue(attribute, value, read),
+      seller.id,
+    ]);
+}
+
+const setStatus = column(wordReader(SELLER_STATUSES));
 const readPolicy = wordReader(REVIEW_POLICIES);
-const COLUMNS: Readonly<Record<string, Column>> = {
-  status: { column: "status", read: wordReader(SELLER_STATUSES) },
-  rate_limit: limit("rate_limit", "requests a minute", RATE_LIMIT_MAX),
-  product_limit: limit("product_limit", "products"),
-  image_quota: limit("image_quota", "bytes"),
+
+/** The attributes that operators can change, by name. */
+export const SELLER_ATTRIBUTES: Readonly<Record<string, SellerAttribute>> = {
+  name: {
+    meaning: "a name that no other seller has",
+    set: ({ tx, seller, value }) => renameSeller(tx, seller.id, value),
+  },
+  status: {
+    meaning: "`active` or `suspended`",
+    set: (change) => {
+      const { signals } = change.services;
+      change.tx.onCommit(() => {
+        signals?.deliveries.announce();
+        signals?.images.announce();
+      });
+      return setStatus(change);
+    },
+  },
+  ...Object.fromEntries(LIMIT_NAMES.map((name) => [name, limit(name)])),
+  email: {
+    meaning: "where the seller is [told of trouble](notices.md)",
+    isPrivate: true,
+    set: ({ tx, services, seller, value }) =>
+      setEmail(tx, services.deps, seller, value),
+  },
+  review: {
+    meaning: "`none`, `new` or `changes`: what is [reviewed](review.md)",
+    set: ({ tx, seller, attribute, value }) =>
+      setPolicy(
+        tx,
+        seller.no,
+        readValue(attribute, value || "none", readPolicy),
+      ),
+  },
 };
 
-/** Attributes of a seller that can be changed. */
-export const SELLER_ATTRIBUTES: readonly string[] = [
-  "name",
-  ...Object.keys(COLUMNS),
-  "email",
-  "review",
-];
+export const SELLER_ATTRIBUTE_NAMES = Object.keys(SELLER_ATTRIBUTES);
 
-/** The same with the units of numbers. */
-export const SELLER_ATTRIBUTE_WORDS: readonly string[] = SELLER_ATTRIBUTES.map(
-  (name) => {
-    const unit = COLUMNS[name]?.unit;
-    return unit === undefined ? name : `${name} (${unit})`;
-  },
-);
+/** The names with the units of numbers. */
+export const SELLER_ATTRIBUTE_WORDS: readonly string[] = Object.entries(
+  SELLER_ATTRIBUTES,
+).map(([name, { unit }]) => unit === undefined ? name : `${name} (${unit})`);
 
-/** A limit; empty for the default of the settings. */
-function limit(
-  column: Column["column"],
-  unit: string,
-  max = Number.MAX_SAFE_INTEGER,
-): Column {
+function limit(name: LimitName): SellerAttribute {
+  const { unit, meaning, max = Number.MAX_SAFE_INTEGER }: SellerLimit =
+    SELLER_LIMITS[name];
   const read = integerReader(max, 0, unit);
-  return { column, unit, read: (text) => text === "" ? ok(null) : read(text) };
+  const set = column((text) => text === "" ? ok(null) : read(text));
+  return { unit, meaning, set };
 }
 
 export interface SellerChange extends ByOperator {
@@ -112,42 +156,17 @@ export function changeSeller(
   services: Changing,
   { who, seller: nameOrId, attribute, value }: SellerChange,
 ): Promise<void> {
-  const { signals } = services;
   return recorded(services, who, "seller set", async (tx) => {
     const seller = await sellerByName(tx, nameOrId);
-    await setAttribute(tx, services.deps, seller, { attribute, value });
-    if (attribute === "status") {
-      tx.onCommit(() => {
-        signals?.deliveries.announce();
-        signals?.images.announce();
-      });
+    if (!Object.hasOwn(SELLER_ATTRIBUTES, attribute)) {
+      throw unknownAttribute(attribute);
     }
-    const shown = attribute === "email" ? "set" : value;
+    const { set, isPrivate } = SELLER_ATTRIBUTES[attribute];
+    await set({ tx, services, seller, attribute, value });
+    const shown = isPrivate ? "set" : value;
     const detail = `${attribute} = ${value === "" ? "default" : shown}`;
     return [undefined, { seller: seller.name, detail }];
   });
-}
-
-async function setAttribute(
-  tx: Tx,
-  deps: Pick<Deps, "clock" | "ids">,
-  seller: Seller,
-  { attribute, value }: Pick<SellerChange, "attribute" | "value">,
-): Promise<void> {
-  const { id } = seller;
-  if (attribute === "name") return await renameSeller(tx, id, value);
-  if (attribute === "email") return await setEmail(tx, deps, seller, value);
-  if (attribute === "review") {
-    // An empty value is the default.
-    const policy = readValue(attribute, value || "none", readPolicy);
-    return await setPolicy(tx, seller.no, policy);
-  }
-  if (!Object.hasOwn(COLUMNS, attribute)) throw unknownAttribute(attribute);
-  const { column, read } = COLUMNS[attribute];
-  await tx.run(`UPDATE sellers SET ${column} = ? WHERE id = ?`, [
-    readValue(attribute, value, read),
-    id,
-  ]);
 }
 
 function readValue<T>(
@@ -168,7 +187,7 @@ function unknownAttribute(attribute: string) {
     code: "unknown_attribute",
     message:
       `${field} is no attribute of a seller that can be changed; those ` +
-      `are ${SELLER_ATTRIBUTES.join(", ")}.`,
+      `are ${SELLER_ATTRIBUTE_NAMES.join(", ")}.`,
   }]);
 }
 

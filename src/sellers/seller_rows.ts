@@ -6,6 +6,7 @@ import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
 import { endHolds } from "./access.ts";
 import { addKey, type NewKey } from "./key_rows.ts";
+import { LIMIT_NAMES, type SellerLimits } from "./limits.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 import type { ReviewPolicy } from "../reviews/review.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
@@ -137,16 +138,6 @@ export async function sellerByName(
   );
 }
 
-/** A seller's own limits; null: the default of the settings. */
-export interface SellerLimits {
-  /** Requests a minute; 0: unlimited. */
-  rateLimit: number | null;
-  /** Stored products; 0: none. */
-  productLimit: number | null;
-  /** Bytes of stored images; 0: none. */
-  imageQuota: number | null;
-}
-
 /** A seller as operators see it. */
 export interface SellerRow extends Seller, SellerLimits {
   createdAt: number;
@@ -186,8 +177,7 @@ const sellerRow = (
      WHERE COALESCE(expires_at, ${FOREVER}) > ? AND seller_no = ${seller}
        AND revoked_at IS NULL) AS keys,
     sellers.id, sellers.seller_no AS no, name, created_at AS "createdAt", status,
-    rate_limit AS "rateLimit", product_limit AS "productLimit",
-    image_quota AS "imageQuota", email, email_off_at AS "unsubscribedAt",
+    ${LIMIT_NAMES.join(", ")}, email, email_off_at AS "unsubscribedAt",
     CASE WHEN review = 'ending' THEN 'none' ELSE review END AS review,
     ${usedOf(sql, "products", seller)} AS products,
     ${usedOf(sql, "image_bytes", seller)} AS "imageBytes",

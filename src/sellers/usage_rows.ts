@@ -12,27 +12,13 @@ import {
   type Tx,
   type Words,
 } from "../database/db.ts";
-
-/** What is counted. */
-export type Resource =
-  /** Stored products. */
-  | "products"
-  /** Bytes of the stored copies of the seller's images. */
-  | "image_bytes"
-  /** Bytes of documents of imports, and of what is kept of them. */
-  | "import_bytes";
-
-/** What is limited together, and the column that overrides the limit. */
-const QUOTAS = {
-  products: { resources: ["products"], override: "product_limit" },
-  image_bytes: {
-    resources: ["image_bytes", "import_bytes"],
-    override: "image_quota",
-  },
-} as const satisfies Record<
-  string,
-  { resources: readonly Resource[]; override: string }
->;
+import {
+  QUOTA_NAMES,
+  type QuotaDefaults,
+  type QuotaName,
+  type Resource,
+  SELLER_QUOTAS,
+} from "./limits.ts";
 
 export interface Quota {
   /** The seller's limit; 0 allows nothing. */
@@ -44,24 +30,69 @@ export interface Quota {
 export async function quotaOf(
   sql: Sql,
   sellerNo: number,
-  limited: keyof typeof QUOTAS,
+  name: QuotaName,
   fallback: number,
 ): Promise<Quota> {
-  const { resources, override } = QUOTAS[limited];
+  const { resources } = SELLER_QUOTAS[name];
   const quota = await sql.get<Quota>(
-    `SELECT COALESCE(sellers.${override}, ?) AS "limit",
-       ${
-      resources.map((resource) => usedOf(sql, resource, "?")).join(" + ")
-    } AS used
+    `SELECT COALESCE(sellers.${name}, ?) AS "limit",
+       ${usedOfAll(sql, resources, "?")} AS used
      FROM sellers WHERE seller_no = ?`,
     [fallback, ...resources.map(() => sellerNo), sellerNo],
   );
   return quota ?? { limit: 0, used: 0 };
 }
 
+/** What a seller uses of each quota, and its own limits. */
+export type QuotaColumns =
+  & Readonly<Record<`${QuotaName}_used`, number>>
+  & Readonly<Record<QuotaName, number | null>>;
+
+/** These columns of `OWN`, in SQL. */
+export function quotaColumns(sql: Sql): string {
+  return QUOTA_NAMES.map((name) => {
+    const used = usedOfAll(sql, SELLER_QUOTAS[name].resources, "own.seller_no");
+    return `${used} AS ${name}_used, sellers.${name}`;
+  }).join(", ");
+}
+
+export interface QuotaUse extends Quota {
+  /** What is stored, as in `SELLER_QUOTAS`. */
+  quota: string;
+}
+
+/** What a seller uses of each quota, and the limit that applies. */
+export function usesOf(row: QuotaColumns, defaults: QuotaDefaults): QuotaUse[] {
+  return QUOTA_NAMES.map((name) => {
+    const { of: quota, setting } = SELLER_QUOTAS[name];
+    const limit = row[name] ?? defaults[setting];
+    return { quota, used: row[`${name}_used`], limit };
+  });
+}
+
 /** Sellers beside their rows, as `own` and `sellers`. */
 export const OWN = `seller_counters AS own
   JOIN sellers ON sellers.seller_no = own.seller_no`;
+
+function usedOfAll(
+  sql: Sql,
+  resources: readonly Resource[],
+  seller: string,
+): string {
+  return resources.map((resource) => usedOf(sql, resource, seller)).join(" + ");
+}
+
+/** What each seller uses of each quota, by the names of the sellers. */
+export async function listUses(
+  sql: Sql,
+  defaults: QuotaDefaults,
+): Promise<{ seller: string; uses: QuotaUse[] }[]> {
+  const rows = await sql.all<QuotaColumns & { name: string }>(
+    `SELECT sellers.name, ${quotaColumns(sql)} FROM ${OWN}
+     WHERE sellers.status <> 'removed' ORDER BY sellers.name`,
+  );
+  return rows.map((row) => ({ seller: row.name, uses: usesOf(row, defaults) }));
+}
 
 /** A subquery: how much of a resource a seller uses; `seller` is its number. */
 export function usedOf(

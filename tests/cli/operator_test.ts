@@ -10,6 +10,7 @@ import { UsageError } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { unescaped } from "../../src/lib/markup.ts";
+import { addUsage } from "../../src/sellers/usage_rows.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
 
@@ -77,6 +78,11 @@ Deno.test("seller list --quota lists who comes near a quota, and how near", asyn
   assertEquals(await near("81"), []);
   await run(app, "seller", "set", "acme", "product_limit", "0");
   assertEquals(await near("100"), ["acme  4 of 0 products"]);
+  await run(app, "seller", "set", "acme", "product_limit", "");
+  await run(app, "seller", "set", "acme", "image_quota", "600");
+  await app.app.db.write((tx) => addUsage(tx, 1, "image_bytes", 200));
+  await app.app.db.write((tx) => addUsage(tx, 1, "import_bytes", 300));
+  assertEquals(await near("81"), ["acme  500 of 600 bytes of images"]);
   const { mistakes } = await assertRejects(() => near("most"), UsageError);
   assertMatch(mistakes[0], /^--quota .*a whole number of percent, 0 to 100/);
 });

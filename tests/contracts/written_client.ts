@@ -25,7 +25,7 @@ import {
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
-import { SELLER_ATTRIBUTES } from "../../src/sellers/administration.ts";
+import { SELLER_ATTRIBUTE_NAMES } from "../../src/sellers/administration.ts";
 import { REFUSAL_CODES } from "../../src/sellers/refusals.ts";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../src/webhooks/webhook.ts";
@@ -41,7 +41,7 @@ const WORDS: readonly (readonly [string, readonly string[]])[] = [
   ["Trigger", TRIGGERS],
   ["DeliveryState", DELIVERY_STATES],
   ["AttributeName", ATTRIBUTE_NAMES],
-  ["SellerAttribute", SELLER_ATTRIBUTES],
+  ["SellerAttribute", SELLER_ATTRIBUTE_NAMES],
 ];
 
 /** Where the name of a type says too little outside of its document. */

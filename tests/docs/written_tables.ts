@@ -1,6 +1,6 @@
 /**
  * What of the handbook is written from the service's own tables: fields of a
- * product, parameters, codes of errors, files, settings. `deno task docs` writes
+ * product, parameters, codes of errors, attributes of a seller, files, settings. `deno task docs` writes
  * it, a test holds it.
  */
 import {
@@ -14,6 +14,7 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import { synopsis } from "../../src/cli/help.ts";
 import { type Setting, SETTINGS } from "../../src/config.ts";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
+import { SELLER_ATTRIBUTES } from "../../src/sellers/administration.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { formWords } from "../../src/contracts/docs.ts";
 import type { Parameter } from "../../src/contracts/endpoint.ts";
@@ -145,6 +146,14 @@ function triggerTable(): string {
   );
 }
 
+function sellerTable(): string {
+  return table(
+    ["attribute", "value"],
+    Object.entries(SELLER_ATTRIBUTES)
+      .map(([name, { meaning }]) => [`\`${name}\``, meaning]),
+  );
+}
+
 function fileTable(): string {
   return table(
     ["file", "what it is"],
@@ -225,6 +234,7 @@ const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "webhooks.md": [triggerTable],
   "deployment.md": [fileTable],
   "settings.md": [settingTables],
+  "operator-api.md": [sellerTable],
   "commands.md": [commandTable],
   "errors.md": [errorTable, detailTable],
 };

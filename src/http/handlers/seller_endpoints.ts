@@ -8,6 +8,7 @@ import {
   rotateSellerSecret as rotateSecret,
 } from "../../sellers/administration.ts";
 import { listKeys } from "../../sellers/key_rows.ts";
+import { limitsOf } from "../../sellers/limits.ts";
 import { readKey } from "../../sellers/wanted_key.ts";
 import {
   pageOfSellers,
@@ -172,9 +173,7 @@ function sellerNode(seller: SellerRow): SellerNode {
     name: seller.name,
     status: seller.status,
     created_at: isoTime(seller.createdAt),
-    rate_limit: seller.rateLimit,
-    product_limit: seller.productLimit,
-    image_quota: seller.imageQuota,
+    ...limitsOf(seller),
     email: seller.email,
     unsubscribed_at: isoTimeOrNone(seller.unsubscribedAt),
     review: seller.review,

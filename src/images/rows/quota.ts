@@ -14,7 +14,7 @@ export async function roomOf(
   const { limit, used } = await quotaOf(
     sql,
     sellerNo,
-    "image_bytes",
+    "image_quota",
     defaultQuota,
   );
   return limit - used;

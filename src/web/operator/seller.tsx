@@ -16,6 +16,11 @@ import {
 import { bytes, count } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { REVIEW_POLICIES, type ReviewPolicy } from "../../reviews/review.ts";
+import {
+  LIMIT_NAMES,
+  type LimitName,
+  SELLER_LIMITS,
+} from "../../sellers/limits.ts";
 import { KeyList } from "../keys/keys.tsx";
 import { Refusals } from "../uploads/refusals.tsx";
 import { SellerDeliveries } from "./seller_deliveries.tsx";
@@ -100,18 +105,7 @@ function Figures({ seller }: { seller: Seller }) {
   );
 }
 
-type Setting =
-  | "rate_limit"
-  | "product_limit"
-  | "image_quota"
-  | "email"
-  | "review";
-
-const LIMITS = {
-  rate_limit: "Requests a minute",
-  product_limit: "Products",
-  image_quota: "Bytes of images",
-};
+type Setting = LimitName | "email" | "review";
 
 function Settings({ client, seller, onChanged }: {
   client: Client;
@@ -143,11 +137,11 @@ function Settings({ client, seller, onChanged }: {
     >
       <h2>Settings</h2>
       <div class="row">
-        {Object.entries(LIMITS).map(([name, label]) => (
+        {LIMIT_NAMES.map((name) => (
           <span key={name} class="field">
-            <label for={name}>{label}</label>
+            <label for={name}>{SELLER_LIMITS[name].label}</label>
             <input
-              {...field(name as keyof typeof LIMITS)}
+              {...field(name)}
               inputMode="numeric"
               placeholder="default"
             />

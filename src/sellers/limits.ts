@@ -1,0 +1,105 @@
+/**
+ * What an operator may limit for one seller: one row each. A new limit is a row
+ * here, its column of `sellers` in `database/schema.ts` with its migration
+ * (`migrations.ts`), and its use. The operator's attribute, the statements, the
+ * answers and their schemas, the commands, the handbook and the page follow; of
+ * a quota the notices, too.
+ */
+import { RATE_LIMIT_MAX } from "../lib/values.ts";
+
+/** What is counted for a quota. */
+export type Resource =
+  /** Stored products. */
+  | "products"
+  /** Bytes of the stored copies of the seller's images. */
+  | "image_bytes"
+  /** Bytes of documents of imports, and of what is kept of them. */
+  | "import_bytes";
+
+export interface SellerLimit {
+  /** What its number counts. */
+  unit: string;
+  /** The highest number; any unless given. */
+  max?: number;
+  /** In the answers, behind the unit. */
+  about: string;
+  /** In the handbook. */
+  meaning: string;
+  /** The page's name for it. */
+  label: string;
+  /** As the examples of answers show it; null: the default. */
+  example: number | null;
+}
+
+/** A limit of what is stored. */
+export interface SellerQuota extends SellerLimit {
+  /** The setting that is its default. */
+  setting: string;
+  /** What is stored; the unit, or what its bytes belong to. */
+  of: string;
+  /** What counts against it. */
+  resources: readonly Resource[];
+}
+
+/** The limits of what is stored, by their columns. */
+export const SELLER_QUOTAS = {
+  product_limit: {
+    unit: "products",
+    about: "empty: the default",
+    meaning: "stored products; `0` allows none",
+    label: "Products",
+    example: 5000,
+    setting: "productLimit",
+    of: "products",
+    resources: ["products"],
+  },
+  image_quota: {
+    unit: "bytes",
+    about: "bytes; empty: the default",
+    meaning: "bytes of stored images; `0` allows none",
+    label: "Bytes of images",
+    example: null,
+    setting: "imageQuota",
+    of: "images",
+    resources: ["image_bytes", "import_bytes"],
+  },
+} as const satisfies Record<string, SellerQuota>;
+
+/** All limits, by their columns. */
+export const SELLER_LIMITS = {
+  rate_limit: {
+    unit: "requests a minute",
+    max: RATE_LIMIT_MAX,
+    about: "requests a minute; empty: the default",
+    meaning: "requests a minute, a tenth of them at once; `0` is unlimited",
+    label: "Requests a minute",
+    example: null,
+  },
+  ...SELLER_QUOTAS,
+} as const satisfies Record<string, SellerLimit>;
+
+export type LimitName = keyof typeof SELLER_LIMITS;
+export type QuotaName = keyof typeof SELLER_QUOTAS;
+
+export const LIMIT_NAMES = Object.keys(SELLER_LIMITS) as LimitName[];
+export const QUOTA_NAMES = Object.keys(SELLER_QUOTAS) as QuotaName[];
+
+/** The unit of what is stored; "" of something else. */
+export function quotaUnit(of: unknown): string {
+  const quotas: readonly SellerQuota[] = Object.values(SELLER_QUOTAS);
+  return quotas.find((quota) => quota.of === of)?.unit ?? "";
+}
+
+/** The settings that are defaults of quotas: a part of `Config`. */
+export type QuotaDefaults = Readonly<
+  Record<typeof SELLER_QUOTAS[QuotaName]["setting"], number>
+>;
+
+/** A seller's own limits; null: the default of the settings. */
+export type SellerLimits = Readonly<Record<LimitName, number | null>>;
+
+/** The limits alone. */
+export function limitsOf(row: SellerLimits): Record<LimitName, number | null> {
+  const limits = LIMIT_NAMES.map((name) => [name, row[name]]);
+  return Object.fromEntries(limits);
+}
