@@ -14,14 +14,25 @@ import {
   JSON_START,
 } from "../catalogue/refused_products.ts";
 import type { Db } from "../database/db.ts";
+import { Blocks } from "../lib/blocks.ts";
 import type { Import, ImportKey } from "./import.ts";
 import { problemsAfter } from "./part_rows.ts";
-import { readBytes, streamBytes } from "./spool.ts";
+import { PIECE, SpoolReader } from "./spool.ts";
 
 const encoder = new TextEncoder();
 
 /** Products whose problems are read at a time. */
 const STEP = 50;
+/** Bytes of each step but the last. */
+const CHUNK = 64 * 1024;
+/**
+ * What is kept in memory of a document while it is sent, at most but for very
+ * many problems: a piece of the spool, a chunk, and problems.
+ */
+export const REFUSED_KEEPS = 2 * PIECE;
+
+/** Runs a step of a long read when its seller may run. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The form in which an import was sent. */
 export async function sentForm(
@@ -29,26 +40,50 @@ export async function sentForm(
   key: ImportKey,
   { root_start }: Import,
 ): Promise<DocumentForm> {
-  const [[first]] = await db.read(
-    (sql) => readBytes(sql, key, root_start, root_start + 1),
-    { seller: key.sellerNo },
-  );
-  return formOf(first);
+  const spool = new SpoolReader(db, key);
+  const first = await spool.bytes(root_start, root_start + 1).next();
+  return formOf(first.value![0]);
 }
 
-/** The document, as it is read. */
+/**
+ * The document, as it is read: a step for each chunk. Throws if some of it was
+ * deleted meanwhile.
+ */
 export async function* refusedDocument(
   db: Db,
   key: ImportKey,
-  { root_start, root_end }: Import,
+  record: Import,
+  form: DocumentForm,
+  inTurn: InTurn,
+): AsyncGenerator<Uint8Array, void> {
+  const parts = partsOf(db, key, record, form);
+  for (let isOver = false; !isOver;) {
+    const chunk = new Blocks();
+    isOver = await inTurn(async () => {
+      while (chunk.size < CHUNK) {
+        const { value, done } = await parts.next();
+        if (done) return true;
+        chunk.append(value);
+      }
+      return false;
+    });
+    yield* chunk.finish();
+  }
+}
+
+async function* partsOf(
+  db: Db,
+  key: ImportKey,
+  { root_start, root_end, products_refused }: Import,
   form: DocumentForm,
 ): AsyncGenerator<Uint8Array, void> {
   const isJson = form === "json";
+  const spool = new SpoolReader(db, key);
   if (!isJson) {
     yield encoder.encode(DECLARATION);
-    yield* streamBytes(db, key, root_start, root_end);
+    yield* spool.bytes(root_start, root_end);
   }
-  let between = JSON_START;
+  let found = 0;
   for (let after = 0;;) {
     const last = after;
     const products = await db.read(
@@ -59,13 +94,14 @@ export async function* refusedDocument(
       after = product;
       if (refused === 0) continue;
       const comment = isJson
-        ? between
+        ? found === 0 ? JSON_START : JSON_BETWEEN
         : `\n${commentOn({ product, ...shown }, "import")}\n`;
       yield encoder.encode(comment);
-      between = JSON_BETWEEN;
-      yield* streamBytes(db, key, start_at, end_at);
+      yield* spool.bytes(start_at, end_at);
+      found++;
     }
     if (products.length < STEP) break;
   }
+  if (found < products_refused) throw new Error("the import was deleted");
   yield encoder.encode(isJson ? JSON_END : END);
 }

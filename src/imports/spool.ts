@@ -5,6 +5,7 @@
  * when a process dies.
  */
 import { type Db, insertInto, type Sql, type Tx } from "../database/db.ts";
+import { joined } from "../lib/blocks.ts";
 import { bytesBetween } from "../xml/sent_bytes.ts";
 import type { ImportKey } from "./import.ts";
 
@@ -49,19 +50,42 @@ export async function readBytes(
   return bytesBetween(pieces, from, from + end - start);
 }
 
-/** The same, one piece after the other; for what may be long. */
-export async function* streamBytes(
-  db: Db,
-  key: ImportKey,
-  start: number,
-  end: number,
-): AsyncGenerator<Uint8Array, void> {
-  for (let at = start; at < end;) {
-    const to = Math.min(end, (Math.floor(at / PIECE) + 1) * PIECE);
-    const from = at;
-    yield* await db.read((sql) => readBytes(sql, key, from, to), {
-      seller: key.sellerNo,
-    });
-    at = to;
+/**
+ * Reads a document from its front to its back, one piece at a time and each
+ * once.
+ */
+export class SpoolReader {
+  readonly #db: Db;
+  readonly #key: ImportKey;
+  /** The piece that was read last. */
+  #piece = -1;
+  #bytes: Uint8Array = new Uint8Array();
+
+  constructor(db: Db, key: ImportKey) {
+    this.#db = db;
+    this.#key = key;
+  }
+
+  /** The bytes from `start` to `end`; throws if they are not there. */
+  async *bytes(start: number, end: number): AsyncGenerator<Uint8Array, void> {
+    for (let at = start; at < end;) {
+      const piece = Math.floor(at / PIECE);
+      if (piece !== this.#piece) await this.#read(piece);
+      const from = piece * PIECE;
+      const part = this.#bytes.subarray(at - from, end - from);
+      if (part.length === 0) throw new Error("the document was deleted");
+      yield part;
+      at += part.length;
+    }
+  }
+
+  async #read(piece: number): Promise<void> {
+    const from = piece * PIECE;
+    const blocks = await this.#db.read(
+      (sql) => readBytes(sql, this.#key, from, from + PIECE),
+      { seller: this.#key.sellerNo },
+    );
+    this.#bytes = joined(blocks);
+    this.#piece = piece;
   }
 }

@@ -4,6 +4,7 @@ import { notFound } from "../../lib/errors.ts";
 import { IMAGE_TYPES } from "../../images/image_types.ts";
 import type { ByteRange, ImageStore } from "../../images/storage/blob_store.ts";
 import { endpoint, type Reply } from "../server/route.ts";
+import type { Streamed } from "../server/sending.ts";
 
 /** The only valid names; no other name reaches the store. */
 const NAME = new RegExp(
@@ -45,7 +46,10 @@ async function answer(
   const ranged = request.headers.has("range");
   if (changed && !ranged && request.method === "GET") {
     const { bytes, body } = found(await store.read(name));
-    return { body, headers: { ...headers, "Content-Length": `${bytes}` } };
+    return {
+      body: streamed(body),
+      headers: { ...headers, "Content-Length": `${bytes}` },
+    };
   }
   const { bytes: size } = found(await store.look(name));
   if (!changed) return { status: 304, body: null, headers };
@@ -65,7 +69,12 @@ async function answer(
   const status = range === null ? 200 : 206;
   if (request.method === "HEAD") return { status, body: null, headers: sent };
   const { body } = found(await store.read(name, { start, end }));
-  return { status, body, headers: sent };
+  return { status, body: streamed(body), headers: sent };
+}
+
+/** Readers of images have no key, and are limited in number. */
+function streamed(stream: ReadableStream<Uint8Array>): Streamed {
+  return { stream, keeps: 0 };
 }
 
 function found<T>(image: T | null): T {

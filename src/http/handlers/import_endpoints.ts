@@ -20,7 +20,12 @@ import {
 } from "../../imports/import_rows.ts";
 import { firstProblems } from "../../imports/part_rows.ts";
 import { receiveImport } from "../../imports/receive.ts";
-import { refusedDocument, sentForm } from "../../imports/refused.ts";
+import {
+  type InTurn,
+  REFUSED_KEEPS,
+  refusedDocument,
+  sentForm,
+} from "../../imports/refused.ts";
 import {
   type ImportedProduct,
   resultsFrom,
@@ -293,7 +298,7 @@ export const getRefusedOfImport = endpoint({
   about: "As a document <products> to correct and send again: each product " +
     "byte for byte as it was sent, behind a comment with its problems.",
   answers: { type: "text/xml" },
-}, async ({ services: { db }, seller, params }) => {
+}, async ({ services: { db }, seller, params, heavyRead }) => {
   const id = params.import_id;
   const record = await readImport(db, seller.no, id);
   if (record.products_refused === 0 || record.undoes !== null) {
@@ -303,10 +308,15 @@ export const getRefusedOfImport = endpoint({
     );
   }
   const key = { sellerNo: seller.no, importId: id };
-  const form = await sentForm(db, key, record);
-  const document = refusedDocument(db, key, record, form);
-  const headers = { "Content-Type": errorForm(form).type };
-  return { body: ReadableStream.from(document), headers };
+  return await heavyRead(async (takeStep) => {
+    const inTurn: InTurn = (work) => takeStep(work, false);
+    const form = await inTurn(() => sentForm(db, key, record));
+    const stream = ReadableStream.from(
+      refusedDocument(db, key, record, form, inTurn),
+    );
+    const headers = { "Content-Type": errorForm(form).type };
+    return { body: { stream, keeps: REFUSED_KEEPS }, headers };
+  });
 });
 
 export const cancelImport = endpoint({

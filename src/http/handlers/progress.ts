@@ -10,6 +10,8 @@ import { pause } from "../../lib/waits.ts";
 const EVENT_INTERVAL_MS = 100;
 /** A stream sends at least this often, well within the limits of proxies. */
 const QUIET_MS = 10_000;
+/** About what one event and its stream take in memory. */
+const EVENT_BYTES = 4 * 1_024;
 const EVENTS = "text/event-stream";
 const COMMENT = ": still here\n\n";
 
@@ -81,7 +83,7 @@ export async function streamProgress<T>(
     cancel: leave,
   }, { highWaterMark: 0 });
   return {
-    body,
+    body: { stream: body, keeps: EVENT_BYTES },
     headers: {
       "Content-Type": `${EVENTS}; charset=utf-8`,
     },

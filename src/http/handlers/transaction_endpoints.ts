@@ -56,6 +56,9 @@ const WAIT = waitUntil("the status is final");
 /** Results whose images are read together; each has at most ten images. */
 const RESULTS_STEP = 50;
 
+/** What is kept of a refused document while it is sent: a piece, and the next. */
+const REFUSED_PIECES = 128 * 1_024;
+
 /** A record of more unsettled images, or of refused products, may be long. */
 const SHORT_IMAGES = 64;
 
@@ -267,32 +270,35 @@ export const getRefusedProducts = endpoint({
     "correct and upload: each product byte for byte as it was sent, behind a " +
     "comment with its problems.",
   answers: { type: "text/xml" },
-}, async ({ services: { db }, seller, params }) => {
+}, async ({ services: { db }, seller, params, heavyRead }) => {
   const id = params.transaction_id;
   const key = { sellerNo: seller.no, transactionId: id };
-  const { bytes, first } = await db.read(async (sql) => {
-    const transaction = await readTransaction(sql, seller.no, id);
-    const kept = await refusedProductsBytes(sql, key);
-    if (kept === null) throw noRefusedProducts(transaction);
-    return { bytes: kept, first: await refusedProductsPiece(sql, key, 0) };
-  }, { seller: seller.no });
-  let piece = 0;
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const next = piece++;
-      const read = await db.read(
-        (sql) => refusedProductsPiece(sql, key, next),
-        { seller: seller.no },
-      );
-      if (read === null) controller.close();
-      else controller.enqueue(read);
-    },
-  }, { highWaterMark: 0 });
-  const headers = {
-    "Content-Type": errorForm(formOf(first![0])).type,
-    "Content-Length": `${bytes}`,
-  };
-  return { body, headers };
+  const pieceOf = (piece: number) =>
+    db.read((sql) => refusedProductsPiece(sql, key, piece), {
+      seller: seller.no,
+    });
+  return await heavyRead(async (takeStep) => {
+    const { bytes, first } = await takeStep(() =>
+      db.read(async (sql) => {
+        const transaction = await readTransaction(sql, seller.no, id);
+        const kept = await refusedProductsBytes(sql, key);
+        if (kept === null) throw noRefusedProducts(transaction);
+        return { bytes: kept, first: await refusedProductsPiece(sql, key, 0) };
+      }, { seller: seller.no }), false);
+    async function* pieces() {
+      for (let n = 0;;) {
+        const piece = await takeStep(() => pieceOf(n++), false);
+        if (piece === null) return;
+        yield piece;
+      }
+    }
+    const headers = {
+      "Content-Type": errorForm(formOf(first![0])).type,
+      "Content-Length": `${bytes}`,
+    };
+    const stream = ReadableStream.from(pieces());
+    return { body: { stream, keeps: REFUSED_PIECES }, headers };
+  });
 });
 
 function noRefusedProducts({ products }: Transaction): ServiceError {

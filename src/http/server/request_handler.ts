@@ -41,6 +41,8 @@ import {
   type EncodedBody,
   inBlocks,
   isSmallText,
+  type Reader,
+  type Streamed,
 } from "./sending.ts";
 
 /** Encoded records of uploads kept for later answers. */
@@ -275,15 +277,16 @@ export class RequestHandler {
   }
 
   #send(
-    body: EncodedBody | ReadableStream<Uint8Array>,
+    body: EncodedBody | Streamed,
     exchange: Exchange,
     { status, headers }: { status: number; headers: Record<string, string> },
   ): Response {
     headers["Content-Type"] ??= exchange.form.type;
-    if (body instanceof ReadableStream) {
-      const paced = exchange.reader === null
-        ? this.#sender.sendPublic(body, exchange.client)
-        : this.#sender.pace(body);
+    const reader = readerOf(exchange);
+    if (typeof body === "object" && "stream" in body) {
+      const paced = reader === null
+        ? this.#sender.sendPublic(body.stream, exchange.client)
+        : this.#sender.pace(body, reader);
       return new Response(paced, { status, headers });
     }
     if (isSmallText(body)) {
@@ -292,9 +295,9 @@ export class RequestHandler {
     }
     const blocks = exchange.answer = inBlocks(body);
     headers["Content-Length"] = `${sizeOf(blocks)}`;
-    const sent = exchange.reader === null
+    const sent = reader === null
       ? this.#sender.sendPublic(blocks, exchange.client)
-      : this.#sender.send(blocks, exchange.reader, exchange.held.untilSent);
+      : this.#sender.send(blocks, reader);
     return new Response(sent, { status, headers });
   }
 
@@ -362,6 +365,13 @@ function located(error: ServiceError, exchange: Exchange): ServiceError {
   const { code, message, more, headers } = error;
   const details = withPointers(error.details, isList ? sends.root : null);
   return new ServiceError(code, message, { details, more, headers });
+}
+
+/** Who reads the answer; null for one without a key. */
+function readerOf(
+  { reader, held: { untilSent }, checkKey }: Exchange,
+): Reader | null {
+  return reader === null ? null : { owner: reader, held: untilSent, checkKey };
 }
 
 /** Throws 403 if a read-only key is used to change something. */

@@ -3,6 +3,7 @@ import type { Answer, AnswerName } from "../../contracts/answers.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
 import type { Scope } from "../../sellers/scopes.ts";
 import type { Exchange, Needs } from "./exchange.ts";
+import type { Streamed } from "./sending.ts";
 
 /** `A`: the kinds of answer in XML; none by default. */
 export interface Reply<A extends AnswerName = never> {
@@ -11,7 +12,7 @@ export interface Reply<A extends AnswerName = never> {
   /** The content of `<service>`. */
   xml?: Answer<A>;
   /** A body that is already encoded, instead of `xml`; null for none. */
-  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  body?: string | Uint8Array<ArrayBuffer> | Streamed | null;
   headers?: Record<string, string>;
 }
 

@@ -1,9 +1,12 @@
 /**
  * Sends bodies at the pace of their readers. Deno takes a whole body at once
  * and keeps it for as long as the connection lives; here a reader that takes
- * nothing for `IDLE_MS` is disconnected. Unread answers are limited in bytes;
- * bodies for readers without a key, which may hold a file or a connection to
- * the store, in number.
+ * nothing for `IDLE_MS` is disconnected, and so is one whose key is no longer
+ * valid. Unread answers are limited in bytes; bodies for readers without a key,
+ * which may hold a file or a connection to the store, in number.
+ *
+ * A body that is not sent to its end breaks its connection, so that no reader
+ * takes it for whole.
  */
 import { Buffer } from "node:buffer";
 import type { Clock, Log } from "../../deps.ts";
@@ -23,6 +26,8 @@ const SMALL = 48 * 1_024;
 const CHUNK_BYTES = 64 * 1_024;
 /** How long a reader may take for one chunk. */
 export const IDLE_MS = 30_000;
+/** A revoked key ends a body within a second: the key is cached for half of it. */
+const CHECK_KEY_MS = 400;
 /** Bytes of answers that one owner's readers may leave unread. */
 const UNREAD_PER_OWNER = 32 * 1_024 * 1_024;
 /** The same for all owners. */
@@ -60,6 +65,23 @@ export function isSmallText(body: EncodedBody): body is string {
 export function inBlocks(body: EncodedBody): EncodedBlocks {
   if (typeof body === "string") return [encoder.encode(body)];
   return body instanceof Uint8Array ? [body] : body;
+}
+
+/** Who reads a body: one with a key. */
+export interface Reader {
+  /** The owner of the key. */
+  owner: string;
+  /** Released when the body is sent, or its reader is gone. */
+  held: DisposableStack;
+  /** Throws a `ServiceError` if the key is no longer valid. */
+  checkKey: () => Promise<void>;
+}
+
+/** A body in parts that are made while it is sent. */
+export interface Streamed {
+  stream: ReadableStream<Uint8Array>;
+  /** Bytes that its source keeps in memory at most, the next part included. */
+  keeps: number;
 }
 
 export class BodySender {
@@ -113,7 +135,7 @@ export class BodySender {
     const stalled = this.#clock.monotonic() - STALLED_MS;
     for (const sending of sendings) {
       if (isRoom() || sending.movedAt > stalled) break;
-      sending.cutOff();
+      if (sending.waitsForReader) sending.cutOff("room is needed");
     }
     if (isRoom()) return;
     throw new ServiceError(
@@ -123,26 +145,44 @@ export class BodySender {
     );
   }
 
-  /**
-   * A body of these blocks. `owner` is the owner of its reader. `held` is
-   * released when they are sent. The answer needs a Content-Length, so that a
-   * disconnected reader sees that its body is incomplete.
-   */
+  /** A body of these blocks. */
   send(
     blocks: EncodedBlocks,
-    owner: string,
-    held: DisposableStack,
+    reader: Reader,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
     const bytes = sizeOf(blocks);
     if (isSmall(bytes)) return joined(blocks);
     const sending = new Sending(this.#clock, chunksOf(blocks));
-    const stack = held.move();
-    return track(sending, this.#owned, { owner, bytes }, () => stack.dispose());
+    return this.#track(sending, reader, bytes);
   }
 
-  /** The same body, at its reader's pace. */
-  pace(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    return this.#paced(body).body;
+  /**
+   * A body that is made while it is sent. Throws as `checkRoom` does, after the
+   * stream was cancelled.
+   */
+  pace(
+    { stream, keeps }: Streamed,
+    reader: Reader,
+  ): ReadableStream<Uint8Array> {
+    try {
+      this.checkRoom(reader.owner);
+    } catch (error) {
+      stream.cancel().catch(() => {});
+      throw error;
+    }
+    return this.#track(this.#paced(stream), reader, keeps);
+  }
+
+  #track(
+    sending: Sending,
+    { owner, held, checkKey }: Reader,
+    bytes: number,
+  ): ReadableStream<Uint8Array> {
+    const stack = held.move();
+    stack.defer(sending.onEnd);
+    sending.checkWhileSent(CHECK_KEY_MS, checkKey);
+    const counted = { owner, bytes };
+    return track(sending, this.#owned, counted, () => stack.dispose());
   }
 
   #paced(body: ReadableStream<Uint8Array>): Sending {
@@ -152,7 +192,7 @@ export class BodySender {
         return (await reader.read()).value ?? null;
       } catch (error) {
         this.#log.error("body_broken", { error: String(error) });
-        return null;
+        throw error;
       }
     });
     sending.onEnd = () => void reader.cancel().catch(() => {});
@@ -230,12 +270,15 @@ class Sending {
   readonly body: ReadableStream<Uint8Array>;
   /** Monotonic milliseconds at which the reader last took a chunk. */
   movedAt: number;
+  /** Whether the reader has a chunk to take; else the next one is being made. */
+  waitsForReader = true;
   onMove = () => {};
   /** Called once, however the body ends. */
   onEnd = () => {};
   readonly #clock: Clock;
   #over = false;
   #cancelTimer = () => {};
+  #cancelCheck = () => {};
   #controller!: ReadableStreamDefaultController<Uint8Array>;
 
   constructor(clock: Clock, source: Source) {
@@ -252,26 +295,56 @@ class Sending {
     }, { highWaterMark: 0 });
   }
 
-  /** Ends the body here; before its Content-Length, the connection, too. */
-  cutOff(): void {
+  /** Breaks the connection. */
+  cutOff(reason: string): void {
     if (this.#over) return;
     this.#end();
-    this.#controller.close();
+    this.#controller.error(new CutOff(reason, this.#clock.now()));
+  }
+
+  /** Cuts it off as soon as this throws a `ServiceError`, called every `ms`. */
+  checkWhileSent(ms: number, check: () => Promise<void>): void {
+    this.#cancelCheck = this.#clock.after(ms, async () => {
+      try {
+        await check();
+      } catch (error) {
+        // An outage of the database says nothing about the key.
+        if (error instanceof ServiceError && error.status < 500) {
+          return this.cutOff(error.code);
+        }
+      }
+      if (!this.#over) this.checkWhileSent(ms, check);
+    });
   }
 
   async #next(source: Source): Promise<void> {
     this.#cancelTimer();
     this.movedAt = this.#clock.monotonic();
+    this.waitsForReader = false;
     this.onMove();
-    const chunk = await source();
-    if (this.#over) return;
-    if (chunk === null) return this.cutOff();
-    this.#controller.enqueue(chunk);
-    this.#watch();
+    try {
+      const chunk = await source();
+      if (this.#over) return;
+      if (chunk === null) return this.#finish();
+      this.#controller.enqueue(chunk);
+      this.waitsForReader = true;
+      this.#watch();
+    } catch (error) {
+      this.cutOff(String(error));
+    }
+  }
+
+  #finish(): void {
+    this.#end();
+    this.#controller.close();
   }
 
   #watch(): void {
-    const limit = limitTime(this.#clock, IDLE_MS, () => this.cutOff());
+    const limit = limitTime(
+      this.#clock,
+      IDLE_MS,
+      () => this.cutOff("the reader takes nothing"),
+    );
     this.#cancelTimer = limit.cancel;
   }
 
@@ -279,6 +352,29 @@ class Sending {
     if (this.#over) return;
     this.#over = true;
     this.#cancelTimer();
+    this.#cancelCheck();
     this.onEnd();
+  }
+}
+
+/**
+ * Why a body was not sent to its end. Deno prints the error of a body to
+ * standard error, where the log is: this one prints as a line of the log.
+ */
+class CutOff extends Error {
+  readonly #at: number;
+
+  constructor(reason: string, at: number) {
+    super(reason);
+    this.#at = at;
+  }
+
+  [Symbol.for("Deno.customInspect")](): string {
+    return JSON.stringify({
+      time: new Date(this.#at).toISOString(),
+      level: "warn",
+      event: "answer_cut_off",
+      reason: this.message,
+    });
   }
 }

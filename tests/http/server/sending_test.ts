@@ -6,10 +6,12 @@ import {
   IDLE_MS,
   isSmallText,
   PUBLIC,
+  type Reader,
 } from "../../../src/http/server/sending.ts";
 import { joined } from "../../../src/lib/blocks.ts";
-import type { ServiceError } from "../../../src/lib/errors.ts";
+import { ServiceError } from "../../../src/lib/errors.ts";
 import { TestClock } from "../../support/clock.ts";
+import { settle } from "../../support/settle.ts";
 
 const MIB = 1_024 * 1_024;
 
@@ -22,12 +24,29 @@ class Bench {
   });
   /** How many bodies gave back what they held. */
   ended = 0;
+  /** Why keys are no longer valid; null: they are. */
+  revoked: Error | null = null;
 
-  send(mib: number, owner: string): ReadableStream<Uint8Array> {
+  reader(owner: string): Reader {
     const held = new DisposableStack();
     held.defer(() => this.ended++);
+    const checkKey = () =>
+      this.revoked === null ? Promise.resolve() : Promise.reject(this.revoked);
+    return { owner, held, checkKey };
+  }
+
+  send(mib: number, owner: string): ReadableStream<Uint8Array> {
     const bytes = [new Uint8Array(mib * MIB)];
-    return this.sender.send(bytes, owner, held) as ReadableStream<Uint8Array>;
+    const body = this.sender.send(bytes, this.reader(owner));
+    return body as ReadableStream<Uint8Array>;
+  }
+
+  /** A body that is made as it is read, and has no end. */
+  stream(owner: string, keeps: number): ReadableStream<Uint8Array> {
+    const stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(9)),
+    }, { highWaterMark: 0 });
+    return this.sender.pace({ stream, keeps }, this.reader(owner));
   }
 
   /** The code of the refusal; null when there is room. */
@@ -41,6 +60,19 @@ class Bench {
   }
 }
 
+/** Reads a body until it breaks; the bytes before, and why. */
+async function brokenAt(
+  body: ReadableStream<Uint8Array>,
+): Promise<[bytes: number, reason: string]> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) bytes += chunk.length;
+  } catch (error) {
+    return [bytes, (error as Error).message];
+  }
+  throw new Error(`it ended as if it were whole, after ${bytes} bytes`);
+}
+
 async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number> {
   return (await new Response(body).arrayBuffer()).byteLength;
 }
@@ -51,10 +83,7 @@ Deno.test("a body that is read arrives whole and releases what it held", async (
   assertEquals(bench.ended, 1);
   assertEquals(bench.clock.waiting, 0);
   const short = new Uint8Array(10);
-  assertEquals(
-    bench.sender.send([short], "a", new DisposableStack()),
-    short,
-  );
+  assertEquals(bench.sender.send([short], bench.reader("a")), short);
 });
 
 Deno.test("whether a body is watched depends on its bytes, not on its characters", () => {
@@ -65,11 +94,11 @@ Deno.test("whether a body is watched depends on its bytes, not on its characters
 });
 
 Deno.test("blocks of a body are sent in order, each in its own chunks", async () => {
-  const { sender } = new Bench();
+  const bench = new Bench();
   const blocks = [10, 0, 150_000, 65_536, 1].map((length, n) =>
     new Uint8Array(length).fill(n)
   );
-  const body = sender.send(blocks, "a", new DisposableStack());
+  const body = bench.sender.send(blocks, bench.reader("a"));
   const chunks = await Array.fromAsync(body as ReadableStream<Uint8Array>);
   assertEquals(chunks.map(({ length }) => length), [
     ...[10, 65_536, 65_536, 18_928],
@@ -88,7 +117,7 @@ Deno.test("a reader that reads nothing is disconnected, one that reads slowly is
     bench.clock.advance(IDLE_MS - 1);
   }
   assertEquals(bench.ended, 1);
-  assertEquals(await lengthOf(stuck), 0, "less than its Content-Length");
+  assertEquals(await brokenAt(stuck), [0, "the reader takes nothing"]);
   for (;;) {
     const { value } = await slow.read();
     if (value === undefined) break;
@@ -137,11 +166,72 @@ Deno.test("readers that read nothing are disconnected to make room", async () =>
   await moving.read();
   assertEquals(bench.refusal("e"), null);
   assertEquals(bench.ended, 1, "the one that stood still for the longest");
-  assertEquals(await lengthOf(bodies[0]), 0);
+  assertEquals(await brokenAt(bodies[0]), [0, "room is needed"]);
   assertEquals(await lengthOf(bodies[1]), 16 * MIB);
 });
 
-Deno.test("a source that fails ends the body, and the reason is logged", async () => {
+Deno.test("streams count what their sources keep, until they end", async () => {
+  const bench = new Bench();
+  const streams = Array.from({ length: 32 }, () => bench.stream("a", MIB));
+  assertEquals(bench.refusal("a"), "rate_limited");
+  assertThrows(() => bench.stream("a", MIB), ServiceError, "not been read");
+  assertEquals(bench.refusal("b"), null);
+  await streams[0].cancel();
+  assertEquals(bench.refusal("a"), null);
+  assertEquals(bench.ended, 1);
+});
+
+Deno.test("a stream whose reader pauses for too long does not end as if it were whole", async () => {
+  const bench = new Bench();
+  const body = bench.stream("a", 1);
+  const reader = body.getReader();
+  await reader.read();
+  bench.clock.advance(IDLE_MS);
+  reader.releaseLock();
+  assertEquals((await brokenAt(body))[1], "the reader takes nothing");
+  assertEquals([bench.ended, bench.clock.waiting], [1, 0]);
+});
+
+Deno.test("a stream whose source takes its time is not cut off for room", async () => {
+  const bench = new Bench();
+  const stream = new ReadableStream<Uint8Array>({}, { highWaterMark: 0 });
+  const body = bench.sender.pace({ stream, keeps: MIB }, bench.reader("a"));
+  const next = body.getReader().read();
+  await settle();
+  for (const owner of ["b", "c", "d", "e"]) bench.send(16, owner);
+  bench.clock.advance(1_000);
+  assertEquals(bench.refusal("f"), null);
+  assertEquals(bench.ended, 1);
+  const ended = await Promise.race([next.catch(() => "cut off"), "waits"]);
+  assertEquals(ended, "waits");
+});
+
+Deno.test("a body is cut off within a second after its key is revoked", async () => {
+  const bench = new Bench();
+  const bodies = [bench.send(1, "a"), bench.stream("a", 1)];
+  for (const body of bodies) {
+    const reader = body.getReader();
+    await reader.read();
+    reader.releaseLock();
+  }
+  bench.revoked = new Error("the database is away");
+  for (let n = 0; n < 10; n++) {
+    bench.clock.advance(200);
+    await settle();
+  }
+  assertEquals(bench.ended, 0, "an outage says nothing of the key");
+  bench.revoked = new ServiceError("unauthorized", "revoked");
+  for (let n = 0; n < 3; n++) {
+    bench.clock.advance(200);
+    await settle();
+  }
+  assertEquals([bench.ended, bench.clock.waiting], [2, 0]);
+  for (const body of bodies) {
+    assertEquals(await brokenAt(body), [0, "unauthorized"]);
+  }
+});
+
+Deno.test("a source that fails breaks the body, and the reason is logged", async () => {
   const bench = new Bench();
   let pulls = 0;
   const source = new ReadableStream<Uint8Array>({
@@ -150,7 +240,11 @@ Deno.test("a source that fails ends the body, and the reason is logged", async (
       controller.enqueue(new Uint8Array(5));
     },
   }, { highWaterMark: 0 });
-  assertEquals(await lengthOf(bench.sender.pace(source)), 5);
+  const body = bench.sender.pace(
+    { stream: source, keeps: 5 },
+    bench.reader("a"),
+  );
+  assertEquals(await brokenAt(body), [5, "Error: disk"]);
   assertEquals(JSON.parse(bench.logged[0]).error, "Error: disk");
   assertThrows(() => source.getReader());
 });
