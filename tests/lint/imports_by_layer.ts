@@ -40,6 +40,23 @@ const BUILDERS = ["app.ts", "services.ts"];
  */
 const OPEN = ["images/storage/blob_store.ts", "images/storage/open.ts"];
 
+/** The rooms of the page, from the bottom; those in a row stand side by side. */
+const ROOMS: readonly (readonly string[])[] = [
+  ["lib"],
+  ["state"],
+  ["ui"],
+  ["import/read"],
+  ["import/columns"],
+  ["import/shops"],
+  ["import/check"],
+  ["import/send"],
+  ["import/repair"],
+  ["import"],
+  ["products", "uploads", "webhooks", "keys", "operator"],
+  ["shell"],
+  ["page.tsx", "workbook.ts"],
+];
+
 /** Holds the source to "Who may import whom" of src/docs/architecture.md. */
 export const importsByLayer: SourceRule = (module, context) => {
   const { filename } = context;
@@ -49,11 +66,21 @@ export const importsByLayer: SourceRule = (module, context) => {
     if (!source.value.startsWith(".")) return;
     const { pathname } = new URL(source.value, `file://${filename}`);
     if (!pathname.startsWith(root)) return;
-    const message = problemOf(module, pathname.slice(root.length));
+    const imported = pathname.slice(root.length);
+    const message = problemOf(module, imported) ??
+      problemInPage(module, imported);
     if (message !== null) context.report({ node: source, message });
   };
+  const checkImport = (node: Deno.lint.ImportDeclaration) => {
+    check(node);
+    if (module.endsWith(".ts") && node.source.value.endsWith(".tsx")) {
+      const message = "a module that draws nothing may not import one that " +
+        "does";
+      context.report({ node: node.source, message });
+    }
+  };
   return {
-    ImportDeclaration: check,
+    ImportDeclaration: checkImport,
     ExportNamedDeclaration: check,
     ExportAllDeclaration: check,
     ImportExpression: check,
@@ -78,6 +105,27 @@ function problemOf(module: string, imported: string): string | null {
     return `only modules at the top of ${place} may be imported`;
   }
   return null;
+}
+
+/** What is wrong with an import within the page. */
+function problemInPage(module: string, imported: string): string | null {
+  const [from, to] = [roomOf(module), roomOf(imported)];
+  if (from === null || to === null || from === to) return null;
+  const layerOf = (room: string) =>
+    ROOMS.findIndex((rooms) => rooms.includes(room));
+  const [own, other] = [layerOf(from), layerOf(to)];
+  if (own === -1 || other === -1) {
+    return `${own === -1 ? from : to} is in no room of the page`;
+  }
+  return other > own ? `${from} may not import ${to}, which is above it` : null;
+}
+
+/** The room of a module of the page; null: it is none. */
+function roomOf(module: string): string | null {
+  const [folder, room, ...path] = module.split("/");
+  if (folder !== "web") return null;
+  const inner = `${room}/${path[0]}`;
+  return ROOMS.some((rooms) => rooms.includes(inner)) ? inner : room;
 }
 
 function layerOf(place: string): number {

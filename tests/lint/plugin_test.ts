@@ -62,6 +62,31 @@ Deno.test("a module imports from its own folder and from layers below", () => {
   }
 });
 
+Deno.test("a room of the page imports from itself, beside and below", () => {
+  const imports = (module: string, path: string) =>
+    lint(`src/web/${module}`, `import "${path}";`).length === 0;
+  const cases: [string, string, boolean][] = [
+    ["import/read/csv.ts", "../../lib/slices.ts", true],
+    ["import/read/csv.ts", "../columns/headers.ts", false],
+    ["import/read/workbook/book.ts", "../csv.ts", true],
+    ["import/read/workbook/book.ts", "../../columns/headers.ts", false],
+    ["import/intake.ts", "./read/csv.ts", true],
+    ["import/send/upload.ts", "../intake.ts", false],
+    ["ui/grid.tsx", "../import/repair/repair.ts", false],
+    ["products/selection.tsx", "../uploads/refusals.tsx", true],
+    ["import/columns/spreadsheet.ts", "../../products/draft.ts", false],
+    ["shell/app.tsx", "../import/open.ts", true],
+    ["state/route.ts", "../shell/app.tsx", false],
+    ["more/new.ts", "../lib/store.ts", false],
+    // Draws.
+    ["import/check/questions.ts", "../../ui/parts.tsx", false],
+    ["import/file.tsx", "../ui/parts.tsx", true],
+  ];
+  for (const [module, path, right] of cases) {
+    assertEquals(imports(module, path), right, `${module}: ${path}`);
+  }
+});
+
 Deno.test("a feature is entered by its top modules", () => {
   const imports = (module: string, path: string) =>
     lint(`src/${module}`, `import "${path}";`).length === 0;

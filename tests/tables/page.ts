@@ -25,7 +25,7 @@ import {
   repeated,
   type RowProblems,
 } from "../../src/web/import/check/table_checks.ts";
-import { intake, type Spreadsheet } from "../../src/web/import/taken.ts";
+import { intake, type Spreadsheet } from "../../src/web/import/intake_state.ts";
 import type { Mapping } from "../../src/web/import/columns/spreadsheet.ts";
 import type { Table } from "../../src/web/import/read/csv.ts";
 import type { Target } from "../../src/web/import/columns/headers.ts";

@@ -1,8 +1,12 @@
 /** What the page holds back, in a document of either form. */
 import { assertEquals } from "@std/assert";
-import { heldIn, isOtherTitle } from "../../src/web/import/check/held.ts";
+import {
+  heldIn,
+  isOtherTitle,
+  skusInDocument,
+} from "../../src/web/import/check/held.ts";
 import { withoutProducts } from "../../src/web/lib/markup.ts";
-import { productsIn } from "../../src/web/import/document/xml.ts";
+import { productsIn } from "../../src/web/import/read/xml.ts";
 import { boot, product } from "../support/app.ts";
 
 const TEXTS = {
@@ -15,29 +19,17 @@ for (const [form, text] of Object.entries(TEXTS)) {
   Deno.test(`corrected products in ${form} replace no others unasked`, async () => {
     await using app = await boot();
     await app.upload(product("B"));
-    const held = await heldIn(app.client(), {
-      fileName: "",
-      size: 0,
-      text,
-      bytes: null,
-      sheet: null,
-      ownColumns: 0,
-      rows: [],
-      step: { name: "kept" },
-      edited: true,
-      corrected: true,
-      idempotencyKey: "",
-      checkedAfter: "",
-      overtaken: false,
-      handle: null,
-      changedAt: 0,
-      isLaidOut: false,
-      changed: new Map(),
-      steps: [],
+    const known = {
       meant: new Set(["C"]),
       stored: new Map([["A", "row 7"]]),
-      confirmed: new Set(),
-    }, new AbortController().signal);
+      confirmed: new Set<string>(),
+    };
+    const held = await heldIn(
+      app.client(),
+      known,
+      skusInDocument(text),
+      new AbortController().signal,
+    );
     assertEquals(
       held.map(({ product, sku, code }) => [product, sku, code]),
       [[1, "A", "duplicate_sku"], [2, "B", "sku_taken"]],

@@ -4,7 +4,7 @@ import { instanceOf } from "../../src/json/instance.ts";
 import { jsonWriter } from "../../src/json/encode.ts";
 import { DOCUMENTS } from "../../src/contracts/documents.ts";
 import { tableOfFeed } from "../../src/web/import/read/feed.ts";
-import { parseXml, productsIn } from "../../src/web/import/document/xml.ts";
+import { parseXml, productsIn } from "../../src/web/import/read/xml.ts";
 import { elements, one } from "../../src/xml/shapes.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import type { XmlNode } from "../../src/xml/encode.ts";

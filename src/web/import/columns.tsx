@@ -34,7 +34,7 @@ import {
   repeated,
   type RowProblems,
 } from "./check/table_checks.ts";
-import { dropAll, type Spreadsheet } from "./taken.ts";
+import { dropAll, type Spreadsheet } from "./intake_state.ts";
 import { takeSheet } from "./send/upload.ts";
 import { labelOf } from "./columns/sheet.ts";
 import { readable, wordsOf } from "../lib/words.ts";

@@ -9,18 +9,18 @@ import { ErrorNote, Figure, sentenceOf } from "../ui/parts.tsx";
 import { bytes, count, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { type Place, Source } from "../ui/source.tsx";
+import { dropAll } from "./intake_state.ts";
 import {
-  dropAll,
+  type DocumentUpload,
   type Refusal,
   type TableUpload,
   type Upload,
   upload,
-} from "./taken.ts";
+} from "./send/upload_state.ts";
 import {
   checkUpload,
   editText,
   isEditable,
-  isOfTable,
   isShown,
   problemsIn,
   readAgain,
@@ -38,7 +38,9 @@ export function FileView({ client, current }: {
   const [selection, setSelection] = useState<Selection | null>(null);
   const find = (problem: Detail) => {
     setPlace(problem);
-    const found = new Finder(current.text).find(problem);
+    const found = current.kind === "document"
+      ? new Finder(current.text).find(problem)
+      : null;
     if (found === null) return;
     setSelection((last) => ({ ...found, wish: (last?.wish ?? 0) + 1 }));
   };
@@ -66,8 +68,8 @@ export function FileView({ client, current }: {
           busy={repaired !== current}
         />
       )}
-      {repaired === null && isOfTable(current) && view}
-      {!isOfTable(current) && (
+      {repaired === null && current.kind === "table" && view}
+      {current.kind === "document" && (
         <div class="beside">
           <div class="side">{view}</div>
           <SourceOf current={current} place={place} selection={selection} />
@@ -85,7 +87,7 @@ function useRepaired(current: Upload): TableUpload | null {
   const last = useRef<TableUpload | null>(null);
   const { step } = current;
   const isOfRows = step.name === "refused" && isOfProducts(step.refusal);
-  if (isOfTable(current) && isOfRows) last.current = current;
+  if (current.kind === "table" && isOfRows) last.current = current;
   else if (step.name !== "checking") last.current = null;
   return last.current;
 }
@@ -105,7 +107,7 @@ function useResultFocus({ step: { name } }: Upload): void {
 }
 
 function SourceOf({ current, place, selection }: {
-  current: Upload;
+  current: DocumentUpload;
   place: Detail | null;
   selection: Selection | null;
 }) {
@@ -136,7 +138,7 @@ function SourceOf({ current, place, selection }: {
 
 /** Lines with problems; after an edit, where the elements are now. */
 function useMarked(
-  { text, edited }: Upload,
+  { text, edited }: DocumentUpload,
   problems: readonly Detail[],
 ): ReadonlySet<number> {
   return useMemo(() => {
@@ -150,7 +152,9 @@ function useMarked(
 }
 
 function FileBar({ client, current }: { client: Client; current: Upload }) {
-  const { step, edited, fileName, size, rows, handle, text } = current;
+  const { step, edited, fileName } = current;
+  const document = current.kind === "document" ? current : null;
+  const table = current.kind === "table" ? current : null;
   const busy = step.name === "checking" || step.name === "sending";
   const send = async () => {
     const id = await sendUpload(client);
@@ -158,7 +162,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
     if (id === null) return;
     const { step } = upload.value ?? {};
     const isDone = step?.name === "sent" &&
-      (step.sent.left === 0 || !isOfTable(current));
+      (step.sent.left === 0 || current.kind === "document");
     if (isDone) dropAll();
     if (stillHere) goTo("imports", id);
   };
@@ -170,15 +174,17 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
     <div class="bar">
       <strong class="cut grow">{fileName}</strong>
       <span class="quiet">
-        {isOfTable(current) ? plural(rows.length, "row") : bytes(size)}
+        {table !== null
+          ? plural(table.rows.length, "row")
+          : bytes(document!.size)}
       </span>
-      {current.isLaidOut && <span class="quiet">line breaks added</span>}
+      {document?.isLaidOut && <span class="quiet">line breaks added</span>}
       <button type="button" onClick={dropAll}>Another file</button>
-      {isOfTable(current) && !busy && step.name !== "sent" &&
-        rows.length === current.sheet.table.rows.length && (
+      {table !== null && !busy && step.name !== "sent" &&
+        table.rows.length === table.sheet.table.rows.length && (
         <button type="button" onClick={mapAgain}>Change the columns</button>
       )}
-      {edited && handle !== null && (
+      {edited && document?.handle && (
         <button
           type="button"
           onClick={() => readAgain(client)}
@@ -186,12 +192,12 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
           Read the file again
         </button>
       )}
-      {isEditable(current) && (
+      {document !== null && isEditable(document) && (
         <button
           type="button"
           onClick={() =>
             saveFile(
-              new Blob([text]),
+              new Blob([document.text]),
               `${fileName.replace(/\.\w+$/, "")}.xml`,
             )}
         >
@@ -225,11 +231,11 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
 }
 
 /** Whether the others may be stored, and what is left stays here. */
-function mayStoreValid({ step, sheet }: Upload): boolean {
+function mayStoreValid({ step, kind }: Upload): boolean {
   if (step.name !== "refused") return false;
   const { refusal } = step;
   return refusal.valid > 0 && isOfProducts(refusal) &&
-    (sheet !== null || refusal.held.length === 0);
+    (kind === "table" || refusal.held.length === 0);
 }
 
 /** Whether all problems belong to single products. */

@@ -2,7 +2,6 @@
  * Everything to read, repair and send files: one part of the page, loaded for
  * the first file.
  */
-export { fileOf, fileOfDeleted } from "./document/catalogue_file.ts";
 export { takeAny, takeText } from "./intake.ts";
 export { correctRefused, refusedFile } from "./send/refused.ts";
 export { templateCsv } from "./columns/spreadsheet.ts";

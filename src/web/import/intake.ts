@@ -12,13 +12,8 @@ import { gathered } from "./shops/gather.ts";
 import { tableOfFeed } from "./read/feed.ts";
 import { isTable, kindOf } from "./read/kinds.ts";
 import { inSlices } from "../lib/slices.ts";
-import {
-  dropFile,
-  intake,
-  type Spreadsheet,
-  takeAnew,
-  upload,
-} from "./taken.ts";
+import { intake, type Spreadsheet, takeAnew } from "./intake_state.ts";
+import { dropFile, upload } from "./send/upload_state.ts";
 import { takeDocument, takeFile } from "./send/upload.ts";
 import { readBook } from "./read/workbook/ask.ts";
 
@@ -136,10 +131,11 @@ export async function takeText(
 
 /** Goes back to the columns of a table, with its corrections. */
 export function mapAgain(): void {
-  const { sheet } = upload.value ?? {};
+  const current = upload.value;
   takeAnew();
   dropFile();
-  if (sheet == null) return;
+  if (current?.kind !== "table") return;
+  const { sheet } = current;
   intake.set({
     name: "spreadsheet",
     spreadsheet: {

@@ -8,7 +8,7 @@ import { problemTitle, readable, remedyOf, wordsOf } from "../lib/words.ts";
 import { ErrorFacts, Form } from "../ui/parts.tsx";
 import { count, plural } from "../lib/format.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
-import type { Upload } from "./taken.ts";
+import type { Upload } from "./send/upload_state.ts";
 import {
   commonValue,
   isEditable,
@@ -219,7 +219,10 @@ function ReplaceForm({ group: { found }, current }: {
   const [isDone, setDone] = useState(false);
   const { code, field } = found[0];
   const common = useMemo(
-    () => OF_VALUES.includes(code) ? commonValue(current, found) : null,
+    () =>
+      current.kind === "document" && OF_VALUES.includes(code)
+        ? commonValue(current, found)
+        : null,
     // Not after each edit: where it was is where it is replaced.
     [found[0]],
   );
@@ -230,7 +233,9 @@ function ReplaceForm({ group: { found }, current }: {
       </p>
     );
   }
-  if (common === null || !isEditable(current)) return null;
+  if (common === null || current.kind === "table" || !isEditable(current)) {
+    return null;
+  }
   const words = wordsOf(field ?? "");
   const given = {
     value,
@@ -241,7 +246,7 @@ function ReplaceForm({ group: { found }, current }: {
     <Form
       class="row remedy"
       onSubmit={() => {
-        replaceValues(found, value);
+        replaceValues(current, found, value);
         setDone(true);
       }}
     >

@@ -22,7 +22,7 @@ import {
   sentenceOf,
 } from "./repair/repair.ts";
 import { type CellChange, correctedFile, skuOf } from "./columns/sheet.ts";
-import type { TableUpload } from "./taken.ts";
+import type { TableUpload } from "./send/upload_state.ts";
 import { loadProduct } from "../ui/thumbnails.tsx";
 import { addColumn, editCells, undoStep } from "./send/upload.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
@@ -75,7 +75,7 @@ export function Repair({ client, current, busy }: {
   /** Writes texts into a column, which is made where there is none. */
   const write = (at: ColumnKey, texts: ReadonlyMap<number, string>) => {
     if (busy) return;
-    const column = typeof at === "number" ? at : addColumn(at);
+    const column = typeof at === "number" ? at : addColumn(current, at);
     editCells(
       [...texts].map(([row, text]): CellChange => ({ row, column, text })),
     );

@@ -17,8 +17,9 @@ import { plural } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { sandbox } from "../state/sandbox.ts";
 import { useStore } from "../lib/store.ts";
-import { loadFiles, takeAny, takeText } from "./take.ts";
-import { beingSent, intake, type Upload, upload } from "./taken.ts";
+import { loadFiles, openFile, openText } from "./open.ts";
+import { intake } from "./intake_state.ts";
+import { beingSent, type Upload, upload } from "./send/upload_state.ts";
 
 const ColumnsView = lazy(async () => (await loadFiles()).ColumnsView);
 const FileView = lazy(async () => (await loadFiles()).FileView);
@@ -114,7 +115,7 @@ function usePaste(client: Client): void {
       const text = event.clipboardData?.getData("text/plain") ?? "";
       if (isField || text === "") return;
       event.preventDefault();
-      takeText(client, text);
+      openText(client, text);
     };
     addEventListener("paste", paste);
     return () => removeEventListener("paste", paste);
@@ -151,10 +152,10 @@ function DropZone({ client, refused }: {
   const choose = async () => {
     const picked = await pickFile();
     if (picked === "unsupported") input.current?.click();
-    else if (picked !== null) takeAny(client, picked.file, picked.handle);
+    else if (picked !== null) openFile(client, picked.file, picked.handle);
   };
   const take = (file: File | undefined) => {
-    if (file !== undefined) takeAny(client, file);
+    if (file !== undefined) openFile(client, file);
   };
   return (
     <>
@@ -226,7 +227,7 @@ function PasteForm({ client }: { client: Client }) {
   return (
     <Form
       class="card"
-      onSubmit={async () => setOdd(!await takeText(client, text))}
+      onSubmit={async () => setOdd(!await openText(client, text))}
     >
       <label for="rows">
         Rows copied from a spreadsheet; the first one names the columns

@@ -99,6 +99,10 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
   unknown_id: "Name the product by its SKU instead.",
 };
 
+/** What to do about code that cannot be loaded. */
+export const STALE =
+  "A part of this page could not be loaded. Reload the page: the service may have a newer one.";
+
 /** The title of a group of problems. */
 export function problemTitle(code: DetailCode, path: string): string {
   // A newer service may have more codes.

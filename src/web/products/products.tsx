@@ -5,7 +5,7 @@ import { Changing } from "../ui/changing.tsx";
 import { ATTRIBUTES_LIMIT, STATUSES } from "../../catalogue/fields.ts";
 import { REVIEW_STATES } from "../../reviews/review.ts";
 import { saveFile } from "../lib/browser.ts";
-import type { FileKind } from "../import/document/catalogue_file.ts";
+import type { FileKind } from "./catalogue_file.ts";
 import type { Client, Product } from "../../client/mod.ts";
 import { readable, stateWord } from "../lib/words.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
@@ -23,7 +23,6 @@ import { count, money, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import { loadFiles } from "../import/take.ts";
 import { Thumbnails } from "../ui/thumbnails.tsx";
 import { BulkTools, type Done, DoneNote, failedImages } from "./selection.tsx";
 
@@ -261,7 +260,7 @@ function ExportMenu({ client, search, selected }: {
         EXPORTED,
       );
       setCut(products.length === EXPORTED);
-      const { fileOf } = await loadFiles();
+      const { fileOf } = await import("./catalogue_file.ts");
       saveFile(await fileOf(products, kind), `products.${kind}`);
     });
   return (

@@ -26,7 +26,6 @@ import {
 } from "../ui/parts.tsx";
 import { count, plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
-import { loadFiles } from "../import/take.ts";
 import { readable } from "../lib/words.ts";
 import { ProblemList } from "../uploads/refusals.tsx";
 
@@ -456,6 +455,6 @@ export function DoneNote({ done }: { done: Done }) {
 }
 
 async function saveDeleted(products: readonly Product[]): Promise<void> {
-  const { fileOfDeleted } = await loadFiles();
+  const { fileOfDeleted } = await import("./catalogue_file.ts");
   saveFile(fileOfDeleted(products), "deleted-products.xml");
 }

@@ -22,8 +22,9 @@ import {
 import { sandbox } from "../state/sandbox.ts";
 import { type Role, type Session, session, signOut } from "../state/session.ts";
 import { useStore } from "../lib/store.ts";
-import { takeAny } from "../import/take.ts";
-import { dropAll, isAtWork, keepFile } from "../import/taken.ts";
+import { openFile } from "../import/open.ts";
+import { dropAll } from "../import/intake_state.ts";
+import { isAtWork, keepFile } from "../import/send/upload_state.ts";
 import { ThemeButton } from "./theme.tsx";
 import { dropAllUnsaved, hasUnsaved } from "../products/unsaved.ts";
 import { SignInView } from "./sign_in.tsx";
@@ -447,7 +448,7 @@ function useDrop(current: Session | null): void {
       const dropped = await droppedFile(event.dataTransfer);
       if (dropped === null) return;
       goTo("upload");
-      takeAny(current?.client ?? null, dropped.file, dropped.handle);
+      openFile(current?.client ?? null, dropped.file, dropped.handle);
     };
     addEventListener("dragover", over);
     addEventListener("dragleave", leave);

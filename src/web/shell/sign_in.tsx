@@ -5,7 +5,7 @@ import { ErrorNote, Form, Title, useAction } from "../ui/parts.tsx";
 import { sandbox } from "../state/sandbox.ts";
 import { signIn } from "../state/session.ts";
 import { useStore } from "../lib/store.ts";
-import { upload } from "../import/taken.ts";
+import { upload } from "../import/send/upload_state.ts";
 
 export function SignInView({ notice }: { notice: string | null }) {
   const [key, setKey] = useState("");

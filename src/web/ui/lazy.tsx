@@ -1,10 +1,7 @@
 /** Components whose code is loaded when they are first drawn. */
 import { type FunctionComponent, h, type JSX } from "preact";
+import { STALE } from "../lib/words.ts";
 import { ErrorNote, useLoaded } from "./parts.tsx";
-
-/** What to do about code that cannot be loaded. */
-export const STALE =
-  "A part of this page could not be loaded. Reload the page: the service may have a newer one.";
 
 /** A component that `load` brings. */
 export function lazy<P extends object>(

@@ -7,7 +7,7 @@ import { titleOf } from "../state/names.ts";
 import { ErrorNote, useAction } from "../ui/parts.tsx";
 import { plural } from "../lib/format.ts";
 import { goTo } from "../state/route.ts";
-import { loadFiles } from "../import/take.ts";
+import { loadFiles } from "../import/open.ts";
 
 export function RefusedBar({ client, watched }: {
   client: Client;

@@ -11,29 +11,35 @@ import {
 } from "../../../client/mod.ts";
 import type { Target } from "../columns/headers.ts";
 import { isManyTimes, priceDoubt } from "../../lib/numbers.ts";
-import { productsIn } from "../document/xml.ts";
+import { productsIn } from "../read/xml.ts";
 import { type Sheet, skuOf } from "../columns/sheet.ts";
 import { valuesOf } from "../columns/spreadsheet.ts";
 import { seenAs } from "./table_checks.ts";
-import type { TableUpload, Upload } from "../taken.ts";
 
 /** SKUs that are looked up one by one at each check. */
 const LOOKED_UP = 50;
 
-type Source = Pick<Upload, "text" | "sheet" | "rows">;
+/** The SKU of each row; "" where it has none. */
+export function skusInRows(sheet: Sheet, rows: readonly number[]): string[] {
+  return rows.map((row) => skuOf(sheet, row));
+}
 
-/** The SKU of each product; "" where it has none. */
-function skusIn({ text, sheet, rows }: Source): string[] {
-  if (sheet !== null) return rows.map((row) => skuOf(sheet, row));
+/** The SKU of each product of a document; "" where it has none. */
+export function skusInDocument(text: string): string[] {
   // What is not well-formed is refused.
   return productsIn(text).map(({ children }) =>
     children.find(({ name }) => name === "sku")?.text.trim() ?? ""
   );
 }
 
-/** The SKUs that a file has, as far as they can be edited here. */
-export function alreadyMeant(source: Source): Set<string> {
-  return new Set(skusIn(source));
+/** What is known of the SKUs of a file. */
+interface KnownSkus {
+  /** SKUs that were in the file, not typed here. */
+  meant: ReadonlySet<string>;
+  /** Whose each SKU is that the same file has stored. */
+  stored: ReadonlyMap<string, string>;
+  /** SKUs whose products may be replaced: somebody said so. */
+  confirmed: ReadonlySet<string>;
 }
 
 /** Whether somebody may say that the product is to be stored nevertheless. */
@@ -53,14 +59,13 @@ export function rowName({ table }: Sheet, row: number): string {
  */
 export async function heldIn(
   client: Client,
-  current: Upload,
+  { stored, confirmed, meant }: KnownSkus,
+  skus: readonly string[],
   signal: AbortSignal,
 ): Promise<Detail[]> {
-  const { sheet, stored, confirmed, meant, corrected } = current;
-  if (sheet === null && stored.size === 0 && !corrected) return [];
   const held: Detail[] = [];
   let lookups = 0;
-  for (const [i, sku] of skusIn(current).entries()) {
+  for (const [i, sku] of skus.entries()) {
     if (sku === "" || confirmed.has(sku)) continue;
     const owner = stored.get(sku);
     const place = { product: i + 1, sku, field: "sku" };
@@ -95,7 +100,11 @@ export async function heldIn(
  */
 export async function replacedIn(
   client: Client,
-  { sheet, rows, confirmed }: TableUpload,
+  { sheet, rows, confirmed }: {
+    sheet: Sheet;
+    rows: readonly number[];
+    confirmed: ReadonlySet<string>;
+  },
   import_id: string,
   signal: AbortSignal,
 ): Promise<Detail[]> {

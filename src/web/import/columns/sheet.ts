@@ -10,7 +10,7 @@ import {
   valuesOf,
 } from "./spreadsheet.ts";
 import { writeBook } from "../read/workbook/ask.ts";
-import { productsIn, type XmlElement } from "../document/xml.ts";
+import { productsIn, type XmlElement } from "../read/xml.ts";
 
 export interface Sheet {
   name: string;

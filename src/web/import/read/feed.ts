@@ -1,5 +1,5 @@
 /** Product feeds for Google Merchant (RSS or Atom) as tables. */
-import { parseXml, type XmlElement } from "../document/xml.ts";
+import { parseXml, type XmlElement } from "./xml.ts";
 import type { Table } from "./csv.ts";
 
 /** Whether a document of XML is a feed, by its start. */

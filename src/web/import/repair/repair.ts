@@ -12,7 +12,7 @@ import {
   percentOf,
   valuesOf,
 } from "../columns/spreadsheet.ts";
-import type { TableUpload } from "../taken.ts";
+import type { TableUpload } from "../send/upload_state.ts";
 import { problemsIn } from "../send/upload.ts";
 import {
   labelOf as fieldLabel,

@@ -2,7 +2,7 @@
  * A file on its way to the catalogue: taken → checked by a dry run → repaired
  * and checked again → sent, as one import.
  */
-import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
+import { IMPORT_NAME_LENGTH, PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import {
   ApiError,
   type CallOptions,
@@ -12,9 +12,14 @@ import {
   newIdempotencyKey,
 } from "../../../client/mod.ts";
 import { escaped } from "../../../lib/markup.ts";
-import { IMPORT_NAME_LENGTH } from "../../../lib/request_limits.ts";
 import type { Target } from "../columns/headers.ts";
-import { alreadyMeant, heldIn, replacedIn, rowName } from "../check/held.ts";
+import {
+  heldIn,
+  replacedIn,
+  rowName,
+  skusInDocument,
+  skusInRows,
+} from "../check/held.ts";
 import { Finder, laidOut, withoutProducts } from "../../lib/markup.ts";
 import { nameUpload } from "../../state/names.ts";
 import {
@@ -28,15 +33,17 @@ import { inSlices } from "../../lib/slices.ts";
 import { makeDocument } from "../columns/spreadsheet.ts";
 import {
   change,
+  type DocumentUpload,
+  newUpload,
+  NO_REFUSAL,
   type Refusal,
   type Sent,
   startStep,
   type Step,
   type TableUpload,
-  type Taken,
   type Upload,
   upload,
-} from "../taken.ts";
+} from "./upload_state.ts";
 
 /** Characters; longer documents are shown, but not edited here. */
 const EDITED_UP_TO = 2 * 1024 * 1024;
@@ -47,40 +54,16 @@ const GIVE_UP_MS = 5 * 60_000;
 const PROBLEMS_SHOWN = 10_000;
 
 /** Whether the document can be edited on the page. */
-export function isEditable({ text, bytes, sheet }: Taken): boolean {
-  return sheet === null && bytes === null && text.length <= EDITED_UP_TO;
+export function isEditable(
+  { text, bytes }: Pick<DocumentUpload, "text" | "bytes">,
+): boolean {
+  return bytes === null && text.length <= EDITED_UP_TO;
 }
 
 /** Whether the document is shown on the page. */
-export function isShown({ text }: Upload): boolean {
+export function isShown({ text }: DocumentUpload): boolean {
   return text.length <= SHOWN_UP_TO;
 }
-
-/** Whether the upload is of a table. */
-export function isOfTable(current: Upload): current is TableUpload {
-  return current.sheet !== null;
-}
-
-/** What an upload has at its beginning. */
-const begun = (): Omit<Taken, "fileName" | "size"> => ({
-  text: "",
-  bytes: null,
-  sheet: null,
-  rows: [],
-  step: { name: "kept" },
-  edited: false,
-  corrected: false,
-  idempotencyKey: newIdempotencyKey(),
-  checkedAfter: "",
-  overtaken: false,
-  handle: null,
-  changedAt: 0,
-  isLaidOut: false,
-  changed: new Map(),
-  steps: [],
-  stored: new Map(),
-  confirmed: new Set(),
-});
 
 /** Accepts an XML file and checks it, or keeps it until somebody signs in. */
 export async function takeFile(
@@ -88,20 +71,40 @@ export async function takeFile(
   file: File,
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
-  const { name: fileName, size, lastModified: changedAt } = file;
-  const taken = { ...begun(), fileName, size, handle, changedAt };
+  const { name, size, lastModified: changedAt } = file;
+  const taken = { ...newDocument(name, size), handle, changedAt };
   const bytes = await bytesOf(file);
   if (bytes === null) {
     set({ ...taken, step: { name: "failed", error: GONE, refusal: null } });
     return;
   }
   const { text, isFaithful } = decoded(bytes);
-  await take(
+  await takeNew(
     client,
     isFaithful
-      ? { ...taken, ...readably(text) }
+      ? withMeant({ ...taken, ...readably(text) })
       : { ...taken, text, bytes: new Blob([bytes]) },
   );
+}
+
+function newDocument(fileName: string, size: number): DocumentUpload {
+  return {
+    ...newUpload(fileName),
+    kind: "document",
+    size,
+    text: "",
+    bytes: null,
+    handle: null,
+    changedAt: 0,
+    isLaidOut: false,
+  };
+}
+
+/** A longer document cannot be edited, so no SKU is typed here. */
+function withMeant(taken: DocumentUpload): DocumentUpload {
+  return isEditable(taken)
+    ? { ...taken, meant: new Set(skusInDocument(taken.text)) }
+    : taken;
 }
 
 /** Accepts a document that the page made, and checks it. */
@@ -112,13 +115,14 @@ export async function takeDocument(
   stored: Upload["stored"] = new Map(),
 ): Promise<void> {
   const { size } = new Blob([text]);
-  await take(client, {
-    ...begun(),
-    fileName,
-    size,
-    stored,
-    text: readably(text).text,
-  });
+  await takeNew(
+    client,
+    withMeant({
+      ...newDocument(fileName, size),
+      stored,
+      text: readably(text).text,
+    }),
+  );
 }
 
 /** Accepts a table whose columns are known, and checks its products. */
@@ -128,30 +132,30 @@ export async function takeSheet(
   stored: Upload["stored"] = new Map(),
 ): Promise<void> {
   const rows = [...sheet.table.rows.keys()];
-  await take(client, {
-    ...begun(),
-    fileName: sheet.name,
-    size: 0,
+  await takeNew(client, {
+    ...newUpload(sheet.name),
+    kind: "table",
     sheet,
+    ownColumns: sheet.table.header.length,
     rows,
+    changed: new Map(),
+    steps: [],
     stored,
+    meant: new Set(skusInRows(sheet, rows)),
   });
 }
 
-function set(taken: Taken): void {
+function set(taken: Upload): void {
   startStep();
-  const mayBeEdited = taken.sheet !== null || isEditable(taken);
-  const meant = mayBeEdited ? alreadyMeant(taken) : new Set<string>();
-  const ownColumns = taken.sheet?.table.header.length ?? 0;
-  upload.set({ ...taken, meant, ownColumns });
+  upload.set(taken);
 }
 
-async function take(client: Client | null, taken: Taken): Promise<void> {
+async function takeNew(client: Client | null, taken: Upload): Promise<void> {
   set(taken);
   if (client !== null) await checkUpload(client);
 }
 
-function readably(text: string): Pick<Upload, "text" | "isLaidOut"> {
+function readably(text: string): Pick<DocumentUpload, "text" | "isLaidOut"> {
   const shown = text.length <= EDITED_UP_TO ? laidOut(text) : text;
   return { text: shown, isLaidOut: shown !== text };
 }
@@ -181,64 +185,48 @@ function decoded(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
 
 /** Changes the text of the document. */
 export function editText(text: string): void {
-  change({ text, ...corrections() });
+  change({ name: "text edited", text });
 }
 
-const corrections = () => ({
-  edited: true,
-  corrected: true,
-  idempotencyKey: newIdempotencyKey(),
-});
-
-/** Changes cells of the table; `undo` takes the last such step back. */
+/** Changes cells of the table; `undoStep` takes the last such step back. */
 export function editCells(changes: readonly CellChange[]): void {
   const current = upload.value;
-  if (current?.sheet == null || changes.length === 0) return;
+  if (current?.kind !== "table" || changes.length === 0) return;
   const { rows } = current.sheet.table;
   const inverse = changes.map(({ row, column }) => ({
     row,
     column,
     text: rows[row][column],
   }));
-  writeCells(changes, [...current.steps, inverse]);
+  writeCells(current.sheet, changes, inverse);
 }
 
 /** Takes the last step of the corrections back. */
 export function undoStep(): void {
-  const last = upload.value?.steps.at(-1);
-  if (last !== undefined) writeCells(last, upload.value!.steps.slice(0, -1));
-}
-
-/** Gives the table a column for a field; returns its index. */
-export function addColumn(target: Target): number {
-  const { sheet } = upload.value!;
-  change({ sheet: withColumn(sheet!, target) });
-  return sheet!.table.header.length;
+  const current = upload.value;
+  if (current?.kind !== "table") return;
+  const last = current.steps.at(-1);
+  if (last !== undefined) writeCells(current.sheet, last, null);
 }
 
 function writeCells(
+  sheet: Sheet,
   changes: readonly CellChange[],
-  steps: Upload["steps"],
+  inverse: readonly CellChange[] | null,
 ): void {
-  const current = upload.value!;
-  const sheet = current.sheet!;
-  const changed = new Map(current.changed);
-  for (const { row, column, text } of changes) {
-    const place = `${row}:${column}`;
-    const before = changed.get(place) ?? sheet.table.rows[row][column];
-    if (text === before) changed.delete(place);
-    else changed.set(place, before);
-  }
-  // Somebody said so of the row as it was.
-  const confirmed = new Set(current.confirmed);
-  for (const { row } of changes) confirmed.delete(skuOf(sheet, row));
   change({
-    ...corrections(),
+    name: "cells edited",
+    changes,
+    inverse,
     sheet: withCells(sheet, changes),
-    confirmed,
-    steps,
-    changed,
+    unconfirmed: changes.map(({ row }) => skuOf(sheet, row)),
   });
+}
+
+/** Gives the table a column for a field; returns its index. */
+export function addColumn({ sheet }: TableUpload, target: Target): number {
+  change({ name: "column added", sheet: withColumn(sheet, target) });
+  return sheet.table.header.length;
 }
 
 /** Lets products be replaced, and checks again. */
@@ -246,15 +234,16 @@ export async function confirmSkus(
   client: Client,
   skus: readonly string[],
 ): Promise<void> {
-  const current = upload.value;
-  if (current === null) return;
-  change({ confirmed: new Set([...current.confirmed, ...skus]) });
+  change({ name: "confirmed", skus });
   await checkUpload(client);
 }
 
 /** Writes another value in all these places. */
-export function replaceValues(found: readonly Detail[], value: string): void {
-  const { text } = upload.value!;
+export function replaceValues(
+  { text }: DocumentUpload,
+  found: readonly Detail[],
+  value: string,
+): void {
   const finder = new Finder(text);
   const ranges = found.map((problem) => finder.find(problem))
     .filter((range) => range !== null)
@@ -268,7 +257,7 @@ export function replaceValues(found: readonly Detail[], value: string): void {
 
 /** The value that all these problems speak of; null unless it is one. */
 export function commonValue(
-  { text }: Upload,
+  { text }: DocumentUpload,
   found: readonly Detail[],
 ): string | null {
   const finder = new Finder(text);
@@ -287,8 +276,9 @@ export function commonValue(
  * the page are lost then.
  */
 export async function readAgain(client: Client): Promise<boolean> {
-  const { handle, changedAt } = upload.value ?? {};
-  if (!handle) return false;
+  const current = upload.value;
+  if (current?.kind !== "document" || current.handle === null) return false;
+  const { handle, changedAt } = current;
   const file = await handle.getFile();
   if (file.lastModified === changedAt) return false;
   await takeFile(client, file, handle);
@@ -298,7 +288,6 @@ export async function readAgain(client: Client): Promise<boolean> {
 /** Checks the file by a dry run. */
 export async function checkUpload(client: Client): Promise<void> {
   if (upload.value === null) return;
-  change({ changed: new Map(), overtaken: false });
   const first = { name: "checking", percent: null } as const;
   await run(first, (current, signal) => checked(client, current, signal));
 }
@@ -308,11 +297,28 @@ async function checked(
   current: Upload,
   signal: AbortSignal,
 ): Promise<Step> {
-  change({ checkedAfter: await lastStored(client, { signal }) });
-  const mayHold = isOfTable(current) || isEditable(current);
-  const held = mayHold ? await heldIn(client, current, signal) : [];
+  const checkedAfter = await lastStored(client, { signal });
+  change({ name: "placed", checkedAfter });
+  const held = await objectionsTo(client, current, signal);
   const products = await bodyOf(current, [], signal);
   return await tryOut(client, current, { products, held }, signal);
+}
+
+/** What the page objects to, before it asks the service. */
+async function objectionsTo(
+  client: Client,
+  current: Upload,
+  signal: AbortSignal,
+): Promise<Detail[]> {
+  if (current.kind === "table") {
+    const skus = skusInRows(current.sheet, current.rows);
+    return await heldIn(client, current, skus, signal);
+  }
+  const { stored, corrected, text } = current;
+  const mayHold = isEditable(current) && (stored.size > 0 || corrected);
+  return mayHold
+    ? await heldIn(client, current, skusInDocument(text), signal)
+    : [];
 }
 
 /** Looks past so many checks of others. */
@@ -347,10 +353,10 @@ async function tryOut(
     const changes = client
       .follow({ import_id }, { signal, retryFor: GIVE_UP_MS });
     for await (const { progress: percent } of changes) {
-      change({ step: { name: "checking", percent } });
+      change({ name: "reached", step: { name: "checking", percent } });
     }
     const step = withHeld(await outcomeOf(client, import_id, signal), held);
-    return isOfTable(current)
+    return current.kind === "table"
       ? withHeld(step, await replacedIn(client, current, import_id, signal))
       : step;
   } finally {
@@ -428,15 +434,6 @@ function withHeld(step: Step, objections: readonly Detail[]): Step {
   };
 }
 
-const NO_REFUSAL: Refusal = {
-  error: null,
-  problems: [],
-  more: 0,
-  valid: 0,
-  left: 0,
-  held: [],
-};
-
 /**
  * Sends what may be stored, with retries while they may help, each with the
  * same Idempotency-Key. Returns the import; null: it is not known to have begun,
@@ -453,17 +450,17 @@ export async function sendUpload(client: Client): Promise<string | null> {
       signal,
       retryFor: GIVE_UP_MS,
       onRetry: (interruption: Error) =>
-        change({ step: { ...sending, interruption } }),
+        change({ name: "reached", step: { ...sending, interruption } }),
     };
     // What is sent again may have been stored.
     const isFirst = step.name !== "failed";
     if (isFirst && await lastStored(client, options) !== checkedAfter) {
       const now = await checked(client, current, signal);
       if (!isSame(step, now)) {
-        change({ overtaken: true });
+        change({ name: "overtaken" });
         return now;
       }
-      change({ step: sending });
+      change({ name: "reached", step: sending });
     }
     const products = await bodyOf(current, refusal.held, signal);
     const begun = await client.beginImport({
@@ -506,10 +503,14 @@ function markOf(numbers: readonly number[]): string {
 }
 
 function sentOf(
-  { rows }: Upload,
+  current: Upload,
   { held, problems, left }: Refusal,
   import_id: string,
 ): Sent {
+  if (current.kind === "document") {
+    return { import_id, left, rows: [], held: [] };
+  }
+  const { rows } = current;
   const isHeld = new Set(held);
   return {
     import_id,
@@ -523,19 +524,20 @@ function sentOf(
 }
 
 /** What this browser sent as an import; null: it has no more of that table. */
-function sentIn(import_id: string): { sent: Sent; sheet: Sheet } | null {
-  const { step, sheet = null } = upload.value ?? {};
-  return step?.name === "sent" && step.sent.import_id === import_id &&
-      sheet !== null
-    ? { sent: step.sent, sheet }
-    : null;
+function sentIn(
+  import_id: string,
+): { sent: Sent; current: TableUpload } | null {
+  const current = upload.value;
+  if (current?.kind !== "table" || current.step.name !== "sent") return null;
+  const { sent } = current.step;
+  return sent.import_id === import_id ? { sent, current } : null;
 }
 
 /** The row that was sent as a product of an import; null if it is not known. */
 export function sentRow(import_id: string, product: number): string | null {
   const known = sentIn(import_id);
   const row = known?.sent.rows[product - 1];
-  return row === undefined ? null : rowName(known!.sheet, row);
+  return row === undefined ? null : rowName(known!.current.sheet, row);
 }
 
 /**
@@ -548,7 +550,8 @@ export async function showLeft(
 ): Promise<boolean> {
   const known = sentIn(import_id);
   if (known === null) return false;
-  const { sent, sheet } = known;
+  const { sent, current } = known;
+  const { sheet } = current;
   const left = [...sent.held];
   const results = client.all
     .getImportResults({
@@ -566,22 +569,11 @@ export async function showLeft(
     details.map((detail) => ({ ...detail, product: i + 1 }))
   );
   const isLeft = new Set(rows);
-  const stored = new Map(upload.value!.stored);
+  const stored = new Map(current.stored);
   for (const row of sent.rows.filter((row) => !isLeft.has(row))) {
     stored.set(skuOf(sheet, row), rowName(sheet, row));
   }
-  change({
-    rows,
-    stored,
-    step: {
-      name: "refused",
-      refusal: { ...NO_REFUSAL, problems, left: rows.length },
-    },
-    // What is stored is not taken back by an undo of typing.
-    steps: [],
-    corrected: true,
-    idempotencyKey: newIdempotencyKey(),
-  });
+  change({ name: "left shown", rows, problems, stored });
   return true;
 }
 
@@ -597,10 +589,10 @@ async function run(
 ): Promise<void> {
   const signal = startStep();
   const current = upload.value!;
-  change({ step: first, edited: false });
+  change({ name: "begun", step: first });
   const step = await work(current, signal)
     .catch((error) => stepAfter(error, first, current));
-  if (!signal.aborted) change({ step });
+  if (!signal.aborted) change({ name: "reached", step });
 }
 
 function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
@@ -626,11 +618,12 @@ function nameOf(fileName: string): string {
 
 /** The document, without the products of these numbers. */
 async function bodyOf(
-  { text, bytes, sheet, rows }: Upload,
+  current: Upload,
   without: readonly number[],
   signal: AbortSignal,
 ): Promise<string | Blob> {
-  if (sheet !== null) {
+  if (current.kind === "table") {
+    const { sheet, rows } = current;
     const out = new Set(without);
     const sent = rows.filter((_, i) => !out.has(i + 1));
     const { table, mapping } = sheet;
@@ -638,6 +631,7 @@ async function bodyOf(
     signal.throwIfAborted();
     return made!;
   }
+  const { text, bytes } = current;
   if (bytes !== null) return bytes;
   const sent = without.length === 0 ? text : withoutProducts(text, without);
   // Refused products of a table that this page no longer has.

@@ -1,13 +1,13 @@
 /** Takes files, with code that is loaded for the first one. */
 import type { Client } from "../../client/mod.ts";
-import { STALE } from "../ui/lazy.tsx";
-import { intake } from "./taken.ts";
+import { STALE } from "../lib/words.ts";
+import { intake } from "./intake_state.ts";
 
 /** Reads, repairs and sends files. */
 export const loadFiles = () => import("./files.ts");
 
 /** Accepts a file. */
-export async function takeAny(
+export async function openFile(
   client: Client | null,
   file: File,
   handle: FileSystemFileHandle | null = null,
@@ -16,7 +16,7 @@ export async function takeAny(
 }
 
 /** Accepts pasted text: a document, or rows of a spreadsheet; false: neither. */
-export async function takeText(
+export async function openText(
   client: Client | null,
   text: string,
 ): Promise<boolean> {

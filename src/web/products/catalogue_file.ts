@@ -5,14 +5,14 @@ import {
   LISTS,
   SCALAR_NAMES,
   SCALAR_RULES,
-} from "../../../catalogue/fields.ts";
-import type { Product } from "../../../client/mod.ts";
-import { escaped } from "../../../lib/markup.ts";
-import { csvOf } from "../read/csv.ts";
-import { shownText } from "../../lib/product_values.ts";
-import { indented } from "../../lib/markup.ts";
-import { labelOf } from "../../lib/words.ts";
-import { writeBook } from "../read/workbook/ask.ts";
+} from "../../catalogue/fields.ts";
+import type { Product } from "../../client/mod.ts";
+import { escaped } from "../../lib/markup.ts";
+import { csvOf } from "../import/read/csv.ts";
+import { shownText } from "../lib/product_values.ts";
+import { indented } from "../lib/markup.ts";
+import { labelOf } from "../lib/words.ts";
+import { writeBook } from "../import/read/workbook/ask.ts";
 
 export type FileKind = "csv" | "xlsx" | "xml";
 

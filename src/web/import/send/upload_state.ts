@@ -1,0 +1,309 @@
+/**
+ * The file on its way to the catalogue, and how it changes. It is outside the
+ * views, so that neither a change of view nor a revoked key loses it.
+ */
+import {
+  type ApiError,
+  type Detail,
+  newIdempotencyKey,
+  type ProductCounts,
+} from "../../../client/mod.ts";
+import { inTab } from "../../lib/browser.ts";
+import { Store } from "../../lib/store.ts";
+import type { CellChange, Sheet } from "../columns/sheet.ts";
+
+export type Step =
+  /** `percent`: null until the file has arrived. */
+  | { name: "checking"; percent: number | null }
+  /** Some of it may not be stored. */
+  | { name: "refused"; refusal: Refusal }
+  | { name: "ready"; counts: ProductCounts }
+  /** `interruption`: why the last attempt failed, while the next one waits. */
+  | { name: "sending"; refusal: Refusal; interruption: Error | null }
+  | { name: "sent"; sent: Sent }
+  /**
+   * It is unknown whether it was sent, but for what `refusal` holds back; null:
+   * nothing was checked.
+   */
+  | { name: "failed"; error: Error; refusal: Refusal | null }
+  /** Signed out during the upload. */
+  | { name: "kept" };
+
+/** What speaks against storing all of a file. */
+export interface Refusal {
+  /** The answer of the service; null if it is that of a check. */
+  error: ApiError | null;
+  problems: readonly Detail[];
+  /** Problems that were only counted. */
+  more: number;
+  /** Products that may be stored, and that are to be left. */
+  valid: number;
+  left: number;
+  /**
+   * Numbers of products that the page holds back, though the service might
+   * store them.
+   */
+  held: readonly number[];
+}
+
+export const NO_REFUSAL: Refusal = {
+  error: null,
+  problems: [],
+  more: 0,
+  valid: 0,
+  left: 0,
+  held: [],
+};
+
+/** An import that leaves rows of the table to be corrected. */
+export interface Sent {
+  import_id: string;
+  /** Indices of the table, in the order of the document. */
+  rows: readonly number[];
+  /** What the page held back, with its problems. */
+  held: readonly Left[];
+  /** How many rows are to be corrected. */
+  left: number;
+}
+
+/** A row that was not stored. */
+interface Left {
+  /** An index of the table. */
+  row: number;
+  details: readonly Detail[];
+}
+
+/** What documents and tables have. */
+interface AnyUpload {
+  fileName: string;
+  step: Step;
+  /** Edited since it was checked. */
+  edited: boolean;
+  /** Edited at all: no file holds this text. */
+  corrected: boolean;
+  /** Makes it safe to send the same document again, whatever happened. */
+  idempotencyKey: string;
+  /** What had been stored last when it was checked. */
+  checkedAfter: string;
+  /** Something was stored between its check and its upload. */
+  overtaken: boolean;
+  /** SKUs that were in the file, not typed here. */
+  meant: ReadonlySet<string>;
+  /** Whose each SKU is that the same file has stored. */
+  stored: ReadonlyMap<string, string>;
+  /** SKUs whose products may be replaced: somebody said so. */
+  confirmed: ReadonlySet<string>;
+}
+
+/** A document that is sent as it is, or as it was edited. */
+export interface DocumentUpload extends AnyUpload {
+  kind: "document";
+  /** Bytes. */
+  size: number;
+  text: string;
+  /** Sent instead of the text where that does not say the same. */
+  bytes: Blob | null;
+  /** Where the browser lets the page read the file again. */
+  handle: FileSystemFileHandle | null;
+  /** When the file was changed; Unix milliseconds. */
+  changedAt: number;
+  /** Line breaks were added, because the file has very long lines. */
+  isLaidOut: boolean;
+}
+
+/** A table that a document is made from. */
+export interface TableUpload extends AnyUpload {
+  kind: "table";
+  sheet: Sheet;
+  /** Columns of the file; those behind were added here. */
+  ownColumns: number;
+  /** Its rows that are not stored, as indices. */
+  rows: readonly number[];
+  /** What stood at the last check in cells that were changed: `row:column`. */
+  changed: ReadonlyMap<string, string>;
+  /** What undoes each step of the corrections, the last one last. */
+  steps: readonly (readonly CellChange[])[];
+}
+
+export type Upload = DocumentUpload | TableUpload;
+
+/** What an upload has at its beginning. */
+export function newUpload(fileName: string): AnyUpload {
+  return {
+    fileName,
+    step: { name: "kept" },
+    edited: false,
+    corrected: false,
+    idempotencyKey: newIdempotencyKey(),
+    checkedAfter: "",
+    overtaken: false,
+    meant: new Set(),
+    stored: new Map(),
+    confirmed: new Set(),
+  };
+}
+
+/** What happens to an upload. */
+export type Change =
+  /** A check or the sending of the file begins. */
+  | { name: "begun"; step: Step }
+  /** It goes on, or ends. */
+  | { name: "reached"; step: Step }
+  /** What had been stored last is known. */
+  | { name: "placed"; checkedAfter: string }
+  /** It was not sent, as others have stored something since its check. */
+  | { name: "overtaken" }
+  | { name: "text edited"; text: string }
+  /** `inverse`: what undoes it; null: it undoes the last step. */
+  | {
+    name: "cells edited";
+    changes: readonly CellChange[];
+    inverse: readonly CellChange[] | null;
+    /** With the changes. */
+    sheet: Sheet;
+    /** SKUs of rows that somebody confirmed as they were. */
+    unconfirmed: readonly string[];
+  }
+  /** The sheet has one more column. */
+  | { name: "column added"; sheet: Sheet }
+  | { name: "confirmed"; skus: readonly string[] }
+  /** Rows that the import left are shown, to be corrected. */
+  | {
+    name: "left shown";
+    rows: readonly number[];
+    problems: readonly Detail[];
+    stored: TableUpload["stored"];
+  };
+
+/** The upload after a change; what does not fit its kind changes nothing. */
+export function after(current: Upload, change: Change): Upload {
+  switch (change.name) {
+    case "begun": {
+      const next = { ...current, step: change.step, edited: false };
+      if (change.step.name !== "checking") return next;
+      return next.kind === "table"
+        ? { ...next, overtaken: false, changed: new Map() }
+        : { ...next, overtaken: false };
+    }
+    case "reached":
+      return { ...current, step: change.step };
+    case "placed":
+      return { ...current, checkedAfter: change.checkedAfter };
+    case "overtaken":
+      return { ...current, overtaken: true };
+    case "text edited":
+      return current.kind === "table"
+        ? current
+        : { ...current, ...corrections(), text: change.text };
+    case "cells edited":
+      return current.kind === "document" ? current : withCells(current, change);
+    case "column added":
+      return current.kind === "document"
+        ? current
+        : { ...current, sheet: change.sheet };
+    case "confirmed":
+      return {
+        ...current,
+        confirmed: current.confirmed.union(new Set(change.skus)),
+      };
+    case "left shown":
+      return current.kind === "document" ? current : withLeft(current, change);
+  }
+}
+
+type ChangeOf<Name extends Change["name"]> = Extract<Change, { name: Name }>;
+
+/** A different document needs a different key. */
+function corrections() {
+  return {
+    edited: true,
+    corrected: true,
+    idempotencyKey: newIdempotencyKey(),
+  };
+}
+
+function withCells(
+  current: TableUpload,
+  { changes, inverse, sheet, unconfirmed }: ChangeOf<"cells edited">,
+): TableUpload {
+  const { rows } = current.sheet.table;
+  const changed = new Map(current.changed);
+  for (const { row, column, text } of changes) {
+    const place = `${row}:${column}`;
+    const before = changed.get(place) ?? rows[row][column];
+    if (text === before) changed.delete(place);
+    else changed.set(place, before);
+  }
+  return {
+    ...current,
+    ...corrections(),
+    sheet,
+    changed,
+    confirmed: current.confirmed.difference(new Set(unconfirmed)),
+    steps: inverse === null
+      ? current.steps.slice(0, -1)
+      : [...current.steps, inverse],
+  };
+}
+
+function withLeft(
+  current: TableUpload,
+  { rows, problems, stored }: ChangeOf<"left shown">,
+): TableUpload {
+  const refusal = { ...NO_REFUSAL, problems, left: rows.length };
+  return {
+    ...current,
+    rows,
+    stored,
+    step: { name: "refused", refusal },
+    // What is stored is not taken back by an undo of typing.
+    steps: [],
+    corrected: true,
+    idempotencyKey: newIdempotencyKey(),
+  };
+}
+
+/** null: no file was taken. */
+export const upload = new Store<Upload | null>(null);
+
+/** Changes the file on its way, if there is one. */
+export function change(made: Change): void {
+  const current = upload.value;
+  if (current !== null) upload.set(after(current, made));
+}
+
+/** The name of what is being sent: it survives a reload, which ends that. */
+export const beingSent = inTab("being sent");
+
+upload.listen(() => {
+  const { step, fileName } = upload.value ?? {};
+  beingSent.set(step?.name === "sending" ? fileName! : null);
+});
+
+let running = new AbortController();
+
+/** Ends the step of the file that is going on; the signal is of the next. */
+export function startStep(): AbortSignal {
+  running.abort();
+  running = new AbortController();
+  return running.signal;
+}
+
+/** Discards the file and stops its upload. */
+export function dropFile(): void {
+  startStep();
+  upload.set(null);
+}
+
+/** Stops, and keeps the file to be checked for whoever signs in next. */
+export function keepFile(): void {
+  startStep();
+  change({ name: "reached", step: { name: "kept" } });
+}
+
+/** Whether to close the page would end an upload or lose corrections. */
+export function isAtWork(): boolean {
+  const { step, corrected } = upload.value ?? {};
+  return step?.name === "sending" ||
+    (step?.name === "sent" ? step.sent.held.length > 0 : corrected ?? false);
+}
