@@ -12,8 +12,6 @@ const MADE: Record<string, string[]> = {
   "app.ts Outbound": ["outbound"],
   "app.ts RoleKeeper": ["deliveries", "images"],
   "app.ts ImageRole": ["images"],
-  "app.ts WebhookRole": ["deliveries"],
-  "app.ts NoticeRole": ["notices"],
   "database/postgres/engine.ts PostgresDb": ["database"],
   "database/postgres/engine.ts WriteQueues": ["database"],
   "database/postgres/write_queues.ts WaitList": ["database"],
@@ -31,7 +29,6 @@ const MADE: Record<string, string[]> = {
     "body_bytes",
     "waits",
   ],
-  "app.ts ImportRole": ["imports"],
   "database/postgres/engine.ts SpreadDb": ["database"],
   "http/server/request_handler.ts BodySender": ["answers"],
   // In another thread, which tells the role of its jobs and how long they wait.

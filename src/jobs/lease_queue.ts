@@ -15,6 +15,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { lockOld } from "../database/old_rows.ts";
 import { untilNoneOnAny } from "./periodic_jobs.ts";
+import type { QueueName } from "./queues.ts";
 
 /**
  * A table with the columns above, keyed by `seller_no` and `id`. It has indexes
@@ -22,7 +23,7 @@ import { untilNoneOnAny } from "./periodic_jobs.ts";
  * lease_id) for those under a lease.
  */
 export interface LeaseQueue {
-  table: string;
+  table: QueueName;
   /** The longest time that a row is put off, in milliseconds. */
   longestPauseMs: number;
   /** The column in whose order rows of a seller are locked. */

@@ -6,6 +6,7 @@
  */
 import type { Clock } from "../deps.ts";
 import type { WakeUps } from "../database/db.ts";
+import { QUEUE_NAMES, type QueueName } from "./queues.ts";
 
 export interface WaitOptions {
   /** The key to wait for; "" by default. */
@@ -78,39 +79,32 @@ export class Signal {
   }
 }
 
-export interface Signals {
-  /** There may be images to download. */
-  images: Signal;
-  /** There may be deliveries to make. */
-  deliveries: Signal;
-  /** There may be imports to work on. */
-  imports: Signal;
-  /** There may be notices to send. */
-  notices: Signal;
+/** What there is a signal of, beside the queues. */
+interface OtherSignals {
   /** By transaction or import id: its counters changed. */
   progress: Signal;
   /** By seller id: it has a new event. */
   events: Signal;
 }
 
+/** The signal of a queue: there may be due rows in it. */
+export type Signals = Readonly<Record<QueueName, Signal> & OtherSignals>;
+
 /** Signals connected to those of other processes by `wakeUps`. */
 export function newSignals(wakeUps: WakeUps | null = null): Signals {
   const shared = (topic: keyof Signals) =>
     new Signal((key) => wakeUps?.send(topic, key));
+  const queues = Object.fromEntries(
+    QUEUE_NAMES.map((queue) => [queue, shared(queue)]),
+  ) as Record<QueueName, Signal>;
   const signals: Signals = {
-    images: shared("images"),
-    deliveries: shared("deliveries"),
-    imports: shared("imports"),
-    notices: shared("notices"),
+    ...queues,
     progress: shared("progress"),
     events: shared("events"),
   };
   wakeUps?.listen((wakeUp) => {
     if (wakeUp === null) {
-      signals.images.notify();
-      signals.deliveries.notify();
-      signals.imports.notify();
-      signals.notices.notify();
+      for (const queue of Object.values(queues)) queue.notify();
     } else if (Object.hasOwn(signals, wakeUp.topic)) {
       signals[wakeUp.topic as keyof Signals].notify(wakeUp.key);
     }

@@ -4,6 +4,8 @@
  * file; `planted_faults_test.ts` holds that.
  */
 
+import type { QueueName } from "../../src/jobs/queues.ts";
+
 /** Replaces a text that stands once in its file. */
 export interface Edit {
   from: string;
@@ -17,6 +19,14 @@ export interface PlantedFault extends Edit {
   file: string;
   /** Where the mistake was made a second time. */
   also?: Edit;
+}
+
+/** Leases are renewed but for those of one queue. */
+function renewedUnless(queue: QueueName): string {
+  return `    if (this.#options.queue.table !== "${queue}") {
+      await this.leases.renew();
+    }
+`;
 }
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
@@ -453,9 +463,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   // Images.
   {
     name: "images: leases are not renewed",
-    file: "images/worker/role.ts",
-    from: "    await this.#leases.renew();\n",
-    to: "",
+    file: "jobs/leased_role.ts",
+    from: "    await this.leases.renew();\n",
+    to: renewedUnless("images"),
   },
   {
     name: "leases: an expired one is never taken over",
@@ -515,9 +525,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: what a process had fetched is lost when it stops",
     file: "images/worker/role.ts",
-    from:
-      "            if (recorded) await this.#recordEnds(tx, seller, jobs);\n",
-    to: "",
+    from: `    await this.giveBack((tx, seller, jobs) =>
+      this.#recordEnds(tx, seller, jobs)
+    );`,
+    to: "    await this.giveBack();",
   },
   {
     name: "images: the bytes of a copy that is replaced stay counted",
@@ -572,9 +583,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "deliveries: leases are not renewed",
-    file: "webhooks/worker/role.ts",
-    from: "    await this.#leases.renew();\n",
-    to: "",
+    file: "jobs/leased_role.ts",
+    from: "    await this.leases.renew();\n",
+    to: renewedUnless("deliveries"),
   },
   {
     name: "leases: one's own count as those of the dead",
@@ -626,15 +637,15 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "imports: leases are not renewed",
-    file: "imports/worker/role.ts",
-    from: "    await this.#leases.renew();\n",
-    to: "",
+    file: "jobs/leased_role.ts",
+    from: "    await this.leases.renew();\n",
+    to: renewedUnless("imports"),
   },
   {
     name: "notices: leases are not renewed",
-    file: "notices/worker/role.ts",
-    from: "    await this.#leases.renew();\n",
-    to: "",
+    file: "jobs/leased_role.ts",
+    from: "    await this.leases.renew();\n",
+    to: renewedUnless("notices"),
   },
   {
     name: "notices: a mail that may have been taken becomes another one",

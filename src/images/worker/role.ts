@@ -17,9 +17,8 @@ import { retryDelay } from "../../jobs/retry_schedule.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
-import { type Tx, wholeOutageOf } from "../../database/db.ts";
+import type { Tx } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
-import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type AttemptResult,
   type FetchedImage,
@@ -42,9 +41,8 @@ import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
 import { type SpawnWorker, threadSpawner } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
-import { HeldLeases } from "../../jobs/held_leases.ts";
+import { LeasedRole, type Looked } from "../../jobs/leased_role.ts";
 import { eachSeller, release } from "../../jobs/lease_queue.ts";
-import { Loop } from "../../jobs/loop.ts";
 import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 
 /**
@@ -54,8 +52,7 @@ import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 const NEXT_LOOK_MS = 50;
 /** Nothing is claimed for this long after this process aborted a download. */
 const INTERRUPTED_PAUSE_MS = 1_000;
-/** Jobs of another process are noticed within this time. */
-const IDLE_MS = 1_000;
+
 /** What tests replace. */
 export interface ImageRoleOptions {
   /** Starts a worker; a thread by default. */
@@ -85,17 +82,14 @@ type RoleServices = Pick<
   "config" | "deps" | "db" | "signals" | "images" | "metrics"
 >;
 
-export class ImageRole implements BackgroundRole {
+/** A lease is held until the result of its job is on disk. */
+export class ImageRole extends LeasedRole<HeldImage> {
   readonly #services: RoleServices;
-  readonly #loop: Loop;
   readonly #thread: ImageThread;
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
   readonly #usage: Usage;
-  /** The leases of all jobs until their results are on disk. */
-  readonly #leases: HeldLeases<HeldImage>;
   #next = FIRST_ROUND;
-  #progress = 0;
   #abandoned = false;
   /** Nothing is claimed before; monotonic milliseconds. */
   #claimsFrom = 0;
@@ -106,17 +100,10 @@ export class ImageRole implements BackgroundRole {
     services: RoleServices,
     options: ImageRoleOptions = {},
   ) {
+    super(services, { queue: IMAGES, shared: true });
     const { config, deps, signals } = services;
     this.#services = services;
-    this.#leases = new HeldLeases({ ...services, queue: IMAGES, shared: true });
     this.#usage = new Usage(new Owners(deps.clock));
-    this.#loop = new Loop({
-      name: "images",
-      deps,
-      signal: signals.images,
-      idleMs: IDLE_MS,
-      step: () => this.#round(),
-    });
     this.#store = new StoreWatch({
       deps,
       store: services.images,
@@ -139,116 +126,88 @@ export class ImageRole implements BackgroundRole {
     });
   }
 
-  start(): void {
+  override start(): void {
     this.#thread.start();
     this.#store.start();
-    this.#loop.start();
+    super.start();
   }
 
   /**
    * Aborts downloads, records results and releases the other jobs, so that
    * another process can continue at once.
    */
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     this.#store.stop();
-    await this.#loop.stop();
+    await super.stop();
     await this.#thread.stop();
     for (const job of this.#inFlight()) giveBack(job);
-    await this.#releaseAll({ recorded: true });
+    await this.giveBack((tx, seller, jobs) =>
+      this.#recordEnds(tx, seller, jobs)
+    );
   }
 
-  async abandon(): Promise<void> {
+  override async abandon(): Promise<void> {
     this.#abandoned = true;
     this.#store.stop();
-    void this.#loop.stop();
+    void super.abandon();
     void this.#thread.stop();
-    await this.#releaseAll({ recorded: false });
+    await this.giveBack();
   }
 
-  async #releaseAll({ recorded }: { recorded: boolean }): Promise<void> {
-    const { db, deps } = this.#services;
-    try {
-      await eachSeller(
-        this.#leases.rows(),
-        (seller, jobs) =>
-          db.write(async (tx) => {
-            if (recorded) await this.#recordEnds(tx, seller, jobs);
-            await release(tx, IMAGES, jobs, deps.clock.now());
-          }, { seller }),
-      );
-    } catch (error) {
-      // The leases expire, and the jobs are due again then.
-      deps.log.error("image_release_failed", { error: String(error) });
-    }
+  override trouble(): string | null {
+    return this.#thread.trouble ?? this.#store.trouble ?? super.trouble();
   }
 
-  trouble(): string | null {
-    return this.#thread.trouble ?? this.#store.trouble ??
-      wholeOutageOf(this.#services.db, this.#loop.failure);
-  }
-
-  get progress(): number {
-    return this.#progress;
-  }
-
-  held(): Held & { in_flight: number } {
+  override held(): Held & { in_flight: number } {
     const inFlight = this.#inFlight();
     return {
       in_flight: inFlight.length,
-      to_record: this.#leases.size - inFlight.length,
+      to_record: this.leases.size - inFlight.length,
       ...this.#thread.phases,
     };
   }
 
-  oldestWaitMs(): number {
+  override oldestWaitMs(): number {
     return this.#thread.oldestWaitMs();
   }
 
-  async #round(): Promise<number> {
-    const { clock } = this.#services.deps;
-    const now = clock.now();
-    // In a write of its own: the settling write has locked rows of images
-    // already, and an upload that waits for one may hold what renewing needs.
-    await this.#leases.renew();
-    if (await this.#leases.releaseDead() > 0) {
-      this.#progress++;
-      return 0;
-    }
+  protected async look(now: number): Promise<Looked> {
+    const { deps } = this.#services;
     const picked = await this.#pick(now);
-    await this.#services.deps.maybe?.("images picked");
+    await deps.maybe?.("images picked");
     this.#next = picked.round;
-    const ended = this.#leases.inReach().filter(({ end }) => end !== null);
-    let moved = picked.shares.length === 0 && this.#isNothingDue();
+    const ended = this.leases.inReach().filter(({ end }) => end !== null);
     const places = picked.shares.reduce((sum, { limit }) => sum + limit, 0);
-    let claimed = 0;
-    if (ended.length + places > 0) {
-      claimed = await this.#write(ended, picked.shares);
-      moved ||= claimed + ended.length > 0;
-    }
-    if (moved) this.#progress++;
+    const claimed = ended.length + places > 0
+      ? await this.#write(ended, picked.shares)
+      : 0;
+    const found = {
+      due: picked.shares.length,
+      moved: claimed + ended.length,
+    };
     // Other origins may use the places for which there were no jobs.
     const again = (claimed > 0 && claimed < places) ||
       ended.some((job) =>
         job.end === "released" || job.end?.kind === "crashed" ||
-        this.#leases.get(job) !== undefined
+        this.leases.get(job) !== undefined
       );
-    if (again) return 0;
+    if (again) return { ...found, againInMs: 0 };
     const nextAt = Math.min(
       picked.nextDue,
       // Counted from the end of the round, however long it took, so that other
       // work runs in between.
-      picked.more ? clock.now() + NEXT_LOOK_MS : Infinity,
+      picked.more ? deps.clock.now() + NEXT_LOOK_MS : Infinity,
     );
-    return Math.max(1, nextAt - now);
+    return { ...found, againInMs: Math.max(1, nextAt - now) };
   }
 
   /**
-   * Whether nothing is in progress but what waits for a host or the store,
-   * which have time limits. Other jobs wait in the worker; it has to go on.
+   * What waits for a host or the store has time limits. Other jobs wait in the
+   * worker; it has to go on.
    */
-  #isNothingDue(): boolean {
+  protected override isIdle(): boolean {
     const { downloading = 0, storing = 0 } = this.#thread.phases;
-    return this.#leases.inReach().length === 0 || downloading + storing > 0;
+    return super.isIdle() || downloading + storing > 0;
   }
 
   #pick(now: number): Promise<Picked> {
@@ -287,37 +246,37 @@ export class ImageRole implements BackgroundRole {
     ended: readonly HeldImage[],
     shares: readonly ImageShare[],
   ): Promise<number> {
-    const { config, db, deps } = this.#services;
-    const lease = deps.ids.uuid();
+    const { config } = this.#services;
     let left = new Set<string>();
-    let claimedAt = 0;
-    const claimed = await db.write(async (tx) => {
-      if (this.#abandoned) return [];
-      left = await this.#recordEnds(tx, sellerNo, ended);
-      if (shares.length === 0) return [];
-      claimedAt = tx.now();
-      // In one round trip with the claims.
-      const room = roomOf(tx, sellerNo, config.imageQuota);
-      const claims = await Promise.all(
-        shares.map((share) =>
-          claimImages(tx, share, { lease, now: claimedAt, room })
-        ),
-      );
-      return claims.flat();
-    }, { seller: sellerNo });
-    await deps.maybe?.("images claimed");
-    for (const job of ended) if (!left.has(job.lease)) this.#leases.delete(job);
-    // The worker may have died while they were being claimed.
-    const { ready } = this.#thread;
-    const jobs = claimed.map((claim): HeldImage => {
-      const permit = this.#usage.take({ owner: claim.sellerId });
-      return { ...claim, permit, end: null };
-    });
-    this.#leases.add(jobs, claimedAt);
-    if (!ready) jobs.forEach(giveBack);
-    if (!ready) return claimed.length;
-    this.#thread.fetch(claimed);
-    return claimed.length;
+    const claims = await this.claim(
+      { seller: sellerNo },
+      async (tx, terms) => {
+        if (this.#abandoned) return [];
+        left = await this.#recordEnds(tx, sellerNo, ended);
+        if (shares.length === 0) return [];
+        // In one round trip with the claims.
+        const room = roomOf(tx, sellerNo, config.imageQuota);
+        const claims = await Promise.all(
+          shares.map((share) => claimImages(tx, share, { ...terms, room })),
+        );
+        return claims.flat();
+      },
+      (claims) => claims.map((claim) => this.#held(claim)),
+    );
+    for (const job of ended) if (!left.has(job.lease)) this.leases.delete(job);
+    this.#fetch(claims);
+    return claims.length;
+  }
+
+  #held(claim: ClaimedImage): HeldImage {
+    const permit = this.#usage.take({ owner: claim.sellerId });
+    return { ...claim, permit, end: null };
+  }
+
+  #fetch(claims: readonly ClaimedImage[]): void {
+    if (this.#thread.ready) return this.#thread.fetch(claims);
+    // The worker died while they were being claimed.
+    for (const claim of claims) giveBack(this.leases.get(claim)!);
   }
 
   /** Returns the leases of results to be recorded again; see `Settled`. */
@@ -357,7 +316,7 @@ export class ImageRole implements BackgroundRole {
     for (const result of results) {
       const { outcome } = result;
       this.#count(result);
-      const job = this.#leases.get(result);
+      const job = this.leases.get(result);
       if (job === undefined) continue;
       if (outcome.kind === "interrupted") {
         giveBack(job);
@@ -390,7 +349,7 @@ export class ImageRole implements BackgroundRole {
 
   /** Jobs that the worker has and has not reported. */
   #inFlight(): HeldImage[] {
-    return this.#leases.rows().filter(({ end }) => end === null);
+    return this.leases.rows().filter(({ end }) => end === null);
   }
 
   /** Only the job that the worker was inspecting is to blame, if any. */

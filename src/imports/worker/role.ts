@@ -3,21 +3,11 @@
  * parts, and gives it back, so that the imports of a seller take turns. Several
  * processes may do so.
  */
-import {
-  inReach,
-  outageOf,
-  type Tx,
-  wholeOutageOf,
-} from "../../database/db.ts";
-import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
+import { inReach, outageOf, type Tx } from "../../database/db.ts";
+import { LeasedRole, LOOK_MS, type Looked } from "../../jobs/leased_role.ts";
 import { eachSeller, type Leased } from "../../jobs/lease_queue.ts";
-import { Loop } from "../../jobs/loop.ts";
-import type { BackgroundRole } from "../../jobs/role_keeper.ts";
-import { Calls } from "../../lib/calls.ts";
-import type { Held } from "../../lib/holders.ts";
 import { type Detail, ServiceError } from "../../lib/errors.ts";
 import { inSpan } from "../../lib/tracing.ts";
-import { within } from "../../lib/waits.ts";
 import type { Services } from "../../services.ts";
 import { checkPart } from "../check.ts";
 import { AFTER_FAILURE_MS, type Import, IMPORTS, isOpen } from "../import.ts";
@@ -41,14 +31,10 @@ import { checkUndo, storeUndo } from "../undo.ts";
  * away have no place.
  */
 const AT_ONCE = 8;
-/** How often it looks for rows that other processes wrote. */
-const LOOK_MS = 1_000;
 /** How long an import is worked on before others of its seller have a turn. */
 const TURN_MS = 1_000;
 /** An import fails when one part has failed so often. */
 const FAILURES = 5;
-/** How long parts in hand may take to end after a stop. */
-const STOP_MS = 2_000;
 /** The pause while the service cannot go on. */
 const OUTAGE_MS = 1_000;
 
@@ -57,65 +43,21 @@ export interface ImportRoleOptions {
   shared: boolean;
 }
 
-export class ImportRole implements BackgroundRole {
+/** At most one import of a seller is in hand. */
+export class ImportRole extends LeasedRole {
   readonly #services: Services;
-  readonly #loop: Loop;
-  /** The leases of imports in hand, one of each seller. */
-  readonly #leases: HeldLeases;
   /**
    * Sellers with due imports that a look found while there was room, and since
    * when; in monotonic milliseconds.
    */
   #waiting = new Map<number, number>();
-  readonly #working = new Calls();
-  readonly #aborting = new AbortController();
-  #progress = 0;
 
   constructor(services: Services, { shared }: ImportRoleOptions) {
-    const { deps, signals } = services;
+    super(services, { queue: IMPORTS, shared });
     this.#services = services;
-    this.#leases = new HeldLeases({ ...services, queue: IMPORTS, shared });
-    this.#loop = new Loop({
-      name: "imports",
-      deps,
-      signal: signals.imports,
-      idleMs: LOOK_MS,
-      step: () => this.#step(),
-    });
   }
 
-  start(): void {
-    this.#loop.start();
-  }
-
-  /** Ends after the commits in hand; gives back the rest. */
-  async stop(): Promise<void> {
-    await this.#loop.stop();
-    this.#aborting.abort();
-    const { clock } = this.#services.deps;
-    await within(clock, STOP_MS, this.#working.ended());
-  }
-
-  /** What it holds is taken over when its leases have ended. */
-  abandon(): Promise<void> {
-    this.#aborting.abort();
-    void this.#loop.stop();
-    return Promise.resolve();
-  }
-
-  trouble(): string | null {
-    return wholeOutageOf(this.#services.db, this.#loop.failure);
-  }
-
-  get progress(): number {
-    return this.#progress;
-  }
-
-  held(): Held & { in_flight: number } {
-    return { in_flight: this.#leases.size, working: this.#working.size };
-  }
-
-  oldestWaitMs(): number {
+  override oldestWaitMs(): number {
     const { db, deps } = this.#services;
     const now = deps.clock.monotonic();
     const waiting = Array.from(
@@ -126,61 +68,39 @@ export class ImportRole implements BackgroundRole {
       .reduce((oldest, { since }) => Math.max(oldest, now - since), 0);
   }
 
-  async #step(): Promise<number> {
+  protected async look(now: number): Promise<Looked> {
     const { db, deps } = this.#services;
-    const now = deps.clock.now();
-    await this.#leases.renew();
-    if (await this.#leases.releaseDead() > 0) {
-      this.#progress++;
-      return 0;
-    }
-    const inHand = new Set(this.#leases.rows().map(({ sellerNo }) => sellerNo));
+    const inHand = new Set(this.leases.rows().map(({ sellerNo }) => sellerNo));
     const due = await db.read(
       (sql) => dueSellers(sql, now, AT_ONCE + inHand.size),
       { single: true },
     );
     const free = due.filter(({ no }) => !inHand.has(no))
-      .slice(0, Math.max(0, AT_ONCE - this.#leases.inReach().length));
+      .slice(0, Math.max(0, AT_ONCE - this.leases.inReach().length));
     const found = deps.clock.monotonic();
     this.#waiting = new Map(
       free.map(({ no }) => [no, this.#waiting.get(no) ?? found]),
     );
-    await eachSeller(
+    const claimed = await eachSeller(
       free.map((seller) => ({ sellerNo: seller.no, seller })),
       (_, [{ seller }]) => this.#claim(seller),
     );
-    if (this.#leases.inReach().length === 0) this.#progress++;
-    return LOOK_MS;
+    const moved = claimed.filter((isClaimed) => isClaimed).length;
+    return { due: this.#waiting.size, moved, againInMs: LOOK_MS };
   }
 
-  async #claim(seller: DueSeller): Promise<void> {
-    const { db, deps } = this.#services;
-    const lease = deps.ids.uuid();
-    const { leased, now } = await db.write(async (tx) => {
-      const now = tx.now();
-      return { leased: await claimImport(tx, seller.no, { lease, now }), now };
-    }, {
-      seller: seller.no,
-      owner: seller.id,
-      order: `imports ${seller.id}`,
-    });
+  /** Whether it claimed an import of a seller, and works on it. */
+  async #claim(seller: DueSeller): Promise<boolean> {
+    const leased = await this.claim(
+      { seller: seller.no, owner: seller.id, order: `imports ${seller.id}` },
+      (tx, terms) => claimImport(tx, seller.no, terms),
+      (leased) => leased === null ? [] : [leased],
+    );
     // null: another process has it, or another import of the seller comes first.
     this.#waiting.delete(seller.no);
-    if (leased === null) return;
-    this.#leases.add([leased], now);
-    const working = this.#workOn(seller, leased)
-      .catch((error) =>
-        // The lease expires by itself; the import goes on then.
-        deps.log.error("import_not_recorded", {
-          import: leased.id,
-          error: String(error),
-        })
-      )
-      .finally(() => {
-        this.#leases.delete(leased);
-        this.#services.signals.imports.notify();
-      });
-    this.#working.add(working);
+    if (leased === null) return false;
+    this.launch([leased], () => this.#workOn(seller, leased));
+    return true;
   }
 
   /** Does parts of an import for a while. */
@@ -194,11 +114,11 @@ export class ImportRole implements BackgroundRole {
         if (job === null) return;
         if (isOver) break;
         await inSpan("import.part", () => this.#do(job), { root: true });
-        this.#progress++;
+        this.moved();
         signals.progress.announce(leased.id);
         await deps.maybe?.("import part done");
         isOver = deps.clock.monotonic() >= until ||
-          this.#aborting.signal.aborted;
+          this.aborting.aborted;
       }
       const settlement = { ...leased, dueAt: deps.clock.now() };
       await this.#end(seller, (tx) => releaseImport(tx, settlement, false));
@@ -225,8 +145,8 @@ export class ImportRole implements BackgroundRole {
       if (row !== null) this.#ended(seller, row);
       return null;
     }
-    const abort = this.#aborting.signal;
-    const moved = () => void this.#progress++;
+    const abort = this.aborting;
+    const moved = () => this.moved();
     return { seller, leased, key, row: row!, part, abort, moved };
   }
 
@@ -258,7 +178,7 @@ export class ImportRole implements BackgroundRole {
     error: unknown,
   ): Promise<void> {
     const { deps } = this.#services;
-    const isOurs = outageOf(error) !== null || this.#aborting.signal.aborted ||
+    const isOurs = outageOf(error) !== null || this.aborting.aborted ||
       error instanceof ServiceError && [401, 403, 503].includes(error.status);
     const problem = problemOf(error);
     if (!isOurs) {
@@ -282,9 +202,8 @@ export class ImportRole implements BackgroundRole {
     this.#services.signals.progress.announce(leased.id);
   }
 
-  #end(seller: DueSeller, fn: (tx: Tx) => Promise<void>): Promise<void> {
-    const abort = this.#aborting.signal;
-    return writeEnd(this.#services, fn, { seller: seller.no, abort });
+  #end(seller: DueSeller, write: (tx: Tx) => Promise<void>): Promise<void> {
+    return this.settle({ seller: seller.no }, write);
   }
 }
 

@@ -4,22 +4,12 @@
  * sends it, and records the outcome. A mail server or an endpoint that is away is
  * left alone for a while, and costs nothing else.
  */
-import {
-  type Part,
-  partsOf,
-  type Tx,
-  wholeOutageOf,
-} from "../../database/db.ts";
-import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
-import { Loop } from "../../jobs/loop.ts";
+import { type Part, partsOf, type Tx } from "../../database/db.ts";
+import { LeasedRole, LOOK_MS, type Looked } from "../../jobs/leased_role.ts";
 import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
 import { PeriodicJobs } from "../../jobs/periodic_jobs.ts";
-import type { BackgroundRole } from "../../jobs/role_keeper.ts";
-import { Calls } from "../../lib/calls.ts";
 import { SECOND_MS } from "../../lib/durations.ts";
-import type { Held } from "../../lib/holders.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
-import { within } from "../../lib/waits.ts";
 import { Outbound, OutboundError } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
 import { USER_AGENT } from "../../version.ts";
@@ -39,22 +29,19 @@ import {
 import { digest, operatorPayload, payloadId } from "../text.ts";
 import { Seen } from "./seen.ts";
 
-/** How often it looks for rows that other processes wrote. */
-const STEP_MS = SECOND_MS;
 /** How often it looks for new notices. */
-const LOOK_MS = 5 * SECOND_MS;
+const LOOK_FOR_NEW_MS = 5 * SECOND_MS;
 const SEE_MS = 4 * SECOND_MS;
 /** Mails, or requests, in flight of one process. */
 const AT_ONCE = 4;
 /** How long those in flight may take to end after a stop. */
-const STOP_MS = 2_000;
+const GRACE_MS = 2_000;
 const ANSWER_MS = 15_000;
 const ANSWER_BYTES = 16 * 1_024;
 /** Pauses of a mail server or an endpoint that is away. */
 const FIRST_PAUSE_MS = 2 * SECOND_MS;
 const LONGEST_PAUSE_MS = 8 * SECOND_MS;
 const LONGEST_RETRY_AFTER_MS = 60 * SECOND_MS;
-/** The operator chose the address. */
 const EVERYWHERE = ["0.0.0.0/0", "::/0"];
 
 export interface NoticeRoleOptions {
@@ -81,38 +68,40 @@ interface Channel {
   trouble: OngoingFailure;
   /** Monotonic milliseconds. */
   pausedUntil: number;
-  claim: (tx: Tx, sellerNo: number) => Promise<Claimed | "put_off" | null>;
+  claim: (
+    tx: Tx,
+    sellerNo: number,
+    lease: string,
+  ) => Promise<Claimed | "put_off" | null>;
   send: (claimed: Claimed) => Promise<Result>;
 }
 
-export class NoticeRole implements BackgroundRole {
+export class NoticeRole extends LeasedRole {
   readonly #services: Services;
-  readonly #loop: Loop;
   readonly #looks: PeriodicJobs;
   readonly #seen: Seen;
   readonly #outbound: Outbound;
   readonly #channels: Channel[];
-  readonly #leases: HeldLeases;
-  readonly #sending = new Calls();
-  readonly #aborting = new AbortController();
   /** Monotonic milliseconds. */
   #seeAt = 0;
-  #progress = 0;
 
   constructor(services: Services, { isLooking }: NoticeRoleOptions) {
-    const { config, deps, signals, network, mailer } = services;
-    this.#services = services;
-    this.#leases = new HeldLeases({
-      ...services,
-      queue: NOTICES,
-      shared: true,
-    });
-    this.#outbound = new Outbound({
+    const { config, deps, network, mailer } = services;
+    // The operator chose the address.
+    const outbound = new Outbound({
       allowPrivate: EVERYWHERE,
       userAgent: USER_AGENT,
       clock: deps.clock,
       ...network,
     });
+    super(services, {
+      queue: NOTICES,
+      shared: true,
+      graceMs: GRACE_MS,
+      outbound,
+    });
+    this.#services = services;
+    this.#outbound = outbound;
     const channel = (
       recipient: Recipient,
       ways: Pick<Channel, "claim" | "send">,
@@ -126,12 +115,12 @@ export class NoticeRole implements BackgroundRole {
     });
     this.#channels = [
       ...(config.noticesUrl === null ? [] : [channel("operator", {
-        claim: (tx, no) => claimForOperator(tx, no, deps.ids.uuid()),
+        claim: claimForOperator,
         send: ({ notices: [notice] }) => this.#postToOperator(notice),
       })]),
       ...(mailer === null ? [] : [channel("seller", {
-        claim: (tx, no) =>
-          claimForSeller(tx, no, deps.ids.uuid(), deps.ids.uuid()),
+        claim: (tx, no, lease) =>
+          claimForSeller(tx, no, lease, deps.ids.uuid()),
         send: (claimed) => this.#mailToSeller(claimed),
       })]),
     ];
@@ -139,146 +128,120 @@ export class NoticeRole implements BackgroundRole {
     const looks = new NoticeLooks(services);
     this.#looks = new PeriodicJobs("notice_looks", [{
       name: "notice_looks",
-      everyMs: LOOK_MS,
+      everyMs: LOOK_FOR_NEW_MS,
       isOurs: isLooking,
       run: () => looks.run(),
     }], deps);
-    this.#loop = new Loop({
-      name: "notices",
-      deps,
-      signal: signals.notices,
-      idleMs: STEP_MS,
-      step: () => this.#step(),
-    });
   }
 
-  start(): void {
-    this.#loop.start();
+  override start(): void {
+    super.start();
     this.#looks.start();
   }
 
-  /** Waits a while for what is in flight; the rest is sent again. */
-  async stop(): Promise<void> {
-    const { clock } = this.#services.deps;
-    await Promise.all([this.#loop.stop(), this.#looks.stop()]);
-    await within(clock, STOP_MS, this.#sending.ended());
-    this.#aborting.abort();
-    await within(clock, STOP_MS, this.#sending.ended());
-    this.#outbound.close();
+  override async stop(): Promise<void> {
+    await Promise.all([this.#looks.stop(), super.stop()]);
   }
 
-  /** What it holds is sent again when its leases have ended. */
-  abandon(): Promise<void> {
-    this.#aborting.abort();
-    void this.#loop.stop();
+  override abandon(): Promise<void> {
     void this.#looks.stop();
-    this.#outbound.close();
-    return Promise.resolve();
+    return super.abandon();
   }
 
-  trouble(): string | null {
-    return wholeOutageOf(this.#services.db, this.#loop.failure);
-  }
-
-  get progress(): number {
-    return this.#progress;
-  }
-
-  held(): Held & { in_flight: number } {
-    return {
-      in_flight: this.#leases.size,
-      sending: this.#sending.size,
-      ...this.#outbound.held(),
-    };
-  }
-
-  oldestWaitMs(): number {
-    return this.#outbound.oldestWaitMs();
-  }
-
-  async #step(): Promise<number> {
+  /** Sees what is wrong, which may be that the database is away. */
+  protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;
-    if (config.noticesUrl !== null && clock.monotonic() >= this.#seeAt) {
-      this.#seeAt = clock.monotonic() + SEE_MS;
-      await this.#seen.look();
+    if (config.noticesUrl === null || clock.monotonic() < this.#seeAt) return;
+    this.#seeAt = clock.monotonic() + SEE_MS;
+    await this.#seen.look();
+  }
+
+  protected async look(now: number): Promise<Looked> {
+    const found = { due: 0, moved: 0 };
+    for (const channel of this.#channels) {
+      const { due, moved } = await this.#sendDue(channel, now);
+      found.due += due;
+      found.moved += moved;
     }
-    await this.#leases.renew();
-    if (await this.#leases.releaseDead() > 0) this.#progress++;
-    let due = 0;
-    for (const channel of this.#channels) due += await this.#sendDue(channel);
-    if (due === 0 && this.#leases.inReach().length === 0) this.#progress++;
-    return STEP_MS;
+    return { ...found, againInMs: LOOK_MS };
   }
 
   /**
-   * Begins to send what is due, as far as there is room; returns to how many
-   * sellers, or about how many, something is due. Nothing is during a pause.
+   * Begins to send what is due, as far as there is room. Nothing is due during a
+   * pause.
    */
-  async #sendDue(channel: Channel): Promise<number> {
+  async #sendDue(
+    channel: Channel,
+    now: number,
+  ): Promise<Omit<Looked, "againInMs">> {
     const { db, deps: { clock } } = this.#services;
-    if (clock.monotonic() < channel.pausedUntil) return 0;
-    let found = 0;
+    const found = { due: 0, moved: 0 };
+    if (clock.monotonic() < channel.pausedUntil) return found;
     // One that was away is tried with one.
     const most = channel.failures > 0 ? 1 : AT_ONCE;
     for (const part of partsOf(db)) {
       const room = most - channel.inFlight.size;
       if (room <= 0) return found;
       const due = await part.read(
-        (sql) => dueFor(sql, channel.recipient, clock.now(), room),
+        (sql) => dueFor(sql, channel.recipient, now, room),
         { single: true },
       );
-      found += due.length;
+      found.due += due.length;
       for (const sellerNo of due) {
-        const { claimed, now } = await part.write(async (tx) => {
-          const now = tx.now();
-          return { claimed: await channel.claim(tx, sellerNo), now };
-        });
-        if (claimed === null) continue;
-        this.#progress++;
-        if (claimed === "put_off") continue;
-        this.#leases.add(claimed.leased, now);
-        this.#launch(part, channel, claimed);
+        if (await this.#claim(part, channel, sellerNo)) found.moved++;
       }
     }
     return found;
   }
 
-  #launch(part: Part, channel: Channel, claimed: Claimed): void {
-    const { deps, signals } = this.#services;
+  /** Whether it claimed notices to a seller, or put them off. */
+  async #claim(
+    part: Part,
+    channel: Channel,
+    sellerNo: number,
+  ): Promise<boolean> {
+    const claimed = await this.claim(
+      { db: part },
+      (tx, { lease }) => channel.claim(tx, sellerNo, lease),
+      (claimed) =>
+        claimed === null || claimed === "put_off" ? [] : claimed.leased,
+    );
+    if (claimed === null || claimed === "put_off") return claimed !== null;
     channel.inFlight.add(claimed);
-    const sending = this.#send(part, channel, claimed)
-      .catch((error) =>
-        // The lease expires by itself; it is sent again then.
-        deps.log.error("notice_not_recorded", { error: String(error) })
-      )
-      .finally(() => {
-        channel.inFlight.delete(claimed);
-        for (const leased of claimed.leased) this.#leases.delete(leased);
-        signals.notices.notify();
-      });
-    this.#sending.add(sending);
+    this.launch(claimed.leased, () => this.#send(part, channel, claimed));
+    return true;
   }
 
   async #send(part: Part, channel: Channel, claimed: Claimed): Promise<void> {
-    const { db, deps, metrics } = this.#services;
-    await deps.maybe?.("notices claimed");
-    const result = await channel.send(claimed);
-    this.#note(channel, result);
-    await deps.maybe?.("notices sent");
+    try {
+      const result = await channel.send(claimed);
+      this.#note(channel, result);
+      await this.#services.deps.maybe?.("notices sent");
+      await this.#record(part, channel, claimed, result);
+    } finally {
+      channel.inFlight.delete(claimed);
+    }
+  }
+
+  async #record(
+    part: Part,
+    channel: Channel,
+    claimed: Claimed,
+    { outcome }: Result,
+  ): Promise<void> {
+    const { db, metrics } = this.#services;
     const { recipient } = channel;
-    metrics.notices.add(1, recipient, result.outcome);
+    metrics.notices.add(1, recipient, outcome);
     const isMailed = recipient === "seller" &&
-      ["sent", "unsure"].includes(result.outcome);
-    await writeEnd({ db: part, deps }, async (tx) => {
+      ["sent", "unsure"].includes(outcome);
+    const onFailure = () => {
+      if (!partsOf(db).includes(part)) channel.inFlight.delete(claimed);
+    };
+    await this.settle({ db: part, onFailure }, async (tx) => {
       if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
-      await settleNotices(tx, claimed, result.outcome);
-    }, {
-      abort: this.#aborting.signal,
-      onFailure: () => {
-        if (!partsOf(db).includes(part)) channel.inFlight.delete(claimed);
-      },
+      await settleNotices(tx, claimed, outcome);
     });
-    this.#progress++;
+    this.moved();
   }
 
   /** Notes whether the other side takes what it is sent. */
@@ -332,7 +295,7 @@ export class NoticeRole implements BackgroundRole {
           body,
           timeoutMs: ANSWER_MS,
           maxAnswerBytes: ANSWER_BYTES,
-          signal: this.#aborting.signal,
+          signal: this.aborting,
         },
       );
       if (status >= 200 && status < 300) return { outcome: "sent" };
@@ -353,8 +316,7 @@ export class NoticeRole implements BackgroundRole {
     });
     if (to === null) return { outcome: "refused", reason: "unsubscribed" };
     const mail = digest(notices, to, { id, publicUrl: publicUrl() });
-    const { signal } = this.#aborting;
-    const { outcome, reason } = await mailer!.send(mail, signal);
+    const { outcome, reason } = await mailer!.send(mail, this.aborting);
     switch (outcome) {
       case "sent":
         return { outcome: "sent" };

@@ -5,11 +5,8 @@
  */
 import { Outbound } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
-import { type Tx, wholeOutageOf } from "../../database/db.ts";
-import { Calls } from "../../lib/calls.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { Tx } from "../../database/db.ts";
 import type { Permit } from "../../lib/usage.ts";
-import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type Claim,
   claimDeliveries,
@@ -18,7 +15,7 @@ import {
   type QueueHead,
   queueHeads,
 } from "../rows/queue.ts";
-import { HeldLeases, writeEnd } from "../../jobs/held_leases.ts";
+import { LeasedRole, LOOK_MS, type Looked } from "../../jobs/leased_role.ts";
 import { eachSeller, type Leased } from "../../jobs/lease_queue.ts";
 import { DELIVERIES } from "../webhook.ts";
 import {
@@ -31,14 +28,11 @@ import {
 import { type ClaimShare, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
-import { Loop } from "../../jobs/loop.ts";
 import { pause } from "../../lib/waits.ts";
 import { sendPayload } from "./attempt.ts";
 
-/** How often it looks for rows that other processes wrote. */
-const LOOK_MS = 1_000;
 /** How long attempts in flight may take to end after a stop. */
-const STOP_MS = 2_000;
+const GRACE_MS = 2_000;
 /** A failing webhook keeps its slot this long for each failure in a row. */
 const REST_MS = 10;
 const REST_MAX_MS = 1_000;
@@ -53,111 +47,54 @@ export interface WebhookRoleOptions {
   shared: boolean;
 }
 
-export class WebhookRole implements BackgroundRole {
+export class WebhookRole extends LeasedRole<Claim> {
   readonly #services: RoleServices;
   readonly #outbound: Outbound;
-  readonly #loop: Loop;
   readonly #inFlight: InFlight;
-  readonly #leases: HeldLeases<Claim>;
-  readonly #sending = new Calls();
-  readonly #aborting = new AbortController();
-  #progress = 0;
 
   constructor(services: RoleServices, { shared }: WebhookRoleOptions) {
-    const { config, deps, signals, network } = services;
-    this.#services = services;
-    this.#leases = new HeldLeases({ ...services, queue: DELIVERIES, shared });
-    this.#inFlight = new InFlight(deps.clock);
-    this.#outbound = new Outbound({
+    const { config, deps, network } = services;
+    const outbound = new Outbound({
       allowPrivate: config.allowPrivate,
       userAgent: USER_AGENT,
       clock: deps.clock,
       ...network,
     });
-    this.#loop = new Loop({
-      name: "webhooks",
-      deps,
-      signal: signals.deliveries,
-      idleMs: LOOK_MS,
-      step: () => this.#step(),
+    super(services, {
+      queue: DELIVERIES,
+      shared,
+      graceMs: GRACE_MS,
+      outbound,
     });
+    this.#services = services;
+    this.#outbound = outbound;
+    this.#inFlight = new InFlight(deps.clock);
   }
 
-  start(): void {
-    this.#loop.start();
-  }
-
-  /**
-   * Stops claiming, waits two seconds for attempts in flight, and releases the
-   * rest.
-   */
-  async stop(): Promise<void> {
-    await this.#loop.stop();
-    const cancel = this.#services.deps.clock.after(
-      STOP_MS,
-      () => this.#aborting.abort(),
-    );
-    await this.#sending.ended();
-    cancel();
-    this.#outbound.close();
-  }
-
-  /** Its claimed deliveries are sent again when their leases have ended. */
-  abandon(): Promise<void> {
-    this.#aborting.abort();
-    void this.#loop.stop();
-    this.#outbound.close();
-    return Promise.resolve();
-  }
-
-  trouble(): string | null {
-    return wholeOutageOf(this.#services.db, this.#loop.failure);
-  }
-
-  get progress(): number {
-    return this.#progress;
-  }
-
-  held(): Held & { in_flight: number } {
-    return {
-      in_flight: this.#leases.size,
-      sending: this.#sending.size,
-      ...this.#outbound.held(),
-    };
-  }
-
-  oldestWaitMs(): number {
-    return this.#outbound.oldestWaitMs();
-  }
-
-  async #step(): Promise<number> {
-    const { clock } = this.#services.deps;
-    const now = clock.now();
-    await this.#leases.renew();
-    const interrupt = (tx: Tx, own: readonly Leased[]) =>
-      this.#interrupt(tx, own);
-    if (await this.#leases.releaseDead(interrupt) > 0) {
-      this.#progress++;
-      return 0;
-    }
-    const heads = await this.#services.db.read(
+  protected async look(now: number): Promise<Looked> {
+    const { db, deps } = this.#services;
+    const heads = await db.read(
       (sql) => queueHeads(sql, now + LOOK_MS),
       { single: true },
     );
-    await this.#services.deps.maybe?.("deliveries looked at");
+    await deps.maybe?.("deliveries looked at");
     const due = heads.filter(({ dueAt }) => dueAt <= now);
     const shares = this.#inFlight.shares(due);
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
     const claimed = given > 0 ? await this.#claim(shares) : 0;
-    const isIdle = due.length === 0 && this.#leases.inReach().length === 0;
-    if (isIdle || claimed > 0) this.#progress++;
+    const found = { due: due.length, moved: claimed };
     // Another webhook may use the slots that one webhook did not need.
-    if (claimed < given && shares.length < due.length) return 0;
+    const isLeft = claimed < given && shares.length < due.length;
+    if (isLeft) return { ...found, againInMs: 0 };
     const next = heads.find(({ dueAt }) => dueAt > now);
-    return next === undefined ? LOOK_MS : next.dueAt - now;
+    const againInMs = next === undefined ? LOOK_MS : next.dueAt - now;
+    return { ...found, againInMs };
   }
 
-  async #interrupt(tx: Tx, own: readonly Leased[]): Promise<void> {
+  protected override async endDead(
+    tx: Tx,
+    own: readonly Leased[],
+  ): Promise<void> {
     const { clock } = this.#services.deps;
     const settlement = { now: clock.now(), fraction: 0 };
     for (const leased of own) {
@@ -178,35 +115,15 @@ export class WebhookRole implements BackgroundRole {
     sellerNo: number,
     shares: readonly ClaimShare[],
   ): Promise<number> {
-    const { db, deps } = this.#services;
-    const lease = deps.ids.uuid();
-    let claimedAt = 0;
-    const flights = await db.write((tx) => {
-      // The write may have waited long.
-      claimedAt = tx.now();
-      return claimShares(tx, shares, { lease, now: claimedAt });
-    }, { seller: sellerNo });
-    await deps.maybe?.("deliveries claimed");
-    this.#leases.add(flights.map(({ claim }) => claim), claimedAt);
-    for (const flight of flights) this.#launch(flight);
+    const flights = await this.claim(
+      { seller: sellerNo },
+      (tx, terms) => claimShares(tx, shares, terms),
+      (flights) => flights.map(({ claim }) => claim),
+    );
+    for (const flight of flights) {
+      this.launch([flight.claim], () => this.#deliver(flight));
+    }
     return flights.length;
-  }
-
-  #launch(flight: Flight): void {
-    const { claim } = flight;
-    const sending = this.#deliver(flight)
-      .catch((error) =>
-        // Its lease expires by itself; it is sent again then.
-        this.#services.deps.log.error("delivery_not_recorded", {
-          delivery: claim.id,
-          error: String(error),
-        })
-      )
-      .finally(() => {
-        this.#leases.delete(claim);
-        this.#services.signals.deliveries.notify();
-      });
-    this.#sending.add(sending);
   }
 
   async #deliver(flight: Flight): Promise<void> {
@@ -241,7 +158,7 @@ export class WebhookRole implements BackgroundRole {
       owner: head.sellerId,
       outbound: this.#outbound,
       clock: deps.clock,
-      signal: this.#aborting.signal,
+      signal: this.aborting,
     });
     const endedAt = deps.clock.monotonic();
     // The seller does not pay for the time after the answer.
@@ -249,7 +166,7 @@ export class WebhookRole implements BackgroundRole {
     await deps.maybe?.("delivery answered");
     const settled = await this.#record(flight, outcome, place);
     await deps.maybe?.("delivery recorded");
-    this.#progress++;
+    this.moved();
     this.#count(outcome, deps.clock.now() - payload.createdAt);
     if (settled !== null) this.#log(flight, outcome, settled);
     return { outcome, failures: settled?.webhookFailures ?? null, endedAt };
@@ -274,21 +191,19 @@ export class WebhookRole implements BackgroundRole {
   ): Promise<Settled | null> {
     const { db, deps } = this.#services;
     const { sellerNo, webhookId } = flight.head;
-    return await writeEnd(
-      this.#services,
+    return await this.settle(
+      {
+        seller: sellerNo,
+        shared: { kind: "outcomes", key: webhookId },
+        onFailure: () => {
+          if (db.spread?.isAway(sellerNo)) place[Symbol.dispose]();
+        },
+      },
       (tx) =>
         settleDelivery(tx, flight.claim, outcome, {
           now: deps.clock.now(),
           fraction: randomFraction(deps.ids.random(4)),
         }),
-      {
-        seller: sellerNo,
-        shared: { kind: "outcomes", key: webhookId },
-        abort: this.#aborting.signal,
-        onFailure: () => {
-          if (db.spread?.isAway(sellerNo)) place[Symbol.dispose]();
-        },
-      },
     );
   }
 
@@ -300,7 +215,7 @@ export class WebhookRole implements BackgroundRole {
     const { clock } = this.#services.deps;
     const until = since + Math.min(REST_MAX_MS, restMs);
     const ms = until - clock.monotonic();
-    if (ms > 0) await pause(clock, ms, this.#aborting.signal);
+    if (ms > 0) await pause(clock, ms, this.aborting);
   }
 
   #log({ claim, head }: Flight, outcome: Outcome, settled: Settled): void {

@@ -1,0 +1,266 @@
+/**
+ * A background role that works on the rows of a queue, under leases.
+ *
+ * Each step renews the leases that the role holds, ends those of dead processes,
+ * and calls `look`, which claims due rows (`claim`) and begins to work on them
+ * (`launch`). The leases are held until the outcome is recorded (`settle`), so
+ * that no row is worked on twice. All state is in the rows: another process
+ * takes over what this one leaves, when its leases have ended.
+ */
+import type { Deps } from "../deps.ts";
+import {
+  type Db,
+  type Tx,
+  wholeOutageOf,
+  type WriteOptions,
+} from "../database/db.ts";
+import { Calls } from "../lib/calls.ts";
+import { SECOND_MS } from "../lib/durations.ts";
+import type { Held } from "../lib/holders.ts";
+import { within } from "../lib/waits.ts";
+import type { Outbound } from "../net/outbound.ts";
+import { HeldLeases, writeEnd } from "./held_leases.ts";
+import { eachSeller, type Leased, type LeaseQueue, release } from "./lease_queue.ts";
+import { Loop, type LoopDeps } from "./loop.ts";
+import { type QueueName, QUEUES } from "./queues.ts";
+import type { BackgroundRole } from "./role_keeper.ts";
+import type { Signals } from "./signals.ts";
+
+/** A step is made this often, as other processes write rows, too. */
+export const LOOK_MS = SECOND_MS;
+/** How long calls in progress may take to end once they are aborted. */
+const ABORTED_MS = 2 * SECOND_MS;
+
+export interface LeasedRoleServices {
+  db: Db;
+  deps: LoopDeps & Pick<Deps, "ids">;
+  signals: Pick<Signals, QueueName>;
+}
+
+export interface LeasedRoleOptions {
+  queue: LeaseQueue;
+  /**
+   * Whether other processes hold leases in the queue when this role begins; if
+   * not, those that are left are of a process that died.
+   */
+  shared: boolean;
+  /** How long calls in progress may go on after a stop; by default not at all. */
+  graceMs?: number;
+  /** Closed when the role ends. */
+  outbound?: Outbound;
+}
+
+/** What a look found. */
+export interface Looked {
+  /** How many due rows, or owners of such, there are and could be claimed. */
+  due: number;
+  /** How many rows were claimed, settled or put off. */
+  moved: number;
+  /** When to look again, counted from the begin of this step. */
+  againInMs: number;
+}
+
+/** What a claim is made with. */
+export interface ClaimTerms {
+  lease: string;
+  /** Of the write, which may have waited long; Unix milliseconds. */
+  now: number;
+}
+
+export abstract class LeasedRole<T extends Leased = Leased>
+  implements BackgroundRole {
+  /** Those of rows that are not settled. */
+  protected readonly leases: HeldLeases<T>;
+  readonly #services: LeasedRoleServices;
+  readonly #options: LeasedRoleOptions;
+  readonly #loop: Loop;
+  readonly #calls = new Calls();
+  readonly #aborting = new AbortController();
+  #progress = 0;
+
+  constructor(services: LeasedRoleServices, options: LeasedRoleOptions) {
+    const { queue, shared } = options;
+    this.#services = services;
+    this.#options = options;
+    this.leases = new HeldLeases({ ...services, queue, shared });
+    this.#loop = new Loop({
+      name: QUEUES[queue.table].role,
+      deps: services.deps,
+      signal: services.signals[queue.table],
+      idleMs: LOOK_MS,
+      step: () => this.#step(),
+    });
+  }
+
+  /**
+   * Claims what is due at `now` (Unix milliseconds), as far as there is room,
+   * and begins to work on it.
+   */
+  protected abstract look(now: number): Promise<Looked>;
+
+  /** Whether nothing that could go on is in progress. */
+  protected isIdle(): boolean {
+    return this.leases.inReach().length === 0;
+  }
+
+  /** Called first in each step; what it does needs no database. */
+  protected beforeStep(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Ends leases of dead processes; by default their rows are due at once. */
+  protected endDead?(tx: Tx, own: readonly Leased[]): Promise<void>;
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /**
+   * Claims nothing more, waits for calls in progress, aborts the rest and waits
+   * for that, too.
+   */
+  async stop(): Promise<void> {
+    const { outbound, graceMs = 0 } = this.#options;
+    const { clock } = this.#services.deps;
+    await this.#loop.stop();
+    if (graceMs > 0) await within(clock, graceMs, this.#calls.ended());
+    this.#aborting.abort();
+    await within(clock, ABORTED_MS, this.#calls.ended());
+    outbound?.close();
+  }
+
+  /** What the role holds is taken over when its leases have ended. */
+  abandon(): Promise<void> {
+    this.#aborting.abort();
+    void this.#loop.stop();
+    this.#options.outbound?.close();
+    return Promise.resolve();
+  }
+
+  trouble(): string | null {
+    return wholeOutageOf(this.#services.db, this.#loop.failure);
+  }
+
+  get progress(): number {
+    return this.#progress;
+  }
+
+  held(): Held & { in_flight: number } {
+    return {
+      in_flight: this.leases.size,
+      working: this.#calls.size,
+      ...this.#options.outbound?.held(),
+    };
+  }
+
+  oldestWaitMs(): number {
+    return this.#options.outbound?.oldestWaitMs() ?? 0;
+  }
+
+  /** Fires when work in progress has to end. */
+  protected get aborting(): AbortSignal {
+    return this.#aborting.signal;
+  }
+
+  /** Counts progress: some work was done. */
+  protected moved(): void {
+    this.#progress++;
+  }
+
+  async #step(): Promise<number> {
+    await this.beforeStep();
+    const now = this.#services.deps.clock.now();
+    // In a write of its own: one that settles has locked rows already, and an
+    // upload that waits for one of them may hold what renewing needs.
+    await this.leases.renew();
+    const endDead = this.endDead?.bind(this);
+    if (await this.leases.releaseDead(endDead) > 0) {
+      this.moved();
+      return 0;
+    }
+    const { due, moved, againInMs } = await this.look(now);
+    if (moved > 0 || (due === 0 && this.isIdle())) this.moved();
+    return againInMs;
+  }
+
+  /** Claims in a write; after its commit holds the leases of `rowsOf`. */
+  protected async claim<C>(
+    { db = this.#services.db, ...options }: WriteOptions & {
+      db?: Pick<Db, "write">;
+    },
+    write: (tx: Tx, terms: ClaimTerms) => Promise<C>,
+    rowsOf: (claimed: C) => Iterable<T>,
+  ): Promise<C> {
+    const { deps } = this.#services;
+    const lease = deps.ids.uuid();
+    let now = 0;
+    const claimed = await db.write((tx) => {
+      now = tx.now();
+      return write(tx, { lease, now });
+    }, options);
+    await deps.maybe?.(`${this.#options.queue.table} claimed`);
+    this.leases.add(rowsOf(claimed), now);
+    return claimed;
+  }
+
+  /** Works on claimed rows. Their leases are held until the work has ended. */
+  protected launch(rows: readonly T[], work: () => Promise<void>): void {
+    const { deps: { log }, signals } = this.#services;
+    const { table } = this.#options.queue;
+    const { kind } = QUEUES[table];
+    const call = work()
+      .catch((error) =>
+        // The leases expire by themselves; then the work is done again.
+        log.error(`${kind}_not_recorded`, {
+          [kind]: rows[0].id,
+          error: String(error),
+        })
+      )
+      .finally(() => {
+        for (const row of rows) this.leases.delete(row);
+        signals[table].notify();
+      });
+    this.#calls.add(call);
+  }
+
+  /**
+   * Gives back all leases, so that another process can go on at once. `record`
+   * records what is known of the rows of a seller, in the same write.
+   */
+  protected async giveBack(
+    record: (tx: Tx, sellerNo: number, rows: readonly T[]) => Promise<unknown> =
+      () => Promise.resolve(),
+  ): Promise<void> {
+    const { db, deps: { clock, log } } = this.#services;
+    const { queue } = this.#options;
+    try {
+      await eachSeller(
+        this.leases.rows(),
+        (seller, rows) =>
+          db.write(async (tx) => {
+            await record(tx, seller, rows);
+            await release(tx, queue, rows, clock.now());
+          }, { seller }),
+      );
+    } catch (error) {
+      // The leases expire, and the rows are due again then.
+      const { kind } = QUEUES[queue.table];
+      log.error(`${kind}_release_failed`, { error: String(error) });
+    }
+  }
+
+  /**
+   * Records the outcome of work, again until the database accepts it, unless the
+   * role has to end. `onFailure` is called after each try that failed.
+   */
+  protected settle<R>(
+    { db = this.#services.db, ...options }: WriteOptions & {
+      db?: Pick<Db, "write">;
+      onFailure?: () => void;
+    },
+    write: (tx: Tx) => Promise<R>,
+  ): Promise<R> {
+    const { deps } = this.#services;
+    return writeEnd({ db, deps }, write, { ...options, abort: this.aborting });
+  }
+}

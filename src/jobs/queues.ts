@@ -1,0 +1,56 @@
+/**
+ * The queues: a row for each. Its signal, metrics, counts, health check and the
+ * correction of its times follow from the row. The roles that work on the
+ * queues are in `roles.ts`.
+ */
+import type { Role } from "../config.ts";
+
+interface QueueRow {
+  /** The background role that works on it; also the name of its health check. */
+  role: string;
+  /** The role of the processes that maintain it. */
+  process: Role;
+  /** One of its jobs, in metrics and in the log. */
+  kind: string;
+  /** What waits in it, for the documentation of answers. */
+  about?: string;
+  /** Whether a job that has been due for long is late. */
+  showsAge: boolean;
+}
+
+/** By the name of its table. */
+export const QUEUES = {
+  images: {
+    role: "images",
+    process: "images",
+    kind: "image",
+    about: "to be fetched; counts stop at 100,000",
+    showsAge: true,
+  },
+  deliveries: {
+    role: "webhooks",
+    process: "webhooks",
+    kind: "delivery",
+    showsAge: true,
+  },
+  imports: {
+    role: "imports",
+    process: "api",
+    kind: "import",
+    about: "being checked or stored, or waiting for that",
+    // One waits for others of its seller.
+    showsAge: false,
+  },
+  notices: {
+    role: "notices",
+    process: "api",
+    kind: "notice",
+    about: "to be sent to sellers or the operator",
+    showsAge: true,
+  },
+} as const satisfies Record<string, QueueRow>;
+
+/** A queue, its table and its signal. */
+export type QueueName = keyof typeof QUEUES;
+
+export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[];
