@@ -1,5 +1,6 @@
 /** The register knows all that holds something while work is in progress. */
 import { assertEquals } from "@std/assert";
+import { QUEUE_NAMES } from "../src/jobs/queues.ts";
 import { boot, product } from "./support/app.ts";
 import { until } from "./support/clock.ts";
 import { reportedInSource } from "./support/source.ts";
@@ -8,10 +9,10 @@ import { reportedInSource } from "./support/source.ts";
  * What the register has, by the file that makes it and its class. What is a
  * part of another one is told by that.
  */
-const MADE: Record<string, string[]> = {
-  "app.ts Outbound": ["outbound"],
-  "app.ts RoleKeeper": ["deliveries", "images"],
-  "app.ts ImageRole": ["images"],
+const MADE: Record<string, readonly string[]> = {
+  "open_services.ts Outbound": ["outbound"],
+  "roles.ts RoleKeeper": QUEUE_NAMES,
+  "roles.ts ImageRole": ["images"],
   "database/postgres/engine.ts PostgresDb": ["database"],
   "database/postgres/engine.ts WriteQueues": ["database"],
   "database/postgres/write_queues.ts WaitList": ["database"],

@@ -746,6 +746,7 @@ export interface AuditEntry {
 export interface Backlog {
   /** to be fetched; counts stop at 100,000 */
   images: number;
+  /** to be sent, those in progress included */
   deliveries: number;
   /** being checked or stored, or waiting for that */
   imports: number;

@@ -1,4 +1,5 @@
 /** The content of `<service>` for every kind of answer. */
+import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import {
   NO_PRODUCTS,
@@ -368,10 +369,7 @@ const AUDIT_ENTRY = named(
 
 const BACKLOG = named(
   "backlog",
-  one("images", COUNT, "to be fetched; counts stop at 100,000"),
-  one("deliveries", COUNT),
-  one("imports", COUNT, "being checked or stored, or waiting for that"),
-  one("notices", COUNT, "to be sent to sellers or the operator"),
+  ...QUEUE_NAMES.map((queue) => one(queue, COUNT, QUEUES[queue].about)),
   maybe("held_deliveries", COUNT, "their webhooks are disabled"),
   maybe("exhausted_deliveries", COUNT, "their schedule has run out"),
   maybe("oldest_due_seconds", COUNT),
@@ -526,10 +524,7 @@ export const ANSWERS = {
       elements(
         maybe("database", STRING),
         maybe("queues", STRING),
-        maybe("images", STRING),
-        maybe("webhooks", STRING),
-        maybe("imports", STRING),
-        maybe("notices", STRING),
+        ...QUEUE_NAMES.map((queue) => maybe(QUEUES[queue].role, STRING)),
       ),
       "to the operator alone; `ok`, or `failed: ` and why; `partly` while one " +
         "of several servers of the database is away",

@@ -20,7 +20,12 @@ import type { Held } from "../lib/holders.ts";
 import { within } from "../lib/waits.ts";
 import type { Outbound } from "../net/outbound.ts";
 import { HeldLeases, writeEnd } from "./held_leases.ts";
-import { eachSeller, type Leased, type LeaseQueue, release } from "./lease_queue.ts";
+import {
+  eachSeller,
+  type Leased,
+  type LeaseQueue,
+  release,
+} from "./lease_queue.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 import { type QueueName, QUEUES } from "./queues.ts";
 import type { BackgroundRole } from "./role_keeper.ts";

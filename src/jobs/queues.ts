@@ -12,8 +12,8 @@ interface QueueRow {
   process: Role;
   /** One of its jobs, in metrics and in the log. */
   kind: string;
-  /** What waits in it, for the documentation of answers. */
-  about?: string;
+  /** What its jobs are, for the documentation of answers. */
+  about: string;
   /** Whether a job that has been due for long is late. */
   showsAge: boolean;
 }
@@ -31,6 +31,7 @@ export const QUEUES = {
     role: "webhooks",
     process: "webhooks",
     kind: "delivery",
+    about: "to be sent, those in progress included",
     showsAge: true,
   },
   imports: {

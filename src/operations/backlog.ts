@@ -1,13 +1,10 @@
 /** Counts of waiting and failing work, for the operator. */
 import type { Trigger } from "../webhooks/trigger.ts";
 import { LIMIT, type Sql } from "../database/db.ts";
+import { QUEUE_NAMES, type QueueName } from "../jobs/queues.ts";
 
 /** Counts stop here, so that a query costs the same for every backlog. */
 const COUNT_LIMIT = 100_000;
-
-const QUEUES = ["images", "deliveries", "imports", "notices"] as const;
-
-export type QueueName = typeof QUEUES[number];
 
 export interface QueueCounts {
   waiting: number;
@@ -34,7 +31,7 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
     return row!.n;
   };
   const queues: Partial<Backlog["queues"]> = {};
-  for (const queue of QUEUES) {
+  for (const queue of QUEUE_NAMES) {
     queues[queue] = {
       waiting: await count(queue, "due_at IS NOT NULL"),
       inFlight: await count(queue, "lease_id IS NOT NULL"),
@@ -55,7 +52,7 @@ export function totals({ queues }: Backlog): Record<QueueName, number> {
   const total = (queue: QueueName) =>
     queues[queue].waiting + queues[queue].inFlight;
   return Object.fromEntries(
-    QUEUES.map((queue) => [queue, total(queue)]),
+    QUEUE_NAMES.map((queue) => [queue, total(queue)]),
   ) as Record<QueueName, number>;
 }
 
@@ -66,7 +63,7 @@ export function totals({ queues }: Backlog): Record<QueueName, number> {
  */
 export async function oldestDue(
   sql: Sql,
-  queue: "images" | "notices",
+  queue: QueueName,
 ): Promise<number | null> {
   const row = await sql.get<{ due: number | null }>(
     `SELECT MIN(due_at) AS due FROM

@@ -7,6 +7,7 @@
  */
 import type { Role } from "../config.ts";
 import type { Services } from "../services.ts";
+import { QUEUES } from "../jobs/queues.ts";
 import { PeriodicJobs, type RunOutcome } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import {
@@ -31,13 +32,9 @@ import {
   UNNAMED_FILES,
 } from "../images/retention.ts";
 import { MISSING_IMAGES, refetchMissing } from "../images/verify.ts";
-import { IMAGES } from "../images/image.ts";
-import { IMPORTS } from "../imports/import.ts";
 import { sweepImportKeys, sweepImports } from "../imports/retention.ts";
 import { correctTimes, type LeaseQueue } from "../jobs/lease_queue.ts";
-import { NOTICES } from "../notices/notice.ts";
 import { sweepNotices } from "../notices/retention.ts";
-import { DELIVERIES } from "../webhooks/webhook.ts";
 import { sweepHourlyCounts } from "./retention.ts";
 
 export type MaintenanceServices = Pick<
@@ -69,20 +66,16 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   job("price_changes", "api", HOUR_MS, sweepPriceChanges),
   job("imports", "api", HOUR_MS, sweepImports),
   job("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
-  times("import_times", "api", IMPORTS, "imports"),
   job("idempotency_keys", "api", 10 * MINUTE_MS, sweepIdempotencyKeys),
   job("image_changes", "api", OFTEN, finishImageChanges),
   job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
   job("ended_reviews", "api", OFTEN, sweepEndedReviews),
   job("refusals", "api", HOUR_MS, sweepRefusals),
   job("notices", "api", HOUR_MS, sweepNotices),
-  times("notice_times", "api", NOTICES, "notices"),
   job("hourly_counts", "api", DAY_MS, sweepHourlyCounts),
   job("events", "webhooks", HOUR_MS, sweepEvents),
   job("references", "webhooks", HOUR_MS, sweepReferences),
   job("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
-  times("delivery_times", "webhooks", DELIVERIES, "deliveries"),
-  times("image_times", "images", IMAGES, "images"),
   job("image_parts", "images", MINUTE_MS, sweepParts),
   job(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),
   job(UNNAMED_FILES, "images", 5 * OFTEN, sweepUnnamed),
@@ -98,32 +91,31 @@ function job(
   return { name, role, everyMs, run };
 }
 
-/** Runs once, at the start of the process. */
-function times(
-  name: string,
-  role: Role,
-  queue: LeaseQueue,
-  signal: "images" | "deliveries" | "imports" | "notices",
-): MaintenanceJob {
+/** Corrects the times of a queue once, at the start of the process. */
+function timesOf(queue: LeaseQueue): MaintenanceJob {
+  const { kind, process } = QUEUES[queue.table];
   return job(
-    name,
-    role,
+    `${kind}_times`,
+    process,
     Infinity,
     ({ db, deps, signals }) =>
-      correctTimes(db, queue, deps.clock.now(), signals[signal]),
+      correctTimes(db, queue, deps.clock.now(), signals[queue.table]),
   );
 }
 
 /**
- * The jobs of a role; `isOurs`: whether this process runs them. Each role has a
- * loop of its own, because an image store that stalls holds up its jobs.
+ * The jobs of a role, those of its `queues` included; `isOurs`: whether this
+ * process runs them. Each role has a loop of its own, because an image store
+ * that stalls holds up its jobs.
  */
 export function maintenanceOf(
   services: MaintenanceServices,
   role: Role,
+  queues: readonly LeaseQueue[],
   isOurs: () => boolean,
 ): PeriodicJobs {
-  const jobs = MAINTENANCE.filter((job) => job.role === role);
+  const jobs = [...queues.map(timesOf), ...MAINTENANCE]
+    .filter((job) => job.role === role);
   return new PeriodicJobs(
     `${role}_maintenance`,
     jobs.map(({ name, everyMs, run }) => ({

@@ -6,6 +6,7 @@ import type { Services } from "../services.ts";
 import { outageOf } from "../database/db.ts";
 import { ownImageFolder } from "../images/storage/open.ts";
 import { Loop } from "../jobs/loop.ts";
+import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { lastBackup } from "../notices/backup_time.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import { countBacklog, countWebhooks, oldestDue } from "./backlog.ts";
@@ -99,11 +100,15 @@ export class Snapshot {
     }
     queue.set(backlog.held, "deliveries", "held");
     queue.set(backlog.exhausted, "deliveries", "exhausted");
-    const delivery = await db.read((sql) => oldestDueDelivery(sql, now));
-    queueOldestDue.set(secondsSince(delivery ?? now, now), "deliveries");
     const single = { single: true };
-    for (const name of ["images", "notices"] as const) {
-      const due = await db.read((sql) => oldestDue(sql, name), single);
+    for (const name of QUEUE_NAMES.filter((name) => QUEUES[name].showsAge)) {
+      const due = await db.read(
+        (sql) =>
+          name === "deliveries"
+            ? oldestDueDelivery(sql, now)
+            : oldestDue(sql, name),
+        single,
+      );
       queueOldestDue.set(secondsSince(due ?? now, now), name);
     }
     const { below, next } = await db.read((sql) => sql.changeHorizon(), single);

@@ -25,6 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ["contracts", "web"],
   ["http"],
+  ["open_services.ts", "roles.ts"],
   ["app.ts"],
   ["sandbox"],
   ["cli"],
@@ -32,7 +33,7 @@ const LAYERS: readonly (readonly string[])[] = [
 const FEATURES = LAYERS[6];
 
 /** They build everything, so they import from inside the features. */
-const BUILDERS = ["app.ts", "services.ts"];
+const BUILDERS = ["open_services.ts", "roles.ts", "services.ts"];
 
 /**
  * Modules inside a feature that others may import: the images' bytes are behind

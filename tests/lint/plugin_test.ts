@@ -94,7 +94,7 @@ Deno.test("a feature is entered by its top modules", () => {
   assertEquals(imports("http/routes.ts", worker), false);
   assertEquals(imports("webhooks/ingest.ts", worker), false);
   assertEquals(imports("images/verify.ts", "./worker/role.ts"), true);
-  assertEquals(imports("app.ts", "./images/worker/role.ts"), true);
+  assertEquals(imports("roles.ts", "./images/worker/role.ts"), true);
   assertEquals(imports("http/routes.ts", "../images/storage/open.ts"), true);
 });
 

@@ -203,7 +203,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "stop: requests in flight are not waited for",
-    file: "app.ts",
+    file: "http/server/serving.ts",
     from: "    await within(deps.clock, DRAIN_MS, listener.close());",
     to: "    void listener.close();",
   },

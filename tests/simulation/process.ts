@@ -30,7 +30,7 @@ import type {
 
 /** As in `src/cli/serve.ts`. */
 const CLOSE_LIMIT_MS = 9_000;
-/** As in `src/app.ts`: so long a stop waits for requests in flight. */
+/** As in `src/http/server/serving.ts`: so long a stop waits for requests in flight. */
 const DRAIN_MS = 4_000;
 
 export interface ProcessOptions {

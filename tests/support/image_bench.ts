@@ -29,6 +29,7 @@ import {
   type UnsettledImage,
   unsettledImages,
 } from "../../src/images/requests.ts";
+import { IMAGES } from "../../src/images/image.ts";
 import type { Seller } from "../../src/sellers/seller.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import {
@@ -108,7 +109,7 @@ export class ImageBench implements AsyncDisposable {
 
   /** Starts the maintenance jobs of a process of this role. */
   startMaintenance(): void {
-    const jobs = maintenanceOf(this, "images", () => true);
+    const jobs = maintenanceOf(this, "images", [IMAGES], () => true);
     jobs.start();
     this.#maintenance.push(jobs);
   }

@@ -33,11 +33,16 @@ Deno.test("no statement with an index reads a whole table because it was small o
 
 Deno.test("no plan claims more rows of a queue than its limit", async () => {
   const db = await openPostgres({ url: await server.database() });
-  const queue = { longestPauseMs: 0, order: "id", neverPutOff: "TRUE" };
+  const queue = {
+    table: "images",
+    longestPauseMs: 0,
+    order: "id",
+    neverPutOff: "TRUE",
+  } as const;
   try {
     const claimed = await db.write(async (tx) => {
       await tx.run(
-        `CREATE TEMP TABLE waiting ON COMMIT DROP AS
+        `CREATE TEMP TABLE images ON COMMIT DROP AS
          SELECT CAST(1 AS BIGINT) AS seller_no, id, CAST(id AS BIGINT) AS due_at,
            CAST(NULL AS TEXT) AS lease_id, CAST(NULL AS BIGINT) AS lease_until
          FROM generate_series(1, 9) AS id`,
@@ -46,7 +51,7 @@ Deno.test("no plan claims more rows of a queue than its limit", async () => {
       for (const way of ["hashjoin", "hashagg", "sort", "material"]) {
         await tx.run(`SET LOCAL enable_${way} = off`);
       }
-      return await claim(tx, { table: "waiting", ...queue }, {
+      return await claim(tx, queue, {
         sellerNo: 1,
         lease: "lease",
         of: "due_at < ?",

@@ -1,0 +1,120 @@
+/** The background roles: which one works on each queue. */
+import type { Role } from "./config.ts";
+import { IMAGES } from "./images/image.ts";
+import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
+import type { HangingWorkers } from "./images/worker/thread.ts";
+import { IMPORTS } from "./imports/import.ts";
+import { ImportRole } from "./imports/worker/role.ts";
+import type { Background } from "./jobs/background.ts";
+import type { LeaseQueue } from "./jobs/lease_queue.ts";
+import { QUEUE_NAMES, type QueueName, QUEUES } from "./jobs/queues.ts";
+import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
+import { NOTICES } from "./notices/notice.ts";
+import { NoticeRole } from "./notices/worker/role.ts";
+import { ClockWatch } from "./operations/clock_watch.ts";
+import type { Services } from "./services.ts";
+import { DELIVERIES } from "./webhooks/webhook.ts";
+import { WebhookRole } from "./webhooks/worker/role.ts";
+
+/** The other processes of the service, as far as a role asks for them. */
+export interface Peers {
+  /** Whether no other process has this role of the settings. */
+  isAlone: (role: Role) => boolean;
+  /** Whether this process may do what one process does, or all. */
+  mayDo: (role: Role) => boolean;
+}
+
+export interface RoleOptions {
+  /** For tests. */
+  images?: ImageRoleOptions;
+}
+
+/** Makes a role with empty memory, again if one is stuck. */
+type MakeRole = () => BackgroundRole;
+
+interface RoleRow {
+  queue: LeaseQueue;
+  /** Whether this process works on the queue; by default if it maintains it. */
+  isWanted?: (services: Services) => boolean;
+  begin: (services: Services, peers: Peers, options: RoleOptions) => MakeRole;
+}
+
+export const ROLES: Readonly<Record<QueueName, RoleRow>> = {
+  images: {
+    queue: IMAGES,
+    begin: (services, _, { images }) => {
+      const hanging: HangingWorkers = new Set();
+      return () => new ImageRole(services, { hanging, ...images });
+    },
+  },
+  deliveries: {
+    queue: DELIVERIES,
+    begin: (services, { isAlone }) => {
+      const shared = !isAlone("webhooks");
+      return () => new WebhookRole(services, { shared });
+    },
+  },
+  // Processes that receive imports also work on them.
+  imports: {
+    queue: IMPORTS,
+    begin: (services, { isAlone }) => {
+      const shared = !isAlone("api");
+      return () => new ImportRole(services, { shared });
+    },
+  },
+  // Every process sends; those with the role api look for what to send.
+  notices: {
+    queue: NOTICES,
+    isWanted: ({ config, mailer }) =>
+      config.noticesUrl !== null || mailer !== null,
+    begin: (services, { mayDo }) => {
+      const { roles } = services.config;
+      const isLooking = () => roles.includes("api") && mayDo("api");
+      return () => new NoticeRole(services, { isLooking });
+    },
+  },
+};
+
+/** All queues. */
+export const LEASE_QUEUES: readonly LeaseQueue[] = QUEUE_NAMES
+  .map((name) => ROLES[name].queue);
+
+/** Adds the roles of this process to its background work. */
+export function addRoles(
+  services: Services,
+  background: Background,
+  peers: Peers,
+  options: RoleOptions,
+): void {
+  const { roles } = services.config;
+  const watch = new ClockWatch(services);
+  for (const name of QUEUE_NAMES) {
+    const { process } = QUEUES[name];
+    const isOurs = roles.includes(process);
+    const { queue, begin, isWanted = () => isOurs } = ROLES[name];
+    if (!isWanted(services)) continue;
+    keepRole(name, services, background, begin(services, peers, options));
+    const isMine = () => isOurs && peers.mayDo(process);
+    watch.add(queue, services.signals[name], isMine);
+  }
+  background.add(watch);
+}
+
+function keepRole(
+  queue: QueueName,
+  { deps, health, holders, metrics }: Services,
+  background: Background,
+  make: MakeRole,
+): void {
+  const { role, kind } = QUEUES[queue];
+  const keeper = new RoleKeeper({ name: role, deps, make });
+  background.add(keeper);
+  health.watch(role, () => keeper.trouble());
+  metrics.roleReady.watch(() => keeper.trouble() === null ? 1 : 0, role);
+  holders.add(queue, keeper);
+  metrics.inProgress.watch(() => keeper.held().in_flight, kind);
+  metrics.queueMoved.watch(
+    () => keeper.movedAt === null ? null : keeper.movedAt / 1_000,
+    queue,
+  );
+}
