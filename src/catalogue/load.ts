@@ -13,6 +13,7 @@ import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
 import { type FoundKey, type KeyUse, usedBefore } from "./idempotency.ts";
 import type { Product } from "./product.ts";
 import { hasLittleRoom, lockProductQuota } from "./product_quota.ts";
+import { portionsOf } from "../lib/in_turn.ts";
 import { findProducts, type Groups, waitForSkus } from "./product_rows.ts";
 
 /** What a plan is about. */
@@ -44,6 +45,34 @@ export async function load(
     findProducts(sql, seller.no, named),
   ]);
   return { ...standing, quota, ...byKeys(products) };
+}
+
+/** Reads in a snapshot of its own. */
+export type ReadOnce = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
+
+/** As `load`, with a read for each few products: for any number of them. */
+export async function loadInSteps(
+  read: ReadOnce,
+  config: Config,
+  { seller, ids, skus, groups }: Wanted,
+): Promise<Loaded> {
+  const { byId, bySku } = byKeys([]);
+  const loaded = await read((sql) =>
+    load(sql, config, { seller, ids: [], skus: [] })
+  );
+  const find = async (named: { ids: readonly string[] } | {
+    skus: readonly string[];
+  }) => {
+    const wanted = { groups, ...named };
+    const found = await read((sql) => findProducts(sql, seller.no, wanted));
+    for (const product of found) {
+      byId.set(product.id, product);
+      bySku.set(product.sku, product);
+    }
+  };
+  for (const some of portionsOf(ids)) await find({ ids: some });
+  for (const some of portionsOf(skus)) await find({ skus: some });
+  return { ...loaded, byId, bySku };
 }
 
 function byKeys(products: readonly Product[]) {

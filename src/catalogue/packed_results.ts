@@ -45,18 +45,36 @@ export function packResults(results: readonly TransactionResult[]): string {
   return JSON.stringify(packed);
 }
 
-/** Reads what `packResults` wrote. */
-export function unpackResults(text: string): TransactionResult[] {
-  const [entries, skus, images]: Packed = JSON.parse(text);
-  return skus.map((sku, index) => {
-    const entry = entries.slice(index * ENTRY, (index + 1) * ENTRY);
+/** What `packResults` wrote; each result is unpacked when it is asked for. */
+export class PackedResults {
+  readonly #entries: string;
+  readonly #skus: readonly (string | null)[];
+  readonly #images: Readonly<Record<string, number[]>>;
+
+  constructor(text: string) {
+    const packed: Packed = JSON.parse(text);
+    [this.#entries, this.#skus, this.#images] = packed;
+  }
+
+  get length(): number {
+    return this.#skus.length;
+  }
+
+  at(index: number): TransactionResult {
+    const entry = this.#entries.slice(index * ENTRY, (index + 1) * ENTRY);
     return {
       id: entry.endsWith(NO_ID) ? null : longId(entry.slice(1)),
-      sku,
+      sku: this.#skus[index],
       result: RESULTS[entry[0]],
-      images: images[index] ?? [],
+      images: this.#images[index] ?? [],
     };
-  });
+  }
+
+  /** Those from an index on, and before another one. */
+  slice(from = 0, to = this.length): TransactionResult[] {
+    const count = Math.max(0, Math.min(to, this.length) - from);
+    return Array.from({ length: count }, (_, n) => this.at(from + n));
+  }
 }
 
 /**

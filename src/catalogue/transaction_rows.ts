@@ -8,7 +8,7 @@ import {
   type Transaction,
   type TransactionResult,
 } from "./transaction.ts";
-import { packResults, unpackResults } from "./packed_results.ts";
+import { PackedResults, packResults } from "./packed_results.ts";
 import { LIMIT, marks, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { notFound } from "../lib/errors.ts";
@@ -125,10 +125,10 @@ export async function findResults(
   sql: Sql,
   sellerNo: number,
   id: string,
-): Promise<TransactionResult[]> {
+): Promise<PackedResults> {
   const row = await sql.get<{ results: string }>(
     "SELECT results FROM transactions WHERE seller_no = ? AND id = ?",
     [sellerNo, id],
   );
-  return row === undefined ? [] : unpackResults(row.results);
+  return new PackedResults(row?.results ?? packResults([]));
 }

@@ -2,7 +2,8 @@
  * Undoes an upload in a transaction of its own: every changed field gets its
  * former value, and created products are deleted.
  */
-import type { Sql, Tx } from "../database/db.ts";
+import type { Tx } from "../database/db.ts";
+import { inSteps, type InTurn } from "../lib/in_turn.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -13,7 +14,12 @@ import {
   once,
   usedBefore,
 } from "./idempotency.ts";
-import { load, type Loaded, loadLocked } from "./load.ts";
+import {
+  type Loaded,
+  loadInSteps,
+  loadLocked,
+  type ReadOnce,
+} from "./load.ts";
 import {
   countsOf,
   type ProductCounts,
@@ -25,7 +31,7 @@ import {
   writeTransaction,
   type WrittenTransaction,
 } from "./transaction_write.ts";
-import { formerImages } from "./undo_record.ts";
+import { formerImages, unpackUndo } from "./undo_record.ts";
 import {
   namedBy,
   planUndo,
@@ -41,16 +47,19 @@ export interface Undo {
   transactionId: string;
   /** Keep fields that changed since, and undo the rest. */
   keepChanged: boolean;
-  dryRun: boolean;
   idempotency: KeyedRequest | null;
 }
 
 export type UndoOutcome =
   | WrittenTransaction
   /** The Idempotency-Key was used before: nothing was done again. */
-  | { transactionId: string; repeated: true }
-  /** What would be done with `keepChanged`, and what was changed since. */
-  | { dryRun: ProductCounts; details: Detail[] };
+  | { transactionId: string; repeated: true };
+
+/** What would be done with `keepChanged`, and what was changed since. */
+export interface UndoDryRun {
+  counts: ProductCounts;
+  details: Detail[];
+}
 
 /**
  * Undoes a transaction. Throws a `ServiceError` without changing anything: 404
@@ -62,17 +71,7 @@ export async function undoTransaction(
   undo: Undo,
 ): Promise<UndoOutcome> {
   const { db } = services;
-  const { seller, dryRun, idempotency: request } = undo;
-  if (dryRun) {
-    const plan = await db.read((sql) => tryUndo(sql, services, undo), {
-      seller: seller.no,
-    });
-    const conflicts = undo.keepChanged
-      ? plan.conflicts
-      : refusedConflicts(plan);
-    const details = [...conflicts, ...plan.beyondQuota];
-    return { dryRun: countsOf(plan.products), details };
-  }
+  const { seller, idempotency: request } = undo;
   return await once<UndoOutcome>(services, {
     seller,
     request,
@@ -135,14 +134,15 @@ export async function applyUndo(
   },
 ): Promise<{ plan: UndoPlan; written: WrittenTransaction }> {
   const { seller, transactionId } = undone;
-  const draft = await readDraft(tx, services, undone);
+  const inTurn = betweenOthers(services);
+  const draft = await readDraft((read) => read(tx), services, undone, inTurn);
   const loaded = await loadLocked(tx, services, {
     seller,
-    ...namedBy(draft),
+    ...await inSteps(namedBy(draft), inTurn),
     images: formerImages(draft.steps),
     use: null,
   });
-  const plan = planned(draft, loaded);
+  const plan = await planned(draft, loaded, inTurn);
   refuse(plan);
   await deleteUndo(tx, keyOf(undone));
   const written = await writeTransaction(services, tx, {
@@ -159,20 +159,51 @@ export async function applyUndo(
   return { plan, written };
 }
 
-/** What an undo would do; throws if the transaction cannot be undone. */
-export async function tryUndo(
-  sql: Sql,
+/** What an undo would do, with `keepChanged`; throws if it cannot be done. */
+export async function dryRunUndo(
   services: Services,
-  undone: Undone,
-): Promise<UndoPlan> {
-  const draft = await readDraft(sql, services, undone);
-  const wanted = { seller: undone.seller, ...namedBy(draft) };
-  return planned(draft, await load(sql, services.config, wanted));
+  undo: Omit<Undo, "idempotency">,
+  inTurn: InTurn,
+): Promise<UndoDryRun> {
+  const plan = await tryUndo(services, undo, inTurn);
+  const conflicts = undo.keepChanged ? plan.conflicts : refusedConflicts(plan);
+  const details = [...conflicts, ...plan.beyondQuota];
+  return { counts: countsOf(plan.products), details };
 }
 
-function planned(draft: UndoDraft, loaded: Loaded): UndoPlan {
+/**
+ * What an undo would do, planned in steps with a snapshot each; throws if the
+ * transaction cannot be undone.
+ */
+export async function tryUndo(
+  services: Services,
+  undone: Undone,
+  inTurn: InTurn,
+): Promise<UndoPlan> {
+  const { db, config } = services;
+  const { seller } = undone;
+  const read: ReadOnce = (fn) =>
+    inTurn(() => db.read(fn, { seller: seller.no }));
+  const draft = await readDraft(read, services, undone, inTurn);
+  const wanted = { seller, ...await inSteps(namedBy(draft), inTurn) };
+  return await planned(draft, await loadInSteps(read, config, wanted), inTurn);
+}
+
+/** Steps of a write, whose turn it is already. */
+function betweenOthers({ deps }: Services): InTurn {
+  return async (step) => {
+    await deps.yieldToIo();
+    return await step();
+  };
+}
+
+async function planned(
+  draft: UndoDraft,
+  loaded: Loaded,
+  inTurn: InTurn,
+): Promise<UndoPlan> {
   if (loaded.inactive !== null) throw loaded.inactive;
-  return planUndo(draft, loaded);
+  return await inSteps(planUndo(draft, loaded), inTurn);
 }
 
 function keyOf({ seller, transactionId }: Undone): TransactionKey {
@@ -181,17 +212,20 @@ function keyOf({ seller, transactionId }: Undone): TransactionKey {
 
 /** Reads what the transaction did; throws if it cannot be undone. */
 async function readDraft(
-  sql: Sql,
+  read: ReadOnce,
   { config, deps }: Services,
   undone: Undone,
+  inTurn: InTurn,
 ): Promise<UndoDraft> {
   const { seller, transactionId } = undone;
   const since = undoableSince(deps.clock.now(), config.undoDays);
-  const [transaction, kept, results] = await Promise.all([
-    readTransaction(sql, seller.no, transactionId),
-    findUndo(sql, keyOf(undone), since),
-    findResults(sql, seller.no, transactionId),
-  ]);
+  const [transaction, kept, results] = await read((sql) =>
+    Promise.all([
+      readTransaction(sql, seller.no, transactionId),
+      findUndo(sql, keyOf(undone), since),
+      findResults(sql, seller.no, transactionId),
+    ])
+  );
   const { undone_by, created_at, products: { created, updated, deleted } } =
     transaction;
   if (undone_by !== null) {
@@ -201,9 +235,9 @@ async function readDraft(
     );
   }
   // Nothing is kept of a transaction that changed no product.
-  const steps = created + updated + deleted === 0 ? [] : kept;
-  if (steps === null) throw tooOldToUndo(config.undoDays, created_at > since);
-  return { steps, results };
+  if (created + updated + deleted === 0) return { steps: [], results };
+  if (kept === null) throw tooOldToUndo(config.undoDays, created_at > since);
+  return { steps: await inSteps(unpackUndo(kept), inTurn), results };
 }
 
 /**

@@ -3,6 +3,7 @@
  * prevent it.
  */
 import type { Detail } from "../lib/errors.ts";
+import type { RowWork } from "../lib/in_turn.ts";
 import { quote } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Availability, ProductFields } from "./fields.ts";
@@ -13,10 +14,11 @@ import {
   TIED_FIELDS,
 } from "./product.ts";
 import type { Loaded } from "./load.ts";
-import { groupsOf } from "./product_rows.ts";
+import { type Groups, groupsOf } from "./product_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import type { ProductOutcome } from "./transaction_write.ts";
-import type { ProductResult, TransactionResult } from "./transaction.ts";
+import type { PackedResults } from "./packed_results.ts";
+import type { ProductResult } from "./transaction.ts";
 import { valuesOf } from "./product_values.ts";
 import {
   fieldsOf,
@@ -51,37 +53,49 @@ export interface UndoPlan {
 export interface UndoDraft {
   steps: readonly UndoStep[];
   /** By the `index` of a step. */
-  results: readonly TransactionResult[];
+  results: PackedResults;
 }
 
 /** The products that an undo changes, and the SKUs that they may get. */
-export function namedBy({ steps, results }: UndoDraft) {
-  const fields = steps.flatMap((step) =>
-    step.did === "update" ? step.fields.map(({ field }) => field) : null
-  );
-  return {
-    ids: steps.map(({ index }) => resultAt(results, index).id),
-    skus: formerSkus(steps),
-    groups: fields.includes(null) ? null : groupsOf(fields as UndoField[]),
-  };
+export function* namedBy(
+  { steps, results }: UndoDraft,
+): RowWork<{ ids: string[]; skus: string[]; groups: Groups | null }> {
+  const ids: string[] = [];
+  const skus: string[] = [];
+  const fields = new Set<UndoField>();
+  let isPart = true;
+  for (const step of steps) {
+    ids.push(resultAt(results, step.index).id);
+    for (const sku of formerSkus(step)) skus.push(sku);
+    if (step.did !== "update") isPart = false;
+    else for (const { field } of step.fields) fields.add(field);
+    yield;
+  }
+  return { ids, skus, groups: isPart ? groupsOf(fields) : null };
 }
 
 /** Only refused products have no id or no SKU, and they have no step. */
-function resultAt(results: readonly TransactionResult[], index: number) {
-  return results[index] as { id: string; sku: string };
+function resultAt(results: PackedResults, index: number) {
+  return results.at(index) as { id: string; sku: string };
 }
 
 /** Plans the undo of these steps; decides by nothing but its arguments. */
-export function planUndo(
+export function* planUndo(
   { steps, results }: UndoDraft,
   { byId, bySku, quota }: Loaded,
-): UndoPlan {
-  const undoings = steps.map((step) => {
+): RowWork<UndoPlan> {
+  const undoings: Undoing[] = [];
+  for (const step of steps) {
     const named = resultAt(results, step.index);
-    return new Undoing(step, byId.get(named.id) ?? null, named);
-  });
-  settle(undoings, bySku);
-  const products = undoings.map((undoing) => undoing.outcome());
+    undoings.push(new Undoing(step, byId.get(named.id) ?? null, named));
+    yield;
+  }
+  yield* settle(undoings, bySku);
+  const products: UndoneProduct[] = [];
+  for (const undoing of undoings) {
+    products.push(undoing.outcome());
+    yield;
+  }
   const remade = products.filter(({ result }) => result === "created")
     .map(({ product, sku }) => ({ product, sku }));
   return {
@@ -104,10 +118,10 @@ export function refusedConflicts({ conflicts }: UndoPlan): Detail[] {
  * values that break a rule between fields. Repeats, because a SKU that one
  * product keeps cannot go to another.
  */
-function settle(
+function* settle(
   undoings: readonly Undoing[],
   owners: ReadonlyMap<string, Product>,
-): void {
+): RowWork<void> {
   for (let settled = false; !settled;) {
     settled = true;
     const leaving = new Set(
@@ -118,6 +132,7 @@ function settle(
       const taken = owner !== undefined && !leaving.has(owner.id);
       if (taken) undoing.leaveSku(owner);
       if (undoing.leaveRuleBreakers() || taken) settled = false;
+      yield;
     }
   }
 }

@@ -12,6 +12,7 @@
  */
 import { crc32 } from "node:zlib";
 import type { Param } from "../database/db.ts";
+import type { RowWork } from "../lib/in_turn.ts";
 import {
   type ListField,
   type ProductFields,
@@ -160,13 +161,16 @@ export function packUndo(changes: readonly (RowChange | null)[]): string {
 }
 
 /** Reads what `packUndo` wrote, in the order of the results. */
-export function unpackUndo(text: string): UndoStep[] {
+export function* unpackUndo(text: string): RowWork<UndoStep[]> {
   const [names, ...products] = text.split(PRODUCT);
   const columns = names.split(",") as ContentColumn[];
-  return products.map((product) => {
+  const steps: UndoStep[] = [];
+  for (const product of products) {
     const [head, ...values] = product.split(VALUE);
-    return stepOf(head[0], Number(head.slice(1)), values, columns);
-  }).sort((a, b) => a.index - b.index);
+    steps.push(stepOf(head[0], Number(head.slice(1)), values, columns));
+    yield;
+  }
+  return steps;
 }
 
 function stepOf(
@@ -214,14 +218,12 @@ function readValue(column: Column, text: string): Param {
   return isNumber ? Number(text) : text;
 }
 
-/** SKUs that products may have again after the undo. */
-export function formerSkus(steps: readonly UndoStep[]): string[] {
-  return steps.flatMap((step) => {
-    if (step.did === "create") return [];
-    if (step.did === "delete") return step.former.sku;
-    const sku = step.fields.find(({ field }) => field === "sku");
-    return sku === undefined ? [] : `${sku.former[0]}`;
-  });
+/** The SKU that a product may have again after the undo; none or one. */
+export function formerSkus(step: UndoStep): string[] {
+  if (step.did === "create") return [];
+  if (step.did === "delete") return [step.former.sku];
+  const sku = step.fields.find(({ field }) => field === "sku");
+  return sku === undefined ? [] : [`${sku.former[0]}`];
 }
 
 /** URLs of images that products may show again after the undo. */

@@ -4,7 +4,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import { deleteOld } from "../database/old_rows.ts";
 import type { RowChange } from "./product_rows.ts";
 import type { TransactionKey } from "./transaction.ts";
-import { packUndo, type UndoStep, unpackUndo } from "./undo_record.ts";
+import { packUndo } from "./undo_record.ts";
 
 const SWEEP_RECORDS = 100;
 
@@ -26,18 +26,18 @@ export async function keepUndo(
   );
 }
 
-/** What a transaction did; null if there is no record, or no longer. */
+/** The record of what a transaction did; null if there is no record, or no longer. */
 export async function findUndo(
   sql: Sql,
   { sellerNo, transactionId }: TransactionKey,
   keptSince: number,
-): Promise<UndoStep[] | null> {
+): Promise<string | null> {
   const row = await sql.get<{ record: string }>(
     `SELECT record FROM undo_records
      WHERE seller_no = ? AND transaction_id = ? AND created_at > ?`,
     [sellerNo, transactionId, keptSince],
   );
-  return row === undefined ? null : unpackUndo(row.record);
+  return row?.record ?? null;
 }
 
 /**

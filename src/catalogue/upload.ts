@@ -39,7 +39,14 @@ import {
   type UploadPlan,
 } from "./upload_plan.ts";
 import type { PlannedProduct } from "./row_plan.ts";
-import { load, type Loaded, loadLocked, type Wanted } from "./load.ts";
+import {
+  load,
+  type Loaded,
+  loadInSteps,
+  loadLocked,
+  type ReadOnce,
+  type Wanted,
+} from "./load.ts";
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnrequested } from "../images/requests.ts";
 import type { Services } from "../services.ts";
@@ -140,11 +147,15 @@ async function carryThrough(
   if (!hopeless) requireAllProbed(draft.probed);
   if (upload.dryRun || hopeless) {
     const wanted = { seller, ...namedBy(draft.document, draft.unnamed) };
-    const plan = await db.read((sql) =>
-      inSpan(
-        "upload.plan",
-        async () => planned(draft, await load(sql, config, wanted)),
-      ), { seller: seller.no });
+    const read: ReadOnce = (fn) =>
+      services.heavy.run(
+        { owner: seller.id },
+        () => db.read(fn, { seller: seller.no }),
+      );
+    const plan = await inSpan(
+      "upload.plan",
+      async () => planned(draft, await loadInSteps(read, config, wanted)),
+    );
     refuse(draft, plan);
     return {
       dryRun: countsOf(outcomesOf(plan)),

@@ -15,6 +15,7 @@ import {
 } from "../catalogue/refused_products.ts";
 import type { Db } from "../database/db.ts";
 import { Blocks } from "../lib/blocks.ts";
+import type { InTurn } from "../lib/in_turn.ts";
 import type { Import, ImportKey } from "./import.ts";
 import { problemsAfter } from "./part_rows.ts";
 import { PIECE, SpoolReader } from "./spool.ts";
@@ -30,9 +31,6 @@ const CHUNK = 64 * 1024;
  * many problems: a piece of the spool, a chunk, and problems.
  */
 export const REFUSED_KEEPS = 2 * PIECE;
-
-/** Runs a step of a long read when its seller may run. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The form in which an import was sent. */
 export async function sentForm(

@@ -1,5 +1,5 @@
 /** What became of each product of an import. */
-import { unpackResults } from "../catalogue/packed_results.ts";
+import { PackedResults } from "../catalogue/packed_results.ts";
 import type { ProductResult } from "../catalogue/transaction.ts";
 import { findResults } from "../catalogue/transaction_rows.ts";
 import type { Sql } from "../database/db.ts";
@@ -115,11 +115,11 @@ async function othersOf(
     const checked = await findChecked(sql, key, part);
     if (checked === null) return Array.from({ length: products }, () => UNREAD);
     const isKnown = row.dry_run === 1;
-    return unpackResults(checked.results).map(({ id, sku, result }) => (
+    return new PackedResults(checked.results).slice().map(({ id, sku, result }) => (
       { id, sku, result: isKnown ? result : "not_stored", images: [] }
     ));
   }
-  const results = await findResults(sql, sellerNo, transaction_id);
+  const results = (await findResults(sql, sellerNo, transaction_id)).slice();
   const ordinals = results.flatMap(({ images }) => images);
   const unsettled = new Map(
     (await unsettledImages(sql, sellerNo, transaction_id, [

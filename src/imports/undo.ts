@@ -16,6 +16,7 @@ import { packResults } from "../catalogue/packed_results.ts";
 import { countsOf } from "../catalogue/transaction.ts";
 import { undoableSince } from "../catalogue/undo_rows.ts";
 import type { Sql, Tx } from "../database/db.ts";
+import type { InTurn } from "../lib/in_turn.ts";
 import {
   type Detail,
   notFound,
@@ -198,9 +199,9 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const { db } = services;
   const { seller, key, row, part } = job;
   const undone = { seller, transactionId: part.undoes! };
-  const plan = await db.read((sql) => tryUndo(sql, services, undone), {
-    seller: seller.no,
-  });
+  const inTurn: InTurn = (step) =>
+    services.heavy.run({ owner: seller.id }, step);
+  const plan = await tryUndo(services, undone, inTurn);
   const { conflicts, beyondQuota } = plan;
   const keeps = row.keep_changed === 1;
   const left = keeps ? [] : refusedConflicts(plan);

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import {
+  PackedResults,
   packResults,
-  unpackResults,
 } from "../../src/catalogue/packed_results.ts";
 import type { TransactionResult } from "../../src/catalogue/transaction.ts";
 import { systemIds } from "../../src/deps.ts";
@@ -15,8 +15,8 @@ Deno.test("packed results are read as they were written", () => {
     result: KINDS[n % 4],
     images: n % 5 === 0 ? [n, n + 1, 2_499] : [],
   }));
-  assertEquals(unpackResults(packResults(results)), results);
-  assertEquals(unpackResults(packResults([])), []);
+  assertEquals(new PackedResults(packResults(results)).slice(), results);
+  assertEquals(new PackedResults(packResults([])).slice(), []);
 });
 
 Deno.test("results keep the form in which they are stored", () => {

@@ -10,8 +10,18 @@ import {
   fieldsOf,
   fieldValues,
   packUndo,
+  type UndoStep,
   unpackUndo,
 } from "../../src/catalogue/undo_record.ts";
+
+/** The steps of a record. */
+function unpacked(record: string): UndoStep[] {
+  const work = unpackUndo(record);
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
 
 const PRODUCT: ProductFields = {
   ...INITIAL,
@@ -27,7 +37,7 @@ const PRODUCT: ProductFields = {
 
 /** Whether the record of a created product takes another one for it. */
 function isAsLeft(record: string, product: ProductFields): boolean {
-  const [step] = unpackUndo(record);
+  const [step] = unpacked(record);
   assert(step.did === "create");
   return step.isAsLeft(valuesOf(product));
 }
@@ -71,7 +81,7 @@ Deno.test("a record has the former values of the fields that changed, and knows 
   };
   const record = packUndo([null, rowChange({ before, after })]);
   assert(!record.includes(after.description), "a checksum is enough");
-  const [step] = unpackUndo(record);
+  const [step] = unpacked(record);
   assert(step.index === 1 && step.did === "update");
   const former = step.fields.map(({ field, former }) =>
     fieldsOf(field, former)

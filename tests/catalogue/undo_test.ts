@@ -468,7 +468,9 @@ bothForms.test("an undo counts as more requests, by the products that it changes
   const products = Array.from({ length: 50 }, (_, n) => product(`P-${n}`));
   const upload = await app.upload(products.join(""));
   assertEquals(left(upload), "5");
-  assertEquals(left(await undo(app, upload, "?dry_run=true")), "4");
+  // It reads and plans as much as the undo.
+  assertEquals(left(await undo(app, upload, "?dry_run=true")), "2");
+  now += 2_000;
   const undone = await undo(app, upload);
   assertEquals([undone.status, left(undone)], [200, "1"]);
   const redone = await undo(app, undone);
@@ -498,4 +500,39 @@ bothForms.test("at every rate an undo of 250 products succeeds after exactly Ret
       assertEquals(last.status, 200, `at ${rateLimit} a minute`);
     }
   }
+});
+
+Deno.test("dry runs read many products in portions, between which others read", async () => {
+  let reads = 0;
+  const maybe = (point: string) => {
+    if (point === "read begun") reads++;
+    return Promise.resolve();
+  };
+  await using app = await boot({
+    config: { databaseUrl: null, roles: ["api"] },
+    deps: { maybe },
+  });
+  const skus = Array.from({ length: 1_000 }, (_, n) => `P-${n}`);
+  for (let at = 0; at < skus.length; at += 250) {
+    const some = skus.slice(at, at + 250).map((sku) => product(sku));
+    assertEquals((await app.upload(some.join(""))).status, 200);
+  }
+  const prices = skus.map((sku) =>
+    `<product><sku>${sku}</sku><price currency="SEK">7</price></product>`
+  );
+  const send = (query: string) =>
+    app.call(`/seller_api/bulk_attributes?v=1.1${query}`, {
+      method: "POST",
+      body: `<products>${prices.join("")}</products>`,
+    });
+  const readsOf = async (request: () => Promise<Answer>) => {
+    const before = reads;
+    const answer = await request();
+    assertEquals(answer.status, 200, answer.text);
+    assertStringIncludes(answer.text, "<updated>1000</updated>");
+    return reads - before;
+  };
+  assert(await readsOf(() => send("&dry_run=true")) >= 4);
+  const changed = await send("");
+  assert(await readsOf(() => undo(app, changed, "?dry_run=true")) >= 4);
 });

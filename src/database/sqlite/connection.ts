@@ -406,14 +406,21 @@ export class SqliteTx extends SqliteSql implements Tx {
     query: Query | Insert,
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
-    const { clock, yieldToIo } = this.#deps;
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-      if (clock.monotonic() - this.#yieldedAt >= YIELD_AFTER_MS) {
-        await yieldToIo();
-        this.#yieldedAt = clock.monotonic();
-      }
+      if (this.#isTimeToYield()) await this.#yield();
       this.connection.runMany(query, rows.slice(at, at + ROWS_AT_ONCE));
     }
+  }
+
+  #isTimeToYield(): boolean {
+    const { clock } = this.#deps;
+    return clock.monotonic() - this.#yieldedAt >= YIELD_AFTER_MS;
+  }
+
+  async #yield(): Promise<void> {
+    const { clock, yieldToIo } = this.#deps;
+    await yieldToIo();
+    this.#yieldedAt = clock.monotonic();
   }
 
   /** Resolves when no statement is running. */
@@ -422,8 +429,14 @@ export class SqliteTx extends SqliteSql implements Tx {
     while (this.#last !== null) await this.#last;
   }
 
-  /** Statements that are sent without waiting run in their order. */
+  /**
+   * Statements that are sent without waiting run in their order, and other work
+   * between them where there are many.
+   */
   protected override inOrder<T>(run: () => T | Promise<T>): Promise<T> {
+    if (this.#last === null && this.#isTimeToYield()) {
+      this.#holdBack(this.#yield());
+    }
     if (this.#last === null) return super.inOrder(run);
     const last = this.#last;
     const result = super.inOrder(() => last.then(run));

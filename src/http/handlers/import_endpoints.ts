@@ -21,7 +21,6 @@ import {
 import { firstProblems } from "../../imports/part_rows.ts";
 import { receiveImport } from "../../imports/receive.ts";
 import {
-  type InTurn,
   REFUSED_KEEPS,
   refusedDocument,
   sentForm,
@@ -33,6 +32,7 @@ import {
 } from "../../imports/results.ts";
 import { retryImagesOf } from "../../imports/retry.ts";
 import { undoImport as undo } from "../../imports/undo.ts";
+import type { InTurn } from "../../lib/in_turn.ts";
 import { DETAIL_LIMIT, notFound, ServiceError } from "../../lib/errors.ts";
 import { totalOf } from "../../catalogue/transaction.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";

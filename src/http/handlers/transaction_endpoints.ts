@@ -10,10 +10,8 @@ import { errorForm } from "../../contracts/answer_form.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { formOf } from "../../catalogue/refused_products.ts";
 import { inOneBlock } from "../../xml/encode.ts";
-import type {
-  Transaction,
-  TransactionResult,
-} from "../../catalogue/transaction.ts";
+import type { PackedResults } from "../../catalogue/packed_results.ts";
+import type { Transaction } from "../../catalogue/transaction.ts";
 import type { Sql } from "../../database/db.ts";
 import {
   retryImages as retryFailed,
@@ -133,7 +131,7 @@ async function fullRecord(
     mayBeLong = true;
     if (record === null) return true;
     const end = list.bytes + STEP_BYTES;
-    for (; next < record.results.length; next++) {
+    for (; next < record.count; next++) {
       if (list.bytes >= end) return true;
       const node = resultNode(record, next);
       if (!list.add(node)) return false;
@@ -163,12 +161,12 @@ interface ResultsRecord {
   transaction: Transaction;
   /** Its results cannot change: no image is pending, and none can be retried. */
   isFinal: boolean;
-  /** As many as fit an answer. */
-  results: readonly TransactionResult[];
-  /** How many there are from the first of `results` to the end. */
-  left: number;
-  /** The index of the first of `results`, from 0. */
+  results: PackedResults;
+  /** The number of results to leave out. */
   after: number;
+  /** How many follow, and how many of these may fit an answer. */
+  left: number;
+  count: number;
   /** Their pending or failed images, by ordinal. */
   unsettled: ReadonlyMap<number, UnsettledImage>;
   /** Why products were refused, by their position in the upload, from 1. */
@@ -198,16 +196,18 @@ async function readRecord(
   const isLong = hasRefused || pending + failed > SHORT_IMAGES;
   if (isLong && !mayBeLong) return null;
   const isFinal = pending + failed === 0 && !hasRefused;
-  const results = (await findResults(sql, sellerNo, id)).slice(after);
-  const left = results.length;
+  const results = await findResults(sql, sellerNo, id);
+  const left = Math.max(0, results.length - after);
   const unsettled = new Map<number, UnsettledImage>();
   const refused = new Map<number, KeptDetails>();
-  const record = { transaction, isFinal, left, after, unsettled, refused };
-  if (isFinal) return { ...record, results };
+  const found = { transaction, isFinal, results, left, after };
+  const record = { ...found, unsettled, refused };
+  if (isFinal) return { ...record, count: left };
   let size = 0;
   let read = 0;
   while (read < left && size < ANSWER_LIMIT) {
-    const step = results.slice(read, read + RESULTS_STEP);
+    const from = after + read;
+    const step = results.slice(from, from + RESULTS_STEP);
     if (hasRefused) {
       const last = after + read + step.length;
       const first = after + read + 1;
@@ -227,15 +227,15 @@ async function readRecord(
     }
     read += step.length;
   }
-  return { ...record, results: results.slice(0, read) };
+  return { ...record, count: read };
 }
 
-/** The result at an index of `results`. */
+/** The result at an index after `after`. */
 function resultNode(
   { results, after, unsettled, refused }: ResultsRecord,
   index: number,
 ): ResultNode {
-  const { id, sku, result, images } = results[index];
+  const { id, sku, result, images } = results.at(after + index);
   const kept = refused.get(after + index + 1);
   return {
     id: id ?? undefined,

@@ -4,7 +4,7 @@ import type { Complete } from "../../catalogue/complete.ts";
 import type { WrittenTransaction } from "../../catalogue/transaction_write.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { readTransaction } from "../../catalogue/transaction_rows.ts";
-import { undoTransaction } from "../../catalogue/undo.ts";
+import { dryRunUndo, undoTransaction } from "../../catalogue/undo.ts";
 import type { KeyedRequest } from "../../catalogue/idempotency.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { detailList } from "../server/error_answers.ts";
@@ -213,26 +213,27 @@ export const undoUpload = endpoint({
   answers: ["upload", "undo_dry_run"],
   errors: ["conflict", "record_invalid"],
 }, async (context) => {
-  const { request, query, params, seller, services } = context;
+  const { request, query, params, seller, services, heavyRead } = context;
   const undo = {
     seller,
     transactionId: params.transaction_id,
     keepChanged: readOption(query, CHANGED) !== null,
-    dryRun: readOption(query, DRY_RUN) ?? false,
     idempotency: readIdempotencyKey(request),
   };
-  if (!undo.dryRun) await countProducts(context);
+  await countProducts(context);
+  if (readOption(query, DRY_RUN) ?? false) {
+    const found = await heavyRead((takeStep) =>
+      dryRunUndo(services, undo, (step) => takeStep(step, true))
+    );
+    const products = productCountsNode(found.counts);
+    const details = detailList(found, context.form);
+    return { xml: { dry_run: { products, details } } };
+  }
   const outcome = await undoTransaction(services, undo);
   if ("counts" in outcome) logDone(context, "upload_undone", outcome);
-  if ("transactionId" in outcome) {
-    return {
-      xml: { transaction_id: outcome.transactionId },
-      headers: replayHeaders("repeated" in outcome),
-    };
-  }
-  const products = productCountsNode(outcome.dryRun);
   return {
-    xml: { dry_run: { products, details: detailList(outcome, context.form) } },
+    xml: { transaction_id: outcome.transactionId },
+    headers: replayHeaders("repeated" in outcome),
   };
 });
 

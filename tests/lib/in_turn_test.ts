@@ -1,0 +1,44 @@
+/** Long work runs in steps. */
+import { assertEquals } from "@std/assert";
+import {
+  inSteps,
+  portionsOf,
+  type RowWork,
+  STEP_ROWS,
+} from "../../src/lib/in_turn.ts";
+
+/** How many rows each step of work on so many rows has. */
+async function stepsOf(rows: number): Promise<[steps: number[], sum: number]> {
+  let done = 0;
+  function* work(): RowWork<number> {
+    for (let n = 0; n < rows; n++) {
+      done++;
+      yield;
+    }
+    return rows;
+  }
+  const steps: number[] = [];
+  const sum = await inSteps(work(), async (step) => {
+    const before = done;
+    const result = await step();
+    steps.push(done - before);
+    return result;
+  });
+  return [steps, sum];
+}
+
+Deno.test("work runs in steps of 250 rows, to its end", async () => {
+  assertEquals(STEP_ROWS, 250);
+  assertEquals(await stepsOf(0), [[0], 0]);
+  assertEquals(await stepsOf(249), [[249], 249]);
+  assertEquals(await stepsOf(250), [[250, 0], 250]);
+  assertEquals(await stepsOf(600), [[250, 250, 100], 600]);
+});
+
+Deno.test("a list is cut into portions of 250 rows", () => {
+  const sizes = (length: number) =>
+    [...portionsOf(Array.from({ length }))].map(({ length }) => length);
+  assertEquals(sizes(0), []);
+  assertEquals(sizes(250), [250]);
+  assertEquals(sizes(501), [250, 250, 1]);
+});
