@@ -195,11 +195,12 @@ const READ_AT_ONCE = 512 * 1024;
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
   take: TakePiece,
-  { done, begin, ...options }: DecodingOptions = {},
+  { done, begin, limits: wanted, ...options }: DecodingOptions = {},
 ): Promise<ProductsDocument> {
   const decoder = new Decoder(options);
   const size = sizeOf(blocks);
-  const limits = options.attributesOnly ? ATTRIBUTES_XML_LIMITS : XML_LIMITS;
+  const limits = wanted ??
+    (options.attributesOnly ? ATTRIBUTES_XML_LIMITS : XML_LIMITS);
   const reading = { done, limits, begin };
   const readAll = () => Promise.try(readXml, blocks, decoder, reading);
   if (size <= LIGHT) await readAll();
@@ -235,6 +236,8 @@ interface DecodingOptions extends DecoderOptions {
   done?: BlockDone;
   /** Reads the form of the document; that of XML unless given. */
   begin?: BeginReading;
+  /** Those of the document, unless given. */
+  limits?: XmlLimits;
 }
 
 interface DecoderOptions {

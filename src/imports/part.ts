@@ -14,6 +14,7 @@ import { lineEnds } from "../xml/position.ts";
 import { byteOffsets } from "../xml/sent_bytes.ts";
 import type { Import, ImportKey, Part } from "./import.ts";
 import { readBytes } from "./spool.ts";
+import { PART_LIMITS } from "./survey.ts";
 
 /** A part that is worked on, under the lease of its import. */
 export interface Job {
@@ -71,6 +72,7 @@ export async function readPart(
     {
       form,
       begin: readerOf(services, form),
+      limits: PART_LIMITS,
       products: part.first_product - 1,
       lines: part.line - 1 - lineEnds(rootText, 0, rootText.length),
     },

@@ -138,7 +138,7 @@ class Receiving {
 
   async #finish(): Promise<ImportOutcome> {
     const { surveyed, parts } = this.#survey.finish();
-    const { seller, idempotency } = this.#received;
+    const { seller, idempotency, dryRun } = this.#received;
     const use: KeyUse | null = idempotency && {
       key: idempotency.key,
       hash: this.#hash!.digest("hex"),
@@ -151,7 +151,7 @@ class Receiving {
       await this.#writePieces(tx);
       await insertParts(tx, this.#key, parts);
       await beginImport(tx, this.#key, surveyed);
-      if (use !== null) {
+      if (use !== null && !dryRun) {
         await useKey(tx, seller.no, { importId: this.#key.importId }, use);
       }
       tx.onCommit(() => signals.imports.announce());

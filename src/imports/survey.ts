@@ -33,8 +33,11 @@ const OUTSIDE_KEPT = 50;
 
 const LIMITS: XmlLimits = {
   ...XML_LIMITS,
-  elements: IMPORT_PRODUCTS * PART_ELEMENTS,
+  elements: Infinity,
 };
+
+/** Of a part, whose bytes bound it: a product with many elements is refused. */
+export const PART_LIMITS = LIMITS;
 
 type OpenPart = Omit<NewPart, "part"> & { elements: number };
 
@@ -152,12 +155,7 @@ export class DocumentSurvey implements JsonHandlers {
     const elements = this.#elements;
     this.#elements = 0;
     this.#products++;
-    if (elements > PART_ELEMENTS) {
-      throw this.#tooLarge(line, "elements", PART_ELEMENTS);
-    }
-    if (end - start > PART_BYTES) {
-      throw this.#tooLarge(line, "bytes", PART_BYTES);
-    }
+    if (end - start > PART_BYTES) throw this.#tooLarge(line);
     const partStart = this.#part?.start_at ?? start;
     // Comments may stand between products.
     if (end - partStart > 2 * PART_BYTES) this.#endPart();
@@ -191,12 +189,12 @@ export class DocumentSurvey implements JsonHandlers {
     return this.#sent.offsetOf(index) ?? this.#sent.end;
   }
 
-  #tooLarge(line: number, what: string, limit: number): ServiceError {
+  #tooLarge(line: number): ServiceError {
     const isJson = this.#form === "json";
     const details: Detail[] = [{
       line,
       code: "limit",
-      message: `The product has more than the ${limit} ${what} allowed.`,
+      message: `The product has more than the ${PART_BYTES} bytes allowed.`,
     }];
     return new ServiceError(
       isJson ? "malformed_json" : "malformed_xml",

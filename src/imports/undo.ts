@@ -133,7 +133,7 @@ async function begin(
     outside: [],
     problems: 0,
   });
-  if (use !== null) await useKey(tx, seller.no, { importId }, use);
+  if (use !== null && !dryRun) await useKey(tx, seller.no, { importId }, use);
   return importId;
 }
 

@@ -292,6 +292,65 @@ contract.test("the same Idempotency-Key gives the first import; another document
   assertEquals(child(list.xml, "imports").children.length, 1);
 });
 
+bothEngines.test("a product of very many values is refused alone, in either form", async () => {
+  await using app = await boot();
+  const many = <T>(value: T): T[] => Array(60_000).fill(value);
+  const good = (sku: string) => ({
+    sku,
+    title: sku,
+    price: { amount: "1", currency: "SEK" },
+    quantity: 1,
+  });
+  const bad = [
+    { ...good("UNKNOWN"), surplus: many(0) },
+    { ...good("TYPE"), title: many("x") },
+    { ...good("LIST"), categories: many("x") },
+  ];
+  for (const [n, one] of bad.entries()) {
+    const begun = await app.call(`${IMPORTS}?accept=valid`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ products: [good(`J-${n}`), one] }),
+    });
+    const record = await ended(app, idOf(begun));
+    assertEquals(
+      summaryOf(record),
+      "completed_with_errors, total 2, created 1, refused 1",
+      one.sku,
+    );
+  }
+  const list = many("<category/>").join("");
+  const document = product("X") +
+    product("XML", `<categories>${list}</categories>`);
+  const record = await ended(
+    app,
+    idOf(await post(app, document, "&accept=valid")),
+  );
+  assertEquals(
+    summaryOf(record),
+    "completed_with_errors, total 2, created 1, refused 1",
+  );
+});
+
+contract.test("a dry run leaves its Idempotency-Key for the import, and for its undo", async () => {
+  await using app = await boot();
+  const headers = { "Idempotency-Key": "k" };
+  const dry = await post(app, products(3), "&dry_run=true", headers);
+  await ended(app, idOf(dry));
+  const real = await post(app, products(3), "", headers);
+  const id = idOf(real);
+  assertEquals(real.headers.get("idempotent-replayed"), null);
+  await ended(app, id);
+  const undo = (query: string) =>
+    app.call(`${IMPORTS}/${id}/undo${query}`, {
+      method: "POST",
+      headers: { "Idempotency-Key": "undo" },
+    });
+  await ended(app, idOf(await undo("?dry_run=true")));
+  await ended(app, idOf(await undo("")));
+  assertEquals(await storedCount(app), 0);
+});
+
 contract.test("an SKU that an earlier part changes cannot be named again", async () => {
   await using app = await boot();
   await app.upload(product("OLD"));
