@@ -12,9 +12,51 @@ export function parseCidr(text: string): Cidr | null {
   const [address, prefix, ...rest] = text.split("/");
   const version = address.includes("%") ? 0 : isIP(address);
   if (version === 0 || rest.length > 0) return null;
-  const length = /^\d{1,3}$/.test(prefix ?? "") ? Number(prefix) : NaN;
+  const length = /^(0|[1-9]\d{0,2})$/.test(prefix ?? "") ? Number(prefix) : NaN;
   if (!(length <= (version === 4 ? 32 : 128))) return null;
   return { address, prefix: length, family: version === 4 ? "ipv4" : "ipv6" };
+}
+
+/** The bits of a family's addresses, and of the groups they are written in. */
+const BITS = { ipv4: [32n, 8n], ipv6: [128n, 16n] } as const;
+
+/**
+ * The range that an address lies in, as it is written; null if it is written so.
+ * Whoever writes 10.1.2.3/8 may mean one address, and opens 16 million.
+ */
+export function wholeRange({ address, prefix, family }: Cidr): string | null {
+  const [bits, groupBits] = BITS[family];
+  const value = groupsOf(address, family)
+    .reduce((all, group) => all << groupBits | BigInt(group), 0n);
+  const rest = bits - BigInt(prefix);
+  const start = value >> rest << rest;
+  if (start === value) return null;
+  const groups: bigint[] = [];
+  for (let at = bits - groupBits; at >= 0n; at -= groupBits) {
+    groups.push(start >> at & (1n << groupBits) - 1n);
+  }
+  const written = family === "ipv4" ? groups.join(".") : shortIpv6(
+    groups.map((group) => group.toString(16)).join(":"),
+  );
+  return `${written}/${prefix}`;
+}
+
+function groupsOf(address: string, family: Cidr["family"]): number[] {
+  if (family === "ipv4") return address.split(".").map(Number);
+  const [before, after] = shortIpv6(address).split("::").map((groups) =>
+    groups.split(":").filter(Boolean).map((group) => parseInt(group, 16))
+  );
+  if (after === undefined) return before;
+  return [
+    ...before,
+    ...Array(8 - before.length - after.length).fill(0),
+    ...after,
+  ];
+}
+
+/** As a URL spells it: without leading zeros and IPv4. */
+function shortIpv6(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
 /**
@@ -59,9 +101,6 @@ export function isMapped({ address, prefix, family }: Cidr): boolean {
 /** An IPv4 address that was mapped into IPv6, as IPv4; others as they are. */
 export function unmapped(address: string): string {
   if (!address.includes(":") || !MAPPED.has(address)) return address;
-  // A URL spells it in one way, such as [::ffff:c000:209].
-  const { hostname } = new URL(`http://[${withoutZone(address)}]`);
-  const [high, low] = hostname.match(/[0-9a-f]+/g)!.slice(-2)
-    .map((group) => parseInt(group, 16));
+  const [high, low] = groupsOf(withoutZone(address), "ipv6").slice(-2);
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }

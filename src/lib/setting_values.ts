@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { parseCidr } from "./cidr.ts";
+import { parseCidr, wholeRange } from "./cidr.ts";
 import { isEmail, type MailFrom, type MailServer } from "./email.ts";
 import { serverUrls } from "./server_urls.ts";
 import { withoutTrailing } from "./trim.ts";
@@ -66,7 +66,14 @@ export function hostName(text: string): string {
 }
 
 export function cidr(text: string): string {
-  if (parseCidr(text) !== null) return text;
+  const parsed = parseCidr(text);
+  const whole = parsed && wholeRange(parsed);
+  if (whole !== null) {
+    throw new SettingError(
+      `${quoted(text)} names an address in a network; write ${whole}.`,
+    );
+  }
+  if (parsed !== null) return text;
   throw new SettingError(
     `${quoted(text)} is not a CIDR such as 10.0.0.0/8 or fd00::/8.`,
   );

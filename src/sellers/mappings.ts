@@ -6,7 +6,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import type { XmlElement } from "../xml/decode.ts";
-import { readFields } from "../xml/small_document.ts";
+import { readFields, textBeside } from "../xml/small_document.ts";
 import { isName, NAME_RULE } from "./names.ts";
 
 /** The most of a seller; each is a document of at most so many bytes. */
@@ -52,6 +52,8 @@ export function readMapping(root: XmlElement): Mapping {
         code: "required",
         message: `<${list}> is missing; send it, even without any <${item}>.`,
       });
+    } else {
+      for (const detail of textBeside(sent)) details.push(detail);
     }
     return (sent?.children ?? []).flatMap((element, n) => {
       const path = `${list}/${item}[${n + 1}]`;

@@ -109,7 +109,7 @@ export function rotateOwnKey(
 
 /**
  * Revokes a key of the seller, unless it is revoked already. Throws 404 for an
- * unknown key, 409 for the last one in force that may change keys.
+ * unknown key, 409 for the last lasting one in force that may change keys.
  */
 export function revokeOwnKey(
   services: Changing,
@@ -120,14 +120,18 @@ export function revokeOwnKey(
   return changed(services, caller, "key revoke", async (keys) => {
     const key = found(keys, keyId);
     if (key.revokedAt !== null) return [undefined, null];
-    const others = keys.all.filter((one) =>
-      one !== key && isInForce(one, deps.clock.now()) &&
+    const now = deps.clock.now();
+    // One that ends sooner leaves little time to make another.
+    const until = Math.min(endOf(key), now + DAY_MS);
+    const hasOther = keys.all.some((one) =>
+      one !== key && isInForce(one, now) && endOf(one) >= until &&
       one.rights.scopes.includes("keys")
     );
-    if (others.length === 0) {
+    if (!hasOther) {
       throw new ServiceError(
         "conflict",
-        'This is your last key with the scope "keys": make another one first.',
+        'This is your last key with the scope "keys", but for those that end ' +
+          "within 24 hours: make another one first.",
       );
     }
     await revokeKey(keys.tx, deps, keyId);
@@ -142,7 +146,11 @@ function found({ all }: Keys, keyId: string): ListedKey {
 }
 
 function isInForce({ revokedAt, rights }: ListedKey, now: number): boolean {
-  return revokedAt === null && (rights.expiresAt ?? Infinity) > now;
+  return revokedAt === null && endOf({ rights }) > now;
+}
+
+function endOf({ rights }: Pick<ListedKey, "rights">): number {
+  return rights.expiresAt ?? Infinity;
 }
 
 async function add(

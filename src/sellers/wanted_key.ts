@@ -1,5 +1,5 @@
 /** Reads what a document or a command says of a new key. */
-import { isMapped, parseCidr } from "../lib/cidr.ts";
+import { isMapped, parseCidr, wholeRange } from "../lib/cidr.ts";
 import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
 import {
   bad,
@@ -110,7 +110,15 @@ function readNetwork(text: string): Read<string> {
       "in 192.0.2.0/28.";
     return bad("not_allowed", message);
   }
-  if (cidr !== null) return ok(text);
+  const whole = cidr && wholeRange(cidr);
+  if (cidr !== null && whole === null) return ok(text);
+  if (whole !== null) {
+    const { address } = cidr!;
+    const message =
+      `is ${quote(text)}; write ${whole} for the whole network, ` +
+      `or ${address}/${address.includes(":") ? 128 : 32} for this address.`;
+    return bad("not_allowed", message);
+  }
   return bad(
     "not_allowed",
     `is ${quote(text)}; write a network as in 192.0.2.0/28, 192.0.2.7/32 or ` +

@@ -109,7 +109,7 @@ export function listOf(
   details: Detail[],
 ): string[] | undefined {
   if (list === undefined) return;
-  for (const detail of stray(list)) details.push(detail);
+  for (const detail of textBeside(list)) details.push(detail);
   return list.children.flatMap((item) => {
     if (item.name !== name) {
       details.push(unknownElement(item, [name]));
@@ -135,11 +135,11 @@ function rootProblems(root: XmlElement): Detail[] {
   const details: Detail[] = Object.keys(root.attributes)
     .filter((name) => !/^(xmlns$|xmlns:|xsi:)/.test(name))
     .map((name) => unknownAttribute(name, root, root.name));
-  return [...details, ...stray(root)];
+  return [...details, ...textBeside(root)];
 }
 
 /** Text beside the elements that an element holds. */
-function stray({ name, text, line }: XmlElement): Detail[] {
+export function textBeside({ name, text, line }: XmlElement): Detail[] {
   if (trimSpace(text) === "") return [];
   return [{
     line,

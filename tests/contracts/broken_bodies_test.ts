@@ -267,3 +267,107 @@ for (const form of ["json", "xml"] as const) {
     }
   });
 }
+
+const SURPLUS = /unexpected_text|unknown_attribute|unknown_element|wrong_type/;
+
+/** A document with what it may not have in one place; that place. */
+type Surplus = [what: string, document: string];
+
+/** Text, an attribute, or an element, in or of each element. */
+function surplusInXml(xml: string): Surplus[] {
+  const found: Surplus[] = [];
+  const free = [...xml.matchAll(READ_OVER)].map((
+    { 0: element, 1: name, index },
+  ) => ({
+    start: index + Number(name === "data"),
+    end: index + element.length,
+  }));
+  const isFree = (at: number) =>
+    free.some(({ start, end }) => at >= start && at < end);
+  for (const { 0: tag, 1: name, 2: empty, index } of xml.matchAll(TAG)) {
+    if (isFree(index)) continue;
+    const end = index + tag.length;
+    const put = (what: string, at: number, text: string) =>
+      found.push([
+        `${what} in <${name}> at ${index}`,
+        xml.slice(0, at) + text + xml.slice(at),
+      ]);
+    put("attribute", end - 1 - empty.length, ' surplus="1"');
+    if (empty !== "" || isFree(end)) continue;
+    put("element", end, "<surplus/>");
+    const isContainer = /^<[^/]/.test(xml.slice(end));
+    if (isContainer) put("text", end, "surplus");
+  }
+  return found;
+}
+
+/** What may hold anything: data, and what a read-out has for the reader alone. */
+const FREE = ["data", "lowest_price", "review"];
+const READ_OVER = /<(data|lowest_price|review)>(?!<product>).*?<\/\1>/gs;
+const TAG = /<(\w+)(?:\s[^<>]*?)?(\/?)>/g;
+
+/** One more member in each object. */
+function surplusInJson(body: Json, path: string[] = []): Surplus[] {
+  if (typeof body !== "object" || body === null) return [];
+  return Object.entries(body).flatMap(([name, value]) =>
+    FREE.includes(name) ? [] : surplusInJson(value, [...path, name])
+  ).concat(Array.isArray(body) ? [] : [[`/${path.join("/")}`, ""]]);
+}
+
+Deno.test("nothing that is sent is ignored", async (t) => {
+  await using app = await boot({ config: { operatorKey: "op", rateLimit: 0 } });
+  const call = async (target: Target, body: string, type: string) => {
+    const { method, path } = target;
+    const answer = await fetch(
+      app.url + path.replace(/\{(\w+)\}/g, (_, name) => PARAMETERS[name]) +
+        (path.endsWith("bulk_products") ? "?v=1.1&dry_run=true" : ""),
+      {
+        method,
+        body,
+        headers: {
+          "X-Service-Auth": path.startsWith("/operator_api") ? "op" : app.key,
+          "Content-Type": type,
+          Accept: "application/json",
+        },
+      },
+    );
+    const text = await answer.text();
+    const { details = [] } = JSON.parse(text).error ?? {};
+    return {
+      text,
+      codes: details.map(({ code }: { code: string }) => code) as string[],
+    };
+  };
+  for (const target of targets()) {
+    const body = whole(target.schema);
+    const url = app.url + target.path.replace(/\{\w+\}/g, "x");
+    const xml = xmlOfSent(JSON.stringify(body), {
+      method: target.method,
+      url,
+    });
+    const inXml = surplusInXml(xml)
+      .map((one) => ["text/xml", ...one] as const);
+    const inJson = surplusInJson(body).map(([path]) => {
+      const names = path.split("/").filter((name) => name !== "");
+      const changedBody = changed(body, [...names, "surplus"], "x");
+      return ["application/json", path, JSON.stringify(changedBody)] as const;
+    });
+    await t.step(`${target.method} ${target.path}`, async () => {
+      assert(inXml.length > 0 && inJson.length > 0);
+      for (const [type, what, document] of [...inXml, ...inJson]) {
+        const { codes, text } = await call(target, document, type);
+        const before = await call(
+          target,
+          type === "text/xml" ? xml : JSON.stringify(body),
+          type,
+        );
+        const count = (all: string[]) =>
+          all.filter((code) => SURPLUS.test(code)).length;
+        assert(
+          count(codes) > count(before.codes),
+          `${type}, ${what}: ${text}\n${document}`,
+        );
+      }
+    });
+  }
+});

@@ -143,6 +143,8 @@ contract.test("keys: a document with mistakes is told all of them", async () => 
       ["<scopes><s>read</s></scopes>", "s unknown_element", "scopes required"],
       [networks("192.0.2.1"), "networks/network[1] not_allowed"],
       [networks("192.0.2.0/33"), "networks/network[1] not_allowed"],
+      [networks("10.0.0.0/08"), "networks/network[1] not_allowed"],
+      [networks("10.1.2.3/8"), "networks/network[1] not_allowed"],
       [
         networks("::ffff:192.0.2.0/120", "::ffff:c000:200/120"),
         "networks/network[1] not_allowed",
@@ -193,7 +195,7 @@ contract.test("keys: none makes one that may do more than itself", async () => {
     const [content, field, said] of [
       [scopes("read", "products"), "scopes/scope", '"products"'],
       [until(end + 1), "expires_at", "later end"],
-      [networks("127.0.0.0/7"), "networks/network", "127.0.0.0/7"],
+      [networks("126.0.0.0/7"), "networks/network", "126.0.0.0/7"],
       [
         networks("127.0.0.1/32", "10.0.0.0/8"),
         "networks/network",
@@ -278,7 +280,12 @@ contract.test("keys: the last one with the scope keys stays", async () => {
   clock.advance(1_000);
   const last = await remove(first);
   assertEquals([last.status, codeOf(last)], [409, "conflict"]);
+  const ending = await make(app, until(clock.now() + DAY_MS - 1));
+  assertEquals((await remove(first)).status, 409, "the other one ends soon");
+  const sooner = await make(app, until(clock.now() + 60_000));
+  assertEquals((await remove(sooner.id)).status, 200);
   const { id, key } = await make(app, scopes("keys"));
+  assertEquals((await remove(ending.id, ending.key)).status, 200);
   assertEquals((await remove(first)).status, 200);
   assertEquals((await remove(first, key)).status, 200, "once more");
   clock.advance(CACHED_MS);
