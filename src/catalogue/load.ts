@@ -60,9 +60,11 @@ export async function loadInSteps(
   const loaded = await read((sql) =>
     load(sql, config, { seller, ids: [], skus: [] })
   );
-  const find = async (named: { ids: readonly string[] } | {
-    skus: readonly string[];
-  }) => {
+  const find = async (
+    named: { ids: readonly string[] } | {
+      skus: readonly string[];
+    },
+  ) => {
     const wanted = { groups, ...named };
     const found = await read((sql) => findProducts(sql, seller.no, wanted));
     for (const product of found) {

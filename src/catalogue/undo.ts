@@ -14,12 +14,7 @@ import {
   once,
   usedBefore,
 } from "./idempotency.ts";
-import {
-  type Loaded,
-  loadInSteps,
-  loadLocked,
-  type ReadOnce,
-} from "./load.ts";
+import { type Loaded, loadInSteps, loadLocked, type ReadOnce } from "./load.ts";
 import {
   countsOf,
   type ProductCounts,

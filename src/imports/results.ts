@@ -115,7 +115,9 @@ async function othersOf(
     const checked = await findChecked(sql, key, part);
     if (checked === null) return Array.from({ length: products }, () => UNREAD);
     const isKnown = row.dry_run === 1;
-    return new PackedResults(checked.results).slice().map(({ id, sku, result }) => (
+    return new PackedResults(checked.results).slice().map((
+      { id, sku, result },
+    ) => (
       { id, sku, result: isKnown ? result : "not_stored", images: [] }
     ));
   }
