@@ -22,7 +22,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
 async function checkout(root: string): Promise<void> {
   await copyFolder(`${ROOT}src`, `${root}/src`);
   await copyFolder(`${ROOT}tests/support`, `${root}/tests/support`);
-  for (const name of ["build.ts", "deno.json", "deno.lock", "main.ts"]) {
+  for (const name of ["deno.json", "deno.lock", "main.ts"]) {
     await Deno.copyFile(ROOT + name, `${root}/${name}`);
   }
 }
@@ -39,7 +39,7 @@ async function run(root: string, ...args: string[]): Promise<string> {
 }
 
 function build(root: string): Promise<string> {
-  return run(root, "run", "-A", "build.ts");
+  return run(root, "run", "-A", "src/build.ts");
 }
 
 /** A number for each built file, another one after it is built again. */

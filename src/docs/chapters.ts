@@ -12,6 +12,7 @@ import deployment from "./deployment.md" with { type: "text" };
 import errors from "./errors.md" with { type: "text" };
 import examples from "./examples.md" with { type: "text" };
 import figures from "./figures.md" with { type: "text" };
+import glossary from "./glossary.md" with { type: "text" };
 import imageStorage from "./image-storage.md" with { type: "text" };
 import images from "./images.md" with { type: "text" };
 import imports from "./imports.md" with { type: "text" };
@@ -63,6 +64,7 @@ export const PARTS: readonly Part[] = [
       { name: "client", text: client },
       { name: "examples", text: examples },
       { name: "api", text: api },
+      { name: "glossary", text: glossary },
     ],
   },
   {

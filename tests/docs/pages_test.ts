@@ -6,7 +6,7 @@ import { headingId, render } from "../../src/docs/markdown.ts";
 import { chapterPage, servedMarkdown } from "../../src/docs/page.ts";
 import type { SearchEntry } from "../../src/docs/search_index.ts";
 import { boot } from "../support/app.ts";
-import { chapters, readme } from "../support/handbook.ts";
+import { chapter, chapters } from "../support/handbook.ts";
 
 const PATHS = [
   "/docs",
@@ -32,7 +32,12 @@ function landmarksOf(html: string): string[] {
 }
 
 /** Files for contributors, which the service does not show. */
-const UNSERVED = ["architecture", "dependencies", "experiments"]
+const FOR_CONTRIBUTORS = [
+  "architecture",
+  "dependencies",
+  "experiments",
+  "style",
+]
   .map((name) => `src/docs/${name}.md`);
 
 Deno.test("every file is a chapter, but for those of contributors alone", () => {
@@ -42,27 +47,29 @@ Deno.test("every file is a chapter, but for those of contributors alone", () => 
   }));
   assertEquals(
     served.sort((a, b) => a.file < b.file ? -1 : 1),
-    chapters().filter(({ file }) => !UNSERVED.includes(file)),
+    chapters().filter(({ file }) =>
+      !FOR_CONTRIBUTORS.includes(file) && file !== "src/docs/contents.md"
+    ),
   );
 });
 
-Deno.test("the README lists the chapters in the order of /docs, then the other files", () => {
+Deno.test("the contents list the chapters in the order of /docs, then those for contributors", () => {
   const served = PARTS.map(({ title, chapters }) => ({
     title,
     files: chapters.map(({ name }) => `src/docs/${name}.md`),
   }));
-  const contributors = { title: "For contributors", files: UNSERVED };
+  const contributors = { title: "For contributors", files: FOR_CONTRIBUTORS };
   const lines = [...served, contributors].flatMap(({ title, files }) => [
     `${title}:`,
     ...files.map((file) => {
       const text = Deno.readTextFileSync(
         new URL(`../../${file}`, import.meta.url),
       );
-      return `- [${/^# (.+)/.exec(text)![1]}](${file})`;
+      const name = file.replace("src/docs/", "");
+      return `- [${/^# (.+)/.exec(text)![1]}](${name})`;
     }),
   ]);
-  const [, section] = readme().text.split("\n## The handbook\n");
-  const listed = section.split("\n## ")[0].split("\n")
+  const listed = chapter("contents").split("\n")
     .map((line) => /^For .+:$|^- \[.+\]\(.+?\)/.exec(line)?.[0])
     .filter((line) => line !== undefined);
   assertEquals(listed, lines);

@@ -21,7 +21,6 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const PARTS = [
   "src",
   "tests",
-  "build.ts",
   "deno.json",
   "deno.lock",
   "main.ts",

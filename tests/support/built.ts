@@ -2,9 +2,9 @@
  * Builds what `deno task build` makes, where a source is newer: imported before
  * the service, so that a single test file runs with current sources.
  */
-import { outdated } from "../../build.ts";
+import { outdated } from "../../src/build.ts";
 
-const BUILD = new URL("../../build.ts", import.meta.url).pathname;
+const BUILD = new URL("../../src/build.ts", import.meta.url).pathname;
 
 if (outdated().length > 0) {
   // Without a pause, so that no later import begins before the end.

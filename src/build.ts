@@ -3,7 +3,7 @@
  * scripts, and the files of the typed client that the handbook offers. Every
  * task that needs them runs it; it builds what is older than its sources.
  */
-const ROOT = new URL("./", import.meta.url).pathname;
+const ROOT = new URL("../", import.meta.url).pathname;
 
 /** Tells Deno where the types are; TypeScript finds them by their name. */
 const SCRIPT_HEAD = '// @ts-self-types="./client.d.ts"\n';
@@ -21,7 +21,7 @@ interface Target {
 }
 
 /** Dependencies and the options of the compiler. */
-const SETTINGS = ["build.ts", "deno.json", "deno.lock"];
+const SETTINGS = ["src/build.ts", "deno.json", "deno.lock"];
 
 const TARGETS: readonly Target[] = [
   {
