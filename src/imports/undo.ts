@@ -209,9 +209,13 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   // Nothing is refused then, but a dry run lists what is left as it is.
   const isListed = keeps && row.dry_run === 1 && refused.length === 0;
   const kept = isListed ? problemsOf(part, plan, conflicts, 0) : [];
-  const counts = countsOf(plan.products);
+  const numbers = new Set(refused.map(({ product }) => product));
+  const others = plan.products.filter((_, index) =>
+    !numbers.has(part.first_product + index)
+  );
+  const counts = countsOf(others);
   const results = packResults(
-    plan.products.map((product) => ({ ...product, images: [] })),
+    others.map((product) => ({ ...product, images: [] })),
   );
   await db.write(async (tx) => {
     const locked = await lockPart(tx, job);

@@ -460,6 +460,45 @@ contract.test("an undo is refused where something was changed since, unless that
   assertEquals(await storedCount(app), 1);
 });
 
+contract.test("each product of a refused undo of an import has its own result", async () => {
+  await using app = await boot();
+  const skus = Array.from({ length: 252 }, (_, n) => `S-${n}`);
+  const document = skus.map((sku) => product(sku)).join("");
+  const id = idOf(await post(app, document));
+  await ended(app, id);
+  const changed = ["S-0", "S-249", "S-251"];
+  for (const sku of changed) {
+    const path = `/seller_api/products/${sku}/attribute/quantity/77`;
+    assertEquals((await app.call(path, { method: "PUT" })).status, 204);
+  }
+  const undo = async (query: string) => {
+    const begun = await app.call(`${IMPORTS}/${id}/undo${query}`, {
+      method: "POST",
+    });
+    const undoId = idOf(begun);
+    const summary = summaryOf(await ended(app, undoId));
+    // The newest part is undone first.
+    return { summary, results: (await resultsOf(app, undoId)).toSorted() };
+  };
+  const expected = (other: string) =>
+    skus.map((sku) => `${sku} ${changed.includes(sku) ? "refused" : other}`)
+      .toSorted();
+  assertEquals(await undo("?dry_run=true"), {
+    summary: "refused, total 252, deleted 249, refused 3",
+    results: expected("deleted"),
+  });
+  assertEquals(await undo(""), {
+    summary: "refused, total 252, refused 3",
+    results: expected("not_stored"),
+  });
+  assertEquals(await undo("?changed=keep"), {
+    summary: "completed, total 252, unchanged 3, deleted 249",
+    results: skus.map((sku) =>
+      `${sku} ${changed.includes(sku) ? "unchanged" : "deleted"}`
+    ).toSorted(),
+  });
+});
+
 contract.test("an undo is refused at once where nothing is kept for it", async () => {
   let now = Date.now();
   const clock = { ...systemClock, now: () => now };
