@@ -1,0 +1,190 @@
+/** What every role that works on a queue does, by the smallest of them. */
+import { assert, assertEquals } from "@std/assert";
+import { LeasedRole, type Looked } from "../../src/jobs/leased_role.ts";
+import { claim, type Leased, settle } from "../../src/jobs/lease_queue.ts";
+import { NOTICES } from "../../src/notices/notice.ts";
+import { insertNotices } from "../../src/notices/rows.ts";
+import { until } from "../support/clock.ts";
+import { WebhookBench } from "../support/webhook_bench.ts";
+
+/** Works on notices, one at a time, by what a test says. */
+class SmallRole extends LeasedRole {
+  readonly #bench: WebhookBench;
+  readonly #work: (role: SmallRole, leased: Leased) => Promise<void>;
+  looks = 0;
+
+  constructor(
+    bench: WebhookBench,
+    work: (role: SmallRole, leased: Leased) => Promise<void>,
+    graceMs?: number,
+  ) {
+    super(bench, { queue: NOTICES, shared: false, graceMs });
+    this.#bench = bench;
+    this.#work = work;
+  }
+
+  protected async look(now: number): Promise<Looked> {
+    this.looks++;
+    const { db, seller } = this.#bench;
+    const due = await db.read((sql) =>
+      sql.all("SELECT 1 FROM notices WHERE due_at <= ?", [now])
+    );
+    if (due.length === 0) return { due: 0, moved: 0, againInMs: 1_000 };
+    const [leased] = await this.claim(
+      { seller: seller.no },
+      async (tx, { lease, now }) => {
+        const rows = await claim<{ id: string }>(tx, NOTICES, {
+          sellerNo: seller.no,
+          lease,
+          of: "due_at <= ?",
+          params: [now],
+          limit: 1,
+        }, { returning: "id" });
+        return rows.map(({ id }) => ({ id, lease, sellerNo: seller.no }));
+      },
+      (rows) => rows,
+    );
+    this.launch([leased], () => this.#work(this, leased));
+    return { due: due.length, moved: 1, againInMs: 1_000 };
+  }
+
+  end(leased: Leased): Promise<void> {
+    return this.settle(
+      { seller: leased.sellerNo },
+      (tx) => settle(tx, NOTICES, [{ ...leased, dueAt: null }]),
+    );
+  }
+
+  get isAborted(): boolean {
+    return this.aborting.aborted;
+  }
+
+  release(): Promise<void> {
+    return this.giveBack();
+  }
+}
+
+async function addNotice({ db, seller }: WebhookBench): Promise<void> {
+  await db.write((tx) =>
+    insertNotices(tx, [{
+      sellerNo: seller.no,
+      id: "quota products",
+      kind: "quota",
+      recipient: "operator",
+      detail: {},
+      isSilent: false,
+    }])
+  );
+}
+
+interface QueueRow {
+  due_at: number | null;
+  lease_id: string | null;
+}
+
+/** The state of the notice in its queue. */
+async function stateOf({ db }: WebhookBench): Promise<string> {
+  const row = await db.read((sql) =>
+    sql.get<QueueRow>("SELECT due_at, lease_id FROM notices")
+  );
+  if (row!.lease_id !== null) return "leased";
+  return row!.due_at === null ? "done" : "due";
+}
+
+/** Lets time pass until the role has looked so many times more. */
+async function looked(
+  { clock }: WebhookBench,
+  role: SmallRole,
+  looks: number,
+): Promise<number> {
+  const last = role.looks + looks;
+  await until(() => {
+    if (role.looks >= last) return true;
+    clock.advance(1_000);
+    return false;
+  }, "a look");
+  return role.progress;
+}
+
+Deno.test("leased role: progress is what moves, or a look that finds nothing while nothing goes on", async () => {
+  await using bench = await WebhookBench.open();
+  const work = Promise.withResolvers<void>();
+  const role = new SmallRole(bench, async (role, leased) => {
+    await work.promise;
+    await role.end(leased);
+  });
+  role.start();
+  const idle = await looked(bench, role, 2);
+  assert(await looked(bench, role, 2) > idle, "nothing is due");
+  await addNotice(bench);
+  await until(() => {
+    bench.clock.advance(1_000);
+    return role.held().in_flight === 1;
+  }, "the claim");
+  const claimed = await looked(bench, role, 2);
+  assertEquals(await looked(bench, role, 60), claimed, "the work hangs");
+  assertEquals(await stateOf(bench), "leased", "its lease is renewed");
+  work.resolve();
+  await until(() => role.held().in_flight === 0, "the end of the work");
+  assertEquals(await stateOf(bench), "done");
+  assert(await looked(bench, role, 2) > claimed);
+  await role.stop();
+});
+
+Deno.test("leased role: a stop waits for work, then aborts it, and ends although it hangs", async () => {
+  await using bench = await WebhookBench.open();
+  const role = new SmallRole(bench, () => new Promise(() => {}), 2_000);
+  await addNotice(bench);
+  role.start();
+  await until(() => role.held().in_flight === 1, "the claim");
+  let isStopped = false;
+  const stopped = role.stop().then(() => isStopped = true);
+  await until(() => bench.clock.waiting > 0, "the grace");
+  bench.clock.advance(1_999);
+  await Promise.resolve();
+  assertEquals([role.isAborted, isStopped], [false, false]);
+  await until(() => {
+    bench.clock.advance(100);
+    return role.isAborted;
+  }, "the abort");
+  await until(() => {
+    bench.clock.advance(100);
+    return isStopped;
+  }, "the stop");
+  await stopped;
+  assertEquals(await stateOf(bench), "leased", "it ends by itself");
+});
+
+Deno.test("leased role: work that fails is logged, and its row due again when the lease has ended", async () => {
+  await using bench = await WebhookBench.open();
+  let tries = 0;
+  const role = new SmallRole(bench, async (role, leased) => {
+    if (++tries === 1) throw new Error("broken on purpose");
+    await role.end(leased);
+  });
+  await addNotice(bench);
+  role.start();
+  await until(() => {
+    bench.clock.advance(1_000);
+    return tries === 2;
+  }, "the second try");
+  await until(async () => await stateOf(bench) === "done", "its end");
+  await role.stop();
+  const failed = bench.log.map((line) => JSON.parse(line))
+    .filter(({ level }) => level === "error");
+  assertEquals(failed.map(({ event, notice }) => [event, notice]), [
+    ["notice_not_recorded", "quota products"],
+  ]);
+});
+
+Deno.test("leased role: rows that are given back are due at once", async () => {
+  await using bench = await WebhookBench.open();
+  const role = new SmallRole(bench, () => new Promise(() => {}));
+  await addNotice(bench);
+  role.start();
+  await until(() => role.held().in_flight === 1, "the claim");
+  assertEquals(await stateOf(bench), "leased");
+  await role.abandon();
+  await role.release();
+  assertEquals(await stateOf(bench), "due");
+});
