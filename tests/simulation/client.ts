@@ -13,6 +13,8 @@ export interface Server {
   /** Calls `fn` in the process: now, when it can run again, or never. */
   enter(fn: () => void): void;
   handle(request: Request, info: Deno.ServeHandlerInfo): Promise<Response>;
+  /** So many bytes of a request or an answer pass. */
+  passed(bytes: number): void;
   /** An answer is sent, or nobody waits for it any more. */
   sent(): void;
 }
@@ -112,6 +114,7 @@ export class ClientConnection {
       port: 1,
     };
     this.#isAsked = true;
+    this.#server.passed(this.#request.body?.length ?? 0);
     const response = await this.#server.handle(request, {
       remoteAddr,
       completed: Promise.resolve(),
@@ -158,6 +161,7 @@ export class ClientConnection {
       const chunk = await this.#reader.read();
       if (chunk.done) break;
       this.#chunks.push(chunk.value);
+      this.#server.passed(chunk.value.length);
       const ms = slowMs ?? this.#latency();
       await new Promise<void>((resolve) => this.#later(ms, resolve));
     }

@@ -47,6 +47,8 @@ export class Machine implements Disposable {
   readonly folders: DataFolders;
   /** Nothing of it takes longer than it has to. */
   readonly isPrompt: boolean;
+  /** Work takes time, by how much there is of it. */
+  readonly isPriced: boolean;
   readonly pace: Pace;
   readonly errors: LoggedError[] = [];
   /** Connections to the database of processes that run. */
@@ -70,11 +72,15 @@ export class Machine implements Disposable {
   constructor(
     kernel: Kernel,
     folders: DataFolders,
-    { isPrompt = false }: { isPrompt?: boolean } = {},
+    { isPrompt = false, isPriced = false }: {
+      isPrompt?: boolean;
+      isPriced?: boolean;
+    } = {},
   ) {
     this.kernel = kernel;
     this.folders = folders;
     this.isPrompt = isPrompt;
+    this.isPriced = isPriced;
     this.pace = isPrompt ? PROMPT : drawPace(kernel.random("pace"));
     this.#dataDir = folders.make();
     this.failed.catch(() => {});

@@ -16,12 +16,17 @@ import type {
 } from "../../src/http/server/listener.ts";
 import { RoleLocks } from "../../src/jobs/role_lock.ts";
 import type { Held } from "../../src/lib/holders.ts";
-import { failingSqlite } from "../support/failing_sqlite.ts";
+import {
+  failingSqlite,
+  type SqliteCall,
+  type SqliteErrorName,
+} from "../support/failing_sqlite.ts";
 import type { Random } from "../support/random.ts";
 import { sometimesLogged } from "../support/sometimes.ts";
 import { ClientConnection, type Server } from "./client.ts";
 import { seededIds } from "./ids.ts";
 import type { Machine } from "./machine.ts";
+import { countVisits, priceOf, SENT_BYTE_MS } from "./price.ts";
 import type {
   SimulatedAnswer,
   SimulatedProcess,
@@ -132,12 +137,9 @@ export class Life implements Server {
   readonly #ended = Promise.withResolvers<never>();
   readonly #clients = new Set<ClientConnection>();
   readonly #connections = new Set<DatabaseSync>();
-  readonly #connect = failingSqlite((call) => {
-    if (!this.#isAlive && call.method !== "close") throw this.#hasEnded();
-    if (call.method === "isTransaction") return null;
-    if (!call.readOnly) this.#machine.writes++;
-    return this.#machine.failSqlite(call);
-  });
+  readonly #connect: ConnectSqlite;
+  /** Rows that the statement under way has looked at. */
+  #visits = 0;
   /** What waits until it can run again. */
   readonly #held: (() => void)[] = [];
   readonly #places = new Map<string, Delays>();
@@ -161,6 +163,21 @@ export class Life implements Server {
     this.#random = this.#machine.kernel.random(`life of ${name}`);
     this.#commits = this.#machine.kernel.random(`commits of ${name}`);
     this.#ended.promise.catch(() => {});
+    const ran = (call: SqliteCall, answer: unknown) => {
+      this.#workFor(priceOf(call, answer, this.#visits));
+      this.#visits = 0;
+    };
+    this.#connect = failingSqlite(
+      (call) => this.#fails(call),
+      this.#machine.isPriced ? ran : undefined,
+    );
+  }
+
+  #fails(call: SqliteCall): SqliteErrorName | null {
+    if (!this.#isAlive && call.method !== "close") throw this.#hasEnded();
+    if (call.method === "isTransaction") return null;
+    if (!call.readOnly) this.#machine.writes++;
+    return this.#machine.failSqlite(call);
   }
 
   get isOpen(): boolean {
@@ -332,9 +349,17 @@ export class Life implements Server {
 
   /** It does nothing else for a while, for so long at most. */
   #work(mostMs: number): void {
+    this.#workFor(mostMs * this.#random.next() ** 4);
+  }
+
+  #workFor(ms: number): void {
     const { time } = this.#machine.kernel;
-    const ms = mostMs * this.#random.next() ** 4;
     this.#busyUntil = Math.max(this.#busyUntil, time) + ms;
+  }
+
+  /** Bytes of a request or an answer pass, which somebody makes or reads. */
+  passed(bytes: number): void {
+    if (this.#machine.isPriced) this.#workFor(bytes * SENT_BYTE_MS);
   }
 
   #after(ms: number, fn: () => void): () => void {
@@ -427,6 +452,10 @@ export class Life implements Server {
 
   #connectTo(...args: Parameters<ConnectSqlite>): DatabaseSync {
     const connection = this.#connect(...args);
+    const [, { readOnly }] = args;
+    if (this.#machine.isPriced && readOnly) {
+      countVisits(connection, () => this.#visits++);
+    }
     this.#connections.add(connection);
     this.#machine.connections.add(connection);
     for (const hook of this.#machine.connected) hook(connection);

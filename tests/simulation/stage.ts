@@ -1,4 +1,5 @@
 /** Sets the stage for a world: a machine, a network, processes, and faults. */
+import { DatabaseSync } from "node:sqlite";
 import { databaseFile } from "../../src/database/open.ts";
 import { imageFile, type StoredFile } from "../../src/images/image.ts";
 import { testConfig } from "../support/config.ts";
@@ -135,6 +136,28 @@ export class SimulatedStage implements Stage, Disposable {
   ): T[] {
     this.#reader ??= new Reader(databaseFile(this.machine.dataDir));
     return this.#reader.all(sql, params) as T[];
+  }
+
+  copyRows(
+    table: string,
+    key: string,
+    value: string,
+    changes: readonly Readonly<Record<string, string | number>>[],
+  ): void {
+    const database = new DatabaseSync(databaseFile(this.machine.dataDir));
+    const [row] = database.prepare(`SELECT * FROM ${table} WHERE ${key} = ?`)
+      .all(value);
+    const names = Object.keys(row);
+    const marks = names.map(() => "?").join(", ");
+    const insert = database.prepare(
+      `INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks})`,
+    );
+    database.exec("BEGIN IMMEDIATE");
+    for (const change of changes) {
+      insert.run(...Object.values({ ...row, ...change }));
+    }
+    database.exec("COMMIT");
+    database.close();
   }
 
   writes(): number {

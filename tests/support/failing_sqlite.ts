@@ -51,23 +51,36 @@ export interface SqliteCall {
  */
 export type FailSqlite = (call: SqliteCall) => SqliteErrorName | null;
 
+/** Told of each statement that has run, with what the driver answered. */
+export type SqliteRan = (call: SqliteCall, answer: unknown) => void;
+
 /** To be `Deps.connectSqlite`. */
-export function failingSqlite(decide: FailSqlite): ConnectSqlite {
+export function failingSqlite(
+  decide: FailSqlite,
+  ran: SqliteRan = () => {},
+): ConnectSqlite {
   return (file, options) => {
     const { readOnly = false } = options;
     const name = decide({ method: "open", sql: "", readOnly });
     if (name !== null) fail(name, "open", () => {});
-    return new FailingDatabase(file, options, decide);
+    return new FailingDatabase(file, options, decide, ran);
   };
 }
 
 class FailingDatabase extends DatabaseSync {
   readonly #decide: FailSqlite;
+  readonly #ran: SqliteRan;
   readonly #readOnly: boolean;
 
-  constructor(file: string, options: DatabaseSyncOptions, decide: FailSqlite) {
+  constructor(
+    file: string,
+    options: DatabaseSyncOptions,
+    decide: FailSqlite,
+    ran: SqliteRan,
+  ) {
     super(file, options);
     this.#decide = decide;
+    this.#ran = ran;
     this.#readOnly = options.readOnly ?? false;
     const call = this.#call("isTransaction", "");
     // The driver's type says that it is a field, which no accessor overrides.
@@ -92,7 +105,9 @@ class FailingDatabase extends DatabaseSync {
       const run = statement[method] as (...params: unknown[]) => unknown;
       statement[method] = (...params: unknown[]) => {
         this.#mayFail(call);
-        return run.apply(statement, params) as never;
+        const answer = run.apply(statement, params);
+        this.#ran(call, answer);
+        return answer as never;
       };
     }
     return statement;

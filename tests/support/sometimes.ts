@@ -107,6 +107,7 @@ const RUNS = {
       "an import is told",
       "a mail is sent again",
       "the operator is told",
+      "small requests beside large ones",
       "products reviewed",
       "redelivery",
       "leases released",

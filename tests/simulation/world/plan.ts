@@ -2,6 +2,7 @@
 import type { Random } from "../../support/random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { BundleStep } from "./bundle.ts";
+import type { BurdenStep } from "./burden.ts";
 import type { CatalogueStep } from "./catalogue_client.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
 import type { CrowdStep } from "./crowd.ts";
@@ -38,9 +39,12 @@ export type Theme =
   | "quiet"
   | "prompt"
   | "several"
-  | "days";
+  | "days"
+  | "work";
 
-const THEMES: Readonly<Record<Theme, number>> = {
+/** The share of worlds in which work has a price. */
+const WORK = 0.03;
+const THEMES: Readonly<Record<Exclude<Theme, "work">, number>> = {
   everything: 10,
   deliveries: 3,
   images: 3,
@@ -167,6 +171,13 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
   "clock back": 0,
 };
 
+const BURDEN: Readonly<Record<BurdenStep, number>> = {
+  "refused documents": 1,
+  "undo dry runs": 1,
+  "many imports": 1,
+  "reads of all kinds": 2,
+};
+
 /** Uploads whose images have to be fetched. */
 const IMAGES: Readonly<Partial<Record<CatalogueStep, number>>> = {
   "upload": 8,
@@ -216,6 +227,7 @@ const DRAW: Readonly<Record<Theme, Draw>> = {
   prompt: drawPrompt,
   several: drawSeveral,
   days: drawDays,
+  work: drawWork,
 };
 
 export function drawSteps(
@@ -223,7 +235,9 @@ export function drawSteps(
   sellers: readonly SellerPlan[],
 ): { theme: Theme; steps: Step[] } {
   const random = scheduler.random("plan");
-  const theme = weighted(random, THEMES);
+  const drawn = weighted(random, THEMES);
+  const isWork = chance(scheduler.random("price of work"), WORK);
+  const theme = isWork ? "work" : drawn;
   const steps: Step[] = [];
   DRAW[theme](sellers, random, (actor, count, lots, paceMs) => {
     const own = scheduler.random(`plan of ${actor}`);
@@ -397,6 +411,22 @@ function drawDays(
   add("shop", between(random, 2, 8), SHOP, 3_000);
   add("mirror", between(random, 2, 6), FOLLOW, 5_000);
   add("outages", between(random, 3, 6), { night: 5, clock: 2, kill: 1 }, 8_000);
+}
+
+const FREE = {
+  hostile: false,
+  clients: 1,
+  productLimit: null,
+  rateLimit: null,
+};
+/** One asks for much at once, and the other one for little. */
+export const WORK_SELLERS: readonly SellerPlan[] = [
+  { name: "acme", ...FREE },
+  { name: "bolt", ...FREE },
+];
+
+function drawWork(_: readonly SellerPlan[], random: Random, add: Add): void {
+  add(`${WORK_SELLERS[0].name}/burden`, between(random, 3, 6), BURDEN, 500);
 }
 
 /** Where nothing else happens, nothing else wakes what was forgotten. */

@@ -4,6 +4,7 @@ import type { Random } from "../../support/random.ts";
 import type { Actor, Scene } from "./actor.ts";
 import { BrokenRule, hold } from "./broken_rule.ts";
 import { Bundle, BundleClient } from "./bundle.ts";
+import { Burden } from "./burden.ts";
 import { Caller } from "./caller.ts";
 import { CatalogueClient } from "./catalogue_client.ts";
 import { CrowdClient } from "./crowd.ts";
@@ -178,6 +179,9 @@ class Troupe {
     if (part === "hooks") return new HookClient(scene, seller, name);
     if (part === "keys") return new KeyClient(scene, seller, name);
     if (part === "events") return new Puller(scene, seller, name);
+    if (part === "burden") {
+      return new Burden(scene, seller, honest.at(-1)!, name);
+    }
     if (part === "reviewer") return new Reviewer(scene, seller, name);
     if (part.startsWith("crowd")) return new CrowdClient(scene, seller, name);
     if (/^\d/.test(part)) return new CatalogueClient(scene, seller, name);

@@ -42,6 +42,16 @@ export interface Stage {
     sql: string,
     ...params: (string | number)[]
   ): T[];
+  /**
+   * Stores copies of the row of a table whose column `key` is `value`, each with
+   * these changes, as the service would have stored them over the years.
+   */
+  copyRows(
+    table: string,
+    key: string,
+    value: string,
+    changes: readonly Readonly<Record<string, string | number>>[],
+  ): void;
   /** Copies the database beside whatever runs; rejects if that fails. */
   backUp(): Promise<Copy>;
   /** Images under leases that a process had since it began. */

@@ -8,7 +8,7 @@ import type { Random } from "../../support/random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
 import { type EndpointLots, endpointLots } from "./hosts.ts";
-import { drawSteps, type Step, type Theme } from "./plan.ts";
+import { drawSteps, type Step, type Theme, WORK_SELLERS } from "./plan.ts";
 import type { SellerPlan } from "./seller.ts";
 import { drawSettings, type Settings } from "./settings.ts";
 
@@ -28,6 +28,8 @@ export interface World {
   soundNetwork: boolean;
   /** Nothing fails, and nothing takes longer than it has to. */
   isPrompt: boolean;
+  /** Work takes time, by how much there is of it. */
+  isPriced: boolean;
   /** Sellers and the operator are told what they have to know. */
   notices: boolean;
   /** Where sellers want their events delivered. */
@@ -42,13 +44,18 @@ export const OPERATOR_KEY = "operator-key-of-the-simulation";
 
 export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   const random = scheduler.random("world");
-  const sellers = drawSellers(random);
-  const { theme, steps } = drawSteps(scheduler, sellers);
+  const drawn = drawSellers(random);
+  const { theme, steps } = drawSteps(scheduler, drawn);
+  const isPriced = theme === "work";
+  const sellers = isPriced ? WORK_SELLERS : drawn;
   const notices = drawNotices(scheduler.random("notices"), sellers, theme);
   const processes = drawProcesses(random, theme);
-  const isPrompt = theme === "prompt";
+  const isPrompt = theme === "prompt" || isPriced;
   return {
-    settings: drawSettings(random, theme === "days" ? 0.6 : 0.2),
+    settings: drawSettings(
+      random,
+      isPriced ? 0 : theme === "days" ? 0.6 : 0.2,
+    ),
     operatorKey: OPERATOR_KEY,
     processes,
     sellers,
@@ -58,6 +65,7 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
     soundNetwork: theme === "catalogue" ||
       (["images", "deliveries"].includes(theme) && chance(random, 0.6)),
     isPrompt,
+    isPriced,
     notices: notices !== null,
     endpoints: steps.some(({ kind }) => kind === "stop a delivery")
       ? { good: 1, slow: 3 }
@@ -72,7 +80,7 @@ function drawNotices(
   sellers: readonly SellerPlan[],
   theme: Theme,
 ): Step[] | null {
-  if (!chance(random, NOTICES)) return null;
+  if (!chance(random, NOTICES) || theme === "work") return null;
   const imports = sellers.filter(({ hostile, rateLimit }) =>
     !hostile && rateLimit === null
   ).flatMap(({ name }) =>
@@ -96,7 +104,7 @@ function drawNotices(
 
 /** Most worlds have some of all kinds. */
 function drawEndpoints(random: Random, theme: Theme): EndpointLots {
-  if (theme === "prompt") return { good: 1 };
+  if (theme === "prompt" || theme === "work") return { good: 1 };
   const kind = weighted(random, { all: 4, sound: 3, troubled: 2 });
   const all = endpointLots("takes", "hesitates", "fails", "leaves");
   return {
@@ -129,8 +137,8 @@ function drawSellers(random: Random): SellerPlan[] {
 
 /** One process that does everything, several, or one for each role. */
 function drawProcesses(random: Random, theme: Theme): ProcessPlan[] {
-  const [one, more] = { prompt: [1, 0], several: [0, 1] }[theme as string] ??
-    [1, 1];
+  const shapes = { prompt: [1, 0], work: [1, 0], several: [0, 1] };
+  const [one, more] = shapes[theme as keyof typeof shapes] ?? [1, 1];
   const shape = weighted(random, {
     one: 5 * one,
     two: 3 * more,

@@ -1,0 +1,81 @@
+/**
+ * What work takes in a world where it has a price: virtual milliseconds in which
+ * the process does nothing else. A world has some twenty times fewer rows than a
+ * large seller, so each costs some twenty times as much as on a real machine.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { SqliteCall } from "../support/failing_sqlite.ts";
+
+/** A statement, whatever it does. */
+const STATEMENT_MS = 0.02;
+/** A row that SQLite looks at while it reads. */
+const VISITED_MS = 0.02;
+/** A row that a read returns, with all that is made of it. */
+const ROW_MS = 0.1;
+/** A row that is stored, changed or deleted. */
+const CHANGED_MS = 0.01;
+/** A byte that the database returns. */
+const READ_BYTE_MS = 0.000_004;
+/** A byte of a request or an answer. */
+export const SENT_BYTE_MS = 0.000_02;
+
+/** The function of SQLite that each row passes which a read looks at. */
+const VISIT = "row_visited";
+
+/**
+ * Has `visited` called for each row that statements of a reading connection look
+ * at: every table is hidden by a view of the same name, which the planner sees
+ * through.
+ */
+export function countVisits(
+  connection: DatabaseSync,
+  visited: () => void,
+): void {
+  connection.function(VISIT, (_key) => {
+    visited();
+    return 1;
+  });
+  const tables = connection.prepare(
+    `SELECT m.name AS name, (SELECT c.name FROM pragma_table_info(m.name) c
+       WHERE c.pk = 1) AS key FROM sqlite_master m
+     WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'`,
+  ).all();
+  for (const { name, key } of tables) {
+    connection.exec(
+      `CREATE TEMP VIEW ${name} AS SELECT * FROM main.${name}
+       WHERE ${VISIT}(${key ?? "rowid"})`,
+    );
+  }
+}
+
+/** What a statement takes, by what the driver answered. */
+export function priceOf(
+  { method, readOnly }: SqliteCall,
+  answer: unknown,
+  visits: number,
+): number {
+  const rows = method === "all"
+    ? answer as unknown[][]
+    : method === "get" && answer !== undefined
+    ? [answer as unknown[]]
+    : [];
+  const changed = method === "run"
+    ? Number((answer as { changes: number | bigint }).changes)
+    : readOnly || rows.length > 0
+    ? 0
+    : 1;
+  const bytes = rows.reduce((sum, row) => sum + bytesOf(row), 0);
+  return STATEMENT_MS + visits * VISITED_MS + rows.length * ROW_MS +
+    changed * CHANGED_MS + bytes * READ_BYTE_MS;
+}
+
+function bytesOf(row: unknown): number {
+  const values = Array.isArray(row) ? row : Object.values(row as object);
+  let bytes = 0;
+  for (const value of values) {
+    if (typeof value === "string" || value instanceof Uint8Array) {
+      bytes += value.length;
+    }
+  }
+  return bytes;
+}
