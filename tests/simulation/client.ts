@@ -28,6 +28,8 @@ export interface ConnectionOptions {
   random: Random;
   /** The longest way between the client and the service, one way. */
   latencyMs: number;
+  /** Bytes that the socket takes at once; by default it takes each chunk alone. */
+  socketBytes?: number;
 }
 
 export class ClientConnection {
@@ -36,6 +38,7 @@ export class ClientConnection {
   readonly #request: SimulatedRequest;
   readonly #random: Random;
   readonly #latencyMs: number;
+  readonly #socketBytes: number;
   readonly #abort = new AbortController();
   readonly #chunks: Uint8Array[] = [];
   readonly #end: (answer: SimulatedAnswer | null) => void;
@@ -53,7 +56,7 @@ export class ClientConnection {
   constructor(
     server: Server,
     scheduler: Scheduler,
-    { request, random, latencyMs }: ConnectionOptions,
+    { request, random, latencyMs, socketBytes = 0 }: ConnectionOptions,
     end: (answer: SimulatedAnswer | null) => void,
   ) {
     this.#server = server;
@@ -61,6 +64,7 @@ export class ClientConnection {
     this.#request = request;
     this.#random = random;
     this.#latencyMs = latencyMs;
+    this.#socketBytes = socketBytes;
     this.#end = end;
   }
 
@@ -156,12 +160,16 @@ export class ClientConnection {
     const slowMs = typeof reader === "object" && "slowMs" in reader
       ? reader.slowMs
       : null;
+    let unread = 0;
     for (let count = 0; this.#reader !== null; count++) {
       if (count === most) return;
       const chunk = await this.#reader.read();
       if (chunk.done) break;
       this.#chunks.push(chunk.value);
       this.#server.passed(chunk.value.length);
+      unread += chunk.value.length;
+      if (slowMs === null && unread < this.#socketBytes) continue;
+      unread = 0;
       const ms = slowMs ?? this.#latency();
       await new Promise<void>((resolve) => this.#later(ms, resolve));
     }

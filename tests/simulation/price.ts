@@ -1,23 +1,25 @@
 /**
  * What work takes in a world where it has a price: virtual milliseconds in which
- * the process does nothing else. A world has some twenty times fewer rows than a
- * large seller, so each costs some twenty times as much as on a real machine.
+ * the process does nothing else. A world has some ten times fewer rows than a
+ * large seller, so each costs some ten times as much as on a real machine.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { SqliteCall } from "../support/failing_sqlite.ts";
 
 /** A statement, whatever it does. */
-const STATEMENT_MS = 0.02;
+const STATEMENT_MS = 0.01;
 /** A row that SQLite looks at while it reads. */
-const VISITED_MS = 0.02;
+const VISITED_MS = 0.005;
 /** A row that a read returns, with all that is made of it. */
-const ROW_MS = 0.1;
+const ROW_MS = 0.025;
 /** A row that is stored, changed or deleted. */
 const CHANGED_MS = 0.01;
 /** A byte that the database returns. */
-const READ_BYTE_MS = 0.000_004;
+const READ_BYTE_MS = 0.000_008;
 /** A byte of a request or an answer. */
-export const SENT_BYTE_MS = 0.000_02;
+export const SENT_BYTE_MS = 0.000_006;
+/** What a socket takes at once, so that the process need not wait for it. */
+export const SOCKET_BYTES = 65_536;
 
 /** The function of SQLite that each row passes which a read looks at. */
 const VISIT = "row_visited";

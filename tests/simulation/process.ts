@@ -26,7 +26,7 @@ import { sometimesLogged } from "../support/sometimes.ts";
 import { ClientConnection, type Server } from "./client.ts";
 import { seededIds } from "./ids.ts";
 import type { Machine } from "./machine.ts";
-import { countVisits, priceOf, SENT_BYTE_MS } from "./price.ts";
+import { countVisits, priceOf, SENT_BYTE_MS, SOCKET_BYTES } from "./price.ts";
 import type {
   SimulatedAnswer,
   SimulatedProcess,
@@ -210,11 +210,12 @@ export class Life implements Server {
     random: Random,
     resolve: (answer: SimulatedAnswer | null) => void,
   ): void {
-    const { kernel } = this.#machine;
+    const { kernel, isPriced, pace: { latencyMs } } = this.#machine;
+    const socketBytes = isPriced ? SOCKET_BYTES : undefined;
     const client = new ClientConnection(
       this,
       kernel,
-      { request, random, latencyMs: this.#machine.pace.latencyMs },
+      { request, random, latencyMs, socketBytes },
       (answer) => {
         this.#clients.delete(client);
         resolve(answer);

@@ -42,7 +42,8 @@ export function readAnswer(
   const seen = `${status} ${sent.slice(0, 2_000)}`;
   const type = headers.get("content-type");
   // Refused products come back in the form in which they were sent.
-  const isAsSent = status === 200 && (json?.url.endsWith("/refused") ?? false);
+  const isAsSent = status === 200 &&
+    /\/(refused|rejected)$/.test(json?.url ?? "");
   const isTurned = json !== null && type === JSON_TYPE && !isAsSent;
   const text = isTurned ? turned(sent, { ...json, status }, seen) : sent;
   const rule = (holds: boolean, words: string) =>

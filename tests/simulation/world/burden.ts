@@ -22,14 +22,14 @@ export type BurdenStep =
 
 const ATTRIBUTES = "/seller_api/bulk_attributes";
 /** As many as one undo is to read in portions. */
-const PRODUCTS = 1_500;
+const PRODUCTS = 2_500;
 const NEW = `<title>One of many</title><price currency="SEK">5</price>` +
   `<quantity>1</quantity>`;
 /** Products of the same import that are refused. */
 const REFUSED = 400;
 /** Imports of one list, and the parts of each. */
-const MANY = { imports: 100, parts: 40 };
-const AT_ONCE = [1, 6, 20, 110];
+const MANY = { imports: 150, parts: 100 };
+const AT_ONCE = [1, 20, 110];
 /** The longest that a small request may wait for another seller's work. */
 const SMALL_MS = 100;
 /** The longest pause between two small requests. */

@@ -43,7 +43,7 @@ export type Theme =
   | "work";
 
 /** The share of worlds in which work has a price. */
-const WORK = 0.03;
+const WORK = 0.02;
 const THEMES: Readonly<Record<Exclude<Theme, "work">, number>> = {
   everything: 10,
   deliveries: 3,
@@ -172,8 +172,8 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
 };
 
 const BURDEN: Readonly<Record<BurdenStep, number>> = {
-  "refused documents": 1,
-  "undo dry runs": 1,
+  "refused documents": 0,
+  "undo dry runs": 0,
   "many imports": 1,
   "reads of all kinds": 2,
 };
