@@ -12,7 +12,10 @@ import { deleteImport } from "./retention.ts";
 
 /** Waits for the commit of the part in hand; throws 404, or 409 for one over. */
 export async function cancelImport(
-  { db, metrics, signals }: Pick<Services, "db" | "metrics" | "signals">,
+  { db, deps, metrics, signals }: Pick<
+    Services,
+    "db" | "deps" | "metrics" | "signals"
+  >,
   seller: Seller,
   importId: string,
 ): Promise<void> {
@@ -40,6 +43,7 @@ export async function cancelImport(
     return null;
   }, owner);
   if (deleted === null) return;
+  await deps.maybe?.("import deleted in part");
   try {
     while (await db.write((tx) => deleteImport(tx, deleted), owner) > 0) {
       continue;

@@ -129,6 +129,7 @@ class Receiving {
     await this.#services.db.write((tx) => this.#writePieces(tx), this.#options);
     this.#written += this.#pieces.length;
     this.#pieces = [];
+    await this.#services.deps.maybe?.("import pieces written");
   }
 
   get #options() {

@@ -32,6 +32,7 @@ export async function retryImagesOf(
       return retryImages(tx, seller, id, deps.clock.now());
       // Two retries of one upload would count its failed images twice.
     }, { seller: seller.no, owner: seller.id, order: `retry ${id}` });
+    await deps.maybe?.("images of a part retried");
   }
   return retried;
 }

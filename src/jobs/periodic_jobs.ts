@@ -112,6 +112,7 @@ export class PeriodicJobs {
       const portion = await scheduled.run.next();
       if (!portion.done) {
         scheduled.done += portion.value;
+        await this.#deps.maybe?.(`${name} portion done`);
         return Math.min(
           PAUSES * (clock.monotonic() - began),
           PAUSE_MAX_MS,

@@ -67,6 +67,7 @@ export async function recoverDeliveries(
       }, { seller: sellerNo, owner: sellerId, heavy: true });
       recovered.queued += step.queued;
       recovered.held += step.held;
+      await deps.maybe?.("deliveries recovered in part");
     }
     if (events.length < STEP_EVENTS) return recovered;
     after = events[STEP_EVENTS - 1];

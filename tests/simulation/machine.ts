@@ -4,6 +4,7 @@ import type { Clock } from "../../src/deps.ts";
 import type { FailSqlite } from "../support/failing_sqlite.ts";
 import type { Random } from "../support/random.ts";
 import type { DataFolders } from "./data_folders.ts";
+import type { SimulatedProcess } from "./scheduler.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** A line of a log that says that something is wrong. */
@@ -63,6 +64,8 @@ export class Machine implements Disposable {
   readonly moved = new Set<() => void>();
   /** Called before each commit. */
   readonly committing = new Set<() => void | Promise<void>>();
+  /** By place in the source: kills the process that is there next. */
+  readonly kills = new Map<string, (process: SimulatedProcess) => void>();
   /** By how much the wall clock was set, at which virtual times. */
   readonly moves: { at: number; ms: number }[] = [];
   #dataDir: string;

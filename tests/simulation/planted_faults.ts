@@ -741,6 +741,27 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     from: "    former: [...signing, [current, now + SECRET_OVERLAP_MS]],",
     to: "    former: [...signing.slice(1), [current, now]],",
   },
+  // Between two commits that belong together.
+  {
+    name: "imports: that a part is stored is recorded in a second commit",
+    file: "imports/store.ts",
+    from: "    await endStore(tx, job, locked, problems, { counts });\n  }, {",
+    to:
+      `    end = (later) => endStore(later, job, locked, problems, { counts });
+  }, {`,
+    also: {
+      from: `heavy: true, changes: true });
+}
+
+/** A write waits`,
+      to: `heavy: true, changes: true });
+  await db.write(end, { seller: seller.no, owner: seller.id });
+}
+let end = () => Promise.resolve();
+
+/** A write waits`,
+    },
+  },
 ];
 
 /** The text of a file with its fault. */

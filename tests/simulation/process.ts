@@ -65,7 +65,8 @@ export class Process implements SimulatedProcess {
 
   async start(): Promise<void> {
     if (this.#life !== null) throw new Error(`${this.name} runs already`);
-    const life = new Life(this.#options, `${this.name} ${++this.#lives}`);
+    const name = `${this.name} ${++this.#lives}`;
+    const life = new Life(this.#options, name, this);
     this.#life = life;
     try {
       await life.open();
@@ -129,6 +130,7 @@ export class ProcessEnded extends Error {
 /** One life of a process, from its start to its end. */
 export class Life implements Server {
   readonly name: string;
+  readonly #process: Process | null;
   readonly #machine: Machine;
   readonly #options: ProcessOptions;
   readonly #random: Random;
@@ -156,8 +158,14 @@ export class Life implements Server {
   #sending = 0;
   #idle: (() => void) | null = null;
 
-  constructor(options: ProcessOptions, name: string) {
+  /** @param process is what may be killed at a place of the source. */
+  constructor(
+    options: ProcessOptions,
+    name: string,
+    process: Process | null = null,
+  ) {
     this.name = name;
+    this.#process = process;
     this.#options = options;
     this.#machine = options.machine;
     this.#random = this.#machine.kernel.random(`life of ${name}`);
@@ -392,6 +400,11 @@ export class Life implements Server {
 
   /** The places of a world where things take longer differ. */
   #maybe(place: string, random = this.#random): Promise<void> {
+    const kill = this.#machine.kills.get(place);
+    if (kill !== undefined && this.#process !== null && this.#isAlive) {
+      kill(this.#process);
+      if (!this.#isAlive) return new Promise(() => {});
+    }
     const delays = this.#places.get(place) ?? this.#delaysAt(place);
     this.#places.set(place, delays);
     const isDelayed = random.next() < delays.share &&

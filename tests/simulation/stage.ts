@@ -210,6 +210,29 @@ export class SimulatedStage implements Stage, Disposable {
     });
   }
 
+  killedAt(
+    place: string,
+    passes: number,
+    mostMs: number,
+  ): Promise<SimulatedProcess | null> {
+    return new Promise((resolve) => {
+      const { kills } = this.machine;
+      let left = passes;
+      const end = (process: SimulatedProcess | null) => {
+        cancel();
+        kills.delete(place);
+        resolve(process);
+      };
+      const cancel = this.scheduler.after(mostMs, () => end(null));
+      kills.set(place, (process) => {
+        if (left-- > 0) return;
+        this.scheduler.trace(() => `${process.name} is killed at: ${place}`);
+        process.kill();
+        end(process);
+      });
+    });
+  }
+
   errors(): Machine["errors"] {
     return this.machine.errors;
   }

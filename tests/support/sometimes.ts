@@ -115,6 +115,28 @@ const RUNS = {
       "the image store failed",
     ],
   },
+  /** Between which commits processes were killed in the simulation. */
+  kills: {
+    least: 300,
+    of: "seeds",
+    paths: [
+      "killed at: write committed",
+      "killed at: answer ready",
+      "killed at: import pieces written",
+      "killed at: import part checked",
+      "killed at: import part stored",
+      "killed at: import part of an undo checked",
+      "killed at: import part of an undo stored",
+      "killed at: import deleted in part",
+      "killed at: images of a part retried",
+      "killed at: images claimed",
+      "killed at: deliveries claimed",
+      "killed at: delivery answered",
+      "killed at: deliveries recovered in part",
+      "killed at: removed_sellers portion done",
+      "killed at: ended_reviews portion done",
+    ],
+  },
 } as const satisfies Record<string, Run>;
 
 export type Runner = keyof typeof RUNS;

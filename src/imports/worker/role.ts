@@ -116,7 +116,7 @@ export class ImportRole extends LeasedRole {
         await inSpan("import.part", () => this.#do(job), { root: true });
         this.moved();
         signals.progress.announce(leased.id);
-        await deps.maybe?.("import part done");
+        await deps.maybe?.(placeAfter(job));
         isOver = deps.clock.monotonic() >= until ||
           this.aborting.aborted;
       }
@@ -216,4 +216,12 @@ const INTERNAL: Detail = {
 function problemOf(error: unknown): Detail | null {
   if (!(error instanceof ServiceError) || error.status >= 500) return null;
   return error.details[0] ?? { code: "not_allowed", message: error.message };
+}
+
+/** What was committed; another commit of the import follows. */
+function placeAfter({ row, part }: Job): string {
+  const isOver = row.state === "storing" && part.part === row.parts - 1;
+  if (isOver) return "import over";
+  const what = row.undoes === null ? "part" : "part of an undo";
+  return `import ${what} ${row.state === "storing" ? "stored" : "checked"}`;
 }

@@ -23,7 +23,13 @@ import { hold } from "./broken_rule.ts";
 import type { Call, Sent } from "./caller.ts";
 import { chance, pick } from "./choice.ts";
 import { GAP, productsInJson } from "./form.ts";
-import { drawAttributes, type DrawnRow, drawRows, silence } from "./rows.ts";
+import {
+  drawAttributes,
+  type DrawnRow,
+  drawRows,
+  silence,
+  vanish,
+} from "./rows.ts";
 import { CLOCK_MOVES } from "./trouble.ts";
 import type { Seller } from "./seller.ts";
 import { checkStatus, checkStream } from "./statuses.ts";
@@ -42,6 +48,8 @@ const WRITE_MS = 20_000;
 const PROMPT_MS = 600;
 /** So many products with images that are silent take longer than a lease. */
 const SILENT_PRODUCTS = 64;
+/** Products of an import of which each part has some. */
+const SURE_PRODUCTS = 5;
 /** With images whose hosts take seconds. */
 const PROBE_MS = 45_000;
 
@@ -67,6 +75,9 @@ export type CatalogueStep =
   | "upload and leave"
   | "import"
   | "slow import"
+  | "dry run of an import"
+  | "import in parts"
+  | "undo of an import"
   | "small reads";
 
 /** An upload as it is going to be sent. */
@@ -142,7 +153,13 @@ export class CatalogueClient implements Actor {
       case "import":
         return await this.#import(random);
       case "slow import":
-        return await this.#import(random, true);
+        return await this.#import(random, { isSlow: true });
+      case "dry run of an import":
+        return await this.#import(random, { isDry: true });
+      case "import in parts":
+        return await this.#import(random, { isSure: true });
+      case "undo of an import":
+        return await this.#undoSome(random);
       case "attribute":
         return await this.#put(random);
       case "attributes":
@@ -383,14 +400,18 @@ export class CatalogueClient implements Actor {
   }
 
   /** Rows of several parts, which are followed to their end. */
-  async #import(random: Random, isSlow = false): Promise<void> {
+  async #import(
+    random: Random,
+    { isSlow = false, isDry: mustBeDry = false, isSure = false } = {},
+  ): Promise<void> {
     const partly = chance(random, 0.5);
     const upload = this.#drawn(random, {
       apart: true,
-      flawed: partly || chance(random, 0.3),
-      large: isSlow || chance(random, 0.2),
+      flawed: !isSure && (partly || chance(random, 0.3)),
+      large: isSure || isSlow || chance(random, 0.2),
     });
-    const rows = upload.rows;
+    const rows = upload.rows.slice(0, isSure ? SURE_PRODUCTS : undefined);
+    if (isSure) vanish(rows);
     if (isSlow) silence(rows.slice(0, SILENT_PRODUCTS));
     const { scheduler } = this.#scene.stage;
     const begun = scheduler.time;
@@ -398,9 +419,9 @@ export class CatalogueClient implements Actor {
       `${this.#name} imports ${rows.length} products` +
       (partly ? ", those that are valid" : "")
     );
-    const isDry = chance(random, 0.15);
+    const isDry = !isSure && (chance(random, 0.15) || mustBeDry);
     // A part ends before a gap of two megabytes.
-    const breaks = Math.min(rows.length - 1, random.below(3));
+    const breaks = isSure ? 2 : Math.min(rows.length - 1, random.below(3));
     const products = rows.map(({ row, flaw }, i) =>
       (i > 0 && i <= breaks ? GAP : "") + productElement(row, flaw?.xml ?? "")
     );
@@ -431,7 +452,7 @@ export class CatalogueClient implements Actor {
     }
     hold(reply!.status === 200, "true", "an import is accepted", reply!.text);
     const id = textAt(reply!.xml!, "import_id");
-    const isEnded = !isDry && chance(random, 0.25) &&
+    const isEnded = !isDry && !isSure && chance(random, 0.25) &&
       await this.#cancelImport(id, random);
     const record = await this.#importOver(id, random);
     if (record === null) return void (this.#hasLostTrack = true);
@@ -447,7 +468,8 @@ export class CatalogueClient implements Actor {
     await this.#followImport(random, id, record, followed);
     if (this.#hasLostTrack) return;
     if (chance(random, 0.3)) await this.#endImport(id, 409, random);
-    if (chance(random, 0.5)) await this.#retryImport(id, random);
+    if (isSure || chance(random, 0.5)) await this.#retryImport(id, random);
+    if (isSure) return;
     if (!this.#imports.has(id) || !chance(random, 0.3)) return;
     if (chance(random, 0.4)) await this.#put(random);
     await this.#undoImport(id, random);
@@ -675,10 +697,19 @@ export class CatalogueClient implements Actor {
     if (first.includes(true)) sometimes("a part of a cancelled import stored");
   }
 
+  /** The last import, for certain. */
+  async #undoSome(random: Random): Promise<void> {
+    const id = [...this.#imports].at(-1);
+    if (id !== undefined) await this.#undoImport(id, random, false);
+  }
+
   /** What an import has stored is taken back, by another one. */
-  async #undoImport(id: string, random: Random): Promise<void> {
+  async #undoImport(
+    id: string,
+    random: Random,
+    isDry = chance(random, 0.2),
+  ): Promise<void> {
     const keep = chance(random, 0.5);
-    const isDry = chance(random, 0.2);
     const path = `${IMPORTS}/${id}/undo?dry_run=${isDry}` +
       (keep ? "&changed=keep" : "");
     this.#scene.stage.scheduler.trace(() => `${this.#name} undoes: ${path}`);

@@ -1,6 +1,7 @@
 /** What fails: whole processes, and whatever the stage lets fail. */
 import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { Random } from "../../support/random.ts";
+import { sometimes } from "../../support/sometimes.ts";
 import { TROUBLES } from "../mail_server.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
@@ -8,9 +9,11 @@ import { hold } from "./broken_rule.ts";
 import { checkBackup } from "./backups.ts";
 import { chance, pick } from "./choice.ts";
 import { CLOCK_MOVES, NO_WRITES } from "./trouble.ts";
+import { passesOf, PLACE_NAMES, type PlaceOfKill } from "./between_commits.ts";
 import type { Step } from "./plan.ts";
 
 export type OutageStep =
+  | `kill at: ${PlaceOfKill}`
   | "kill"
   | "stop"
   | "stop a delivery"
@@ -30,6 +33,8 @@ export type OutageStep =
 const SOUND_MS = 5_000;
 /** How long something fails. */
 const TIMES = [10, 400, 3_000, 12_000, 30_000];
+/** The longest that it waits for a process at a place. */
+const AT_PLACE_MS = 40_000;
 /** As many writes as a seller makes in a while. */
 const COMMITS_FAIL_MS = 2_000;
 /** From an import to its mail. */
@@ -80,6 +85,8 @@ export class Outages implements Actor {
     if (kind === "forget mails") {
       return await this.#failFor(MAILS_FORGOTTEN_MS, TROUBLES.forgetful);
     }
+    const place = PLACE_NAMES.find((name) => kind === `kill at: ${name}`);
+    if (place !== undefined) return await this.#killAt(place, random);
     if (kind === "tell nobody") return await this.#tellNobody(random);
     if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
     else if (kind === "stop a delivery") await this.#slowDelivery();
@@ -116,6 +123,17 @@ export class Outages implements Actor {
       case "faults":
         return await this.#fail(2, random);
     }
+  }
+
+  /** Kills the first process that is at a place of the source. */
+  async #killAt(place: PlaceOfKill, random: Random): Promise<void> {
+    const { stage } = this.#scene;
+    const passes = passesOf(place, random);
+    const process = await stage.killedAt(place, passes, AT_PLACE_MS);
+    if (process === null) return;
+    this.#kills++;
+    sometimes(`killed at: ${place}`);
+    await this.#restart(process, random);
   }
 
   /** Waits for a moment at which a read waits. */

@@ -1,6 +1,7 @@
 /** What everybody in a world does, and when. */
 import type { Random } from "../../support/random.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { killBetween } from "./between_commits.ts";
 import type { BundleStep } from "./bundle.ts";
 import type { BurdenStep } from "./burden.ts";
 import type { CatalogueStep } from "./catalogue_client.ts";
@@ -42,6 +43,8 @@ export type Theme =
   | "days"
   | "work";
 
+/** The share of worlds with a kill between two commits. */
+const KILLS = 0.35;
 /** The share of worlds in which work has a price. */
 const WORK = 0.02;
 const THEMES: Readonly<Record<Exclude<Theme, "work">, number>> = {
@@ -66,6 +69,9 @@ const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
   "upload and leave": 1,
   "import": 1,
   "slow import": 0,
+  "dry run of an import": 0,
+  "import in parts": 0,
+  "undo of an import": 0,
   "attribute": 5,
   "attributes": 3,
   "delete": 2,
@@ -134,6 +140,7 @@ const OPERATOR: Readonly<Record<OperatorStep, number>> = {
 const REVIEW: Readonly<Record<ReviewStep, number>> = {
   "policy": 1,
   "decide": 3,
+  "end": 0,
 };
 /** What changes how events are delivered. */
 const STEERING: Readonly<Partial<Record<OperatorStep, number>>> = {
@@ -154,7 +161,9 @@ const HOSTILE: Readonly<Record<HostileStep, number>> = {
   "odd requests": 3,
   "bomb": 1,
 };
-const OUTAGES: Readonly<Record<OutageStep, number>> = {
+const OUTAGES: Readonly<
+  Record<Exclude<OutageStep, `kill at: ${string}`>, number>
+> = {
   kill: 3,
   stop: 2,
   fault: 4,
@@ -267,6 +276,10 @@ export function drawSteps(
   }
   if (theme === "catalogue" && chance(rare, 0.35)) {
     rarely("outages8", 1, "fail commits");
+  }
+  const kills = scheduler.random("kills between commits");
+  if (rateLimit === null && chance(kills, KILLS)) {
+    steps.push(...killBetween(name, theme, kills));
   }
   return { theme, steps };
 }

@@ -8,7 +8,7 @@ import { hold } from "./broken_rule.ts";
 import { between, chance, pick } from "./choice.ts";
 import type { Seller } from "./seller.ts";
 
-export type ReviewStep = "policy" | "decide";
+export type ReviewStep = "policy" | "decide" | "end";
 
 /** How often, and how long, it looks for something to decide. */
 const LOOK_MS = 100;
@@ -37,6 +37,7 @@ export class Reviewer implements Actor {
     if (!this.#hasBegun) await this.#setPolicy("changes", random);
     this.#hasBegun = true;
     if (kind === "decide") await this.#decide(random);
+    else if (kind === "end") await this.#setPolicy("none", random);
     else await this.#setPolicy(pick(random, POLICIES), random);
   }
 

@@ -220,6 +220,14 @@ export function silence(rows: readonly DrawnRow[]): void {
   }
 }
 
+/** Gives each row an image that its host refuses to send. */
+export function vanish(rows: readonly DrawnRow[]): void {
+  for (const [n, drawn] of rows.entries()) {
+    drawn.urls = [imageUrl("vanished", `p${n}`)];
+    drawn.row.patch.images = drawn.urls[0];
+  }
+}
+
 /** The hosts of one upload's images; mostly good ones. */
 function drawHosts(random: Random, flawed: boolean): ImageHost[] {
   if (chance(random, 0.3)) return [];

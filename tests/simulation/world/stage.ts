@@ -58,6 +58,15 @@ export interface Stage {
   leftLeases(process: SimulatedProcess): readonly string[];
   /** Images that are stored by their rows, and have no file. */
   lostFiles(): readonly string[];
+  /**
+   * Kills the process that is at this place after it was passed so many times;
+   * null if there is none in time.
+   */
+  killedAt(
+    place: string,
+    passes: number,
+    mostMs: number,
+  ): Promise<SimulatedProcess | null>;
   /** A number that grows before the rows change. */
   writes(): number;
   /** Images that were being fetched when another worker began to. */
