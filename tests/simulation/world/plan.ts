@@ -46,7 +46,7 @@ export type Theme =
 /** The share of worlds with a kill between two commits. */
 const KILLS = 0.35;
 /** The share of worlds in which work has a price. */
-const WORK = 0.02;
+const WORK = 0.03;
 const THEMES: Readonly<Record<Exclude<Theme, "work">, number>> = {
   everything: 10,
   deliveries: 3,
@@ -181,7 +181,7 @@ const OUTAGES: Readonly<
 };
 
 const BURDEN: Readonly<Record<BurdenStep, number>> = {
-  "refused documents": 0,
+  "refused documents": 1,
   "undo dry runs": 0,
   "many imports": 1,
   "reads of all kinds": 2,
@@ -439,7 +439,7 @@ export const WORK_SELLERS: readonly SellerPlan[] = [
 ];
 
 function drawWork(_: readonly SellerPlan[], random: Random, add: Add): void {
-  add(`${WORK_SELLERS[0].name}/burden`, between(random, 3, 6), BURDEN, 500);
+  add(`${WORK_SELLERS[0].name}/burden`, between(random, 2, 5), BURDEN, 500);
 }
 
 /** Where nothing else happens, nothing else wakes what was forgotten. */
