@@ -4,6 +4,8 @@
  * horizon, below which no change appears later (`changedProducts`);
  * `database/change_numbers.ts` says how each engine assigns numbers.
  */
+import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
+import type { Services } from "../services.ts";
 import type { ProductChange } from "./product.ts";
 import { urlKey } from "../images/image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
@@ -178,4 +180,15 @@ export async function touchRest(tx: Tx): Promise<number> {
     );
   }
   return products.length;
+}
+
+/**
+ * A job of `operations/maintenance.ts`: gives products the numbers that changes
+ * of their images left for later.
+ */
+export async function* finishImageChanges(
+  { db }: Pick<Services, "db">,
+): AsyncGenerator<number, void> {
+  if (!await db.read(hasRest, { single: true })) return;
+  yield* untilNoneOnAny(db, touchRest);
 }

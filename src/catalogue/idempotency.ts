@@ -1,7 +1,6 @@
 /** Requests that are carried out once, however often they are sent. */
 import { createHash, type Hash } from "node:crypto";
 import type { Sql, Tx } from "../database/db.ts";
-import { deleteOld } from "../database/old_rows.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
@@ -172,16 +171,4 @@ export async function useKey(
      VALUES (?, ?, ?, ?, ?)`,
     [[sellerNo, key, hash, id, now + KEY_LIFETIME_MS]],
   );
-}
-
-/** Forgets some keys that have expired; returns how many. */
-export function forgetExpiredKeys(tx: Tx, now: number): Promise<number> {
-  return deleteOld(tx, {
-    table: "idempotency_keys",
-    key: "key",
-    condition: "expires_at <= ?",
-    params: [now],
-    order: "expires_at",
-    limit: 500,
-  });
 }

@@ -10,14 +10,7 @@
  * change took a sixth of the time of the change.
  */
 import type { Config } from "../config.ts";
-import {
-  insertInto,
-  LIMIT,
-  MAINTENANCE,
-  type Part,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { compareDecimals } from "../lib/values.ts";
 import type { ProductFields } from "./fields.ts";
@@ -320,67 +313,4 @@ export function pricesShownSince(
   { keepPricesDays: days }: Pick<Config, "keepPricesDays">,
 ): number {
   return days === 0 ? -1 : now - days * DAY_MS;
-}
-
-/** Rows that one write deletes at most. */
-const DELETED_AT_ONCE = 500;
-
-/** Deletes rows of changes from before a time; yields how many. */
-export async function* deletePriceChangesBefore(
-  parts: readonly Part[],
-  before: number,
-): AsyncGenerator<number, void> {
-  for (const part of parts) {
-    let from: number | null = 0;
-    while (from !== null) {
-      const first: number = from;
-      const { deleted, next } = await part.write(
-        (tx) => deleteBefore(tx, first, before),
-        MAINTENANCE,
-      );
-      yield deleted;
-      from = next;
-    }
-  }
-}
-
-/**
- * Deletes some of the old changes of the first seller from `first` on that has
- * any; `next` is the seller to continue with, null at the end.
- */
-async function deleteBefore(
-  tx: Tx,
-  first: number,
-  before: number,
-): Promise<{ deleted: number; next: number | null }> {
-  const owner = await tx.get<{ no: number }>(
-    `SELECT owner.seller_no AS no FROM seller_counters AS owner
-     WHERE owner.seller_no >= ? ${tx.ofPart("owner.seller_no")} AND EXISTS (
-       SELECT 1 FROM price_changes AS change
-       WHERE change.seller_no = owner.seller_no AND change.changed_at < ?)
-     ORDER BY owner.seller_no LIMIT 1`,
-    [first, before],
-  );
-  if (owner === undefined) return { deleted: 0, next: null };
-  const deleted = await removePriceChanges(tx, owner, before);
-  return {
-    deleted,
-    next: deleted < DELETED_AT_ONCE ? owner.no + 1 : owner.no,
-  };
-}
-
-/** Deletes some of a seller's rows from before a time; returns how many. */
-export function removePriceChanges(
-  tx: Tx,
-  { no }: { no: number },
-  before = Number.MAX_SAFE_INTEGER,
-): Promise<number> {
-  return tx.run(
-    `DELETE FROM price_changes
-     WHERE seller_no = ? AND (changed_at, product_id) IN (
-       SELECT changed_at, product_id FROM price_changes
-       WHERE seller_no = ? AND changed_at < ?
-       ORDER BY changed_at ${LIMIT})`,
-    [no, no, before, DELETED_AT_ONCE],
-  );
 }

@@ -1,12 +1,9 @@
 /** Rows of `undo_records`: what the undo of a transaction needs. */
 import { DAY_MS } from "../lib/durations.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { deleteOld } from "../database/old_rows.ts";
 import type { RowChange } from "./product_rows.ts";
 import type { TransactionKey } from "./transaction.ts";
 import { packUndo } from "./undo_record.ts";
-
-const SWEEP_RECORDS = 100;
 
 /**
  * Stores the undo record of a transaction, unless it changed no product.
@@ -58,16 +55,4 @@ export async function deleteUndo(
 /** The time since which uploads can be undone, `days` before `now`. */
 export function undoableSince(now: number, days: number): number {
   return now - days * DAY_MS;
-}
-
-/** Deletes some of the records before `keptSince`; returns how many. */
-export function deleteOldUndo(tx: Tx, keptSince: number): Promise<number> {
-  return deleteOld(tx, {
-    table: "undo_records",
-    key: "transaction_id",
-    condition: "created_at <= ?",
-    params: [keptSince],
-    order: "created_at",
-    limit: SWEEP_RECORDS,
-  });
 }

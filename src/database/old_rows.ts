@@ -1,10 +1,14 @@
-/** Rows of any sellers that maintenance deletes or changes. */
+/**
+ * Rows that go: those of any sellers that are old, those of a removed seller,
+ * and rows together with what belongs to them. `schema.ts` says which.
+ */
 import { inLists, LIMIT, marks, type Param, query, type Tx } from "./db.ts";
+import { SCHEMA, type SchemaTable, type TableName, TABLES } from "./schema.ts";
+import { portionOf } from "./retention.ts";
+import { columnsOf } from "./table.ts";
 
 export interface OldRows {
-  table: string;
-  /** The column that is a key together with `seller_no`. */
-  key: string;
+  table: TableName;
   condition: string;
   params: readonly Param[];
   order: string;
@@ -21,11 +25,13 @@ export interface OldRow {
  * Locks the first rows in an order, except those that another write has locked.
  * They are found without a lock, as nothing locks rows of several sellers when
  * these are on several servers; then each seller's that still fit are locked.
+ * Their key is `seller_no` and one more column.
  */
 export async function lockOld(
   tx: Tx,
-  { table, key, condition, params, order, limit }: OldRows,
+  { table, condition, params, order, limit }: OldRows,
 ): Promise<OldRow[]> {
+  const [key] = keyIn(table);
   const select = `SELECT seller_no AS "sellerNo", ${key} AS id FROM ${table}`;
   const found = await tx.all<OldRow>(
     `${select} WHERE ${condition} ${tx.ofPart()} ORDER BY ${order} ${LIMIT}`,
@@ -49,12 +55,175 @@ export async function lockOld(
   return locked;
 }
 
-/** Deletes rows by their keys; returns how many. */
+/** Rows of one write, after which it does not begin with those of a next seller. */
+const ENOUGH = 500;
+
+/** Deletes old rows with what belongs to them; returns how many rows. */
 export async function deleteOld(tx: Tx, old: OldRows): Promise<number> {
+  const { table } = old;
+  if (keyIn(table).length > 1) return await deletePast(tx, old);
   const rows = await lockOld(tx, old);
+  if (dependentsOf(table).length === 0) {
+    const [key] = keyIn(table);
+    await tx.runMany(
+      `DELETE FROM ${table} WHERE seller_no = ? AND ${key} = ?`,
+      rows.map(({ sellerNo, id }) => [sellerNo, id]),
+    );
+    return rows.length;
+  }
+  let deleted = 0;
+  const bySeller = Map.groupBy(rows, ({ sellerNo }) => sellerNo);
+  for (const [sellerNo, own] of bySeller) {
+    deleted += await deleteWhole(tx, table, sellerNo, own.map(({ id }) => id));
+    if (deleted >= ENOUGH) break;
+  }
+  return deleted;
+}
+
+/** Rows of longer keys are of times past, and nothing changes them any more. */
+async function deletePast(
+  tx: Tx,
+  { table, condition, params, order, limit }: OldRows,
+): Promise<number> {
+  const key = columnsOf(TABLES[table].key);
+  const rows = await tx.all<Record<string, Param>>(
+    `SELECT ${key.join(", ")} FROM ${table} WHERE ${condition} ${tx.ofPart()}
+     ORDER BY ${order} ${LIMIT}`,
+    [...params, limit],
+  );
   await tx.runMany(
-    `DELETE FROM ${old.table} WHERE seller_no = ? AND ${old.key} = ?`,
-    rows.map(({ sellerNo, id }) => [sellerNo, id]),
+    `DELETE FROM ${table} WHERE ${
+      key.map((one) => `${one} = ?`).join(" AND ")
+    }`,
+    rows.map((row) => key.map((column) => row[column])),
   );
   return rows.length;
+}
+
+/**
+ * Deletes rows of a seller with what belongs to them, at most 256, or as much of
+ * it as one write may delete. Returns how many rows were deleted.
+ */
+export async function deleteWhole(
+  tx: Tx,
+  table: TableName,
+  sellerNo: number,
+  ids: readonly string[],
+): Promise<number> {
+  if (ids.length === 0) return 0;
+  const { deleted, isDone } = await deleteDependents(tx, table, sellerNo, ids);
+  // The next write continues with the same rows.
+  if (!isDone) return deleted;
+  const [list] = inLists(ids);
+  await tx.run(
+    `DELETE FROM ${table}
+     WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+    [sellerNo, ...list],
+  );
+  return deleted + ids.length;
+}
+
+/** Deletes what belongs to rows of a seller, until a portion is full. */
+export async function deleteDependents(
+  tx: Tx,
+  table: TableName,
+  sellerNo: number,
+  ids: readonly string[],
+): Promise<{ deleted: number; isDone: boolean }> {
+  const [list] = inLists(ids);
+  let deleted = 0;
+  for (const dependent of dependentsOf(table)) {
+    const rows = await deleteSome(tx, dependent.name, sellerNo, {
+      condition: `${dependent.goesWith![table]} IN (${marks(list.length)})`,
+      params: list,
+    });
+    deleted += rows;
+    if (rows === portionOf(dependent)) return { deleted, isDone: false };
+  }
+  return { deleted, isDone: true };
+}
+
+/** Deletes a portion of a seller's rows of one table; returns how many. */
+export async function deleteSome(
+  tx: Tx,
+  table: TableName,
+  sellerNo: number,
+  { condition, params, order }: {
+    condition: string;
+    params: readonly Param[];
+    order?: string;
+  } = { condition: "true", params: [] },
+): Promise<number> {
+  const key = keyIn(table);
+  const own = `seller_no = ? AND ${condition}`;
+  if (key.length === 0) {
+    return await tx.run(`DELETE FROM ${table} WHERE ${own}`, [
+      sellerNo,
+      ...params,
+    ]);
+  }
+  return await tx.run(
+    `DELETE FROM ${table} WHERE seller_no = ? AND (${key.join(", ")}) IN (
+       SELECT ${key.join(", ")} FROM ${table} WHERE ${own}
+       ${order === undefined ? "" : `ORDER BY ${order}`} ${LIMIT})`,
+    [sellerNo, sellerNo, ...params, portionOf(TABLES[table])],
+  );
+}
+
+/** Deletes a portion of a seller's rows with what belongs to them. */
+export async function deleteOwn(
+  tx: Tx,
+  table: TableName,
+  sellerNo: number,
+): Promise<number> {
+  if (dependentsOf(table).length === 0) {
+    return await deleteSome(tx, table, sellerNo);
+  }
+  const rows = await tx.all<{ id: string }>(
+    `SELECT id FROM ${table} WHERE seller_no = ? ${LIMIT}`,
+    [sellerNo, portionOf(TABLES[table])],
+  );
+  return await deleteWhole(tx, table, sellerNo, rows.map(({ id }) => id));
+}
+
+/**
+ * Deletes a portion of the rows of the first seller from `first` on that has
+ * some of `before` or earlier; `next` is the seller to continue with, null at
+ * the end. The key of the table is `seller_no` and `by`.
+ */
+export async function deleteOldOfNext(
+  tx: Tx,
+  table: TableName,
+  { by, before, first }: { by: string; before: Param; first: number },
+): Promise<{ deleted: number; next: number | null }> {
+  const owner = await tx.get<{ no: number }>(
+    `SELECT owner.seller_no AS no FROM seller_counters AS owner
+     WHERE owner.seller_no >= ? ${tx.ofPart("owner.seller_no")} AND EXISTS (
+       SELECT 1 FROM ${table} AS old
+       WHERE old.seller_no = owner.seller_no AND old.${by} <= ?)
+     ORDER BY owner.seller_no LIMIT 1`,
+    [first, before],
+  );
+  if (owner === undefined) return { deleted: 0, next: null };
+  const { no } = owner;
+  const old = { condition: `${by} <= ?`, params: [before], order: by };
+  const deleted = await deleteSome(tx, table, no, old);
+  const isMore = deleted === portionOf(TABLES[table]);
+  return { deleted, next: isMore ? no : no + 1 };
+}
+
+/** The columns of a key beside the seller. */
+function keyIn(table: TableName): string[] {
+  return columnsOf(TABLES[table].key)
+    .filter((column) => column !== "seller_no");
+}
+
+/** Whether its rows are deleted with those of another table. */
+export function belongsToOthers({ goesWith, partOf }: SchemaTable): boolean {
+  return goesWith !== undefined || partOf !== undefined;
+}
+
+/** The tables whose rows go with those of this one. */
+export function dependentsOf(table: TableName): SchemaTable[] {
+  return SCHEMA.filter(({ goesWith }) => goesWith?.[table] !== undefined);
 }

@@ -8,6 +8,8 @@
  * another seller. Tables without foreign keys have none because the checks cost
  * as much as the rows.
  */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
+import type { Retention } from "./retention.ts";
 import type { Table } from "./table.ts";
 
 /** Columns of a queue (`jobs/lease_queue.ts`), and an index of its leases. */
@@ -20,7 +22,21 @@ const QUEUE: Table["columns"] = {
 };
 const LEASES = "(lease_until, lease_id) WHERE lease_id IS NOT NULL";
 
-const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
+// What the handbook says of several tables.
+const ONE_ROW = { bound: "one row, or one a job" };
+const ONE_TO_THREE = "one to three rows a seller";
+const REFUSED =
+  "as `transactions`, at most 4 times `SELLER_BODY_LIMIT` bytes a seller";
+const DELIVERED = "`SELLER_KEEP_EVENTS_DAYS` after delivery, not delivered " +
+  "three times as long; 100 attempts each";
+const KEYS =
+  "100 in force or of the last day a seller makes, and 100 former ones";
+
+/**
+ * A table says how long it keeps its rows, and what becomes of those of a
+ * removed seller.
+ */
+export const TABLES = {
   sellers: {
     columns: {
       seller_no: "integer",
@@ -56,6 +72,10 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       sellers_removed: "(id) WHERE status = 'removed'",
       sellers_review_ending: "(id) WHERE review = 'ending'",
     },
+    kept: {
+      bound: "the operator creates them; a removed one goes with all its rows",
+    },
+    withSeller: "last",
   },
 
   /**
@@ -75,12 +95,16 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no",
     refersTo: { sellers: "seller_no" },
+    kept: { bound: ONE_TO_THREE },
+    withSeller: "rows",
   },
 
   seller_numbers: {
     columns: { id: "integer", last: "integer" },
     key: "id",
     first: "INSERT INTO seller_numbers (id, last) VALUES (1, 0)",
+    kept: ONE_ROW,
+    withSeller: "never",
   },
 
   /** What counts against quotas; each write changes one of several shards. */
@@ -93,6 +117,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, resource, shard",
     inKeyOrder: true,
+    kept: { bound: ONE_TO_THREE },
+    withSeller: "rows",
   },
 
   /** The last refused requests of each seller. */
@@ -119,6 +145,17 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     key: "seller_no, id",
     // for the list of all sellers'
     indexes: { refusals_newest: "(id)" },
+    kept: {
+      job: "refusals",
+      role: "api",
+      everyMs: HOUR_MS,
+      by: "id",
+      unit: "ids",
+      age: { days: 30 },
+      about: "1,000 a seller and {age}, at most 4 MiB",
+    },
+    withSeller: "rows",
+    portion: 500,
   },
 
   /** What a seller said of the columns of its tables. */
@@ -131,6 +168,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       content: "text",
     },
     key: "seller_no, name",
+    kept: { bound: "50 a seller, each at most 32 KiB" },
+    withSeller: "rows",
   },
 
   /** The last number in the order of change (`change_numbers.ts`). */
@@ -138,6 +177,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     columns: { id: "integer", n: "integer", changed_at: "integer DEFAULT 0" },
     key: "id",
     first: "INSERT INTO change_counter (id, n) VALUES (1, 0)",
+    kept: ONE_ROW,
+    withSeller: "never",
   },
 
   products: {
@@ -196,6 +237,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
           WHERE review_state IS NOT NULL`,
       products_review_ids: "(id) WHERE review_state IS NOT NULL",
     },
+    kept: { bound: "`SELLER_PRODUCT_LIMIT` a seller" },
+    withSeller: "first",
   },
 
   /**
@@ -214,6 +257,11 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, id",
     indexes: { deleted_products_changes: "(change_no, id)" },
+    kept: {
+      bound:
+        "one row for each product that was deleted, for the operator's feed",
+    },
+    withSeller: "never",
   },
 
   /**
@@ -235,6 +283,60 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, changed_at, product_id",
     inKeyOrder: true,
+    kept: {
+      job: "price_changes",
+      role: "api",
+      everyMs: HOUR_MS,
+      by: "changed_at",
+      sellerBySeller: true,
+      age: { setting: "keepPricesDays", zero: "keeps all" },
+      about: "{age}, at least 30 days; also those of deleted products",
+    },
+    withSeller: "rows",
+    portion: 500,
+  },
+
+  /** One for each URL of a seller: the stored copy, and the job to fetch it. */
+  images: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      // the URL, or of a long one its beginning and hash
+      url_key: "text",
+      state: "text",
+      ...QUEUE,
+      // all that ended; those beyond after_attempt count for the retry schedule
+      attempts: "integer",
+      after_attempt: "integer DEFAULT 0",
+      crashes: "integer",
+      created_at: "integer",
+      // as the sweep saw it first
+      unneeded_since: "integer?",
+      sha256: "text?",
+      type: "text?",
+      bytes: "integer?",
+      width: "integer?",
+      height: "integer?",
+      stored_at: "integer?",
+      validator: "text?",
+      code: "text?",
+      message: "text?",
+      origin: "text",
+      url: "text",
+    },
+    key: "seller_no, id",
+    unique: ["seller_no, url_key"],
+    indexes: {
+      images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
+      images_leases: LEASES,
+      images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
+    },
+    // With files, which rows of several sellers share: images/retention.ts.
+    kept: {
+      bound: "those that products show or uploads name; others until " +
+        "`SELLER_KEEP_IMAGES_DAYS` or `images prune --delete`",
+    },
+    withSeller: "rows",
   },
 
   /**
@@ -292,6 +394,13 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       imports_keys: "(over_at) WHERE has_keys = 1",
       imports_undoes: "(seller_no, undoes) WHERE undoes IS NOT NULL",
     },
+    // With documents, which count against a quota: imports/retention.ts.
+    kept: {
+      bound:
+        "`SELLER_KEEP_UPLOADS_DAYS` after they were over; their documents, " +
+        "of at most `SELLER_IMPORT_LIMIT` bytes, count against the image quota",
+    },
+    withSeller: "first",
   },
 
   /** The documents of imports, as they were sent. */
@@ -304,6 +413,11 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, import_id, piece",
     refersTo: { imports: "seller_no, import_id" },
+    kept: { as: "imports" },
+    withSeller: "rows",
+    goesWith: { imports: "import_id" },
+    // of 256 KiB
+    portion: 16,
   },
 
   import_parts: {
@@ -329,6 +443,9 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, import_id, part",
     refersTo: { imports: "seller_no, import_id" },
+    kept: { as: "imports" },
+    withSeller: "rows",
+    goesWith: { imports: "import_id" },
   },
 
   /**
@@ -350,6 +467,9 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     key: "seller_no, import_id",
     inKeyOrder: true,
     refersTo: { imports: "seller_no, import_id" },
+    kept: { as: "imports" },
+    withSeller: "rows",
+    goesWith: { imports: "import_id" },
   },
 
   /** SKUs and ids that products of earlier parts of an import name. */
@@ -364,6 +484,10 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, import_id, key",
     inKeyOrder: true,
+    kept: { bound: "while their import is being checked and stored" },
+    withSeller: "rows",
+    goesWith: { imports: "import_id" },
+    portion: 500,
   },
 
   /** Products of imports with problems. */
@@ -384,6 +508,9 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, import_id, product",
     refersTo: { imports: "seller_no, import_id" },
+    kept: { as: "imports" },
+    withSeller: "rows",
+    goesWith: { imports: "import_id" },
   },
 
   /** Uploads. */
@@ -420,6 +547,17 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       transactions_undoes:
         "UNIQUE (seller_no, undoes) WHERE undoes IS NOT NULL",
     },
+    kept: {
+      job: "uploads",
+      role: "api",
+      everyMs: HOUR_MS,
+      by: "finished_at",
+      where: "import_id IS NULL",
+      age: { setting: "keepUploadsDays", zero: "keeps all" },
+      about: "{age} after they became final",
+    },
+    withSeller: "rows",
+    portion: 32,
   },
 
   /** What an undo needs; see catalogue/undo_record.ts. */
@@ -433,6 +571,16 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     key: "seller_no, transaction_id",
     partOf: { transactions: "seller_no, transaction_id" },
     indexes: { undo_records_age: "(created_at)" },
+    kept: {
+      job: "undo",
+      role: "api",
+      everyMs: HOUR_MS,
+      by: "created_at",
+      age: { setting: "undoDays", zero: "keeps none" },
+      about: "{age}, or until it is undone",
+    },
+    withSeller: "rows",
+    portion: 100,
   },
 
   /** Documents of uploads that refused some products. */
@@ -446,6 +594,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, transaction_id",
     partOf: { transactions: "seller_no, transaction_id" },
+    kept: { bound: REFUSED },
+    withSeller: "rows",
   },
 
   refused_pieces: {
@@ -457,6 +607,11 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, transaction_id, piece",
     partOf: { refused_documents: "seller_no, transaction_id" },
+    kept: { bound: REFUSED },
+    withSeller: "rows",
+    goesWith: { transactions: "transaction_id" },
+    // of 64 KiB
+    portion: 64,
   },
 
   refused_products: {
@@ -471,6 +626,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, transaction_id, product",
     partOf: { refused_documents: "seller_no, transaction_id" },
+    kept: { bound: REFUSED },
+    withSeller: "rows",
   },
 
   /** Used keys; a repeated request gets the answer of the first one. */
@@ -496,43 +653,17 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       idempotency_keys_import:
         "(seller_no, import_id) WHERE import_id IS NOT NULL",
     },
-  },
-
-  /** One for each URL of a seller: the stored copy, and the job to fetch it. */
-  images: {
-    columns: {
-      seller_no: "integer",
-      id: "id",
-      // the URL, or of a long one its beginning and hash
-      url_key: "text",
-      state: "text",
-      ...QUEUE,
-      // all that ended; those beyond after_attempt count for the retry schedule
-      attempts: "integer",
-      after_attempt: "integer DEFAULT 0",
-      crashes: "integer",
-      created_at: "integer",
-      // as the sweep saw it first
-      unneeded_since: "integer?",
-      sha256: "text?",
-      type: "text?",
-      bytes: "integer?",
-      width: "integer?",
-      height: "integer?",
-      stored_at: "integer?",
-      validator: "text?",
-      code: "text?",
-      message: "text?",
-      origin: "text",
-      url: "text",
+    kept: {
+      job: "idempotency_keys",
+      role: "api",
+      everyMs: 10 * MINUTE_MS,
+      by: "expires_at",
+      age: { days: 0 },
+      about: "24 hours",
     },
-    key: "seller_no, id",
-    unique: ["seller_no, url_key"],
-    indexes: {
-      images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
-      images_leases: LEASES,
-      images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
-    },
+    withSeller: "rows",
+    goesWith: { transactions: "transaction_id", imports: "import_id" },
+    portion: 500,
   },
 
   /** One for each URL of an upload that was not stored already. */
@@ -565,6 +696,10 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
         WHERE status = 'pending'`,
       transaction_images_image: "(seller_no, image_id)",
     },
+    kept: { as: "transactions" },
+    withSeller: "rows",
+    goesWith: { transactions: "transaction_id" },
+    portion: 500,
   },
 
   /** Which products show an image, to find them when it changes. */
@@ -572,6 +707,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     columns: { seller_no: "integer", image_id: "id", product_id: "id" },
     key: "seller_no, image_id, product_id",
     inKeyOrder: true,
+    kept: { bound: "the images that products show" },
+    withSeller: "rows",
   },
 
   /**
@@ -581,6 +718,10 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
   changed_images: {
     columns: { seller_no: "integer", image_id: "id", product_id: "id" },
     key: "seller_no, image_id",
+    kept: {
+      bound: "changed images of which not every product has its number",
+    },
+    withSeller: "rows",
   },
 
   webhooks: {
@@ -609,6 +750,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     indexes: {
       webhooks_failing: "(failing_since) WHERE failing_since IS NOT NULL",
     },
+    kept: { bound: "one a trigger and seller" },
+    withSeller: "rows",
   },
 
   events: {
@@ -640,6 +783,19 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
         "(created_at) WHERE delivery_id IS NULL AND body IS NOT NULL",
       events_references: "(created_at) WHERE body IS NULL",
     },
+    // Bodies go with their deliveries, so that references stay longer:
+    // webhooks/delivery_log.ts.
+    kept: {
+      job: "references",
+      role: "webhooks",
+      everyMs: HOUR_MS,
+      by: "created_at",
+      where: "body IS NULL",
+      age: { setting: "keepReferencesDays", zero: "keeps all" },
+      about: "bodies: `SELLER_KEEP_EVENTS_DAYS`; rows: {age}",
+    },
+    withSeller: "rows",
+    portion: 500,
   },
 
   /**
@@ -675,6 +831,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       // for the lists of the command line, of all sellers
       deliveries_newest: "(id)",
     },
+    kept: { bound: DELIVERED },
+    withSeller: "rows",
   },
 
   /** Inserted when a delivery is claimed: one without an end was cut off. */
@@ -693,6 +851,10 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     },
     key: "seller_no, delivery_id, number",
     refersTo: { deliveries: "seller_no, delivery_id" },
+    kept: { bound: DELIVERED },
+    withSeller: "rows",
+    goesWith: { deliveries: "delivery_id" },
+    portion: 1_000,
   },
 
   /** Hours are Unix time in hours; `seller_no` is `Tx.beside`. */
@@ -705,18 +867,33 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       n: "integer",
     },
     key: "seller_no, hour, name, shard",
+    kept: {
+      job: "hourly_counts",
+      role: "api",
+      everyMs: DAY_MS,
+      by: "hour",
+      unit: "hours",
+      age: { days: 90 },
+      about: "{age}, five rows an hour",
+    },
+    withSeller: "never",
+    portion: 500,
   },
 
   /** The row that a health check writes; `seller_no` is `Tx.beside`. */
   health: {
     columns: { seller_no: "integer", looked_at: "integer" },
     key: "seller_no",
+    kept: ONE_ROW,
+    withSeller: "never",
   },
 
   /** How far jobs have read what they go round. */
   maintenance_positions: {
     columns: { job: "text", position: "text" },
     key: "job",
+    kept: ONE_ROW,
+    withSeller: "never",
   },
 
   /**
@@ -749,6 +926,12 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       notices_leases: LEASES,
       notices_kinds: "(kind, created_at)",
     },
+    // Only those of an end are deleted, and which these are the kinds say:
+    // notices/retention.ts.
+    kept: {
+      bound: "200 of a kind that wait, a seller; those of an end, 2 days",
+    },
+    withSeller: "rows",
   },
 
   /** The operator's own list of reasons for rejections. */
@@ -761,6 +944,8 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       message: "text?",
     },
     key: "code",
+    kept: { bound: "100" },
+    withSeller: "never",
   },
 
   /** Changes that operators made; names, as what they name may be gone. */
@@ -774,6 +959,12 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
       detail: "text",
     },
     key: "id",
+    kept: {
+      bound:
+        "a row for each change by an operator, and of a key by a seller, " +
+        "200 a day at most",
+    },
+    withSeller: "never",
   },
 
   operator_keys: {
@@ -788,12 +979,16 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     key: "id",
     unique: ["hash"],
     indexes: { operator_keys_name: "UNIQUE (name) WHERE revoked_at IS NULL" },
+    kept: { bound: "the operator creates them; revoked ones stay" },
+    withSeller: "never",
   },
 
   /** When keys of sellers were last used, exact to the minute. */
   key_uses: {
     columns: { seller_no: "integer", key_id: "text", last_used_at: "integer" },
     key: "seller_no, key_id",
+    kept: { bound: KEYS },
+    withSeller: "rows",
   },
 
   /** Only hashes of keys are stored. */
@@ -818,8 +1013,20 @@ const TABLES: Readonly<Record<string, Omit<Table, "name">>> = {
     unique: ["hash"],
     refersTo: { sellers: "seller_no" },
     indexes: { api_keys_seller: "(seller_no, id)" },
+    kept: { bound: KEYS },
+    withSeller: "last",
   },
-};
+} satisfies Readonly<Record<string, Omit<Table, "name"> & Retention>>;
 
-export const SCHEMA: readonly Table[] = Object.entries(TABLES)
-  .map(([name, table]) => ({ name, ...table }));
+export type TableName = keyof typeof TABLES;
+
+/** The tables of which rows go so with their seller. */
+export type Going<W extends Retention["withSeller"]> = {
+  [N in TableName]: typeof TABLES[N]["withSeller"] extends W ? N : never;
+}[TableName];
+
+/** A table of the schema. */
+export type SchemaTable = Table & Retention & { name: TableName };
+
+export const SCHEMA = Object.entries(TABLES)
+  .map(([name, table]) => ({ name, ...table })) as readonly SchemaTable[];

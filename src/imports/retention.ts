@@ -1,7 +1,13 @@
 /** Deletes old imports and what is left of them: jobs of maintenance. */
-import { deleteTransactions } from "../catalogue/retention.ts";
 import { LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
-import { lockOld, type OldRows } from "../database/old_rows.ts";
+import {
+  deleteDependents,
+  deleteSome,
+  deleteWhole,
+  lockOld,
+  type OldRows,
+} from "../database/old_rows.ts";
+import { TABLES } from "../database/schema.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -13,12 +19,8 @@ type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
 /** A document arrives sooner than this, or its process is dead. */
 const ARRIVAL_MS = HOUR_MS;
-/** Rows that one write deletes at most. */
-const TRANSACTIONS = 32;
-const PIECES = 16;
-const PROBLEMS = 250;
-const KEYS = 500;
-const PARTS = 250;
+/** Of which one write deletes at most so many. */
+const TRANSACTIONS = TABLES.transactions.portion;
 
 const KEY = `seller_no AS "sellerNo", id AS "importId"`;
 
@@ -32,8 +34,7 @@ export async function* sweepImports(
   const now = deps.clock.now();
   const sweep = (old: Pick<OldRows, "condition" | "params" | "order">) =>
     untilNoneOnAny(db, async (tx) => {
-      const imports = { table: "imports", key: "id", limit: 1, ...old };
-      const [row] = await lockOld(tx, imports);
+      const [row] = await lockOld(tx, { table: "imports", limit: 1, ...old });
       if (row === undefined) return 0;
       return await deleteImport(tx, {
         sellerNo: row.sellerNo,
@@ -71,34 +72,17 @@ export async function* sweepImportKeys(
   for (let over; (over = await waiting()) !== undefined;) {
     const { sellerNo, importId } = over;
     yield await db.write(async (tx) => {
-      const keys = await deleteKeys(tx, { sellerNo, importId });
-      if (keys === KEYS) return keys;
+      const keys = await deleteSome(tx, "import_keys", sellerNo, {
+        condition: "import_id = ?",
+        params: [importId],
+      });
+      if (keys === TABLES.import_keys.portion) return keys;
       return await tx.run(
         "UPDATE imports SET has_keys = 0 WHERE seller_no = ? AND id = ?",
         [sellerNo, importId],
       );
     }, { ...MAINTENANCE, seller: sellerNo });
   }
-}
-
-const deleteKeys = (tx: Tx, key: ImportKey) =>
-  deleteSome(tx, key, "import_keys", "key", KEYS);
-
-/** Deletes rows of an import, at most `limit`; returns how many. */
-function deleteSome(
-  tx: Tx,
-  { sellerNo, importId }: ImportKey,
-  table: string,
-  column: string,
-  limit: number,
-): Promise<number> {
-  return tx.run(
-    `DELETE FROM ${table}
-     WHERE seller_no = ? AND import_id = ? AND ${column} IN (
-       SELECT ${column} FROM ${table} WHERE seller_no = ? AND import_id = ?
-       ${LIMIT})`,
-    [sellerNo, importId, sellerNo, importId, limit],
-  );
 }
 
 /**
@@ -118,8 +102,9 @@ export async function deleteImport(
     [...key, TRANSACTIONS],
   );
   if (transactions.length > 0) {
-    const deleted = await deleteTransactions(
+    const deleted = await deleteWhole(
       tx,
+      "transactions",
       sellerNo,
       transactions.map(({ transactionId }) => transactionId),
     );
@@ -134,29 +119,16 @@ export async function deleteImport(
     );
     return Math.max(1, deleted);
   }
-  const tables: readonly [name: string, column: string, rows: number][] = [
-    ["import_pieces", "piece", PIECES],
-    ["import_problems", "product", PROBLEMS],
-    ["import_parts", "part", PARTS],
-    ["import_keys", "key", KEYS],
-  ];
-  for (const table of tables) {
-    const deleted = await deleteSome(tx, { sellerNo, importId }, ...table);
-    if (deleted > 0) return deleted;
-  }
-  for (const table of ["idempotency_keys", "import_images"]) {
-    await tx.run(
-      `DELETE FROM ${table} WHERE seller_no = ? AND import_id = ?`,
-      key,
-    );
-  }
+
+  const rest = await deleteDependents(tx, "imports", sellerNo, [importId]);
+  if (!rest.isDone) return rest.deleted;
   const row = await tx.get<{ kept_bytes: number }>(
     "SELECT kept_bytes FROM imports WHERE seller_no = ? AND id = ?",
     key,
   );
-  if (row === undefined) return 0;
+  if (row === undefined) return rest.deleted;
   await addUsage(tx, sellerNo, "import_bytes", -row.kept_bytes);
-  return await tx.run(
+  return rest.deleted + await tx.run(
     "DELETE FROM imports WHERE seller_no = ? AND id = ?",
     key,
   );

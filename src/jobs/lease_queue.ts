@@ -287,7 +287,6 @@ export function correctTimes(
   ) => {
     const rows = await lockOld(tx, {
       table,
-      key: "id",
       condition: `${column} > ? AND ${of}`,
       params: [soon, ...params],
       order: column,

@@ -100,7 +100,6 @@ export function deletePast(
 ): Promise<number> {
   return deleteOld(tx, {
     table: "notices",
-    key: "id",
     condition: `kind = ? AND created_at <= ? AND lease_id IS NULL`,
     params: [kind, tx.now() - KEPT_MS],
     order: "created_at",

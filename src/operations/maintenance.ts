@@ -1,7 +1,7 @@
 /**
- * The table of all maintenance jobs. A sweep deletes rows and files whose
- * retention (`retention.ts` of a feature) has ended; other jobs finish what a
- * write left undone. The log and the metrics call them upkeep. Each job belongs
+ * The table of all maintenance jobs. A sweep deletes rows that are older than
+ * `database/schema.ts` says, or what is more than rows (`retention.ts` of a
+ * feature); other jobs finish what a write left undone. The log and the metrics call them upkeep. Each job belongs
  * to a role. One of the processes that share a data folder runs the jobs of a
  * role; on PostgreSQL all processes run them, one write at a time.
  */
@@ -10,19 +10,9 @@ import type { Services } from "../services.ts";
 import { QUEUES } from "../jobs/queues.ts";
 import { PeriodicJobs, type RunOutcome } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
-import {
-  finishImageChanges,
-  sweepIdempotencyKeys,
-  sweepPriceChanges,
-  sweepUndo,
-  sweepUploads,
-} from "../catalogue/retention.ts";
-import {
-  sweepEvents,
-  sweepFormerSecrets,
-  sweepReferences,
-} from "../webhooks/retention.ts";
-import { sweepRefusals } from "../sellers/retention.ts";
+import { finishImageChanges } from "../catalogue/change_feed.ts";
+import { sweepEvents, sweepFormerSecrets } from "../webhooks/retention.ts";
+import { sweepOld, SWEPT } from "../jobs/sweeps.ts";
 import { sweepEndedReviews } from "../reviews/policy.ts";
 import { sweepRemovedSellers } from "../sellers/removal.ts";
 import {
@@ -35,7 +25,6 @@ import { MISSING_IMAGES, refetchMissing } from "../images/verify.ts";
 import { sweepImportKeys, sweepImports } from "../imports/retention.ts";
 import { correctTimes, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { sweepNotices } from "../notices/retention.ts";
-import { sweepHourlyCounts } from "./retention.ts";
 
 export type MaintenanceServices = Pick<
   Services,
@@ -61,20 +50,16 @@ type Run = (services: MaintenanceServices) => AsyncGenerator<number, void>;
 const OFTEN = SECOND_MS;
 
 export const MAINTENANCE: readonly MaintenanceJob[] = [
-  job("uploads", "api", HOUR_MS, sweepUploads),
-  job("undo", "api", HOUR_MS, sweepUndo),
-  job("price_changes", "api", HOUR_MS, sweepPriceChanges),
+  ...SWEPT.map(({ name, kept: { job: of, role, everyMs } }) =>
+    job(of, role, everyMs, (services) => sweepOld(name, services))
+  ),
   job("imports", "api", HOUR_MS, sweepImports),
   job("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
-  job("idempotency_keys", "api", 10 * MINUTE_MS, sweepIdempotencyKeys),
   job("image_changes", "api", OFTEN, finishImageChanges),
   job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
   job("ended_reviews", "api", OFTEN, sweepEndedReviews),
-  job("refusals", "api", HOUR_MS, sweepRefusals),
   job("notices", "api", HOUR_MS, sweepNotices),
-  job("hourly_counts", "api", DAY_MS, sweepHourlyCounts),
   job("events", "webhooks", HOUR_MS, sweepEvents),
-  job("references", "webhooks", HOUR_MS, sweepReferences),
   job("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
   job("image_parts", "images", MINUTE_MS, sweepParts),
   job(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),

@@ -24,6 +24,7 @@ import {
   newestFirst,
   type PlaceInLog,
 } from "../database/newest_first.ts";
+import { TABLES } from "../database/schema.ts";
 import { CLOCK_SLACK_MS, MINUTE_MS } from "../lib/durations.ts";
 import { readId } from "../lib/ids.ts";
 import { RecentValues } from "../lib/recent_values.ts";
@@ -37,7 +38,7 @@ import {
 
 /** Refusals kept of each seller, for how many days, and their bytes. */
 export const KEPT_REFUSALS = 1_000;
-export const KEPT_REFUSAL_DAYS = 30;
+export const KEPT_REFUSAL_DAYS = TABLES.refusals.kept.age.days;
 export const KEPT_REFUSAL_BYTES = 4 * 1_024 * 1_024;
 /** Of these, what refusals with the same code take at most. */
 const KEPT_OF_A_CODE = KEPT_REFUSALS / 2;

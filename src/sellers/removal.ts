@@ -4,45 +4,52 @@
  * Tombstones of products and the audit log stay.
  */
 import type { SellerKeys } from "../catalogue/product_rows.ts";
-import { removeProducts, removeUploads } from "../catalogue/removal.ts";
-import { removePriceChanges } from "../catalogue/price_changes.ts";
+import { removeProducts } from "../catalogue/removal.ts";
 import type { Db, Sql, Tx } from "../database/db.ts";
-import { removeImages } from "../images/removal.ts";
+import { belongsToOthers, deleteOwn } from "../database/old_rows.ts";
+import { type Going, SCHEMA, type TableName } from "../database/schema.ts";
+import { markUnnamed } from "../images/retention.ts";
 import { removeImports } from "../imports/retention.ts";
 import { eachInTurn, untilNone } from "../jobs/periodic_jobs.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
-import { removeDeliveries, removeEvents } from "../webhooks/removal.ts";
 
 /** Deletes some rows of a removed seller; returns how many. */
 type Portion = (tx: Tx, seller: SellerKeys) => Promise<number>;
 
-/** Deletes the seller's rows of a table that has few. */
-const removeFrom = (table: string): Portion => (tx, { no }) =>
-  tx.run(`DELETE FROM ${table} WHERE seller_no = ?`, [no]);
+/** What is more than rows: a product leaves a tombstone, an import is stopped. */
+const FIRST: Readonly<Record<Going<"first">, Portion>> = {
+  products: removeProducts,
+  imports: removeImports,
+};
 
-/** In this order: rows refer to those of later portions. */
+/** What follows the deletion of rows. */
+const AFTERWARDS: { [N in TableName]?: (tx: Tx) => Promise<void> } = {
+  images: markUnnamed,
+};
+
+/**
+ * A table's rows with what belongs to them; those that refer to others come
+ * before them.
+ */
+const going = (withSeller: "rows" | "last"): Portion[] =>
+  SCHEMA.filter((table) =>
+    table.withSeller === withSeller && !belongsToOthers(table)
+  ).toReversed()
+    .map(({ name }) => async (tx, { no }) => {
+      const deleted = await deleteOwn(tx, name, no);
+      if (deleted > 0) await AFTERWARDS[name]?.(tx);
+      return deleted;
+    });
+
 const PORTIONS: readonly Portion[] = [
-  removeProducts,
-  removePriceChanges,
-  removeImports,
-  removeUploads,
-  removeImages,
-  removeDeliveries,
-  removeEvents,
-  removeFrom("webhooks"),
-  removeFrom("notices"),
-  removeFrom("refusals"),
-  removeFrom("mappings"),
-  removeFrom("key_uses"),
-  removeFrom("seller_usage"),
-  removeFrom("seller_counters"),
+  ...Object.values(FIRST),
+  ...going("rows"),
 ];
-/** The tables that are on all servers. */
-const LAST: readonly Portion[] = [
-  removeFrom("api_keys"),
-  // Refused while another row refers to it; the job then starts again.
-  removeFrom("sellers"),
-];
+/**
+ * Of the tables that are on all servers. That of a seller is refused while
+ * another row refers to it; the job then starts again.
+ */
+const LAST: readonly Portion[] = going("last");
 
 /**
  * Deletes the rows of removed sellers, one seller after the other; one whose

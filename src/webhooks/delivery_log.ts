@@ -318,7 +318,6 @@ export async function sweepDeliveries(
   for (const [state, times] of Object.entries(RETENTION)) {
     const old = await lockOld(tx, {
       table: "deliveries",
-      key: "id",
       condition: "state = ? AND settled_at <= ?",
       params: [state, now - times * keptMs],
       order: "settled_at",
@@ -339,7 +338,6 @@ export async function sweepDeliveries(
   // Events without a webhook are kept as long as delivered ones.
   const old = await lockOld(tx, {
     table: "events",
-    key: "id",
     condition: "delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?",
     params: [now - keptMs],
     order: "created_at",
@@ -353,7 +351,7 @@ export async function sweepDeliveries(
 }
 
 /** Deletes deliveries with their tries. */
-export async function deleteDeliveries(
+async function deleteDeliveries(
   tx: Tx,
   deliveries: readonly DeliveryKey[],
 ): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Deletes old events, deliveries and secrets: jobs of
+ * Deletes old deliveries, bodies of events and secrets: jobs of
  * `operations/maintenance.ts`.
  */
 import { MAINTENANCE, type Part, partsOf } from "../database/db.ts";
@@ -7,7 +7,6 @@ import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { sweepDeliveries } from "./delivery_log.ts";
-import { deleteReferences } from "./rows/events.ts";
 import { forgetFormerSecrets, type SecretOwner } from "./secrets.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
@@ -20,19 +19,6 @@ export async function* sweepEvents(
   if (keptMs === 0) return;
   const now = deps.clock.now();
   yield* untilNoneOnAny(db, (tx) => sweepDeliveries(tx, now, keptMs));
-}
-
-/**
- * Deletes events without a body after SELLER_KEEP_REFERENCES_DAYS: a repeated
- * reference is then a new event.
- */
-export async function* sweepReferences(
-  { config, deps, db }: RetentionServices,
-): AsyncGenerator<number, void> {
-  const days = config.keepReferencesDays;
-  if (days === 0) return;
-  const before = deps.clock.now() - days * DAY_MS;
-  yield* untilNoneOnAny(db, (tx) => deleteReferences(tx, before));
 }
 
 /** Deletes former secrets that no longer sign. */

@@ -2,7 +2,6 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   changePrice,
-  deletePriceChangesBefore,
   type FormerPrices,
   lowestPrice,
   NO_FORMER_PRICE,
@@ -11,9 +10,10 @@ import {
   lockBySkuOrId,
   writeProduct,
 } from "../../src/catalogue/product_rows.ts";
-import { partsOf, type Tx } from "../../src/database/db.ts";
+import type { Tx } from "../../src/database/db.ts";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
+import { sweepOld } from "../../src/jobs/sweeps.ts";
 import { textAt } from "../support/app.ts";
 import { boot, detailsOf, product, type TestApp } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -203,6 +203,11 @@ class Play {
   }
 }
 
+async function sweep({ app: { db }, config }: TestApp, time: { now: number }) {
+  const deps = { clock: { now: () => time.now } };
+  await Array.fromAsync(sweepOld("price_changes", { db, deps, config }));
+}
+
 const STEPS = 120;
 const PASSING = [0, 0, 1, 60_000, DAY_MS / 24, DAY_MS, 9 * DAY_MS, 31 * DAY_MS];
 
@@ -219,11 +224,7 @@ contract.test("history and lowest price are those of a naive model", async () =>
     const products = await shown(app);
     note(naive, products, by);
     const since = time.now - 90 * DAY_MS;
-    if (random.below(4) === 0) {
-      const { db } = app.app;
-      const sweep = deletePriceChangesBefore(partsOf(db), since);
-      for await (const _ of sweep);
-    }
+    if (random.below(4) === 0) await sweep(app, time);
     for (const { id, sku, lowest: told } of products) {
       const spans = naive.get(id)!;
       const where = `step ${step}, ${sku} by ${by}`;
@@ -235,10 +236,7 @@ contract.test("history and lowest price are those of a naive model", async () =>
   assert(lowest > STEPS / 3, "few products had a former price");
   time.now += 91 * DAY_MS;
   const { db } = app.app;
-  const since = time.now - 90 * DAY_MS;
-  for await (
-    const _ of deletePriceChangesBefore(partsOf(db), since)
-  );
+  await sweep(app, time);
   const left = await db.read((sql) => sql.all("SELECT * FROM price_changes"));
   assertEquals(left, []);
   for (const { id, lowest } of await shown(app)) {

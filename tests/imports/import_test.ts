@@ -309,7 +309,7 @@ bothEngines.test("a product of very many values is refused alone, in either form
   for (const [n, one] of bad.entries()) {
     const begun = await app.call(`${IMPORTS}?accept=valid`, {
       method: "POST",
-      headers: { "Content-Type": "application/json" },
+      headers: { "Content-Type": "application/json", Accept: "text/xml" },
       body: JSON.stringify({ products: [good(`J-${n}`), one] }),
     });
     const record = await ended(app, idOf(begun));
@@ -558,6 +558,17 @@ bothForms.test("a dry run is deleted although the database fails meanwhile, and 
     ) !== undefined;
   const id = idOf(await post(app, products(300), "&dry_run=true"));
   await ended(app, id);
+  // More than one write deletes.
+  await db.write((tx) =>
+    tx.runMany(
+      `INSERT INTO import_pieces (seller_no, import_id, piece, bytes)
+       VALUES (?, ?, ?, ?)`,
+      Array.from(
+        { length: 40 },
+        (_, n) => [app.sellerNo, id, 100 + n, new Uint8Array(1)],
+      ),
+    )
+  );
   isBroken = true;
   const deleted = await app.call(`${IMPORTS}/${id}`, { method: "DELETE" });
   assertEquals(deleted.status, 200);

@@ -380,13 +380,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "retention: an upload that is not final is deleted",
-    file: "catalogue/retention.ts",
-    from: `condition: "finished_at <= ? AND import_id IS NULL",
-    params: [before],
-    order: "finished_at",`,
-    to: `condition: "created_at <= ?",
-    params: [before],
-    order: "created_at",`,
+    file: "database/schema.ts",
+    from: `      by: "finished_at",
+      where: "import_id IS NULL",`,
+    to: `      by: "created_at",`,
   },
   {
     name: "imports: the last part's failed images are not tried again",

@@ -2,12 +2,12 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import {
   sweepEvents,
   sweepFormerSecrets,
-  sweepReferences,
 } from "../../src/webhooks/retention.ts";
 import {
   rotateOwnSecret,
   rotateWebhookSecret,
 } from "../../src/webhooks/secrets.ts";
+import { sweepOld } from "../../src/jobs/sweeps.ts";
 import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -55,7 +55,7 @@ bothEngines.test("a sweep deletes old deliveries, and still knows their referenc
   const again = await bench.emit("order-3", "order_paid");
   assertEquals(again, { ...unheard, outcome: "repeated" });
   bench.clock.advance(310 * DAY + 10 * SECOND);
-  assertEquals(await Array.fromAsync(sweepReferences(services)), [3]);
+  assertEquals(await Array.fromAsync(sweepOld("events", services)), [3]);
   assertNotEquals(await bench.emit("order-3", "order_paid"), unheard);
 });
 

@@ -2,7 +2,6 @@
  * Rows of events. Only `src/webhooks/ingest.ts` imports this file, so that no
  * other use case can create an event.
  */
-import { deleteOld } from "../../database/old_rows.ts";
 import type { Trigger } from "../trigger.ts";
 import type { WebhookState } from "../webhook.ts";
 import { query, type Sql, type Tx, type Words } from "../../database/db.ts";
@@ -74,22 +73,4 @@ export function findEvent(
      WHERE seller_no = ? AND trigger_name = ? AND reference = ?`,
     [sellerNo, trigger, reference],
   );
-}
-
-/** The most events that one write of a sweep deletes. */
-const SWEEP_EVENTS = 500;
-
-/**
- * Deletes some events of `before` or earlier (Unix milliseconds) that have no
- * body any more; returns how many.
- */
-export function deleteReferences(tx: Tx, before: number): Promise<number> {
-  return deleteOld(tx, {
-    table: "events",
-    key: "id",
-    condition: "body IS NULL AND created_at <= ?",
-    params: [before],
-    order: "created_at",
-    limit: SWEEP_EVENTS,
-  });
 }

@@ -12,7 +12,7 @@ import {
   moveDeliveries,
   queueHeads,
 } from "../../../src/webhooks/rows/queue.ts";
-import { deleteReferences } from "../../../src/webhooks/rows/events.ts";
+import { deleteOld } from "../../../src/database/old_rows.ts";
 import { eventsAfter, eventsOfTime } from "../../../src/webhooks/event_feed.ts";
 import { UNNUMBERED } from "../../../src/webhooks/event_numbers.ts";
 import {
@@ -240,7 +240,14 @@ Deno.test("no statement of the queue looks at every delivery", async () => {
     (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.free, 0),
     (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.cancel, 0),
     (tx) => sweepDeliveries(tx, 0, 0),
-    (tx) => deleteReferences(tx, 0),
+    (tx) =>
+      deleteOld(tx, {
+        table: "events",
+        condition: "created_at <= ? AND body IS NULL",
+        params: [0],
+        order: "created_at",
+        limit: 500,
+      }),
     (tx) => settledDeliveries(tx, "exhausted", 0, 1),
     (tx) => listDeliveries(tx, { sellerNo: 1, trigger: "t", limit: 1 }),
   ];

@@ -13,7 +13,7 @@ import {
   KEPT_REFUSAL_BYTES,
   KEPT_REFUSAL_DAYS,
 } from "../../../src/sellers/refusals.ts";
-import { sweepRefusals } from "../../../src/sellers/retention.ts";
+import { sweepOld } from "../../../src/jobs/sweeps.ts";
 import { systemClock } from "../../../src/deps.ts";
 import { firstIdOf } from "../../../src/lib/ids.ts";
 import { contract } from "../../support/forms.ts";
@@ -244,8 +244,8 @@ contract.test("refusals: they are bounded in bytes, and go after a month", async
   assertEquals(shown(await own(app)).length > 0, true);
   const sweepAt = async (now: number) => {
     const deps = { clock: { ...systemClock, now: () => now } };
-    const { db } = app.app;
-    return (await Array.fromAsync(sweepRefusals({ db, deps })))
+    const { app: { db }, config } = app;
+    return (await Array.fromAsync(sweepOld("refusals", { db, deps, config })))
       .reduce((sum, n) => sum + n, 0);
   };
   assertEquals(await sweepAt(clock.now()), 0);
