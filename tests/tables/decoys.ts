@@ -241,8 +241,11 @@ export const DECOYS: readonly Decoy[] = [
           ]],
       );
       sketch.add(name, [], (_, row) => row % 2 === 0 ? one : many);
-      sketch.wants.push((_, wants) => {
-        wants.delete("compare_at_price");
+      sketch.wants.push(({ former }, wants) => {
+        wants.set("compare_at_price", {
+          texts: former === null ? [] : [`${former / 100}`],
+          none: true,
+        });
       });
     },
   },
@@ -285,7 +288,12 @@ export const DECOYS: readonly Decoy[] = [
     add: (sketch) => {
       const price = replace(sketch, "price");
       if (price === null) return false;
-      sketch.columns.push({ ...price, name: "Price inc VAT" });
+      sketch.columns.push({
+        ...price,
+        name: "Price inc VAT",
+        states: ["price"],
+        cell: ({ price }) => sketch.money(price),
+      });
       replace(sketch, "quantity");
       sketch.add("Amount", ["quantity"], ({ quantity }) => `${quantity}`);
     },
@@ -683,7 +691,7 @@ export const DECOYS: readonly Decoy[] = [
       replace(sketch, "weight");
       sketch.add(
         isGerman ? "Nettogewicht (g)" : "Net weight (g)",
-        [],
+        ["weight"],
         ({ grams }) => `${grams - 5}`,
       );
       sketch.add(isGerman ? "Bruttogewicht (g)" : "Gross weight (g)", [

@@ -450,7 +450,7 @@ function finished(sketch: Sketch, weightUnit: string): Grid {
     seen.add(name);
     return true;
   });
-  const columns = draws.chance(0.3) ? draws.shuffled(unique) : unique;
+  const columns = draws.chance(0.3) ? mixed(draws, unique) : unique;
   const fields = new Set(columns.flatMap(({ states }) => states));
   const rows: GridRow[] = products.map((product, row) => ({
     family: row,
@@ -494,6 +494,14 @@ function finished(sketch: Sketch, weightUnit: string): Grid {
     ...grid,
     writing: isTyped ? grid.writing : csvWriting(draws, grid),
   });
+}
+
+/** In another order, though images keep theirs. */
+function mixed(draws: Draws, columns: readonly Column[]): Column[] {
+  const isImage = ({ states }: Column) => states.includes("images");
+  const images = columns.filter(isImage);
+  return draws.shuffled(columns)
+    .map((column) => isImage(column) ? images.shift()! : column);
 }
 
 /** Fields that may be empty. */

@@ -79,8 +79,8 @@ function plain(text: string): string {
 
 /** Notes that say why a field was not sent. */
 const SAID: Readonly<Record<string, RegExp>> = {
-  price: /sale price|discount/,
-  compare_at_price: /sale price|discount/,
+  price: /price|discount/i,
+  compare_at_price: /price|discount/i,
   quantity: /not tracked|quantit|stock/,
   availability: /not tracked|quantit|stock/,
   categories: /categor/,

@@ -100,8 +100,12 @@ async function stepOf(
       question.answers.map((one) => () => answer(view, question, one)),
     );
   }
+  const isSent = (field: string) =>
+    grid.products.some(({ wants }) => wants.get(field)?.none === undefined);
   const stated = (field: string) =>
-    grid.heads.findIndex(({ states }) => states.includes(field));
+    isSent(field)
+      ? grid.heads.findIndex(({ states }) => states.includes(field))
+      : -1;
   const block = blockOf(view);
   if (block === "sku") {
     const column = stated("sku");

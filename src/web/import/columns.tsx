@@ -4,12 +4,8 @@ import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "./read/csv.ts";
 import { valuesIn } from "./columns/guesses.ts";
-import {
-  presetOf,
-  type Target,
-  TARGETS,
-  targetsByName,
-} from "./columns/headers.ts";
+import { type Target, TARGETS, targetsByName } from "./columns/headers.ts";
+import { presetOf } from "./columns/presets.ts";
 import { takeBook } from "./intake.ts";
 import { type Chosen, chosenFor, keepChosen } from "./columns/mappings.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../lib/numbers.ts";

@@ -39,22 +39,32 @@ export function isHtml(text: string): boolean {
 
 /** Its text: paragraphs and entries of lists have lines of their own. */
 export function textOfHtml(html: string): string {
-  return html
+  const text = withoutTags(html);
+  // Some programs write the HTML itself as text.
+  return !TAG.test(html) && TAG.test(text) ? textOfHtml(text) : text;
+}
+
+function withoutTags(html: string): string {
+  const lines = html
     .replace(/\s+/g, " ")
     .replace(/<(?:br|\/p|\/div|\/h[1-6]|\/ul|\/ol|\/li|\/tr)\b[^<>]*>/gi, "\n")
     .replace(/<li\b[^<>]*>/gi, "– ")
-    .replace(/<[a-z/!][^<>]*>/gi, "")
-    .replace(
-      /&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8}\d{0,2});/gi,
-      (whole, name: string) =>
-        name.startsWith("#")
-          ? character(Number(name.slice(1).replace(/^x/i, "0x")))
-          : Object
-              .hasOwn(ENTITIES, name)
-          ? ENTITIES[name]
-          : whole,
-    )
+    .replace(/<[a-z/!][^<>]*>/gi, "");
+  return withoutEntities(lines)
     .split("\n").map((line) => line.trim()).filter(Boolean).join("\n");
+}
+
+/** The text with the characters that its entities stand for. */
+export function withoutEntities(text: string): string {
+  return text.replace(
+    /&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8}\d{0,2});/gi,
+    (whole, name: string) =>
+      name.startsWith("#")
+        ? character(Number(name.slice(1).replace(/^x/i, "0x")))
+        : Object.hasOwn(ENTITIES, name)
+        ? ENTITIES[name]
+        : whole,
+  );
 }
 
 function character(code: number): string {

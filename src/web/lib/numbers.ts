@@ -38,7 +38,8 @@ const WEIGHT_WORDS: Readonly<Record<string, string>> = {
   kg:
     "kg kgs kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo kilogramos kilogramy",
   oz: "oz ounce ounces unze unzen",
-  lb: "lb lbs pound pounds pfund",
+  // A Pfund in Germany is half a kilogram.
+  lb: "lb lbs pound pounds",
 };
 
 /** Prices in cents: the header says so, or a person. */

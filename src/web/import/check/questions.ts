@@ -6,15 +6,19 @@ import { type Table } from "../read/csv.ts";
 import { count, listed, plural } from "../../lib/format.ts";
 import { targetByValues, valuesIn } from "../columns/guesses.ts";
 import {
+  isNetRemark,
+  isOfPrice,
   isOfUnsold,
   isPriceUnit,
   isRecommended,
   isState,
-  namesIn,
+  piecesOf,
   type Target,
+  targetByName,
   targetsByName,
   vatFlagOf,
 } from "../columns/headers.ts";
+import { namesIn } from "../columns/presets.ts";
 import type { Chosen } from "../columns/mappings.ts";
 import {
   HUNDREDTHS,
@@ -64,6 +68,10 @@ export function questionsOf(
 ): Question[] {
   return [
     ...rivalQuestions(table, mapping, remembered),
+    ...currencyQuestions(table, mapping, remembered),
+    ...codeQuestions(table, mapping, remembered),
+    ...dashQuestions(table, mapping),
+    ...netQuestions(table, mapping),
     ...unitQuestions(table, mapping, remembered.units),
     ...thousandsQuestions(table, mapping, problems),
     ...partialQuestions(table, mapping, problems),
@@ -73,6 +81,7 @@ export function questionsOf(
     ...saleQuestions(table, mapping, problems),
     ...recommendedQuestions(table, mapping, remembered),
     ...priceQuestions(table, mapping),
+    ...packQuestions(table, mapping),
     ...listQuestions(table, mapping),
     ...sumQuestions(table, problems),
     ...unsoldQuestions(table, mapping),
@@ -189,6 +198,20 @@ function partialQuestions(
 /** No country has more. */
 const RATES = 6;
 
+/** Rates of VAT in Europe, in percent. */
+const KNOWN_RATES =
+  "0 2.1 2.5 2.6 3 3.7 3.8 4 4.8 5 5.5 6 7 7.7 8 8.1 9 9.5 10 11 12 13 13.5 14 15 16 17 18 19 20 21 22 23 24 25 25.5 27"
+    .split(" ").map(Number);
+
+/** Whether a country has this rate; also as a share, and as a number of a class. */
+function isKnownRate(text: string): boolean {
+  const rate = Number(
+    text.replace("%", "").trim().replace(",", ".") || Number.NaN,
+  );
+  return Number.isNaN(rate) || rate < 4 && Number.isInteger(rate) ||
+    rate < 1.3 || KNOWN_RATES.includes(rate);
+}
+
 /** No country has a rate of 1 or 2 %; programs number theirs so. */
 function taxQuestions(table: Table, mapping: Mapping): Question[] {
   const column = mapping.targets.indexOf("vat_rate");
@@ -200,6 +223,17 @@ function taxQuestions(table: Table, mapping: Mapping): Question[] {
       text: `${name} has ${rates.length} different values, such as ${
         rates.slice(0, 3).join(", ")
       }: is that the VAT rate in percent, or an amount?`,
+      answers: [
+        { label: "Percent" },
+        { label: "Amounts: leave them out", leave: [column] },
+      ],
+    }];
+  }
+  const unknown = rates.find((rate) => !isKnownRate(rate));
+  if (unknown !== undefined) {
+    return [{
+      text: `${name} is ${unknown} in some rows, which no country has: is ` +
+        "that the VAT rate in percent, or an amount?",
       answers: [
         { label: "Percent" },
         { label: "Amounts: leave them out", leave: [column] },
@@ -289,7 +323,13 @@ function recommendedQuestions(
   const isGuessed = column >= 0 && !Object.hasOwn(remembered.targets, name) &&
     targetsByName(table.header)[column] === null &&
     targetByValues(name, valuesIn(table.rows, column)) === "price";
-  return column < 0 || !isRecommended(name) && !isGuessed ? [] : [{
+  // A usual price is the price, unless another one stands there.
+  const isInstead = column >= 0 && besideOf(name) !== "" &&
+    table.header.some((other, i) =>
+      targets[i] === "" && targetByName(other) === null && isOfPrice(other)
+    );
+  const isAsked = isRecommended(name ?? "") || isGuessed || isInstead;
+  return column < 0 || !isAsked ? [] : [{
     text: `${nameOf(table, column)} would be the price, as no other column is.`,
     answers: [
       { label: "It is the price" },
@@ -327,7 +367,10 @@ function rivalQuestions(
           table,
           {
             ...mapping,
-            targets: mapping.targets.with(used, ""),
+            targets: mapping.targets.with(
+              used,
+              column === used ? target : besideOf(header[used]),
+            ),
           },
           column,
           target,
@@ -335,6 +378,103 @@ function rivalQuestions(
       })),
     }];
   });
+}
+
+/** What a column is that alone would be the price. */
+function besideOf(name: string): Target {
+  const target = targetByName(name);
+  return target !== "price" && target !== null && isPrice(target) ? target : "";
+}
+
+/** Its values alone say that a column is the currency. */
+function currencyQuestions(
+  table: Table,
+  { targets }: Mapping,
+  { targets: remembered }: Chosen,
+): Question[] {
+  const { header, rows } = table;
+  const column = targets.indexOf("currency");
+  const isGuessed = column >= 0 &&
+    targetsByName(header)[column] !== "currency" &&
+    !Object.hasOwn(remembered, header[column]);
+  return !isGuessed ? [] : [{
+    text: `${nameOf(table, column)} is ${
+      valuesIn(rows, column, 3).join(", ")
+    }. Is that the currency of the prices?`,
+    answers: [
+      { label: "Yes" },
+      { label: "No: leave it out", leave: [column] },
+    ],
+  }];
+}
+
+/** The most that a code of availability is. */
+const HIGHEST_CODE = 9;
+
+/** Few small numbers may be pieces, or codes that a program has for a state. */
+function codeQuestions(
+  table: Table,
+  { targets }: Mapping,
+  { targets: remembered }: Chosen,
+): Question[] {
+  const { header, rows } = table;
+  const column = targets.indexOf("quantity");
+  const values = column < 0 ? [] : valuesIn(rows, column);
+  const isAsked = values.length > 0 &&
+    targetsByName(header)[column] === "availability" &&
+    !Object.hasOwn(remembered, header[column]) &&
+    values.every((value) => Number(value) <= HIGHEST_CODE);
+  return !isAsked ? [] : [{
+    text: `${nameOf(table, column)} is ${
+      values.sort().slice(0, 3).join(", ")
+    }: are these numbers of pieces, or codes?`,
+    answers: [
+      { label: "Pieces" },
+      { label: "Codes: leave them out", leave: [column] },
+    ],
+  }];
+}
+
+/** Formats of bookkeepers show a dash for 0; here it clears the quantity. */
+function dashQuestions(table: Table, { targets }: Mapping): Question[] {
+  const column = targets.indexOf("quantity");
+  const { rows } = table;
+  const found = column < 0
+    ? []
+    : [...rows.keys()].filter((row) => /^[-–—]$/.test(rows[row][column]));
+  return found.length === 0 ? [] : [{
+    text: `${nameOf(table, column)} is ${rows[found[0]][column]} in ${
+      plural(found.length, "row")
+    }. Does it mean 0?`,
+    answers: [
+      { label: "Yes: 0", table: withCell(table, found, column, "0") },
+      {
+        label: "No: the stock is not counted",
+        table: withCell(table, found, column, "-"),
+      },
+    ],
+  }];
+}
+
+/** A row that is a remark may say that all prices are without VAT. */
+function netQuestions(table: Table, { targets }: Mapping): Question[] {
+  const { rows } = table;
+  const prices = [...targets.keys()].filter((i) => isPrice(targets[i]));
+  const found = [...rows.keys()].filter((row) => {
+    const [text, ...more] = rows[row].filter(Boolean);
+    return more.length === 0 && text.includes(" ") && isNetRemark(text);
+  });
+  if (found.length === 0 || prices.length === 0) return [];
+  const without = withoutRows(table, found).table!;
+  return [{
+    text: `A row says “${
+      rows[found[0]].join("").slice(0, 60)
+    }”. Are the prices with VAT?`,
+    answers: [
+      { label: "Yes", table: without },
+      { label: "No: leave the prices out", leave: prices, table: without },
+    ],
+  }];
 }
 
 /** Few values are states, many are texts. */
@@ -476,7 +616,7 @@ function priceQuestions(table: Table, { targets }: Mapping): Question[] {
     const isFlag = flag !== null &&
       valuesIn(rows, column).every((value) => answerIn(value) !== null);
     const isMeant = isPriceUnit(name)
-      ? (cell: string) => parseFloat(cell) > 1
+      ? (cell: string) => piecesIn(cell) > 1
       : isFlag
       ? (cell: string) => answerIn(cell) === (flag === "net")
       : () => false;
@@ -495,6 +635,36 @@ function priceQuestions(table: Table, { targets }: Mapping): Question[] {
           table: prices
             .reduce((all, i) => withCell(all, found, i, ""), table),
         },
+      ],
+    }];
+  });
+}
+
+/** Letters that programs write for hundred and thousand pieces. */
+const MANY_PIECES: Readonly<Record<string, number>> = { C: 100, M: 1_000 };
+
+/** `100` of `100`, `je 100` and `C`; 1 where it says nothing of a number. */
+function piecesIn(text: string): number {
+  return MANY_PIECES[text] ?? Number(/\d+/.exec(text)?.[0] ?? 1);
+}
+
+/** The name of a column may say that its prices are for many pieces. */
+function packQuestions(table: Table, mapping: Mapping): Question[] {
+  return [...table.header.keys()].flatMap((column): Question[] => {
+    const { [column]: target } = mapping.targets;
+    const pieces = isPrice(target) ? piecesOf(table.header[column]) : 1;
+    if (pieces === 1) return [];
+    return [{
+      text: `${nameOf(table, column)}: is that the price of one piece, or of ` +
+        `${pieces}?`,
+      answers: [
+        { label: "Of one" },
+        pieces === 100
+          ? {
+            label: "Of 100: divide it",
+            mapping: withReading(mapping, column, { unit: HUNDREDTHS }),
+          }
+          : { label: `Of ${pieces}: leave it out`, leave: [column] },
       ],
     }];
   });

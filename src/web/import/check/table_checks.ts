@@ -128,7 +128,7 @@ export function* checkRows(
     "quantity",
   ].map((name) => targets.indexOf(name as Target));
   const sale = saleColumnOf(header, targets);
-  const dates = sale < 0 ? [] : saleDatesIn(header, rows);
+  const dates = sale < 0 ? [] : saleDatesIn(header, rows, targets);
   const alikeTo = alikeSkus();
   const damaged: string[] = [];
   const sums: number[] = [];
@@ -200,18 +200,30 @@ export function saleColumnOf(
 }
 
 const DATE =
-  /^(?:\d{4}-\d\d?-\d\d?|\d\d?[./-]\d\d?[./-]\d\d(?:\d\d)?\b|20\d{6}$)/;
+  /^(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[./-]\d\d?[./-]\d\d(?:\d\d)?\b|20\d{6}$)/;
+/** As in `Jan 1, 2024` and `1. Januar 2024`. */
+const IN_WORDS =
+  /^(?:\p{L}{3,9}\.? \d{1,2},?|\d{1,2}\.? \p{L}{3,9}\.?,?) 20\d\d\b/u;
+/** The number that a spreadsheet program has for a day of 2000 to 2099. */
+const AS_NUMBER_OF_DAYS = /^(?:3[6-9]|[4-6]\d|7[0-2])\d{3}$/;
 
 /** Whether it is a date; databases write zeros for none. */
 function isDate(text: string): boolean {
-  return DATE.test(text) && !text.startsWith("0000");
+  return (DATE.test(text) || IN_WORDS.test(text) ||
+    AS_NUMBER_OF_DAYS.test(text)) && !text.startsWith("0000");
 }
 
 /** The columns that say when sale prices are valid: dates under such a name. */
-function saleDatesIn(header: readonly string[], rows: Table["rows"]): number[] {
-  return [...header.keys()].filter((column) =>
-    isOfPrices(header[column]) && valuesIn(rows, column).some(isDate)
-  );
+function saleDatesIn(
+  header: readonly string[],
+  rows: Table["rows"],
+  targets: readonly Target[],
+): number[] {
+  return [...header.keys()].filter((column) => {
+    const isLeft = targets[column] === "";
+    return isLeft && isOfPrices(header[column]) &&
+      valuesIn(rows, column).some(isDate);
+  });
 }
 
 const AS_NUMBER =
@@ -221,6 +233,8 @@ function isAsSpreadsheetsWrite(value: string): boolean {
   return AS_NUMBER.test(value) || isMadeDate(value);
 }
 
+const IN_GRAMS = /\d\s*g(?:r|ramm?e?s?)?$/i;
+
 /** A number whose sign may be of thousands, or of decimals; else null. */
 function doubtfulCell(
   text: string,
@@ -228,7 +242,8 @@ function doubtfulCell(
   { point, unit }: Reading,
 ): Doubtful | null {
   const isMeant = isPrice(target) || target === "quantity" ||
-    target === "weight" && (unit === "g" || point === "");
+    target === "weight" &&
+      (unit === "g" || IN_GRAMS.test(text) || point === "");
   const found = isMeant ? doubtfulIn(text) : null;
   return point === "" || point === found?.sign ? found : null;
 }

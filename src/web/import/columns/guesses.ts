@@ -1,7 +1,7 @@
 /** What a column holds by its values, where its name says nothing. */
 import { IMAGE_TYPES } from "../../../images/image_types.ts";
-import { readCurrency, readGtin } from "../../../lib/values.ts";
-import { isNet, type Target } from "./headers.ts";
+import { readGtin } from "../../../lib/values.ts";
+import { isNet, isOfCarton, isOfOtherPicture, type Target } from "./headers.ts";
 import { currencyIn, decimalOf } from "../../lib/numbers.ts";
 
 /** Values of a column that are looked at. */
@@ -30,11 +30,21 @@ export function targetByValues(
 ): Target | null {
   if (values.length === 0) return null;
   const all = (test: (value: string) => boolean) => values.every(test);
-  if (values.length >= ENOUGH && all(isGtin)) return "gtin";
-  if (all((value) => value.split(/[|,;\s]+/).every(isImage))) return "images";
-  if (all((value) => "value" in readCurrency(value))) return "currency";
+  if (values.length >= ENOUGH && !isOfCarton(header) && all(isGtin)) {
+    return "gtin";
+  }
+  if (all((value) => value.split(/[|,;\s]+/).every(isImage))) {
+    return isOfOtherPicture(header) ? null : "images";
+  }
+  // Other words in capitals are currencies by chance, as "ALL" and "TOP".
+  if (all((value) => COMMON.includes(value))) return "currency";
   return !isNet(header) && all(isPrice) ? "price" : null;
 }
+
+/** Currencies that prices of merchants are in. */
+const COMMON =
+  "AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HUF INR ISK JPY MXN NOK NZD PLN RON SEK TRY UAH USD ZAR"
+    .split(" ");
 
 function isGtin(value: string): boolean {
   const digits = plainDigits(value).replace(/[\s-]/g, "");

@@ -19,6 +19,7 @@ import {
   wordsIn,
 } from "../../lib/numbers.ts";
 import { labelOf } from "../../lib/words.ts";
+import { namesIn, presetOf } from "./presets.ts";
 
 /**
  * What a column holds: a scalar field, `currency`, a list, `attribute` (whose
@@ -57,7 +58,7 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   description:
     "description, body, body html, text, long description, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, lang beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
   price:
-    "price, unit price, amount, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo al pubblico, prezzo ivato, prezzo iva inclusa, prodejni cena, cena s dph, cena vcetne dph, salgspris, udsalgspris, brutto ar, eladasi ar, fogyasztoi ar, egysegar, fiyat, satis fiyati, birim fiyat, kdv dahil fiyat",
+    "price, unit price, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo al pubblico, prezzo ivato, prezzo iva inclusa, prodejni cena, cena s dph, cena vcetne dph, salgspris, udsalgspris, brutto ar, eladasi ar, fogyasztoi ar, egysegar, fiyat, satis fiyati, birim fiyat, kdv dahil fiyat",
   sale_price:
     "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
   compare_at_price:
@@ -67,15 +68,15 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
   vat_rate:
     "vat rate, vat, tax, tax rate, mwst, mwst satz, mehrwertsteuer, mehrwertsteuersatz, ust, umsatzsteuer, steuersatz, moms, momssats, moms procent, tva, taux tva, taux de tva, iva, tipo iva, tipo de iva, stawka vat, podatek vat, btw, btw tarief, btw percentage",
   quantity:
-    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, lager, pa lager, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty, current stock level, quantita, qta, giacenza, giacenze, scorte, pezzi, mnozstvi, pocet kusu, stav skladu, beholdning, lagerbeholdning, mennyiseg, keszlet, raktarkeszlet, darabszam, stok, stok adedi, stok miktari, miktar, adet",
+    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, disponibelt antal, tillgangligt antal, lagersaldo, saldo, lagerantal, antal i lager, lager, freier bestand, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, vrije voorraad, voorraadaantal, stock libre, dostepna ilosc, current quantity, variant inventory qty, current stock level, quantita, qta, giacenza, giacenze, scorte, pezzi, mnozstvi, pocet kusu, stav skladu, beholdning, lagerbeholdning, mennyiseg, keszlet, raktarkeszlet, darabszam, stok, stok adedi, stok miktari, miktar, adet",
   availability:
-    "availability, stock status, in stock, available, verfugbarkeit, lieferbar, lagerstatus, tillganglighet, i lager, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus, disponibilita, dostupnost, skladem, raktaron",
+    "availability, stock status, in stock, available, verfugbarkeit, verfugbar, lieferbar, auf lager, lagerstatus, tillganglighet, tillganglig, i lager, pa lager, op voorraad, beschikbaar, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus, disponibilita, dostupnost, skladem, raktaron",
   available_at:
     "available at, available from, availability date, verfugbar ab, lieferbar ab, tillganglig fran, disponible le, date de disponibilite, disponible desde, dostepny od, beschikbaar vanaf",
   gtin:
     "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode, product ean, product upc ean",
   brand:
-    "brand, brands, manufacturer, manufacturer name, vendor, make, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
+    "brand, brands, manufacturer, manufacturer name, make, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
   mpn:
     "mpn, part number, manufacturer part number, model number, model, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant",
   weight:
@@ -101,239 +102,6 @@ const BY_NAME: ReadonlyMap<string, Target> = new Map(
   ),
 );
 
-export type Shop =
-  | "Google Merchant"
-  | "Magento"
-  | "PrestaShop"
-  | "Shopify"
-  | "Shopware"
-  | "Wix"
-  | "WooCommerce";
-
-/** An export of a shop system, which is told by the names of its columns. */
-interface Preset {
-  shop: Shop;
-  /** Names that no other table has together. */
-  has: readonly string[];
-  /** Other names of its columns: those of other releases and languages. */
-  names?: Readonly<Record<string, string>>;
-  /** Where a name means something else than usual. */
-  targets: Readonly<Record<string, Target>>;
-  /** Entries of a list stand behind commas. */
-  commas?: true;
-}
-
-const SHOPIFY: Preset = {
-  shop: "Shopify",
-  has: ["Handle", "Variant SKU", "Variant Price"],
-  names: {
-    "URL handle": "Handle",
-    Description: "Body (HTML)",
-    SKU: "Variant SKU",
-    Price: "Variant Price",
-    "Compare-at price": "Variant Compare At Price",
-    Barcode: "Variant Barcode",
-    "Inventory quantity": "Variant Inventory Qty",
-    "Weight value (grams)": "Variant Grams",
-    "Product image URL": "Image Src",
-    "Variant image URL": "Variant Image",
-    "Published on online store": "Published",
-    ...Object.fromEntries(
-      [1, 2, 3].flatMap((n) =>
-        ["Name", "Value"].map((part) => [
-          `Option${n} ${part.toLowerCase()}`,
-          `Option${n} ${part}`,
-        ])
-      ),
-    ),
-  },
-  targets: {
-    Type: "categories",
-    "Product Category": "",
-    "Product category": "",
-  },
-};
-
-const PRESETS: readonly Preset[] = [
-  {
-    ...SHOPIFY,
-    has: [...SHOPIFY.has, "Status"],
-    targets: { ...SHOPIFY.targets, Published: "" },
-  },
-  // Before 2020, it told by "Published" alone what is not for sale.
-  SHOPIFY,
-  {
-    shop: "Wix",
-    has: [
-      "Handle",
-      "fieldType",
-      "Variant Price",
-      "Variant Inventory Qty",
-      "Published",
-      "Image Src",
-    ],
-    names: {
-      handleId: "Handle",
-      handle: "Handle",
-      name: "Title",
-      plainDescription: "Description",
-      productImageUrl: "Image Src",
-      media: "Image Src",
-      visible: "Published",
-      sku: "Variant SKU",
-      barcode: "Variant Barcode",
-      price: "Variant Price",
-      strikethroughPrice: "Variant Compare At Price",
-      inventory: "Variant Inventory Qty",
-      ...Object.fromEntries(
-        [1, 2, 3, 4, 5, 6].flatMap((n) => [
-          [`productOptionName${n}`, `Option${n} Name`],
-          [`productOptionDescription${n}`, `Option${n} Value`],
-          [`productOptionChoices${n}`, `Option${n} Value`],
-        ]),
-      ),
-    },
-    targets: {
-      collection: "categories",
-      "Variant Availability": "availability",
-    },
-  },
-  {
-    shop: "WooCommerce",
-    has: ["SKU", "Regular price", "Sale price", "Is featured?"],
-    names: {
-      Typ: "Type",
-      Artikelnummer: "SKU",
-      "GTIN, UPC, EAN oder ISBN": "GTIN, UPC, EAN, or ISBN",
-      Veröffentlicht: "Published",
-      "Ist hervorgehoben?": "Is featured?",
-      Kurzbeschreibung: "Short description",
-      Beschreibung: "Description",
-      "Datum, an dem Angebotspreis beginnt": "Date sale price starts",
-      "Datum, an dem Angebotspreis endet": "Date sale price ends",
-      "Vorrätig?": "In stock?",
-      Lager: "Stock",
-      Bestand: "Stock",
-      "Gewicht (kg)": "Weight (kg)",
-      Angebotspreis: "Sale price",
-      "Regulärer Preis": "Regular price",
-      Kategorien: "Categories",
-      Schlagwörter: "Tags",
-      Bilder: "Images",
-      "Übergeordnetes Produkt": "Parent",
-      Marken: "Brands",
-      ...Object.fromEntries(
-        Array.from({ length: 9 }, (_, i) => i + 1).flatMap((n) => [
-          [`Attribut ${n} Name`, `Attribute ${n} name`],
-          [`Attribut ${n} Wert(e)`, `Attribute ${n} value(s)`],
-        ]),
-      ),
-    },
-    targets: { "Regular price": "price", Published: "status" },
-    commas: true,
-  },
-  {
-    shop: "Magento",
-    has: ["sku", "product_type", "product_online", "name"],
-    targets: {
-      product_online: "status",
-      product_type: "",
-      base_image: "images",
-      additional_images: "images",
-      is_in_stock: "availability",
-      manufacturer: "brand",
-      short_description: "",
-    },
-  },
-  {
-    shop: "PrestaShop",
-    has: ["Reference", "Price (tax incl.)"],
-    targets: {
-      "Product ID": "",
-      "Price (tax incl.)": "price",
-      "Price (tax excl.)": "",
-      Status: "status",
-      Position: "",
-    },
-  },
-  {
-    shop: "PrestaShop",
-    has: ["Active (0/1)", "Reference #"],
-    targets: {
-      "Product ID": "",
-      "Reference #": "sku",
-      "Active (0/1)": "status",
-      "Name *": "title",
-      "Price tax included": "price",
-      "Price tax excluded": "",
-      "Short description": "",
-      "Supplier reference #": "",
-      "Available for order (0 = No, 1 = Yes)": "",
-      UPC: "",
-    },
-    commas: true,
-  },
-  {
-    shop: "Shopware",
-    has: ["ordernumber", "mainnumber", "instock"],
-    targets: {
-      ordernumber: "sku",
-      price_EK: "price",
-      pseudoprice_EK: "compare_at_price",
-      instock: "quantity",
-      supplier: "brand",
-      description_long: "description",
-    },
-  },
-  {
-    shop: "Google Merchant",
-    has: ["id", "title", "price", "image_link"],
-    names: Object.fromEntries(
-      [
-        "additional_image_link",
-        "age_group",
-        "availability_date",
-        "google_product_category",
-        "image_link",
-        "item_group_id",
-        "product_type",
-        "sale_price",
-        "sale_price_effective_date",
-        "shipping_weight",
-      ].map((name) => [name.replaceAll("_", " "), name]),
-    ),
-    targets: {
-      id: "sku",
-      google_product_category: "",
-      product_weight: "",
-      ...Object.fromEntries(
-        ["color", "size", "material", "pattern", "gender", "age_group"]
-          .map((name) => [name, "attribute"]),
-      ),
-    },
-  },
-];
-
-/** The preset that a table has the columns of; undefined: none. */
-export function presetOf(header: readonly string[]): Preset | undefined {
-  return PRESETS.find(({ has, names }) => {
-    const known = inEnglish(header, names);
-    return has.every((name) => known.includes(name));
-  });
-}
-
-/** The names that the shop's first release in English has for its columns. */
-export function namesIn(header: readonly string[]): readonly string[] {
-  return inEnglish(header, presetOf(header)?.names);
-}
-
-function inEnglish(
-  header: readonly string[],
-  names: Preset["names"] = {},
-): readonly string[] {
-  return header.map((name) => Object.hasOwn(names, name) ? names[name] : name);
-}
-
 /** Of these columns, one holds the categories where no other one does. */
 const CATEGORIES_ALONE =
   "product type, product category, google product category"
@@ -357,16 +125,36 @@ export function targetsByName(header: readonly string[]): (Target | null)[] {
   return found;
 }
 
-function targetByName(name: string): Target | null {
+/** What a column holds by its name, whatever stands beside it. */
+export function targetByName(name: string): Target | null {
   if (/^attribute[:. ]\s*\D/i.test(name)) return "attribute";
   if (/\bvalue(\(s\))?$/i.test(name) && /\d/.test(name)) return "attribute";
   const label = TARGETS.find(({ label }) => label === name);
   if (label !== undefined) return label.target;
   const tried = [name, withoutNumber(name), withoutUnit(name)];
-  const target = [...tried, withoutRemark(name)]
+  const target = [...tried, withoutRemark(name), withoutShop(name)]
     .map((one) => BY_NAME.get(squeezed(one)))
     .find((found) => found !== undefined) ?? null;
-  return target === null || isOfUnit(name, target) ? target : null;
+  const isMeant = target === null ||
+    isOfUnit(name, target) && !(isOfMore(name) && isOne(target));
+  return isMeant ? target : null;
+}
+
+/** Whether a product has one value of it at most. */
+function isOne(target: Target): boolean {
+  return target !== "" && !(LIST_NAMES as readonly string[]).includes(target);
+}
+
+/** Whether it is a second column or a later one, as `Price 2` is. */
+function isOfMore(name: string): boolean {
+  const number = name.slice(withoutNumber(name).length).replace(/^[ _]+/, "");
+  return Number(number) > 1 && !BY_NAME.has(squeezed(name));
+}
+
+/** `Web price` as `price`: a marketplace is told what the own shop asks. */
+function withoutShop(name: string): string {
+  return squeezed(name).replace(/^(?:online|webb?|shop|store|our)/, "")
+    .replace(/(?:online|webb?|boutique|wsklepie)$/, "");
 }
 
 /** Words in brackets that change nothing about what a column holds. */
@@ -394,6 +182,66 @@ function isOfUnit(name: string, target: Target): boolean {
   const isOfMoney = ["price", "compare_at_price", "sale_price", "currency", ""]
     .includes(target);
   return isOfMoney || priceUnitOf(name) === "" && currencyIn(name) === "";
+}
+
+const LANGUAGES = "de en fr es it nl pl sv da".split(" ");
+
+/** Whether a name says in which language the texts are, as `Name (en)`. */
+export function isOfLanguage(name: string): boolean {
+  const words = wordsIn(name);
+  return words.length > 1 && LANGUAGES.includes(words.at(-1)!);
+}
+
+/** How words begin or end that are in the name of a price. */
+const PRICE =
+  /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
+/** Of what is not what a customer of the shop pays for one piece. */
+const OTHER_PRICE =
+  /^(?:ek|buy.*|cost|kosten?|rrp|msrp|uvp|map|per|je|pro|unit|grund.*|base|basis.*|tier|staffel.*|min.*|max.*|.*rabat.*|discount)$|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
+
+/** Whether a name is that of some price. */
+export function isOfPrice(name: string): boolean {
+  return wordsIn(name).some((word) => PRICE.test(squeezed(word)));
+}
+
+/** Whether a name may be that of the price, though it is not known. */
+export function mayBePrice(name: string): boolean {
+  const words = wordsIn(name).map(squeezed);
+  return isOfPrice(name) && !words.some((word) => OTHER_PRICE.test(word)) &&
+    !isNet(name) &&
+    !isRecommended(name) && !isOfSale(name);
+}
+
+/** Of what is in stock. */
+const STOCK =
+  /bestand|stock|voorraad|saldo|existencias|inventory|lager$|magazyn|verfugbar|availab|disponib|dostepn|beschikb|tillgang/;
+const OTHER_STOCK =
+  /min|max|melde|reserv|gereserv|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|leveranc|low|alert|limit|threshold|bestell|order|incoming|zulauf|niedrig|lagst|status|^id$|^ab$|^von$|^from$|date|datum/;
+
+/** Whether a name may be that of the quantity, though it is not known. */
+export function mayBeStock(name: string): boolean {
+  const words = wordsIn(name).map(squeezed);
+  return words.some((word) => STOCK.test(word)) &&
+    !words.some((word) => OTHER_STOCK.test(word));
+}
+
+/** Whether a column says how many pieces are kept for somebody. */
+export function isReserved(name: string): boolean {
+  return /reserv/.test(squeezed(name));
+}
+
+/** Whether a name is that of what a carton of several pieces has. */
+export function isOfCarton(name: string): boolean {
+  return wordsIn(name).map(squeezed).some((word) =>
+    /karton|carton|case$|^pack|^ve$|verpackung|palette|pallet|doos|master|outer|innerpack|opakow|kolli|caja|colis/
+      .test(word)
+  );
+}
+
+/** Whether a name is that of pictures that do not show the product. */
+export function isOfOtherPicture(name: string): boolean {
+  return /label|logo|thumb|icon|swatch|energ|vignett|miniat|badge|siegel|brand|marke/
+    .test(squeezed(name));
 }
 
 /** How many of these names say what their columns hold. */
@@ -455,7 +303,7 @@ export function isOfSum(text: string): boolean {
 }
 
 const PRICE_UNITS =
-  "price unit, price per, per, pricing unit, price base, price quantity, preiseinheit, preis pro, preis je, prisenhet, unite de prix, prix par, unidad de precio, jednostka ceny, prijseenheid"
+  "price unit, price per, per, pricing unit, price base, price quantity, preiseinheit, pe, preis pro, preis je, preismenge, prisenhet, unite de prix, prix par, unidad de precio, jednostka ceny, prijseenheid"
     .split(", ").map(squeezed);
 
 /** Whether a column says for how many pieces a price is. */
@@ -472,13 +320,25 @@ export function vatFlagOf(name: string): "gross" | "net" | null {
   return isGross ? "gross" : null;
 }
 
-/** How words about a sale, a price or its validity begin, without accents. */
+/** How words about a sale begin, without accents. */
+const OF_SALES =
+  /^(?:sales?$|special|promo|offer|discount|deal|sonderpreis|angebot|aktion|reap|rea$|kampanj|extrapris|solde|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie|korting|uitverkoop)/;
+/** And about a price or its validity. */
 const OF_PRICES =
-  /^(?:sale|special|promo|offer|discount|deal|sonderpreis|angebot|aktion|rea|kampanj|extrapris|sold|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie|korting|uitverkoop|valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;
+  /^(?:valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;
+/** Names of nothing but when something begins or ends. */
+const PERIOD =
+  /^(?:von|bis|ab|from|to|until|till|start|end|begin|fran|till?|du|au|debut|fin|desde|hasta|od|do|van|tot)(?:date|datum)?$/;
+
+/** Whether a name is about a sale. */
+export function isOfSale(name: string): boolean {
+  return wordsIn(name).some((word) => OF_SALES.test(squeezed(word)));
+}
 
 /** Whether dates under this name may be when a price is valid. */
 export function isOfPrices(name: string): boolean {
-  return wordsIn(name).some((word) => OF_PRICES.test(squeezed(word)));
+  return isOfSale(name) || PERIOD.test(squeezed(name)) ||
+    wordsIn(name).some((word) => OF_PRICES.test(squeezed(word)));
 }
 
 /** `Image 2` as `Image`. */
@@ -488,10 +348,9 @@ function withoutNumber(name: string): string {
   return name.slice(0, end);
 }
 
-const FILLERS = "in i en w of con ink inkl incl including ttc brutto gross kr"
-  .split(
-    " ",
-  );
+const FILLERS = "inc ink inkl incl including ttc brutto gross kr".split(" ");
+/** Words before a unit; at the end of a name, `en` is a language. */
+const BEFORE_UNITS = "in i en w of con".split(" ");
 const NET = "ex excl excluding exkl exklusive netto net ht hors sin zzgl".split(
   " ",
 );
@@ -506,12 +365,39 @@ export function isNet(name: string): boolean {
   return wordsIn(name).some((word) => NET.includes(word));
 }
 
+/** Whether a remark says that amounts are without VAT. */
+export function isNetRemark(text: string): boolean {
+  const words = wordsIn(text);
+  return words.some((word) => NET.includes(word) || word === "ohne") &&
+    words.some((word) =>
+      TAXES.includes(word) || /^(?:preis|price|prix)/.test(word)
+    );
+}
+
+/** `100` of `Price per 100` and `Preis (100 Stk)`; 1: of one piece. */
+export function piecesOf(name: string): number {
+  const words = wordsIn(name);
+  const at = words.findIndex((word) => /^1\d*0+$/.test(word));
+  const isOfPieces = PER.includes(words[at - 1]) ||
+    PIECES.includes(words[at + 1]);
+  return at >= 0 && isOfPieces ? Number(words[at]) : 1;
+}
+
+const PER = "per pro je par les a za".split(" ");
+const PIECES =
+  "pc pcs piece pieces st stk stck stuck stück ks szt stuks ea units uds"
+    .split(" ");
+
 /** `Preis in EUR inkl. MwSt.` as `preis`; a price without VAT stays as it is. */
 function withoutUnit(name: string): string {
   const words = wordsIn(name);
-  const isGross = words.some((word) => FILLERS.includes(word));
-  return words.filter((word) =>
+  const isGross = words.some((word) =>
+    FILLERS.includes(word) || BEFORE_UNITS.includes(word)
+  );
+  return words.filter((word, i) =>
     !FILLERS.includes(word) && !MONEY.includes(word) &&
+    !(BEFORE_UNITS.includes(word) &&
+      (i + 1 < words.length || currencyIn(name) !== "")) &&
     !(isGross && (TAXES.includes(word) || /^\d+$/.test(word))) &&
     weightUnitOf(word) === "" && priceUnitOf(word) === "" &&
     !("value" in readCurrency(word.toUpperCase()))

@@ -1,6 +1,6 @@
 /** SKUs for rows without one, made of what names the product; a person confirms. */
 import type { Table } from "../read/csv.ts";
-import { namesIn } from "./headers.ts";
+import { namesIn } from "./presets.ts";
 import type { Mapping } from "./spreadsheet.ts";
 
 /** The service takes no longer SKU from a table of another shop. */

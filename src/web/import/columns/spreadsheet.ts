@@ -21,13 +21,17 @@ import {
   valuesIn,
 } from "./guesses.ts";
 import {
+  isOfLanguage,
+  isReserved,
+  mayBePrice,
+  mayBeStock,
   nameColumnOf,
-  presetOf,
   type Target,
   TARGETS,
   targetsByName,
 } from "./headers.ts";
-import { isHtml, textOfHtml } from "../../lib/html.ts";
+import { presetOf } from "./presets.ts";
+import { isHtml, textOfHtml, withoutEntities } from "../../lib/html.ts";
 import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
 import {
   currencyIn,
@@ -99,21 +103,74 @@ const SINGLE: readonly Target[] = [
   "price",
   "sale_price",
   "quantity",
+  "gtin",
   "currency",
   "vat_rate",
 ];
 
-/** Columns with values that are the same field by their names, if it is one. */
+/**
+ * Columns with values that are the same field by their names, or may be it, if
+ * it is one.
+ */
 export function rivalsIn({ header, rows }: Table): [Target, number[]][] {
   // Of a shop's own columns it is known which one is meant.
   if (presetOf(header) !== undefined) return [];
   const byName = targetsByName(header);
+  const values = header.map((_, i) => valuesIn(rows, i));
+  const targets = header.map((_, i) => {
+    const target = byName[i];
+    return target === null ? null : corrected(target, values[i]);
+  });
   return SINGLE.map((target): [Target, number[]] => [
     target,
     [...header.keys()].filter((i) =>
-      byName[i] === target && rows.some((row) => row[i] !== "")
+      values[i].length > 0 &&
+      (targets[i] === target ||
+        targets[i] === null && mayBe(target, header[i], values[i]))
     ),
-  ]).filter(([, columns]) => columns.length > 1);
+  ]).filter(([target, columns]) =>
+    columns.length > 1 &&
+    (target !== "quantity" || availableIn({ header, rows }, columns) === null)
+  );
+}
+
+/** Whether a column whose name is not known may be this field. */
+function mayBe(
+  target: Target,
+  name: string,
+  values: readonly string[],
+): boolean {
+  switch (target) {
+    case "price":
+      return mayBePrice(name) && values.every(isNumber);
+    case "quantity":
+      return mayBeStock(name) &&
+        values.every((value) => /^(?:\d+|[-–—])$/.test(value));
+    case "gtin":
+      return targetByValues(name, values) === "gtin";
+    default:
+      return false;
+  }
+}
+
+/**
+ * Of several numbers of pieces the one that is left of another one without what
+ * is reserved, in all rows; null: none is.
+ */
+function availableIn(
+  { header, rows }: Pick<Table, "header" | "rows">,
+  columns: readonly number[],
+): number | null {
+  const reserved = header.findIndex(isReserved);
+  if (reserved < 0) return null;
+  const pieces = (text: string) => /^[-–—]?$/.test(text) ? 0 : Number(text);
+  const isLeft = (column: number, whole: number) =>
+    rows.every((row) =>
+      pieces(row[whole]) - pieces(row[reserved]) === pieces(row[column])
+    );
+  return columns.find((column) =>
+    columns.some((whole) => whole !== column && isLeft(column, whole))
+  ) ?? null;
 }
 
 /** The mapping once a column is this field. */
@@ -182,17 +239,40 @@ export function isPrice(target: Target): boolean {
 function proposedFor({ header, rows }: Table): Mapping {
   const preset = presetOf(header);
   const byName = targetsByName(header);
+  const isSaid = (target: Target) =>
+    target === "currency" &&
+    header.some((name, i) =>
+      (byName[i] === "price" || byName[i] === "sale_price") &&
+      currencyIn(name) !== ""
+    );
   const targets = header.map((name, i): Target => {
     const target = byName[i];
     const values = valuesIn(rows, i);
     if (target !== null || preset !== undefined) {
-      return preset === undefined ? corrected(target!, values) : target ?? "";
+      return preset === undefined || target === "categories"
+        ? corrected(target!, values)
+        : target ?? "";
     }
     const found = targetByValues(name, values);
-    return found === null || byName.includes(found) && !isRepeatable(found)
+    return found === null || byName.includes(found) || isSaid(found)
       ? ""
       : found;
   });
+  if (preset === undefined) {
+    const stock = [...targets.keys()]
+      .filter((i) => targets[i] === "quantity" || mayBeStock(header[i]));
+    const available = availableIn({ header, rows }, stock);
+    for (const i of available === null ? [] : stock) {
+      targets[i] = i === available ? "quantity" : "";
+    }
+    const title = targets.indexOf("title");
+    if (title >= 0 && isOfLanguage(header[title])) {
+      const isOther = (i: number) =>
+        byName[i] === null && targets[i] === "" && mayBeTitle(rows, i);
+      // Which one is the title is to be chosen.
+      if ([...header.keys()].some(isOther)) targets[title] = "";
+    }
+  }
   return {
     targets: withoutRepetitions(targets),
     readings: [],
@@ -214,13 +294,32 @@ function currencyFor(
   return currency === "" ? {} : { currency };
 }
 
+/** Whether nearly each row has a text of its own there. */
+function mayBeTitle(rows: Table["rows"], column: number): boolean {
+  const texts = valuesIn(rows, column);
+  return texts.length * 2 > Math.min(rows.length, 200) &&
+    texts.every((text) => /\p{L}{2}/u.test(text) && !isAddress(text));
+}
+
+/** Numbers or codes of a database, behind commas or bars. */
+const KEYS = /^(?:\d+|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
+
 /** What a column is by its name, unless its values are something else. */
 function corrected(target: Target, values: readonly string[]): Target {
+  // Categories are known by their names here, not by another shop's numbers.
+  if (target === "categories" && values.length > 0) {
+    const parts = values.flatMap((value) => value.split(/[,|;\s]+/));
+    return parts.every((part) => KEYS.test(part)) ? "" : target;
+  }
+  // A mark of those that have variants names no parent.
+  if (target === "parent_sku" && values.length > 0) {
+    const isMark = (value: string) =>
+      answerIn(value) !== null && !/^\d+$/.test(value);
+    return values.every(isMark) ? "" : target;
+  }
   const areNumbers = values.length > 0 &&
     values.every((value) => /^\d+$/.test(value));
   if (!areNumbers) return target;
-  // Categories are known by their names here, not by another shop's numbers.
-  if (target === "categories") return "";
   const isCount = target === "availability" &&
     values.some((value) => Number(value) > 1);
   return isCount ? "quantity" : target;
@@ -323,7 +422,9 @@ export function cellValues(
   const cell = sendable(text).replace(/^'(?=[=+@-])/, "");
   if (target in LISTS) {
     const { unit } = readings[column];
-    return split(target as ListField, cell, commas)
+    // WooCommerce once wrote categories as HTML.
+    const plain = target === "categories" ? withoutEntities(cell) : cell;
+    return split(target as ListField, plain, commas)
       .map((entry) =>
         target === "images" && entry !== CLEARS ? addressOf(entry, unit) : entry
       );

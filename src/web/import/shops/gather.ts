@@ -5,35 +5,43 @@
 import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
 import {
+  isOfSale,
   isSalePrice,
-  presetOf,
-  type Shop,
   type Target,
   targetsByName,
   weightsIn,
 } from "../columns/headers.ts";
+import { presetOf, type Shop } from "../columns/presets.ts";
+import { valuesIn } from "../columns/guesses.ts";
+import { answerIn } from "../columns/spreadsheet.ts";
 import { isBareWeight } from "../../lib/numbers.ts";
+import { ofBigCommerce } from "./bigcommerce.ts";
 import { ofMagento } from "./magento.ts";
 import { ofPrestaShop } from "./prestashop.ts";
 import { columnsOf, type Gathered, PARENT, type Row } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
+import { ofSquare } from "./square.ts";
 import { ofWix } from "./wix.ts";
 import { ofWooCommerce } from "./woocommerce.ts";
 
 const GATHERERS: Readonly<Partial<Record<Shop, (table: Table) => Gathered>>> = {
+  BigCommerce: ofBigCommerce,
   Magento: ofMagento,
   PrestaShop: ofPrestaShop,
   Shopify: ofShopify,
+  Square: ofSquare,
   Wix: ofWix,
   WooCommerce: ofWooCommerce,
 };
 
 /** Puts the rows of an export together; other tables stay as they are. */
 export function gathered(read: Table): Gathered {
-  const named = withLowerNames(read);
+  const once = withoutRepeatedNames(read);
+  const named = withLowerNames(once.table);
   const unpaused = withoutPausedSales(withWeightUnits(named.table));
-  const { table } = unpaused;
-  const before = sentences(named.note, unpaused.note);
+  const tracked = withoutUntracked(unpaused.table);
+  const { table } = tracked;
+  const before = sentences(once.note, named.note, unpaused.note, tracked.note);
   const { shop } = presetOf(table.header) ?? {};
   // One that was handed back corrected is put together already.
   if (shop === undefined || table.header.includes(PARENT)) {
@@ -43,6 +51,29 @@ export function gathered(read: Table): Gathered {
   const gather = GATHERERS[shop] ?? ((table) => ({ table, note: "" }));
   const { table: products, note } = gather(untimed.table);
   return { table: products, note: sentences(before, untimed.note, note) };
+}
+
+/** Lists of several pages name their columns on each. */
+function withoutRepeatedNames({ header, ...table }: Table): Gathered {
+  const isOfNames = table.rows.map((cells) =>
+    cells.every((cell, i) => cell === header[i])
+  );
+  const isKept = (_: unknown, i: number) => !isOfNames[i];
+  const rows = table.rows.filter(isKept);
+  const left = table.rows.length - rows.length;
+  return {
+    table: {
+      ...table,
+      header,
+      rows,
+      numbers: table.numbers.filter(isKept),
+    },
+    note: sentences(
+      left > 0 &&
+        `${plural(left, "row")} with the names of the columns once more ` +
+          `${left === 1 ? "is" : "are"} left out.`,
+    ),
+  };
 }
 
 const OF_NUMBERS: readonly (Target | null)[] = [
@@ -92,21 +123,59 @@ function withWeightUnits(table: Table): Table {
   return { ...table, rows };
 }
 
-/** Some shops say beside each sale price whether it is the price now. */
-function withoutPausedSales(table: Table): Gathered {
-  const price = table.header.findIndex(isSalePrice);
-  const isOn = table.header.findIndex((name) =>
-    /^(?:is.)?on.sale\??$/i.test(name)
-  );
-  if (price < 0 || isOn < 0) return { table, note: "" };
-  const isPaused = (cells: Row) =>
-    cells[price] !== "" && /^(?:no|false|0)$/i.test(cells[isOn]);
-  const left = table.rows.filter(isPaused).length;
-  const rows = table.rows.map((cells) =>
-    isPaused(cells) ? cells.with(price, "") : cells
-  );
+/** Names of columns that say whether the stock of a product is counted. */
+const TRACKED =
+  /track(?:er|s|ed|ing)?[ _]?(?:inventory|stock)|(?:inventory|stock)[ _](?:is[ _])?track|manage[ _]?stock/i;
+/** Shopify names there the program that counts, if one does. */
+const NAMES_TRACKER = /tracker$/i;
+
+/** Shops write the quantity 0 for what is sold without a count. */
+function withoutUntracked(table: Table): Gathered {
+  const { header } = table;
+  const stock = targetsByName(header).indexOf("quantity");
+  const flag = header.findIndex((name, i) => i !== stock && TRACKED.test(name));
+  if (stock < 0 || flag < 0) return { table, note: "" };
+  const isUntracked = (cells: Row) =>
+    cells[stock] !== "" &&
+    (cells[flag] === ""
+      ? NAMES_TRACKER.test(header[flag])
+      : /^none$/i.test(cells[flag]) || answerIn(cells[flag]) === false);
+  const left = table.rows.filter(isUntracked).length;
   return {
-    table: { ...table, rows },
+    table: {
+      ...table,
+      rows: table.rows.map((cells) =>
+        isUntracked(cells) ? cells.with(stock, "") : cells
+      ),
+    },
+    note: sentences(
+      left > 0 &&
+        `${plural(left, "quantity", "quantities")} of what the shop does not ` +
+          "count are left out.",
+    ),
+  };
+}
+
+/** Some shops say beside each sale price whether it is the price now. */
+function withoutPausedSales({ header, rows, ...table }: Table): Gathered {
+  const price = header.findIndex(isSalePrice);
+  const isOn = header.findIndex((name, i) =>
+    i !== price && isOfSale(name) && isFlag(rows, i)
+  );
+  if (price < 0 || isOn < 0) {
+    return { table: { ...table, header, rows }, note: "" };
+  }
+  const isPaused = (cells: Row) =>
+    cells[price] !== "" && answerIn(cells[isOn]) === false;
+  const left = rows.filter(isPaused).length;
+  return {
+    table: {
+      ...table,
+      header,
+      rows: rows.map((cells) =>
+        isPaused(cells) ? cells.with(price, "") : cells
+      ),
+    },
     note: sentences(
       left > 0 &&
         `${plural(left, "sale price")} ${
@@ -114,6 +183,12 @@ function withoutPausedSales(table: Table): Gathered {
         } not on sale now.`,
     ),
   };
+}
+
+/** Whether a column says nothing but yes and no. */
+function isFlag(rows: readonly Row[], column: number): boolean {
+  const values = valuesIn(rows, column);
+  return values.length > 0 && values.every((text) => answerIn(text) !== null);
 }
 
 /** A price and when it is valid, in each shop. */

@@ -1,6 +1,6 @@
 /** Rows of an export by the names of its columns. */
 import type { Table } from "../read/csv.ts";
-import { namesIn } from "../columns/headers.ts";
+import { namesIn } from "../columns/presets.ts";
 
 /** A table whose rows are products, and what was done to it, in sentences. */
 export interface Gathered {

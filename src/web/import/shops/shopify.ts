@@ -1,7 +1,7 @@
 /** Exports of Shopify, in which a product has a row for each variant and image. */
 import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
-import { namesIn } from "../columns/headers.ts";
+import { namesIn } from "../columns/presets.ts";
 import {
   columnsOf,
   type Gathered,

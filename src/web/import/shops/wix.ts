@@ -1,7 +1,8 @@
 /** Exports of Wix, in which a row of a product stands above those of its variants. */
 import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
-import { namesIn } from "../columns/headers.ts";
+import { namesIn } from "../columns/presets.ts";
+import { answerIn } from "../columns/spreadsheet.ts";
 import { columnsOf, type Gathered, type Row, withRows } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
 
@@ -42,8 +43,8 @@ export function ofWix(table: Table): Gathered {
       for (const column of inherited) cells[column] ||= product[column];
       cells[price] ||= sumOf(product[price], row[surcharge]);
       // Nobody sees a variant of what is hidden.
-      if (product[published].toLowerCase() === "false") {
-        cells[published] = "false";
+      if (answerIn(product[published]) === false) {
+        cells[published] = product[published];
       }
     }
     for (const column of options) {

@@ -1,7 +1,7 @@
 /** Exports of WooCommerce, in which variations name their parent. */
 import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
-import { namesIn } from "../columns/headers.ts";
+import { namesIn } from "../columns/presets.ts";
 import { columnsOf, type Gathered, withRows } from "./rows.ts";
 
 /** What a variation has from its parent, if it has none itself. */

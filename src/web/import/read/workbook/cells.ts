@@ -36,12 +36,24 @@ function textOfNumber(value: number, format: string, dates: Dates): string {
     const date = dateOf(value, dates);
     if (date !== null) return date;
   }
+  const shown = shownAsCode(value, format);
+  if (shown !== null) return shown;
   const { before, digits, behind } = partsOf(format);
   if (digits.includes("%")) return `${plain(value * 100)}%`;
   // A format of zeros alone shows zeros before the number.
   const isPadded = /^0+$/.test(digits) && Number.isInteger(value) && value >= 0;
   const text = plain(value).padStart(isPadded ? digits.length : 0, "0");
   return `${before}${text}${behind}`.trim();
+}
+
+/** A format of digits with other signs between them, as in `00-000`. */
+const CODE = /^0+(?:(?:\\[-./ ]|"[-./ ]"|-)0+)+$/;
+
+/** A number that stands for a code, as it is shown; null: it is none. */
+function shownAsCode(value: number, format: string): string | null {
+  return CODE.test(format) && Number.isInteger(value) && value >= 0
+    ? SSF.format(format, value)
+    : null;
 }
 
 /** Texts of a format, and last the signs that stand for digits. */
