@@ -197,7 +197,7 @@ const PRICE =
   /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
 /** Of what is not what a customer of the shop pays for one piece. */
 const OTHER_PRICE =
-  /^(?:ek|buy.*|cost|kosten?|rrp|msrp|uvp|map|per|je|pro|unit|grund.*|base|basis.*|tier|staffel.*|min.*|max.*|.*rabat.*|discount)$|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
+  /^(?:ek|cost|kosten?|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
 
 /** Whether a name is that of some price. */
 export function isOfPrice(name: string): boolean {
@@ -377,7 +377,9 @@ export function isNetRemark(text: string): boolean {
 /** `100` of `Price per 100` and `Preis (100 Stk)`; 1: of one piece. */
 export function piecesOf(name: string): number {
   const words = wordsIn(name);
-  const at = words.findIndex((word) => /^1\d*0+$/.test(word));
+  const at = words.findIndex((word) =>
+    /^\d+$/.test(word) && Number(word) > 0 && Number(word) % 10 === 0
+  );
   const isOfPieces = PER.includes(words[at - 1]) ||
     PIECES.includes(words[at + 1]);
   return at >= 0 && isOfPieces ? Number(words[at]) : 1;
