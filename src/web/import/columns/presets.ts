@@ -350,10 +350,10 @@ function inEnglish(
  */
 function namesByPlace(header: readonly string[]): Names {
   const isIn = (units: string, at: number) =>
-    new RegExp(`\\((?:${units})\\)$`).test(header[at] ?? "");
+    units.split(" ").some((unit) => header[at]?.endsWith(`(${unit})`));
   const weight = header.findIndex((_, i) =>
-    isIn("kg|g|lbs|oz", i) &&
-    [1, 2, 3].every((n) => isIn("cm|m|mm|in|yd", i + n))
+    isIn("kg g lbs oz", i) &&
+    [1, 2, 3].every((n) => isIn("cm m mm in yd", i + n))
   );
   const before = BEFORE_WEIGHT[weight];
   if (header[0] !== "ID" || before === undefined) return {};
