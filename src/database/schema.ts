@@ -1016,7 +1016,10 @@ export const TABLES = {
     kept: { bound: KEYS },
     withSeller: "last",
   },
-} satisfies Readonly<Record<string, Omit<Table, "name"> & Retention>>;
+} satisfies Readonly<Record<string, DeclaredTable>>;
+
+/** How it is stored, and how long. */
+export type DeclaredTable = Omit<Table, "name"> & Retention;
 
 export type TableName = keyof typeof TABLES;
 

@@ -2,7 +2,11 @@
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals } from "@std/assert";
 import { textOf } from "../../src/database/db.ts";
-import { SCHEMA } from "../../src/database/schema.ts";
+import {
+  type DeclaredTable,
+  SCHEMA,
+  TABLES,
+} from "../../src/database/schema.ts";
 import { createTables } from "../../src/database/table.ts";
 
 /** They are read everywhere: who somebody is. */
@@ -94,4 +98,46 @@ CREATE UNIQUE INDEX parts_note ON parts (note) WHERE note IS NOT NULL;
 CREATE INDEX parts_data ON parts USING hash (data);
 INSERT INTO parts (seller_no) VALUES (1);`,
   );
+});
+
+Deno.test("a table says how long its rows stay, and what becomes of a seller's", () => {
+  const columns = { id: "integer" } as const;
+  // @ts-expect-error: it says neither
+  const neither: DeclaredTable = { columns, key: "id" };
+  // @ts-expect-error: it does not say what becomes of a removed seller's
+  const kept: DeclaredTable = {
+    columns,
+    key: "id",
+    kept: { bound: "one row" },
+  };
+  // @ts-expect-error: it does not say how long they stay
+  const withSeller: DeclaredTable = { columns, key: "id", withSeller: "rows" };
+  assertEquals([neither, kept, withSeller].length, 3);
+});
+
+/** Read once a day, and short: no index has its hours. */
+const UNINDEXED = ["hourly_counts"];
+
+Deno.test("what is declared of rows that go is in the columns and indexes", () => {
+  for (const table of SCHEMA) {
+    const { name, columns, key, kept, goesWith = {}, withSeller } = table;
+    const starts = [key, ...Object.values(table.indexes ?? {}).map(String)]
+      .map((text) => text.replace(/^UNIQUE |[()]/g, ""));
+    const isFound = (start: string) =>
+      starts.some((text) => text.startsWith(start));
+    if ("job" in kept) {
+      const { by, sellerBySeller } = kept;
+      assert(by in columns, `${name}.${by}`);
+      const start = sellerBySeller ? `seller_no, ${by}` : by;
+      assert(UNINDEXED.includes(name) || isFound(start), `${name} by ${by}`);
+    }
+    if ("as" in kept) assert(kept.as in TABLES, kept.as);
+    for (const [other, column] of Object.entries(goesWith)) {
+      assert(other in TABLES, other);
+      assert(column in columns, `${name}.${column}`);
+      assert(isFound(`seller_no, ${column}`), `${name} of ${other}`);
+    }
+    const isOfSellers = "seller_no" in columns;
+    assert(isOfSellers || withSeller === "never", `${name} has no seller_no`);
+  }
 });
