@@ -161,6 +161,41 @@ browserTest(
 );
 
 browserTest(
+  "the page: a preview that lists every change promises no further ones",
+  async (openTab) => {
+    await using app = await boot();
+    await using tab = await openTab();
+    const { page } = tab;
+    const skus = ["A", "B", "C", "D", "E", "F", "G"];
+    await app.upload(skus.map((sku) => product(sku)).join(""));
+    for (const sku of skus.slice(2)) {
+      await app.client()
+        .putAttribute({ sku_or_id: sku, attribute: "quantity", value: "9" });
+    }
+    await signIn(tab, app.url, app.key);
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    await page.getByLabel("Select these 7").check();
+    await page.getByLabel("Change", { exact: true })
+      .selectOption("Quantity to a value");
+    const changes = page.locator("section[aria-label=Preview] li");
+    const preview = async (quantity: string, sentence: string) => {
+      await page.getByLabel("Value").fill(quantity);
+      await page.getByRole("button", { name: "Preview for 7 products" })
+        .click();
+      await page.getByText(sentence).waitFor();
+      return await changes.allInnerTexts();
+    };
+    assertEquals(
+      await preview("9", "2 products would change, 5 would stay the same."),
+      ["A: 5 → 9", "B: 5 → 9"],
+    );
+    const all = await preview("8", "7 products would change.");
+    assertEquals([all.length, all.at(-1)], [6, "…"]);
+    assertEquals(tab.faults, []);
+  },
+);
+
+browserTest(
   "the page: many products are changed, fetched again and deleted",
   async (openTab) => {
     await using host = new ImageHost();
@@ -222,7 +257,16 @@ browserTest(
       `**/products/${id}`,
       (route) => route.fulfill({ status: 502, body: "" }),
     );
+    const { resolve: goOn, promise: looked } = Promise.withResolvers<void>();
+    const last = stored.products.find(({ sku }) => sku === "P-19")!;
+    await page.route(`**/products/${last.id}`, async (route) => {
+      await looked;
+      await route.continue();
+    });
     await click("Delete 10 products");
+    // What failed is not told as deleted.
+    await page.getByText("Deleted 8 of 10, 1 not").waitFor();
+    goOn();
     await page.getByText("9 products deleted. 1 not.").waitFor();
     await page.getByRole("status").getByText("P-13").waitFor();
     const { products: left } = await client.listProducts({ limit: 250 });

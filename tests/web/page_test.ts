@@ -263,6 +263,71 @@ test("a spreadsheet gets its columns mapped and is one import", async (openTab) 
   assertEquals(tab.faults, []);
 });
 
+test("a document in JSON is checked, corrected, saved and stored", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const price = { amount: "5.00", currency: "SEK" };
+  const products = [
+    { sku: "J-1", title: "Mug", price, quantity: 1 },
+    { sku: "J-2", title: "Bowl", price, quantity: "many" },
+  ];
+  const text = JSON.stringify({ products }, null, 1);
+  await choose(page, `\ufeff${text}`, "products.json");
+  await page.getByText("1 problem in 1 product.").waitFor();
+  await page.getByText('quantity is "many"').click();
+  const source = page.getByLabel("Source of the file");
+  assertEquals(await source.inputValue(), text);
+  await source.fill(text.replace('"many"', "3"));
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as a file" }).click();
+  assertEquals((await download).suggestedFilename(), "products.json");
+  await page.getByRole("button", { name: "Check again" }).click();
+  await page.getByRole("button", { name: "Upload 2 products" }).click();
+  await page.getByText("complete", { exact: true }).waitFor();
+  const { product } = await app.client().getProduct({ sku_or_id: "J-2" });
+  assertEquals(product.quantity, 3);
+  assertEquals(tab.faults, []);
+});
+
+test("the handbook opens beside a file whose columns are being mapped", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(page, "SKU,Name,Cost\nA-1,Mug,5\n", "stock.csv");
+  const check = page.getByRole("button", { name: "Check 1 product" });
+  await check.waitFor();
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByText("What order_created sends").click();
+  const [handbook] = await Promise.all([
+    page.waitForEvent("popup"),
+    page.getByRole("link", { name: "How to verify and answer it" }).click(),
+  ]);
+  await handbook.waitForURL("**/docs/webhooks");
+  await handbook.close();
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
+  await check.waitFor();
+  assertEquals(tab.faults, []);
+});
+
+Deno.test("every link to the handbook opens it beside the page", async () => {
+  const web = new URL("../../src/web/", import.meta.url);
+  const named: string[] = [];
+  const look = async (folder: URL) => {
+    for await (const { name, isDirectory } of Deno.readDir(folder)) {
+      if (isDirectory) await look(new URL(`${name}/`, folder));
+      else if (name.endsWith(".tsx")) {
+        const text = await Deno.readTextFile(new URL(name, folder));
+        if (text.includes('"/docs')) named.push(name);
+      }
+    }
+  };
+  await look(web);
+  assertEquals(named, ["parts.tsx"]);
+});
+
 test("a webhook is registered, tested, sent again and removed", async (openTab) => {
   await using sink = new WebhookSink();
   await using app = await bootPage();

@@ -1,4 +1,5 @@
 /** A long table occupies the page for a moment at a time. */
+import { linesOf } from "../../src/web/lib/markup.ts";
 import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals } from "@std/assert";
 import { csvOf, readTable } from "../../src/web/import/read/csv.ts";
@@ -76,6 +77,23 @@ Deno.test("a long table is read, checked and made into a document with many paus
   const rows = [...table.rows.keys()];
   const document = counted(makeDocument(table, mapping, rows));
   assert(document.pauses >= ROWS / 250, `${document.pauses} of the document`);
+});
+
+Deno.test("problems of a long document are found with many pauses", () => {
+  const products = Array.from(
+    { length: ROWS },
+    (_, n) => `<product><sku>A-${n}</sku>\n<price>x</price></product>`,
+  );
+  const text = `<products>\n${products.join("\n")}\n</products>`;
+  const problems = [1, ROWS].map((product) => ({
+    product,
+    field: "price",
+    code: "not_a_number" as const,
+    message: "",
+  }));
+  const { value: lines, pauses } = counted(linesOf(text, problems));
+  assertEquals([...lines], [3, 2 * ROWS + 1]);
+  assert(pauses >= ROWS * 6 / 250, `${pauses} pauses`);
 });
 
 Deno.test("what is read does not depend on where the reader pauses", () => {

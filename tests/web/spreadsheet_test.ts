@@ -878,9 +878,34 @@ Deno.test("what is saved as CSV holds no formula", () => {
   );
 });
 
+/** The first two values of the last row. */
+const SEPARATED: readonly (readonly [string, readonly string[]])[] = [
+  // More commas in a name than semicolons in the row.
+  [
+    "Art.-Nr.;Preis (EUR, inkl. MwSt, netto)\nA-1;12,90\n",
+    ["A-1", "12,90"],
+  ],
+  ["Foo;Bar (x, y, z)\nA-1;12,90\nA-2;5,00\n", ["A-2", "5,00"]],
+  ["SKU,Title\nA-1,a; b; c; d\n", ["A-1", "a; b; c; d"]],
+  ['Foo,Bar\n"A; 1; 2",b\n"B; 1; 2",c\n', ["B; 1; 2", "c"]],
+  // Some programs leave out empty values at the end.
+  ["SKU;Price;Brand;Stock\nA-1;1,50\nA-2;2,50\n", ["A-2", "2,50"]],
+  ["Our list, 2026\nSKU;Price\nA-1;1,50\n", ["A-1", "1,50"]],
+  ["SKU\tPrice, EUR\nA-1\t1,50\n", ["A-1", "1,50"]],
+  ["SKU|Price, EUR; net\nA-1|1,50\n", ["A-1", "1,50"]],
+];
+
+for (const [text, expected] of SEPARATED) {
+  Deno.test(`the values of ${JSON.stringify(text)}`, () => {
+    const last = tableOf(text).rows.at(-1)!;
+    assertEquals(last.slice(0, 2), expected);
+  });
+}
+
 const KINDS: readonly (readonly [string, string])[] = [
-  ["<products/>", "xml"],
-  ["\ufeff  <products/>", "xml"],
+  ["<products/>", "document"],
+  ["\ufeff  <products/>", "document"],
+  ['\ufeff {"products": []}', "document"],
   ["sku,price\n1,2", "table"],
   ["sku|price\n1|2", "table"],
   ["", "an empty file"],
@@ -888,7 +913,7 @@ const KINDS: readonly (readonly [string, string])[] = [
   ["PK\x03\x04....word/document.xml", "a Word document"],
   ["PK\x03\x04....", "a ZIP archive"],
   ["%PDF-1.7", "a PDF"],
-  ['[{"sku": 1}]', "JSON"],
+  ['[{"sku": 1}]', "a list in JSON"],
   ["<!DOCTYPE HTML><p>", "a web page"],
   ["sku,price\n", "table"],
   ["hello", "text without columns"],

@@ -631,6 +631,74 @@ test("what is missing is typed into its cell, and the file is handed back correc
   assertEquals(tab.faults, []);
 });
 
+test("cells of several columns are copied and pasted, and undone as one step", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const rows = ["A", "B", "C"].map((sku) => `${sku};Mug;cheap;many;`);
+  await choose(page, csv(...rows), "stock.csv");
+  await click(page, "Check 3 products");
+  await page.getByText("6 problems in 3 rows.").waitFor();
+  const paste = (text: string) =>
+    page.evaluate((text: string) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      const event = new ClipboardEvent("paste", {
+        clipboardData,
+        bubbles: true,
+      });
+      document.querySelector(".sheet")!.dispatchEvent(event);
+    }, text);
+  const copy = () =>
+    page.evaluate(() => {
+      const clipboardData = new DataTransfer();
+      const event = new ClipboardEvent("copy", {
+        clipboardData,
+        bubbles: true,
+      });
+      document.querySelector(".sheet")!.dispatchEvent(event);
+      return clipboardData.getData("text/plain");
+    });
+  const cells = () =>
+    grid(page).locator(".sheet-cell > .cut:first-child").allInnerTexts();
+  const press = async (...keys: string[]) => {
+    await grid(page).focus();
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const before = await cells();
+
+  // From the second row's price on; what is beyond the table is left out.
+  await press("Control+Home", "ArrowDown", "ArrowRight", "ArrowRight");
+  await paste("1,50\t7\t4006381333931\tmore\r\n2,50\t8\r\n3,50\t9\r\n");
+  await page.getByRole("button", { name: "Undo (1)" }).waitFor();
+  assertEquals(await cells(), [
+    ...["A", "Mug", "cheap", "many", ""],
+    ...["B", "Mug", "1,50", "7", "4006381333931"],
+    ...["C", "Mug", "2,50", "8", ""],
+  ]);
+  await press("Shift+ArrowDown", "Shift+ArrowRight");
+  assertEquals(await copy(), "1,50\t7\n2,50\t8");
+
+  // One text goes into all that is selected, and so does what clears it.
+  await paste("5");
+  assertEquals((await cells()).slice(5, 15), [
+    ...["B", "Mug", "5", "5", "4006381333931"],
+    ...["C", "Mug", "5", "5", ""],
+  ]);
+  await press("Delete");
+  assertEquals((await cells()).slice(12, 14), ["", ""]);
+  for (const left of [2, 1, 0]) {
+    await click(page, `Undo (${left + 1})`);
+    await page.getByRole("button", {
+      name: left === 0 ? "Undo" : `Undo (${left})`,
+      exact: true,
+    }).waitFor();
+  }
+  assertEquals(await cells(), before);
+  assertEquals(tab.faults, []);
+});
+
 test("a double click edits the cell of its first click", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab({ width: 680 });

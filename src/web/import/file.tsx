@@ -1,10 +1,11 @@
 /** A file that was taken: repaired where it is shown, then uploaded. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { saveFile } from "../lib/browser.ts";
+import { after, saveFile } from "../lib/browser.ts";
 import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
 import { Editor, type Selection } from "../ui/editor.tsx";
 import { mapAgain } from "./intake.ts";
-import { Finder } from "../lib/markup.ts";
+import { Finder, isJson, linesOf } from "../lib/markup.ts";
+import { inSlices } from "../lib/slices.ts";
 import { ErrorNote, Figure, sentenceOf } from "../ui/parts.tsx";
 import { bytes, count, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
@@ -136,19 +137,32 @@ function SourceOf({ current, place, selection }: {
     : <p class="quiet">The source of this file is too long to show.</p>;
 }
 
-/** Lines with problems; after an edit, where the elements are now. */
+/** Milliseconds after the last key until the marks follow the text. */
+const MARKED_AFTER_MS = 200;
+
+/** Lines with problems; soon after an edit, where the elements are now. */
 function useMarked(
   { text, edited }: DocumentUpload,
   problems: readonly Detail[],
 ): ReadonlySet<number> {
-  return useMemo(() => {
-    if (!edited) return new Set(problems.map(({ line }) => line ?? 0));
-    const finder = new Finder(text);
-    return new Set(problems.map((problem) => {
-      const found = finder.find(problem);
-      return found === null ? 0 : finder.lineOf(found.start);
-    }));
-  }, [text, edited, problems]);
+  const told = useMemo(
+    () => new Set(problems.map(({ line }) => line ?? 0)),
+    [problems],
+  );
+  const [found, setFound] = useState(told);
+  useEffect(() => {
+    if (!edited) return setFound(told);
+    const outdated = new AbortController();
+    const cancel = after(MARKED_AFTER_MS, async () => {
+      const lines = await inSlices(linesOf(text, problems), outdated.signal);
+      if (lines !== null) setFound(lines);
+    });
+    return () => {
+      cancel();
+      outdated.abort();
+    };
+  }, [text, edited, told]);
+  return edited ? found : told;
 }
 
 function FileBar({ client, current }: { client: Client; current: Upload }) {
@@ -198,7 +212,9 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
           onClick={() =>
             saveFile(
               new Blob([document.text]),
-              `${fileName.replace(/\.\w+$/, "")}.xml`,
+              `${fileName.replace(/\.\w+$/, "")}.${
+                isJson(document.text) ? "json" : "xml"
+              }`,
             )}
         >
           Save as a file

@@ -4,6 +4,7 @@
  */
 import type { Client } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
+import { isJson } from "../lib/markup.ts";
 import { readTable, type Table } from "./read/csv.ts";
 import { listed, plural, sentences } from "../lib/format.ts";
 import { decoded, type DecodedText } from "./read/encodings.ts";
@@ -30,7 +31,7 @@ export async function takeAny(
   const bytes = await file.arrayBuffer().catch(() => null);
   if (signal.aborted) return;
   const kind = bytes === null ? null : kindOf(file.name, bytes);
-  if (kind === null || kind.name === "xml") {
+  if (kind === null || kind.name === "document") {
     intake.set({ name: "empty" });
     return takeFile(client, file, handle);
   }
@@ -117,12 +118,12 @@ export async function takeText(
   client: Client | null,
   text: string,
 ): Promise<boolean> {
-  const isXml = text.trimStart().startsWith("<");
-  if (!isXml && !isTable(text)) return false;
+  const isDocument = text.trimStart().startsWith("<") || isJson(text);
+  if (!isDocument && !isTable(text)) return false;
   takeAnew();
   const name = `pasted ${new Date(now()).toTimeString().slice(0, 5)}`;
   dropFile();
-  if (isXml) {
+  if (isDocument) {
     intake.set({ name: "empty" });
     await takeDocument(client, name, text);
   } else await takeRows({ name, text, encodings: null, bytes: null });

@@ -5,7 +5,12 @@
 import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../lib/browser.ts";
 import type { Client } from "../../client/mod.ts";
-import { Grid, type GridColumn, type Place as CellPlace } from "../ui/grid.tsx";
+import {
+  Grid,
+  type GridColumn,
+  type Place as CellPlace,
+  type Written,
+} from "../ui/grid.tsx";
 import { isMadeDate } from "../../lib/made_dates.ts";
 import { Form, useLoaded } from "../ui/parts.tsx";
 import { count, money, plural } from "../lib/format.ts";
@@ -72,12 +77,21 @@ export function Repair({ client, current, busy }: {
     typeof at === "number" && changed.has(`${row}:${at}`)
       ? { text: cellProblem(sheet, row, at), isChanged: true }
       : { text: titleAt.get(`${row}:${at}`) ?? null, isChanged: false };
-  /** Writes texts into a column, which is made where there is none. */
-  const write = (at: ColumnKey, texts: ReadonlyMap<number, string>) => {
+  /** Writes texts into cells; a field without a column gets one. */
+  const write = (cells: readonly Written<ColumnKey>[]) => {
     if (busy) return;
-    const column = typeof at === "number" ? at : addColumn(current, at);
+    const columns = new Map<ColumnKey, number>();
+    for (const { column } of cells) {
+      if (columns.has(column)) continue;
+      const own = typeof column === "number" ? column : addColumn(column);
+      columns.set(column, own);
+    }
     editCells(
-      [...texts].map(([row, text]): CellChange => ({ row, column, text })),
+      cells.map(({ row, column, text }): CellChange => ({
+        row,
+        column: columns.get(column)!,
+        text,
+      })),
     );
   };
   const save = async () => {
@@ -213,7 +227,7 @@ function CellPanel(
     below: readonly number[];
     needing: readonly number[];
     busy: boolean;
-    write: (at: ColumnKey, texts: ReadonlyMap<number, string>) => void;
+    write: (cells: readonly Written<ColumnKey>[]) => void;
   },
 ) {
   const { sheet, changed } = current;
@@ -235,7 +249,7 @@ function CellPanel(
     ? sheet.mapping.targets[column]
     : column;
   const into = (rows: readonly number[], value: string) =>
-    write(column, new Map(rows.map((one) => [one, value])));
+    write(rows.map((row) => ({ row, column, text: value })));
   const confirmable = flaws.find((flaw) => mayConfirm(sheet, flaw));
   const problems = isChanged
     ? flaws.filter((flaw) => flaw.column === null)

@@ -170,7 +170,7 @@ function DropZone({ client, refused }: {
       <div class="drop">
         <p class="big">Drop a file with products anywhere on this page</p>
         <p class="quiet">
-          A table (CSV, Excel) of any length, or XML. It is checked first;
+          A table (CSV, Excel) of any length, XML or JSON. It is checked first;
           nothing is stored before you say so.
         </p>
         <p class="row centred">

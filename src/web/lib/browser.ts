@@ -1,6 +1,7 @@
 /**
- * Time, randomness and storage. The page's counterpart of the service's
- * `deps.ts`, and the only file in this folder that uses any of them directly.
+ * Time, storage, the choice and saving of files. The page's counterpart of the
+ * service's `deps.ts`: no other module of the page reads a clock, sets a timer
+ * or opens the storage of the browser.
  */
 
 /** Unix time in milliseconds. */

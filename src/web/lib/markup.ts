@@ -3,6 +3,7 @@
  * offsets, and it must cope with documents that no parser accepts.
  */
 import type { Detail } from "../../client/mod.ts";
+import { atOnce, type Work } from "./slices.ts";
 
 /** An element of the document. All positions are offsets into the text. */
 export interface Piece {
@@ -88,10 +89,19 @@ function tagOf(text: string, start: number, end: number): Token {
 
 /** The elements in the order of their start tags. */
 export function piecesOf(text: string): Piece[] {
+  return atOnce(findPieces(text));
+}
+
+/** Tags that are read between two pauses. */
+const STEP = 250;
+
+function* findPieces(text: string): Work<Piece[]> {
+  let read = 0;
   const pieces: Piece[] = [];
   const stack: Open[] = [];
   const top = new Map<string, number>();
   for (const { start, end, name, kind } of tokens(text)) {
+    if (++read % STEP === 0) yield;
     if (name === null) continue;
     if (kind === "end") {
       closeUpTo(stack, name, start, end);
@@ -176,13 +186,18 @@ export function indented(text: string): string {
   return result + text.slice(last);
 }
 
+/** Whether a document of products is in JSON. */
+export function isJson(text: string): boolean {
+  return /^\s*\{/.test(text);
+}
+
 /** The document in XML or JSON without the products of these numbers, from 1. */
 export function withoutProducts(
   text: string,
   numbers: readonly number[],
 ): string {
   const out = new Set(numbers);
-  if (text.startsWith("{")) {
+  if (isJson(text)) {
     const { products, ...others } = JSON.parse(text);
     const left = (products as unknown[]).filter((_, i) => !out.has(i + 1));
     return JSON.stringify({ ...others, products: left });
@@ -207,15 +222,30 @@ export interface Range {
   end: number;
 }
 
+/** The lines where an edited document has these problems. */
+export function* linesOf(
+  text: string,
+  problems: readonly Detail[],
+): Work<Set<number>> {
+  const finder = new Finder(text, yield* findPieces(text));
+  const lines = new Set<number>();
+  for (const [i, problem] of problems.entries()) {
+    if (i % STEP === 0) yield;
+    const found = finder.find(problem);
+    if (found !== null) lines.add(finder.lineOf(found.start));
+  }
+  return lines;
+}
+
 /** Finds what problems speak of, in one text. */
 export class Finder {
   readonly #text: string;
   readonly #byProduct = new Map<number | undefined, Piece[]>();
   readonly #lines: number[] = [0];
 
-  constructor(text: string) {
+  constructor(text: string, pieces: readonly Piece[] = piecesOf(text)) {
     this.#text = text;
-    for (const piece of piecesOf(text)) {
+    for (const piece of pieces) {
       const group = this.#byProduct.get(piece.product);
       if (group === undefined) this.#byProduct.set(piece.product, [piece]);
       else group.push(piece);

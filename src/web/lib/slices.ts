@@ -7,6 +7,14 @@ export type Work<T> = Generator<void, T>;
 /** A slice ends at the first pause after this long. */
 const SLICE_MS = 20;
 
+/** Does it at once. */
+export function atOnce<T>(work: Work<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
 /** Does it in slices; null if `signal` fires before the end. */
 export async function inSlices<T>(
   work: Work<T>,

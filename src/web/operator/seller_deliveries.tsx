@@ -1,7 +1,7 @@
 /** For the operator: the deliveries of one seller; the state is in the address. */
 import type { Client, LoggedDelivery, Seller } from "../../client/mod.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
-import { Moment, State } from "../ui/parts.tsx";
+import { HandbookLink, Moment, State } from "../ui/parts.tsx";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -130,7 +130,8 @@ function Empty({ seller, state }: { seller: Seller; state?: DeliveryState }) {
     : (
       <>
         Nothing was delivered yet. Send an event of this seller as the{" "}
-        <a href="/docs/operator-api#events">handbook</a> shows.
+        <HandbookLink chapter="operator-api#events">handbook</HandbookLink>{" "}
+        shows.
       </>
     );
 }

@@ -237,6 +237,7 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
   const { outcome: { products, details, more }, steps } = preview;
   const { updated, unchanged, refused = 0 } = products;
   const doubts = steps.filter(({ doubt }) => doubt !== null);
+  const changing = steps.filter(({ from, to }) => from !== to);
   return (
     <section
       class={refused + doubts.length > 0 ? "note warn" : "note"}
@@ -253,13 +254,12 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
       </p>
       {updated > 0 && (
         <ul>
-          {steps.filter(({ from, to }) => from !== to).slice(0, SHOWN)
-            .map(({ sku, from, to }) => (
-              <li key={sku}>
-                <span class="mono">{sku}</span>: {from} → {to}
-              </li>
-            ))}
-          {steps.length > SHOWN && <li>…</li>}
+          {changing.slice(0, SHOWN).map(({ sku, from, to }) => (
+            <li key={sku}>
+              <span class="mono">{sku}</span>: {from} → {to}
+            </li>
+          ))}
+          {changing.length > SHOWN && <li>…</li>}
         </ul>
       )}
       {updated > 0 && doubts.length > 0 && (
@@ -297,7 +297,7 @@ function Deletion({ client, products, onDone }: {
   onDone: (done: Done) => void;
 }) {
   const { busy, error, run } = useAction();
-  const [tried, setTried] = useState(0);
+  const [progress, setProgress] = useState({ deleted: 0, failed: 0 });
   const stopped = useRef(false);
   useEffect(() => () => void (stopped.current = true), []);
   const remove = () =>
@@ -305,9 +305,9 @@ function Deletion({ client, products, onDone }: {
       stopped.current = false;
       const deleted: Product[] = [];
       const failures: Failure[] = [];
-      for (const [n, product] of products.entries()) {
+      for (const product of products) {
         if (stopped.current) break;
-        setTried(n);
+        setProgress({ deleted: deleted.length, failed: failures.length });
         try {
           await deleteOne(client, product.id);
           deleted.push(product);
@@ -331,7 +331,8 @@ function Deletion({ client, products, onDone }: {
   if (busy) {
     return (
       <span class="row" role="status">
-        Deleted {count(tried)} of {count(products.length)}
+        Deleted {count(progress.deleted)} of {count(products.length)}
+        {progress.failed > 0 && `, ${count(progress.failed)} not`}
         <button type="button" onClick={() => void (stopped.current = true)}>
           Stop
         </button>

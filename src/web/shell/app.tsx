@@ -11,7 +11,7 @@ import {
 import { droppedFile } from "../lib/browser.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { placeOf, titleOf } from "../state/names.ts";
-import { useLoaded } from "../ui/parts.tsx";
+import { HandbookLink, useLoaded } from "../ui/parts.tsx";
 import {
   goTo,
   linkTo,
@@ -379,7 +379,7 @@ function Header({ current, views, view }: {
       )}
       <span class="tools">
         {/* In place of the page, it would cost the file that is being read. */}
-        <a href="/docs" target="_blank" rel="noopener">Docs</a>
+        <HandbookLink>Docs</HandbookLink>
         <ThemeButton />
         {current && (
           <button

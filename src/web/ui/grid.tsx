@@ -4,6 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { cellsIn, textOfCells } from "../lib/clipboard.ts";
 
 /** Pixels, as in the style sheet. */
 const ROW = 46;
@@ -24,6 +25,11 @@ export interface GridColumn<At extends number | string> {
 export interface Place<At extends number | string> {
   row: number;
   column: At;
+}
+
+/** Another text for a cell. */
+export interface Written<At extends number | string> extends Place<At> {
+  text: string;
 }
 
 interface Message {
@@ -52,10 +58,8 @@ export function Grid<At extends number | string>(
     messageAt: (row: number, at: At) => Message;
     place: Place<At> | null;
     onPlace: (place: Place<At>) => void;
-    onWrite: (
-      at: At,
-      texts: ReadonlyMap<number, string>,
-    ) => void;
+    /** All of them are one step. */
+    onWrite: (cells: readonly Written<At>[]) => void;
     onUndo: () => void;
   },
 ) {
@@ -65,8 +69,8 @@ export function Grid<At extends number | string>(
   const [height, setHeight] = useState(400);
   /** The text of the cell that is being edited; null: none is. */
   const [typed, setTyped] = useState<string | null>(null);
-  /** The other end of a selection within the column. */
-  const [anchor, setAnchor] = useState<number | null>(null);
+  /** The other corner of a selection, as positions. */
+  const [anchor, setAnchor] = useState<Corner | null>(null);
   const row = place === null ? -1 : rows.indexOf(place.row);
   const column = columns.findIndex(({ at }) => at === place?.column);
   useLayoutEffect(() => {
@@ -82,29 +86,35 @@ export function Grid<At extends number | string>(
   const go = (toRow: number, toColumn: number, isSelecting = false) => {
     const next = Math.min(Math.max(toRow, 0), rows.length - 1);
     const at = columns[Math.min(Math.max(toColumn, 0), columns.length - 1)].at;
-    setAnchor(isSelecting ? anchor ?? row : null);
+    setAnchor(isSelecting ? anchor ?? { row, column } : null);
     onPlace({ row: rows[next], column: at });
   };
-  /** The selected rows, as positions. */
-  const [from, to] = anchor === null
-    ? [row, row]
-    : [Math.min(anchor, row), Math.max(anchor, row)];
-  const selected = rows.slice(from, to + 1);
+  const { top, bottom, left, right } = selectionOf({ row, column }, anchor);
+  const selectedRows = rows.slice(top, bottom + 1);
+  const selectedColumns = columns.slice(left, right + 1);
   const at = columns[column]?.at;
-  const write = (texts: Iterable<readonly [number, string]>) =>
-    onWrite(at, new Map(texts));
+  /** Writes a text for each selected cell, unless it is null. */
+  const writeSelected = (textOf: (row: number, column: At) => string | null) =>
+    onWrite(
+      selectedRows.flatMap((one) =>
+        selectedColumns.flatMap(({ at }): Written<At>[] => {
+          const text = textOf(one, at);
+          return text === null ? [] : [{ row: one, column: at, text }];
+        })
+      ),
+    );
   const commit = () => {
     if (typed === null) return;
     setTyped(null);
-    if (typed !== textAt(rows[row], at)) write([[rows[row], typed]]);
+    if (typed !== textAt(rows[row], at)) {
+      onWrite([{ row: rows[row], column: at, text: typed }]);
+    }
   };
-  /** As Ctrl+D does: the first of the selection, or the cell above. */
+  /** As Ctrl+D does: the first row of the selection, or the one above. */
   const fillDown = () => {
-    const source = from === to ? rows[row - 1] : rows[from];
+    const source = top === bottom ? rows[row - 1] : rows[top];
     if (source === undefined) return;
-    const text = textAt(source, at);
-    write((from === to ? selected : selected.slice(1))
-      .map((one) => [one, text]));
+    writeSelected((one, at) => one === source ? null : textAt(source, at));
   };
   const page = Math.max(1, Math.floor(height / ROW) - 2);
   const press = (event: KeyboardEvent) => {
@@ -123,13 +133,13 @@ export function Grid<At extends number | string>(
       End: [isCommand ? rows.length : row, columns.length],
     };
     const move = moves[key];
-    if (move !== undefined) go(...move, shiftKey && move[1] === column);
+    if (move !== undefined) go(...move, shiftKey);
     else if (isCommand && key === "z") onUndo();
     else if (isCommand && key === "d") fillDown();
     else if (isCommand) return;
     else if (key === "Enter" || key === "F2") setTyped(textAt(rows[row], at));
     else if (key === "Delete" || key === "Backspace") {
-      write(selected.map((one) => [one, ""]));
+      writeSelected(() => "");
     } else if (key.length === 1) setTyped(key);
     else return;
     event.preventDefault();
@@ -137,22 +147,28 @@ export function Grid<At extends number | string>(
   };
   const copy = (event: ClipboardEvent) => {
     if (typed !== null || row < 0) return;
-    const text = selected.map((one) => textAt(one, at)).join("\n");
-    event.clipboardData?.setData("text/plain", text);
+    const cells = selectedRows.map((one) =>
+      selectedColumns.map(({ at }) => textAt(one, at))
+    );
+    event.clipboardData?.setData("text/plain", textOfCells(cells));
     event.preventDefault();
   };
-  /** One text goes into all that is selected; several go into rows below. */
+  /** One text goes into all that is selected; several, from its corner on. */
   const paste = (event: ClipboardEvent) => {
     event.stopPropagation();
     if (typed !== null || row < 0) return;
     event.preventDefault();
-    const text = event.clipboardData?.getData("text/plain") ?? "";
-    const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
-    const into = lines.length === 1
-      ? selected.map((one) => [one, lines[0]] as const)
-      : rows.slice(from, from + lines.length)
-        .map((one, i) => [one, lines[i]] as const);
-    write(into);
+    const cells = cellsIn(event.clipboardData?.getData("text/plain") ?? "");
+    if (cells.length === 1 && cells[0].length === 1) {
+      writeSelected(() => cells[0][0]);
+      return;
+    }
+    onWrite(
+      rows.slice(top, top + cells.length).flatMap((one, i) =>
+        columns.slice(left, left + cells[i].length)
+          .map(({ at }, j) => ({ row: one, column: at, text: cells[i][j] }))
+      ),
+    );
   };
   const drawn = MARGIN + STEP + Math.ceil(height / ROW) + MARGIN;
   const first = Math.max(0, seen - MARGIN);
@@ -216,15 +232,14 @@ export function Grid<At extends number | string>(
                     text={textAt(one, other.at)}
                     message={messageAt(one, other.at)}
                     isActive={first + i === row && j === column}
-                    isSelected={j === column && first + i >= from &&
-                      first + i <= to}
+                    isSelected={j >= left && j <= right && first + i >= top &&
+                      first + i <= bottom}
                     typed={first + i === row && j === column ? typed : null}
                     onType={setTyped}
                     onChoose={(isSelecting) => {
                       // Ends an edit, once: what goes away has no focus to lose.
                       box.current?.focus({ preventScroll: true });
-                      if (isSelecting && j === column) go(first + i, j, true);
-                      else go(first + i, j);
+                      go(first + i, j, isSelecting);
                     }}
                     onEdit={() => setTyped(textAt(rows[row], at))}
                     onEnd={(how) => {
@@ -243,6 +258,22 @@ export function Grid<At extends number | string>(
       </div>
     </div>
   );
+}
+
+/** A cell, by its position among those that are shown. */
+interface Corner {
+  row: number;
+  column: number;
+}
+
+function selectionOf(one: Corner, other: Corner | null) {
+  const { row, column } = other ?? one;
+  return {
+    top: Math.min(one.row, row),
+    bottom: Math.max(one.row, row),
+    left: Math.min(one.column, column),
+    right: Math.max(one.column, column),
+  };
 }
 
 /** What it drew before, unless it is drawn from something else now. */

@@ -253,6 +253,16 @@ export function Announcer({ text }: { text: string }) {
   return <p class="unseen" role="status" aria-live="polite">{text}</p>;
 }
 
+/** Opens the handbook beside the page, which may hold what is not saved. */
+export function HandbookLink({ chapter = "", children }: {
+  /** Its name, and the heading behind `#`. */
+  chapter?: string;
+  children: ComponentChildren;
+}) {
+  const href = chapter === "" ? "/docs" : `/docs/${chapter}`;
+  return <a href={href} target="_blank" rel="noopener">{children}</a>;
+}
+
 /** Secrets that the service shows only once. */
 export function NewSecrets({ title, secrets, onSeen }: {
   title: string;

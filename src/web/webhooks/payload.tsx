@@ -8,7 +8,14 @@ import {
 } from "../../client/mod.ts";
 import { asCurl } from "./curl.ts";
 import { loadEvent, testEventBody, type WebhookFormat } from "./events.ts";
-import { Await, ErrorNote, Form, useAction, useLoaded } from "../ui/parts.tsx";
+import {
+  Await,
+  ErrorNote,
+  Form,
+  HandbookLink,
+  useAction,
+  useLoaded,
+} from "../ui/parts.tsx";
 
 /** Opens to the payload of a delivery. */
 export function Payload({ client, trigger, delivery }: {
@@ -83,7 +90,10 @@ function FarNote() {
   return (
     <p>
       Too many events of this trigger are before this one for the page to find
-      it. <a href="/docs/webhooks#pull-events">Pull the events</a>{" "}
+      it.{" "}
+      <HandbookLink chapter="webhooks#pull-events">
+        Pull the events
+      </HandbookLink>{" "}
       to see what it holds.
     </p>
   );

@@ -8,6 +8,7 @@ import {
   Await,
   ErrorNote,
   Form,
+  HandbookLink,
   Moment,
   NewSecrets,
   State,
@@ -253,7 +254,9 @@ function WebhookForm({ client, taken, onChanged }: Given & {
         <summary>What {trigger} sends</summary>
         <pre class="source code" tabIndex={0}>{sampleOf(trigger)}</pre>
         <p>
-          <a href="/docs/webhooks">How to verify and answer it</a>
+          <HandbookLink chapter="webhooks">
+            How to verify and answer it
+          </HandbookLink>
         </p>
       </details>
       {error && <ErrorNote error={error} />}

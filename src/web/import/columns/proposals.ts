@@ -3,7 +3,7 @@ import type { Table } from "../read/csv.ts";
 import { namesIn } from "./presets.ts";
 import type { Mapping } from "./spreadsheet.ts";
 
-/** The service takes no longer SKU from a table of another shop. */
+/** Characters of a proposal before its number; people have to read it. */
 const LONGEST = 60;
 
 /** By the row's index, for rows without a SKU; each is used by no other row. */

@@ -1,6 +1,6 @@
 /**
  * Turns a table into a document: which column is which field, and how values of
- * a spreadsheet are written in XML.
+ * a spreadsheet are sent.
  */
 import {
   type ListField,

@@ -53,7 +53,8 @@ export function* readTable(
   oneText = false,
 ): Work<ReadTable> {
   const unmarked = text.replace(MARK, "");
-  const delimiter = namedDelimiter(unmarked) ?? delimiterOf(unmarked);
+  const delimiter = namedDelimiter(unmarked) ??
+    delimiterOf(unmarked, countNames);
   const body = unmarked.replace(NAMED, "");
   const rowAt = rowReader(body, delimiter);
   const above = headerIndex(firstRows(body, rowAt), countNames);
@@ -312,17 +313,48 @@ export function namedDelimiter(text: string): string | null {
   return NAMED.exec(text)?.[1] ?? null;
 }
 
+/** What values are separated by, the least likely in a name first. */
+const DELIMITERS = ["\t", ";", ",", "|"];
+/** Characters among which a delimiter is looked for. */
+const SAMPLE = 65_536;
+
 /**
- * The one that the line with the names of the columns has most of: the first
- * whose delimiter is in the next line, too, if that has any. Of as many, the one
- * that is less likely in a name.
+ * The delimiter that makes most texts of a row known names of columns; else the
+ * one by which the first rows all have as many values, more than by another;
+ * else the one that a line has most of and the next line has, too.
  */
-function delimiterOf(text: string): string {
+function delimiterOf(text: string, countNames: CountNames): string {
+  const sample = text.slice(0, SAMPLE);
+  const read = DELIMITERS.map((delimiter) => {
+    const rows = firstRows(sample, rowReader(sample, delimiter))
+      .filter((cells) => cells.some((cell) => cell !== ""));
+    const widths = new Set(rows.map(({ length }) => length));
+    return {
+      delimiter,
+      names: rows.reduce((most, row) => Math.max(most, countNames(row)), 0),
+      width: rows.length > 1 && widths.size === 1 ? rows[0].length : 1,
+    };
+  });
+  const [known, others] = read.toSorted((a, b) => b.names - a.names);
+  if (known.names > Math.max(1, others.names)) return known.delimiter;
+  const compare = (a: typeof known, b: typeof known) =>
+    b.width - a.width || b.names - a.names;
+  const [wide, next] = read.toSorted(compare);
+  return wide.width > 1 && compare(wide, next) < 0
+    ? wide.delimiter
+    : mostIn(text);
+}
+
+/**
+ * The delimiter of the first line with as many as any other has, if the next
+ * line has one, too. Of as many, the one that is less likely in a name.
+ */
+function mostIn(text: string): string {
   const lines = text.split(/[\r\n]+/, HEADER_WITHIN)
     .filter((line) => line.trim() !== "");
   const found = lines.map((line) => {
     const times = (delimiter: string) => line.split(delimiter).length;
-    return ["\t", ";", ",", "|"].reduce((a, b) => times(b) > times(a) ? b : a);
+    return DELIMITERS.reduce((a, b) => times(b) > times(a) ? b : a);
   });
   const first = lines.findIndex((line, i) =>
     line.includes(found[i]) &&

@@ -1,8 +1,9 @@
-/** Recognizes a file by its content: XML, a table of text, or neither. */
+/** Recognizes a file by its content: a document, a table, or neither. */
 
 import { HEADER_WITHIN, namedDelimiter } from "./csv.ts";
 import { type DecodedText, latin1, textOf } from "./encodings.ts";
 import { isFeed } from "./feed.ts";
+import { isJson } from "../../lib/markup.ts";
 
 /** What a file that cannot be taken is, and what to do instead. */
 export interface Refused {
@@ -13,7 +14,8 @@ export interface Refused {
 }
 
 export type Kind =
-  | { name: "xml" }
+  /** Of products, in XML or JSON. */
+  | { name: "document" }
   /** Of products for Google Merchant, in XML. */
   | { name: "feed"; decoded: DecodedText }
   | { name: "table"; decoded: DecodedText }
@@ -23,7 +25,7 @@ export type Kind =
 
 const AS_WORKBOOK =
   "Open it in your spreadsheet program, save it as an Excel workbook (.xlsx) without a password, and drop that file here. Or copy the rows, and paste them here.";
-const AS_TEXT = "Send products as XML or as a table (CSV, Excel).";
+const AS_TEXT = "Send products as XML, JSON or a table (CSV, Excel).";
 const UNPACK = "Unpack it, and drop the file inside.";
 const AS_ADDRESS =
   "Images are not uploaded: name the address of each in its product, as <image>.";
@@ -59,7 +61,11 @@ const OTHERS: readonly Other[] = [
     remedy: AS_ADDRESS,
   },
   { begins: ["{\\rtf"], what: "a text document (RTF)", remedy: AS_TEXT },
-  { begins: ["{", "["], what: "JSON", remedy: AS_TEXT },
+  {
+    begins: ["["],
+    what: "a list in JSON",
+    remedy: 'Write {"products": before the list, and } behind it.',
+  },
   {
     begins: ["<!doctype html", "<html"],
     what: "a web page",
@@ -91,8 +97,9 @@ export function kindOf(name: string, bytes: ArrayBuffer): Kind {
   const decoded = textOf(bytes);
   const { text } = decoded;
   if (text.trimStart().startsWith("<")) {
-    return isFeed(text) ? { name: "feed", decoded } : { name: "xml" };
+    return isFeed(text) ? { name: "feed", decoded } : { name: "document" };
   }
+  if (isJson(text)) return { name: "document" };
   if (text.includes("\0")) return refused("a file of another kind", AS_TEXT);
   return hasColumns(text)
     ? { name: "table", decoded }

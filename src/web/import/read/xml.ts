@@ -1,7 +1,7 @@
 /** Documents of products as trees. */
 import { type ListField, LISTS } from "../../../catalogue/fields.ts";
 import { unescaped } from "../../../lib/markup.ts";
-import { piecesOf, tokens } from "../../lib/markup.ts";
+import { isJson, piecesOf, tokens } from "../../lib/markup.ts";
 
 export interface XmlElement {
   name: string;
@@ -67,7 +67,7 @@ const CDATA = "<![CDATA[";
 
 /** The products of a document in XML or JSON; none if it is not readable. */
 export function productsIn(text: string): readonly XmlElement[] {
-  if (!text.startsWith("{")) return parseXml(text)?.children ?? [];
+  if (!isJson(text)) return parseXml(text)?.children ?? [];
   return productsInJson(text).map((product) => ({
     name: "product",
     attributes: {},

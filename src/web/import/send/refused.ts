@@ -2,6 +2,7 @@
 import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import type { Watched } from "../../state/background.ts";
 import type { Client, ImportResult, Result } from "../../../client/mod.ts";
+import { isJson } from "../../lib/markup.ts";
 import { isImport } from "../../state/names.ts";
 import { correctedFile, sheetOf } from "../columns/sheet.ts";
 import { showLeft, takeDocument, takeSheet } from "./upload.ts";
@@ -29,7 +30,7 @@ export async function refusedFile(
   name: string,
 ): Promise<{ content: Blob; ending: string }> {
   const text = await load(client, watched);
-  if (!text.startsWith("{")) {
+  if (!isJson(text)) {
     return { content: new Blob([text]), ending: "xml" };
   }
   // JSON has no comments.

@@ -20,7 +20,7 @@ import {
   skusInDocument,
   skusInRows,
 } from "../check/held.ts";
-import { Finder, laidOut, withoutProducts } from "../../lib/markup.ts";
+import { Finder, isJson, laidOut, withoutProducts } from "../../lib/markup.ts";
 import { nameUpload } from "../../state/names.ts";
 import {
   type CellChange,
@@ -65,7 +65,7 @@ export function isShown({ text }: DocumentUpload): boolean {
   return text.length <= SHOWN_UP_TO;
 }
 
-/** Accepts an XML file and checks it, or keeps it until somebody signs in. */
+/** Accepts a document and checks it, or keeps it until somebody signs in. */
 export async function takeFile(
   client: Client | null,
   file: File,
@@ -156,7 +156,9 @@ async function takeNew(client: Client | null, taken: Upload): Promise<void> {
 }
 
 function readably(text: string): Pick<DocumentUpload, "text" | "isLaidOut"> {
-  const shown = text.length <= EDITED_UP_TO ? laidOut(text) : text;
+  const shown = text.length <= EDITED_UP_TO && !isJson(text)
+    ? laidOut(text)
+    : text;
   return { text: shown, isLaidOut: shown !== text };
 }
 
@@ -224,7 +226,10 @@ function writeCells(
 }
 
 /** Gives the table a column for a field; returns its index. */
-export function addColumn({ sheet }: TableUpload, target: Target): number {
+export function addColumn(target: Target): number {
+  const current = upload.value;
+  if (current?.kind !== "table") throw new Error("there is no table");
+  const { sheet } = current;
   change({ name: "column added", sheet: withColumn(sheet, target) });
   return sheet.table.header.length;
 }
@@ -634,8 +639,5 @@ async function bodyOf(
   const { text, bytes } = current;
   if (bytes !== null) return bytes;
   const sent = without.length === 0 ? text : withoutProducts(text, without);
-  // Refused products of a table that this page no longer has.
-  return text.startsWith("{")
-    ? new Blob([sent], { type: "application/json" })
-    : sent;
+  return isJson(text) ? new Blob([sent], { type: "application/json" }) : sent;
 }
