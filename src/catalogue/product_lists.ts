@@ -10,6 +10,7 @@ import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ReviewState } from "../reviews/review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, LIMIT, marks, type Param, type Sql } from "../database/db.ts";
+import { type Found, type Place, scan, SCAN_ROWS } from "../database/scan.ts";
 import { where } from "../database/where.ts";
 import { findProducts } from "./product_rows.ts";
 import {
@@ -18,9 +19,6 @@ import {
   type ProductRow,
   toProduct,
 } from "./product_values.ts";
-
-/** Rows that one read examines: a few milliseconds if rows are long. */
-const SCAN_STEP = 500;
 
 export interface ProductFilter {
   status: Status | null;
@@ -33,69 +31,60 @@ export interface ProductFilter {
   images: ShownImage["status"] | null;
 }
 
-export interface ProductPage {
-  products: Product[];
-  /** The id after which the list continues; null at its end. */
-  next: string | null;
-  /** Rows examined, if they gave fewer products than requested. */
-  scanned: number;
-}
-
 /**
- * The seller's products after `after` (an id) that pass the filter, in order of
+ * The seller's products behind `after` that pass the filter, in order of
  * creation, which changes do not affect. With a filter it ends after
- * `SCAN_STEP` rows, so it may hold few products or none although more follow.
+ * `SCAN_ROWS` rows, so it may hold few products or none although more follow.
  */
 export async function listProducts(
   sql: Sql,
   sellerNo: number,
   filter: ProductFilter,
-  { after, limit }: { after: string; limit: number },
-): Promise<ProductPage> {
+  { after, limit }: Place,
+): Promise<Found<Product>> {
   const filtered = Object.values(filter).some((wanted) => wanted !== null);
-  const end = filtered ? await scanEnd(sql, sellerNo, after) : null;
-  const ids = await passingIds(sql, sellerNo, filter, {
-    after,
-    end,
-    limit: limit + 1,
-  });
-  const page = ids.slice(0, limit);
-  const products = await findProducts(sql, sellerNo, { ids: page });
-  const full = ids.length > limit;
-  return {
-    products: products.sort((a, b) => a.id < b.id ? -1 : 1),
-    next: full ? page[limit - 1] : end,
-    scanned: filtered && !full ? SCAN_STEP : 0,
-  };
+  const from = after ?? BEFORE_ALL_IDS;
+  const { found, ...page } = await scan(
+    {
+      endAfter: (rows) => endAfter(sql, sellerNo, from, rows),
+      matching: (end, most) =>
+        passingRows(sql, sellerNo, filter, { after: from, end, limit: most }),
+    },
+    limit,
+    filtered ? SCAN_ROWS : null,
+  );
+  const ids = found.map(({ id }) => id);
+  const products = await findProducts(sql, sellerNo, { ids });
+  return { found: products.sort((a, b) => a.id < b.id ? -1 : 1), ...page };
 }
 
-/** The last id that one read examines; null if the list ends before it. */
-async function scanEnd(
+async function endAfter(
   sql: Sql,
   sellerNo: number,
   after: string,
+  rows: number,
 ): Promise<string | null> {
   const row = await sql.get<{ id: string }>(
     `SELECT id FROM products WHERE seller_no = ? AND id > ?
      ORDER BY id LIMIT 1 OFFSET ?`,
-    [sellerNo, after, SCAN_STEP - 1],
+    [sellerNo, after, rows - 1],
   );
   return row?.id ?? null;
 }
 
-interface Scan {
+interface Span {
   after: string;
   /** The last id to examine; null for the end of the list. */
   end: string | null;
   limit: number;
 }
 
-async function passingIds(
+async function passingRows(
   sql: Sql,
   sellerNo: number,
   { status, review, updatedSince, text, images }: ProductFilter,
-  { after, end, limit }: Scan,
-): Promise<string[]> {
+  { after, end, limit }: Span,
+): Promise<NamedRow[]> {
   const wanted = where({
     "seller_no = ?": sellerNo,
     "id > ?": after,
@@ -121,7 +110,7 @@ async function passingIds(
   const passing = images === null
     ? named
     : await withImages(sql, sellerNo, named, images);
-  return passing.slice(0, limit).map(({ id }) => id);
+  return passing.slice(0, limit);
 }
 
 type NamedRow = Pick<ProductRow, "id" | "sku" | "title" | "images">;

@@ -2,10 +2,8 @@
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { BEFORE_ALL_IDS, firstIdOf } from "../lib/ids.ts";
 import { LIMIT, type Sql } from "./db.ts";
+import { type Found, type Place, scan, SCAN_ROWS } from "./scan.ts";
 import { type Conditions, where } from "./where.ts";
-
-/** Rows that a step looks at, however few match. */
-const STEP_ROWS = 500;
 
 /** Which rows are found; null leaves a condition out. */
 export interface LogSearch {
@@ -23,26 +21,12 @@ export interface LogSearch {
   matching: Conditions;
 }
 
-/** Where a page begins, behind an id or from the newest row, and its length. */
-export interface PlaceInLog {
-  after: string | null;
-  limit: number;
-}
-
-export interface FoundInLog<T> {
-  found: T[];
-  /** Where the list goes on; null at its end. */
-  next: string | null;
-  /** Rows that were looked at, as few matched. */
-  scanned: number;
-}
-
 /** Up to `limit` rows, the newest first. */
-export async function newestFirst<T extends { id: string }>(
+export function newestFirst<T extends { id: string }>(
   sql: Sql,
   { table, select, within, part = "", since, until, matching }: LogSearch,
-  { after, limit }: PlaceInLog,
-): Promise<FoundInLog<T>> {
+  { after, limit }: Place,
+): Promise<Found<T>> {
   const id = `${table}.id`;
   const range = where({
     ...within,
@@ -53,20 +37,22 @@ export async function newestFirst<T extends { id: string }>(
     [`? > ${id}`]: until === null ? null : firstIdOf(until + CLOCK_SLACK_MS),
   });
   const wanted = where({ "at >= ?": since, "at <= ?": until, ...matching });
-  const last = await sql.get<{ id: string }>(
-    `SELECT id FROM ${table} ${range.where} ${part}
-     ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
-    range.params,
-  );
-  const rows = await sql.all<T>(
-    `SELECT * FROM (
-       ${select} ${range.where} ${part}
-       ORDER BY ${id} DESC LIMIT ${STEP_ROWS}) AS newest
-     ${wanted.where} ORDER BY id DESC ${LIMIT}`,
-    [...range.params, ...wanted.params, limit + 1],
-  );
-  const found = rows.slice(0, limit);
-  return rows.length > limit
-    ? { found, next: found[limit - 1].id, scanned: 0 }
-    : { found, next: last?.id ?? null, scanned: STEP_ROWS };
+  return scan({
+    endAfter: async (rows) => {
+      const last = await sql.get<{ id: string }>(
+        `SELECT id FROM ${table} ${range.where} ${part}
+         ORDER BY id DESC LIMIT 1 OFFSET ${rows - 1}`,
+        range.params,
+      );
+      return last?.id ?? null;
+    },
+    matching: (_, most) =>
+      sql.all<T>(
+        `SELECT * FROM (
+           ${select} ${range.where} ${part}
+           ORDER BY ${id} DESC LIMIT ${SCAN_ROWS}) AS newest
+         ${wanted.where} ORDER BY id DESC ${LIMIT}`,
+        [...range.params, ...wanted.params, most],
+      ),
+  }, limit);
 }

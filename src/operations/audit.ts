@@ -4,11 +4,8 @@
  */
 import type { Services } from "../services.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import {
-  type FoundInLog,
-  newestFirst,
-  type PlaceInLog,
-} from "../database/newest_first.ts";
+import { newestFirst } from "../database/newest_first.ts";
+import type { Found, Place } from "../database/scan.ts";
 
 /** `who` of a change made with the key of SELLER_OPERATOR_KEY. */
 export const ENVIRONMENT = "environment";
@@ -86,8 +83,8 @@ export interface AuditFilter {
 export function listChanges(
   sql: Sql,
   { who, seller, since, until }: AuditFilter,
-  place: PlaceInLog,
-): Promise<FoundInLog<AuditEntry>> {
+  place: Place,
+): Promise<Found<AuditEntry>> {
   const search = {
     table: "audit_log",
     select: "SELECT id, at, who, action, seller, detail FROM audit_log",

@@ -11,7 +11,7 @@ import {
 } from "../catalogue/product_values.ts";
 import { LIMIT, type Sql } from "../database/db.ts";
 import { where } from "../database/where.ts";
-import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import type { ReviewState } from "./review.ts";
 
@@ -62,14 +62,4 @@ export function placeOf(
   { review_at, id }: OwnedProduct["product"],
 ): ReviewPlace {
   return { at: review_at!, productId: id };
-}
-
-export function placeText({ at, productId }: ReviewPlace): string {
-  return `${at}-${productId}`;
-}
-
-export function parsePlace(text: string): ReviewPlace | null {
-  const match = /^(\d{1,15})-([0-9a-f-]{36})$/.exec(text);
-  const productId = match === null ? null : readId(match[2]);
-  return productId === null ? null : { at: Number(match![1]), productId };
 }

@@ -19,11 +19,8 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
-import {
-  type FoundInLog,
-  newestFirst,
-  type PlaceInLog,
-} from "../database/newest_first.ts";
+import { newestFirst } from "../database/newest_first.ts";
+import type { Found, Place } from "../database/scan.ts";
 import { TABLES } from "../database/schema.ts";
 import { CLOCK_SLACK_MS, MINUTE_MS } from "../lib/durations.ts";
 import { readId } from "../lib/ids.ts";
@@ -312,8 +309,8 @@ export interface RefusalFilter {
 export async function listRefusals(
   sql: Sql,
   { sellerNo, since, until, code, route, q }: RefusalFilter,
-  place: PlaceInLog,
-): Promise<FoundInLog<ListedRefusal>> {
+  place: Place,
+): Promise<Found<ListedRefusal>> {
   const search = {
     table: "refusals",
     select: `SELECT refusals.id, refusals.seller_no AS "sellerNo",

@@ -15,6 +15,7 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
+import { type Found, type Place, scan, SCAN_ROWS } from "../database/scan.ts";
 import { where } from "../database/where.ts";
 import type { SellerStatus } from "../sellers/seller.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
@@ -95,9 +96,6 @@ export function listDeliveries(
   );
 }
 
-/** Deliveries that one read looks at for those in a state. */
-const SCAN_STEP = 500;
-
 /** Which deliveries of a seller; null: whatever the trigger or the state. */
 export interface DeliveryChoice {
   sellerNo: number;
@@ -105,44 +103,31 @@ export interface DeliveryChoice {
   state: DeliveryState | null;
 }
 
-export interface DeliveryPage {
-  deliveries: LoggedDelivery[];
-  /** The id after which the list continues; null at its end. */
-  next: string | null;
-  /** Rows that were looked at for fewer deliveries than were wanted. */
-  scanned: number;
-}
-
 /**
- * A seller's deliveries made before `before` (an id; null: from the newest),
- * the newest first. With a state it ends after `SCAN_STEP` rows, so it may hold
- * few deliveries or none although more follow.
+ * A seller's deliveries made before `after` (null: from the newest), the newest
+ * first. With a state it ends after `SCAN_ROWS` rows, so it may hold few
+ * deliveries or none although more follow.
  */
 export async function sellerDeliveries(
   sql: Sql,
   { sellerNo, trigger, state }: DeliveryChoice,
-  { before, limit }: { before: string | null; limit: number },
-): Promise<DeliveryPage> {
-  const looked = state === null ? limit : SCAN_STEP;
+  { after, limit }: Place,
+): Promise<Found<LoggedDelivery>> {
   const triggers = trigger === null ? TRIGGERS : [trigger];
-  const found = await newestIds(
-    sql,
-    { sellerNo, triggers, before },
-    looked + 1,
+  const wanted = { sellerNo, triggers, before: after };
+  let ids: readonly string[] = [];
+  return await scan(
+    {
+      endAfter: async (rows) => {
+        const newest = await newestIds(sql, wanted, rows + 1);
+        ids = newest.slice(0, rows);
+        return newest.length > rows ? ids[rows - 1] : null;
+      },
+      matching: (_, most) => deliveriesIn(sql, sellerNo, ids, state, most),
+    },
+    limit,
+    state === null ? limit : SCAN_ROWS,
   );
-  const ids = found.slice(0, looked);
-  const passing = await deliveriesIn(sql, sellerNo, ids, state);
-  const deliveries = passing.slice(0, limit);
-  const full = passing.length > limit;
-  return {
-    deliveries,
-    next: full
-      ? deliveries[limit - 1].id
-      : found.length > looked
-      ? ids[looked - 1]
-      : null,
-    scanned: state !== null && !full ? ids.length : 0,
-  };
 }
 
 /** Reads each trigger by itself, as the index has its deliveries in order. */
@@ -176,6 +161,7 @@ async function deliveriesIn(
   sellerNo: number,
   ids: readonly string[],
   state: DeliveryState | null,
+  limit: number,
 ): Promise<LoggedDelivery[]> {
   const lists: LoggedDelivery[][] = [];
   for (const list of inLists(ids)) {
@@ -189,7 +175,7 @@ async function deliveriesIn(
       ),
     );
   }
-  return lists.flat();
+  return lists.flat().slice(0, limit);
 }
 
 /** One delivery, of a seller or with null of any. */

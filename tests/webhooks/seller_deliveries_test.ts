@@ -18,17 +18,17 @@ bothEngines.test("deliveries in a state are found behind many others, a bounded 
     (_, n) => bench.emit(`order-${n}`, TRIGGERS[n % TRIGGERS.length]),
   );
   await Promise.all(emitted);
-  const read = (before: string | null) =>
+  const read = (after: string | null) =>
     bench.db.read((sql) =>
       sellerDeliveries(sql, {
         sellerNo: bench.seller.no,
         trigger: null,
         state: "exhausted",
-      }, { before, limit: 1 })
+      }, { after, limit: 1 })
     );
   const first = await read(null);
-  assertEquals([first.deliveries, first.scanned], [[], 500]);
+  assertEquals([first.found, first.scanned], [[], 500]);
   const second = await read(first.next);
-  assertEquals(second.deliveries.map(({ id }) => id), [deliveryId]);
-  assertEquals([second.next, second.scanned], [null, 21]);
+  assertEquals(second.found.map(({ id }) => id), [deliveryId]);
+  assertEquals(second.next, null);
 });

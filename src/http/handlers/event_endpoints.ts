@@ -13,6 +13,7 @@ import { EncodedElement } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { readPage } from "../server/list.ts";
 import { AFTER, LIMIT, TRIGGER, waitUntil } from "../server/parameters.ts";
+import { cursorOf, number } from "../server/cursor.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { lookUntil, waitAtMost } from "./waiting.ts";
 import {
@@ -64,7 +65,7 @@ export const listEvents = endpoint({
 function readPlace(query: URLSearchParams): EventsPart {
   const reader = new QueryReader(query);
   const place = {
-    after: reader.cursor(parseNumber) ?? 0,
+    after: reader.cursor(EVENT_CURSOR) ?? 0,
     trigger: reader.read(TRIGGER),
     limit: reader.limit(),
   };
@@ -72,9 +73,8 @@ function readPlace(query: URLSearchParams): EventsPart {
   return place;
 }
 
-function parseNumber(text: string): number | null {
-  return /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : null;
-}
+/** The number of the last event before it. */
+const EVENT_CURSOR = cursorOf(number(/0|[1-9]\d{0,14}/y));
 
 /**
  * Throws 422 for a cursor beyond the last event: after the operator restored a

@@ -9,6 +9,7 @@ import {
 } from "../../catalogue/price_changes.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { isoTime } from "../../xml/encode.ts";
+import { type Cursor, cursor, number } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import { AFTER, HISTORY_ATTRIBUTE } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
@@ -31,7 +32,7 @@ export const getHistory = endpoint({
   const reader = new QueryReader(query);
   reader.require(HISTORY_ATTRIBUTE);
   reader.read(HISTORY_ATTRIBUTE);
-  const after = reader.cursor(parsePlace) ?? NEWEST_PRICE;
+  const after = reader.cursor(PRICE_CURSOR) ?? NEWEST_PRICE;
   reader.finish();
   const product = await services.db.read(
     (sql) => findBySkuOrId(sql, seller.no, params.sku_or_id),
@@ -61,7 +62,7 @@ export const getHistory = endpoint({
     seller.no,
   );
   return {
-    xml: { changes: { change: list }, next: next && placeText(next) },
+    xml: { changes: { change: list }, next: next && PRICE_CURSOR.write(next) },
   };
 });
 
@@ -76,13 +77,16 @@ function changeNode({ at, from, to, by }: ShownPriceChange) {
   };
 }
 
-/** `ROW-BEFORE`; the changes that the product keeps are in the row 0. */
-function placeText({ row, before }: PricePlace): string {
-  return `${row ?? 0}-${before}`;
-}
+/** The changes that the product keeps are in the row 0. */
+const PLACE = cursor<{ row: number; before: number }>({
+  row: number(/\d{1,15}/y),
+  before: number(/\d{1,15}/y),
+});
 
-function parsePlace(text: string): PricePlace | null {
-  if (!/^\d{1,15}-\d{1,15}$/.test(text)) return null;
-  const [row, before] = text.split("-").map(Number);
-  return { row: row === 0 ? null : row, before };
-}
+const PRICE_CURSOR: Cursor<PricePlace> = {
+  write: ({ row, before }) => PLACE.write({ row: row ?? 0, before }),
+  parse: (text) => {
+    const place = PLACE.parse(text);
+    return place && { ...place, row: place.row || null };
+  },
+};

@@ -38,6 +38,7 @@ import { totalOf } from "../../catalogue/transaction.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { detailNode } from "../server/error_answers.ts";
+import { cursor, number } from "../server/cursor.ts";
 import { readPage, readRows } from "../server/list.ts";
 import {
   ACCEPT,
@@ -224,6 +225,10 @@ async function readImport(
 }
 
 const START: ResultsPlace = { part: 0, index: 0 };
+const RESULTS_CURSOR = cursor<ResultsPlace>({
+  part: number(/\d{1,6}/y),
+  index: number(/\d{1,3}/y),
+});
 
 export const getImportResults = endpoint({
   operation: "getImportResults",
@@ -236,7 +241,7 @@ export const getImportResults = endpoint({
   const id = params.import_id;
   const key = { sellerNo: seller.no, importId: id };
   const reader = new QueryReader(query);
-  const after = reader.cursor(parsePlace) ?? START;
+  const after = reader.cursor(RESULTS_CURSOR) ?? START;
   const limit = reader.limit();
   const wanted = reader.read(RESULT);
   reader.finish();
@@ -267,15 +272,9 @@ export const getImportResults = endpoint({
     },
     seller.no,
   );
-  const next = page.next && `${page.next.part}-${page.next.index}`;
+  const next = page.next && RESULTS_CURSOR.write(page.next);
   return { xml: { results: { product: page.list }, next } };
 });
-
-/** Parses a cursor of results. */
-function parsePlace(text: string): ResultsPlace | null {
-  const place = /^(\d{1,6})-(\d{1,3})$/.exec(text);
-  return place && { part: Number(place[1]), index: Number(place[2]) };
-}
 
 function resultNode(
   { id, sku, result, images, problems }: ImportedProduct,

@@ -12,6 +12,8 @@ import {
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { productNode, tombstoneNode } from "../../catalogue/product_xml.ts";
 import type { Sql } from "../../database/db.ts";
+import type { Place } from "../../database/scan.ts";
+import { type Cursor, cursor, ID, number } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
@@ -25,7 +27,6 @@ import {
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { updateAttribute } from "../../catalogue/attribute.ts";
-import { BEFORE_ALL_IDS, readId } from "../../lib/ids.ts";
 import { deleteProduct as deleteOne } from "../../catalogue/deletion.ts";
 import { FEED_EXAMPLE } from "../../contracts/examples.ts";
 import { endpoint } from "../server/route.ts";
@@ -55,7 +56,7 @@ export const listProducts = endpoint({
 }, async (context) => {
   const reader = new QueryReader(context.query);
   const place = {
-    after: reader.idCursor() ?? BEFORE_ALL_IDS,
+    after: reader.idCursor(),
     limit: reader.limit(),
   };
   const filter = readFilter(reader);
@@ -75,20 +76,15 @@ async function readProducts(
   sql: Sql,
   sellerNo: number,
   filter: ProductFilter,
-  place: { after: string; limit: number },
+  place: Place,
 ) {
-  const { products, next, scanned } = await productPage(
-    sql,
-    sellerNo,
-    filter,
-    place,
-  );
-  const images = await shownImages(sql, sellerNo, products);
-  const entries = products.map((product) => ({
+  const { found, ...step } = await productPage(sql, sellerNo, filter, place);
+  const images = await shownImages(sql, sellerNo, found);
+  const entries = found.map((product) => ({
     node: productNode(product, images),
     cursor: product.id,
   }));
-  return { entries, next, scanned };
+  return { entries, ...step };
 }
 
 function readFilter(reader: QueryReader): ProductFilter {
@@ -146,7 +142,7 @@ export const followProducts = endpoint({
 }, async (context) => {
   const reader = new QueryReader(context.query);
   const place = {
-    after: reader.cursor(parseCursor) ?? FIRST_CHANGE,
+    after: reader.cursor(FEED_CURSOR) ?? FIRST_CHANGE,
     limit: reader.limit(),
   };
   reader.finish();
@@ -160,7 +156,7 @@ export const followProducts = endpoint({
   return {
     xml: {
       products: { product: list },
-      next: list.count === 0 ? undefined : cursorText(after),
+      next: list.count === 0 ? undefined : FEED_CURSOR.write(after),
     },
   };
 });
@@ -190,30 +186,26 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   return { entries, next: full ? entries[count - 1].cursor : null };
 }
 
-function cursorText({ lacks, ...place }: ChangeCursor): string {
-  return lacks === undefined
-    ? placeText(place)
-    : [placeText(place), placeText(lacks.since), ...lacks.servers].join("~");
-}
+const CHANGE = cursor<ChangePlace>({
+  change: number(/-1|\d{1,16}/y),
+  productId: ID,
+});
 
-function placeText({ change, productId }: ChangePlace): string {
-  return `${change}-${productId}`;
-}
-
-function parseCursor(text: string): ChangeCursor | null {
-  const [place, since, ...servers] = text.split("~");
-  const parsed = parsePlace(place);
-  if (since === undefined || parsed === null) return parsed;
-  const from = parsePlace(since);
-  if (from === null || !servers.every((id) => /^\d{1,9}$/.test(id))) {
-    return null;
-  }
-  return { ...parsed, lacks: { servers: servers.map(Number), since: from } };
-}
-
-function parsePlace(text: string): ChangePlace | null {
-  const match = /^(-1|\d{1,16})-([0-9a-f-]{36})$/.exec(text);
-  const productId = match === null ? null : readId(match[2]);
-  if (productId === null) return null;
-  return { change: Number(match![1]), productId };
-}
+/** Behind a place, where servers were away: since where, and which. */
+const FEED_CURSOR: Cursor<ChangeCursor> = {
+  write: ({ lacks, ...place }) =>
+    lacks === undefined ? CHANGE.write(place) : [
+      CHANGE.write(place),
+      CHANGE.write(lacks.since),
+      ...lacks.servers,
+    ].join("~"),
+  parse: (text) => {
+    const [behind, from, ...servers] = text.split("~");
+    const place = CHANGE.parse(behind);
+    if (from === undefined || place === null) return place;
+    const since = CHANGE.parse(from);
+    const isOfServers = servers.every((id) => /^\d{1,9}$/.test(id));
+    if (since === null || !isOfServers) return null;
+    return { ...place, lacks: { servers: servers.map(Number), since } };
+  },
+};

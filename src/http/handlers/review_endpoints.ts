@@ -29,9 +29,7 @@ import { decideReviews as decide } from "../../reviews/decisions.ts";
 import {
   FIRST_REVIEW,
   listReviews as reviewsOf,
-  parsePlace,
   placeOf,
-  placeText,
   type ReviewPlace,
 } from "../../reviews/queue.ts";
 import {
@@ -48,10 +46,16 @@ import {
   isoTime,
   type XmlNode,
 } from "../../xml/encode.ts";
+import { cursor, ID, number } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import { AFTER, LIMIT, REVIEW_STATE, SELLER } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
+
+const REVIEW_CURSOR = cursor<ReviewPlace>({
+  at: number(/\d{1,15}/y),
+  productId: ID,
+});
 
 export const listReviews = endpoint({
   operation: "listReviews",
@@ -67,7 +71,7 @@ export const listReviews = endpoint({
   const reader = new QueryReader(query);
   const state = reader.read(REVIEW_STATE) ?? "pending";
   const place = {
-    after: reader.cursor(parsePlace) ?? FIRST_REVIEW,
+    after: reader.cursor(REVIEW_CURSOR) ?? FIRST_REVIEW,
     limit: reader.limit(),
   };
   reader.finish();
@@ -86,7 +90,11 @@ export const listReviews = endpoint({
     sellerNo,
   );
   return {
-    xml: { reviews: { product: list }, next: next && placeText(next), partial },
+    xml: {
+      reviews: { product: list },
+      next: next && REVIEW_CURSOR.write(next),
+      partial,
+    },
   };
 });
 
@@ -217,7 +225,7 @@ export const getRejectedProducts = endpoint({
   answers: { type: "text/xml" },
 }, async ({ form: { name }, heavyRead, services, query, seller: { no } }) => {
   const reader = new QueryReader(query);
-  const after = reader.cursor(parsePlace) ?? FIRST_REVIEW;
+  const after = reader.cursor(REVIEW_CURSOR) ?? FIRST_REVIEW;
   reader.finish();
   const { form, head, nodeOf, end } = REJECTED[name];
   const { list, next } = await readPage<ReviewPlace, XmlNode>(
@@ -238,7 +246,7 @@ export const getRejectedProducts = endpoint({
     encoder.encode(end),
   ]);
   const headers: Record<string, string> = {};
-  if (next) headers.Link = `<?after=${placeText(next)}>; rel="next"`;
+  if (next) headers.Link = `<?after=${REVIEW_CURSOR.write(next)}>; rel="next"`;
   return { body, headers };
 });
 

@@ -39,6 +39,7 @@ import {
   readRows,
   STEP_BYTES,
 } from "../server/list.ts";
+import { cursorOf, number } from "../server/cursor.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { bytesOf, isSmallText } from "../server/sending.ts";
 import { progressRecord } from "./transaction_xml.ts";
@@ -73,7 +74,7 @@ export const getTransaction = endpoint({
 }, async (context) => {
   const waitMs = readOption(context.query, WAIT) ?? 0;
   const reader = new QueryReader(context.query);
-  const after = reader.cursor(parsePosition) ?? 0;
+  const after = reader.cursor(RESULTS_CURSOR) ?? 0;
   reader.finish();
   const watched = watchedTransaction(context);
   if (wantsEvents(context)) return await streamProgress(context, watched);
@@ -97,10 +98,8 @@ function watchedTransaction(
   };
 }
 
-/** Parses a cursor of results: the number of results before it. */
-function parsePosition(text: string): number | null {
-  return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null;
-}
+/** The number of results before it. */
+const RESULTS_CURSOR = cursorOf(number(/[1-9]\d{0,3}/y));
 
 /**
  * The record with the results after `after`. One that is final changes no more

@@ -29,6 +29,7 @@ import {
 import { rotateOwnSecret } from "../../webhooks/secrets.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import type { Sql } from "../../database/db.ts";
+import type { Place } from "../../database/scan.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import { SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
 import { readPage } from "../server/list.ts";
@@ -261,8 +262,7 @@ async function pageOfDeliveries(
     context,
     "delivery",
     place,
-    (sql, before, limit) =>
-      readDeliveries(sql, choice, { before, limit }, toXml),
+    (sql, after, limit) => readDeliveries(sql, choice, { after, limit }, toXml),
     choice.sellerNo,
   );
   return { xml: { deliveries: { delivery: list }, next } };
@@ -271,20 +271,20 @@ async function pageOfDeliveries(
 async function readDeliveries(
   sql: Sql,
   choice: DeliveryChoice,
-  place: { before: string | null; limit: number },
+  place: Place,
   toXml: typeof deliveryXml,
 ) {
-  const { deliveries, ...end } = await sellerDeliveries(sql, choice, place);
+  const { found, ...end } = await sellerDeliveries(sql, choice, place);
   const attempts = Map.groupBy(
     await listAttempts(
       sql,
       choice.sellerNo,
-      deliveries.map(({ id }) => id),
+      found.map(({ id }) => id),
       SHOWN_ATTEMPTS,
     ),
     ({ deliveryId }) => deliveryId,
   );
-  const entries = deliveries.map((delivery) => ({
+  const entries = found.map((delivery) => ({
     node: toXml(delivery, attempts.get(delivery.id) ?? []),
     cursor: delivery.id,
   }));

@@ -1,9 +1,9 @@
 /** The query of a request: parsed strictly, and checked against its route. */
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { type Detail, recordInvalid, ServiceError } from "../../lib/errors.ts";
-import { readId } from "../../lib/ids.ts";
 import { isNear, nearestName } from "../../lib/nearest_name.ts";
 import { quote } from "../../lib/values.ts";
+import { type Cursor, ID_CURSOR } from "./cursor.ts";
 import { AFTER, LIMIT, parseText, type QueryParameter } from "./parameters.ts";
 import type { Route } from "./route.ts";
 
@@ -111,7 +111,7 @@ export class QueryReader {
 
   /** The cursor of a list whose cursors are ids. */
   idCursor(): string | null {
-    return this.cursor(readId);
+    return this.cursor(ID_CURSOR);
   }
 
   /**
@@ -125,7 +125,7 @@ export class QueryReader {
   }
 
   /** An empty cursor is none: a script sends it for the first page. */
-  cursor<T>(parse: (text: string) => T | null): T | null {
+  cursor<T>({ parse }: Cursor<T>): T | null {
     if (this.#query.get(AFTER.name) === "") return null;
     return this.read({ ...AFTER, parse });
   }

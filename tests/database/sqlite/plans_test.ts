@@ -213,7 +213,7 @@ Deno.test("a seller's deliveries are found in an index, trigger by trigger", asy
   const choice = { sellerNo: 1, trigger: null, state: "held" as const };
   const details = await plans(
     bench,
-    (tx) => sellerDeliveries(tx, choice, { before: "b", limit: 1 }),
+    (tx) => sellerDeliveries(tx, choice, { after: "b", limit: 1 }),
   );
   const reads = details.filter((detail) => /deliveries/.test(detail));
   const index = "SEARCH deliveries USING COVERING INDEX deliveries_seller " +

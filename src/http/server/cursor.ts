@@ -1,0 +1,65 @@
+/** Cursors of lists: what `<next>` says and `after` brings back. */
+import { readId } from "../../lib/ids.ts";
+
+/** The text of a place in a list. */
+export interface Cursor<T> {
+  write(place: T): string;
+  /** null: no such cursor was ever written. */
+  parse(text: string): T | null;
+}
+
+/** A field of a cursor. */
+export interface CursorField<V> {
+  /** What its text may be; with the flag `y`. */
+  form: RegExp;
+  /** null if it is no value all the same. */
+  read(text: string): V | null;
+}
+
+/** A number whose text is of this form, with the flag `y`. */
+export function number(form: RegExp): CursorField<number> {
+  return { form, read: Number };
+}
+
+export const ID: CursorField<string> = {
+  form: /[0-9a-f-]{36}/y,
+  read: readId,
+};
+
+/** The cursor of a place with these fields, in this order: `FIELD-FIELD`. */
+export function cursor<T extends Record<keyof T, string | number>>(
+  fields: { readonly [K in keyof T]: CursorField<T[K]> },
+): Cursor<T> {
+  const names = Object.keys(fields) as (keyof T)[];
+  return {
+    write: (place) => names.map((name) => place[name]).join("-"),
+    parse: (text) => {
+      const place: Partial<T> = {};
+      let at = 0;
+      for (const [n, name] of names.entries()) {
+        if (n > 0 && text[at++] !== "-") return null;
+        const { form, read } = fields[name];
+        form.lastIndex = at;
+        const found = form.exec(text)?.[0];
+        const value = found === undefined ? null : read(found);
+        if (value === null) return null;
+        place[name] = value;
+        at += found!.length;
+      }
+      return at === text.length ? place as T : null;
+    },
+  };
+}
+
+/** The cursor of a list whose places are one field. */
+export function cursorOf<V extends string | number>(
+  field: CursorField<V>,
+): Cursor<V> {
+  const { write, parse } = cursor<{ field: V }>({ field });
+  return {
+    write: (value) => write({ field: value }),
+    parse: (text) => parse(text)?.field ?? null,
+  };
+}
+
+export const ID_CURSOR: Cursor<string> = { write: (id) => id, parse: readId };
