@@ -4,8 +4,12 @@
  * that takes it too long it works a second time, beside something that takes as
  * many cores as the attackers and their hosts did and sends nothing: what is as
  * slow then is not the service.
+ *
+ * `deno task abuse routes [PART OF A NAME…]`: each route by each of its largest
+ * inputs (`route_inputs.ts`), 1, 20 and 110 at once, beside a neighbour.
  */
 import { ATTACKS } from "./attacks.ts";
+import { tryRoutes } from "./routes.ts";
 import { MEMORY_MIB, type Trial, tryAttacks } from "./trial.ts";
 
 /** What the honest seller may have to put up with. */
@@ -22,6 +26,11 @@ const GROWTH = 20;
 const LEAST_GROWTH = 4 * 1_048_576;
 
 const [seconds = "10", ...names] = Deno.args;
+if (seconds === "routes") {
+  const bad = await tryRoutes(names);
+  console.log(`${bad} trials held others up`);
+  Deno.exit(bad === 0 ? 0 : 1);
+}
 const ms = Number(seconds) * 1_000;
 const ALL = "all at once";
 const kinds = Object.keys(ATTACKS);

@@ -1,0 +1,132 @@
+/**
+ * Each route by each of its largest inputs, 1, 20 and 110 at once: what that
+ * costs another seller, and `/healthz`.
+ */
+import { quantile } from "../bench/table.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { OPERATOR, Service } from "../support/service.ts";
+import { type Input, ROUTE_INPUTS } from "./route_inputs.ts";
+import type { Order, Statuses } from "./route_worker.ts";
+import { prepareStage, type Stage } from "./stage.ts";
+
+const AT_ONCE = [1, 20, 110];
+/** What the neighbour's requests and `/healthz` may take. */
+const MOST_MS = 100;
+/** Between two requests of the neighbour. */
+const PAUSE_MS = 5;
+/** How long the neighbour works alone, before and after. */
+const ALONE_MS = 300;
+
+interface Delays {
+  /** The longest; milliseconds. */
+  health: number;
+  /** The 99th percentile of the neighbour's. */
+  put: number;
+}
+
+/** Tries the routes whose names contain one of these; all: none is named. */
+export async function tryRoutes(wanted: readonly string[]): Promise<number> {
+  await using folder = await temporaryFolder();
+  await using service = await Service.start(folder.path, {
+    sellers: ["good", "bad"],
+    env: { SELLER_LOG: "error", SELLER_METRICS_KEY: OPERATOR },
+  });
+  const stage = await prepareStage(service);
+  const crowd = new Worker(new URL("./route_worker.ts", import.meta.url), {
+    type: "module",
+  });
+  crowd.postMessage("yield");
+  let bad = 0;
+  let n = 0;
+  const names = Object.keys(ROUTE_INPUTS).filter((name) =>
+    wanted.length === 0 || wanted.some((part) => name.includes(part))
+  );
+  const alone = await measured(stage, () => Promise.resolve());
+  console.log(`nobody: ${told(alone)}`);
+  for (const name of names) {
+    for (const input of ROUTE_INPUTS[name]) {
+      for (const count of AT_ONCE) {
+        const orders = Array.from(
+          { length: count },
+          () => orderOf(stage, name, input, n++),
+        );
+        let statuses: Statuses = {};
+        const begun = performance.now();
+        const delays = await measured(stage, async () => {
+          statuses = await sent(crowd, orders);
+        });
+        const ms = performance.now() - begun - 2 * ALONE_MS;
+        const isBad = delays.health > MOST_MS || delays.put > MOST_MS;
+        if (isBad) bad++;
+        console.log(
+          `${name} (${input.what}) x${count}: ${ms.toFixed(0)} ms, ` +
+            `${told(delays)}, ${JSON.stringify(statuses)}` +
+            (isBad ? "  PROBLEM" : ""),
+        );
+      }
+    }
+  }
+  crowd.terminate();
+  return bad;
+}
+
+function told({ health, put }: Delays): string {
+  return `/healthz ${health.toFixed(0)}, PUT ${put.toFixed(0)} ms`;
+}
+
+function orderOf(stage: Stage, name: string, input: Input, n: number): Order {
+  const { path, body, accept } = input;
+  const target = path(stage, n);
+  const key = target.startsWith("/operator_api") ? OPERATOR : stage.keys.bad;
+  return {
+    url: stage.url + target,
+    method: name.split(" ")[0],
+    headers: {
+      "X-Service-Auth": key,
+      "Authorization": `Bearer ${OPERATOR}`,
+      ...(body !== undefined && { "Content-Type": "text/xml" }),
+      ...(accept !== undefined && { Accept: accept }),
+    },
+    body: body?.(stage, n),
+  };
+}
+
+function sent(crowd: Worker, orders: readonly Order[]): Promise<Statuses> {
+  return new Promise((resolve, reject) => {
+    crowd.onmessage = ({ data }) => resolve(data);
+    crowd.onerror = (event) => reject(new Error(event.message));
+    crowd.postMessage(orders);
+  });
+}
+
+/** What `/healthz` and a neighbour's small writes take meanwhile. */
+async function measured(
+  { url, keys }: Stage,
+  work: () => Promise<void>,
+): Promise<Delays> {
+  let isOver = false;
+  const again = async (request: (n: number) => Promise<Response>) => {
+    const times: number[] = [];
+    for (let n = 0; !isOver; n++) {
+      const begun = performance.now();
+      await (await request(n)).body?.cancel();
+      times.push(performance.now() - begun);
+      await rest(PAUSE_MS);
+    }
+    return times;
+  };
+  const headers = { "X-Service-Auth": keys.good };
+  const path = `${url}/seller_api/products/own-0/attribute/quantity`;
+  const both = Promise.all([
+    again(() => fetch(`${url}/healthz`)),
+    again((n) => fetch(`${path}/${n % 900}`, { method: "PUT", headers })),
+  ]);
+  await rest(ALONE_MS);
+  await work();
+  await rest(ALONE_MS);
+  isOver = true;
+  const [health, put] = await both;
+  return { health: Math.max(...health), put: quantile(put, 0.99) };
+}
+
+const rest = (ms: number) => new Promise((done) => setTimeout(done, ms));
