@@ -3,6 +3,7 @@ import { type Detail, fieldDetail, type FieldProblem } from "../lib/errors.ts";
 import type { ProductFields } from "./fields.ts";
 import { applyPatch, type Product, sameFields } from "./product.ts";
 import type { PlannedResult } from "./transaction.ts";
+import type { RowWork } from "../lib/in_turn.ts";
 import { quote } from "../lib/values.ts";
 import {
   type DecodedProduct,
@@ -32,15 +33,18 @@ interface Rows {
 }
 
 /** `before`: what earlier parts of the document use. */
-export function planRows(
+export function* planRows(
   { rows, attributesOnly }: ProductsDocument,
   loaded: Loaded,
   before?: UsedBefore,
-): Rows {
+): RowWork<Rows> {
   const reservations = new SkuReservations(loaded, rows, before);
   const plan: Rows = { problems: [], products: [] };
   const find = attributesOnly ? findStored : findTarget;
-  for (const row of rows) planRow(plan, row, find(row, loaded), reservations);
+  for (const row of rows) {
+    planRow(plan, row, find(row, loaded), reservations);
+    yield;
+  }
   return plan;
 }
 

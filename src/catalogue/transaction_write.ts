@@ -5,6 +5,7 @@
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
+import { betweenOthers, inSteps, mapping } from "../lib/in_turn.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
 import {
   dropUnrequested,
@@ -86,7 +87,7 @@ export async function writeTransaction(
   const transactionId = deps.ids.uuid();
   const upload = { sellerNo: seller.no, transactionId };
   const now = tx.now();
-  const changes = products.map(({ id, change }) => {
+  const changeOf = ({ id, change }: ProductOutcome) => {
     if (change === null) return null;
     const { before } = change;
     // The fields of a stored product are a copy of it, with its id.
@@ -94,7 +95,11 @@ export async function writeTransaction(
       ? { ...change.after!, id: id! }
       : change.after as ProductContent | null;
     return rowChange({ before, after });
-  });
+  };
+  const changes = await inSteps(
+    mapping(products, changeOf),
+    betweenOthers(deps),
+  );
   const changed = changes.filter((change) => change !== null);
   const counts = countsOf(products);
   const { distinct, results } = collectImages({ ...write, products });

@@ -3,7 +3,7 @@
  * former value, and created products are deleted.
  */
 import type { Tx } from "../database/db.ts";
-import { inSteps, type InTurn } from "../lib/in_turn.ts";
+import { betweenOthers, inSteps, type InTurn } from "../lib/in_turn.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -129,7 +129,7 @@ export async function applyUndo(
   },
 ): Promise<{ plan: UndoPlan; written: WrittenTransaction }> {
   const { seller, transactionId } = undone;
-  const inTurn = betweenOthers(services);
+  const inTurn = betweenOthers(services.deps);
   const draft = await readDraft((read) => read(tx), services, undone, inTurn);
   const loaded = await loadLocked(tx, services, {
     seller,
@@ -182,14 +182,6 @@ export async function tryUndo(
   const draft = await readDraft(read, services, undone, inTurn);
   const wanted = { seller, ...await inSteps(namedBy(draft), inTurn) };
   return await planned(draft, await loadInSteps(read, config, wanted), inTurn);
-}
-
-/** Steps of a write, whose turn it is already. */
-function betweenOthers({ deps }: Services): InTurn {
-  return async (step) => {
-    await deps.yieldToIo();
-    return await step();
-  };
 }
 
 async function planned(

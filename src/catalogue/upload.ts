@@ -49,6 +49,7 @@ import {
 } from "./load.ts";
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnrequested } from "../images/requests.ts";
+import { betweenOthers, inSteps, type InTurn } from "../lib/in_turn.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import {
@@ -147,15 +148,14 @@ async function carryThrough(
   if (!hopeless) requireAllProbed(draft.probed);
   if (upload.dryRun || hopeless) {
     const wanted = { seller, ...namedBy(draft.document, draft.unnamed) };
+    const inTurn: InTurn = (step) =>
+      services.heavy.run({ owner: seller.id }, step);
     const read: ReadOnce = (fn) =>
-      services.heavy.run(
-        { owner: seller.id },
-        () => db.read(fn, { seller: seller.no }),
-      );
-    const plan = await inSpan(
-      "upload.plan",
-      async () => planned(draft, await loadInSteps(read, config, wanted)),
-    );
+      inTurn(() => db.read(fn, { seller: seller.no }));
+    const plan = await inSpan("upload.plan", async () => {
+      const loaded = await loadInSteps(read, config, wanted);
+      return await planned(draft, loaded, inTurn);
+    });
     refuse(draft, plan);
     return {
       dryRun: countsOf(outcomesOf(plan)),
@@ -225,9 +225,13 @@ export function readerOf(
   return form === "json" ? productsInJson : XML;
 }
 
-export function planned(draft: Draft, loaded: Loaded): UploadPlan {
+export async function planned(
+  draft: Draft,
+  loaded: Loaded,
+  inTurn: InTurn,
+): Promise<UploadPlan> {
   if (loaded.inactive !== null) throw loaded.inactive;
-  return planUpload(draft, loaded);
+  return await inSteps(planUpload(draft, loaded), inTurn);
 }
 
 /** Throws 422 if nothing can be stored. */
@@ -262,14 +266,13 @@ async function store(
   const { document, unnamed, source, probed } = draft;
   const named = namedBy(document, unnamed);
   const wanted = { seller, ...named, images: probed.keys(), use };
-  const { config } = services;
   const loaded = await loadLocked(tx, services, wanted);
   const { used, images } = loaded;
   if (used !== null) {
     await dropUnrequested(tx, seller.no, images, []);
     return firstAnswer(used);
   }
-  const plan = await planLocked(tx, config, draft, { loaded, wanted });
+  const plan = await planLocked(tx, services, draft, { loaded, wanted });
   refuse(draft, plan);
   return await writeTransaction(services, tx, {
     seller,
@@ -289,17 +292,19 @@ async function store(
 /** Plans a write from what it has locked. */
 export function planLocked(
   tx: Tx,
-  config: Services["config"],
+  { config, deps }: Services,
   draft: Draft,
   { loaded, wanted }: { loaded: Loaded; wanted: Wanted },
 ): Promise<UploadPlan> {
   return inSpan("upload.plan", async () => {
-    const plan = planned(draft, loaded);
+    const inTurn = betweenOthers(deps);
+    const plan = await planned(draft, loaded, inTurn);
     const isSure = plan.problems.length === draft.known.length;
     if (isSure || tx.isOnlyWriter) return plan;
     // While it waited for a lock, a SKU may have gone from one product to
     // another.
-    return planned(draft, await load(tx, config, wanted));
+    const again = await load(tx, config, wanted);
+    return await planned(draft, again, inTurn);
   });
 }
 

@@ -4,6 +4,7 @@
  * but its arguments.
  */
 import type { Detail } from "../lib/errors.ts";
+import type { RowWork } from "../lib/in_turn.ts";
 import { type Emptied, planEmptied, type Unnamed } from "./complete.ts";
 import type { ProductsDocument } from "./document.ts";
 import type { Loaded } from "./load.ts";
@@ -36,9 +37,12 @@ export interface UploadPlan {
   emptied: Emptied[];
 }
 
-export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
+export function* planUpload(
+  draft: Draft,
+  loaded: Loaded,
+): RowWork<UploadPlan> {
   const { document, known, acceptValid, before, unnamed } = draft;
-  const plan = planRows(document, loaded, before);
+  const plan = yield* planRows(document, loaded, before);
   const found = [...known, ...plan.problems];
   const valid = acceptValid
     ? leaveOut(plan.products, found)

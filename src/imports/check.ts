@@ -24,6 +24,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import { withPointers } from "../json/pointer.ts";
 import { DETAIL_LIMIT } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import { atOnce } from "../lib/in_turn.ts";
 import { pause } from "../lib/waits.ts";
 import type { Services } from "../services.ts";
 import { type Import, type ImportKey, isOpen } from "./import.ts";
@@ -65,7 +66,8 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
     const { limit, used } = loaded.quota;
     const quota = { limit, used: used + row.products_new };
     const draft = { document, known, acceptValid, before };
-    return { plan: planned(draft, { ...loaded, quota }), loaded };
+    const plan = await planned(draft, { ...loaded, quota }, atOnce);
+    return { plan, loaded };
   }, { seller: seller.no });
   const refused = plan.products.filter((each) => each.result === "refused");
   const { yieldToIo } = services.deps;

@@ -24,7 +24,7 @@ import {
 } from "./part_rows.ts";
 
 export async function storePart(services: Services, job: Job): Promise<void> {
-  const { db, config } = services;
+  const { db } = services;
   const { seller, key, part } = job;
   const { document, locate } = await readPart(services, job);
   const { refused, checked } = await db.read(async (sql) => {
@@ -53,7 +53,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     const locked = await lockPart(tx, job);
     if (rows.length === 0) return await endStore(tx, job, locked, [], {});
     const loaded = await loadLocked(tx, services, wanted);
-    const plan = await planLocked(tx, config, draft, { loaded, wanted });
+    const plan = await planLocked(tx, services, draft, { loaded, wanted });
     const valid = plan.products.filter(({ result }) => result !== "refused");
     if (valid.length === 0) {
       await dropUnrequested(tx, seller.no, loaded.images, []);

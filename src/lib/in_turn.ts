@@ -3,13 +3,34 @@
 /** Runs one step of long work when its owner may run. */
 export type InTurn = <T>(step: () => Promise<T>) => Promise<T>;
 
+/** For few rows. */
+export const atOnce: InTurn = (step) => step();
+
+/**
+ * Steps of a write, whose turn it is: other requests are read and answered
+ * between them.
+ */
+export function betweenOthers(
+  { yieldToIo }: { yieldToIo: () => Promise<void> },
+): InTurn {
+  let isFirst = true;
+  return async (step) => {
+    if (!isFirst) await yieldToIo();
+    isFirst = false;
+    return await step();
+  };
+}
+
 /** Rows that one step reads or plans. */
 export const STEP_ROWS = 250;
 
 /** Work that yields after each row. */
 export type RowWork<T> = Generator<void, T, void>;
 
-/** Runs work in steps of `STEP_ROWS`; returns what it does. */
+/**
+ * Runs work in steps of `STEP_ROWS`, each with the beginning of the next row:
+ * that is how the last one sees the end. Returns what the work does.
+ */
 export async function inSteps<T>(
   work: RowWork<T>,
   inTurn: InTurn,
@@ -21,11 +42,24 @@ export async function inSteps<T>(
 }
 
 function someOf<T>(work: RowWork<T>): IteratorResult<void, T> {
-  for (let row = 1; row < STEP_ROWS; row++) {
+  for (let row = 0; row < STEP_ROWS; row++) {
     const next = work.next();
     if (next.done) return next;
   }
   return work.next();
+}
+
+/** `Array.map` as such work. */
+export function* mapping<A, B>(
+  list: readonly A[],
+  fn: (entry: A) => B,
+): RowWork<B[]> {
+  const mapped: B[] = [];
+  for (const entry of list) {
+    mapped.push(fn(entry));
+    yield;
+  }
+  return mapped;
 }
 
 /** A list in portions of `STEP_ROWS`. */

@@ -2,7 +2,7 @@
  * Mappings: what a seller said of the columns of a table on the page, kept by
  * name. The service stores what the page understands, and checks its form alone.
  */
-import type { Sql, Tx } from "../database/db.ts";
+import { LIMIT, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import type { XmlElement } from "../xml/decode.ts";
@@ -156,24 +156,43 @@ export async function putMapping(
   }]);
 }
 
-/** The mappings of a seller in the order of their names, or the one of a name. */
+interface MappingRow {
+  name: string;
+  updatedAt: number;
+  content: string;
+}
+
+const FOUND = 'SELECT name, updated_at AS "updatedAt", content FROM mappings';
+
+function toMapping({ content, ...row }: MappingRow): NamedMapping {
+  return { ...row, ...JSON.parse(content) as Mapping };
+}
+
+/** Mappings of a seller after a name, in the order of their names. */
 export async function listMappings(
   sql: Sql,
   sellerNo: number,
-  name: string | null = null,
+  { after, limit }: { after: string | null; limit: number },
 ): Promise<NamedMapping[]> {
-  const wanted = where({ "seller_no = ?": sellerNo, "name = ?": name });
-  const rows = await sql.all<
-    { name: string; updatedAt: number; content: string }
-  >(
-    `SELECT name, updated_at AS "updatedAt", content FROM mappings
-     ${wanted.where} ORDER BY name`,
-    wanted.params,
+  const wanted = where({ "seller_no = ?": sellerNo, "name > ?": after });
+  const rows = await sql.all<MappingRow>(
+    `${FOUND} ${wanted.where} ORDER BY name ${LIMIT}`,
+    [...wanted.params, limit],
   );
-  return rows.map(({ content, ...row }) => ({
-    ...row,
-    ...JSON.parse(content) as Mapping,
-  }));
+  return rows.map(toMapping);
+}
+
+/** The mapping of this name; null if there is none. */
+export async function findMapping(
+  sql: Sql,
+  sellerNo: number,
+  name: string,
+): Promise<NamedMapping | null> {
+  const row = await sql.get<MappingRow>(
+    `${FOUND} WHERE seller_no = ? AND name = ?`,
+    [sellerNo, name],
+  );
+  return row === undefined ? null : toMapping(row);
 }
 
 /** Returns whether there was one of this name. */

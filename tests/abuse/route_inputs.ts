@@ -161,11 +161,11 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
     of("/products?limit=250&review=rejected", { what: "none rejected" }),
   ],
   "GET /seller_api/products/rejected": [
-    longest("/products/rejected?limit=250"),
+    longest("/products/rejected"),
   ],
   "GET /seller_api/products/:sku_or_id": [of("/products/m-a-1")],
   "GET /seller_api/products/:sku_or_id/history": [
-    longest("/products/s-1/history?attribute=price&limit=250"),
+    longest("/products/s-1/history?attribute=price"),
   ],
   "DELETE /seller_api/products/:sku_or_id": [
     of((_, n) => `/products/s-${9_999 - n}`),

@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import { decodeProducts } from "../../src/catalogue/document.ts";
 import type { Loaded } from "../../src/catalogue/load.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
+import { atOnce, inSteps } from "../../src/lib/in_turn.ts";
 import { planUpload } from "../../src/catalogue/upload_plan.ts";
 import { NO_REVIEW } from "../../src/reviews/review.ts";
 import { product } from "../support/app.ts";
@@ -33,13 +34,13 @@ function loaded(limit: number, ...skus: string[]): Loaded {
 }
 
 /** `sku result` of each product, and the codes of all problems. */
-function plan(xml: string, acceptValid: boolean, stored: Loaded) {
+async function plan(xml: string, acceptValid: boolean, stored: Loaded) {
   const bytes = new TextEncoder().encode(`<products>${xml}</products>`);
   const document = decodeProducts([bytes]);
   const known = document.problems;
-  const { problems, products } = planUpload(
-    { document, known, acceptValid },
-    stored,
+  const { problems, products } = await inSteps(
+    planUpload({ document, known, acceptValid }, stored),
+    atOnce,
   );
   return {
     codes: problems.map(({ code }) => code),
@@ -54,31 +55,31 @@ function plan(xml: string, acceptValid: boolean, stored: Loaded) {
 const swap = `<product><id>${ID}0</id><sku>B</sku></product>` +
   `<product><id>${ID}1</id><sku>A</sku></product>`;
 
-Deno.test("products may exchange their SKUs in one upload", () => {
-  assertEquals(plan(swap, false, loaded(10, "A", "B")), {
+Deno.test("products may exchange their SKUs in one upload", async () => {
+  assertEquals(await plan(swap, false, loaded(10, "A", "B")), {
     codes: [],
     results: ["B updated", "A updated"],
   });
 });
 
-Deno.test("a SKU that a refused product keeps is not given away", () => {
+Deno.test("a SKU that a refused product keeps is not given away", async () => {
   const refused = swap.replace(
     "<sku>B</sku>",
     "<sku>B</sku><weight>x</weight>",
   );
-  const { codes, results } = plan(refused, true, loaded(10, "A", "B"));
+  const { codes, results } = await plan(refused, true, loaded(10, "A", "B"));
   assertEquals(results, ["B refused", "A refused"]);
   assertEquals(codes.at(-1), "sku_taken");
 });
 
-Deno.test("with accept=valid, new products are stored while there is room", () => {
+Deno.test("with accept=valid, new products are stored while there is room", async () => {
   const xml = product("N") + product("A") + product("O");
   const stored = loaded(2, "A");
-  assertEquals(plan(xml, true, stored), {
+  assertEquals(await plan(xml, true, stored), {
     codes: ["quota_exceeded"],
     results: ["N created", "A updated", "O refused"],
   });
-  assertEquals(plan(xml, false, stored), {
+  assertEquals(await plan(xml, false, stored), {
     codes: ["quota_exceeded", "quota_exceeded"],
     results: ["N refused", "A updated", "O refused"],
   });

@@ -1,7 +1,9 @@
 /** Long work runs in steps. */
 import { assertEquals } from "@std/assert";
 import {
+  betweenOthers,
   inSteps,
+  mapping,
   portionsOf,
   type RowWork,
   STEP_ROWS,
@@ -31,8 +33,8 @@ Deno.test("work runs in steps of 250 rows, to its end", async () => {
   assertEquals(STEP_ROWS, 250);
   assertEquals(await stepsOf(0), [[0], 0]);
   assertEquals(await stepsOf(249), [[249], 249]);
-  assertEquals(await stepsOf(250), [[250, 0], 250]);
-  assertEquals(await stepsOf(600), [[250, 250, 100], 600]);
+  assertEquals(await stepsOf(250), [[250], 250]);
+  assertEquals(await stepsOf(600), [[251, 251, 98], 600]);
 });
 
 Deno.test("a list is cut into portions of 250 rows", () => {
@@ -41,4 +43,22 @@ Deno.test("a list is cut into portions of 250 rows", () => {
   assertEquals(sizes(0), []);
   assertEquals(sizes(250), [250]);
   assertEquals(sizes(501), [250, 250, 1]);
+});
+
+Deno.test("a write lets others in between its steps, and before none", async () => {
+  let yields = 0;
+  const inTurn = betweenOthers({
+    yieldToIo() {
+      yields++;
+      return Promise.resolve();
+    },
+  });
+  const double = (n: number) => 2 * n;
+  const numbers = Array.from({ length: 600 }, (_, n) => n);
+  const few = numbers.slice(0, 250);
+  assertEquals(await inSteps(mapping(few, double), inTurn), few.map(double));
+  assertEquals(yields, 0);
+  const doubled = await inSteps(mapping(numbers, double), inTurn);
+  assertEquals(doubled, numbers.map(double));
+  assertEquals(yields, 3);
 });

@@ -47,6 +47,11 @@ contract.test("mappings: their number and bytes are bounded", async () => {
   for (let i = 0; i < MAPPINGS_LIMIT; i++) {
     assertEquals((await put(`m${i}`)).status, 200);
   }
+  const { mappings } = await app.client().listMappings();
+  assertEquals(
+    mappings.map(({ name }) => name),
+    Array.from({ length: MAPPINGS_LIMIT }, (_, i) => `m${i}`).toSorted(),
+  );
   const more = await put("one more");
   assertEquals(more.status, 422);
   assertStringIncludes(more.text, "quota_exceeded");

@@ -5,6 +5,7 @@ import { notFound } from "../../lib/errors.ts";
 import { oneWriteAtATime, requireActive } from "../../sellers/access.ts";
 import {
   deleteMapping as removeMapping,
+  findMapping,
   listMappings as mappingsOf,
   MAPPING_BYTES,
   MAPPINGS_LIMIT,
@@ -33,16 +34,31 @@ export const putMapping = endpoint({
   return { xml: { success: true } };
 });
 
+/** Each has up to 32 KiB. */
+const MAPPINGS_A_STEP = 2;
+
 export const listMappings = endpoint({
   operation: "listMappings",
   title: "List mappings",
   about: "All of them, in the order of their names.",
   answers: ["mappings"],
-}, async ({ services, seller }) => {
-  const mappings = await services.db.read((sql) => mappingsOf(sql, seller.no), {
-    seller: seller.no,
+}, async ({ services, seller, form, heavyRead }) => {
+  const list = form.list<MappingNode>("mapping", Infinity);
+  let after: string | null = null;
+  /** Returns whether there may be more. */
+  const step = async (): Promise<boolean> => {
+    const found: NamedMapping[] = await services.db.read(
+      (sql) => mappingsOf(sql, seller.no, { after, limit: MAPPINGS_A_STEP }),
+      { seller: seller.no },
+    );
+    for (const mapping of found) list.add(mappingXml(mapping));
+    after = found.at(-1)?.name ?? null;
+    return found.length === MAPPINGS_A_STEP;
+  };
+  await heavyRead(async (takeStep) => {
+    while (await takeStep(step, true)) continue;
   });
-  return { xml: { mappings: { mapping: mappings.map(mappingXml) } } };
+  return { xml: { mappings: { mapping: list } } };
 });
 
 export const getMapping = endpoint({
@@ -51,11 +67,11 @@ export const getMapping = endpoint({
   about: "As it was sent.",
   answers: ["mapping"],
 }, async ({ services, seller, params }) => {
-  const [mapping] = await services.db.read(
-    (sql) => mappingsOf(sql, seller.no, params.name),
+  const mapping = await services.db.read(
+    (sql) => findMapping(sql, seller.no, params.name),
     { seller: seller.no },
   );
-  if (mapping === undefined) throw notFound("mapping");
+  if (mapping === null) throw notFound("mapping");
   return { xml: { mapping: mappingXml(mapping) } };
 });
 
