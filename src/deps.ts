@@ -67,6 +67,11 @@ export interface Deps {
    * Tests make commits fail or slow with it.
    */
   beforeCommit?: () => void | Promise<void>;
+  /**
+   * Asked before each statement that has to change rows; true: it changes none,
+   * as one may on a cluster. Tests lose changes with it.
+   */
+  changesNothing?: () => boolean;
   /** Opens a connection to a SQLite file; `new DatabaseSync` unless given. */
   connectSqlite?: ConnectSqlite;
 }

@@ -58,10 +58,12 @@ export async function linkImages(
      WHERE seller_no = ? AND product_id = ? AND image_id =
        (SELECT id FROM images WHERE seller_no = ? AND url_key = ?)`,
     removed,
+    "any",
   );
   await tx.runMany(
     LINK,
     added,
+    "any",
   );
 }
 
@@ -106,11 +108,16 @@ export async function setChange(
     const lock = `SELECT 1 FROM products
       WHERE seller_no = ? AND id IN (${marks(list.length)})
       ORDER BY sku FOR UPDATE`;
-    await tx.runMany({ sqlite: "", postgres: lock }, [[sellerNo, ...list]]);
+    await tx.runMany(
+      { sqlite: "", postgres: lock },
+      [[sellerNo, ...list]],
+      "any",
+    );
   }
   await tx.runMany(
     "UPDATE products SET change_no = ? WHERE seller_no = ? AND id = ?",
     ids.map((id) => [change, sellerNo, id]),
+    "any",
   );
 }
 
@@ -127,6 +134,7 @@ function leaveRest(
        DO UPDATE SET product_id = excluded.product_id`,
     ),
     Array.from(new Set(imageIds), (id) => [sellerNo, id, BEFORE_ALL_IDS]),
+    1,
   );
 }
 
@@ -171,12 +179,14 @@ export async function touchRest(tx: Tx): Promise<number> {
     await tx.runMany(
       "DELETE FROM changed_images WHERE seller_no = ? AND image_id = ?",
       [[no, image]],
+      1,
     );
   } else {
     await tx.runMany(
       `UPDATE changed_images SET product_id = ?
        WHERE seller_no = ? AND image_id = ?`,
       [[products[products.length - 1].id, no, image]],
+      1,
     );
   }
   return products.length;

@@ -164,11 +164,13 @@ export async function useKey(
     `DELETE FROM idempotency_keys
      WHERE seller_no = ? AND key = ? AND expires_at <= ?`,
     [[sellerNo, key, now]],
+    "any",
   );
   await tx.runMany(
     `INSERT INTO idempotency_keys
        (seller_no, key, request_hash, ${column}, expires_at)
      VALUES (?, ?, ?, ?, ?)`,
     [[sellerNo, key, hash, id, now + KEY_LIFETIME_MS]],
+    1,
   );
 }

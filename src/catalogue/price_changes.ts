@@ -211,6 +211,7 @@ export function insertPriceRows(
     rows.map(({ changed_at, product_id, former_at, changes }) => [
       ...[sellerNo, changed_at, product_id, former_at, changes],
     ]),
+    1,
   );
 }
 

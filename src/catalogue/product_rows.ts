@@ -385,6 +385,7 @@ async function insertProducts(
       const keys: Param[] = [no, number + place, at, at, after.id];
       return keys.concat(is);
     }),
+    1,
   );
 }
 
@@ -399,6 +400,7 @@ async function deleteProducts(
   await tx.runMany(
     "DELETE FROM products WHERE seller_no = ? AND id = ?",
     deleted.map(({ before: { id } }) => [seller.no, id]),
+    1,
   );
   await tx.runMany(
     `INSERT INTO deleted_products
@@ -412,6 +414,7 @@ async function deleteProducts(
       number + place,
       seller.no,
     ]),
+    1,
   );
 }
 
@@ -469,6 +472,7 @@ async function updateAlike(
       values.push(sellerNo, before.id);
       return values;
     }),
+    1,
   );
   // bounded: two statements, sent together
   await Promise.all([
@@ -493,6 +497,7 @@ async function freeSkus(
   await tx.runMany(
     "UPDATE products SET sku = ? WHERE seller_no = ? AND id = ?",
     renamed.map(({ after: { id } }) => [`\u0001${id}`, sellerNo, id]),
+    1,
   );
 }
 

@@ -34,14 +34,17 @@ export async function insertRefusedProducts(
     `INSERT INTO refused_documents (seller_no, transaction_id, bytes, kept_bytes)
      VALUES (?, ?, ?, ?)`,
     [[sellerNo, transactionId, bytes, keptBytes]],
+    1,
   );
   await tx.runMany(
     insertInto("refused_products", [...OF, "product", "details", "more"]),
     rows,
+    1,
   );
   await tx.runMany(
     insertInto("refused_pieces", [...OF, "piece", "bytes"]),
     blocks.map((block, piece) => [sellerNo, transactionId, piece, block]),
+    1,
   );
 }
 
@@ -69,6 +72,7 @@ async function makeRoom(
       `DELETE FROM refused_documents
        WHERE seller_no = ? AND transaction_id = ?`,
       [[sellerNo, oldest!.transaction_id]],
+      1,
     );
     kept -= oldest!.kept_bytes;
   }

@@ -43,6 +43,7 @@ export async function insertTransaction(
     `INSERT INTO transactions (seller_no, results, ${OWN}, ${COUNTS})
      VALUES (${marks(values.length)})`,
     [values],
+    1,
   );
 }
 

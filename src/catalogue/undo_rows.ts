@@ -20,6 +20,7 @@ export async function keepUndo(
     `INSERT INTO undo_records (seller_no, transaction_id, created_at, record)
      VALUES (?, ?, ?, ?)`,
     [[sellerNo, transactionId, now, packUndo(changes)]],
+    1,
   );
 }
 
@@ -38,9 +39,9 @@ export async function findUndo(
 }
 
 /**
- * Deletes the record of a transaction that is being undone: it cannot be undone
- * again. Otherwise a seller that undoes its undo again and again would have all
- * of its products stored with each such request.
+ * Deletes the record of a transaction that is being undone, if it has one: it
+ * cannot be undone again. Otherwise a seller that undoes its undo again and again
+ * would have all of its products stored with each such request.
  */
 export async function deleteUndo(
   tx: Tx,
@@ -49,6 +50,7 @@ export async function deleteUndo(
   await tx.run(
     "DELETE FROM undo_records WHERE seller_no = ? AND transaction_id = ?",
     [sellerNo, transactionId],
+    "any",
   );
 }
 

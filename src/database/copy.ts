@@ -123,7 +123,7 @@ async function copyTable(
     const columns = Object.keys(rows[0]);
     const insert = insertInto(name, columns);
     const values = rows.map((row) => columns.map((column) => row[column]));
-    await target.write((tx) => tx.runMany(insert, values));
+    await target.write((tx) => tx.runMany(insert, values, 1));
     copied += rows.length;
   }
   return copied;

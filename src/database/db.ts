@@ -127,6 +127,48 @@ export interface Change {
   at: number;
 }
 
+/**
+ * How many rows a statement has to change: so many, or at least so many; `any`
+ * where none is right, too. It is never left out, because a statement that
+ * changes nothing reports no error: a cluster sends a statement that waited
+ * while its shard was divided to the shard of before, which has no rows.
+ */
+export type Expected = number | { readonly atLeast: number } | "any";
+
+/** The error of a statement that changed another number of rows; null: none. */
+export function conflictOf(
+  text: string,
+  changed: number,
+  expected: Expected,
+): DbError | null {
+  if (expected === "any") return null;
+  const isExact = typeof expected === "number";
+  if (isExact ? changed === expected : changed >= expected.atLeast) return null;
+  const wanted = isExact ? `${expected}` : `at least ${expected.atLeast}`;
+  const statement = text.trim().replaceAll(/\s+/g, " ").slice(0, NAMED_CHARS);
+  return new DbError(
+    "conflict",
+    `${changed} rows instead of ${wanted} were changed by: ${statement}`,
+  );
+}
+
+/** What several statements together have to change. */
+export function timesOf(expected: Expected, times: number): Expected {
+  if (expected === "any") return expected;
+  if (typeof expected === "number") return times * expected;
+  return { atLeast: times * expected.atLeast };
+}
+
+/** How much of a statement an error repeats. */
+const NAMED_CHARS = 120;
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof DbError && error.kind === "conflict";
+}
+
+/** How often a write is tried whose statements change too few rows. */
+export const CONFLICT_TRIES = 4;
+
 /** A write transaction; there is no other way to write. */
 export interface Tx extends Sql {
   /**
@@ -140,21 +182,32 @@ export interface Tx extends Sql {
    */
   readonly beside: number;
   /**
-   * Runs one statement; returns how many rows it changed. The result need not be
-   * awaited: the statement is part of the write, and may be awaited after it.
+   * Runs one statement; returns how many rows it changed. If that is not what is
+   * `expected`, the write is undone and runs again; after `CONFLICT_TRIES` it
+   * fails with a `conflict`. The result need not be awaited: the statement is
+   * part of the write, and may be awaited after it.
    */
-  run(query: Query, params?: readonly Param[]): Promise<number>;
-  /** Runs one statement that changes rows and returns them (`RETURNING`). */
-  returning<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
+  run(
+    query: Query,
+    params: readonly Param[],
+    expected: Expected,
+  ): Promise<number>;
+  /** As `run`; returns the rows that the statement changed (`RETURNING`). */
+  returning<T = Row>(
+    query: Query,
+    params: readonly Param[],
+    expected: Expected,
+  ): Promise<T[]>;
   /**
    * Runs a statement for each row of parameters, in order; an `Insert` for
-   * several rows at once. On an engine that is
+   * several rows at once. `expected` is for each row. On an engine that is
    * reached over a network it does not wait for the answer: an error may come
    * from a later call, or from the commit.
    */
   runMany(
     query: Query | Insert,
     rows: readonly (readonly Param[])[],
+    expected: Expected,
   ): Promise<void>;
   /**
    * Waits for the lock of this name, which the transaction then holds; nothing
@@ -241,6 +294,7 @@ export type RetryReason =
   | "undone" // another write of the commit failed
   | "deadlock" // the server ended it, for another transaction
   | "taken" // another transaction inserted the same key
+  | "conflict" // a statement did not change the rows that it had to
   | "lost"; // the connection broke before the commit
 
 /** Ignores everything. */
@@ -346,6 +400,7 @@ export type DbErrorKind =
   | "constraint" // any other constraint did
   | "full" // no room on the disk, or it fails
   | "busy" // another process holds the lock
+  | "conflict" // a statement did not change the rows that it had to
   | "away" // the server cannot be reached, or turns us away
   | "removed" // a file of it was removed or replaced
   | "unsure" // the server went away during the commit
@@ -373,6 +428,7 @@ export class DbError extends Error {
 const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   full: "the disk of the database is full or failing",
   busy: "another process holds the database's lock",
+  conflict: "statements do not change the rows that they have to",
   away: "the database cannot be reached",
   removed:
     "seller.db, seller.db-wal or seller.db-shm was removed or replaced; put seller.db back if it is gone, and restart the service",

@@ -8,8 +8,8 @@ import { type Db, DbError } from "./db.ts";
 /** Marks a database; `place` says where it is now, without a password. */
 export async function markMoved(db: Db, place: string): Promise<void> {
   await db.write(async (tx) => {
-    await tx.run("CREATE TABLE moved_to (place TEXT NOT NULL)");
-    await tx.run("INSERT INTO moved_to (place) VALUES (?)", [place]);
+    await tx.run("CREATE TABLE moved_to (place TEXT NOT NULL)", [], "any");
+    await tx.run("INSERT INTO moved_to (place) VALUES (?)", [place], 1);
   }, { order: "moved" });
 }
 

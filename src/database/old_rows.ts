@@ -68,6 +68,7 @@ export async function deleteOld(tx: Tx, old: OldRows): Promise<number> {
     await tx.runMany(
       `DELETE FROM ${table} WHERE seller_no = ? AND ${key} = ?`,
       rows.map(({ sellerNo, id }) => [sellerNo, id]),
+      1,
     );
     return rows.length;
   }
@@ -96,6 +97,7 @@ async function deletePast(
       key.map((one) => `${one} = ?`).join(" AND ")
     }`,
     rows.map((row) => key.map((column) => row[column])),
+    "any",
   );
   return rows.length;
 }
@@ -119,6 +121,7 @@ export async function deleteWhole(
     `DELETE FROM ${table}
      WHERE seller_no = ? AND id IN (${marks(list.length)})`,
     [sellerNo, ...list],
+    "any",
   );
   return deleted + ids.length;
 }
@@ -160,13 +163,14 @@ export async function deleteSome(
     return await tx.run(`DELETE FROM ${table} WHERE ${own}`, [
       sellerNo,
       ...params,
-    ]);
+    ], "any");
   }
   return await tx.run(
     `DELETE FROM ${table} WHERE seller_no = ? AND (${key.join(", ")}) IN (
        SELECT ${key.join(", ")} FROM ${table} WHERE ${own}
        ${order === undefined ? "" : `ORDER BY ${order}`} ${LIMIT})`,
     [sellerNo, sellerNo, ...params, portionOf(TABLES[table])],
+    "any",
   );
 }
 

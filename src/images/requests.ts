@@ -99,6 +99,7 @@ export async function takeImages(
         at,
         at,
       ]),
+      1,
     ),
     takenRows(tx, sellerNo, "url_key", images.map(({ key }) => key)),
   ]);
@@ -151,6 +152,7 @@ export async function dropUnrequested(
   await tx.runMany(
     "DELETE FROM images WHERE seller_no = ? AND id = ?",
     unused.map(([, { id }]) => [sellerNo, id]),
+    1,
   );
 }
 
@@ -193,7 +195,7 @@ export async function requestImages(
     return [sellerNo, transactionId, ordinal, image.id, refs, ...version];
   });
   await enqueue(tx, sellerNo, waiting.map(({ url }) => taken.get(url)!), at);
-  await tx.runMany(INSERT_WAITING, rows);
+  await tx.runMany(INSERT_WAITING, rows, 1);
 }
 
 const INSERT_WAITING = insertInto(
@@ -237,6 +239,7 @@ export async function enqueue(
        message = NULL, after_attempt = attempts, due_at = ?
      WHERE seller_no = ? AND id = ?`,
     images.filter(isSettled).map(({ id }) => [at, sellerNo, id]),
+    1,
   );
   const retried = images.filter((image) =>
     !isSettled(image) && attemptsBefore(image) > image.after_attempt
@@ -246,6 +249,7 @@ export async function enqueue(
        due_at = CASE WHEN lease_id IS NULL THEN ? ELSE due_at END
      WHERE seller_no = ? AND id = ?`,
     retried.map((image) => [attemptsBefore(image), at, sellerNo, image.id]),
+    1,
   );
 }
 
@@ -270,6 +274,7 @@ export async function retryImages(
   await tx.runMany(
     "UPDATE images SET state = state WHERE seller_no = ? AND id = ?",
     failed.map(({ id }) => [seller.no, id]),
+    1,
   );
   const ids = failed.map(({ id }) => id);
   const rows = await takenRows(tx, seller.no, "id", ids);
@@ -283,6 +288,7 @@ export async function retryImages(
       const before = attemptsBefore(taken.get(id)!);
       return [before, at, seller.no, transactionId, ordinal];
     }),
+    1,
   );
   const refs = failed.reduce((sum, image) => sum + image.refs, 0);
   await tx.run(
@@ -290,6 +296,7 @@ export async function retryImages(
        images_failed = images_failed - ?, finished_at = NULL
      WHERE seller_no = ? AND id = ?`,
     [refs, refs, seller.no, transactionId],
+    1,
   );
   const change = { pending: refs, failed: -refs };
   const changes = new Map([[transactionId, change]]);

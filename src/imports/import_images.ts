@@ -21,6 +21,7 @@ export async function insertImportImages(
   await tx.run(
     "INSERT INTO import_images (seller_no, import_id) VALUES (?, ?)",
     [sellerNo, importId],
+    1,
   );
 }
 
@@ -32,7 +33,7 @@ export async function addImportImages(
   change: ImagesChange,
   at: number,
 ): Promise<void> {
-  await tx.runMany(ADD, [added(sellerNo, importId, change, at)]);
+  await tx.runMany(ADD, [added(sellerNo, importId, change, at)], 1);
 }
 
 const ADD = `UPDATE import_images SET pending = pending + ?,
@@ -64,7 +65,7 @@ export async function addImagesOfParts(
   // In one order, so that no two writes wait for each other.
   const rows = imports.sort((a, b) => a.importId < b.importId ? -1 : 1)
     .map(({ id, importId }) => added(sellerNo, importId, changes.get(id)!, at));
-  await tx.runMany(ADD, rows);
+  await tx.runMany(ADD, rows, 1);
 }
 
 /** The imports of those of these transactions that are parts of one. */

@@ -68,6 +68,7 @@ export async function insertImport(
       row.undoes,
       row.name,
     ],
+    1,
   );
   await insertImportImages(tx, sellerNo, row.id);
 }
@@ -104,6 +105,7 @@ export async function beginImport(
       sellerNo,
       importId,
     ],
+    1,
   );
 }
 
@@ -117,6 +119,7 @@ export async function addBytes(
     `UPDATE imports SET bytes = bytes + ?, kept_bytes = kept_bytes + ?
      WHERE seller_no = ? AND id = ?`,
     [bytes, kept, sellerNo, importId],
+    1,
   );
   await addUsage(tx, sellerNo, "import_bytes", kept);
 }
@@ -255,7 +258,7 @@ export async function releaseImport(
   failed: boolean,
 ): Promise<void> {
   const set = failed ? ", failures = failures + 1" : "";
-  await settle(tx, IMPORTS, [settlement], set);
+  await settle(tx, IMPORTS, [settlement], "any", set);
 }
 
 /** How often the import failed since its last part that succeeded. */
@@ -328,6 +331,7 @@ export async function recordPart(
       sellerNo,
       importId,
     ],
+    1,
   );
 }
 
@@ -338,6 +342,7 @@ export async function setStoring(
   await tx.run(
     "UPDATE imports SET state = 'storing' WHERE seller_no = ? AND id = ?",
     [sellerNo, importId],
+    1,
   );
 }
 
@@ -354,6 +359,7 @@ export async function setDeleting(
     `UPDATE imports SET state = 'deleting', over_at = 0
      WHERE seller_no = ? AND id = ? AND ${SHOWN}`,
     [sellerNo, importId],
+    "any",
   );
 }
 
@@ -378,5 +384,6 @@ export async function endImport(
       sellerNo,
       importId,
     ],
+    1,
   );
 }

@@ -49,6 +49,7 @@ export async function insertParts(
       each.end_at,
       each.undoes,
     ]),
+    1,
   );
 }
 
@@ -97,6 +98,7 @@ export async function setChecked(
     `UPDATE import_parts SET versions = ?, results = ?
      WHERE seller_no = ? AND import_id = ? AND part = ?`,
     [versions, results, sellerNo, importId, part],
+    1,
   );
 }
 
@@ -124,6 +126,7 @@ export async function setStored(
     `UPDATE import_parts SET transaction_id = ?, versions = NULL,
        results = NULL WHERE seller_no = ? AND import_id = ? AND part = ?`,
     [transactionId, sellerNo, importId, part],
+    1,
   );
 }
 
@@ -142,6 +145,7 @@ export async function insertKeys(
   await tx.run(
     "UPDATE imports SET has_keys = 1 WHERE seller_no = ? AND id = ?",
     [sellerNo, importId],
+    1,
   );
   await tx.runMany(
     KEYS,
@@ -149,6 +153,7 @@ export async function insertKeys(
       keys,
       ([key, { product, line }]) => [sellerNo, importId, key, product, line],
     ),
+    "any",
   );
 }
 
@@ -210,6 +215,7 @@ export async function insertProblems(
   await tx.runMany(
     PROBLEMS,
     rows,
+    1,
   );
   return rows.reduce((sum, row) => sum + row[7].length, 0);
 }

@@ -80,6 +80,7 @@ export async function* sweepImportKeys(
       return await tx.run(
         "UPDATE imports SET has_keys = 0 WHERE seller_no = ? AND id = ?",
         [sellerNo, importId],
+        "any",
       );
     }, { ...MAINTENANCE, seller: sellerNo });
   }
@@ -116,6 +117,7 @@ export async function deleteImport(
            WHERE transactions.seller_no = import_parts.seller_no
              AND transactions.id = import_parts.transaction_id)`,
       key,
+      "any",
     );
     return Math.max(1, deleted);
   }
@@ -131,6 +133,7 @@ export async function deleteImport(
   return rest.deleted + await tx.run(
     "DELETE FROM imports WHERE seller_no = ? AND id = ?",
     key,
+    1,
   );
 }
 

@@ -26,6 +26,7 @@ export async function insertPieces(
   await tx.runMany(
     PIECES,
     pieces.map((bytes, n) => [sellerNo, importId, first + n, bytes]),
+    1,
   );
 }
 

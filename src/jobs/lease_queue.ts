@@ -115,6 +115,7 @@ export function claim<T>(
        RETURNING ${returning}`;
     }),
     [lease, leasedUntil(tx), sellerNo, sellerNo, ...params, limit],
+    "any",
   );
 }
 
@@ -129,6 +130,7 @@ export async function renew(
     `UPDATE ${table} SET lease_until = ?
      WHERE seller_no = ? AND id = ? AND lease_id = ?`,
     inLockOrder(leases).map((leased) => [until, ...keyOf(leased)]),
+    "any",
   );
   return until;
 }
@@ -147,13 +149,14 @@ export interface Settlement extends Leased {
 }
 
 /**
- * Ends leases that are still held. `set` begins with a comma and assigns the
- * values.
+ * Ends leases that are still held: `expected` is 1 if their rows are locked, and
+ * `any` if some may have ended. `set` begins with a comma and assigns the values.
  */
 export async function settle(
   tx: Tx,
   { table }: LeaseQueue,
   settlements: Iterable<Settlement>,
+  expected: 1 | "any",
   set = "",
 ): Promise<void> {
   await tx.runMany(
@@ -164,6 +167,7 @@ export async function settle(
       ...row.values ?? [],
       ...keyOf(row),
     ]),
+    expected,
   );
 }
 
@@ -175,7 +179,7 @@ export async function release(
   now: number,
 ): Promise<void> {
   const due = Array.from(leases, (leased) => ({ ...leased, dueAt: now }));
-  await settle(tx, queue, due);
+  await settle(tx, queue, due, "any");
 }
 
 /** The most expired leases that are released at once. */
@@ -260,6 +264,7 @@ export async function bringForward(
       `UPDATE ${table} SET ${column} = ${column} - ?
        WHERE ${of} AND ${column} > ? ${tx.ofPart()}`,
       [ms, behind],
+      "any",
     );
   await bring("due_at", WAITING, now);
   await bring("lease_until", LEASED, now + LEASE_MS);
@@ -295,6 +300,7 @@ export function correctTimes(
     await tx.runMany(
       `UPDATE ${table} SET ${column} = ? WHERE seller_no = ? AND id = ?`,
       rows.map(({ sellerNo, id }) => [now, sellerNo, id]),
+      1,
     );
     return rows.length;
   };

@@ -19,5 +19,6 @@ export async function setPosition(
     `INSERT INTO maintenance_positions (job, position) VALUES (?, ?)
      ON CONFLICT (job) DO UPDATE SET position = excluded.position`,
     [job, position],
+    1,
   );
 }

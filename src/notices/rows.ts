@@ -74,6 +74,7 @@ export async function insertNotices(
         ...[JSON.stringify(detail), sellerNo, sellerNo, kind, MOST],
       ];
     }),
+    "any",
   );
 }
 
@@ -89,6 +90,7 @@ export async function endNotices(
   await tx.runMany(
     `DELETE FROM notices WHERE seller_no = ? AND id = ? AND ${MAY_GO}`,
     inOrder(keys).map(({ sellerNo, id }) => [sellerNo, id]),
+    "any",
   );
 }
 
@@ -132,6 +134,7 @@ export async function noteSeen(
       ...[tx.beside, id, kind, "operator", now, now],
       ...[isSent ? null : now, isSent ? now : null, JSON.stringify(detail)],
     ]),
+    1,
   );
 }
 
@@ -140,6 +143,7 @@ export async function endUnseen(tx: Tx, before: number): Promise<void> {
   await tx.run(
     `DELETE FROM notices WHERE seller_no = ? AND seen_at < ? AND ${MAY_GO}`,
     [tx.beside, before],
+    "any",
   );
 }
 
@@ -260,6 +264,7 @@ export async function claimForSeller(
   await tx.runMany(
     "UPDATE notices SET message_id = ? WHERE seller_no = ? AND id = ?",
     rows.map(({ id }) => [mail.messageId, sellerNo, id]),
+    1,
   );
   return claimed(sellerNo, lease, mail, rows);
 }
@@ -281,6 +286,7 @@ async function putOff(tx: Tx, sellerNo: number, until: number): Promise<void> {
     `UPDATE notices SET due_at = ?
      WHERE seller_no = ? AND recipient = 'seller' AND due_at < ?`,
     [until, sellerNo, until],
+    "any",
   );
 }
 
@@ -324,6 +330,7 @@ export async function settleNotices(
         ...[Number(keepsId), sellerNo, id, lease],
       ];
     }),
+    "any",
   );
 }
 
@@ -332,6 +339,7 @@ export async function noteMailed(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(
     "UPDATE seller_counters SET mailed_at = ? WHERE seller_no = ?",
     [[tx.now(), sellerNo]],
+    "any",
   );
 }
 

@@ -66,6 +66,7 @@ export async function recordChanges(
       seller,
       detail,
     ]),
+    1,
   );
 }
 

@@ -44,6 +44,7 @@ function look(tx: Tx): Promise<number> {
     `INSERT INTO health (seller_no, looked_at) VALUES (?, ?)
      ON CONFLICT (seller_no) DO UPDATE SET looked_at = excluded.looked_at`,
     [tx.beside, tx.now()],
+    1,
   );
 }
 

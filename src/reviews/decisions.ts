@@ -166,6 +166,7 @@ async function store(
       seller.no,
       id,
     ]),
+    1,
   );
 }
 

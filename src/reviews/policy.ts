@@ -30,6 +30,7 @@ export async function setPolicy(
          WHERE seller_no = ? AND review <> 'none'`
       : `UPDATE sellers SET review = '${policy}' WHERE seller_no = ?`,
     [sellerNo],
+    policy === "none" ? "any" : 1,
   );
 }
 
@@ -62,6 +63,7 @@ async function* endReviews(
       `UPDATE sellers SET review = 'none'
        WHERE seller_no = ? AND review = 'ending'`,
       [seller],
+      "any",
     )
   );
 }
@@ -83,6 +85,7 @@ async function removeSome(tx: Tx, sellerNo: number): Promise<number> {
     `UPDATE products SET review_state = NULL, review_at = NULL, review = NULL
      WHERE seller_no = ? AND id = ?`,
     products.map(({ id }) => [sellerNo, id]),
+    1,
   );
   return products.length;
 }

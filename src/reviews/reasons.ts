@@ -39,7 +39,7 @@ export async function writeReasons(
   tx: Tx,
   reasons: readonly ListedReason[],
 ): Promise<void> {
-  await tx.run("DELETE FROM review_reasons");
+  await tx.run("DELETE FROM review_reasons", [], "any");
   await tx.runMany(
     insertInto("review_reasons", ["code", "place", "field", "message"]),
     reasons.map(({ code, field, message }, place) => [
@@ -48,6 +48,7 @@ export async function writeReasons(
       field,
       message,
     ]),
+    1,
   );
 }
 

@@ -56,5 +56,6 @@ async function writeReviews(
       sellerNo,
       id,
     ]),
+    1,
   );
 }

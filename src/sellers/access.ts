@@ -97,7 +97,7 @@ const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
  * other.
  */
 export async function holdSeller(tx: Tx, sellerNo: number): Promise<void> {
-  await tx.runMany(lockOf("FOR KEY SHARE"), [[sellerNo]]);
+  await tx.runMany(lockOf("FOR KEY SHARE"), [[sellerNo]], "any");
 }
 
 /**
@@ -105,7 +105,7 @@ export async function holdSeller(tx: Tx, sellerNo: number): Promise<void> {
  * all three locks.
  */
 export async function outlastHolds(tx: Tx, sellerNo: number): Promise<void> {
-  await tx.runMany(lockOf("FOR UPDATE"), [[sellerNo]]);
+  await tx.runMany(lockOf("FOR UPDATE"), [[sellerNo]], "any");
 }
 
 /**
@@ -113,7 +113,7 @@ export async function outlastHolds(tx: Tx, sellerNo: number): Promise<void> {
  * itself and `outlastHolds`; comes before `holdSeller`, which goes on beside it.
  */
 export async function oneWriteAtATime(tx: Tx, sellerNo: number): Promise<void> {
-  await tx.runMany(lockOf("FOR NO KEY UPDATE"), [[sellerNo]]);
+  await tx.runMany(lockOf("FOR NO KEY UPDATE"), [[sellerNo]], "any");
 }
 
 /** Waits for the writes that hold a seller; later ones see that it is removed. */
@@ -122,6 +122,7 @@ export async function endHolds(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(
     "UPDATE seller_counters SET removed = 1 WHERE seller_no = ?",
     [[sellerNo]],
+    "any",
   );
 }
 

@@ -84,7 +84,7 @@ function column(read: (text: string) => Read<string | number | null>) {
     tx.run(`UPDATE sellers SET ${attribute} = ? WHERE id = ?`, [
       readValue(attribute, value, read),
       seller.id,
-    ]);
+    ], 1);
 }
 
 const setStatus = column(wordReader(SELLER_STATUSES));

@@ -32,6 +32,7 @@ export async function setEmail(
     value === ""
       ? [null, null, null, seller.id]
       : [value, clock.now(), key, seller.id],
+    1,
   );
   await forgetNotices(tx, seller);
 }
@@ -53,6 +54,7 @@ async function forgetNotices(tx: Tx, { no }: Seller): Promise<void> {
     `DELETE FROM notices WHERE seller_no = ? AND recipient = 'seller'
        AND lease_id IS NULL`,
     [no],
+    "any",
   );
 }
 
@@ -106,6 +108,7 @@ export async function subscribe(
        email_since = CASE WHEN ? = 1 THEN ? ELSE email_since END
      WHERE id = ?`,
     [isOn ? null : now, isOn ? 1 : 0, now, seller.id],
+    1,
   );
   await forgetNotices(tx, seller);
 }

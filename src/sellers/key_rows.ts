@@ -59,6 +59,7 @@ export async function addKey(
       clock.now(),
       ...rightsColumns(rights),
     ],
+    1,
   );
   return { keyId, apiKey, label, rights };
 }
@@ -90,6 +91,7 @@ export async function revokeKey(
   const changed = await tx.run(
     "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?",
     [clock.now(), keyId],
+    "any",
   );
   return changed > 0;
 }
@@ -103,7 +105,7 @@ export async function endKey(
   await tx.run("UPDATE api_keys SET expires_at = ? WHERE id = ?", [
     expiresAt,
     keyId,
-  ]);
+  ], 1);
 }
 
 /** Deletes keys of a seller. */
@@ -115,10 +117,12 @@ export async function forgetKeys(
   await tx.runMany(
     "DELETE FROM key_uses WHERE seller_no = ? AND key_id = ?",
     ids.map((id) => [sellerNo, id]),
+    "any",
   );
   await tx.runMany(
     "DELETE FROM api_keys WHERE seller_no = ? AND id = ?",
     ids.map((id) => [sellerNo, id]),
+    1,
   );
 }
 

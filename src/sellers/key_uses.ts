@@ -56,7 +56,7 @@ export class KeyUses {
       byPart(this.#db, uses).map(async ([part, own]) => {
         try {
           await part.write((tx) =>
-            tx.runMany(NOTE, own.sort(byKey).map(valuesOf))
+            tx.runMany(NOTE, own.sort(byKey).map(valuesOf), "any")
           );
         } catch (error) {
           for (const { keyId } of own) this.#noted.delete(keyId);

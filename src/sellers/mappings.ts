@@ -143,6 +143,7 @@ export async function putMapping(
      ON CONFLICT (seller_no, name) DO UPDATE SET
        updated_at = excluded.updated_at, content = excluded.content`,
     [sellerNo, name, tx.now(), JSON.stringify(mapping)],
+    1,
   );
   const row = await tx.get<{ n: number }>(
     "SELECT COUNT(*) AS n FROM mappings WHERE seller_no = ?",
@@ -204,6 +205,7 @@ export async function deleteMapping(
   const deleted = await tx.run(
     "DELETE FROM mappings WHERE seller_no = ? AND name = ?",
     [sellerNo, name],
+    "any",
   );
   return deleted > 0;
 }

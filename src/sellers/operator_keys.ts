@@ -48,6 +48,7 @@ export async function addOperatorKey(
         `INSERT INTO operator_keys (id, name, hash, read_only, created_at)
          VALUES (?, ?, ?, ?, ?)`,
         row,
+        1,
       ), `${quote(name)} is in use already.`);
     const detail = readOnly ? `${name} (read-only)` : name;
     return [key, { seller: null, detail }];
@@ -73,6 +74,7 @@ export function revokeOperatorKey(
       `UPDATE operator_keys SET revoked_at = ?
        WHERE name = ? AND revoked_at IS NULL`,
       [services.deps.clock.now(), name],
+      "any",
     );
     if (changed > 0) return [undefined, { seller: null, detail: name }];
     throw new ServiceError(

@@ -180,6 +180,7 @@ export class RefusalLog {
           ...["code", "message", "size", "details", "more", "dry_run"],
         ]),
         rows,
+        1,
       );
       const repeats = sellers.flatMap((no) =>
         Array.from(waiting.get(no)!.repeats, ([id, times]) => [times, no, id])
@@ -187,6 +188,7 @@ export class RefusalLog {
       await tx.runMany(
         "UPDATE refusals SET times = times + ? WHERE seller_no = ? AND id = ?",
         repeats,
+        "any",
       );
       // A clock that was fast gave them greater ids than all later ones.
       await tx.runMany(
@@ -196,8 +198,9 @@ export class RefusalLog {
           const latest = this.#deps.clock.now() + CLOCK_SLACK_MS;
           return last === undefined ? [] : [[no, last.id, latest]];
         }),
+        "any",
       );
-      await tx.runMany(DELETE_EXCESS, sellers.map((no) => [no, no]));
+      await tx.runMany(DELETE_EXCESS, sellers.map((no) => [no, no]), "any");
     });
   }
 }

@@ -42,10 +42,11 @@ export async function addSeller(
       `INSERT INTO sellers (id, seller_no, name, webhook_secret, created_at)
        VALUES (?, ?, ?, ?, ?)`,
       [id, no, name, webhookSecret, clock.now()],
+      1,
     ), taken(name));
   await tx.runMany("INSERT INTO seller_counters (seller_no) VALUES (?)", [
     [no],
-  ]);
+  ], 1);
   const key = await addKey(tx, { clock, ids }, no, { apiKey });
   return { seller: { id, no, name }, webhookSecret, ...key };
 }
@@ -63,6 +64,8 @@ async function takeSellerNo(tx: Tx): Promise<number> {
        THEN (SELECT MAX(seller_no) FROM sellers) ELSE last END
      WHERE id = 1
      RETURNING last`,
+    [],
+    1,
   );
   return last;
 }
@@ -75,7 +78,8 @@ export async function renameSeller(
 ): Promise<void> {
   checkName(name);
   await giveName(
-    () => tx.run("UPDATE sellers SET name = ? WHERE id = ?", [name, sellerId]),
+    () =>
+      tx.run("UPDATE sellers SET name = ? WHERE id = ?", [name, sellerId], 1),
     taken(name),
   );
 }
@@ -100,6 +104,7 @@ export async function markRemoved(
      WHERE id = ? AND status <> 'removed'`,
     // Its control character cannot occur in a name.
     [`\u0001${sellerId}`, sellerId],
+    "any",
   );
   return changed > 0;
 }

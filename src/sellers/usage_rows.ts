@@ -125,7 +125,7 @@ export async function addUsage(
   resource: Resource,
   amount: number,
 ): Promise<void> {
-  if (amount !== 0) await tx.runMany(INSERT[resource], [[sellerNo, amount]]);
+  if (amount !== 0) await tx.runMany(INSERT[resource], [[sellerNo, amount]], 1);
 }
 
 /**
@@ -137,5 +137,5 @@ export async function lockUsage(
   sellerNo: number,
   resource: "image_bytes",
 ): Promise<void> {
-  await tx.runMany(INSERT[resource], [[sellerNo, 0]]);
+  await tx.runMany(INSERT[resource], [[sellerNo, 0]], 1);
 }

@@ -316,8 +316,13 @@ export async function sweepDeliveries(
     await tx.runMany(
       `DELETE FROM events WHERE ${theirs} AND reference IS NULL`,
       events,
+      "any",
     );
-    await tx.runMany(`UPDATE events SET body = NULL WHERE ${theirs}`, events);
+    await tx.runMany(
+      `UPDATE events SET body = NULL WHERE ${theirs}`,
+      events,
+      "any",
+    );
     await deleteDeliveries(tx, old);
     return old.length;
   }
@@ -332,6 +337,7 @@ export async function sweepDeliveries(
   await tx.runMany(
     "UPDATE events SET body = NULL WHERE seller_no = ? AND id = ?",
     old.map(({ sellerNo, id }) => [sellerNo, id]),
+    1,
   );
   return old.length;
 }
@@ -345,9 +351,11 @@ async function deleteDeliveries(
   await tx.runMany(
     "DELETE FROM delivery_attempts WHERE seller_no = ? AND delivery_id = ?",
     keys,
+    "any",
   );
   await tx.runMany(
     "DELETE FROM deliveries WHERE seller_no = ? AND id = ?",
     keys,
+    1,
   );
 }

@@ -183,6 +183,7 @@ export async function setDelivery(
     `UPDATE events SET delivery_id = ?
      WHERE seller_no = ? AND id = ? AND delivery_id IS NULL`,
     [id, sellerNo, eventId],
+    "any",
   );
   return changed > 0;
 }

@@ -45,17 +45,17 @@ const LOCK_SELLER = {
  * most `NUMBERED_AT_ONCE`.
  */
 export async function numberEvents(tx: Tx, sellerNo: number): Promise<number> {
-  await tx.runMany(LOCK_SELLER, [[sellerNo]]);
+  await tx.runMany(LOCK_SELLER, [[sellerNo]], "any");
   const events = await tx.returning<{ number: number }>(NUMBER, [
     sellerNo,
     sellerNo,
     NUMBERED_AT_ONCE,
     sellerNo,
-  ]);
+  ], "any");
   if (events.length === 0) return 0;
   const last = events.reduce((last, { number }) => Math.max(last, number), 0);
   const update =
     "UPDATE seller_counters SET last_event_no = ? WHERE seller_no = ?";
-  await tx.runMany(update, [[last, sellerNo]]);
+  await tx.runMany(update, [[last, sellerNo]], 1);
   return events.length;
 }

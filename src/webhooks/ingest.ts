@@ -158,7 +158,7 @@ async function record(
   const inserted = insertEvent(tx, { ...event, body, delivery, createdAt });
   if (delivery !== null) {
     const key = { sellerNo: event.sellerNo, id: delivery.id };
-    await insertDelivery(tx, key, id, delivery.webhook, createdAt);
+    await insertDelivery(tx, key, id, delivery.webhook, createdAt, "any");
   }
   return { inserted };
 }

@@ -116,6 +116,6 @@ async function deliverFirst(
 ): Promise<boolean> {
   const key = { sellerNo: webhook.sellerNo, id };
   if (!await setDelivery(tx, eventId, key)) return false;
-  await insertDelivery(tx, key, eventId, webhook, now);
+  await insertDelivery(tx, key, eventId, webhook, now, 1);
   return true;
 }

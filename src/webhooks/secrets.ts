@@ -53,6 +53,7 @@ export async function rotateWebhookSecret(
     `UPDATE sellers SET webhook_secret = ?, former_webhook_secrets = ?
      WHERE id = ?`,
     [secrets.current, JSON.stringify(secrets.former), sellerId],
+    1,
   );
   return toRotated(secrets);
 }
@@ -75,6 +76,7 @@ export async function rotateOwnSecret(
     `UPDATE webhooks SET secret = ?, former_secrets = ?
      WHERE seller_no = ? AND id = ?`,
     [secrets.current, JSON.stringify(secrets.former), sellerNo, row.id],
+    1,
   );
   return toRotated(secrets);
 }
@@ -138,6 +140,7 @@ export async function forgetFormerSecrets(
     `UPDATE ${table} SET ${column} = ?
      WHERE seller_no = ? AND id = ? AND ${column} = ?`,
     left.map(({ no, id, signing, former }) => [signing, no, id, former]),
+    "any",
   );
   return left.length;
 }

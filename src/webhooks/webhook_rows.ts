@@ -35,6 +35,7 @@ export async function putWebhook(
       `INSERT INTO webhooks (id, seller_no, trigger_name, url, format,
          failures, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?)`,
       [ids.uuid(), sellerNo, trigger, url, format, now, now],
+      1,
     );
     return;
   }
@@ -47,6 +48,7 @@ export async function putWebhook(
        disabled_at = NULL, updated_at = ?
      WHERE seller_no = ? AND id = ?`,
     [url, format, now, sellerNo, former.id],
+    1,
   );
   const key = { sellerNo, id: former.id };
   await hastenDeliveries(tx, key, now);
@@ -145,6 +147,7 @@ export async function deleteWebhook(
   await tx.run(
     "DELETE FROM webhooks WHERE seller_no = ? AND id = ?",
     [sellerNo, webhook.id],
+    1,
   );
   await moveDeliveries(tx, key, TRANSITIONS.cancel, clock.now());
   return true;

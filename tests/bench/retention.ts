@@ -46,6 +46,7 @@ async function fill(db: Db): Promise<void> {
          crashes, created_at)
        VALUES (?, ?, ?, ?, 'https://images.example', 'failed', 5, 0, 0)`,
       [seller.no, image, urlKey(url), url],
+      "any",
     )
   );
   const now = Date.now();
@@ -60,6 +61,7 @@ async function fill(db: Db): Promise<void> {
            images_pending, images_stored, images_reused, images_failed, results)
          VALUES (?, ?, ?, ?, 0, 250, 0, 0, 0, 0, 0, 0, ?, ?)`,
         ids.map((id) => [seller.no, id, at, at, IMAGES, RESULTS]),
+        "any",
       );
       await tx.runMany(
         `INSERT INTO transaction_images (seller_no, transaction_id, ordinal,
@@ -71,6 +73,7 @@ async function fill(db: Db): Promise<void> {
             (_, n) => [seller.no, id, n, image, at],
           )
         ),
+        "any",
       );
     });
   }

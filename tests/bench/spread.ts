@@ -331,7 +331,7 @@ async function scriptsOf(
       (tx) =>
         tx.run(`UPDATE products SET id = ${idOf("sku")} WHERE seller_no = ?`, [
           to.no,
-        ]),
+        ], "any"),
       { seller: to.no },
     );
     const server = await db.spread?.locate(to.no);

@@ -434,6 +434,7 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
          i % 2, 'in_stock', '1', 'SEK', 'new', 'T', '[]', '[]', '[]', ''
        FROM n`,
       [app.sellerNo],
+      "any",
     ), { seller: app.sellerNo });
   const ran: (number | string)[] = [];
   let now = 0;

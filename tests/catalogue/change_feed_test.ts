@@ -310,6 +310,7 @@ contract.test("the status has waiting work, failures and the counts of the last 
          failing_since, created_at, updated_at)
        VALUES (?, 1, 'order_paid', 'https://x.example/', 3, ?, 0, 0)`,
       [systemIds.uuid(), now],
+      "any",
     )
   );
   const status = (await app.call("/operator_api/status", { key: "op" })).xml;

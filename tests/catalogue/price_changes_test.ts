@@ -350,17 +350,17 @@ function counted(tx: Tx): { tx: Tx; cost: Record<string, number> } {
       return row;
     },
     returning: async <T>(...[query, params]: Parameters<Tx["returning"]>) => {
-      const rows = await tx.returning<T>(query, params);
+      const rows = await tx.returning<T>(query, params, "any");
       count(rows, params?.length ?? 0);
       return rows;
     },
     run: async (...[query, params]) => {
       count([], params?.length ?? 0);
-      return await tx.run(query, params);
+      return await tx.run(query, params, "any");
     },
     runMany: async (query, lists) => {
       count(lists, lists.flat().length);
-      await tx.runMany(query, lists);
+      await tx.runMany(query, lists, "any");
     },
   };
   return { tx: spy, cost };

@@ -32,7 +32,7 @@ async function setLimit(app: TestApp, limit: number | null): Promise<void> {
     tx.run("UPDATE sellers SET product_limit = ? WHERE id = ?", [
       limit,
       app.sellerId,
-    ])
+    ], "any")
   );
 }
 

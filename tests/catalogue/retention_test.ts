@@ -57,11 +57,12 @@ bothEngines.test("uploads: those that are final go, in small writes", async () =
          image_id, refs, status, attempts, after_attempt, created_at)
        SELECT 1, ?, ?, id, 1, 'failed', 1, 0, 0 FROM images LIMIT 1`,
       Array.from({ length: 1_199 }, (_, n) => [final, n + 1]),
+      "any",
     );
     await tx.run("UPDATE transactions SET finished_at = ? WHERE id = ?", [
       bench.deps.clock.now(),
       final,
-    ]);
+    ], "any");
   });
   assertEquals(await sweep(bench, 89), []);
   assertEquals(await sweep(bench, 400, { keepUploadsDays: 0 }), []);
@@ -98,16 +99,18 @@ bothEngines.test("uploads: refused products go before their upload, in small wri
   const id = await bench.upload(["https://images.example/a.png"]);
   const { no } = await bench.seller("acme");
   await bench.db.write(async (tx) => {
-    await tx.run("UPDATE transactions SET finished_at = 0");
+    await tx.run("UPDATE transactions SET finished_at = 0", [], "any");
     await tx.run(
       `INSERT INTO refused_documents
          (seller_no, transaction_id, bytes, kept_bytes) VALUES (?, ?, 100, 100)`,
       [no, id],
+      "any",
     );
     await tx.runMany(
       `INSERT INTO refused_pieces (seller_no, transaction_id, piece, bytes)
        VALUES (?, ?, ?, ?)`,
       Array.from({ length: 100 }, (_, n) => [no, id, n, new Uint8Array(1)]),
+      "any",
     );
   });
   // 64 pieces with the image; 36 with the transaction.

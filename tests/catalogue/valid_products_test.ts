@@ -369,7 +369,9 @@ contract.test(
       "A-0 created",
       "L refused",
     ]);
-    await app.app.db.write((tx) => tx.run("DELETE FROM transactions"));
+    await app.app.db.write((tx) =>
+      tx.run("DELETE FROM transactions", [], "any")
+    );
     const left = await app.app.db.read(async (sql) => [
       ...await sql.all("SELECT piece FROM refused_pieces"),
       ...await sql.all("SELECT product FROM refused_products"),

@@ -353,7 +353,9 @@ Deno.test("webhook recover delivers events for which there was no webhook", asyn
   await until(() => bench.sink.received.length === 1);
   assertEquals(bench.sink.received[0].headers.get("webhook-id"), eventId);
 
-  await bench.db.write((tx) => tx.run("UPDATE webhooks SET disabled_at = 1"));
+  await bench.db.write((tx) =>
+    tx.run("UPDATE webhooks SET disabled_at = 1", [], "any")
+  );
   await bench.emit("order-2");
   assertEquals(
     await recover("--since", "2026-11-20", "--until", "2026-11-21"),

@@ -199,6 +199,7 @@ async function exhaust({ app: { db }, sellerNo }: TestApp): Promise<void> {
       `UPDATE deliveries SET state = 'exhausted', due_at = NULL, settled_at = ?
        WHERE seller_no = ? AND due_at IS NOT NULL`,
       [tx.now(), sellerNo],
+      "any",
     ), { seller: sellerNo });
 }
 

@@ -197,7 +197,7 @@ async function askForFailures(bodies: Bodies): Promise<void> {
       `Content-Type: text/xml\r\nX-Service-Auth: ${app.key}\r\n\r\n<web`,
   );
   check(bodies, "late body, 408", bodyOf(await passing(clock, half)));
-  await app.app.db.write((tx) => tx.run("DROP TABLE webhooks"));
+  await app.app.db.write((tx) => tx.run("DROP TABLE webhooks", [], "any"));
   keep(bodies, "failure", await app.call("/seller_api/webhooks"));
   await app.app.db.close();
   keep(bodies, "no database", await app.call("/seller_api/webhooks"));

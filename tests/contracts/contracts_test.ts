@@ -198,6 +198,8 @@ bothForms.test("every kind of answer of the running service is valid", async () 
   await app.app.db.write((tx) =>
     tx.run(
       "UPDATE webhooks SET disabled_at = 5, failing_since = 4, failures = 9 WHERE trigger_name = 'order_paid'",
+      [],
+      "any",
     )
   );
   await get("webhooks", hooks);

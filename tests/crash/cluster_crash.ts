@@ -124,9 +124,13 @@ class ClusterCrash {
     await this.#cluster.db.write(async (tx) => {
       await tx.run(
         "UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL",
+        [],
+        "any",
       );
       await tx.run(
         "UPDATE deliveries SET lease_until = 0 WHERE lease_id IS NOT NULL",
+        [],
+        "any",
       );
     });
   }

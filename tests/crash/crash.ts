@@ -185,7 +185,11 @@ class CrashRun {
   async endLeases(): Promise<void> {
     const db = await openSqlite(`${this.#folder}/seller.db`);
     await db.write((tx) =>
-      tx.run("UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL")
+      tx.run(
+        "UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL",
+        [],
+        "any",
+      )
     );
     await db.close();
   }

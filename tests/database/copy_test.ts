@@ -154,10 +154,12 @@ for (
       )
     );
     const value = change.includes("api_keys") ? first!.no : first!.name;
-    assertEquals(await target.write((tx) => tx.run(change, [value])), 1);
+    assertEquals(await target.write((tx) => tx.run(change, [value], "any")), 1);
     await source.write((tx) =>
       tx.run(
         "INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (0, 0, 'z', 0, 1)",
+        [],
+        "any",
       )
     );
     await assertRejects(() => copy(source, target), CopyRefused);
@@ -175,6 +177,7 @@ Deno.test("copy: a target with more rows than its source is refused", async () =
       [
         2 ** 45,
       ],
+      "any",
     )
   );
   await assertRejects(() => copy(source, target), CopyRefused, "hourly_counts");
@@ -185,9 +188,9 @@ Deno.test("copy: what changed meanwhile is named by its table", async () => {
   const { source, target } = databases;
   await copy(source, target);
   await source.write((tx) =>
-    tx.run("UPDATE products SET title = title || '.'")
+    tx.run("UPDATE products SET title = title || '.'", [], "any")
   );
-  await source.write((tx) => tx.run("DELETE FROM hourly_counts"));
+  await source.write((tx) => tx.run("DELETE FROM hourly_counts", [], "any"));
   const error = await assertRejects(
     () => compare(source, target),
     Error,

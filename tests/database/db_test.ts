@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Deps, jsonLog } from "../../src/deps.ts";
 import {
+  CONFLICT_TRIES,
   type Db,
   DbError,
   insertInto,
@@ -115,7 +116,7 @@ onEach("a write that throws undoes its own work and no other's", async (db) => {
     db.write(add("a", 10)),
     db.write(add("a", -1_000)),
     db.write(async (tx) => {
-      await tx.run("SELEC");
+      await tx.run("SELEC", [], "any");
     }),
     db.write(add("a", 100)),
   ]);
@@ -199,7 +200,7 @@ onEach(
     const outcomes = await Promise.allSettled([
       share("1", add()),
       share("2", async (tx) => {
-        seen.push(await tx.returning(sql));
+        seen.push(await tx.returning(sql, [], "any"));
         throw new Error("no");
       }),
       share("3", add()),
@@ -218,7 +219,11 @@ onEach(
   async (db) => {
     const names = ["a", "b", "c"];
     await db.write((tx) =>
-      tx.run("INSERT INTO counters (name, n) VALUES ('b', 0), ('c', 0)")
+      tx.run(
+        "INSERT INTO counters (name, n) VALUES ('b', 0), ('c', 0)",
+        [],
+        "any",
+      )
     );
     const seen: number[] = [];
     const raise = (n: number) =>
@@ -230,7 +235,7 @@ onEach(
         );
         await tx.runMany("UPDATE counters SET n = ? WHERE name = ?", [
           [row!.n + 1, name],
-        ]);
+        ], "any");
         tx.onCommit(() => void (name === "a" && seen.push(n)));
       }, { shared: { kind: "test", key: names[n % 3] } });
     const writes: Promise<void>[] = [];
@@ -298,7 +303,10 @@ onEach(
   "errors have a kind that does not depend on the engine",
   async (db, reopen) => {
     const kindOf = async (sql: string) =>
-      (await assertRejects(() => db.write((tx) => tx.run(sql)), DbError)).kind;
+      (await assertRejects(
+        () => db.write((tx) => tx.run(sql, [], "any")),
+        DbError,
+      )).kind;
     const insert = (values: string) =>
       `INSERT INTO counters (name, n) VALUES (${values})`;
     assertEquals(await kindOf(insert("'a', 1")), "unique");
@@ -384,6 +392,7 @@ onEach("values come back as they were stored", async (db) => {
     tx.runMany(
       "INSERT INTO counters (name, n, body) VALUES (?, ?, ?)",
       names.map((name, i) => [name, Number.MAX_SAFE_INTEGER - i, body]),
+      "any",
     )
   );
   const rows = await db.read((sql) =>
@@ -406,10 +415,10 @@ onEach("values come back as they were stored", async (db) => {
 onEach("a read of one statement makes no second one", async (db) => {
   const count = (sql: Sql) =>
     sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM counters");
-  await db.write((tx) => tx.run("DELETE FROM counters"));
+  await db.write((tx) => tx.run("DELETE FROM counters", [], "any"));
   assertEquals(await db.read(count, { single: true }), { n: 0 });
   await db.write((tx) =>
-    tx.run("INSERT INTO counters (name, n) VALUES ('a', 1)")
+    tx.run("INSERT INTO counters (name, n) VALUES ('a', 1)", [], "any")
   );
   assertEquals(await db.read(count, { single: true }), { n: 1 });
   const twice = async (sql: Sql) => [await count(sql), await count(sql)];
@@ -427,7 +436,7 @@ onEach("a rejected write leaves nothing, also of what it began", async (db) => {
   const rest: Promise<unknown>[] = [];
   const insert = async (tx: Tx, n: number) => {
     for (let part = 0; part < 3; part++) {
-      await tx.run(INSERT, [`${n} ${part}`]);
+      await tx.run(INSERT, [`${n} ${part}`], "any");
       if (n === 50) throw new Error("no");
     }
   };
@@ -436,7 +445,7 @@ onEach("a rejected write leaves nothing, also of what it began", async (db) => {
     () =>
       db.write((tx) => {
         rest.push(...numbers.map((n) => insert(tx, n)));
-        rest.push(tx.runMany(INSERT, numbers.map((n) => [`many ${n}`])));
+        rest.push(tx.runMany(INSERT, numbers.map((n) => [`many ${n}`]), "any"));
         return Promise.all(rest);
       }),
     Error,
@@ -459,9 +468,9 @@ onEach("statements fail after the end of their transaction", async (db) => {
     (tx) => tx.all("SELECT 1"),
     (tx) => tx.get("SELECT 1"),
     (tx) => tx.changeHorizon(),
-    (tx) => tx.run(INSERT, ["late"]),
-    (tx) => tx.runMany(INSERT, [["late"], ["later"]]),
-    (tx) => tx.runMany(INSERT, [["late"]]),
+    (tx) => tx.run(INSERT, ["late"], "any"),
+    (tx) => tx.runMany(INSERT, [["late"], ["later"]], "any"),
+    (tx) => tx.runMany(INSERT, [["late"]], "any"),
     (tx) => tx.lock("late"),
     (tx) => tx.takeChanges(1, 1),
     (tx) => tx.onCommit(() => {}),
@@ -502,8 +511,8 @@ onEach(
   async (db) => {
     const many = Array.from({ length: 3_000 }, (_, n) => [`${n}`]);
     await db.write((tx) => {
-      tx.runMany(INSERT, many);
-      tx.run(INSERT, ["last"]);
+      tx.runMany(INSERT, many, "any");
+      tx.run(INSERT, ["last"], "any");
       return Promise.resolve();
     });
     const count = async () => {
@@ -518,7 +527,7 @@ onEach(
         () =>
           db.write(async (tx) => {
             await add()(tx);
-            tx.runMany(INSERT, rows).catch(() => {});
+            tx.runMany(INSERT, rows, "any").catch(() => {});
           }),
         DbError,
       );
@@ -526,7 +535,7 @@ onEach(
     }
     const passedOver = db.write(async (tx) => {
       await add()(tx);
-      await tx.run(INSERT, ["a"]).catch(() => {});
+      await tx.run(INSERT, ["a"], "any").catch(() => {});
     });
     assertEquals(
       (await assertRejects(() => passedOver, DbError)).kind,
@@ -543,7 +552,7 @@ onEach(
     console.log(`DB_SEED=${seed}`);
     const random = new Random(seed);
     const rest: Promise<unknown>[] = [];
-    const part = (tx: Tx, n: number) => tx.run(INSERT, [`part of ${n}`]);
+    const part = (tx: Tx, n: number) => tx.run(INSERT, [`part of ${n}`], "any");
     const later = async (tx: Tx, n: number) => {
       for (let turn = n % 5; turn > 0; turn--) await tx.get("SELECT 1");
       await part(tx, n);
@@ -552,7 +561,8 @@ onEach(
       call.catch(() => {});
       rest.push(call);
     };
-    const fails = (tx: Tx) => tx.runMany(INSERT, [["a"]]).catch(() => {});
+    const fails = (tx: Tx) =>
+      tx.runMany(INSERT, [["a"]], "any").catch(() => {});
     const no = () => Promise.reject(new Error("no"));
     const habits: ((tx: Tx, n: number) => unknown)[] = [
       part,
@@ -598,10 +608,11 @@ onEach(
 onEach("text is ordered by its bytes", async (db) => {
   const names = ["Z", "a", "a b", "a-b", "ab", "z", "Å", "å", "～", "🦆"];
   await db.write(async (tx) => {
-    await tx.run("DELETE FROM counters");
+    await tx.run("DELETE FROM counters", [], "any");
     await tx.runMany(
       "INSERT INTO counters (name, n) VALUES (?, 0)",
       names.toReversed().map((name) => [name]),
+      "any",
     );
   });
   const sorted = async (sql: Sql) => {
@@ -630,12 +641,12 @@ onEach("run() counts rows; runMany() takes any number of them", async (db) => {
     "ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n",
   );
   const count = await db.write(async (tx) => {
-    await tx.runMany(insert, []);
-    await tx.runMany(insert, rows);
+    await tx.runMany(insert, [], "any");
+    await tx.runMany(insert, rows, "any");
     await tx.runMany("UPDATE counters SET n = n + ? WHERE name = ?", [
       ...rows.map(([name, n]) => [Number(n), name]),
-    ]);
-    return await tx.run("DELETE FROM counters WHERE n < ?", [100]);
+    ], "any");
+    return await tx.run("DELETE FROM counters WHERE n < ?", [100], "any");
   });
   assertEquals(count, 51);
   const kept = await db.read((sql) =>
@@ -815,8 +826,8 @@ onEach(
     const set = (n: number) =>
       db.write((tx) => {
         const update = "UPDATE counters SET n = ? WHERE name = ?";
-        tx.runMany(update, [[5, "a"]]);
-        const changed = tx.run(update, [n, "a"]);
+        tx.runMany(update, [[5, "a"]], "any");
+        const changed = tx.run(update, [n, "a"], "any");
         tx.onCommit(async () => void atCommit.push(await changed));
         return Promise.resolve({ changed });
       });
@@ -829,10 +840,73 @@ onEach(
   },
 );
 
+const SET = "UPDATE counters SET n = ? WHERE name = ?";
+const SEVERAL = insertInto("counters", ["name", "n"], "ON CONFLICT DO NOTHING");
+
+onEach(
+  "a statement that changes other rows than it has to undoes its write, which runs again",
+  async (db) => {
+    const statements: Record<
+      string,
+      (tx: Tx, name: string) => Promise<unknown>
+    > = {
+      "UPDATE": (tx, name) => tx.run(SET, [7, name], 1),
+      "one of several": (tx, name) =>
+        tx.runMany(SET, [[7, "a"], [8, name], [7, "a"]], 1),
+      "INSERT of several": (tx, name) =>
+        tx.runMany(SEVERAL, [["x", 1], [name === "a" ? "y" : "a", 1]], 1),
+      "INSERT … SELECT": (tx, name) =>
+        tx.run(
+          `INSERT INTO counters (name, n) SELECT name || 'x', 1 FROM counters
+           WHERE name = ?`,
+          [name],
+          1,
+        ),
+      "RETURNING": (tx, name) =>
+        tx.returning(`${SET} RETURNING n`, [7, name], 1),
+      "at least": (tx, name) =>
+        tx.run(`${SET} OR name = 'b'`, [7, name], { atLeast: 2 }),
+      "DELETE of several": (tx, name) =>
+        tx.runMany("DELETE FROM counters WHERE name = ?", [["c"], [name]], 1),
+      "too many": (tx, name) =>
+        tx.run("UPDATE counters SET n = 7 WHERE name >= ?", [
+          name === "a" ? "c" : "a",
+        ], 1),
+    };
+    for (const [what, statement] of Object.entries(statements)) {
+      await db.write(async (tx) => {
+        await tx.run("DELETE FROM counters", [], "any");
+        await tx.runMany(SEVERAL, [["a", 0], ["b", 0], ["c", 0]], 1);
+      });
+      const names = async () =>
+        (await db.read((sql) =>
+          sql.all<{ name: string }>("SELECT name FROM counters ORDER BY name")
+        )).map(({ name }) => name).join(" ");
+      let calls = 0;
+      const write = (good: number) =>
+        db.write(async (tx) => {
+          calls++;
+          await tx.run(INSERT, ["beside"], 1);
+          // The write has to notice it by itself.
+          await statement(tx, calls < good ? "none" : "a").catch(() => {});
+        });
+      const error = await assertRejects(() => write(Infinity), DbError);
+      assertEquals([error.kind, calls], ["conflict", CONFLICT_TRIES], what);
+      assertMatch(error.message, /^\d rows instead of /);
+      assertEquals(await names(), "a b c", what);
+      calls = 0;
+      await Promise.all([write(2), db.write(add("b"))]);
+      assertStringIncludes(await names(), "beside", what);
+      // Alone, or after it ran with the other one.
+      assert(calls === 2 || calls === 3, `${what}: ${calls}`);
+    }
+  },
+);
+
 onEach("a write may say in its own words what a statement met", async (db) => {
   const error = await assertRejects(() =>
     db.write(async (tx) => {
-      await tx.run(INSERT, ["a"]).catch(() => {
+      await tx.run(INSERT, ["a"], "any").catch(() => {
         throw new Error("taken");
       });
     })

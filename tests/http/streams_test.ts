@@ -62,15 +62,15 @@ for (const [what, prepare] of Object.entries(STREAMS)) {
     const [how, end] of Object.entries({
       "the key is revoked": (app: TestApp) =>
         app.app.db.write((tx) =>
-          tx.run("UPDATE api_keys SET revoked_at = ?", [Date.now()])
+          tx.run("UPDATE api_keys SET revoked_at = ?", [Date.now()], "any")
         ),
       "the seller is suspended": (app: TestApp) =>
         app.app.db.write((tx) =>
-          tx.run("UPDATE sellers SET status = 'suspended'")
+          tx.run("UPDATE sellers SET status = 'suspended'", [], "any")
         ),
       "the key has expired": (app: TestApp) =>
         app.app.db.write((tx) =>
-          tx.run("UPDATE api_keys SET expires_at = ?", [Date.now()])
+          tx.run("UPDATE api_keys SET expires_at = ?", [Date.now()], "any")
         ),
     })
   ) {

@@ -34,6 +34,8 @@ function show(db: Db): Promise<unknown> {
       `INSERT INTO product_images (seller_no, image_id, product_id)
        SELECT 1, id, '00000000-0000-7000-8000-000000000001' FROM images WHERE TRUE
        ON CONFLICT (seller_no, image_id, product_id) DO NOTHING`,
+      [],
+      "any",
     )
   );
 }

@@ -48,6 +48,7 @@ class Unneeded implements AsyncDisposable {
         `INSERT INTO product_images (seller_no, image_id, product_id)
          SELECT 1, id, '00000000-0000-7000-8000-000000000001' FROM images WHERE url = ?`,
         [this.url],
+        "any",
       )
     );
   }
@@ -73,7 +74,9 @@ class Unneeded implements AsyncDisposable {
 
   /** No product shows it any more. */
   hide(): Promise<unknown> {
-    return this.bench.db.write((tx) => tx.run("DELETE FROM product_images"));
+    return this.bench.db.write((tx) =>
+      tx.run("DELETE FROM product_images", [], "any")
+    );
   }
 
   async state(): Promise<unknown> {
@@ -140,7 +143,7 @@ bothEngines.test("images prune: a row without a file goes when no upload names i
     (await db.read((sql) => sql.all("SELECT id FROM images"))).length;
   await image.prune();
   assertEquals(await rows(), 1);
-  await db.write((tx) => tx.run("DELETE FROM transaction_images"));
+  await db.write((tx) => tx.run("DELETE FROM transaction_images", [], "any"));
   await image.prune(true);
   assertEquals(await rows(), 1);
   await image.prune();
@@ -153,11 +156,13 @@ bothEngines.test("images prune: a copy stays while a product shows it, or an upl
   const row = await bench.image(url);
   await image.show();
   assertEquals(await image.prune(), []);
-  await bench.db.write((tx) => tx.run("DELETE FROM product_images"));
+  await bench.db.write((tx) => tx.run("DELETE FROM product_images", [], "any"));
   await bench.upload([{ url, validator: "another version" }]);
   assertEquals(await image.state(), "pending");
   assertEquals(await image.prune(), []);
-  await bench.db.write((tx) => tx.run("UPDATE images SET state = 'stored'"));
+  await bench.db.write((tx) =>
+    tx.run("UPDATE images SET state = 'stored'", [], "any")
+  );
   assertEquals(await image.prune(), [], "the upload still waits");
   assertEquals((await bench.image(url)).sha256, row.sha256);
   assertEquals(bench.files(), [file]);
@@ -173,7 +178,7 @@ bothEngines.test("images prune: a copy stays for all its URLs while one is shown
   await bench.stopRoles();
   await image.show();
   assertEquals(await image.prune(), []);
-  await bench.db.write((tx) => tx.run("DELETE FROM product_images"));
+  await bench.db.write((tx) => tx.run("DELETE FROM product_images", [], "any"));
   assertEquals(await image.prune(), [file]);
   assertEquals((await bench.image(url)).sha256, null);
   assertEquals((await bench.image(`${image.host.url}/twin.png`)).sha256, null);
@@ -218,7 +223,11 @@ bothEngines.test("images prune: what is written anew, but not reported yet, stay
       const done = await bench.db.write(fn);
       await bench.upload([{ url, validator }]);
       await bench.db.write((tx) =>
-        tx.run("UPDATE images SET due_at = NULL, lease_id = 'of a worker'")
+        tx.run(
+          "UPDATE images SET due_at = NULL, lease_id = 'of a worker'",
+          [],
+          "any",
+        )
       );
       Deno.utimeSync(image.placeOf(file), LATER / 1_000, LATER / 1_000);
       return done;
@@ -258,7 +267,9 @@ bothEngines.test("images go some days after the last product showed them, then t
   assertEquals([bench.files(), await unneeded.state()], [[], "pruned"]);
   await unneeded.sweep(35);
   assertEquals(await unneeded.state(), "pruned", "an upload names it still");
-  await bench.db.write((tx) => tx.run("DELETE FROM transaction_images"));
+  await bench.db.write((tx) =>
+    tx.run("DELETE FROM transaction_images", [], "any")
+  );
   await unneeded.sweep(36);
   const row = await bench.db.read((sql) =>
     sql.get("SELECT id FROM images WHERE url = ?", [url])

@@ -435,6 +435,7 @@ async function crowd(hand: Hand, size: number): Promise<string> {
        SELECT seller_no, ?, created_at, NULL, 0, 0, 0, 0, 0, 1, 0, 0, 0, '[]'
        FROM transactions WHERE seller_no = ? AND id = ?`,
       ids.map((one) => [one, no, id]),
+      "any",
     );
     await tx.runMany(
       `INSERT INTO transaction_images (seller_no, transaction_id, ordinal,
@@ -443,6 +444,7 @@ async function crowd(hand: Hand, size: number): Promise<string> {
          created_at
        FROM transaction_images WHERE seller_no = ? AND transaction_id = ?`,
       ids.map((one) => [one, no, id]),
+      "any",
     );
   }, { seller: no });
   return id;
@@ -649,7 +651,11 @@ bothEngines.test("images: a copy counts for each seller that has it, within its 
   await using hand = new Hand();
   const { no } = await hand.seller("acme");
   await hand.db.write((tx) =>
-    tx.run("UPDATE sellers SET image_quota = 5 WHERE seller_no = ?", [no])
+    tx.run(
+      "UPDATE sellers SET image_quota = 5 WHERE seller_no = ?",
+      [no],
+      "any",
+    )
   );
   const mine = await hand.upload([A]);
   const others = await hand.upload([A], "other");

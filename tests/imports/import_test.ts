@@ -567,6 +567,7 @@ bothForms.test("a dry run is deleted although the database fails meanwhile, and 
         { length: 40 },
         (_, n) => [app.sellerNo, id, 100 + n, new Uint8Array(1)],
       ),
+      1,
     )
   );
   isBroken = true;

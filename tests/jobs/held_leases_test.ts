@@ -79,6 +79,7 @@ Deno.test("after an outage, a process that came later has time to renew its leas
     tx.run(
       "UPDATE deliveries SET due_at = NULL, lease_id = 'other', lease_until = ?",
       [clock.now() + 1_000],
+      "any",
     )
   );
   clock.advance(10_001);

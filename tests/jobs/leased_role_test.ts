@@ -51,7 +51,7 @@ class SmallRole extends LeasedRole {
   end(leased: Leased): Promise<void> {
     return this.settle(
       { seller: leased.sellerNo },
-      (tx) => settle(tx, NOTICES, [{ ...leased, dueAt: null }]),
+      (tx) => settle(tx, NOTICES, [{ ...leased, dueAt: null }], "any"),
     );
   }
 

@@ -17,6 +17,8 @@ bothEngines.test("what happens behind all that one read finds is told", async ()
   await db.write(async (tx) => {
     await tx.run(
       "UPDATE sellers SET email = 'a@acme.example', email_since = 0",
+      [],
+      "any",
     );
     const row = await tx.get<Record<string, Param>>("SELECT * FROM products");
     const rejected = Array.from({ length: FOUND_AT_MOST + 2 }, (_, n) => ({
@@ -32,6 +34,7 @@ bothEngines.test("what happens behind all that one read finds is told", async ()
     await tx.runMany(
       insertInto("products", Object.keys(rejected[0])),
       rejected.map((each) => Object.values(each)),
+      "any",
     );
   });
   const looks = new NoticeLooks({

@@ -159,6 +159,7 @@ bothEngines.test("a mail that may have been taken loses no notice that becomes a
       `UPDATE notices SET created_at = created_at - ?
        WHERE kind = 'import_refused'`,
       [8 * 60_000],
+      "any",
     )
   );
   clock.setForward(DAY_MS - 4 * 60_000);
@@ -184,7 +185,7 @@ bothEngines.test("a mail that may have been taken is the one of its hour", async
   // It waits for a day, so its first try is its last one.
   await telling.until(async () => await waiting() > 0, "a notice");
   await app.app.db.write((tx) =>
-    tx.run("UPDATE notices SET created_at = created_at - ?", [DAY_MS])
+    tx.run("UPDATE notices SET created_at = created_at - ?", [DAY_MS], "any")
   );
   await telling.until(async () => await waiting() === 0, "a try");
   const refused = "<products><product/></products>";

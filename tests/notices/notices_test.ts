@@ -142,6 +142,7 @@ bothEngines.test("a webhook that fails is told at each of its stages, once", asy
           disabled ? clock.now() : null,
           app.sellerNo,
         ],
+        "any",
       )
     );
   await stage(HOUR_MS + 1, false);
@@ -165,7 +166,11 @@ bothEngines.test("a webhook that fails is told at each of its stages, once", asy
     return rows.map(({ kind }) => kind).join();
   };
   await app.app.db.write((tx) =>
-    tx.run("UPDATE webhooks SET failing_since = NULL, disabled_at = NULL")
+    tx.run(
+      "UPDATE webhooks SET failing_since = NULL, disabled_at = NULL",
+      [],
+      "any",
+    )
   );
   await telling.until(async () => await kinds() === "", "no notice");
   clock.setForward(HOUR_MS);

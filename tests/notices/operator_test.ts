@@ -159,6 +159,7 @@ bothEngines.test("deliveries that were given up are told once, for a day after t
            webhook_id, state, attempts, failures, created_at, settled_at)
          VALUES (?, ?, ?, 'order_created', ?, 'exhausted', 10, 10, ?, ?)`,
         [app.sellerNo, id, id, id, clock.now(), clock.now()],
+        "any",
       )
     );
   await exhaust("01930000-0000-7000-8000-000000000001");

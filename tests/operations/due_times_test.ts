@@ -51,15 +51,18 @@ bothEngines.test("work that a clock ahead of time put off continues at the next 
     await tx.run(
       "UPDATE deliveries SET failures = 1 WHERE event_id = ?",
       [events[1]],
+      "any",
     );
     await tx.run(
       "UPDATE deliveries SET failures = 8, due_at = ? WHERE event_id = ?",
       [lately, events[2]],
+      "any",
     );
     await tx.run(
       `UPDATE images SET due_at = NULL, lease_id = ?, lease_until = ?
        WHERE url LIKE '%claimed.png'`,
       [systemIds.uuid(), systemClock.now() + AHEAD],
+      "any",
     );
   });
   await early.app.close();
@@ -110,6 +113,7 @@ bothEngines.test("a lease of the clock before it went back ends when it would ha
           until,
           `%/${name}.png`,
         ],
+        "any",
       )
     );
   await lease("dead", now + HOUR + 9_000);

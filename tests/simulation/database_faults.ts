@@ -11,6 +11,8 @@ const LOCK_AGAIN_MS = 3;
 const FAILURES = ["SQLITE_BUSY", "SQLITE_IOERR", "SQLITE_FULL"] as const;
 /** How many of the calls fail. */
 const SHARES = [0.01, 0.1, 1];
+/** How many of the statements change nothing that have to change rows. */
+const IDLE_SHARES = [0.01, 0.1, 1];
 /** The longest commit on a slow disk. */
 const SLOW_MS = 3_000;
 
@@ -52,6 +54,11 @@ export function databaseFaults(machine: Machine): Fault[] {
         return () => machine.failSqlite = () => null;
       })
     ),
+    ours("some statements change nothing", () => {
+      const share = IDLE_SHARES[random.below(IDLE_SHARES.length)];
+      machine.changesNothing = () => random.next() < share;
+      return () => machine.changesNothing = () => false;
+    }),
     ours(
       "commits are slow",
       committing(() => machine.pause(random.next() ** 2 * SLOW_MS)),

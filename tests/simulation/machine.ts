@@ -60,6 +60,8 @@ export class Machine implements Disposable {
   writes = 0;
   /** Decides which calls of SQLite fail. */
   failSqlite: FailSqlite = () => null;
+  /** Decides which statements change nothing that have to change rows. */
+  changesNothing: () => boolean = () => false;
   /** Called when the files are in another folder. */
   readonly moved = new Set<() => void>();
   /** Called before each commit. */

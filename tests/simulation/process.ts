@@ -445,6 +445,7 @@ export class Life implements Server {
       nextTurn: () => this.#pause(this.#turnMs()),
       maybe: (place) => this.#maybe(place),
       beforeCommit: () => this.#beforeCommit(),
+      changesNothing: () => this.#machine.changesNothing(),
       connectSqlite: (...args) => this.#connectTo(...args),
     };
   }

@@ -303,7 +303,11 @@ class Soak {
     const db = await openSqlite(`${service.folder}/seller.db`);
     await db.write(async (tx) => {
       for (const table of ["images", "deliveries"]) {
-        await tx.run(`UPDATE ${table} SET due_at = 0 WHERE due_at IS NOT NULL`);
+        await tx.run(
+          `UPDATE ${table} SET due_at = 0 WHERE due_at IS NOT NULL`,
+          [],
+          "any",
+        );
       }
     });
     await db.close();

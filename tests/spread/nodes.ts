@@ -30,6 +30,7 @@ async function write(db: Db): Promise<number[]> {
           [
             tx.beside,
           ],
+          "any",
         );
         return tx.beside;
       })
@@ -72,7 +73,7 @@ if (cluster !== null) {
           (tx) =>
             tx.run("UPDATE health SET looked_at = 0 WHERE seller_no = ?", [
               first,
-            ]),
+            ], "any"),
           { seller: first },
         );
       }

@@ -16,7 +16,7 @@ export const COUNTERS: readonly Migration[] = [{
 
 /** A write that counts a counter up. */
 export const add = (name = "a", by = 1) => (tx: Tx) =>
-  tx.run("UPDATE counters SET n = n + ? WHERE name = ?", [by, name]);
+  tx.run("UPDATE counters SET n = n + ? WHERE name = ?", [by, name], "any");
 
 /** What a counter stands at. */
 export async function valueOf(db: Db, name = "a"): Promise<number | undefined> {

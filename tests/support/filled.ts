@@ -78,6 +78,7 @@ async function fill(
       { length: rows },
       (_, n) => columns.map((column) => value(column, n)),
     ),
+    "any",
   );
 }
 

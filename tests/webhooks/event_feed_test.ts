@@ -146,11 +146,13 @@ function takeNumbers({ db, seller }: WebhookBench, count: number) {
       `UPDATE events SET event_no = ${unnumbered(0)} + created_at
        WHERE event_no > (SELECT last_event_no FROM seller_counters) - ?`,
       [count],
+      "any",
     );
     await tx.run(
       `UPDATE seller_counters SET last_event_no = last_event_no - ?
        WHERE seller_no = ?`,
       [count, seller.no],
+      "any",
     );
   });
 }

@@ -71,8 +71,10 @@ bothEngines.test("changes between the reading of an event and its write count", 
     return ingestEvent({ ...bench, db }, draftOf(reference));
   };
   const { deps, seller } = bench;
-  const disable = (tx: Tx) => tx.run("UPDATE webhooks SET disabled_at = 1");
-  const enable = (tx: Tx) => tx.run("UPDATE webhooks SET disabled_at = NULL");
+  const disable = (tx: Tx) =>
+    tx.run("UPDATE webhooks SET disabled_at = 1", [], "any");
+  const enable = (tx: Tx) =>
+    tx.run("UPDATE webhooks SET disabled_at = NULL", [], "any");
   const remove = (tx: Tx) =>
     deleteWebhook(tx, deps, seller.no, "order_created");
   await bench.register();

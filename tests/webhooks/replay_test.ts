@@ -79,7 +79,7 @@ contract.test("held deliveries stay held, and a removed webhook gets nothing", a
   await using app = await bootDelivering();
   await register(app, sink);
   await app.app.db.write((tx) =>
-    tx.run("UPDATE webhooks SET disabled_at = ?", [systemClock.now()])
+    tx.run("UPDATE webhooks SET disabled_at = ?", [systemClock.now()], "any")
   );
   const tested = await post(app, "/test");
   assertEquals(textAt(tested.xml, "delivery/state"), "held");

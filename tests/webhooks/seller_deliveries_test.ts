@@ -11,7 +11,7 @@ bothEngines.test("deliveries in a state are found behind many others, a bounded 
   await bench.db.write((tx) =>
     tx.run("UPDATE deliveries SET state = 'exhausted' WHERE id = ?", [
       deliveryId,
-    ])
+    ], "any")
   );
   const emitted = Array.from(
     { length: 520 },

@@ -110,13 +110,18 @@ const SHARDS = `pg_dist_shard AS shard
   JOIN pg_dist_placement AS placed ON placed.shardid = shard.shardid
   WHERE logicalrelid = '${FIRST}'::regclass`;
 
+/** Changes with the shards of each server. */
+const PLACES = `(SELECT md5(string_agg(
+    concat_ws(' ', shardminvalue, placed.groupid), ','
+    ORDER BY shard.shardid)) FROM ${SHARDS})`;
+export const PLACES_NOW = `SELECT ${PLACES} AS places`;
+
 /** Changes with the servers, the shards of each, and the sellers. */
-export const VERSION = `SELECT concat(
+export const VERSION = `SELECT ${PLACES} AS places, concat(
     (SELECT count(*) || ' ' || max(seller_no) FROM sellers), ' ',
     (SELECT md5(string_agg(concat_ws(' ', groupid, nodename, nodeport,
        isactive, shouldhaveshards), ',' ORDER BY groupid)) FROM pg_dist_node),
-    (SELECT md5(string_agg(concat_ws(' ', shardminvalue, placed.groupid), ','
-       ORDER BY shard.shardid)) FROM ${SHARDS})) AS version`;
+    ${PLACES}) AS version`;
 
 /** The server and shard of each number among those that `numbers` has as `n`. */
 const placed = (numbers: string) =>

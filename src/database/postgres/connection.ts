@@ -27,8 +27,12 @@ interface Column {
 /** The columns of what is prepared on a connection, by name. */
 type Prepared = Map<string, Column[]>;
 
+/** Throws if an answer is not what it has to be. */
+export type Check = (answer: Answer) => void;
+
 interface Sent {
   statement: Statement;
+  check: Check | null;
   values: readonly ReturnType<typeof toText>[];
   /** The columns of its rows, once they are known. */
   columns: Column[];
@@ -51,11 +55,12 @@ export class Connection {
 
   /**
    * The result may be awaited later or ignored. If a statement fails, those
-   * after it in a batch fail with it.
+   * after it in a batch fail with it; if its `check` fails, it alone does.
    */
   send(
     statement: Statement,
     params: readonly Param[] = [],
+    check: Check | null = null,
   ): Promise<Answer> {
     const values = params.map(toText);
     let batch = this.#batches.at(-1);
@@ -63,7 +68,7 @@ export class Connection {
       batch = new Batch(this.#prepared, () => this.#next());
       if (this.#batches.push(batch) === 1) nextTick(() => this.#submit());
     }
-    return batch.add(statement, values);
+    return batch.add(statement, values, check);
   }
 
   #next(): void {
@@ -96,11 +101,15 @@ class Batch implements pg.Submittable {
     };
   }
 
-  add(statement: Statement, values: Sent["values"]): Promise<Answer> {
+  add(
+    statement: Statement,
+    values: Sent["values"],
+    check: Check | null,
+  ): Promise<Answer> {
     const answered = Promise.withResolvers<Answer>();
     answered.promise.catch(() => {});
     const more = { columns: [], isNew: false, rows: [], answered };
-    this.#sent.push({ statement, values, ...more });
+    this.#sent.push({ statement, values, check, ...more });
     return answered.promise;
   }
 
@@ -148,8 +157,14 @@ class Batch implements pg.Submittable {
   }
 
   handleCommandComplete({ text: tag }: pg.CommandComplete): void {
-    const { rows, answered } = this.#sent[this.#done++];
-    answered.resolve({ rows, tag });
+    const { rows, answered, check } = this.#sent[this.#done++];
+    const answer = { rows, tag };
+    try {
+      check?.(answer);
+      answered.resolve(answer);
+    } catch (error) {
+      answered.reject(error);
+    }
   }
 
   handleReadyForQuery(): void {

@@ -11,9 +11,10 @@
  * waiting writes block no read.
  *
  * A statement is sent without waiting for the one before it, unless the write
- * awaits its result; COMMIT, too. So a write takes as many round trips as it
- * has results to wait for, and one for the commit. Statements that are sent
- * together are answered together.
+ * awaits its result. COMMIT follows when it is known that all of them changed the
+ * rows that they had to. So a write takes as many round trips as it has results
+ * to wait for, one for the last changes, and one for the commit. Statements that
+ * are sent together are answered together.
  *
  * Small writes of one kind that wait together share a transaction, because a
  * commit costs more than they do: one flush, and one round trip for the same
@@ -285,9 +286,12 @@ class PostgresDb implements ServerDb {
     const listen = (notice: pg.Notice) => void warnings.push(notice);
     connection.client.on("notice", listen);
     try {
-      if (beforeCommit !== undefined) {
-        await transaction.done;
-        await beforeCommit();
+      // What changes too few rows must not be committed.
+      const { uncounted, places } = transaction;
+      if (uncounted > 0 || places !== null || beforeCommit !== undefined) {
+        await transaction.settle();
+        if (transaction.failure !== null) return undoneBy(called, transaction);
+        await beforeCommit?.();
       }
       const committed = connection.send(COMMIT);
       await transaction.done;
@@ -318,7 +322,7 @@ class PostgresDb implements ServerDb {
   #raiseTime(at: number): void {
     if (at - this.#timeRaisedTo < TIME_STEP_MS) return;
     this.#timeRaisedTo = at;
-    this.write((tx) => tx.run(POSTGRES_CHANGES.raiseTime, [at, at]))
+    this.write((tx) => tx.run(POSTGRES_CHANGES.raiseTime, [at, at], "any"))
       .catch(() => {
         // A later change raises it.
       });

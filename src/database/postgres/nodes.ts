@@ -108,6 +108,7 @@ export interface NodesOptions {
 
 interface Placement {
   version: string;
+  places: string;
   nodes: Node[];
   sellers: { n: number; id: number }[];
   beside: { n: number; id: number }[];
@@ -117,7 +118,7 @@ interface Placement {
 export class Nodes {
   readonly #options: NodesOptions;
   #nodes: Kept[] = [];
-  #places: ReadonlyMap<number, Kept> = new Map();
+  #nodeOf: ReadonlyMap<number, Kept> = new Map();
   #entry: Opened;
   #entered: Kept | null = null;
   #meeting: Kept | null = null;
@@ -126,6 +127,8 @@ export class Nodes {
   #cancel = () => {};
   #isClosed = false;
   version = "";
+  /** See `SellersInReach`. */
+  #places = "";
   shards = 0;
   /** See `SellersInReach`. */
   #numbers: string | null = null;
@@ -177,6 +180,7 @@ export class Nodes {
       numbers: this.#numbers,
       beside: (this.prompt[0] ?? this.holding[0])?.beside ?? 0,
       missing: this.#missing,
+      places: this.#places,
       hasHorizon: false,
       horizon: () => {
         reach.hasHorizon = true;
@@ -222,7 +226,7 @@ export class Nodes {
 
   /** The server of a seller, as far as it is known. */
   known(sellerNo: number): PlacedNode | null {
-    return this.#places.get(sellerNo) ?? null;
+    return this.#nodeOf.get(sellerNo) ?? null;
   }
 
   isAway(sellerNo: number): boolean {
@@ -232,7 +236,7 @@ export class Nodes {
 
   /** The server of a seller; looks again for an unknown one. */
   async locate(sellerNo: number): Promise<PlacedNode | null> {
-    if (!this.#places.has(sellerNo)) await this.#refreshOnce();
+    if (!this.#nodeOf.has(sellerNo)) await this.#refreshOnce();
     return this.known(sellerNo);
   }
 
@@ -288,7 +292,7 @@ export class Nodes {
     const placement = await this.#entry.db.read(async (sql): Promise<
       Placement
     > => ({
-      version: (await sql.get<{ version: string }>(VERSION))!.version,
+      ...(await sql.get<{ version: string; places: string }>(VERSION))!,
       nodes: await sql.all(NODES),
       sellers: await sql.all(SELLERS_PLACED),
       beside: await sql.all(BESIDE),
@@ -301,7 +305,8 @@ export class Nodes {
     return (await only<{ version: string }>(this.#entry.db, VERSION)).version;
   }
 
-  #place({ version, nodes, sellers, beside, shards }: Placement): void {
+  #place(placement: Placement): void {
+    const { version, places, nodes, sellers, beside, shards } = placement;
     const former = this.#nodes;
     this.#nodes = nodes.map((node) => {
       const own = sellers.filter(({ id }) => id === node.id).map(({ n }) => n);
@@ -312,6 +317,7 @@ export class Nodes {
         sellers: own.length,
         numbers: `{${[...own, ...besides].join(",")}}`,
         beside: besides[0] ?? 0,
+        places,
       };
       const same = former.find(({ id, host, port }) =>
         id === node.id && host === node.host && port === node.port
@@ -324,10 +330,11 @@ export class Nodes {
       void this.#end(gone);
     }
     const byId = new Map(this.#nodes.map((node) => [node.id, node]));
-    this.#places = new Map(
+    this.#nodeOf = new Map(
       [...sellers, ...beside].map(({ n, id }) => [n, byId.get(id)!]),
     );
     this.version = version;
+    this.#places = places;
     this.shards = shards;
     if (this.#entered === null) this.#enterFirst();
     this.#choose();
@@ -355,7 +362,7 @@ export class Nodes {
 
   #add(
     node: Node,
-    placed: Pick<Kept, "holds" | "sellers" | "numbers" | "beside">,
+    placed: Pick<Kept, "holds" | "sellers" | "numbers" | "beside" | "places">,
   ): Kept {
     const kept: Kept = {
       ...node,

@@ -4,19 +4,23 @@ import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
 import {
   type Change,
   type ChangeHorizon,
+  conflictOf,
   DbError,
   type EngineQuery,
+  type Expected,
   type Insert,
   isInsert,
   type Param,
   type Query,
   type ReadOptions,
   type Sql,
+  textOf,
+  timesOf,
   type Tx,
 } from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";
-import { TAKE_CHANGE } from "./citus.ts";
-import type { Answer, Connection } from "./connection.ts";
+import { PLACES_NOW, TAKE_CHANGE } from "./citus.ts";
+import type { Answer, Check, Connection } from "./connection.ts";
 import { SELLERS, type Statement, toStatement } from "./dialect.ts";
 
 /**
@@ -35,6 +39,8 @@ export interface SellersInReach {
   readonly beside: number;
   /** Names of servers whose sellers it is not about, as they are away. */
   readonly missing: readonly string[];
+  /** Where the shards were when it was known last; see `PLACES_NOW`. */
+  readonly places: string;
   /** That of all these servers; a part has none. */
   horizon?(): Promise<ChangeHorizon>;
 }
@@ -69,13 +75,17 @@ export class PostgresSql extends OpenTransaction implements Sql {
   }
 
   /** Sends a statement, with the sellers if it takes them. */
-  protected send(query: Query, params: readonly Param[]): Promise<Answer> {
+  protected send(
+    query: Query,
+    params: readonly Param[],
+    check: Check | null = null,
+  ): Promise<Answer> {
     this.use();
     const text = typeof query === "string" ? query : this.textOf(query);
     const statement = toStatement(text);
     const { takesSellers } = statement;
     const all = takesSellers ? [...params, this.reach!.numbers] : params;
-    return this.#connection.send(statement, all);
+    return this.#connection.send(statement, all, check);
   }
 
   async all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
@@ -116,6 +126,13 @@ export class Transaction {
   failure: { error: unknown; tx: PostgresTx | null } | null = null;
   /** Resolves when the server has carried out what was sent, or refused it. */
   done: Promise<unknown> = Promise.resolve();
+  /** How many statements are not answered whose changes count. */
+  uncounted = 0;
+  /**
+   * The places of shards that a statement relied on which changed nothing, and
+   * may do so; see `Expected`.
+   */
+  places: string | null = null;
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -123,6 +140,27 @@ export class Transaction {
 
   send(statement: Statement, params: readonly Param[] = []): void {
     this.watch(this.connection.send(statement, params), null);
+  }
+
+  /**
+   * Before the commit: resolves when all statements are answered, of which none
+   * changed too few rows. One that may change nothing, and did, may have met
+   * shards of before.
+   */
+  async settle(): Promise<void> {
+    await this.done;
+    const { places } = this;
+    if (places === null || this.failure !== null) return;
+    const now = this.connection.send(
+      toStatement(PLACES_NOW),
+      [],
+      ({ rows: [now] }) => {
+        if (now.places === places) return;
+        throw new DbError("conflict", "Shards have moved beneath a statement.");
+      },
+    );
+    this.watch(now, null);
+    await this.done;
   }
 
   /** The answer of a failed statement is the first one that rejects. */
@@ -143,9 +181,12 @@ export class PostgresTx extends PostgresSql implements Tx {
   changedAt: number | null = null;
   /** Whether it may have changed something. */
   hasWritten = false;
+  /** As they were known when it began; undefined: there is one server. */
+  readonly #places: string | undefined;
 
   constructor(transaction: Transaction, clock: Clock, options: Reaching) {
     super(transaction.connection, options);
+    this.#places = this.reach?.places;
     this.#transaction = transaction;
     this.#clock = clock;
   }
@@ -165,16 +206,34 @@ export class PostgresTx extends PostgresSql implements Tx {
   protected override send(
     query: Query,
     params: readonly Param[],
+    check: Check | null = null,
   ): Promise<Answer> {
-    const answer = super.send(query, params);
+    const answer = super.send(query, params, check);
     this.#transaction.watch(answer, this);
     return answer;
   }
 
   /** Sends a statement that changes rows. */
-  #write(query: Query, params: readonly Param[]): Promise<Answer> {
+  #write(
+    query: Query,
+    params: readonly Param[],
+    expected: Expected,
+  ): Promise<Answer> {
     this.hasWritten = true;
-    return this.send(query, params);
+    const places = this.#places;
+    if (expected === "any" && places === undefined) {
+      return this.send(query, params);
+    }
+    const transaction = this.#transaction;
+    transaction.uncounted++;
+    return this.send(query, params, (answer) => {
+      transaction.uncounted--;
+      const changed = changedBy(answer);
+      if (changed === 0) transaction.places ??= places ?? null;
+      const text = textOf(query, "postgres");
+      const conflict = conflictOf(text, changed, expected);
+      if (conflict !== null) throw conflict;
+    });
   }
 
   async takeChanges(count: number, sellerNo: number): Promise<Change> {
@@ -211,8 +270,12 @@ export class PostgresTx extends PostgresSql implements Tx {
     return { number, at: Math.max(this.now(), Math.floor(number / 1_000)) };
   }
 
-  run(query: Query, params: readonly Param[] = []): Promise<number> {
-    const changed = Promise.try(() => this.#write(query, params))
+  run(
+    query: Query,
+    params: readonly Param[],
+    expected: Expected,
+  ): Promise<number> {
+    const changed = Promise.try(() => this.#write(query, params, expected))
       .then(changedBy);
     changed.catch(() => {}); // The write fails, too.
     return changed;
@@ -220,30 +283,35 @@ export class PostgresTx extends PostgresSql implements Tx {
 
   async returning<T>(
     query: Query,
-    params: readonly Param[] = [],
+    params: readonly Param[],
+    expected: Expected,
   ): Promise<T[]> {
-    return (await this.#write(query, params)).rows as T[];
+    return (await this.#write(query, params, expected)).rows as T[];
   }
 
   runMany(
     query: Query | Insert,
     rows: readonly (readonly Param[])[],
+    expected: Expected,
   ): Promise<void> {
-    return Promise.try(() => this.#sendMany(query, rows));
+    return Promise.try(() => this.#sendMany(query, rows, expected));
   }
 
   #sendMany(
     query: Query | Insert,
     rows: readonly (readonly Param[])[],
+    expected: Expected,
   ): void {
     if (!isInsert(query)) {
-      for (const row of rows) this.#write(query, row);
+      for (const row of rows) this.#write(query, row, expected);
       return;
     }
     let start = 0;
     for (let size = ROWS_LIMIT; size >= 1; size /= 2) {
+      const ofAll = timesOf(expected, size);
       for (; rows.length - start >= size; start += size) {
-        this.#write(query.of(size), rows.slice(start, start + size).flat());
+        const some = rows.slice(start, start + size).flat();
+        this.#write(query.of(size), some, ofAll);
       }
     }
   }

@@ -11,8 +11,10 @@
  * on the first server in a fixed order that can be reached.
  */
 import {
+  CONFLICT_TRIES,
   type Db,
   DbError,
+  isConflict,
   type ReadOptions,
   type Spread,
   type Sql,
@@ -23,9 +25,6 @@ import {
 import type { Held } from "../../lib/holders.ts";
 import { isLost, PostgresError } from "./connection.ts";
 import type { Nodes } from "./nodes.ts";
-
-/** How often a call is made that servers or shards change beneath. */
-const TRIES = 3;
 
 export class SpreadDb implements Db {
   readonly #nodes: Nodes;
@@ -82,7 +81,9 @@ export class SpreadDb implements Db {
    * Makes a call again that servers or shards changed beneath: the server where
    * it entered is left for another one, or a statement failed whose rows moved.
    * Such errors have no code in common, so any that nothing else explains is
-   * taken for one, if anything did move. Nothing of a failed call was committed.
+   * taken for one, if anything did move; a statement that changed too few rows
+   * also else, as its server may know it later. Nothing of a failed call was
+   * committed.
    */
   async #again<T>(call: () => Promise<T>): Promise<T> {
     for (let tries = 1;; tries++) {
@@ -93,9 +94,10 @@ export class SpreadDb implements Db {
         const isLeft = isLost(error) && entry !== this.#nodes.entry;
         const hasMoved = !isLeft && isUnexplained(error) &&
           await this.#nodes.hasChangedSince(version);
-        if (!isLeft && !hasMoved) throw error;
-        if (tries < TRIES) continue;
-        throw isLeft ? error : new DbError("busy", "Shards move.", error);
+        if (!isLeft && !hasMoved && !isConflict(error)) throw error;
+        if (tries < CONFLICT_TRIES) continue;
+        if (!hasMoved) throw error;
+        throw new DbError("busy", "Shards move.", error);
       }
     }
   }
@@ -144,7 +146,7 @@ export class SpreadDb implements Db {
 /** Whether the statement may have failed because its rows moved. */
 function isUnexplained(error: unknown): boolean {
   return error instanceof DbError && error.kind === "other" ||
-    error instanceof PostgresError && error.again;
+    isConflict(error) || error instanceof PostgresError && error.again;
 }
 
 /** Wake-ups by way of the server where all processes meet. */

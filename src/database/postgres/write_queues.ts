@@ -8,8 +8,10 @@
  */
 import type { Clock } from "../../deps.ts";
 import {
+  CONFLICT_TRIES,
   type DbError,
   type DbMeter,
+  isConflict,
   outageOf,
   type RetryReason,
   type Tx,
@@ -272,6 +274,9 @@ function again(
   if (isLost(error)) return until(mayWait ? TRIES : 0, "lost", all);
   if (writes.length === 1) {
     if (isDeadlock(error)) return until(DEADLOCK_TRIES, "deadlock", all);
+    // Of several servers, another one may have the rows: see `SpreadDb`.
+    const isHere = isConflict(error) && writes[0].reach === undefined;
+    if (isHere) return until(CONFLICT_TRIES, "conflict", all);
     // Another process inserted the key between our look and our insert; the
     // next look sees it.
     const isTaken = error instanceof PostgresError && error.kind === "unique";
@@ -296,5 +301,5 @@ function isDeadlock(error: unknown): boolean {
 
 /** Whether another write may meet the same: the server is away, or a lock. */
 function isOutage(error: unknown): boolean {
-  return outageOf(error) !== null && !isDeadlock(error);
+  return outageOf(error) !== null && !isDeadlock(error) && !isConflict(error);
 }

@@ -19,10 +19,12 @@ import { heavyWork, type WaitList } from "../../lib/wait_list.ts";
 import type { Held } from "../../lib/holders.ts";
 import {
   closed,
+  CONFLICT_TRIES,
   type Db,
   DbError,
   type DbMeter,
   HURRIED_LOCK_WAIT_MS,
+  isConflict,
   LOCK_WAIT_MS,
   NO_METER,
   type ReadOptions,
@@ -125,6 +127,8 @@ interface WaitingWrite {
   askedAt: number;
   /** Monotonic time; rejected if it has no lock by then. */
   until: number;
+  /** How often it met a conflict. */
+  tries: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -170,7 +174,7 @@ class SqliteDb implements Db {
     this.#heavy = heavy;
     this.#deps = deps;
     this.#meter = meter;
-    this.#writer = new SqliteConnection(writer);
+    this.#writer = new SqliteConnection(writer, deps.changesNothing);
     this.#reader = new SqliteConnection(reader);
   }
 
@@ -242,6 +246,7 @@ class SqliteDb implements Db {
         fn,
         askedAt,
         until,
+        tries: 0,
         resolve: resolve as (value: unknown) => void,
         reject,
       });
@@ -450,7 +455,7 @@ class SqliteDb implements Db {
 
   /**
    * Rolls back a group in which one write failed, and runs the others again
-   * without it.
+   * without it; the one, too, if a statement of it changed too few rows.
    */
   async #undo(
     group: readonly WaitingWrite[],
@@ -458,8 +463,9 @@ class SqliteDb implements Db {
     error: unknown,
   ): Promise<void> {
     this.#tryRollBack();
-    if (group.length === 1) return write.reject(error);
-    this.#meter.retried("undone");
+    const isAgain = isConflict(error) && ++write.tries < CONFLICT_TRIES;
+    if (group.length === 1 && !isAgain) return write.reject(error);
+    this.#meter.retried(isAgain ? "conflict" : "undone");
     const at = group.indexOf(write);
     for (const part of [group.slice(0, at), [write], group.slice(at + 1)]) {
       if (await this.#begin(part)) await this.#writeGroup(part);

@@ -64,6 +64,7 @@ function outageMessage(error: unknown, method: string): string | null {
 const UNAVAILABLE: ReadonlySet<DbErrorKind> = new Set([
   "full",
   "busy",
+  "conflict",
   "away",
   "removed",
   "readonly",

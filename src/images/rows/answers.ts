@@ -159,6 +159,7 @@ async function write(
        message = ?
      WHERE seller_no = ? AND transaction_id = ? AND ordinal = ?`,
     rows,
+    1,
   );
   await tx.runMany(
     `UPDATE transactions SET images_pending = images_pending - ?,
@@ -170,6 +171,7 @@ async function write(
       const settled = stored + reused + failed;
       return [settled, stored, reused, failed, settled, at, sellerNo, id];
     }),
+    1,
   );
   const changes = Array.from(counted, ([id, counts]) => {
     const { stored, reused, failed } = counts;

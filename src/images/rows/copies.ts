@@ -146,6 +146,7 @@ export async function forgetUnneeded(
         sellerNo,
         id,
       ]),
+    1,
   );
   const old = images.filter((image) =>
     image.needed === 0 && image.isMore === 1 &&
@@ -167,6 +168,7 @@ async function giveUp(
   await tx.runMany(
     "UPDATE images SET state = state WHERE seller_no = ? AND id = ?",
     imageIds.map((id) => [sellerNo, id]),
+    1,
   );
   for (const list of inLists(imageIds)) {
     const images = await tx.all<{ id: string; named: number }>(
@@ -183,10 +185,12 @@ async function giveUp(
       `UPDATE images SET state = 'pruned', ${NO_COPY}
        WHERE seller_no = ? AND id = ?`,
       keys(1),
+      1,
     );
     await tx.runMany(
       "DELETE FROM images WHERE seller_no = ? AND id = ?",
       keys(0),
+      1,
     );
   }
 }
@@ -225,6 +229,7 @@ export async function refetchCopies(
       await tx.runMany(
         `UPDATE images SET ${NO_COPY} WHERE seller_no = ? AND id = ?`,
         ids.map((id) => [sellerNo, id]),
+        1,
       );
       await touchProductsOf(tx, sellerNo, ids);
     }

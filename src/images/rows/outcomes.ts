@@ -125,13 +125,14 @@ export async function settleImages(
       ends.push(result);
     }
   }
-  await settle(tx, IMAGES, atOnce, ", crashes = ?");
+  await settle(tx, IMAGES, atOnce, 1, ", crashes = ?");
   await settle(
     tx,
     IMAGES,
     retries.map(({ ending: { attempt, code, message }, ...retry }) => (
       { ...retry, values: [attempt, code, message] }
     )),
+    1,
     ", attempts = ?, code = ?, message = ?",
   );
   const exhausted = await answerExhausted(tx, sellerNo, answersOf(retries), at);
@@ -275,8 +276,8 @@ async function endJobs(
     if (!again.has(id)) continue;
     restarted.push({ ...row, state, attempts: attempt, lease_id: null });
   }
-  await settle(tx, IMAGES, stored, STORED);
-  await settle(tx, IMAGES, others, ENDED);
+  await settle(tx, IMAGES, stored, 1, STORED);
+  await settle(tx, IMAGES, others, 1, ENDED);
   await enqueue(tx, sellerNo, restarted, at);
   await addUsage(tx, sellerNo, "image_bytes", bytes);
   const failed = ended.filter(({ ending }) => ending.state === "failed").length;

@@ -56,10 +56,10 @@ export function insertEvent(tx: Tx, event: NewEvent): Promise<number> {
     isTest ? null : unnumbered(createdAt),
     sellerNo,
   ];
-  if (delivery === null || isTest) return tx.run(INSERT, params);
+  if (delivery === null || isTest) return tx.run(INSERT, params, "any");
   const { id, disabledAt } = delivery.webhook;
   const webhook = [sellerNo, id, disabledAt ?? 0];
-  return tx.run(INSERT_AS_REGISTERED, [...params, ...webhook]);
+  return tx.run(INSERT_AS_REGISTERED, [...params, ...webhook], "any");
 }
 
 export function findEvent(

@@ -129,6 +129,7 @@ async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
     `UPDATE webhooks SET failures = 0, failing_since = NULL, last_error = NULL
      WHERE seller_no = ? AND id = ? AND url = ? AND failures > 0`,
     [[claimed.sellerNo, claimed.webhookId, claimed.url]],
+    "any",
   );
   const { failures } = claimed;
   return {
@@ -200,6 +201,7 @@ async function countFailure(
      RETURNING failures, failing_since AS "failingSince",
        disabled_at AS "disabledAt"`,
     [now, lastAnswer(outcome), sellerNo, webhookId],
+    "any",
   );
   if (health === undefined) return UNHARMED;
   const webhookDisabled = health.disabledAt === null &&
@@ -208,6 +210,7 @@ async function countFailure(
     await tx.runMany(
       "UPDATE webhooks SET disabled_at = ? WHERE seller_no = ? AND id = ?",
       [[now, sellerNo, webhookId]],
+      1,
     );
     const key = { sellerNo, id: webhookId };
     await moveDeliveries(tx, key, TRANSITIONS.hold, now);
@@ -233,6 +236,7 @@ async function recordNext(
     tx,
     DELIVERIES,
     [{ ...leased, dueAt, values }],
+    1,
     ", state = ?, failures = ?, last_answer = ?, settled_at = ?",
   );
 }
@@ -250,5 +254,6 @@ async function recordAttempt(
        address = ?, answer = ?
      WHERE seller_no = ? AND delivery_id = ? AND number = ?`,
     [[...end, sellerNo, id, attempt]],
+    1,
   );
 }

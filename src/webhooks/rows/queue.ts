@@ -47,7 +47,7 @@ function stateIn({ from }: Transition): string {
 
 /**
  * Inserts a delivery of an event, due `now` (Unix milliseconds) or held, if the
- * event exists. Its webhook is locked.
+ * event exists; where 1 is `expected`, it does. Its webhook is locked.
  */
 export async function insertDelivery(
   tx: Tx,
@@ -55,6 +55,7 @@ export async function insertDelivery(
   eventId: string,
   webhook: WebhookState,
   now: number,
+  expected: 1 | "any",
 ): Promise<void> {
   const start = startOf(webhook, TRANSITIONS.free.to, now);
   await tx.runMany(
@@ -63,6 +64,7 @@ export async function insertDelivery(
      SELECT ?, id, seller_no, trigger_name, ?, ?, ?, ?, 0, 0, ? FROM events
      WHERE seller_no = ? AND id = ?`,
     [[id, ...start, now, sellerNo, eventId]],
+    expected,
   );
 }
 
@@ -83,6 +85,7 @@ export async function queueAnew(
        settled_at = ?, failures = 0
      WHERE seller_no = ? AND id = ? AND ${stateIn(transition)}`,
     [...start, sellerNo, id],
+    "any",
   );
   return changed > 0;
 }
@@ -107,6 +110,7 @@ export async function hastenDeliveries(
     `UPDATE deliveries SET due_at = ?
      WHERE seller_no = ? AND webhook_id = ? AND due_at > ?`,
     [now, sellerNo, id, now],
+    "any",
   );
 }
 
@@ -132,6 +136,7 @@ export async function moveDeliveries(
         stateIn(transition)
       }`,
       [isDue ? now : null, isDue ? null : now, sellerNo, id],
+      "any",
     );
   }
 }
@@ -221,12 +226,14 @@ export async function claimDeliveries(
   await tx.runMany(
     INSERT_ATTEMPTS,
     rows.map(({ id, attempt }) => [sellerNo, id, attempt, url, now]),
+    1,
   );
   await tx.runMany(
     `DELETE FROM delivery_attempts
      WHERE seller_no = ? AND delivery_id = ? AND number <= ?`,
     rows.filter(({ attempt }) => attempt > KEPT_ATTEMPTS)
       .map(({ id, attempt }) => [sellerNo, id, attempt - KEPT_ATTEMPTS]),
+    "any",
   );
   return rows.map((row) => ({ ...row, sellerNo, lease }));
 }

@@ -19,7 +19,7 @@ Deno.test("statements after a failed one fail with it, and succeed the next time
     const outcomes = await Promise.allSettled([
       tx.get("SELECT n FROM counters"),
       add("a", -1)(tx),
-      tx.run(late, ["a"]),
+      tx.run(late, ["a"], "any"),
     ]);
     kinds = outcomes.map((one) =>
       one.status === "rejected" ? (one.reason as DbError).kind : one.value
@@ -28,6 +28,6 @@ Deno.test("statements after a failed one fail with it, and succeed the next time
   assertEquals(await failing.catch((error) => error.kind), "constraint");
   assertEquals(kinds, [{ n: 0 }, "constraint", "constraint"]);
   await db.write(add("a", 2));
-  assertEquals(await db.write((tx) => tx.run(late, ["a"])), 1);
+  assertEquals(await db.write((tx) => tx.run(late, ["a"], "any")), 1);
   assertEquals(await valueOf(db), 2);
 });

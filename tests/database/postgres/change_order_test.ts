@@ -151,7 +151,11 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
     await app.call("/seller_api/products/B", { method: "DELETE" });
     await app.app.db.write(async (tx) => {
       for (const table of ["products", "deleted_products"]) {
-        await tx.run(`UPDATE ${table} SET change_no = change_no + ?`, [ahead]);
+        await tx.run(
+          `UPDATE ${table} SET change_no = change_no + ?`,
+          [ahead],
+          "any",
+        );
       }
     });
     const all = new Follower(app.app.db, {
@@ -170,7 +174,7 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
       const { number } = await tx.takeChanges(1, 1);
       await tx.run("UPDATE products SET change_no = ? WHERE sku = 'A'", [
         number,
-      ]);
+      ], "any");
     });
     assertEquals(await follower.allNews(), ["A"]);
 
@@ -201,7 +205,11 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
 async function changeC(db: Db): Promise<void> {
   await db.write(async (tx) => {
     const { number } = await tx.takeChanges(1, 1);
-    await tx.run("UPDATE products SET change_no = ? WHERE sku = 'C'", [number]);
+    await tx.run(
+      "UPDATE products SET change_no = ? WHERE sku = 'C'",
+      [number],
+      "any",
+    );
   });
 }
 

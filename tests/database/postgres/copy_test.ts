@@ -85,6 +85,8 @@ Deno.test("copy-database: a PostgreSQL in use, away, or of others is refused", a
     tx.run(
       `INSERT INTO sellers (id, seller_no, name, webhook_secret, created_at)
        VALUES ('x', 1, 'y', 'z', 1)`,
+      [],
+      "any",
     )
   );
   await db.close();

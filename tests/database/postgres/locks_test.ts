@@ -120,8 +120,10 @@ class Two implements AsyncDisposable {
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         isOnlyWriter: tx.isOnlyWriter,
         beside: tx.beside,
-        run: (sql, params) => look(sql, () => tx.run(sql, params)),
-        returning: (sql, params) => look(sql, () => tx.returning(sql, params)),
+        run: (sql, params, expected) =>
+          look(sql, () => tx.run(sql, params, expected)),
+        returning: (sql, params, expected) =>
+          look(sql, () => tx.returning(sql, params, expected)),
         lock: tx.lock.bind(tx),
         runMany: tx.runMany.bind(tx),
         changeHorizon: tx.changeHorizon.bind(tx),
@@ -168,7 +170,7 @@ class Two implements AsyncDisposable {
   /** The claim of the image that an upload asked for. */
   async claim(db: Db, url = URL_A): Promise<ClaimedImage> {
     await db.write((tx) =>
-      tx.run("UPDATE images SET origin = url WHERE url = ?", [url])
+      tx.run("UPDATE images SET origin = url WHERE url = ?", [url], "any")
     );
     const { no: sellerNo, id: sellerId } = this.seller;
     const share = { sellerNo, sellerId, origin: url, limit: 1 };
@@ -283,7 +285,11 @@ Deno.test("renewing leases and asking for their images do not block each other",
   };
   await both.one.write(async (tx) => {
     await ask(tx);
-    await tx.run("UPDATE images SET due_at = NULL, lease_id = 'lease'");
+    await tx.run(
+      "UPDATE images SET due_at = NULL, lease_id = 'lease'",
+      [],
+      "any",
+    );
   });
   const rows = await both.rows(
     "SELECT id, url_key FROM images ORDER BY url_key DESC",
@@ -320,6 +326,7 @@ Deno.test("products of an image that changes again while the rest of them is tol
     tx.runMany(
       "INSERT INTO product_images (seller_no, image_id, product_id) VALUES (?, ?, ?)",
       products,
+      "any",
     )
   );
   await touch(one);
@@ -377,6 +384,7 @@ Deno.test("an upload reads only the products that it names, also with old statis
          '1', 'SEK', 'new', 'title', '[]', '[]', '[]'
        FROM generate_series(1, 3000) AS n`,
       [no],
+      "any",
     )
   );
   const skus = Array.from({ length: 250 }, (_, n) => `sku-${n * 10}`);
@@ -457,6 +465,7 @@ async function ingest(tx: Tx, { no }: Caller): Promise<void> {
     eventId,
     webhook,
     1,
+    "any",
   );
 }
 
@@ -484,6 +493,7 @@ Deno.test("numbering events reads only the events that it numbers, also with old
        SELECT gen_random_uuid(), ?, 'order_created', n, '', 1, -n
        FROM generate_series(1, 20000) AS n`,
       [no],
+      "any",
     )
   );
   const read = await one.write(async (tx) => {

@@ -330,9 +330,13 @@ Deno.test("a row that another process keeps locked delays only the write that ne
   ]);
   const names = ["b", "c", "d", "e"];
   await holder.write(async (tx) => {
-    await tx.run("CREATE TABLE counters (name TEXT PRIMARY KEY, n INTEGER)");
+    await tx.run(
+      "CREATE TABLE counters (name TEXT PRIMARY KEY, n INTEGER)",
+      [],
+      "any",
+    );
     const insert = "INSERT INTO counters (name, n) VALUES (?, 0)";
-    await tx.runMany(insert, names.map((name) => [name]));
+    await tx.runMany(insert, names.map((name) => [name]), "any");
   });
   const held = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();

@@ -46,10 +46,12 @@ Deno.test("no plan claims more rows of a queue than its limit", async () => {
          SELECT CAST(1 AS BIGINT) AS seller_no, id, CAST(id AS BIGINT) AS due_at,
            CAST(NULL AS TEXT) AS lease_id, CAST(NULL AS BIGINT) AS lease_until
          FROM generate_series(1, 9) AS id`,
+        [],
+        "any",
       );
       // A plan that it prefers where it knows of hardly any rows.
       for (const way of ["hashjoin", "hashagg", "sort", "material"]) {
-        await tx.run(`SET LOCAL enable_${way} = off`);
+        await tx.run(`SET LOCAL enable_${way} = off`, [], "any");
       }
       return await claim(tx, queue, {
         sellerNo: 1,

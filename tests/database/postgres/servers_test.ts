@@ -57,7 +57,7 @@ class Two implements AsyncDisposable {
 }
 
 const count = (db: Db) =>
-  db.write((tx) => tx.run("UPDATE change_counter SET n = n + 1"));
+  db.write((tx) => tx.run("UPDATE change_counter SET n = n + 1", [], "any"));
 
 Deno.test("the host that accepts writes is used, in any order, and none if there is none", async () => {
   await using two = await Two.start();

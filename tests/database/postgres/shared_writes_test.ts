@@ -31,7 +31,7 @@ Deno.test("a statement that its write did not await undoes no other write", asyn
   const { db } = opened;
   let calls = 0;
   const careless = share(db, "a", async (tx) => {
-    await tx.runMany(REFUSED, [[]]);
+    await tx.runMany(REFUSED, [[]], "any");
   });
   const other = share(db, "b", async (tx) => {
     assert(++calls < 20, "tried again and again");

@@ -81,7 +81,7 @@ class Held implements AsyncDisposable {
   /** Sets how many products the seller may have. */
   async limit(products: number): Promise<void> {
     await this.app.app.db.write((tx) =>
-      tx.run("UPDATE sellers SET product_limit = ?", [products])
+      tx.run("UPDATE sellers SET product_limit = ?", [products], "any")
     );
   }
 
@@ -242,11 +242,17 @@ Deno.test("failed images are retried once, whichever process is asked", async ()
   const image = `<images><image>${host.url}/good/a.png</image></images>`;
   const { xml } = await change(held.app, "A", image);
   await held.app.app.db.write(async (tx) => {
-    await tx.run("UPDATE images SET state = 'failed', due_at = NULL");
-    await tx.run("UPDATE transaction_images SET status = 'failed'");
+    await tx.run(
+      "UPDATE images SET state = 'failed', due_at = NULL",
+      [],
+      "any",
+    );
+    await tx.run("UPDATE transaction_images SET status = 'failed'", [], "any");
     await tx.run(
       `UPDATE transactions SET images_pending = 0, images_failed = 1
        WHERE images_pending = 1`,
+      [],
+      "any",
     );
   });
   const retry = (app: TestApp) =>

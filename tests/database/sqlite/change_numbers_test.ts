@@ -114,8 +114,12 @@ Deno.test("a time that another engine or version stored is not gone behind", asy
   await catalogue.fill(db, ["A", "B"]);
   const later = NOON + 60_000;
   await db.write(async (tx) => {
-    await tx.run("UPDATE products SET change_no = 7, updated_at = ?", [later]);
-    await tx.run("UPDATE change_counter SET n = 7");
+    await tx.run(
+      "UPDATE products SET change_no = 7, updated_at = ?",
+      [later],
+      "any",
+    );
+    await tx.run("UPDATE change_counter SET n = 7", [], "any");
   });
   await db.close();
   const again = await catalogue.open();

@@ -53,7 +53,7 @@ Deno.test("reads go on after one of which the end failed, and see what is new", 
   const { db } = store;
   store.failNext("SQLITE_BUSY", ({ sql }) => sql === "COMMIT");
   assertEquals(await valueOf(db), 0);
-  await db.write((tx) => tx.run("UPDATE counters SET n = 1"));
+  await db.write((tx) => tx.run("UPDATE counters SET n = 1", [], "any"));
   const single = await db.read(
     (sql) => sql.get<{ n: number }>("SELECT n FROM counters"),
     { single: true },

@@ -130,7 +130,7 @@ Deno.test("a full disk rejects every write of the group and recovers", async () 
   const fill = (tx: Tx) =>
     tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
       "x".repeat(100_000),
-    ]);
+    ], "any");
   const outcomes = await Promise.allSettled([db.write(add()), db.write(fill)]);
   const kinds = outcomes.map((outcome) =>
     outcome.status === "rejected" && outcome.reason instanceof DbError
@@ -154,7 +154,7 @@ Deno.test("a full disk that undoes a transaction leaves nothing of it behind", a
   const fill = (tx: Tx) =>
     tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
       "x".repeat(100_000),
-    ]);
+    ], "any");
   const beside = async (write: (tx: Tx) => Promise<unknown>) => {
     const [, { status }] = await Promise.allSettled([
       db.write(add("a", 1)),
@@ -298,7 +298,10 @@ Deno.test("SQLite: a write that fails before it wrote does not repeat the others
   // The first was undone with what failed, and called again.
   assertEquals(await callsBeside(add("a", 100)), 3);
   const returning = "UPDATE counters SET n = n + 100 RETURNING n";
-  assertEquals(await callsBeside((tx) => tx.returning(returning)), 3);
+  assertEquals(
+    await callsBeside((tx) => tx.returning(returning, [], "any")),
+    3,
+  );
   assertEquals(await valueOf(store.db), 6);
 });
 
@@ -332,7 +335,7 @@ Deno.test("a log in use has its full length at once, and what is committed survi
     db.write((tx) =>
       tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
         name + "x".repeat(bytes),
-      ])
+      ], "any")
     );
   await fill("little", 1_000);
   assert((await db.sizes()).wal < 1_024 * 1_024, "a short log stays short");
@@ -361,7 +364,7 @@ Deno.test("a log that grew beside a long reader shrinks when the reader has ende
     for (let n = 0; n < times; n++) {
       const body = new Uint8Array(2 * 1_024 * 1_024).fill(n);
       await db.write((tx) =>
-        tx.run("UPDATE counters SET body = ? WHERE name = 'a'", [body])
+        tx.run("UPDATE counters SET body = ? WHERE name = 'a'", [body], "any")
       );
     }
   };
@@ -391,7 +394,7 @@ Deno.test("a long write lets reads and other work run, and is whole all the same
   let isWritten = false;
   let seen: { n: number } | undefined;
   const write = db.write(async (tx) => {
-    const all = tx.runMany(inserted, rows);
+    const all = tx.runMany(inserted, rows, "any");
     const counted = tx.get<{ n: number }>("SELECT COUNT(*) AS n FROM counters");
     [, seen] = await Promise.all([all, counted]);
   }).finally(() => isWritten = true);
@@ -407,7 +410,7 @@ Deno.test("a long write lets reads and other work run, and is whole all the same
   assert(turns > 10, `${turns} turns`);
   assertEquals(seen?.n, 1_001, "statements keep their order");
   const failed = db.write(async (tx) => {
-    void tx.runMany(inserted, rows.map(([name]) => [`${name} again`]));
+    void tx.runMany(inserted, rows.map(([name]) => [`${name} again`]), "any");
     await Promise.reject(new Error("no"));
   });
   const next = db.write(add());

@@ -20,6 +20,7 @@ async function insert(
         who,
         seller,
       ]),
+      "any",
     )
   );
 }

@@ -215,6 +215,7 @@ contract.test("recover delivers what was exhausted, cancelled or never delivered
     tx.run(
       "UPDATE deliveries SET state = 'exhausted', due_at = NULL, settled_at = 1 WHERE event_id = ?",
       [exhausted],
+      "any",
     )
   );
   const last = clock.now();
@@ -254,7 +255,9 @@ contract.test("recover counts what a disabled webhook holds, and goes through lo
   const references = Array.from({ length: count }, (_, i) => `${i}`);
   await inParallel(50, references, (reference) => emit(app, reference));
   await register(app, "http://127.0.0.1:9000/");
-  await app.app.db.write((tx) => tx.run("UPDATE webhooks SET disabled_at = 1"));
+  await app.app.db.write((tx) =>
+    tx.run("UPDATE webhooks SET disabled_at = 1", [], "any")
+  );
   for (let i = 0; i < 2; i++) {
     const answer = await app.call(`${RECOVER}?since=2020-01-01`, {
       method: "POST",
@@ -267,7 +270,7 @@ contract.test("recover counts what a disabled webhook holds, and goes through lo
   );
   assertEquals(held, { n: count });
   await app.app.db.write((tx) =>
-    tx.run("UPDATE deliveries SET state = 'pending', due_at = 1")
+    tx.run("UPDATE deliveries SET state = 'pending', due_at = 1", [], "any")
   );
   const pending = await app.call(`${RECOVER}?since=2020-01-01`, {
     method: "POST",

@@ -65,7 +65,9 @@ bothForms.test("a database that cannot be written makes the service unready, not
   });
   const ask = (key: string | null = null) => app.call("/readyz", { key });
   const rename = (from: string, to: string) =>
-    app.app.db.write((tx) => tx.run(`ALTER TABLE ${from} RENAME TO ${to}`));
+    app.app.db.write((tx) =>
+      tx.run(`ALTER TABLE ${from} RENAME TO ${to}`, [], "any")
+    );
   assertEquals(statusIn(await ask()), [200, "ready"]);
   await rename("health", "gone");
   now += 999;
@@ -128,7 +130,9 @@ Deno.test("while it starts, the log says that it is not ready only if that lasts
       .filter((event) => event.includes("ready"));
   const ask = () => app.call("/readyz", { key: null });
   const rename = (from: string, to: string) =>
-    app.app.db.write((tx) => tx.run(`ALTER TABLE ${from} RENAME TO ${to}`));
+    app.app.db.write((tx) =>
+      tx.run(`ALTER TABLE ${from} RENAME TO ${to}`, [], "any")
+    );
   await rename("health", "gone");
   for (const at of [0, 9_999]) {
     now = at;

@@ -254,7 +254,11 @@ contract.test("products are filtered by status, time of change and text", async 
   assertEquals(await found("images=failed"), "");
   await app.app.db.write((tx) =>
     // bounded: that of one product
-    tx.run("UPDATE images SET state = 'failed', code = 'c', message = 'm'", [])
+    tx.run(
+      "UPDATE images SET state = 'failed', code = 'c', message = 'm'",
+      [],
+      "any",
+    )
   );
   assertEquals(await found("images=failed&limit=1"), "C-3");
   assertEquals(await found("images=failed&q=b"), "");
@@ -276,6 +280,7 @@ contract.test("a page looks at a bounded number of rows and still misses none", 
         app.sellerNo,
         `S-${i}`,
       ]),
+      "any",
     )
   );
   const path = `${PRODUCTS}?q=s-${total - 1}`;

@@ -50,6 +50,7 @@ async function insert(
         JSON.stringify(details),
         app.sellerId,
       ]),
+      "any",
     )
   );
 }

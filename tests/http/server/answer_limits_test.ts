@@ -143,17 +143,20 @@ contract.test("a delivery shows its last ten tries, a page of them ends within t
       `INSERT INTO webhooks (id, seller_no, trigger_name, url, failures,
          created_at, updated_at) VALUES (?, ?, 'order_paid', ?, 0, 0, 0)`,
       [uuid(999), no, url],
+      "any",
     );
     await tx.runMany(
       `INSERT INTO events (id, seller_no, trigger_name, reference, body,
          created_at, delivery_id) VALUES (?, ?, 'order_paid', ?, ?, 0, ?)`,
       ids.map((id) => [id, no, id, new Uint8Array(1), id]),
+      "any",
     );
     await tx.runMany(
       `INSERT INTO deliveries (id, event_id, seller_no, trigger_name,
          webhook_id, state, attempts, failures, created_at)
        VALUES (?, ?, ?, 'order_paid', ?, 'delivered', ?, 0, 0)`,
       ids.map((id, i) => [id, id, no, uuid(999), i === 0 ? 500 : 12]),
+      "any",
     );
     await tx.runMany(
       `INSERT INTO delivery_attempts (seller_no, delivery_id, number, url,
@@ -166,6 +169,7 @@ contract.test("a delivery shows its last ten tries, a page of them ends within t
           url,
         ])
       ),
+      "any",
     );
   });
   const path = "/seller_api/webhooks/order_paid/deliveries";

@@ -28,7 +28,7 @@ bothForms.test("a missing, unknown or revoked key is 401 with one message", asyn
   await app.app.db.write((tx) =>
     tx.run("UPDATE api_keys SET revoked_at = 1 WHERE seller_no <> ?", [
       app.sellerNo,
-    ])
+    ], "any")
   );
   elapsed = 1_000;
   const messages = new Set<string>();
@@ -297,7 +297,7 @@ bothForms.test("bad percent-encoding, Hosts and targets are 400, never 500", asy
 
 bothForms.test("an unforeseen failure is 500 with the request id and nothing else", async () => {
   await using app = await boot();
-  await app.app.db.write((tx) => tx.run("DROP TABLE webhooks"));
+  await app.app.db.write((tx) => tx.run("DROP TABLE webhooks", [], "any"));
   const answer = await app.call("/seller_api/webhooks");
   assertEquals([answer.status, codeOf(answer)], [500, "internal"]);
   assert(!/webhooks|sqlite|table/i.test(answer.text), answer.text);

@@ -104,7 +104,11 @@ Deno.test("images: a killed process loses no image and fetches none twice", asyn
   // As if fifteen seconds had gone by, in which no lease was renewed.
   const db = await openSqlite(join(folder.path, "seller.db"));
   await db.write((tx) =>
-    tx.run("UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL")
+    tx.run(
+      "UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL",
+      [],
+      "any",
+    )
   );
   await db.close();
   await using program = await service.start("api,images");
@@ -145,7 +149,11 @@ Deno.test("images: a process killed while it sends to object storage loses none"
   released.resolve(null);
   const db = await openSqlite(join(folder.path, "seller.db"));
   await db.write((tx) =>
-    tx.run("UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL")
+    tx.run(
+      "UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL",
+      [],
+      "any",
+    )
   );
   await using program = await service.start("api,images", server.env());
   await until(

@@ -294,6 +294,7 @@ bothEngines.test("images: the search for missing files goes on where it was, and
         `UPDATE images SET state = 'stored', due_at = NULL, bytes = 1,
            type = 'png', sha256 = ? WHERE seller_no = ? AND url_key = ?`,
         urls.map((url, n) => [shas[n], no, urlKey(url)]),
+        "any",
       ),
     { seller: no },
   );
@@ -340,6 +341,7 @@ Deno.test("images: what is due behind many origins that wait is found at once", 
     tx.run(
       "UPDATE images SET due_at = ? WHERE url LIKE 'http://0-%'",
       [clock.now() + 3_600_000],
+      "any",
     )
   );
   const role = bench.startRole();
@@ -505,6 +507,7 @@ bothEngines.test("images: what a dead process held goes on when its lease has ru
       [
         clock.now() + 15_000,
       ],
+      "any",
     )
   );
   bench.startRole();
@@ -613,6 +616,7 @@ bothEngines.test("images: after an outage others may renew their leases before t
     tx.run(
       "UPDATE images SET state = 'pending', due_at = NULL, lease_id = 'other', lease_until = ? WHERE url = ?",
       [clock.now() + 15_000, url],
+      "any",
     )
   );
   const lease = async () => (await bench.image(url)).lease_id;

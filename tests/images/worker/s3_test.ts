@@ -70,6 +70,8 @@ function show(bench: ImageBench): Promise<unknown> {
       `INSERT INTO product_images (seller_no, image_id, product_id)
        SELECT 1, id, '00000000-0000-7000-8000-000000000001' FROM images WHERE TRUE
        ON CONFLICT (seller_no, image_id, product_id) DO NOTHING`,
+      [],
+      "any",
     )
   );
 }
@@ -287,6 +289,8 @@ Deno.test("object storage: images prune leaves what is shown, and what may just 
   await bench.db.write((tx) =>
     tx.run(
       "UPDATE images SET due_at = NULL, lease_id = 'held' WHERE state = 'pending'",
+      [],
+      "any",
     )
   );
   const key = `shop/images/${STRAY}`;
@@ -311,7 +315,7 @@ Deno.test("object storage: what is written anew in the moment of its removal is 
     server.meddle = () => null;
     await bench.upload([url]);
     await bench.db.write((tx) =>
-      tx.run("UPDATE images SET due_at = NULL, lease_id = 'held'")
+      tx.run("UPDATE images SET due_at = NULL, lease_id = 'held'", [], "any")
     );
     return null;
   };
@@ -321,6 +325,7 @@ Deno.test("object storage: what is written anew in the moment of its removal is 
     tx.run(
       `UPDATE images SET state = 'stored', lease_id = NULL, sha256 = ?, type = 'png', bytes = ?, width = 1, height = 1`,
       [row.sha256 as string, bytes.length],
+      "any",
     )
   );
   await Array.fromAsync(refetchMissing(bench));
