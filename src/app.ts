@@ -15,8 +15,8 @@ import type { Holders } from "./lib/holders.ts";
 import { within } from "./lib/waits.ts";
 import { checkGuard } from "./net/guard.ts";
 import { openServices, type ServiceOptions } from "./open_services.ts";
-import { maintenanceOf } from "./operations/maintenance.ts";
-import { Snapshot } from "./operations/snapshot.ts";
+import { maintenanceOf } from "./administration/maintenance.ts";
+import { Snapshot } from "./administration/snapshot.ts";
 import {
   addRoles,
   LEASE_QUEUES,

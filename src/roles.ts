@@ -11,7 +11,7 @@ import { QUEUE_NAMES, type QueueName, QUEUES } from "./jobs/queues.ts";
 import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
 import { NOTICES } from "./notices/notice.ts";
 import { NoticeRole } from "./notices/worker/role.ts";
-import { ClockWatch } from "./operations/clock_watch.ts";
+import { ClockWatch } from "./administration/clock_watch.ts";
 import type { Services } from "./services.ts";
 import { DELIVERIES } from "./webhooks/webhook.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";

@@ -31,8 +31,8 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
 import { holdSeller } from "../sellers/access.ts";
-import { isUnderReview, mayConcern } from "../reviews/review.ts";
-import { findPolicy, reviewChanges } from "../reviews/review_rows.ts";
+import { isUnderReview, mayConcern } from "./review.ts";
+import { findPolicy, reviewChanges } from "./review_rows.ts";
 
 export interface AttributeUpdate {
   seller: Seller;

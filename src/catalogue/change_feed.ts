@@ -193,7 +193,7 @@ export async function touchRest(tx: Tx): Promise<number> {
 }
 
 /**
- * A job of `operations/maintenance.ts`: gives products the numbers that changes
+ * A job of `administration/maintenance.ts`: gives products the numbers that changes
  * of their images left for later.
  */
 export async function* finishImageChanges(

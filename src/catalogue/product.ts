@@ -22,7 +22,7 @@ import {
   TEXT_LIMITS,
 } from "./fields.ts";
 import type { FormerPrices } from "./price_changes.ts";
-import type { ReviewColumns } from "../reviews/review.ts";
+import type { ReviewColumns } from "./review.ts";
 
 /** A product as it is to be stored; the write sets its times. */
 export interface ProductContent extends ProductFields {

@@ -7,7 +7,7 @@ import type { ImageType } from "../images/image_types.ts";
 import type { ProductImage, Status } from "./fields.ts";
 import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
-import type { ReviewState } from "../reviews/review.ts";
+import type { ReviewState } from "./review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, LIMIT, marks, type Param, type Sql } from "../database/db.ts";
 import { type Found, type Place, scan, SCAN_ROWS } from "../database/scan.ts";

@@ -36,7 +36,7 @@ import {
   type Values,
   valuesOf,
 } from "./product_values.ts";
-import { isUnderReview } from "../reviews/review.ts";
+import { isUnderReview } from "./review.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";

@@ -12,7 +12,7 @@ import {
 import { NO_FORMER_PRICE } from "./price_changes.ts";
 import { INITIAL, type Product } from "./product.ts";
 import { templateOf } from "../lib/template.ts";
-import { NO_REVIEW } from "../reviews/review.ts";
+import { NO_REVIEW } from "./review.ts";
 
 const SINGLE = [...SCALAR_NAMES, ...STORED_UNITS] as const;
 

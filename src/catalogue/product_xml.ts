@@ -6,7 +6,7 @@ import { imageFile, type ShownImage } from "../images/image.ts";
 import { type ProductImage, SCALAR_NAMES, SCALAR_RULES } from "./fields.ts";
 import { LOWEST_PRICE_DAYS, lowestPrice } from "./price_changes.ts";
 import type { Product } from "./product.ts";
-import { reviewOf } from "../reviews/review.ts";
+import { reviewOf } from "./review.ts";
 import type { Owner, Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 

@@ -14,7 +14,7 @@ import {
   requestImages,
   type TakenImages,
 } from "../images/requests.ts";
-import { addImportImages } from "../imports/import_images.ts";
+import { addImportImages } from "../images/import_images.ts";
 import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductFields } from "./fields.ts";
@@ -31,8 +31,8 @@ import {
 } from "./transaction.ts";
 import { insertTransaction } from "./transaction_rows.ts";
 import { keepUndo } from "./undo_rows.ts";
-import type { ReviewPolicy } from "../reviews/review.ts";
-import { reviewChanges } from "../reviews/review_rows.ts";
+import type { ReviewPolicy } from "./review.ts";
+import { reviewChanges } from "./review_rows.ts";
 
 /** Bytes kept of a seller's refused products, as a multiple of the body limit. */
 const REFUSED_KEPT = 4;

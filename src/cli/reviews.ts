@@ -4,7 +4,7 @@ import { COMMAND_LINE } from "../operations/audit.ts";
 import { type DecisionTexts, readDecision } from "../reviews/decision.ts";
 import { decideReviews } from "../reviews/decisions.ts";
 import { FIRST_REVIEW, listReviews, placeOf } from "../reviews/queue.ts";
-import { REVIEW_STATES, reviewOf } from "../reviews/review.ts";
+import { REVIEW_STATES, reviewOf } from "../catalogue/review.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, flag, line, UsageError } from "./command.ts";

@@ -5,7 +5,7 @@ import { readKeyTexts } from "../sellers/wanted_key.ts";
 import { quotaUnit } from "../sellers/limits.ts";
 import { listSellers, sellerByName } from "../sellers/seller_rows.ts";
 import { listUses, type QuotaUse } from "../sellers/usage_rows.ts";
-import { holdingsOf } from "../sellers/removal.ts";
+import { holdingsOf } from "../administration/removal.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import {
   changeSeller,
@@ -14,7 +14,7 @@ import {
   removeSeller,
   revokeSellerKey,
   SELLER_ATTRIBUTE_WORDS,
-} from "../sellers/administration.ts";
+} from "../administration/sellers.ts";
 import {
   KEPT_REFUSAL_DAYS,
   keptRefusals,

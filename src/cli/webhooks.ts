@@ -1,7 +1,7 @@
 /** The commands for webhooks of sellers, and the secrets that sign for them. */
 import { sellerByName } from "../sellers/seller_rows.ts";
 import type { Seller } from "../sellers/seller.ts";
-import { rotateSellerSecret } from "../sellers/administration.ts";
+import { rotateSellerSecret } from "../administration/sellers.ts";
 import type { Db, Tx } from "../database/db.ts";
 import { newSignals } from "../jobs/signals.ts";
 import { COMMAND_LINE, recorded } from "../operations/audit.ts";

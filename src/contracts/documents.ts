@@ -26,7 +26,7 @@ import {
   DECISIONS,
   REVIEW_STATES,
   REVIEWED_FIELDS,
-} from "../reviews/review.ts";
+} from "../catalogue/review.ts";
 import { SCOPES } from "../sellers/scopes.ts";
 import { LABEL_LENGTH, NETWORKS_LIMIT } from "../sellers/wanted_key.ts";
 import { NAME_LENGTH } from "../sellers/names.ts";

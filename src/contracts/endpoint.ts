@@ -6,7 +6,7 @@ import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import type { ErrorCode } from "../lib/errors.ts";
 import type { Scope } from "../sellers/scopes.ts";
-import { SELLER_ATTRIBUTE_NAMES } from "../sellers/administration.ts";
+import { SELLER_ATTRIBUTE_NAMES } from "../administration/sellers.ts";
 import type { AnswerName } from "./answers.ts";
 
 export interface Parameter {

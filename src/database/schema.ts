@@ -210,7 +210,7 @@ export const TABLES = {
       // of the price's changes before the recent ones; null: there are none
       price_row: "integer?",
       title: "text",
-      // JSON; see reviews/review.ts
+      // JSON; see catalogue/review.ts
       review: "text?",
       // a line each; see catalogue/price_changes.ts
       recent_prices: "text?",

@@ -3,7 +3,7 @@
  * for each URL of a seller) and of `transaction_images`. `rows/queue.ts` and
  * `rows/outcomes.ts` handle the jobs.
  */
-import { addImagesOfParts } from "../imports/import_images.ts";
+import { addImagesOfParts } from "./import_images.ts";
 import { originsOf } from "../lib/url.ts";
 import { type ImageState, urlKey } from "./image.ts";
 import {

@@ -1,6 +1,6 @@
 /**
  * Removes image files and rows that nothing needs: the command `images prune`,
- * and jobs of `operations/maintenance.ts`.
+ * and jobs of `administration/maintenance.ts`.
  */
 import type { Clock } from "../deps.ts";
 import { imageFile, IMAGES } from "./image.ts";

@@ -1,6 +1,6 @@
 /**
  * Compares image files with their rows: the command `images verify`, and a job
- * of `operations/maintenance.ts`.
+ * of `administration/maintenance.ts`.
  */
 import { createHash } from "node:crypto";
 import { imageFile } from "./image.ts";

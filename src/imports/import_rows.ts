@@ -12,7 +12,7 @@ import type { Detail } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
-import { insertImportImages } from "./import_images.ts";
+import { insertImportImages } from "../images/import_images.ts";
 import type { ProductCounts } from "../catalogue/transaction.ts";
 import {
   HIDDEN_STATES,

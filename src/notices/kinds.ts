@@ -4,7 +4,7 @@
  */
 import { LIMIT, type Sql } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
-import type { Reason } from "../reviews/review.ts";
+import type { Reason } from "../catalogue/review.ts";
 import { type QuotaDefaults, quotaUnit } from "../sellers/limits.ts";
 import {
   OWN,

@@ -1,4 +1,4 @@
-/** Deletes old notices: a job of `operations/maintenance.ts`. */
+/** Deletes old notices: a job of `administration/maintenance.ts`. */
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 import { SOUGHT } from "./kinds.ts";

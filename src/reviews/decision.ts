@@ -13,7 +13,7 @@ import {
 } from "../lib/values.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { readFields } from "../xml/small_document.ts";
-import { type Decision, DECISIONS, type Reason } from "./review.ts";
+import { type Decision, DECISIONS, type Reason } from "../catalogue/review.ts";
 
 /** Decisions of one document at most. */
 export const DECISIONS_LIMIT = 250;

@@ -16,7 +16,12 @@ import type { Services } from "../services.ts";
 import { emitWithin } from "../webhooks/ingest.ts";
 import { element, isoTime } from "../xml/encode.ts";
 import type { ProductDecision } from "./decision.ts";
-import { columnValues, decided, type Review, reviewOf } from "./review.ts";
+import {
+  columnValues,
+  decided,
+  type Review,
+  reviewOf,
+} from "../catalogue/review.ts";
 
 /** A service has signals; a command has none. */
 type Deciding = Pick<Services, "db" | "deps"> & Partial<Services>;

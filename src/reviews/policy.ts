@@ -1,6 +1,6 @@
 /**
  * The policy of a seller, and its end: under `none` no product has a review. It
- * is `ending` until a job of `operations/maintenance.ts` has removed them all, so
+ * is `ending` until a job of `administration/maintenance.ts` has removed them all, so
  * the job goes on after a crash.
  */
 import { setChange } from "../catalogue/change_feed.ts";
@@ -9,7 +9,7 @@ import type { Db, Tx } from "../database/db.ts";
 import { eachInTurn, untilNone } from "../jobs/periodic_jobs.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { holdSeller, outlastHolds } from "../sellers/access.ts";
-import type { ReviewPolicy } from "./review.ts";
+import type { ReviewPolicy } from "../catalogue/review.ts";
 
 /** Products of which one write removes the review. */
 const PORTION = 100;

@@ -13,7 +13,7 @@ import { LIMIT, type Sql } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
-import type { ReviewState } from "./review.ts";
+import type { ReviewState } from "../catalogue/review.ts";
 
 /** A place in the order of a queue. */
 export interface ReviewPlace {

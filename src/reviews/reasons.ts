@@ -7,7 +7,7 @@ import { recorded } from "../operations/audit.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { readField, readFields } from "../xml/small_document.ts";
 import { REASON_LENGTHS } from "./decision.ts";
-import type { Reason } from "./review.ts";
+import type { Reason } from "../catalogue/review.ts";
 
 /** Reasons of the list at most. */
 export const REASONS_LIMIT = 100;

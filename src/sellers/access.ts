@@ -6,7 +6,7 @@ import {
   policyOf,
   type ReviewPolicy,
   type StoredPolicy,
-} from "../reviews/review.ts";
+} from "../catalogue/review.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Caller, Seller, SellerStatus } from "./seller.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Deletes old deliveries, bodies of events and secrets: jobs of
- * `operations/maintenance.ts`.
+ * `administration/maintenance.ts`.
  */
 import { MAINTENANCE, type Part, partsOf } from "../database/db.ts";
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";

@@ -2,7 +2,7 @@
 import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
-import { NO_REVIEW } from "../../src/reviews/review.ts";
+import { NO_REVIEW } from "../../src/catalogue/review.ts";
 
 /** A new product with this SKU. */
 export function chair(sku: string): Product {

@@ -9,7 +9,7 @@ import {
   writeProducts,
 } from "../../src/catalogue/product_rows.ts";
 import { CONTENT } from "../../src/catalogue/product_values.ts";
-import { NO_REVIEW } from "../../src/reviews/review.ts";
+import { NO_REVIEW } from "../../src/catalogue/review.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { fastParent } from "../support/data_dir.ts";

@@ -3,7 +3,7 @@ import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProductFields } from "../../src/catalogue/fields.ts";
 import { INITIAL } from "../../src/catalogue/product.ts";
-import { NO_REVIEW } from "../../src/reviews/review.ts";
+import { NO_REVIEW } from "../../src/catalogue/review.ts";
 import { rowChange } from "../../src/catalogue/product_rows.ts";
 import { valuesOf } from "../../src/catalogue/product_values.ts";
 import {

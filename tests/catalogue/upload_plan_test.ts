@@ -6,7 +6,7 @@ import type { Loaded } from "../../src/catalogue/load.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import { atOnce, inSteps } from "../../src/lib/in_turn.ts";
 import { planUpload } from "../../src/catalogue/upload_plan.ts";
-import { NO_REVIEW } from "../../src/reviews/review.ts";
+import { NO_REVIEW } from "../../src/catalogue/review.ts";
 import { product } from "../support/app.ts";
 
 const ID = "018f0000-0000-7000-8000-00000000000";

@@ -1,6 +1,6 @@
 /** `POST /seller_api/bulk_products`: what is stored, refused, repeated. */
 import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
-import { NO_REVIEW } from "../../src/reviews/review.ts";
+import { NO_REVIEW } from "../../src/catalogue/review.ts";
 import {
   assert,
   assertEquals,

@@ -25,7 +25,7 @@ import {
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
-import { SELLER_ATTRIBUTE_NAMES } from "../../src/sellers/administration.ts";
+import { SELLER_ATTRIBUTE_NAMES } from "../../src/administration/sellers.ts";
 import { REFUSAL_CODES } from "../../src/sellers/refusals.ts";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../src/webhooks/webhook.ts";

@@ -15,7 +15,7 @@ import { synopsis } from "../../src/cli/help.ts";
 import { type Setting, SETTINGS } from "../../src/config.ts";
 import { SCHEMA, type SchemaTable } from "../../src/database/schema.ts";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
-import { SELLER_ATTRIBUTES } from "../../src/sellers/administration.ts";
+import { SELLER_ATTRIBUTES } from "../../src/administration/sellers.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { formWords } from "../../src/contracts/docs.ts";
 import type { Parameter } from "../../src/contracts/endpoint.ts";

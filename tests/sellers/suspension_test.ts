@@ -1,6 +1,6 @@
 /** A suspended seller: refused everywhere, while what is theirs waits. */
 import { assert, assertEquals } from "@std/assert";
-import { changeSeller } from "../../src/sellers/administration.ts";
+import { changeSeller } from "../../src/administration/sellers.ts";
 import { systemDeps } from "../../src/deps.ts";
 import {
   boot,

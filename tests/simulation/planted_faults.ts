@@ -714,7 +714,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "reviews: former values stand in another order",
-    file: "reviews/review.ts",
+    file: "catalogue/review.ts",
     from: `  "gtin",
   "brand",
   "categories",
@@ -728,7 +728,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "metrics: those of the disk fail",
-    file: "operations/snapshot.ts",
+    file: "administration/snapshot.ts",
     from: "    metrics.diskFree.set(await deps.disk.free(config.dataDir));\n",
     to: '    throw new Error("on purpose");\n',
   },

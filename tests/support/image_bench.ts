@@ -20,7 +20,7 @@ import type { ImageStore } from "../../src/images/storage/blob_store.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
 import { newSignals, type Signals } from "../../src/jobs/signals.ts";
 import type { PeriodicJobs } from "../../src/jobs/periodic_jobs.ts";
-import { maintenanceOf } from "../../src/operations/maintenance.ts";
+import { maintenanceOf } from "../../src/administration/maintenance.ts";
 import type { Db } from "../../src/database/db.ts";
 import {
   planImages,

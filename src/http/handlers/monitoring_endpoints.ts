@@ -3,7 +3,7 @@ import {
   countBacklog,
   failingWebhooks,
   totals,
-} from "../../operations/backlog.ts";
+} from "../../administration/backlog.ts";
 import { describeDatabase } from "../../operations/database_info.ts";
 import { lastHours } from "../../operations/hourly_counts.ts";
 import { isoTime } from "../../xml/encode.ts";

@@ -38,7 +38,7 @@ import {
   readReasons,
   REASONS_LIMIT,
 } from "../../reviews/reasons.ts";
-import { changedFields, reviewOf } from "../../reviews/review.ts";
+import { changedFields, reviewOf } from "../../catalogue/review.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import {
   element,

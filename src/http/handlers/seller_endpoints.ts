@@ -6,7 +6,7 @@ import {
   removeSeller as remove,
   revokeSellerKey,
   rotateSellerSecret as rotateSecret,
-} from "../../sellers/administration.ts";
+} from "../../administration/sellers.ts";
 import { listKeys } from "../../sellers/key_rows.ts";
 import { limitsOf } from "../../sellers/limits.ts";
 import { readKey } from "../../sellers/wanted_key.ts";

@@ -14,7 +14,7 @@ import {
   quote,
   timeProblem,
 } from "../../lib/values.ts";
-import { REVIEW_STATES } from "../../reviews/review.ts";
+import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { REFUSAL_CODES } from "../../sellers/refusals.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../webhooks/webhook.ts";

@@ -10,7 +10,7 @@ import {
   type Param,
   type Tx,
 } from "../../database/db.ts";
-import { addImagesOfParts } from "../../imports/import_images.ts";
+import { addImagesOfParts } from "../import_images.ts";
 import { longestSpan } from "../../jobs/retry_schedule.ts";
 
 /** The most waiting rows that one write reads. */

@@ -15,7 +15,7 @@ import {
 } from "../ui/parts.tsx";
 import { bytes, count } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
-import { REVIEW_POLICIES, type ReviewPolicy } from "../../reviews/review.ts";
+import { REVIEW_POLICIES, type ReviewPolicy } from "../../catalogue/review.ts";
 import {
   LIMIT_NAMES,
   type LimitName,

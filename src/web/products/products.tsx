@@ -3,7 +3,7 @@ import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Changing } from "../ui/changing.tsx";
 import { ATTRIBUTES_LIMIT, STATUSES } from "../../catalogue/fields.ts";
-import { REVIEW_STATES } from "../../reviews/review.ts";
+import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { saveFile } from "../lib/browser.ts";
 import type { FileKind } from "./catalogue_file.ts";
 import type { Client, Product } from "../../client/mod.ts";

@@ -44,10 +44,10 @@ import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import {
   touchProductsOf,
   touchRest,
-} from "../../../src/catalogue/change_feed.ts";
+} from "../../../src/images/shown_images.ts";
 import { requireActive } from "../../../src/sellers/access.ts";
 import type { Caller } from "../../../src/sellers/seller.ts";
-import { sweepRemovedSellers } from "../../../src/sellers/removal.ts";
+import { sweepRemovedSellers } from "../../../src/administration/removal.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
 import { countsOf, NO_IMAGES } from "../../../src/catalogue/transaction.ts";
 import { insertTransaction } from "../../../src/catalogue/transaction_rows.ts";

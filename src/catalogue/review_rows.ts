@@ -1,5 +1,5 @@
 /** The columns of products that hold their reviews. */
-import type { Product, ProductContent } from "../catalogue/product.ts";
+import type { Product, ProductContent } from "./product.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import {
   columnValues,

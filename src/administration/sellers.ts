@@ -14,26 +14,31 @@ import {
 } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
 import { recorded } from "../operations/audit.ts";
-import { setEmail } from "./email.ts";
-import { REVIEW_POLICIES } from "../reviews/review.ts";
+import { setEmail } from "../sellers/email.ts";
+import { REVIEW_POLICIES } from "../catalogue/review.ts";
 import { setPolicy } from "../reviews/policy.ts";
 import {
   LIMIT_NAMES,
   type LimitName,
   SELLER_LIMITS,
   type SellerLimit,
-} from "./limits.ts";
-import { type Seller, SELLER_STATUSES } from "./seller.ts";
-import { ALL_RIGHTS, rightsWords } from "./key_rights.ts";
-import { addKey, findKey, type NewKey, revokeKey } from "./key_rows.ts";
+} from "../sellers/limits.ts";
+import { type Seller, SELLER_STATUSES } from "../sellers/seller.ts";
+import { ALL_RIGHTS, rightsWords } from "../sellers/key_rights.ts";
+import {
+  addKey,
+  findKey,
+  type NewKey,
+  revokeKey,
+} from "../sellers/key_rows.ts";
 import {
   addSeller,
   markRemoved,
   type NewSeller,
   renameSeller,
   sellerByName,
-} from "./seller_rows.ts";
-import type { WantedKey } from "./wanted_key.ts";
+} from "../sellers/seller_rows.ts";
+import type { WantedKey } from "../sellers/wanted_key.ts";
 import {
   type RotatedSecret,
   rotateWebhookSecret,

@@ -14,7 +14,7 @@ import { finishImageChanges } from "../catalogue/change_feed.ts";
 import { sweepEvents, sweepFormerSecrets } from "../webhooks/retention.ts";
 import { sweepOld, SWEPT } from "../jobs/sweeps.ts";
 import { sweepEndedReviews } from "../reviews/policy.ts";
-import { sweepRemovedSellers } from "../sellers/removal.ts";
+import { sweepRemovedSellers } from "./removal.ts";
 import {
   sweepParts,
   sweepUnnamed,

@@ -1,5 +1,5 @@
 /**
- * Deletes the rows of removed sellers: a job of `operations/maintenance.ts`.
+ * Deletes the rows of removed sellers: a job of `administration/maintenance.ts`.
  * The remaining rows say what is left to do, so it continues after a crash.
  * Tombstones of products and the audit log stay.
  */

@@ -18,7 +18,7 @@ import { type Clock, systemClock, systemDeps } from "../../src/deps.ts";
 import type { SellerKeys } from "../../src/catalogue/product_rows.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
 import { sweepEndedReviews } from "../../src/reviews/policy.ts";
-import { sweepRemovedSellers } from "../../src/sellers/removal.ts";
+import { sweepRemovedSellers } from "../../src/administration/removal.ts";
 import {
   type Answer,
   boot,

@@ -22,7 +22,7 @@ import {
   type ProductFields,
   SCALAR_NAMES,
   SCALAR_RULES,
-} from "../catalogue/fields.ts";
+} from "./fields.ts";
 import type { Param } from "../database/db.ts";
 
 /** Which products are reviewed: none, new ones, or also changed ones. */

@@ -4,7 +4,7 @@ import type { Db } from "../../src/database/db.ts";
 import { IMAGES } from "../../src/images/image.ts";
 import { DELIVERIES } from "../../src/webhooks/webhook.ts";
 import { Signal } from "../../src/jobs/signals.ts";
-import { ClockWatch } from "../../src/operations/clock_watch.ts";
+import { ClockWatch } from "../../src/administration/clock_watch.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { boot } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
