@@ -15,7 +15,7 @@ import {
 import { isoTime } from "../xml/encode.ts";
 import { recorded } from "../operations/audit.ts";
 import { setEmail } from "../sellers/email.ts";
-import { REVIEW_POLICIES } from "../catalogue/review.ts";
+import { REVIEW_POLICIES } from "../sellers/review_policy.ts";
 import { setPolicy } from "../reviews/policy.ts";
 import {
   LIMIT_NAMES,
@@ -24,10 +24,11 @@ import {
   type SellerLimit,
 } from "../sellers/limits.ts";
 import { type Seller, SELLER_STATUSES } from "../sellers/seller.ts";
-import { ALL_RIGHTS, rightsWords } from "../sellers/key_rights.ts";
+import { ALL_RIGHTS } from "../sellers/key_rights.ts";
 import {
   addKey,
   findKey,
+  keyWords,
   type NewKey,
   revokeKey,
 } from "../sellers/key_rows.ts";
@@ -227,12 +228,6 @@ export function createKey(
     const key = await addKey(tx, services.deps, no, options);
     return [key, { seller: name, detail: keyWords(key) }];
   });
-}
-
-/** A new key in the audit log. */
-export function keyWords({ keyId, label, rights }: NewKey): string {
-  return [`key ${keyId}`, label, rightsWords(rights)].filter(Boolean)
-    .join(", ");
 }
 
 /**

@@ -2,7 +2,7 @@
 import { notFound } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import { linkImages } from "./change_feed.ts";
+import { linkImages } from "../images/shown_images.ts";
 import { lockBySkuOrId, rowChange, writeProducts } from "./product_rows.ts";
 
 /**

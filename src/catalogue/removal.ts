@@ -1,6 +1,6 @@
 /** Deletes the products of a removed seller; tombstones stay. */
 import { LIMIT, type Tx } from "../database/db.ts";
-import { linkImages } from "./change_feed.ts";
+import { linkImages } from "../images/shown_images.ts";
 import {
   findProducts,
   rowChange,

@@ -24,18 +24,7 @@ import {
   SCALAR_RULES,
 } from "./fields.ts";
 import type { Param } from "../database/db.ts";
-
-/** Which products are reviewed: none, new ones, or also changed ones. */
-export const REVIEW_POLICIES = ["none", "new", "changes"] as const;
-export type ReviewPolicy = typeof REVIEW_POLICIES[number];
-
-/** As it is stored: `ending` while the reviews of the seller's products go. */
-export type StoredPolicy = ReviewPolicy | "ending";
-
-/** The policy of a seller whose row has this. */
-export function policyOf(stored: StoredPolicy): ReviewPolicy {
-  return stored === "ending" ? "none" : stored;
-}
+import type { ReviewPolicy } from "../sellers/review_policy.ts";
 
 export const REVIEW_STATES = ["pending", "approved", "rejected"] as const;
 export type ReviewState = typeof REVIEW_STATES[number];

@@ -1,15 +1,12 @@
 /** The columns of products that hold their reviews. */
 import type { Product, ProductContent } from "./product.ts";
 import type { Sql, Tx } from "../database/db.ts";
+import { columnValues, NO_STATE, type Review, reviewAfter } from "./review.ts";
 import {
-  columnValues,
-  NO_STATE,
   policyOf,
-  type Review,
-  reviewAfter,
   type ReviewPolicy,
   type StoredPolicy,
-} from "./review.ts";
+} from "../sellers/review_policy.ts";
 
 /** A seller's policy of review; that of a held seller stays until the commit. */
 export async function findPolicy(

@@ -15,7 +15,7 @@ import {
   type TakenImages,
 } from "../images/requests.ts";
 import { addImportImages } from "../images/import_images.ts";
-import { linkImages } from "./change_feed.ts";
+import { linkImages } from "../images/shown_images.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductFields } from "./fields.ts";
 import type { Product, ProductContent } from "./product.ts";
@@ -31,7 +31,7 @@ import {
 } from "./transaction.ts";
 import { insertTransaction } from "./transaction_rows.ts";
 import { keepUndo } from "./undo_rows.ts";
-import type { ReviewPolicy } from "./review.ts";
+import type { ReviewPolicy } from "../sellers/review_policy.ts";
 import { reviewChanges } from "./review_rows.ts";
 
 /** Bytes kept of a seller's refused products, as a multiple of the body limit. */

@@ -14,7 +14,7 @@ import {
   type DeliveryState,
   WEBHOOK_FORMATS,
 } from "../webhooks/webhook.ts";
-import { REVIEW_POLICIES } from "../catalogue/review.ts";
+import { REVIEW_POLICIES } from "../sellers/review_policy.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
 import { ENGINES } from "../operations/database_info.ts";

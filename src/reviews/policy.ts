@@ -3,13 +3,13 @@
  * is `ending` until a job of `administration/maintenance.ts` has removed them all, so
  * the job goes on after a crash.
  */
-import { setChange } from "../catalogue/change_feed.ts";
+import { setChange } from "../images/shown_images.ts";
 import type { SellerKeys } from "../catalogue/product_rows.ts";
 import type { Db, Tx } from "../database/db.ts";
 import { eachInTurn, untilNone } from "../jobs/periodic_jobs.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { holdSeller, outlastHolds } from "../sellers/access.ts";
-import type { ReviewPolicy } from "../catalogue/review.ts";
+import type { ReviewPolicy } from "../sellers/review_policy.ts";
 
 /** Products of which one write removes the review. */
 const PORTION = 100;

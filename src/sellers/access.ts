@@ -6,7 +6,7 @@ import {
   policyOf,
   type ReviewPolicy,
   type StoredPolicy,
-} from "../catalogue/review.ts";
+} from "./review_policy.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Caller, Seller, SellerStatus } from "./seller.ts";
 

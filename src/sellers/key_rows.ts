@@ -10,6 +10,7 @@ import {
   rightsColumns,
   rightsOf,
   type RightsRow,
+  rightsWords,
 } from "./key_rights.ts";
 import type { Scope } from "./scopes.ts";
 import type { Caller, SellerStatus } from "./seller.ts";
@@ -182,4 +183,10 @@ export async function listKeys(
     ...key,
     rights: rightsOf({ scopes, expiresAt, networks }),
   }));
+}
+
+/** A new key in the audit log. */
+export function keyWords({ keyId, label, rights }: NewKey): string {
+  return [`key ${keyId}`, label, rightsWords(rights)].filter(Boolean)
+    .join(", ");
 }

@@ -9,12 +9,12 @@ import { DAY_MS } from "../lib/durations.ts";
 import { isoTime } from "../xml/encode.ts";
 import { recorded, SELLER } from "../operations/audit.ts";
 import { oneWriteAtATime, requireActive } from "./access.ts";
-import { keyWords } from "../administration/sellers.ts";
 import { rightsWithin } from "./key_rights.ts";
 import {
   addKey,
   endKey,
   forgetKeys,
+  keyWords,
   type ListedKey,
   listKeys,
   type NewKey,

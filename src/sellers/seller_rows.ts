@@ -8,7 +8,7 @@ import { endHolds } from "./access.ts";
 import { addKey, type NewKey } from "./key_rows.ts";
 import { LIMIT_NAMES, type SellerLimits } from "./limits.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
-import type { ReviewPolicy } from "../catalogue/review.ts";
+import type { ReviewPolicy } from "./review_policy.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
 import { OWN, usedOf } from "./usage_rows.ts";
 import { LIMIT, type Sql, type Tx } from "../database/db.ts";

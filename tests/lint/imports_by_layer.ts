@@ -1,10 +1,25 @@
 /// <reference lib="deno.unstable" />
 import type { SourceRule } from "./source_rule.ts";
 
+/** Features from the bottom; those of one row do not import each other. */
+const FLOORS: readonly (readonly string[])[] = [
+  ["operations"],
+  ["sellers"],
+  ["images", "webhooks"],
+  ["catalogue"],
+  ["imports", "reviews"],
+  ["notices"],
+  ["administration"],
+];
+const FEATURES = FLOORS.flat();
+
 /**
- * From the bottom; a module may import from its own folder and from below.
- * Features stand side by side and may import each other.
+ * Names all services by their types: features import it, and it imports types
+ * of those that a service is of.
  */
+const SERVICES = "services.ts";
+
+/** From the bottom; a module may import from its own folder and from below. */
 const LAYERS: readonly (readonly string[])[] = [
   ["lib"],
   ["deps.ts", "version.ts"],
@@ -12,17 +27,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ["json"],
   ["database", "object_storage"],
   ["jobs"],
-  [
-    "catalogue",
-    "images",
-    "imports",
-    "reviews",
-    "webhooks",
-    "notices",
-    "sellers",
-    "operations",
-    "services.ts",
-  ],
+  ...FLOORS,
+  [SERVICES],
   ["contracts", "web"],
   ["http"],
   ["open_services.ts", "roles.ts"],
@@ -30,10 +36,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ["sandbox"],
   ["cli"],
 ];
-const FEATURES = LAYERS[6];
 
 /** They build everything, so they import from inside the features. */
-const BUILDERS = ["open_services.ts", "roles.ts", "services.ts"];
+const BUILDERS = ["open_services.ts", "roles.ts"];
 
 /**
  * Modules inside a feature that others may import: the images' bytes are behind
@@ -97,8 +102,8 @@ function problemOf(module: string, imported: string): string | null {
   if (from === -1 || to === -1) {
     return `${from === -1 ? folder : place} is in no layer`;
   }
-  const areFeatures = FEATURES.includes(folder) && FEATURES.includes(place);
-  if (to >= from && !areFeatures) {
+  const isNaming = place === SERVICES && FEATURES.includes(folder);
+  if (to >= from && !isNaming) {
     return `${folder} may not import ${place}, which is beside or above it`;
   }
   const isInside = FEATURES.includes(place) && path.length > 1;

@@ -1,6 +1,6 @@
 /** Which copies are stored, and which of them are still needed. */
 import type { StoredFile } from "../image.ts";
-import { touchProductsOf } from "../../catalogue/change_feed.ts";
+import { touchProductsOf } from "../shown_images.ts";
 import {
   inLists,
   marks,

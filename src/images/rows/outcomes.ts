@@ -12,7 +12,7 @@ import {
   QUOTA_EXCEEDED,
   UNPROCESSABLE,
 } from "../image.ts";
-import { touchProductsOf } from "../../catalogue/change_feed.ts";
+import { touchProductsOf } from "../shown_images.ts";
 import { inLists, marks, query, type Tx } from "../../database/db.ts";
 import {
   type Leased,

@@ -15,7 +15,10 @@ import {
 } from "../ui/parts.tsx";
 import { bytes, count } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
-import { REVIEW_POLICIES, type ReviewPolicy } from "../../catalogue/review.ts";
+import {
+  REVIEW_POLICIES,
+  type ReviewPolicy,
+} from "../../sellers/review_policy.ts";
 import {
   LIMIT_NAMES,
   type LimitName,

@@ -1,13 +1,14 @@
 /**
- * The order of change of the catalogue. Every write that changes what a product
- * shows gives it the next number, in the same write. A reader reads up to a
- * horizon, below which no change appears later (`changedProducts`);
- * `database/change_numbers.ts` says how each engine assigns numbers.
+ * Which products show which images, and the order of change of products. Every
+ * write that changes what a product shows gives it the next number, in the same
+ * write; an image that changes does so for the products that show it. A reader
+ * reads up to a horizon, below which no change appears later
+ * (`changedProducts`); `database/change_numbers.ts` says how each engine assigns
+ * numbers.
  */
 import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
-import type { ProductChange } from "./product.ts";
-import { urlKey } from "../images/image.ts";
+import { urlKey } from "./image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
   inLists,
@@ -30,6 +31,12 @@ const LINK = insertInto(
   "ON CONFLICT (seller_no, image_id, product_id) DO NOTHING",
 );
 
+/** A product, as far as it shows images. */
+interface Showing {
+  id: string;
+  images: readonly { url: string }[];
+}
+
 /**
  * Records which images these products of a seller show now. `images` has every
  * URL that is new to one of them.
@@ -37,7 +44,7 @@ const LINK = insertInto(
 export async function linkImages(
   tx: Tx,
   sellerNo: number,
-  products: readonly ProductChange[],
+  products: readonly { before: Showing | null; after: Showing | null }[],
   images: ReadonlyMap<string, { id: string }>,
 ): Promise<void> {
   const added: Param[][] = [];

@@ -1,0 +1,13 @@
+/** The policy of review, an attribute of a seller. `catalogue/review.ts` follows it. */
+
+/** Which products are reviewed: none, new ones, or also changed ones. */
+export const REVIEW_POLICIES = ["none", "new", "changes"] as const;
+export type ReviewPolicy = typeof REVIEW_POLICIES[number];
+
+/** As it is stored: `ending` while the reviews of the seller's products go. */
+export type StoredPolicy = ReviewPolicy | "ending";
+
+/** The policy of a seller whose row has this. */
+export function policyOf(stored: StoredPolicy): ReviewPolicy {
+  return stored === "ending" ? "none" : stored;
+}
