@@ -10,7 +10,7 @@ import type { Services } from "../services.ts";
 import { QUEUES } from "../jobs/queues.ts";
 import { PeriodicJobs, type RunOutcome } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
-import { finishImageChanges } from "../catalogue/change_feed.ts";
+import { finishImageChanges } from "../images/shown_images.ts";
 import { sweepEvents, sweepFormerSecrets } from "../webhooks/retention.ts";
 import { sweepOld, SWEPT } from "../jobs/sweeps.ts";
 import { sweepEndedReviews } from "../reviews/policy.ts";
