@@ -202,7 +202,7 @@ export const sellerCommands: readonly Command[] = [
         label,
         scopes: scopes === undefined ? undefined : list(scopes),
         expiresAt: flags["expires-at"],
-        networks: list(networks ?? ""),
+        networks: networks === undefined ? undefined : list(networks),
       }, deps.clock.now());
       const who = COMMAND_LINE;
       const added = await createKey({ db, deps }, { who, seller, key });

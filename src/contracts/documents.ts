@@ -298,6 +298,7 @@ export const NETWORK_LIST = elements(many("network", STRING));
 const SENT_SCOPES = elements(many("scope", word(SCOPES), { min: 1 }));
 const SENT_NETWORKS = elements(
   many("network", STRING, {
+    min: 1,
     max: NETWORKS_LIMIT,
     about: "a CIDR such as 192.0.2.0/28",
   }),

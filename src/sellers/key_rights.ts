@@ -81,10 +81,12 @@ export function rangesOf({ networks }: KeyRights): Ranges | null {
  * Throws 403 with a detail for each that is more.
  */
 export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
+  const { scopes, expiresAt, networks } = wanted;
   const rights: KeyRights = {
-    scopes: wanted.scopes ?? own.scopes,
-    expiresAt: wanted.expiresAt ?? own.expiresAt,
-    networks: wanted.networks?.length ? wanted.networks : own.networks,
+    scopes: scopes ?? own.scopes,
+    // null, as none, would be more than an end.
+    expiresAt: expiresAt === undefined ? own.expiresAt : expiresAt,
+    networks: networks ?? own.networks,
   };
   const details = excess(own, rights);
   if (details.length === 0) return rights;

@@ -42,7 +42,7 @@ const readLabel = lineReader(LABEL_LENGTH);
  * tells the lines of a document's fields and of their entries, from 1.
  */
 export function readKeyTexts(
-  { label = "", scopes, expiresAt, networks = [] }: KeyTexts,
+  { label = "", scopes, expiresAt, networks }: KeyTexts,
   now: number,
   details: Detail[] = [],
   lineOf: (field: string, entry?: number) => number | undefined = () =>
@@ -76,12 +76,13 @@ export function readKeyTexts(
     if (scopes.length === 0) read("scopes", NO_SCOPE);
     key.rights.scopes = SCOPES.filter((scope) => named.includes(scope));
   }
-  if (networks.length > NETWORKS_LIMIT) {
+  if (networks !== undefined && networks.length > NETWORKS_LIMIT) {
     const message = `has ${networks.length} entries; at most ` +
       `${NETWORKS_LIMIT} are allowed.`;
     read("networks", bad("too_many", message));
-  } else if (networks.length > 0) {
+  } else if (networks !== undefined) {
     key.rights.networks = each("networks/network", networks, readNetwork);
+    if (networks.length === 0) read("networks", NO_NETWORK);
   }
   if (expiresAt) {
     key.rights.expiresAt = read("expires_at", readEnd(expiresAt, now));
@@ -94,6 +95,11 @@ const KNOWN = SCOPES.join(", ");
 const NO_SCOPE = bad<never>(
   "required",
   `names none; name some of ${KNOWN}, or leave it out.`,
+);
+// Else a list that is empty by mistake would open the key to everywhere.
+const NO_NETWORK = bad<never>(
+  "required",
+  "names none; name some, or leave it out.",
 );
 
 function readScope(text: string): Read<Scope> {

@@ -141,6 +141,7 @@ contract.test("keys: a document with mistakes is told all of them", async () => 
       [scopes("read", "read"), "scopes/scope[2] repeated_value"],
       ["<scopes>read</scopes>", "scopes unexpected_text", "scopes required"],
       ["<scopes><s>read</s></scopes>", "s unknown_element", "scopes required"],
+      [networks(), "networks required"],
       [networks("192.0.2.1"), "networks/network[1] not_allowed"],
       [networks("192.0.2.0/33"), "networks/network[1] not_allowed"],
       [networks("10.0.0.0/08"), "networks/network[1] not_allowed"],
@@ -256,6 +257,24 @@ contract.test("keys: a rotated one lives a day, beside one of the same kind", as
     method: "POST",
   });
   assertEquals([again.status, codeOf(again)], [409, "conflict"]);
+});
+
+contract.test("keys: one with networks or an end rotates none without", async () => {
+  await using app = await boot(OPERATOR);
+  const first = await firstId(app);
+  for (
+    const rights of [
+      networks("127.0.0.0/8", "::1/128"),
+      until(Date.now() + DAY_MS),
+    ]
+  ) {
+    const { id, key } = await make(app, rights);
+    const rotate = (id: string) =>
+      ask(app, { path: `/${id}/rotate`, method: "POST", key });
+    const answer = await rotate(first);
+    assertEquals([answer.status, codeOf(answer)], [403, "forbidden"], rights);
+    assertEquals((await rotate(id)).status, 200, rights);
+  }
 });
 
 contract.test("keys: a rotation prolongs none", async () => {
