@@ -267,6 +267,11 @@ export const SCALARS = {
     label: "Weight",
     unit: GRAMS,
   }),
+  handling_days: optional(integer(365), {
+    group: "master data",
+    label: "Handling days",
+    synonyms: ["handlingtime", "leadtime", "dispatchdays"],
+  }),
   condition: defaulted(word(CONDITIONS), "new", {
     group: "master data",
     label: "Condition",

@@ -120,6 +120,7 @@ export type AttributeName =
   | "brand"
   | "mpn"
   | "weight"
+  | "handling_days"
   | "condition"
   | "status";
 
@@ -190,6 +191,7 @@ export type SentProduct = {
     /** the unit, grams, as in g */
     unit: "g";
   } | null;
+  handling_days?: number | null;
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
@@ -330,6 +332,7 @@ export type ProductAttributes = {
     /** the unit, grams, as in g */
     unit: "g";
   } | null;
+  handling_days?: number | null;
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
 } & ({ id: string } | { sku: string });
@@ -440,6 +443,7 @@ export interface Product {
     /** the unit, grams, as in g */
     unit: "g";
   } | null;
+  handling_days?: number | null;
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
@@ -705,6 +709,7 @@ export interface ReviewedProduct {
     /** the unit, grams, as in g */
     unit: "g";
   } | null;
+  handling_days?: number | null;
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;

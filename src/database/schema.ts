@@ -199,6 +199,8 @@ export const TABLES = {
       vat_rate: "text?",
       condition: "text",
       weight: "integer?",
+      // whole days until the seller hands the parcel over
+      handling_days: "integer?",
       gtin: "text?",
       mpn: "text?",
       brand: "text?",

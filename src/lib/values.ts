@@ -159,6 +159,7 @@ export const readSku: Reader<string> = (text) =>
     : readSkuLine(text);
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
+const NEGATIVE = /^-\d+(?:\.\d+)?$/;
 
 /**
  * A decimal without sign, exponent and trailing zeros: `199.00` → `199`.
@@ -170,6 +171,9 @@ function decimalReader(
 ): Reader<string> {
   return (text) => {
     const match = DECIMAL.exec(text);
+    if (match === null && NEGATIVE.test(text)) {
+      return bad("out_of_range", `is ${quote(text)}; it must be ${expected}.`);
+    }
     if (match === null) {
       const meant = decimalMeant(text);
       return bad(
@@ -292,7 +296,7 @@ export function integerReader(
   const number = `a whole number${unit === undefined ? "" : ` of ${unit}`}`;
   const expected = `it must be ${number} from ${min} to ${max}.`;
   return (text) => {
-    if (!/^\d+$/.test(text)) {
+    if (!/^-?\d+$/.test(text)) {
       return bad("not_a_number", `is ${quote(text)}; ${expected}`);
     }
     const value = Number(text);

@@ -184,7 +184,7 @@ contract.test("operator: an invalid change is refused, and leaves no entry", asy
       ["acme/attribute/status/", 422, "not_in_list"],
       ["acme/attribute/name/", 422, "not_allowed"],
       ["acme/attribute/name/other", 422, "name_taken"],
-      ["acme/attribute/rate_limit/-1", 422, "not_a_number"],
+      ["acme/attribute/rate_limit/-1", 422, "out_of_range"],
       ["acme/attribute/product_limit/1e3", 422, "not_a_number"],
       ["acme/attribute/image_quota/99999999999999999", 422, "out_of_range"],
       ["acme/attribute/colour/red", 422, "unknown_attribute"],

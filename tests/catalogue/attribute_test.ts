@@ -42,6 +42,9 @@ contract.test("an attribute update answers 204 without a body and is stored", as
       ["brand", "b", "b"],
       ["mpn", "m", "m"],
       ["weight", "250", 250],
+      ["handling_days", "0", 0],
+      ["handling_days", "365", 365],
+      ["handling_days", "", null],
       ["gtin", "4006381333931", "4006381333931"],
       ["available_at", "2030-01-01", "2030-01-01"],
       ["brand", "", null],
@@ -71,6 +74,7 @@ const FULL = `<product><sku>A</sku><title>T</title><description>D</description>
   <vat_rate>25</vat_rate><quantity>12</quantity>
   <availability>preorder</availability><available_at>2030-01-31</available_at>
   <gtin>4006381333931</gtin><brand>B</brand><mpn>M</mpn><weight unit="g">340</weight>
+  <handling_days>3</handling_days>
   <condition>used</condition><status>paused</status><parent_sku>P</parent_sku>
   <categories><category>c</category></categories>
   <attributes><attribute name="n">v</attribute></attributes></product>`;
@@ -88,6 +92,7 @@ const OTHER = {
   brand: "C",
   mpn: "N",
   weight: 341,
+  handling_days: 4,
   condition: "new",
   status: "active",
   sku: "B",

@@ -110,6 +110,7 @@ function lineProblem(text: string, max: number): string | null {
 
 function priceProblem(text: string): string | null {
   if (text.trim() === "") return "required";
+  if (/^-\d+(?:\.\d+)?$/.test(text.trim())) return "out_of_range";
   const digits = /^(\d+)(?:\.(\d+))?$/.exec(text.trim());
   if (digits === null) return "not_a_number";
   const tooFine = digits[1].length > 10 || (digits[2] ?? "").length > 4;
@@ -128,8 +129,8 @@ function gtinProblem(text: string): string | null {
 
 function quantityProblem(text: string): string | null {
   if (text.trim() === "") return null;
-  if (!/^\d+$/.test(text.trim())) return "not_a_number";
-  return Number(text) > 10_000_000 ? "out_of_range" : null;
+  if (!/^-?\d+$/.test(text.trim())) return "not_a_number";
+  return Number(text) < 0 || Number(text) > 10_000_000 ? "out_of_range" : null;
 }
 
 const RULES: Record<typeof SCALARS[number], (text: string) => string | null> = {

@@ -48,6 +48,7 @@ const AFTER: Partial<Product> = {
   status: "paused",
   parent_sku: "C",
   weight: 2,
+  handling_days: 2,
   categories: ["B"],
   attributes: [{ name: "B", value: "B" }],
   images: [{ url: "https://images.example/a.png", alt: null }],

@@ -81,6 +81,7 @@ contract.test("every field is stored as documented", async () => {
     <vat_rate>25.0</vat_rate><quantity>0012</quantity>
     <availability>preorder</availability><available_at>2030-01-31</available_at>
     <gtin>4006381333931</gtin><brand>B</brand><mpn>M</mpn><weight unit="g">340</weight>
+    <handling_days>3</handling_days>
     <condition>used</condition><status>paused</status><parent_sku>P</parent_sku>
     <categories><category>a &gt; b</category><category>c</category></categories>
     <attributes><attribute name="color">Blue</attribute></attributes>
@@ -105,6 +106,7 @@ contract.test("every field is stored as documented", async () => {
     brand: "B",
     mpn: "M",
     weight: 340,
+    handling_days: 3,
     condition: "used",
     status: "paused",
     parent_sku: "P",
@@ -293,7 +295,7 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
   ],
   [
     "<product><sku>A</sku><title>t</title><price>1</price><quantity>-1</quantity></product>",
-    ["1 A 1 price/@currency required", "1 A 1 quantity not_a_number"],
+    ["1 A 1 price/@currency required", "1 A 1 quantity out_of_range"],
   ],
   [product("A", "<compare_at_price>1</compare_at_price>"), [
     "1 A 1 compare_at_price out_of_range",

@@ -538,7 +538,11 @@ Deno.test("openapi.json names both forms of the documents to correct", async () 
   for (const [type, body] of Object.entries(documents)) {
     const uploaded = await app.call(
       "/seller_api/bulk_products?accept=valid",
-      { method: "POST", body, headers: { "Content-Type": type } },
+      {
+        method: "POST",
+        body,
+        headers: { "Content-Type": type, Accept: "text/xml" },
+      },
     );
     const id = textAt(uploaded.xml, "transaction_id");
     const headers = { Accept: type };

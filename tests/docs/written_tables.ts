@@ -37,6 +37,7 @@ const NOTES: Readonly<Record<string, string>> = {
   vat_rate: "percent, 0 to 100",
   quantity: 'an empty element means "not tracked"',
   available_at: "required for `preorder` and `backorder`",
+  handling_days: "days until you hand the parcel over",
   parent_sku: "groups variants; the parent may be uploaded later",
   categories: "of up to 255 characters each",
   attributes:

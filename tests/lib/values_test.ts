@@ -42,7 +42,9 @@ table("readPrice() keeps decimals exact in one spelling", readPrice, [
   ["1.00001", "out_of_range"],
   ["0", "out_of_range"],
   ["0.0000", "out_of_range"],
-  ["-1", "not_a_number"],
+  ["-1", "out_of_range"],
+  ["-0.5", "out_of_range"],
+  ["-1,99", "not_a_number"],
   ["+1", "not_a_number"],
   ["1,99", "not_a_number"],
   ["1 000", "not_a_number"],
@@ -61,7 +63,7 @@ table("readVatRate() takes 0 to 100 with two decimals", readVatRate, [
   ["100.01", "out_of_range"],
   ["101", "out_of_range"],
   ["5.555", "out_of_range"],
-  ["-1", "not_a_number"],
+  ["-1", "out_of_range"],
 ]);
 
 table("readGtin() verifies length and check digit", readGtin, [

@@ -81,6 +81,8 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
     "mpn, part number, manufacturer part number, model number, model, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant",
   weight:
     "weight, net weight, gross weight, item weight, shipping weight, variant grams, grams, gewicht, nettogewicht, bruttogewicht, versandgewicht, artikelgewicht, vikt, nettovikt, bruttovikt, fraktvikt, poids, poids net, poids brut, peso, peso neto, peso bruto, waga, masa, waga netto, waga brutto, product weight",
+  handling_days:
+    "handling days, handling time, handling time days, days to ship, days to dispatch, dispatch days, bearbeitungstage, bearbeitungszeit tage, bearbeitungszeit in tagen, hanteringsdagar, hanteringstid dagar, delai de preparation jours, dias de preparacion, dni realizacji, verwerkingsdagen",
   condition:
     "condition, zustand, artikelzustand, skick, etat, etat du produit, condicion, stan produktu, conditie, staat",
   status:
