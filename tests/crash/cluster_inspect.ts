@@ -3,7 +3,7 @@ import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { createHash } from "node:crypto";
 import type { Db, Row, Sql } from "../../src/database/db.ts";
 import { WRONG_COUNTERS } from "./inspect.ts";
-import { type Setter, UPLOAD_SIZE, type Uploader } from "./writers.ts";
+import { type Setter, UPLOAD_SIZE, Uploader } from "./writers.ts";
 
 /** What waits, in all tables; rows of these are work to do or under a lease. */
 const OPEN = `SELECT
@@ -80,6 +80,15 @@ export class ClusterInspector {
       );
       assertEquals(await sql.all(WRONG_COUNTERS), []);
     });
+  }
+
+  /** Exactly what a client was acknowledged last is there. */
+  async checkLast(writer: Uploader | Setter): Promise<void> {
+    const { acknowledged, name } = writer;
+    const found = await this.#db.read((sql) =>
+      writer instanceof Uploader ? versionOf(sql, writer) : valueOf(sql, writer)
+    );
+    assertEquals(found, acknowledged, `${name} lost a write`);
   }
 
   /** Once nothing is open: nothing was done twice, and counts are counts. */

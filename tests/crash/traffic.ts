@@ -41,6 +41,7 @@ interface Seller {
 export class Traffic implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #restMs: number;
+  readonly #compares: boolean;
   readonly #inspector: ClusterInspector;
   readonly #images = new ImageHost();
   readonly #sink = new WebhookSink();
@@ -50,10 +51,19 @@ export class Traffic implements AsyncDisposable {
   #refusedFrom: number | null = null;
   #refusedUntil = 0;
 
-  /** Each client rests `restMs` after an answer. */
-  constructor(cluster: Cluster, restMs = 0, kinds: readonly string[] = KINDS) {
+  /**
+   * Each client rests `restMs` after an answer; where `compares`, each upload and
+   * update is looked for as soon as it is acknowledged.
+   */
+  constructor(
+    cluster: Cluster,
+    restMs = 0,
+    kinds: readonly string[] = KINDS,
+    compares = false,
+  ) {
     this.#cluster = cluster;
     this.#restMs = restMs;
+    this.#compares = compares;
     this.#inspector = new ClusterInspector(cluster.db);
     this.#sellers = [...cluster.keys].map(([name, key]) => ({
       name,
@@ -113,6 +123,8 @@ export class Traffic implements AsyncDisposable {
         this.#refusedUntil = performance.now();
         this.#refusedFrom ??= this.#refusedUntil;
       }
+      const isCompared = done && this.#compares && !(writer instanceof Emitter);
+      if (isCompared) await this.#inspector.checkLast(writer as Uploader);
       await pause(done ? this.#restMs : AGAIN_MS);
     }
   }

@@ -1,12 +1,18 @@
 /**
  * Sellers move beneath four processes: one gets a shard of its own, which moves
  * to another server, then a server is added and shards are rebalanced onto it,
- * under uploads, updates, images, events and a follower of the feed. Nothing is
- * lost, and the follower's copy is what the sellers read out.
+ * under uploads, updates, images, events and a follower of the feed. Each write
+ * is there as soon as it is acknowledged, and the follower's copy is what the
+ * sellers read out. Then one seller after the other gets a shard of its own under
+ * thousands of updates.
  */
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
 import { connectTo } from "../support/postgres.ts";
+import { Cluster as Processes } from "../crash/cluster.ts";
+import { ClusterInspector } from "../crash/cluster_inspect.ts";
+import { Setter } from "../crash/writers.ts";
+import { until } from "../support/clock.ts";
 import { Cluster } from "./cluster.ts";
 import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS } from "./stage.ts";
@@ -20,6 +26,9 @@ const BLOCKED_MS = 15_000;
 /** How long the traffic goes on while nothing moves. */
 const REST_MS = 5_000;
 
+/** How many sellers get shards of their own, one after the other. */
+const DIVIDED = 5;
+const SKUS = ["a", "b", "c", "d"];
 /** The number of the large seller. */
 const LARGE = 1;
 
@@ -45,14 +54,12 @@ async function placeOf(client: pg.Client): Promise<Place> {
   return place;
 }
 
-/** Gives the large seller a shard of its own. */
-async function isolate(client: pg.Client): Promise<void> {
-  const before = await placeOf(client);
+/** Gives a seller a shard of its own. */
+async function isolate(client: pg.Client, seller = LARGE): Promise<void> {
   await client.query(
     `SELECT isolate_tenant_to_new_shard(
-       'seller_counters', ${LARGE}, 'CASCADE', 'block_writes')`,
+       'seller_counters', ${seller}, 'CASCADE', 'block_writes')`,
   );
-  assert((await placeOf(client)).shard !== before.shard);
 }
 
 /** Moves it to another server. */
@@ -78,6 +85,7 @@ if (cluster !== null) {
       stack,
       `moves${Date.now()}`,
       SELLERS,
+      true,
     );
     const { traffic, database, processes } = stage;
     const all = [...processes.keys.keys()];
@@ -97,7 +105,11 @@ if (cluster !== null) {
     await followed(stage, async () => {
       const steps = {
         none: () => new Promise<void>((done) => setTimeout(done, REST_MS)),
-        isolated: () => isolate(client),
+        isolated: async () => {
+          const before = await placeOf(client);
+          await isolate(client);
+          assert((await placeOf(client)).shard !== before.shard);
+        },
         moved: () => move(client),
         rebalanced: async () => {
           const added = Number(await cluster.run("add"));
@@ -130,4 +142,79 @@ if (cluster !== null) {
       console.log(await traffic.figures());
     });
   });
+
+  Deno.test("updates that are acknowledged while sellers get shards of their own are stored (spread)", async () => {
+    await using stack = new AsyncDisposableStack();
+    const database = `divided${Date.now()}`;
+    const url = await cluster.database(database);
+    stack.defer(() => cluster.forget(database));
+    const names = Array.from({ length: DIVIDED + 1 }, (_, n) => `s${n + 1}`);
+    const processes = stack.use(
+      // They share few shards.
+      await Processes.start(url, ["api", "api"], names, 4),
+    );
+    const client = await connectTo(url);
+    stack.defer(() => client.end());
+    const inspector = new ClusterInspector(processes.db);
+    const clients = [...processes.keys].flatMap(([name, key]) =>
+      SKUS.map((sku) => ({ key, setter: new Setter(`${name}-${sku}`) }))
+    );
+    const setters = clients.map(({ setter }) => setter);
+    for (const [name, key] of processes.keys) {
+      await addProducts(processes.nextUrl()!, key, name);
+    }
+    let over = false;
+    const update = async ({ key, setter }: typeof clients[number]) => {
+      while (!over || setter.inDoubt !== null) {
+        const done = await setter.writeOnce(processes.nextUrl()!, key, 503);
+        if (done) await inspector.checkLast(setter);
+        await new Promise((rested) => setTimeout(rested, 10));
+      }
+    };
+    const updating = clients.map(update);
+    const divide = async () => {
+      for (let seller = 1; seller <= DIVIDED; seller++) {
+        await isolate(client, seller);
+        const marks = setters.map(({ acknowledged }) => acknowledged + 5);
+        await until(
+          () => setters.every((one, n) => one.acknowledged >= marks[n]),
+          "that all clients go on",
+        );
+      }
+    };
+    try {
+      await Promise.race([divide(), Promise.all(updating)]);
+    } finally {
+      over = true;
+      await Promise.all(updating);
+    }
+    const sum = (numbers: number[]) => numbers.reduce((all, n) => all + n, 0);
+    const metrics = await processes.metrics();
+    console.log({
+      updates: sum(setters.map(({ acknowledged }) => acknowledged)),
+      refused: sum(setters.map(({ refused }) => refused)),
+      slowestMs: Math.round(Math.max(...setters.map((one) => one.slowestMs))),
+      repeated: metrics.map((text) =>
+        text.match(/^seller_db_retries.* [1-9].*/mg)
+      ),
+    });
+  });
+}
+
+/** The products whose quantities are set. */
+async function addProducts(
+  url: string,
+  key: string,
+  seller: string,
+): Promise<void> {
+  const products = SKUS.map((sku) =>
+    `<product><sku>${seller}-${sku}</sku><title>t</title>` +
+    '<price currency="SEK">1</price><quantity>0</quantity></product>'
+  );
+  const response = await fetch(`${url}/seller_api/bulk_products?v=1.1`, {
+    method: "POST",
+    headers: { "content-type": "text/xml", "x-service-auth": key },
+    body: `<products>${products.join("")}</products>`,
+  });
+  assertEquals(response.status, 200, await response.text());
 }

@@ -31,6 +31,7 @@ export async function makeStage(
   stack: AsyncDisposableStack,
   database: string,
   size: number,
+  compares = false,
 ): Promise<Stage> {
   const sellers = Array.from({ length: size }, (_, n) => `s${n + 1}`);
   const url = await cluster.database(database);
@@ -52,7 +53,9 @@ export async function makeStage(
   const processes = stack.use(
     await Processes.start(url, ROLES, sellers, SHARDS),
   );
-  const traffic = stack.use(new Traffic(processes, REST_MS, ["good"]));
+  const traffic = stack.use(
+    new Traffic(processes, REST_MS, ["good"], compares),
+  );
   const sellersOf = async () => {
     const rows = await processes.db.read((sql) =>
       sql.all<{ no: number; name: string }>(
