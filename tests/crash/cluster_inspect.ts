@@ -1,7 +1,12 @@
 /** Looks at the rows and the images of a cluster, past its processes. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { createHash } from "node:crypto";
-import type { Db, Row, Sql } from "../../src/database/db.ts";
+import {
+  type Db,
+  outageOf,
+  type Row,
+  type Sql,
+} from "../../src/database/db.ts";
 import { WRONG_COUNTERS } from "./inspect.ts";
 import { type Setter, UPLOAD_SIZE, Uploader } from "./writers.ts";
 
@@ -27,6 +32,9 @@ const SAME_COUNTS = `SELECT
    WHERE name = 'deliveries_delivered') AS accepted,
   (SELECT COUNT(*) FROM deliveries WHERE state = 'delivered') AS delivered,
   (SELECT COUNT(*) FROM events) AS events`;
+
+/** How long a row may be out of reach. */
+const READ_MS = 60_000;
 
 export class ClusterInspector {
   readonly #db: Db;
@@ -85,10 +93,22 @@ export class ClusterInspector {
   /** Exactly what a client was acknowledged last is there. */
   async checkLast(writer: Uploader | Setter): Promise<void> {
     const { acknowledged, name } = writer;
-    const found = await this.#db.read((sql) =>
+    const found = await this.#readAgain((sql) =>
       writer instanceof Uploader ? versionOf(sql, writer) : valueOf(sql, writer)
     );
     assertEquals(found, acknowledged, `${name} lost a write`);
+  }
+
+  /** Reads as soon as it can: shards may move. */
+  async #readAgain<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
+    const until = performance.now() + READ_MS;
+    for (;;) {
+      try {
+        return await this.#db.read(fn);
+      } catch (error) {
+        if (outageOf(error) === null || performance.now() > until) throw error;
+      }
+    }
   }
 
   /** Once nothing is open: nothing was done twice, and counts are counts. */
