@@ -759,6 +759,45 @@ let end = () => Promise.resolve();
 /** A write waits`,
     },
   },
+  // The price of work.
+  {
+    name: "imports: a list adds up the transactions of each import",
+    file: "imports/import_rows.ts",
+    from: "  return rows.map(toRecord);\n}",
+    to: `  for (const row of rows) {
+    await sql.get(
+      \`SELECT SUM(images_stored) FROM import_parts
+       JOIN transactions ON transactions.seller_no = import_parts.seller_no
+         AND transactions.id = import_parts.transaction_id
+       WHERE import_parts.seller_no = ? AND import_parts.import_id = ?\`,
+      [sellerNo, row.id],
+    );
+  }
+  return rows.map(toRecord);
+}`,
+  },
+  {
+    name: "imports: a piece is read again for each refused product",
+    file: "imports/spool.ts",
+    from: "if (piece !== this.#piece) await this.#read(piece);",
+    to: "await this.#read(piece);",
+  },
+  {
+    name: "undo: a dry run is planned in one read",
+    file: "catalogue/undo.ts",
+    from: "  const { seller } = undone;\n  const read: ReadOnce = (fn) =>",
+    to: `  const { seller } = undone;
+  const atOnce = (step) => step();
+  const inOne = async (sql) => {
+    const read = (fn) => fn(sql);
+    const draft = await readDraft(read, services, undone, atOnce);
+    const wanted = { seller, ...await inSteps(namedBy(draft), atOnce) };
+    const loaded = await loadInSteps(read, config, wanted);
+    return await planned(draft, loaded, atOnce);
+  };
+  if (seller) return await db.read(inOne, { seller: seller.no });
+  const read: ReadOnce = (fn) =>`,
+  },
 ];
 
 /** The text of a file with its fault. */

@@ -9,9 +9,9 @@ import type { SqliteCall } from "../support/failing_sqlite.ts";
 /** A statement, whatever it does. */
 const STATEMENT_MS = 0.01;
 /** A row that SQLite looks at while it reads. */
-const VISITED_MS = 0.005;
+const VISITED_MS = 0.004;
 /** A row that a read returns, with all that is made of it. */
-const ROW_MS = 0.025;
+const ROW_MS = 0.02;
 /** A row that is stored, changed or deleted. */
 const CHANGED_MS = 0.01;
 /** A byte that the database returns. */

@@ -32,6 +32,11 @@ const MANY = { imports: 150, parts: 100 };
 const AT_ONCE = [1, 20, 110];
 /** The longest that a small request may wait for another seller's work. */
 const SMALL_MS = 100;
+/**
+ * A write takes several turns of the event loop, each of which may come after a
+ * portion of other work, whose rows cost ten times as much as they do elsewhere.
+ */
+const SMALL_WRITE_MS = 250;
 /** The longest pause between two small requests. */
 const PAUSE_MS = 40;
 
@@ -127,6 +132,7 @@ export class Burden implements Actor {
       { ...small, method: "GET", path: "/seller_api/products?limit=5" },
       {
         ...small,
+        fairMs: SMALL_WRITE_MS,
         method: "PUT",
         path: `/seller_api/products/small-0/attribute/quantity/${
           random.below(9)
@@ -159,8 +165,10 @@ export class Burden implements Actor {
   async #makeImport(): Promise<string> {
     const random = this.#scene.stage.scheduler.random(`${this.#name} import`);
     const bad = NEW.replace("1", "many");
-    const body = productsOf("large", PRODUCTS, NEW).replace("</products>", "") +
-      productsOf("refused", REFUSED, bad).replace("<products>", "");
+    // First, so that they are in a whole piece of the document.
+    const body =
+      productsOf("refused", REFUSED, bad).replace("</products>", "") +
+      productsOf("large", PRODUCTS, NEW).replace("<products>", "");
     const path = "/seller_api/imports?accept=valid";
     const begun = await this.#post(this.#seller, path, body, random);
     const id = textAt(begun, "import_id");
@@ -208,6 +216,8 @@ export class Burden implements Actor {
       return `00000000-0000-7000-8000-${end}`;
     });
     stage.copyRows("imports", "id", id, copies.map((id) => ({ id })));
+    const own = copies.map((import_id) => ({ import_id }));
+    stage.copyRows("import_images", "import_id", id, own);
     const ofCopies = copies.flatMap((import_id) =>
       Array.from({ length: parts }, (_, part) => ({ import_id, part }))
     );

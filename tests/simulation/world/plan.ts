@@ -182,7 +182,7 @@ const OUTAGES: Readonly<
 
 const BURDEN: Readonly<Record<BurdenStep, number>> = {
   "refused documents": 1,
-  "undo dry runs": 0,
+  "undo dry runs": 1,
   "many imports": 1,
   "reads of all kinds": 2,
 };
