@@ -141,11 +141,14 @@ const FOUND = `SELECT ${COLUMNS} FROM imports
   WHERE seller_no = ? AND id = ? AND ${SHOWN}`;
 const LOCKED = query(({ lock }) => `${FOUND} ${lock("FOR UPDATE")}`);
 
-/** Its parameter is the seller: see that of transactions. */
+/**
+ * Its parameter is the seller: see that of transactions. In the order of ids
+ * alone, SQLite would read all imports of the seller for each.
+ */
 const UNDONE_BY = `(SELECT u.id FROM imports u
    WHERE u.seller_no = ? AND u.undoes = imports.id
      AND u.dry_run = 0 AND u.state IN ('checking', 'storing', 'completed')
-   ORDER BY u.id DESC LIMIT 1) AS undone_by`;
+   ORDER BY u.created_at DESC, u.id DESC LIMIT 1) AS undone_by`;
 
 interface RecordRow extends Omit<ImportRecord, "images"> {
   pending: number;

@@ -42,9 +42,31 @@ import {
   answerExhausted,
   answerWaiting,
 } from "../../../src/images/rows/answers.ts";
+import { listImports } from "../../../src/imports/import_rows.ts";
 import { ImageBench } from "../../support/image_bench.ts";
 import { TRIGGERS } from "../../../src/webhooks/trigger.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
+Deno.test("imports: a list finds the undo of each by an index", async () => {
+  await using hand = new ImageBench();
+  await hand.upload([]);
+  const plan = await hand.db.read(async (sql) => {
+    const seen: string[] = [];
+    const all = async (query: Query, params?: readonly Param[]) => {
+      const text = `EXPLAIN QUERY PLAN ${textOf(query, "sqlite")}`;
+      const rows = await sql.all<{ detail: string }>(text, params);
+      seen.push(...rows.map(({ detail }) => detail));
+      return [];
+    };
+    const spy = { all } as unknown as Tx;
+    await listImports(spy, 1, { before: null, limit: 250 });
+    return seen;
+  });
+  const ofUndo = plan.filter((detail) => detail.startsWith("SEARCH u "));
+  assertEquals(ofUndo, [
+    "SEARCH u USING INDEX imports_undoes (seller_no=? AND undoes=?)",
+  ]);
+});
+
 Deno.test("images: no look goes through the whole queue", async () => {
   await using hand = new ImageBench();
   await hand.upload(["https://images.example/a.png"]);
