@@ -18,8 +18,8 @@ export class Background implements AsyncDisposable {
   }
 
   /**
-   * One after the other, the last ones would have no time: a stop is cut off
-   * after some seconds. Fails only once all have ended.
+   * Stops all at once: in turn, the last would miss the shutdown limit. Fails only
+   * once all have ended.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const stops = this.#works.map((work) => work.stop());

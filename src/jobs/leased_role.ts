@@ -31,7 +31,7 @@ import { type QueueName, QUEUES } from "./queues.ts";
 import type { BackgroundRole } from "./role_keeper.ts";
 import type { Signals } from "./signals.ts";
 
-/** A step is made this often, as other processes write rows, too. */
+/** The longest pause between two steps: other processes write rows, too. */
 export const LOOK_MS = SECOND_MS;
 /** How long calls in progress may take to end once they are aborted. */
 const ABORTED_MS = 2 * SECOND_MS;
@@ -57,9 +57,11 @@ export interface LeasedRoleOptions {
 
 /** What a look found. */
 export interface Looked {
-  /** How many due rows, or owners of such, there are and could be claimed. */
+  /**
+   * Due rows, or sellers that have some. None is progress, if the role is idle.
+   */
   due: number;
-  /** How many rows were claimed, settled or put off. */
+  /** Rows that were claimed, settled or put off. Each is progress. */
   moved: number;
   /** When to look again, counted from the begin of this step. */
   againInMs: number;
@@ -108,7 +110,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
     return this.leases.inReach().length === 0;
   }
 
-  /** Called first in each step; what it does needs no database. */
+  /** Called first in each step, also while the database is away. */
   protected beforeStep(): Promise<void> {
     return Promise.resolve();
   }
@@ -121,8 +123,8 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /**
-   * Claims nothing more, waits for calls in progress, aborts the rest and waits
-   * for that, too.
+   * Claims nothing more and waits for calls in progress. Those that last longer
+   * are aborted; their end is waited for, too, for a while.
    */
   async stop(): Promise<void> {
     const { outbound, graceMs = 0 } = this.#options;

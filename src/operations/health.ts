@@ -17,7 +17,7 @@ const WRITE_MS = 1_000;
  */
 const LEAST_FREE = 1 << 20;
 
-/** Nobody who may go on stands beside a free place for so long. */
+/** A waiter that could run starts sooner than this; a longer wait is a fault. */
 const WAIT_MS = 1_000;
 /**
  * A stall of this process makes all waits long, so a long one counts only if it

@@ -87,8 +87,8 @@ export class NoticeRole extends LeasedRole {
 
   constructor(services: Services, { isLooking }: NoticeRoleOptions) {
     const { config, deps, network, mailer } = services;
-    // The operator chose the address.
     const outbound = new Outbound({
+      // The operator chose the address.
       allowPrivate: EVERYWHERE,
       userAgent: USER_AGENT,
       clock: deps.clock,
@@ -148,7 +148,7 @@ export class NoticeRole extends LeasedRole {
     return super.abandon();
   }
 
-  /** Sees what is wrong, which may be that the database is away. */
+  /** Looks at this process; that the database is away is told, too. */
   protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;
     if (config.noticesUrl === null || clock.monotonic() < this.#seeAt) return;
