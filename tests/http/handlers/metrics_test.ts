@@ -1,5 +1,6 @@
 /** `GET /metrics`: who may read it, what it counts, and which labels there are. */
 import { assert, assertEquals } from "@std/assert";
+import { QUEUE_NAMES } from "../../../src/jobs/queues.ts";
 import { boot, product, type TestApp } from "../../support/app.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { bothEngines } from "../../support/engine.ts";
@@ -186,7 +187,7 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   assert(at("seller_db_commit_writes_count")! > 5);
   assertEquals(at('seller_in_progress{kind="request"}'), 1, "this one");
 
-  for (const queue of ["images", "deliveries", "imports", "notices"]) {
+  for (const queue of QUEUE_NAMES) {
     for (const state of ["waiting", "in_flight"]) {
       const name = `seller_queue{queue="${queue}",state="${state}"}`;
       assertEquals(at(name), 0, name);

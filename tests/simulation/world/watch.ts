@@ -1,4 +1,5 @@
 /** Whoever asks `/readyz`, and looks whether it tells the truth. */
+import { QUEUE_NAMES } from "../../../src/jobs/queues.ts";
 import type { Random } from "../../support/random.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
@@ -14,9 +15,6 @@ const STILL_MS = 75_000;
 const CALM_MS = 60_000;
 /** `/readyz` notices it within a second or two. */
 const NOTICED_MS = 5_000;
-
-/** The tables of queues. */
-const LEASED = ["images", "deliveries", "imports", "notices"];
 
 /** A queue as its rows show it. */
 interface Look {
@@ -101,7 +99,7 @@ export class Watch implements Actor {
   #checkLeases(): void {
     const { stage, trouble } = this.#scene;
     if (trouble.anySince(stage.scheduler.time - CALM_MS)) return;
-    const ended = LEASED.flatMap((table) =>
+    const ended = QUEUE_NAMES.flatMap((table) =>
       stage.rows(
         `SELECT '${table}' AS queue, id, lease_until FROM ${table}
          WHERE lease_until < ?`,
