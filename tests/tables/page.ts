@@ -138,7 +138,7 @@ export async function answer(
   return {
     ...view,
     answered: new Set([...view.answered, text]),
-    table: to.table ?? view.table,
+    table: to.table?.() ?? view.table,
     mapping: {
       ...left,
       targets: left.targets.map((target, column) =>

@@ -30,7 +30,7 @@ function asked(csv: string, chosen: Partial<Chosen> = {}) {
   const after = (label: string, field: Target) => {
     const answer: Answer | undefined = questions
       .flatMap(({ answers }) => answers).find((one) => one.label === label);
-    const { rows } = answer?.table ?? table;
+    const { rows } = answer?.table?.() ?? table;
     return rows.map((row) =>
       valuesOf(row, answer?.mapping ?? mapping).get(field)?.[0]
     );

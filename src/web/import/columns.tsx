@@ -4,36 +4,28 @@ import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "./read/csv.ts";
 import { valuesIn } from "./columns/guesses.ts";
-import { type Target, TARGETS, targetsByName } from "./columns/headers.ts";
-import { presetOf } from "./columns/presets.ts";
+import { type Target, TARGETS } from "./columns/headers.ts";
 import { takeBook } from "./intake.ts";
 import { type Chosen, chosenFor, keepChosen } from "./columns/mappings.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../lib/numbers.ts";
 import { count, plural } from "../lib/format.ts";
-import { skuProposals } from "./columns/proposals.ts";
-import { type Answer, type Question, questionsOf } from "./check/questions.ts";
+import { type Choice, type Finding, findingsIn } from "./check/findings.ts";
 import { inSlices } from "../lib/slices.ts";
 import {
   chosenIn,
   isAddress,
   isPrice,
-  isRepeatable,
   type Mapping,
   mappingFor,
   valuesOf,
   withTarget,
 } from "./columns/spreadsheet.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import {
-  checkRows,
-  missing,
-  repeated,
-  type RowProblems,
-} from "./check/table_checks.ts";
+import { checkRows, type RowProblems } from "./check/table_checks.ts";
 import { dropAll, type Spreadsheet } from "./intake_state.ts";
 import { takeSheet } from "./send/upload.ts";
-import { labelOf } from "./columns/sheet.ts";
-import { readable, wordsOf } from "../lib/words.ts";
+import { wordsOf } from "../lib/words.ts";
+import { readable } from "../lib/texts.ts";
 
 /** Rows of the preview, and examples of a column. */
 const ROWS = 5;
@@ -61,55 +53,41 @@ function Columns({ client, spreadsheet, chosen }: {
   spreadsheet: Spreadsheet;
   chosen: Chosen;
 }) {
-  const { name, note, book, encoding } = spreadsheet;
+  const { name, book, encoding } = spreadsheet;
   const [table, setTable] = useState(spreadsheet.table);
   const [mapping, setMapping] = useState<Mapping>(() =>
     mappingFor(table, chosen)
   );
-  const lacking = missing(mapping);
   const problems = useRowProblems(table, mapping);
-  const {
-    rounded,
-    bareWeight,
-    path,
-    alike,
-    html = 0,
-    replaced = 0,
-    unstocked = 0,
-  } = problems ?? {};
-  const asked = useRef<HTMLDivElement>(null);
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
-  const ofColumns = useMemo(
+  const findings = useMemo(
     () =>
-      problems === null ? [] : questionsOf(table, mapping, problems, chosen),
-    [table, mapping, problems, chosen],
+      findingsIn({
+        ...spreadsheet,
+        table,
+        mapping,
+        problems,
+        chosen,
+        answered,
+      }),
+    [spreadsheet, table, mapping, problems, chosen, answered],
   );
-  const questions = [...spreadsheet.questions, ...ofColumns].filter((
-    { text },
-  ) => !answered.has(text));
-  const preset = presetOf(table.header);
+  const asked = useRef<HTMLDivElement>(null);
   const examples = useMemo(() => examplesOf(table), [table]);
-  const twice = repeated(mapping);
-  const { targets, values } = mapping;
-  const hasNoCurrency = targets.includes("price") &&
-    !targets.includes("currency") && (values.currency ?? "") === "";
   const check = () => {
     keepChosen(client, table.header, chosenIn(table, mapping))
       // Without it, the same is chosen anew.
       .catch(() => {});
     takeSheet(client, { name, table, mapping, book });
   };
-  const answer = ({ text }: Question, { again, leave = [], ...to }: Answer) => {
-    if (again !== undefined) return again();
-    setAnswered(new Set([...answered, text]));
+  const choose = ({ text, isQuestion }: Finding, { apply }: Choice) => {
+    const next = apply({ table, mapping });
+    if (next === null) return;
+    if (isQuestion) setAnswered(new Set([...answered, text]));
     // The button that had the focus goes.
     asked.current?.focus();
-    if (to.table !== undefined) setTable(to.table);
-    const left = to.mapping ?? mapping;
-    const targets = left.targets.map((target, column) =>
-      leave.includes(column) ? "" : target
-    );
-    setMapping({ ...left, targets });
+    setTable(next.table);
+    setMapping(next.mapping);
   };
   const setTarget = (column: number, target: Target) =>
     setMapping(withTarget(table, mapping, column, target));
@@ -149,111 +127,22 @@ function Columns({ client, spreadsheet, chosen }: {
         <button
           type="button"
           class="main"
-          disabled={!targets.includes("sku") || hasNoCurrency ||
-            table.flaw !== null || twice.length > 0 || problems === null ||
-            problems.bareWeight !== null || questions.length > 0}
+          disabled={problems === null ||
+            findings.some(({ severity }) => severity === "blocks")}
           onClick={check}
         >
           Check {plural(table.rows.length, "product")}
         </button>
       </div>
-      <p class={lacking.length === 0 ? "note good" : "note warn"}>
-        {lacking.length === 0
-          ? "Every field that a new product needs has a column."
-          : `No column holds: ${
-            lacking.join(", ")
-          }. New products need it; products that exist keep what they have.`}
-        {!targets.includes("sku") && " Choose the column with the SKU."}
-        {hasNoCurrency &&
-          " Every price needs its currency: enter it below the columns."}
-      </p>
       <div ref={asked} class="questions" tabIndex={-1}>
-        {questions.map((question) => (
-          <div key={question.text} class="note bad" role="alert">
-            <p>{question.text}</p>
-            <p class="row">
-              {question.answers.map((one) => (
-                <button
-                  key={one.label}
-                  type="button"
-                  onClick={() => answer(question, one)}
-                >
-                  {one.label}
-                </button>
-              ))}
-            </p>
-          </div>
+        {findings.map((finding) => (
+          <FindingNote
+            key={finding.text}
+            finding={finding}
+            onChoose={(choice) => choose(finding, choice)}
+          />
         ))}
       </div>
-      {table.flaw !== null && (
-        <p class="note bad" role="alert">
-          {table.flaw}{" "}
-          Values would be sent in wrong columns, so nothing of this file can be
-          sent.
-        </p>
-      )}
-      {twice.length > 0 && (
-        <p class="note bad" role="alert">
-          Several columns are the same field, which can have one value:{" "}
-          {twice.join(", ")}. Leave out all but one.
-        </p>
-      )}
-      {bareWeight && (
-        <p class="note bad" role="alert">
-          Neither the column of the weight nor a value such as {bareWeight}{" "}
-          says whether these are grams or kilograms. Choose the unit.
-        </p>
-      )}
-      {preset && (
-        <p class="note good">
-          This is an export of {preset.shop}; its columns are known.
-        </p>
-      )}
-      {note !== "" && <p class="note">{note}</p>}
-      <MissingSkus table={table} mapping={mapping} onTable={setTable} />
-      {path && (
-        <p class="note warn">
-          An image such as {path}{" "}
-          is a path in your shop. Enter the address before it, beside its column
-          below; or leave the column out.
-        </p>
-      )}
-      {html > 0 && (
-        <p class="note">
-          {plural(html, "description")} {html === 1 ? "is" : "are"}{" "}
-          HTML, and sent as text without its tags.
-        </p>
-      )}
-      {unstocked > 0 && (
-        <p class="note">
-          {plural(unstocked, "row")} {unstocked === 1 ? "has" : "have"}{" "}
-          no quantity: products that exist keep what they have.
-        </p>
-      )}
-      <LeftOut table={table} targets={targets} />
-      <Rivals table={table} targets={targets} />
-      {replaced > 0 && (
-        <p class="note warn">
-          {plural(replaced, "compare-at price")} {replaced === 1 ? "is" : "are"}
-          {" "}
-          not sent: beside a sale price, the price stands there instead.
-        </p>
-      )}
-      {alike && (
-        <p class="note warn">
-          The SKUs <code>{alike[0]}</code> and <code>{alike[1]}</code>{" "}
-          differ only in capital letters or spaces, or in what is not seen: they
-          would be two products.
-        </p>
-      )}
-      {rounded && (
-        <p class="note warn">
-          A spreadsheet program has rounded long numbers, as in{" "}
-          {rounded}: their last digits are not in this file. Drop the file that
-          your shop exported, without opening it in Excel before; or import it
-          there with Data → From Text, that column as “Text”, and save it anew.
-        </p>
-      )}
       <Table
         label="Columns"
         rows={table.header.map((header, column) => ({ header, column }))}
@@ -306,41 +195,39 @@ function Columns({ client, spreadsheet, chosen }: {
   );
 }
 
-/** Rows without a SKU, and what may be theirs. */
-function MissingSkus({ table, mapping, onTable }: {
-  table: Rows;
-  mapping: Mapping;
-  onTable: (table: Rows) => void;
+/** How each severity looks. */
+const LOOKS = { blocks: "bad", warning: "warn", note: "", good: "good" };
+
+function FindingNote({ finding, onChoose }: {
+  finding: Finding;
+  onChoose: (choice: Choice) => void;
 }) {
-  const proposals = useMemo(
-    () => skuProposals(table, mapping),
-    [table, mapping.targets],
-  );
-  if (proposals.size === 0) return null;
-  const column = mapping.targets.indexOf("sku");
-  const use = () =>
-    onTable({
-      ...table,
-      rows: table.rows.map((row, i) =>
-        row.with(column, proposals.get(i) ?? row[column])
-      ),
-    });
+  const { severity, text, more, answers } = finding;
+  const look = `note ${LOOKS[severity]}`;
+  if (more !== undefined) {
+    return (
+      <details class={look}>
+        <summary>{text}</summary>
+        {more}
+      </details>
+    );
+  }
   return (
-    <div class="note warn">
-      <p>
-        {plural(proposals.size, "row")} {proposals.size === 1 ? "has" : "have"}
-        {" "}
-        no SKU, which every product needs. Made of their names:{" "}
-        {[...proposals.values()].slice(0, EXAMPLES).join(", ")}
-        {proposals.size > EXAMPLES && ", …"}
-      </p>
-      <p>
-        <button type="button" onClick={use}>
-          Use {proposals.size === 1
-            ? "this SKU"
-            : `these ${count(proposals.size)} SKUs`}
-        </button>
-      </p>
+    <div class={look} role={severity === "blocks" ? "alert" : undefined}>
+      <p>{text}</p>
+      {answers.length > 0 && (
+        <p class="row">
+          {answers.map((choice) => (
+            <button
+              key={choice.label}
+              type="button"
+              onClick={() => onChoose(choice)}
+            >
+              {choice.label}
+            </button>
+          ))}
+        </p>
+      )}
     </div>
   );
 }
@@ -473,51 +360,6 @@ function UnitOf({ name, target, reading, hasPaths, onUnit }: {
       {reading.point === "," && "decimal comma"}
       {reading.point === "." && "decimal point"}
     </span>
-  );
-}
-
-/** The columns that are not sent, though they have values. */
-function LeftOut({ table: { header, rows }, targets }: {
-  table: Rows;
-  targets: readonly Target[];
-}) {
-  const values = useMemo(
-    () =>
-      header.map((_, i) =>
-        rows.reduce((all, row) => row[i] === "" ? all : all + 1, 0)
-      ),
-    [header, rows],
-  );
-  const left = [...header.keys()]
-    .filter((i) => targets[i] === "" && values[i] > 0);
-  return left.length === 0 ? null : (
-    <details class="note">
-      <summary>
-        {count(left.length)} of {plural(header.length, "column")} left out
-      </summary>
-      {left.map((i) =>
-        `${header[i] || `column ${i + 1}`} (${plural(values[i], "value")})`
-      ).join(", ")}
-    </details>
-  );
-}
-
-/** Columns that are left out because another one is the same field. */
-function Rivals({ table: { header, rows }, targets }: {
-  table: Rows;
-  targets: readonly Target[];
-}) {
-  const rivals = targetsByName(header).flatMap((target, column) => {
-    const used = targets.indexOf(target || "sku");
-    return target && targets[column] === "" && !isRepeatable(target) &&
-        used >= 0 && rows.some((row) => row[column] !== "")
-      ? [`${header[column]} (${header[used]} is the ${labelOf(target)})`]
-      : [];
-  });
-  return rivals.length === 0 ? null : (
-    <p class="note warn">
-      Left out, as another column is the same field: {rivals.join(", ")}.
-    </p>
   );
 }
 

@@ -1,6 +1,6 @@
 /** Takes files, with code that is loaded for the first one. */
 import type { Client } from "../../client/mod.ts";
-import { STALE } from "../lib/words.ts";
+import { STALE } from "../lib/texts.ts";
 import { intake } from "./intake_state.ts";
 
 /** Reads, repairs and sends files. */

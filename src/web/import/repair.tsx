@@ -13,7 +13,8 @@ import {
 } from "../ui/grid.tsx";
 import { isMadeDate } from "../../lib/made_dates.ts";
 import { Form, useLoaded } from "../ui/parts.tsx";
-import { count, money, plural } from "../lib/format.ts";
+import { count, plural } from "../lib/format.ts";
+import { money } from "../lib/money.ts";
 import {
   cellProblem,
   type ColumnKey,

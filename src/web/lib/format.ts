@@ -1,7 +1,5 @@
 /** Numbers, amounts and lists as people read them. */
 
-import { PRICE_DIGITS } from "../../lib/values.ts";
-
 const NUMBER = new Intl.NumberFormat("en");
 
 /** A number with grouped thousands. */
@@ -27,19 +25,6 @@ export function duration(seconds: number): string {
   if (seconds < 100) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   return minutes < 100 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
-}
-
-/** An exact decimal with its currency, as `SEK 149.00`. */
-export function money(price: string, currency: string): string {
-  if (currency === "") return price;
-  const format = new Intl.NumberFormat("en", {
-    style: "currency",
-    currency,
-    currencyDisplay: "code",
-    maximumFractionDigits: PRICE_DIGITS.after,
-  });
-  // A number would not hold every digit.
-  return format.format(price as `${number}`);
 }
 
 /** Sentences, without those that do not apply. */

@@ -5,7 +5,7 @@
 import { WEIGHT_GRAMS } from "../../catalogue/fields.ts";
 import { withoutTrailing } from "../../lib/trim.ts";
 import { readCurrency } from "../../lib/values.ts";
-import { capitalised } from "./words.ts";
+import { capitalised } from "./texts.ts";
 
 /** The sign before the decimals of a column; "": its numbers do not tell. */
 export type Point = "," | "." | "";

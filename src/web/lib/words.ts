@@ -1,4 +1,5 @@
 /** What people call fields and values. */
+import { capitalised } from "./texts.ts";
 import {
   LISTS,
   SCALAR_RULES,
@@ -28,25 +29,6 @@ export function wordsOf(field: string): readonly string[] | null {
   if (!isScalar(field)) return null;
   const { form } = SCALAR_RULES[field];
   return form.kind === "word" ? form.words : null;
-}
-
-/** States whose names say little to those who do not program. */
-const STATES: Readonly<Record<string, string>> = {
-  completed: "complete",
-  completed_with_errors: "complete, images missing",
-  exhausted: "given up",
-  held: "on hold",
-  images: "fetching images",
-  in_flight: "in progress",
-  pending: "waiting",
-  processing: "fetching images",
-  retrying: "trying again",
-  sending: "on its way",
-};
-
-/** What people call a state. */
-export function stateWord(state: string): string {
-  return STATES[state] ?? state.replaceAll("_", " ");
 }
 
 /** What is wrong with a field, behind its label; without one, a sentence. */
@@ -99,10 +81,6 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
   unknown_id: "Name the product by its SKU instead.",
 };
 
-/** What to do about code that cannot be loaded. */
-export const STALE =
-  "A part of this page could not be loaded. Reload the page: the service may have a newer one.";
-
 /** The title of a group of problems. */
 export function problemTitle(code: DetailCode, path: string): string {
   // A newer service may have more codes.
@@ -123,13 +101,4 @@ export function remedyOf(code: DetailCode, field = ""): string {
   }
   const entry: CodeEntry | undefined = DETAIL_CODES[code];
   return REMEDIES[code] ?? entry?.remedy.replaceAll("`", "") ?? "";
-}
-
-/** `in_stock` as `In stock`. */
-export function readable(word: string): string {
-  return capitalised(word.replaceAll("_", " "));
-}
-
-export function capitalised(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -18,7 +18,7 @@ import {
 } from "../ui/parts.tsx";
 import { count, duration } from "../lib/format.ts";
 import { type Queue, readQueues } from "./queues.ts";
-import { readable, stateWord } from "../lib/words.ts";
+import { readable, stateWord } from "../lib/texts.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
 const LOOK_AGAIN_MS = 10_000;

@@ -18,7 +18,8 @@ import {
   useAction,
   useLoaded,
 } from "../ui/parts.tsx";
-import { count, money, plural } from "../lib/format.ts";
+import { count, plural } from "../lib/format.ts";
+import { money } from "../lib/money.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { Thumbnail } from "../ui/thumbnails.tsx";
 import { labelOf } from "../lib/words.ts";

@@ -5,7 +5,7 @@ import { HandbookLink, Moment, State } from "../ui/parts.tsx";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import { readable, stateWord } from "../lib/words.ts";
+import { readable, stateWord } from "../lib/texts.ts";
 import {
   answerOf,
   DeliveryIds,

@@ -2,7 +2,7 @@
 import type { Client, PriceChange, Product } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
 import { Await, Moment, useLoaded } from "../ui/parts.tsx";
-import { money } from "../lib/format.ts";
+import { money } from "../lib/money.ts";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
 

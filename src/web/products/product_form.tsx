@@ -28,7 +28,8 @@ import {
   productOf,
   rebased,
 } from "./draft.ts";
-import { capitalised, labelOf, readable } from "../lib/words.ts";
+import { labelOf } from "../lib/words.ts";
+import { capitalised, readable } from "../lib/texts.ts";
 import { nameUpload } from "../state/names.ts";
 import { ErrorNote, Form, useAction } from "../ui/parts.tsx";
 import { viewedSeller } from "../state/route.ts";

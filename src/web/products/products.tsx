@@ -7,7 +7,7 @@ import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { saveFile } from "../lib/browser.ts";
 import type { FileKind } from "./catalogue_file.ts";
 import type { Client, Product } from "../../client/mod.ts";
-import { readable, stateWord } from "../lib/words.ts";
+import { readable, stateWord } from "../lib/texts.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
   Await,
@@ -19,7 +19,8 @@ import {
   useAction,
   useLoaded,
 } from "../ui/parts.tsx";
-import { count, money, plural } from "../lib/format.ts";
+import { count, plural } from "../lib/format.ts";
+import { money } from "../lib/money.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";

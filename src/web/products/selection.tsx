@@ -26,7 +26,7 @@ import {
 } from "../ui/parts.tsx";
 import { count, plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
-import { readable } from "../lib/words.ts";
+import { readable } from "../lib/texts.ts";
 import { ProblemList } from "../uploads/refusals.tsx";
 
 /** Every change that the form offers. */

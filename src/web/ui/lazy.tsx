@@ -1,6 +1,6 @@
 /** Components whose code is loaded when they are first drawn. */
 import { type FunctionComponent, h, type JSX } from "preact";
-import { STALE } from "../lib/words.ts";
+import { STALE } from "../lib/texts.ts";
 import { ErrorNote, useLoaded } from "./parts.tsx";
 
 /** A component that `load` brings. */

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
-import { stateWord } from "../lib/words.ts";
+import { stateWord } from "../lib/texts.ts";
 
 /** Data that a view loads. `data` stays while it is reloaded. */
 export interface Loaded<T> {

@@ -16,7 +16,7 @@ import { count } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 import { sentRow } from "../import/send/upload.ts";
-import { stateWord } from "../lib/words.ts";
+import { stateWord } from "../lib/texts.ts";
 import { ProblemList } from "./refusals.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
 import { UndoBar } from "./undo.tsx";

@@ -52,7 +52,8 @@ export interface Question {
 export interface Answer {
   label: string;
   mapping?: Mapping;
-  table?: Table;
+  /** Makes the table with what is changed. */
+  table?: () => Table;
   /** Columns that are left out. */
   leave?: readonly number[];
   /** Reads the file anew. */
@@ -188,7 +189,7 @@ function partialQuestions(
         },
         {
           label: `Leave ${count(rows.length)} out`,
-          table: withCell(table, rows, column, ""),
+          table: () => withCell(table, rows, column, ""),
         },
       ],
     }];
@@ -294,7 +295,7 @@ function saleQuestions(
         { label: yes },
         {
           label: `Leave ${count(rows.length)} out`,
-          table: without(rows),
+          table: () => without(rows),
         },
       ],
     }];
@@ -447,10 +448,10 @@ function dashQuestions(table: Table, { targets }: Mapping): Question[] {
       plural(found.length, "row")
     }. Does it mean 0?`,
     answers: [
-      { label: "Yes: 0", table: withCell(table, found, column, "0") },
+      { label: "Yes: 0", table: () => withCell(table, found, column, "0") },
       {
         label: "No: the stock is not counted",
-        table: withCell(table, found, column, "-"),
+        table: () => withCell(table, found, column, "-"),
       },
     ],
   }];
@@ -465,7 +466,7 @@ function netQuestions(table: Table, { targets }: Mapping): Question[] {
     return more.length === 0 && text.includes(" ") && isNetRemark(text);
   });
   if (found.length === 0 || prices.length === 0) return [];
-  const without = withoutRows(table, found).table!;
+  const without = withoutRows(table, found).table;
   return [{
     text: `A row says “${
       rows[found[0]].join("").slice(0, 60)
@@ -508,15 +509,16 @@ function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
       (column === status || stateOf(rows[row]) !== "paused")
     );
     if (found.length === 0) return [];
-    const at = status < 0
-      ? withColumn({ name: "", table, mapping, book: null }, "status")
-      : { table, mapping };
     const to = status < 0 ? header.length : status;
     const isSaid = column === status;
-    // Such a column says of all other rows that they are for sale.
-    const stated = isSaid
-      ? withCell(at.table, [...rows.keys()], to, "active")
-      : at.table;
+    const paused = () => {
+      const at = status < 0
+        ? withColumn({ name: "", table, mapping, book: null }, "status").table
+        : table;
+      // Such a column says of all other rows that they are for sale.
+      const stated = isSaid ? withCell(at, [...rows.keys()], to, "active") : at;
+      return withCell(stated, found, to, "paused");
+    };
     return [{
       text: `${nameOf(table, column)} is ${rows[found[0]][column]} in ${
         plural(found.length, "row")
@@ -524,8 +526,13 @@ function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
       answers: [
         {
           label: `No: pause ${count(found.length)}`,
-          mapping: at.mapping,
-          table: withCell(stated, found, to, "paused"),
+          mapping: status < 0
+            ? withColumn(
+              { name: "", table: { ...table, rows: [] }, mapping, book: null },
+              "status",
+            ).mapping
+            : mapping,
+          table: paused,
         },
         isSaid
           ? { label: "Leave the column out", leave: [column] }
@@ -554,7 +561,7 @@ function unmarkedQuestions(table: Table, { targets }: Mapping): Question[] {
     answers: [
       {
         label: `No: pause ${count(empty.length)}`,
-        table: withCell(table, empty, status, "paused"),
+        table: () => withCell(table, empty, status, "paused"),
       },
       { label: "Yes" },
     ],
@@ -582,7 +589,7 @@ function stockQuestions(table: Table, mapping: Mapping): Question[] {
     answers: [
       {
         label: `No: ${count(found.length)} out of stock`,
-        table: withCell(table, found, availability, "out_of_stock"),
+        table: () => withCell(table, found, availability, "out_of_stock"),
       },
       { label: "Yes" },
     ],
@@ -632,8 +639,8 @@ function priceQuestions(table: Table, { targets }: Mapping): Question[] {
         { label: "Yes" },
         {
           label: `No: leave ${plural(found.length, "price")} out`,
-          table: prices
-            .reduce((all, i) => withCell(all, found, i, ""), table),
+          table: () =>
+            prices.reduce((all, i) => withCell(all, found, i, ""), table),
         },
       ],
     }];
@@ -695,16 +702,16 @@ function sumQuestions(table: Table, { sums }: RowProblems): Question[] {
   }];
 }
 
-function withoutRows(table: Table, found: readonly number[]): Answer {
+function withoutRows(table: Table, found: readonly number[]) {
   const { rows, numbers } = table;
   const isOut = new Set(found);
   return {
     label: `Leave ${plural(found.length, "row")} out`,
-    table: {
+    table: () => ({
       ...table,
       rows: rows.filter((_, row) => !isOut.has(row)),
       numbers: numbers.filter((_, row) => !isOut.has(row)),
-    },
+    }),
   };
 }
 

@@ -17,9 +17,9 @@ import { problemsIn } from "../send/upload.ts";
 import {
   labelOf as fieldLabel,
   problemTitle,
-  readable,
   remedyOf,
 } from "../../lib/words.ts";
+import { readable } from "../../lib/texts.ts";
 
 /** A problem at its place in the table. */
 export interface Flaw {

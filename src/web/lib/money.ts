@@ -1,0 +1,14 @@
+import { PRICE_DIGITS } from "../../lib/values.ts";
+
+/** An exact decimal with its currency, as `SEK 149.00`. */
+export function money(price: string, currency: string): string {
+  if (currency === "") return price;
+  const format = new Intl.NumberFormat("en", {
+    style: "currency",
+    currency,
+    currencyDisplay: "code",
+    maximumFractionDigits: PRICE_DIGITS.after,
+  });
+  // A number would not hold every digit.
+  return format.format(price as `${number}`);
+}

@@ -1,0 +1,36 @@
+/**
+ * Words that need no table of fields or codes: the first view shows them before
+ * those are loaded.
+ */
+
+/** States whose names say little to those who do not program. */
+const STATES: Readonly<Record<string, string>> = {
+  completed: "complete",
+  completed_with_errors: "complete, images missing",
+  exhausted: "given up",
+  held: "on hold",
+  images: "fetching images",
+  in_flight: "in progress",
+  pending: "waiting",
+  processing: "fetching images",
+  retrying: "trying again",
+  sending: "on its way",
+};
+
+/** What people call a state. */
+export function stateWord(state: string): string {
+  return STATES[state] ?? state.replaceAll("_", " ");
+}
+
+/** What to do about code that cannot be loaded. */
+export const STALE =
+  "A part of this page could not be loaded. Reload the page: the service may have a newer one.";
+
+/** `in_stock` as `In stock`. */
+export function readable(word: string): string {
+  return capitalised(word.replaceAll("_", " "));
+}
+
+export function capitalised(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
