@@ -30,7 +30,13 @@ import type { Mapping } from "../../src/web/import/columns/spreadsheet.ts";
 import type { Table } from "../../src/web/import/read/csv.ts";
 import type { Target } from "../../src/web/import/columns/headers.ts";
 import { knownIn } from "../../src/web/import/columns/headers.ts";
-import { readSheet } from "../../src/web/import/read/workbook/book.ts";
+import { newBook, readSheet } from "../../src/web/import/read/workbook/book.ts";
+import type {
+  Answer as BookAnswer,
+  Question as BookQuestion,
+} from "../../src/web/import/read/workbook/messages.ts";
+import { fileOf as savedFile } from "../../src/web/products/catalogue_file.ts";
+import type { Product as Stored } from "../../src/client/mod.ts";
 import { utils, write } from "../../src/web/import/read/workbook/xlsx.ts";
 import { finish } from "../support/work.ts";
 import type { Cell } from "./grid.ts";
@@ -47,23 +53,49 @@ export interface View {
   chosen: Chosen;
 }
 
+function readFor(
+  { bytes, wanted }: Extract<BookQuestion, { name: "read" }>,
+): BookAnswer {
+  try {
+    return { name: "sheet", sheet: readSheet(bytes, wanted, knownIn) };
+  } catch (error) {
+    return { name: "unreadable", message: (error as Error).message };
+  }
+}
+
 /** The thread for workbooks, in this thread. */
 class InThisThread {
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onerror: (() => void) | null = null;
-  postMessage({ bytes, wanted }: {
-    bytes: ArrayBuffer;
-    wanted: { sheet: string | null; hidden: boolean };
-  }): void {
-    let data: unknown;
-    try {
-      data = { name: "sheet", sheet: readSheet(bytes, wanted, knownIn) };
-    } catch (error) {
-      data = { name: "unreadable", message: (error as Error).message };
-    }
+  postMessage(question: BookQuestion): void {
+    const data: BookAnswer = question.name === "write"
+      ? { name: "book", bytes: newBook(question.rows, question.numbers) }
+      : question.name === "read"
+      ? readFor(question)
+      : { name: "unreadable", message: "not in this thread" };
     queueMicrotask(() => this.onmessage?.({ data }));
   }
   terminate(): void {}
+}
+
+/** Does what may read or write a workbook. */
+async function withBooks<T>(work: () => Promise<T>): Promise<T> {
+  const before = globalThis.Worker;
+  (globalThis as { Worker: unknown }).Worker = InThisThread;
+  try {
+    return await work();
+  } finally {
+    globalThis.Worker = before;
+  }
+}
+
+/** The file that the page saves of products. */
+export async function saved(
+  products: readonly Stored[],
+  kind: "csv" | "xlsx",
+): Promise<Uint8Array<ArrayBuffer>> {
+  const file = await withBooks(() => savedFile(products, kind));
+  return new Uint8Array(await file.arrayBuffer());
 }
 
 /** Drops a file on the page; a text says why it is not taken. */
@@ -72,14 +104,8 @@ export async function drop(
   bytes: Uint8Array<ArrayBuffer>,
   chosen: Chosen = NOTHING_CHOSEN,
 ): Promise<View | string> {
-  const before = globalThis.Worker;
-  (globalThis as { Worker: unknown }).Worker = InThisThread;
-  try {
-    await takeAny(null, new File([bytes], name));
-    return taken(chosen);
-  } finally {
-    globalThis.Worker = before;
-  }
+  await withBooks(() => takeAny(null, new File([bytes], name)));
+  return taken(chosen);
 }
 
 function taken(chosen: Chosen): View | string {
@@ -117,22 +143,11 @@ export async function answer(
   { again, leave = [], ...to }: Answer,
 ): Promise<View | string> {
   if (again !== undefined) {
-    const before = globalThis.Worker;
-    (globalThis as { Worker: unknown }).Worker = InThisThread;
-    try {
+    await withBooks(async () => {
       await again();
-      // A choice of an encoding reads on its own.
-      for (
-        let turn = 0;
-        intake.value.name === "reading" && turn < 1_000;
-        turn++
-      ) {
-        await Promise.resolve();
-      }
-      return taken(view.chosen);
-    } finally {
-      globalThis.Worker = before;
-    }
+      while (intake.value.name === "reading") await Promise.resolve();
+    });
+    return taken(view.chosen);
   }
   const left = to.mapping ?? view.mapping;
   return {

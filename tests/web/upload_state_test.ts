@@ -37,6 +37,7 @@ function tableUpload(): TableUpload {
         nameColumns: [-1, -1, -1],
         values: {},
         commas: false,
+        isOwn: false,
       },
       book: null,
     },

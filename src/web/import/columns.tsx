@@ -395,7 +395,7 @@ function Preview({ table, mapping }: {
       label,
       look: "break",
       cell: ({ values }: typeof rows[number]) =>
-        values.get(target)?.join(" · ") ?? "–",
+        values.get(target)?.join(" · ") || "–",
     })),
   ];
   return (

@@ -5,7 +5,8 @@
 import type { Client } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
 import { isJson } from "../lib/markup.ts";
-import { readTable, type Table } from "./read/csv.ts";
+import { readTable, type Table, withFormulas } from "./read/csv.ts";
+import { isOwnTable } from "./columns/own_table.ts";
 import { listed, plural, sentences } from "../lib/format.ts";
 import { decoded, type DecodedText } from "./read/encodings.ts";
 import { knownIn } from "./columns/headers.ts";
@@ -150,6 +151,22 @@ export function mapAgain(): void {
   });
 }
 
+/** A table that the page has saved, as it was before it became CSV. */
+function withOwnTexts(table: Table): Table {
+  if (table.delimiter === null) return table;
+  return {
+    ...table,
+    header: table.header.map(withFormulas),
+    rows: table.rows.map((cells) => cells.map(withFormulas)),
+  };
+}
+
+/** A table of others, as a person reads it. */
+function understood(read: Table) {
+  const { table, errors } = withoutErrors(read);
+  return { ...gathered(table), errors };
+}
+
 /** How programs write that a formula or a database has no value. */
 const NO_VALUE =
   /^(?:#(?:N\/[ABD]|NV|[¡¿]?\p{Lu}[\p{Lu}/0]*[!?])|null|NULL|nan|NaN)$/u;
@@ -241,8 +258,9 @@ function takeTable(
     & Partial<Omit<Spreadsheet, "name" | "table">>
     & { errors?: number } = {},
 ): void {
-  const { table: sound, errors: more } = withoutErrors(read);
-  const { table, note } = gathered(sound);
+  const { table, errors: more, note } = isOwnTable(read.header)
+    ? { table: withOwnTexts(read), errors: 0, note: "" }
+    : understood(read);
   const without = errors + more;
   const notes = sentences(
     before,

@@ -8,10 +8,15 @@ import {
 } from "../../catalogue/fields.ts";
 import type { Product } from "../../client/mod.ts";
 import { escaped } from "../../lib/markup.ts";
+import {
+  ATTRIBUTE,
+  OWN_COLUMNS,
+  ownCell,
+  ownListCell,
+} from "../import/columns/own_table.ts";
 import { csvOf } from "../import/read/csv.ts";
 import { shownText } from "../lib/product_values.ts";
 import { indented } from "../lib/markup.ts";
-import { labelOf } from "../lib/words.ts";
 import { writeBook } from "../import/read/workbook/ask.ts";
 
 export type FileKind = "csv" | "xlsx" | "xml";
@@ -85,37 +90,23 @@ function reference(text: string, characters: RegExp): string {
   return text.replace(characters, (one) => `&#${one.charCodeAt(0)};`);
 }
 
-/** The names of the columns, then a row for each product. */
+/**
+ * The names of the columns, then a row for each product. What a cell cannot hold
+ * is left empty, which keeps it.
+ */
 export function rowsOf(products: readonly Product[]): string[][] {
-  const attributes = [
-    ...new Set(
-      products.flatMap(({ attributes = [] }) =>
-        attributes.map(({ name }) => name)
-      ),
-    ),
-  ];
+  const attributes = attributeColumns(products);
   const rows = products.map((product) => {
-    const values = new Map(
-      product.attributes?.map(({ name, value }) => [name, value]),
-    );
     return [
-      ...SCALAR_NAMES.map((name) => shownText(product, name)),
+      ...SCALAR_NAMES.map((name) => ownCell(shownText(product, name)) ?? ""),
       product.price?.currency ?? "",
-      product.categories?.join(" | ") ?? "",
+      ownListCell("categories", product.categories ?? []) ?? "",
       imagesOf(product),
-      ...attributes.map((name) => values.get(name) ?? ""),
+      ...attributeCells(product, attributes),
     ];
   });
   return [
-    [
-      ...SCALAR_NAMES.map((name) =>
-        name === "weight" ? "Weight (g)" : SCALAR_RULES[name].label
-      ),
-      "Currency",
-      labelOf("categories"),
-      labelOf("images"),
-      ...attributes.map((name) => `attribute: ${name}`),
-    ],
+    [...OWN_COLUMNS, ...attributes.map((name) => ATTRIBUTE + name)],
     ...rows,
   ];
 }
@@ -124,5 +115,34 @@ export function rowsOf(products: readonly Product[]): string[][] {
 function imagesOf({ images = [] }: Product): string {
   return images.some(({ alt }) => (alt ?? "") !== "")
     ? ""
-    : images.map(({ url }) => url).join(" ");
+    : ownListCell("images", images.map(({ url }) => url)) ?? "";
+}
+
+/**
+ * The names of the attributes in an order in which each product has its own; a
+ * name stands twice where products have them in different orders.
+ */
+function attributeColumns(products: readonly Product[]): string[] {
+  const columns: string[] = [];
+  for (const { attributes = [] } of products) {
+    let at = 0;
+    for (const { name } of attributes ?? []) {
+      const next = columns.indexOf(name, at);
+      if (next < 0) columns.splice(at, 0, name);
+      at = (next < 0 ? at : next) + 1;
+    }
+  }
+  return columns;
+}
+
+/** The attributes of a product are sent together, or not at all. */
+function attributeCells(
+  { attributes }: Product,
+  columns: readonly string[],
+): string[] {
+  const left = [...attributes ?? []];
+  const isWhole = left.every(({ value }) => ownCell(value) !== null);
+  return columns.map((name) =>
+    isWhole && left[0]?.name === name ? ownCell(left.shift()!.value) ?? "" : ""
+  );
 }

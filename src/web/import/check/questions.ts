@@ -67,6 +67,10 @@ export function questionsOf(
   problems: RowProblems,
   remembered: Chosen,
 ): Question[] {
+  // A spreadsheet program may have changed it since.
+  if (mapping.isOwn) {
+    return [...skuQuestions(problems), ...letterQuestions(problems)];
+  }
   return [
     ...rivalQuestions(table, mapping, remembered),
     ...currencyQuestions(table, mapping, remembered),

@@ -94,7 +94,7 @@ const STEP = 1_000;
 /** Looks at all rows. */
 export function* checkRows(
   { header, rows }: Table,
-  { targets, readings }: Mapping,
+  { targets, readings, isOwn }: Mapping,
 ): Work<RowProblems> {
   const isRounded = firstIn(
     targets.map((target) => target === "gtin"),
@@ -175,7 +175,9 @@ export function* checkRows(
     }
     if (sku >= 0) found.alike ??= alikeTo(row[sku]);
     if (quantity >= 0 && row[quantity] === "") found.unstocked++;
-    if (description >= 0 && isHtml(row[description])) found.html++;
+    if (description >= 0 && !isOwn && isHtml(row[description])) {
+      found.html++;
+    }
     if (sale >= 0 && row[sale] !== "") {
       if (dates.some((column) => isDate(row[column]))) timedSales.push(i);
       if (sale === price || !row[price]) unpricedSales.push(i);

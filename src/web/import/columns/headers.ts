@@ -19,6 +19,7 @@ import {
   wordsIn,
 } from "../../lib/numbers.ts";
 import { labelOf } from "../../lib/words.ts";
+import { isOwnTable } from "./own_table.ts";
 import { namesIn, presetOf } from "./presets.ts";
 
 /**
@@ -129,7 +130,7 @@ export function targetsByName(header: readonly string[]): (Target | null)[] {
 
 /** What a column holds by its name, whatever stands beside it. */
 export function targetByName(name: string): Target | null {
-  if (/^attribute[:. ]\s*\D/i.test(name)) return "attribute";
+  if (/^attribute(?::|[. ]\s*\D)/i.test(name)) return "attribute";
   if (/\bvalue(\(s\))?$/i.test(name) && /\d/.test(name)) return "attribute";
   const label = TARGETS.find(({ label }) => label === name);
   if (label !== undefined) return label.target;
@@ -420,6 +421,7 @@ export function nameColumnOf(
   column: number,
 ): number {
   const names = namesIn(header);
+  if (!/value(\(s\))?$/i.test(names[column]) || isOwnTable(header)) return -1;
   const pair = names[column].replace(/value(\(s\))?$/i, "name").toLowerCase();
   return names.findIndex((name, i) =>
     i !== column && name.toLowerCase() === pair

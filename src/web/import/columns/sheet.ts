@@ -3,6 +3,7 @@ import { type ListField, LISTS } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { csvOf, type Table } from "../read/csv.ts";
 import { type Target, TARGETS } from "./headers.ts";
+import { ATTRIBUTE, isOwnTable, ownCell, ownListCell } from "./own_table.ts";
 import {
   cellValues,
   isRepeatable,
@@ -170,7 +171,7 @@ export async function correctedFile(
   if (book === null) {
     const text = csvOf(rows, {
       delimiter: delimiter ?? undefined,
-      escapeFormulae: false,
+      escapeFormulae: isOwnTable(sheet.table.header),
     });
     return { content: new Blob([text], { type: "text/csv" }), ending: "csv" };
   }
@@ -197,7 +198,7 @@ export function sheetOf(name: string, text: string): Sheet | null {
   const cells = rows as Map<string, string>[];
   const keys = [...new Set(cells.flatMap((row) => [...row.keys()]))];
   const targets = keys.map((key) =>
-    key.startsWith("attribute:") ? "attribute" : key as Target
+    key.startsWith(ATTRIBUTE) ? "attribute" : key as Target
   );
   return {
     name,
@@ -220,6 +221,7 @@ export function sheetOf(name: string, text: string): Sheet | null {
       nameColumns: keys.map(() => -1),
       values: {},
       commas: false,
+      isOwn: true,
     },
   };
 }
@@ -235,23 +237,27 @@ function cellsOf(product: XmlElement): Map<string, string> | null {
       return null;
     }
     if (!isList) {
-      if (text.trim() === "") return null;
-      cells.set(name, text.trim());
+      const cell = text.trim() === "" ? null : ownCell(text.trim());
+      if (cell === null) return null;
+      cells.set(name, cell);
       if (attributes.currency) cells.set("currency", attributes.currency);
       continue;
     }
     for (const entry of children) {
-      const key = name === "attributes"
-        ? `attribute: ${entry.attributes.name}`
-        : name;
       const isOdd = entry.children.length > 0 || entry.text.trim() === "" ||
         entry.name !== LISTS[name as ListField].item ||
-        "alt" in entry.attributes || entry.text.includes("|") ||
-        (name === "attributes" && cells.has(key));
+        "alt" in entry.attributes;
       if (isOdd) return null;
-      const before = cells.get(key);
-      const value = entry.text.trim();
-      cells.set(key, before === undefined ? value : `${before} | ${value}`);
+    }
+    const texts = children.map(({ text }) => text.trim());
+    const made = name === "attributes"
+      ? children.map(({ attributes }, i) =>
+        [ATTRIBUTE + attributes.name, ownCell(texts[i])] as const
+      )
+      : [[name, ownListCell(name as "categories" | "images", texts)] as const];
+    for (const [key, cell] of made) {
+      if (cell === null || cells.has(key)) return null;
+      cells.set(key, cell);
     }
   }
   return cells;

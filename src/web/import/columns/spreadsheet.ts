@@ -32,6 +32,13 @@ import {
 } from "./headers.ts";
 import { presetOf } from "./presets.ts";
 import { isHtml, textOfHtml, withoutEntities } from "../../lib/html.ts";
+import {
+  ATTRIBUTE,
+  CLEARS,
+  entriesOfOwnCell,
+  isOwnTable,
+  textOfOwnCell,
+} from "./own_table.ts";
 import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
 import {
   currencyIn,
@@ -58,6 +65,8 @@ export interface Mapping {
   values: Readonly<Partial<Record<Target, string>>>;
   /** Entries of a list stand behind commas. */
   commas: boolean;
+  /** The page has saved the table: each cell says what it means. */
+  isOwn: boolean;
 }
 
 /**
@@ -69,6 +78,7 @@ export function mappingFor(
   chosen: Chosen = NOTHING_CHOSEN,
 ): Mapping {
   const proposed = proposedFor(table);
+  if (proposed.isOwn) chosen = NOTHING_CHOSEN;
   const targets = withoutRepetitions(table.header.map((name, i) => {
     const known = TARGETS.find(({ target }) =>
       Object.hasOwn(chosen.targets, name) && target === chosen.targets[name]
@@ -279,6 +289,7 @@ function proposedFor({ header, rows }: Table): Mapping {
     nameColumns: header.map((_, i) => nameColumnOf(header, i)),
     values: {},
     commas: preset?.commas ?? false,
+    isOwn: isOwnTable(header),
   };
 }
 
@@ -400,7 +411,7 @@ export function valuesOf(
     ]);
   });
   const [sale] = values.get("sale_price") ?? [];
-  if (sale === CLEARS) values.delete("sale_price");
+  if (sale === CLEARED) values.delete("sale_price");
   else if (sale !== undefined) {
     const former = values.get("price");
     if (former !== undefined) values.set("compare_at_price", former);
@@ -410,27 +421,44 @@ export function valuesOf(
   return values;
 }
 
-/** The values that a cell holds, as they are sent. */
+/** Stands for the value of a field that is cleared; no value is empty. */
+const CLEARED = "";
+
+/** The values that a cell holds, as they are sent; one is empty: it clears. */
 export function cellValues(
   target: Exclude<Target, "" | "attribute">,
   text: string,
-  { readings, commas }: Mapping,
+  { readings, commas, isOwn }: Mapping,
   column: number,
   currency: string,
 ): string[] {
-  // Against formulas, the page and others write it before some signs.
-  const cell = sendable(text).replace(/^'(?=[=+@-])/, "");
-  if (target in LISTS) {
+  const cell = sendable(text);
+  if (cell === CLEARS && mayBeCleared(target)) return [CLEARED];
+  if (isOwn) {
+    if (isList(target)) return entriesOfOwnCell(target, cell);
+    return [textOfOwnCell(cell)].filter((value) => value !== "");
+  }
+  // Against formulas, others write it before some signs.
+  const plain = cell.replace(/^'(?=[=+@-])/, "");
+  if (isList(target)) {
     const { unit } = readings[column];
     // WooCommerce once wrote categories as HTML.
-    const plain = target === "categories" ? withoutEntities(cell) : cell;
-    return split(target as ListField, plain, commas)
-      .map((entry) =>
-        target === "images" && entry !== CLEARS ? addressOf(entry, unit) : entry
-      );
+    const list = target === "categories" ? withoutEntities(plain) : plain;
+    return split(target, list, commas)
+      .map((entry) => target === "images" ? addressOf(entry, unit) : entry);
   }
-  return [converted(target, cell, currency, readings[column])]
+  return [converted(target, plain, currency, readings[column])]
     .filter((value) => value !== "");
+}
+
+function isList(target: Target): target is ListField {
+  return target in LISTS;
+}
+
+function mayBeCleared(target: Target): boolean {
+  return isList(target) || target === "sale_price" ||
+    Object.hasOwn(SCALAR_RULES, target) &&
+      SCALAR_RULES[target as ScalarField].clears;
 }
 
 /** Whether a text is an address, and no path in a shop. */
@@ -473,12 +501,9 @@ function productOf(
   };
 }
 
-/** In a cell, it clears the field; an empty cell leaves it as it is. */
-const CLEARS = "-";
-
-/** Whether a cell clears a field that may be empty. */
-export function isCleared(name: ScalarField, text: string): boolean {
-  return text === CLEARS && SCALAR_RULES[name].clears;
+/** Whether a value, as of `cellValues`, clears its field. */
+export function isCleared(name: ScalarField, value: string): boolean {
+  return value === CLEARED && SCALAR_RULES[name].clears;
 }
 
 /** The entries of a list; none where its cell clears it. */
@@ -487,7 +512,7 @@ function listIn(
   name: ListField,
 ): string[] | undefined {
   const entries = values.get(name);
-  return entries?.join() === CLEARS ? [] : entries;
+  return entries?.join() === CLEARED ? [] : entries;
 }
 
 /** What Shopify writes where a product has no options. */
@@ -496,15 +521,23 @@ const NO_OPTION = "Default Title";
 function attributesOf(
   row: readonly string[],
   header: readonly string[],
-  { targets, nameColumns }: Mapping,
+  { targets, nameColumns, isOwn }: Mapping,
 ): { name: string; value: string }[] {
   return targets.flatMap((target, i) => {
-    const name = nameColumns[i] < 0
-      ? header[i].replace(/^attribute[:. ]\s*/i, "")
-      : row[nameColumns[i]];
-    return target !== "attribute" || row[i] === "" || row[i] === NO_OPTION
-      ? []
-      : [{ name: sendable(name), value: sendable(row[i]) }];
+    const isNamed = nameColumns[i] >= 0;
+    if (
+      target !== "attribute" || row[i] === "" ||
+      isNamed && row[i] === NO_OPTION
+    ) return [];
+    const name = isNamed
+      ? row[nameColumns[i]]
+      : isOwn
+      ? header[i].slice(ATTRIBUTE.length)
+      : header[i].replace(/^attribute[:. ]\s*/i, "");
+    const value = isOwn
+      ? textOfOwnCell(row[i])
+      : row[i].replace(/^'(?=[=+@-])/, "");
+    return [{ name: sendable(name), value: sendable(value) }];
   });
 }
 
@@ -565,7 +598,6 @@ function converted(
   currency: string,
   reading: Reading,
 ): string {
-  if (text === CLEARS) return text;
   if (target === "currency") return codeOf(text);
   if (target === "weight") return text && gramsOf(text, reading);
   const field = target === "sale_price" ? "price" : target as ScalarField;

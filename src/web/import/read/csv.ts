@@ -364,6 +364,22 @@ function mostIn(text: string): string {
   return found[first] ?? ",";
 }
 
+/**
+ * Where a spreadsheet program may read a formula: at the start of a cell, and
+ * behind what another one takes for the end of a cell.
+ */
+const FORMULA = /(^|[;\t\n])( *)(?=[=+\-@'])/g;
+
+/** A text of which no part is read as a formula. */
+function withoutFormulas(text: string): string {
+  return text.replace(FORMULA, "$1$2'");
+}
+
+/** What `withoutFormulas` made such. */
+export function withFormulas(text: string): string {
+  return text.replace(/(^|[;\t\n])( *)'(?=[=+\-@'])/g, "$1$2");
+}
+
 /** A table as CSV. Unless told otherwise, no text of it is read as a formula. */
 export function csvOf(
   rows: readonly (readonly (string | number | null)[])[],
@@ -374,14 +390,12 @@ export function csvOf(
   } = { escapeFormulae: true },
 ): string {
   const cellOf = (value: string | number | null) => {
-    const text = `${value ?? ""}`;
-    const isFormula = escapeFormulae && typeof value === "string" &&
-      /^[=+\-@\t]/.test(text);
-    const isPlain = !isFormula && text.trim() === text &&
-      !/["\r\n]/.test(text) && !text.includes(delimiter);
-    return isPlain
-      ? text
-      : `"${isFormula ? "'" : ""}${text.replaceAll('"', '""')}"`;
+    const text = escapeFormulae && typeof value === "string"
+      ? withoutFormulas(value)
+      : `${value ?? ""}`;
+    const isPlain = text.trim() === text && !/["\r\n;\t]/.test(text) &&
+      !/^'/.test(text) && !text.includes(delimiter);
+    return isPlain ? text : `"${text.replaceAll('"', '""')}"`;
   };
   const lines = rows.map((cells) => cells.map(cellOf).join(delimiter));
   return `${MARK}${lines.join("\r\n")}\r\n`;

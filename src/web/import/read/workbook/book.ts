@@ -132,8 +132,10 @@ function numberOf(text: string): CellObject {
   return { t: "n", v: Number(text) };
 }
 
+/** A workbook has a character as `_x0041_`, too (ECMA-376, part 1, 22.9.2.19). */
 function cellOf(text: string): CellObject | undefined {
-  return text === "" ? undefined : { t: "s", v: text, z: "@" };
+  const v = text.replace(/_(?=x[\da-f]{4}_)/gi, "_x005F_");
+  return text === "" ? undefined : { t: "s", v, z: "@" };
 }
 
 function sheetOf(cells: readonly (readonly (CellObject | undefined)[])[]) {
@@ -148,7 +150,13 @@ function sheetOf(cells: readonly (readonly (CellObject | undefined)[])[]) {
 }
 
 function written(book: WorkBook): ArrayBuffer {
-  return write(book, { type: "array", bookType: "xlsx", compression: true });
+  // The reader unescapes texts outside of the shared ones twice.
+  return write(book, {
+    type: "array",
+    bookType: "xlsx",
+    bookSST: true,
+    compression: true,
+  });
 }
 
 function bookOf(bytes: ArrayBuffer): WorkBook {
