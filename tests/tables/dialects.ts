@@ -5,5 +5,7 @@ import type { Grid } from "./grid.ts";
 import { SHOPS } from "./shops.ts";
 
 export function gridOf(draws: Draws): Grid {
-  return draws.chance(0.65) ? genericGrid(draws) : draws.of(SHOPS)(draws);
+  if (draws.chance(0.65)) return genericGrid(draws);
+  const grid = draws.of(SHOPS)(draws);
+  return grid.features[0] === "Fortnox" ? grid : { ...grid, isKnown: true };
 }

@@ -64,6 +64,8 @@ export interface Grid {
   weightUnit: string;
   imageBase: string;
   writing: Writing;
+  /** An export that the page knows: it needs no questions. */
+  isKnown?: true;
   /** What is special about it. */
   features: readonly string[];
 }

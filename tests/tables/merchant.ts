@@ -24,6 +24,9 @@ export interface Outcome {
   refusal: string | null;
 }
 
+/** What an export of a shop does not say, or another program has changed. */
+const NEEDED_OF_SHOPS = /currency|unit|spreadsheet program|letters/i;
+
 /** More would be a page that asks without end. */
 const MOST_STEPS = 60;
 
@@ -53,6 +56,18 @@ export async function sell(grid: Grid, file: MadeFile): Promise<Outcome> {
           ? { ...one, verdict: "asked" as const }
           : one
       );
+      const needless = grid.isKnown
+        ? asked.filter((text) => !NEEDED_OF_SHOPS.test(text))
+        : [];
+      for (const text of needless) {
+        all.push({
+          sku: "",
+          field: "question",
+          verdict: "wrong",
+          sent: text,
+          wanted: "",
+        });
+      }
       return { findings: all, counts: countsOf(all), asked, refusal: null };
     }
     if (typeof next === "string") return refused(grid, next, asked);

@@ -18,7 +18,7 @@ import {
   targetsByName,
   vatFlagOf,
 } from "../columns/headers.ts";
-import { namesIn } from "../columns/presets.ts";
+import { namesIn, presetOf } from "../columns/presets.ts";
 import type { Chosen } from "../columns/mappings.ts";
 import {
   HUNDREDTHS,
@@ -35,6 +35,7 @@ import { labelOf, withColumn } from "../columns/sheet.ts";
 import {
   answerIn,
   cellValues,
+  isNumber,
   isPrice,
   type Mapping,
   rivalsIn,
@@ -330,8 +331,10 @@ function recommendedQuestions(
     targetByValues(name, valuesIn(table.rows, column)) === "price";
   // A usual price is the price, unless another one stands there.
   const isInstead = column >= 0 && besideOf(name) !== "" &&
+    presetOf(table.header) === undefined &&
     table.header.some((other, i) =>
-      targets[i] === "" && targetByName(other) === null && isOfPrice(other)
+      targets[i] === "" && targetByName(other) === null && isOfPrice(other) &&
+      valuesIn(table.rows, i).some(isNumber)
     );
   const isAsked = isRecommended(name ?? "") || isGuessed || isInstead;
   return column < 0 || !isAsked ? [] : [{

@@ -236,7 +236,7 @@ function pointOfTable(rows: Table["rows"]): Point {
 }
 
 /** Whether a cell holds a number alone, with a unit or a currency. */
-function isNumber(cell: string): boolean {
+export function isNumber(cell: string): boolean {
   return cell.length < 20 && /^\D{0,4}\d[\d.,\s']*\D{0,4}$/.test(cell);
 }
 
