@@ -20,7 +20,10 @@ function replace(sketch: Sketch, field: string): Column | null {
   const found = sketch.at(field);
   if (found === undefined) return null;
   for (let i = sketch.columns.length - 1; i >= 0; i--) {
-    if (sketch.columns[i].states.includes(field)) sketch.columns.splice(i, 1);
+    const { states } = sketch.columns[i];
+    if (states.includes(field) || states.includes(`${field} unit`)) {
+      sketch.columns.splice(i, 1);
+    }
   }
   return found;
 }
@@ -702,6 +705,186 @@ export const DECOYS: readonly Decoy[] = [
         "weight",
         ({ grams }) => ({ texts: [`${grams}`, `${grams - 5}`] }),
       );
+    },
+  },
+  {
+    name: "an id of the program beside the number",
+    languages: ["de", "en", "sv"],
+    add: (sketch) => {
+      const name = { de: "Artikel-ID", en: "Product ID", sv: "Produkt-ID" }[
+        sketch.catalogue.language as "de"
+      ];
+      sketch.columns.unshift({
+        name,
+        states: [],
+        cell: (_, row) => `${4711 + row}`,
+      });
+    },
+  },
+  {
+    name: "a number of the supplier without the word",
+    languages: ["de"],
+    add: (sketch) => {
+      const sku = replace(sketch, "sku");
+      if (sku === null) return false;
+      sketch.columns.unshift({ ...sku, name: "Artikelnummer" });
+      sketch.add("Bestellnummer", [], (_, row) => `L-${88 + row}`);
+    },
+  },
+  {
+    name: "the maker's company beside the brand",
+    languages: ["de", "en", "fr"],
+    add: (sketch) => {
+      replace(sketch, "brand");
+      const [maker, brand] = {
+        de: ["Hersteller", "Marke"],
+        en: ["Manufacturer", "Brand"],
+        fr: ["Fabricant", "Marque"],
+      }[sketch.catalogue.language as "de"];
+      sketch.add(maker, [], ({ brand }) => `${brand} Holding GmbH`);
+      sketch.add(brand, ["brand"], ({ brand }) => brand);
+    },
+  },
+  {
+    name: "prices in two currencies",
+    languages: ["de", "en", "pl"],
+    add: (sketch) => {
+      if (replace(sketch, "price") === null) return false;
+      const { currency, language } = sketch.catalogue;
+      replace(sketch, "currency");
+      const word = { de: "Preis", en: "Price", pl: "Cena" }[language as "de"];
+      const other = currency === "USD" ? "EUR" : "USD";
+      const own = () =>
+        sketch.add(
+          `${word} ${currency}`,
+          ["price"],
+          ({ price }) => sketch.money(price),
+        );
+      const foreign = () =>
+        sketch.add(
+          `${word} ${other}`,
+          [],
+          ({ price }) => sketch.money(Math.round(price * 1.1)),
+        );
+      if (sketch.draws.chance(0.5)) own(), foreign();
+      else foreign(), own();
+    },
+  },
+  {
+    name: "stock below 0",
+    add: (sketch) => {
+      const quantity = sketch.at("quantity");
+      if (quantity === undefined) return false;
+      const { cell } = quantity;
+      quantity.cell = (product, row) =>
+        product.quantity === 0 ? "-3" : cell(product, row);
+      sketch.wants.push((product, wants) => {
+        if (product.quantity === 0) {
+          wants.set("quantity", { texts: ["0"], none: true });
+        }
+      });
+    },
+  },
+  {
+    name: "stock as words",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      const quantity = sketch.at("quantity");
+      if (quantity === undefined || sketch.numbers.typed) return false;
+      const { cell } = quantity;
+      quantity.cell = (product, row) =>
+        row % 3 === 1
+          ? sketch.draws.of([">100", "10+", "auf Lager"])
+          : cell(product, row);
+      sketch.wants.push((product, wants) => {
+        if (sketch.products.indexOf(product) % 3 === 1) {
+          wants.set("quantity", { texts: ["in stock"], none: true });
+        }
+      });
+    },
+  },
+  {
+    name: "prices with words",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      const price = sketch.at("price");
+      if (price === undefined || sketch.numbers.typed) return false;
+      const { cell } = price;
+      price.cell = (product, row) =>
+        row % 4 === 1
+          ? sketch.draws.of([
+            "auf Anfrage",
+            "ab 12,90",
+            "call",
+            "0,00",
+            "n/a",
+            "12,90 - 15,90",
+            "-",
+          ])
+          : cell(product, row);
+      sketch.wants.push((product, wants) => {
+        if (sketch.products.indexOf(product) % 4 === 1) {
+          for (const field of ["price", "currency", "compare_at_price"]) {
+            if (wants.has(field)) {
+              wants.set(field, {
+                texts: field === "compare_at_price"
+                  ? wants.get(field)!.texts
+                  : [],
+                none: true,
+              });
+            }
+          }
+        }
+      });
+    },
+  },
+  {
+    name: "SKUs that are decimals in a workbook",
+    add: (sketch) => {
+      const sku = sketch.at("sku");
+      if (sku === undefined || !sketch.numbers.typed) return false;
+      const decimals = sketch.draws.of([2, 4]);
+      for (const [row, product] of sketch.products.entries()) {
+        product.sku = (100.1 + row).toFixed(decimals);
+      }
+      sku.cell = ({ sku }) => ({
+        v: Number(sku),
+        z: decimals === 2 ? "0.00" : "0.0000",
+      });
+    },
+  },
+  {
+    name: "when it is available",
+    add: (sketch) => {
+      const name = {
+        de: "Lieferbar ab",
+        en: "Available from",
+        sv: "Tillgänglig från",
+        fr: "Disponible le",
+        es: "Disponible desde",
+        pl: "Dostępny od",
+        nl: "Beschikbaar vanaf",
+      }[sketch.catalogue.language];
+      const write = sketch.draws.of(dates.slice(0, 2));
+      sketch.add(
+        name,
+        ["available_at"],
+        (_, row) => write(2027, 1 + row % 9, 3 + row),
+      );
+      sketch.wants.push((product, wants) => {
+        const row = sketch.products.indexOf(product);
+        wants.set("available_at", {
+          texts: [`2027-0${1 + row % 9}-${`${3 + row}`.padStart(2, "0")}`],
+        });
+      });
+    },
+  },
+  {
+    name: "German Amazon columns",
+    languages: ["de"],
+    add: (sketch) => {
+      sketch.add("ASIN", [], (_, row) => `B00${1000 + row}XY`);
+      sketch.add("FNSKU", [], (_, row) => `X00${1000 + row}`);
     },
   },
 ];

@@ -66,6 +66,7 @@ export function sketchOf(draws: Draws, catalogue: Catalogue): Sketch {
     typed,
   };
   const columns: Column[] = [];
+  const decimals = draws.chance(0.04) ? 3 : draws.chance(0.04) ? 4 : 2;
   return {
     draws,
     catalogue,
@@ -86,7 +87,7 @@ export function sketchOf(draws: Draws, catalogue: Catalogue): Sketch {
     money: (hundredths) =>
       typed
         ? { v: hundredths / 100, z: "0.00" }
-        : written(hundredths / 100, 2, numbers),
+        : written(hundredths / 100, decimals, numbers),
     number: (value, decimals = 0) =>
       typed
         ? { v: value, z: decimals === 0 ? "0" : "General" }
@@ -231,7 +232,7 @@ function addWeight(sketch: Sketch): string {
         pl: "Jednostka wagi",
         nl: "Gewichtseenheid",
       };
-      sketch.add(names[language], [], () => unit);
+      sketch.add(names[language], ["weight unit"], () => unit);
     }
   }
   return unit;
@@ -369,6 +370,20 @@ const HARMLESS: readonly [string, (product: Truth, row: number) => string][] = [
   ["SEO title", ({ title }) => `${title} buy`],
   ["Slug", (_, row) => `p-${row}`],
   ["Position", (_, row) => `${row}`],
+  ["Farbe", (_, row) => ["blau", "rot", "grün"][row % 3]],
+  ["Width (cm)", (_, row) => `${10 + row}`],
+  ["Mindestbestellmenge", () => "1"],
+  ["VPE", () => "6"],
+  ["Lieferzeit (Tage)", (_, row) => `${2 + row % 3}`],
+  ["Rabatt %", () => "5"],
+  ["Steuerklasse", () => "1"],
+  ["Sortierung", (_, row) => `${row * 10}`],
+  ["Shop-URL", (_, row) => `https://shop.example/p/${row}`],
+  ["Lieferant", () => "Import GmbH"],
+  ["Warengruppen-Nr.", () => "120"],
+  ["Changed by", () => "ALL"],
+  ["Ursprung", () => "CHE"],
+  ["Zolltarifnummer", () => "69120000"],
 ];
 
 export function wantsOf(
@@ -405,6 +420,15 @@ export function wantsOf(
   return wants;
 }
 
+/** Decoys of one group would contradict each other. */
+function groupOf(name: string): string {
+  return /stock|availab|amount|contents|pieces/.test(name)
+    ? "quantity"
+    : /price|sale|\bnet\b|cost|VAT/.test(name)
+    ? "price"
+    : name;
+}
+
 export function genericGrid(draws: Draws): Grid {
   const catalogue = catalogueOf(draws);
   const sketch = sketchOf(draws, catalogue);
@@ -431,10 +455,13 @@ export function genericGrid(draws: Draws): Grid {
       ),
     );
     const count = 1 + draws.below(2);
+    const groups = new Set<string>();
     let added = 0;
     for (const decoy of decoys) {
       if (added === count) break;
-      if (decoy.add(sketch) === false) continue;
+      const group = groupOf(decoy.name);
+      if (groups.has(group) || decoy.add(sketch) === false) continue;
+      groups.add(group);
       sketch.features.push(decoy.name);
       added++;
     }
@@ -566,7 +593,11 @@ function csvWriting(draws: Draws, grid: Grid): Writing {
     bom: draws.chance(0.4),
     sep: draws.chance(0.05),
     eol: draws.of(["\r\n", "\n", "\n", "\r"]),
-    quotes: draws.of(["few", "few", "few", "all"]),
+    quotes: draws.of(
+      draws.chance(0.05) && !/'/.test(text)
+        ? ["single"]
+        : ["few", "few", "few", "all"],
+    ),
   };
 }
 
@@ -615,6 +646,19 @@ function around(draws: Draws, grid: Grid): Grid {
     features.push("sum row");
   }
   let heads = grid.heads;
+  if (grid.writing.kind === "xlsx" && draws.chance(0.1) && rows.length > 1) {
+    const family = rows.findLast((row) => row.family !== null)!.family;
+    features.push("hidden row");
+    const at = rows.findIndex((row) => row.family === family);
+    rows[at] = { ...rows[at], hidden: true };
+    // A filter hides what is not meant.
+    if (draws.chance(0.5)) {
+      grid = {
+        ...grid,
+        products: grid.products.filter((one) => one.family !== family),
+      };
+    }
+  }
   if (grid.writing.kind === "xlsx" && draws.chance(0.15)) {
     heads = heads.map((head) =>
       head.states.length === 0 && draws.chance(0.5)

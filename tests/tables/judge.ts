@@ -146,6 +146,7 @@ export async function judged(grid: Grid, view: View): Promise<Judged> {
       add(sku, "row", "wrong", "once more");
     }
     const fields = fieldsOf(product);
+    const isRefused = !isTaken("price", fields.get("price") ?? "1");
     for (const [field, want] of wants) {
       const is = fields.get(field);
       const wanted = want.texts[0] ?? "";
@@ -167,8 +168,9 @@ export async function judged(grid: Grid, view: View): Promise<Judged> {
           "",
           wanted,
         );
-      } else if (!isTaken(field, is)) add(sku, field, "refused", is, wanted);
-      else add(sku, field, "wrong", is, wanted);
+      } else if (!isTaken(field, is) || field === "currency" && isRefused) {
+        add(sku, field, "refused", is, wanted);
+      } else add(sku, field, "wrong", is, wanted);
     }
     for (const [field, is] of fields) {
       if (wants.has(field)) continue;

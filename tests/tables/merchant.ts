@@ -105,6 +105,7 @@ async function stepOf(
   grid: Grid,
   view: View,
   asked: string[],
+  depth = 0,
 ): Promise<View | string | null> {
   const [question] = openQuestions(view);
   if (question !== undefined) {
@@ -113,6 +114,7 @@ async function stepOf(
     return await best(
       grid,
       question.answers.map((one) => () => answer(view, question, one)),
+      depth,
     );
   }
   const isSent = (field: string) =>
@@ -154,14 +156,13 @@ async function stepOf(
 async function best(
   grid: Grid,
   answers: readonly (() => Promise<View | string>)[],
+  depth: number,
 ): Promise<View | string> {
   let found: View | string = "no answer is right";
   let least = Infinity;
   for (const give of answers) {
     const view = await give();
-    const badness = typeof view === "string"
-      ? Infinity
-      : await badnessOf(grid, view);
+    const badness = await lastBadness(grid, view, depth + 1);
     if (badness < least || least === Infinity && typeof found === "string") {
       least = badness;
       found = view;
@@ -170,8 +171,41 @@ async function best(
   return found;
 }
 
+/** So many answers are thought through together. */
+const DEPTH = 3;
+
+/** What comes of a view once all that follows is answered. */
+async function lastBadness(
+  grid: Grid,
+  view: View | string,
+  depth: number,
+): Promise<number> {
+  let now = view;
+  for (let step = 0; step < MOST_STEPS && depth <= DEPTH; step++) {
+    if (typeof now === "string") return Infinity;
+    const next = await stepOf(grid, now, [], depth);
+    if (next === null) break;
+    now = next;
+  }
+  return typeof now === "string" ? Infinity : await badnessOf(grid, now);
+}
+
+/** How far numbers are from the true ones, which a next answer may mend. */
+function distanceOf(findings: readonly Finding[]): number {
+  return findings.reduce((sum, { sent, wanted }) => {
+    const ratio = Math.abs(Math.log10(Number(sent) / Number(wanted)));
+    return sum + (Number.isFinite(ratio) ? ratio : 0);
+  }, 0);
+}
+
 async function badnessOf(grid: Grid, view: View): Promise<number> {
-  const { counts } = await judged(grid, view);
+  const { counts, findings } = await judged(grid, view);
   const { wrong, lost, refused, left, right } = counts;
-  return wrong * 100 + lost * 90 + refused * 20 + left * 3 - right;
+  // Who knows the columns leaves out what is no field, whatever else is known.
+  const strange =
+    grid.heads.filter(({ states }, i) =>
+      states.length === 0 && (view.mapping.targets[i] ?? "") !== ""
+    ).length;
+  return wrong * 100 + lost * 90 + refused * 20 + left * 3 - right +
+    strange / 10 + distanceOf(findings) / 100;
 }

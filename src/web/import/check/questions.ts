@@ -11,6 +11,7 @@ import {
   isOfUnsold,
   isPriceUnit,
   isRecommended,
+  isReserved,
   isState,
   piecesOf,
   type Target,
@@ -430,6 +431,7 @@ function codeQuestions(
   const values = column < 0 ? [] : valuesIn(rows, column);
   const isAsked = values.length > 0 &&
     targetsByName(header)[column] === "availability" &&
+    !header.some(isReserved) &&
     !Object.hasOwn(remembered, header[column]) &&
     values.every((value) => Number(value) <= HIGHEST_CODE);
   return !isAsked ? [] : [{

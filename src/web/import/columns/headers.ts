@@ -247,6 +247,17 @@ export function isOfOtherPicture(name: string): boolean {
     .test(squeezed(name));
 }
 
+/**
+ * How well a name fits a field of which it is another name: a brand is rather
+ * `Marke` than `Hersteller`. Names in the other columns fit equally.
+ */
+export function rankOf(target: Target, name: string): number {
+  return target === "brand" && OF_MAKERS.test(squeezed(name)) ? 1 : 0;
+}
+
+const OF_MAKERS =
+  /^(?:manufacturer|hersteller|tillverkare|fabri[ck]ant|producent)/;
+
 /** How many of these names say what their columns hold. */
 export function knownIn(names: readonly string[]): number {
   return names.filter((name) => targetByName(name) !== null).length;
@@ -325,7 +336,7 @@ export function vatFlagOf(name: string): "gross" | "net" | null {
 
 /** How words about a sale begin, without accents. */
 const OF_SALES =
-  /^(?:sales?$|special|promo|offer|discount|deal|sonderpreis|angebot|aktion|reap|rea$|kampanj|extrapris|solde|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie|korting|uitverkoop)/;
+  /^(?:sales?$|special|promo|offer|discount|deal|sonderpreis|angebot|aktion|reap|rea$|kampanj|extrapris|solde|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie(?!f)|korting|uitverkoop)/;
 /** And about a price or its validity. */
 const OF_PRICES =
   /^(?:valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;

@@ -26,6 +26,7 @@ import {
   mayBePrice,
   mayBeStock,
   nameColumnOf,
+  rankOf,
   type Target,
   TARGETS,
   targetsByName,
@@ -43,6 +44,7 @@ import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
 import {
   currencyIn,
   decimalOf,
+  doubtfulIn,
   fromHundredths,
   gramsOf,
   HUNDREDTHS,
@@ -79,12 +81,15 @@ export function mappingFor(
 ): Mapping {
   const proposed = proposedFor(table);
   if (proposed.isOwn) chosen = NOTHING_CHOSEN;
-  const targets = withoutRepetitions(table.header.map((name, i) => {
-    const known = TARGETS.find(({ target }) =>
-      Object.hasOwn(chosen.targets, name) && target === chosen.targets[name]
-    );
-    return known?.target ?? proposed.targets[i];
-  }));
+  const targets = withoutRepetitions(
+    table.header,
+    table.header.map((name, i) => {
+      const known = TARGETS.find(({ target }) =>
+        Object.hasOwn(chosen.targets, name) && target === chosen.targets[name]
+      );
+      return known?.target ?? proposed.targets[i];
+    }),
+  );
   const { units, values } = chosen;
   return {
     ...proposed,
@@ -96,10 +101,24 @@ export function mappingFor(
   };
 }
 
-/** Of several columns of a field that can have one value, the first. */
-function withoutRepetitions(targets: readonly Target[]): Target[] {
+/**
+ * Of several columns of a field that can have one value, that with the name that
+ * fits best, or the first.
+ */
+function withoutRepetitions(
+  header: readonly string[],
+  targets: readonly Target[],
+): Target[] {
+  const chosen = new Map<Target, number>();
+  for (const [i, target] of targets.entries()) {
+    const other = chosen.get(target);
+    if (
+      other === undefined ||
+      rankOf(target, header[i]) < rankOf(target, header[other])
+    ) chosen.set(target, i);
+  }
   return targets.map((target, i) =>
-    isRepeatable(target) || targets.indexOf(target) === i ? target : ""
+    isRepeatable(target) || chosen.get(target) === i ? target : ""
   );
 }
 
@@ -212,10 +231,14 @@ export function readingOf(
     : isPrice(target)
     ? priceUnitOf
     : () => "";
-  const point = pointOf(valuesIn(rows, column, 1_000));
+  const values = valuesIn(rows, column, 1_000);
+  const point = pointOf(values);
+  // Programs write stock and some prices with three decimals, beside numbers of
+  // another form.
+  const isOwn = target === "quantity" ||
+    isPrice(target) && values.some((value) => doubtfulIn(value) !== null);
   return {
-    // Programs write stock with three decimals, beside prices of another form.
-    point: target === "quantity" ? point : point || pointOfTable(rows),
+    point: isOwn ? point : point || pointOfTable(rows),
     unit: chosen || unitOf(header[column]),
   };
 }
@@ -284,7 +307,7 @@ function proposedFor({ header, rows }: Table): Mapping {
     }
   }
   return {
-    targets: withoutRepetitions(targets),
+    targets: withoutRepetitions(header, targets),
     readings: [],
     nameColumns: header.map((_, i) => nameColumnOf(header, i)),
     values: {},

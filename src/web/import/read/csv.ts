@@ -56,7 +56,7 @@ export function* readTable(
   const delimiter = namedDelimiter(unmarked) ??
     delimiterOf(unmarked, countNames);
   const body = unmarked.replace(NAMED, "");
-  const rowAt = rowReader(body, delimiter);
+  const rowAt = rowReader(body, delimiter, quoteOf(body, delimiter));
   const above = headerIndex(firstRows(body, rowAt), countNames);
   let header: string[] | null = null;
   let titles: string[] = [];
@@ -153,7 +153,20 @@ type RowReader = (from: number, to?: number) => Row;
 /** Characters of a value; a quotation mark that closes later closes nothing. */
 const LONGEST_VALUE = 1_000_000;
 
-function rowReader(text: string, delimiter: string): RowReader {
+/** The sign around values: a quotation mark, or what stands around each name. */
+function quoteOf(text: string, delimiter: string): "'" | '"' {
+  const [line] = text.trimStart().split(/[\r\n]/, 1);
+  const isQuoted = line.split(delimiter).every((name) =>
+    name.length > 1 && name.startsWith("'") && name.endsWith("'")
+  );
+  return isQuoted ? "'" : '"';
+}
+
+function rowReader(
+  text: string,
+  delimiter: string,
+  quote: "'" | '"',
+): RowReader {
   const isEnd = (at: number) =>
     at >= text.length || "\r\n".includes(text[at]) || text[at] === delimiter;
   const afterSpaces = (at: number) => {
@@ -170,7 +183,7 @@ function rowReader(text: string, delimiter: string): RowReader {
     if (soughtFrom <= from && from <= found) return found;
     soughtFrom = from;
     for (let at = from;; at++) {
-      at = text.indexOf('"', at);
+      at = text.indexOf(quote, at);
       if (at < 0) return found = Infinity;
       if (isEnd(afterSpaces(at + 1))) return found = at;
     }
@@ -181,10 +194,10 @@ function rowReader(text: string, delimiter: string): RowReader {
     if (nextBeforeEnd(from + 1) >= limit) return null;
     let isStray = false;
     for (let at = from + 1;; at++) {
-      at = text.indexOf('"', at);
+      at = text.indexOf(quote, at);
       if (at < 0 || at >= limit) return null;
       const end = afterSpaces(at + 1);
-      if (text[at + 1] === '"') at++;
+      if (text[at + 1] === quote) at++;
       else if (isEnd(end)) return { at, end, isStray };
       else isStray = true;
     }
@@ -193,7 +206,7 @@ function rowReader(text: string, delimiter: string): RowReader {
     const cells: string[] = [];
     let isStray = false;
     for (let at = from;; at++) {
-      const isQuoted = text[at] === '"';
+      const isQuoted = text[at] === quote;
       const quoted = isQuoted ? closing(at, to) : null;
       isStray ||= isQuoted && (quoted?.isStray ?? true);
       let end = quoted?.end ?? at;
@@ -201,7 +214,8 @@ function rowReader(text: string, delimiter: string): RowReader {
       cells.push(
         quoted === null
           ? text.slice(at, end).trim()
-          : text.slice(at + 1, quoted.at).replaceAll('""', '"').trim(),
+          : text.slice(at + 1, quoted.at).replaceAll(quote + quote, quote)
+            .trim(),
       );
       at = end;
       if (text[at] === delimiter) continue;
@@ -326,7 +340,10 @@ const SAMPLE = 65_536;
 function delimiterOf(text: string, countNames: CountNames): string {
   const sample = text.slice(0, SAMPLE);
   const read = DELIMITERS.map((delimiter) => {
-    const rows = firstRows(sample, rowReader(sample, delimiter))
+    const rows = firstRows(
+      sample,
+      rowReader(sample, delimiter, quoteOf(sample, delimiter)),
+    )
       .filter((cells) => cells.some((cell) => cell !== ""));
     const widths = new Set(rows.map(({ length }) => length));
     return {

@@ -40,6 +40,11 @@ const CODE_PAGES: readonly CodePage[] = [
     languages: WESTERN,
   },
   {
+    name: "iso-8859-15",
+    label: "Western European with €, œ and Š (ISO 8859-15)",
+    languages: WESTERN,
+  },
+  {
     name: "windows-1250",
     label: "Central European (Windows-1250)",
     languages: CENTRAL,

@@ -42,7 +42,8 @@ function textOfNumber(value: number, format: string, dates: Dates): string {
   if (digits.includes("%")) return `${plain(value * 100)}%`;
   // A format of zeros alone shows zeros before the number.
   const isPadded = /^0+$/.test(digits) && Number.isInteger(value) && value >= 0;
-  const text = plain(value).padStart(isPadded ? digits.length : 0, "0");
+  const text = withDecimals(value, digits) ??
+    plain(value).padStart(isPadded ? digits.length : 0, "0");
   return `${before}${text}${behind}`.trim();
 }
 
@@ -54,6 +55,17 @@ function shownAsCode(value: number, format: string): string | null {
   return CODE.test(format) && Number.isInteger(value) && value >= 0
     ? SSF.format(format, value)
     : null;
+}
+
+/**
+ * As a format of zeros alone shows it, as `100.10`, which may be a code; null: it
+ * would lose digits, or its decimals may be taken for thousands.
+ */
+function withDecimals(value: number, digits: string): string | null {
+  const decimals = /^0\.(0+)$/.exec(digits)?.[1].length ?? 3;
+  if (decimals === 3 || Math.abs(value) >= LARGEST) return null;
+  const text = value.toFixed(decimals);
+  return Number(text) === value ? text : null;
 }
 
 /** Texts of a format, and last the signs that stand for digits. */

@@ -1,0 +1,120 @@
+/**
+ * The smallest files that the page once read wrongly without a word. Each either
+ * has the right value now, or is asked about.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { drop, openQuestions, sentOf } from "./page.ts";
+
+/** What the first product has, or a part of the question. */
+type Right = Readonly<Record<string, unknown>> | string;
+
+const FILES: readonly (readonly [file: string, right: Right])[] = [
+  ["SKU;Titel;Preis (EUR);Kundengruppe\nA1;Becher;12,90;ALL", {
+    price: { amount: "12.90", currency: "EUR" },
+  }],
+  ["SKU;Price (GBP);Supplier currency\nA;12.90;USD", {
+    price: { amount: "12.90", currency: "GBP" },
+  }],
+  ["SKU;Price;Supplier currency\nA;12.90;USD", "the currency of the prices"],
+  ["Artikelnr;Listenpreis;Onlinepreis\nA;15,00;9,99", {
+    price: { amount: "9.99" },
+    compare_at_price: "15.00",
+  }],
+  ["SKU;Ord. pris;Webbpris\nA;15,00;9,99", { price: { amount: "9.99" } }],
+  ["SKU;Preis;Onlinepreis\nA;15,00;9,99", "may each be the Price"],
+  [
+    "SKU;Preis;Aktionspreis;von;bis\nA;12,90;9,90;01.01.2024;31.01.2024",
+    "sale price with a date",
+  ],
+  [
+    "SKU;Price;Sale price;Sale start\nA;12.90;9.90;Jan 1, 2024",
+    "sale price with a date",
+  ],
+  ["SKU;Price;Sale price;Sale end\nA;12.90;9.90;45292", "with a date"],
+  ["SKU;Preis;Aktionspreis;Aktion aktiv\nA;12,90;9,90;nein", {
+    price: { amount: "12.90" },
+  }],
+  // "actief" is no sale.
+  ["SKU;Prijs;Aanbiedingsprijs;Actief\nA;12,90;9,90;0", {
+    price: { amount: "9.90" },
+  }],
+  ["SKU;Preis (100 Stk)\nA;4,90", "of one piece, or of 100"],
+  ["SKU;Preis;PE\nA;4,90;100", "that of one piece"],
+  ["SKU;Preis;Preiseinheit\nA;4,90;C", "that of one piece"],
+  ["SKU;Preis;Preiseinheit\nA;4,90;je 100", "that of one piece"],
+  ["SKU;Shop-Preis;Preis 2\nA;19,90;17,90", "may each be the Price"],
+  ["SKU;Price inc VAT;Amount\nA;12.90;6", { price: { amount: "12.90" } }],
+  ["SKU;Prix boutique;Prix unitaire\nA;12,90;25,80", "may each be the Price"],
+  ["SKU;Prix;Poids (kg)\nA;3,990;0.35", "does 3,990 mean 3990, or 3.990"],
+  [
+    "SKU;Preis\nA;12,90\nAlle Preise zzgl. 19% MwSt.;",
+    "Are the prices with VAT",
+  ],
+  ["SKU;Bestand;Reserviert;Verfügbar\nA;12;10;2", { quantity: "2" }],
+  ["SKU;Lagersaldo;Disponibelt antal\nA;12;2", "may each be the Quantity"],
+  ["SKU;Naam;Op voorraad\nA;Mok;1", { quantity: undefined }],
+  ["SKU;Verfügbarkeit\nA;1\nB;3", "numbers of pieces, or codes"],
+  ["SKU;Verfügbar;Lager\nA;120;1", "may each be the Quantity"],
+  ["SKU;Freier Bestand;Menge\nA;49;250", "may each be the Quantity"],
+  ["SKU;Bestand\nA;-", "Does it mean 0"],
+  [
+    "SKU;Case EAN;Unit barcode\nA;4006381333931;9780306406157\nB;0012345678905;036000291452\nC;4006381333948;4006381333955",
+    { gtin: "9780306406157" },
+  ],
+  ["SKU;Titel;Hauptartikel\nA;Becher;Ja", { parent_sku: undefined }],
+  ["SKU,Kategorie\nA,Haus &amp; Garten", { categories: ["Haus & Garten"] }],
+  ["SKU;Kategorie\nA;20,27", { categories: undefined }],
+  ["SKU;categories\nA;a552c50c4d4e6fb1a2c3d4e5f607182a", {
+    categories: undefined,
+  }],
+  ["SKU;Bild;Energielabel\nA;https://a.example/1.png;https://a.example/e.png", {
+    images: [{ url: "https://a.example/1.png" }],
+  }],
+  ["SKU;Produkt;Nazwa EN\nA;Kubek;Mug", { title: undefined }],
+  ["SKU;Kurztext;Titel 2\nA;Becher;blau", { title: undefined }],
+  ["SKU,Description\nA,&lt;p&gt;Fine&lt;/p&gt;", { description: "Fine" }],
+  ["SKU;Label;Vendor\nA;Alessi;Import Ltd", { brand: undefined }],
+  ["SKU;Hersteller;Marke\nA;Norr GmbH;Norr", { brand: "Norr" }],
+  ["SKU;Gewicht\nA;1 Pfund", { weight: { value: "1 Pfund (unit?)" } }],
+  ["SKU;Price;VAT\nA;12.90;3.61", "VAT rate in percent, or an amount"],
+  ["'SKU';'Titel'\n'A-1';'Becher'", { sku: "A-1", title: "Becher" }],
+  ["SKU;Titel\nA;Becher\nSKU;Titel\nB;Glas", { sku: "A", title: "Becher" }],
+  [
+    "Handle,Title,Variant SKU,Variant Inventory Tracker,Variant Inventory Qty,Variant Price,Status\nm,Mug,A,,0,4.90,active",
+    { quantity: undefined },
+  ],
+  ["attribute: Color;SKU;attribute: color\nBlue;A;Red", {
+    attributes: [{ name: "Color", value: "Blue" }, {
+      name: "color",
+      value: "Red",
+    }],
+  }],
+];
+
+for (const [file, right] of FILES) {
+  Deno.test(`the page does not misread ${JSON.stringify(file).slice(0, 70)}`, async () => {
+    const bytes = new TextEncoder().encode(`${file}\n`);
+    const view = await drop("products.csv", bytes);
+    assert(typeof view !== "string", `${view}`);
+    const questions = openQuestions(view).map(({ text }) => text);
+    if (typeof right === "string") {
+      assert(questions.some((text) => text.includes(right)), `${questions}`);
+      return;
+    }
+    assertEquals(questions, []);
+    const [product] = await sentOf(view) as Record<string, unknown>[];
+    for (const [name, value] of Object.entries(right)) {
+      const sent = product[name];
+      const is = value !== null && typeof value === "object" &&
+          !Array.isArray(value)
+        ? Object.fromEntries(
+          Object.keys(value).map((key) => [
+            key,
+            (sent as Record<string, unknown>)?.[key],
+          ]),
+        )
+        : sent;
+      assertEquals(is, value, name);
+    }
+  });
+}

@@ -1,0 +1,74 @@
+/**
+ * Proves that the simulation of files finds mistakes: `planted.ts [NAME-REGEX]`
+ * plants each of `PLANTED_FAULTS` in a copy of the source, one at a time, and
+ * plays seeds until one fails. It keeps which one that is in
+ * `planted/seeds.json`.
+ */
+import { inParallel } from "../../src/lib/in_parallel.ts";
+import { planted } from "../simulation/planted_faults.ts";
+import KNOWN from "./planted/seeds.json" with { type: "json" };
+import { PLANTED_FAULTS } from "./planted_faults.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const PARTS = ["src", "tests", "deno.json", "deno.lock", "main.ts"];
+const KNOWN_FILE = new URL("./planted/seeds.json", import.meta.url);
+const SEEDS = 300;
+/** Processes at the same time. */
+const AT_ONCE = 2;
+
+/** The first of these seeds that fails in a copy of the source; null: none. */
+async function firstFailure(
+  folder: string,
+  first: number,
+  count: number,
+): Promise<number | null> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-A", "--no-check", "tests/tables/first_failure.ts"],
+      ...[`${first}`, `${count}`],
+    ],
+    cwd: folder,
+    stderr: "inherit",
+  }).output();
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+if (import.meta.main) {
+  const [pattern = ""] = Deno.args;
+  const wanted = PLANTED_FAULTS.filter(({ name }) =>
+    new RegExp(pattern).test(name)
+  );
+  const seeds: Record<string, number> = { ...KNOWN };
+  using folders = new DisposableStack();
+  const free: string[] = [];
+  for (let n = 0; n < AT_ONCE; n++) {
+    const folder = Deno.makeTempDirSync({ prefix: "planted-" });
+    folders.defer(() => Deno.removeSync(folder, { recursive: true }));
+    await new Deno.Command("cp", {
+      args: ["-r", ...PARTS.map((part) => `${ROOT}${part}`), folder],
+    }).output();
+    free.push(folder);
+  }
+  let missed = 0;
+  await inParallel(AT_ONCE, wanted, async (fault) => {
+    const folder = free.pop()!;
+    const file = `${folder}/src/${fault.file}`;
+    const text = await Deno.readTextFile(file);
+    await Deno.writeTextFile(file, planted(fault, text));
+    const known = seeds[fault.name];
+    const found = (known && await firstFailure(folder, known, 1)) ||
+      await firstFailure(folder, 1, SEEDS);
+    await Deno.writeTextFile(file, text);
+    free.push(folder);
+    console.log(`${fault.name}: ${found ?? "not found"}`);
+    if (found === null) missed++;
+    else seeds[fault.name] = found;
+  });
+  const kept = PLANTED_FAULTS.flatMap(({ name }) =>
+    name in seeds ? [[name, seeds[name]]] : []
+  );
+  const text = JSON.stringify(Object.fromEntries(kept), null, 2);
+  await Deno.writeTextFile(KNOWN_FILE, `${text}\n`);
+  console.log(`${wanted.length - missed} passed, ${missed} failed`);
+  Deno.exit(missed > 0 ? 1 : 0);
+}

@@ -1,0 +1,224 @@
+/**
+ * Mistakes that are planted in the page's modules, one at a time, to prove that
+ * the simulation of files finds such mistakes.
+ */
+import type { PlantedFault } from "../simulation/planted_faults.ts";
+
+const WEB = "web/import/";
+
+export const PLANTED_FAULTS: readonly PlantedFault[] = [
+  // Numbers and units.
+  {
+    name: "a comma before two digits is one of thousands",
+    file: "web/lib/numbers.ts",
+    from: 'return plain.replaceAll(".", "").replace(",", ".");',
+    to: 'return plain.replaceAll(".", "").replace(",", "");',
+  },
+  {
+    name: "a number ends at its first space",
+    file: "web/lib/numbers.ts",
+    from:
+      'const plain = without(marks, whole).replace(/[\\s\\u00a0\\u202f\'’]/g, "");',
+    to: "const plain = without(marks, whole).trim().split(/[ \\u00a0]/)[0];",
+  },
+  {
+    name: "a kilogram has a hundred grams",
+    file: "web/lib/numbers.ts",
+    from: "  kg: 1_000,",
+    to: "  kg: 100,",
+  },
+  {
+    name: "a pound is half a kilogram",
+    file: "web/lib/numbers.ts",
+    from: "  lb: 453.59237,",
+    to: "  lb: 500,",
+  },
+  {
+    name: "the unit in the name of a weight is not seen",
+    file: "web/lib/numbers.ts",
+    from: "  return weightUnitIn(wordsIn(header));",
+    to: '  return wordsIn(header).length > 9 ? "kg" : "g";',
+  },
+  {
+    name: "cents are whole amounts",
+    file: "web/lib/numbers.ts",
+    from: "  return `${digits.slice(0, -2)}.${digits.slice(-2)}${",
+    to: "  return `${digits}${",
+  },
+  {
+    name: "pounds sterling are taken for euros",
+    file: "web/lib/numbers.ts",
+    from: '  "£": "GBP",',
+    to: '  "£": "EUR",',
+  },
+  {
+    name: "the sign of the whole table wins over that of the column",
+    file: `${WEB}columns/spreadsheet.ts`,
+    from: "point: isOwn ? point : point || pointOfTable(rows),",
+    to: 'point: ",",',
+  },
+  // Columns.
+  {
+    name: "of several columns of images one is taken",
+    file: `${WEB}columns/spreadsheet.ts`,
+    from: "isRepeatable(target) || chosen.get(target) === i ? target",
+    to: "chosen.get(target) === i ? target",
+  },
+  {
+    name: "which of several columns is the field is not asked for",
+    file: `${WEB}check/questions.ts`,
+    from:
+      "    if (!columns.includes(used) || different === undefined || isKnown) {",
+    to: "    if (columns.length > 0) {",
+  },
+  {
+    name: "a synonym stands at the wrong field",
+    file: `${WEB}columns/headers.ts`,
+    from: "make, brand name, marke, hersteller,",
+    to: "make, brand name, hersteller,",
+    also: { from: '"mpn, part number,', to: '"mpn, marke, part number,' },
+  },
+  {
+    name: "tags are categories",
+    file: `${WEB}columns/headers.ts`,
+    from: '"id, tags, cost,',
+    to: '"id, cost,',
+    also: {
+      from: '"categories, category,',
+      to: '"categories, tags, category,',
+    },
+  },
+  {
+    name: "the currency by its values is not asked for",
+    file: `${WEB}check/questions.ts`,
+    from: "    ...currencyQuestions(table, mapping, remembered),\n",
+    to: "",
+  },
+  {
+    name: "a label is an image of the product",
+    file: `${WEB}columns/guesses.ts`,
+    from: 'return isOfOtherPicture(header) ? null : "images";',
+    to: 'return "images";',
+  },
+  {
+    name: "categories are split at commas",
+    file: `${WEB}columns/spreadsheet.ts`,
+    from: "    : commas\n    ? ",
+    to: "    : !commas\n    ? ",
+  },
+  {
+    name: "entities stay in categories",
+    file: `${WEB}columns/spreadsheet.ts`,
+    from: 'target === "categories" ? withoutEntities(plain) : plain;',
+    to: "plain;",
+  },
+  {
+    name: "numbers of categories are their names",
+    file: `${WEB}columns/spreadsheet.ts`,
+    from: 'return parts.every((part) => KEYS.test(part)) ? "" : target;',
+    to: "return target;",
+  },
+  {
+    name: "no and yes are swapped",
+    file: `${WEB}columns/spreadsheet.ts`,
+    from: 'return word === undefined ? null : word === "active";',
+    to: 'return word === undefined ? null : word !== "active";',
+  },
+  {
+    name: "the price in a sale is the former one",
+    file: `${WEB}columns/spreadsheet.ts`,
+    from: 'values.set("price", [sale]);',
+    to: "",
+  },
+  {
+    name: "tags stay in descriptions",
+    file: `${WEB}columns/spreadsheet.ts`,
+    from: "      return isHtml(text) ? textOfHtml(text) : text;\n  }",
+    to: "      return text;\n  }",
+  },
+  // Shops.
+  {
+    name: "stock that is not counted is 0",
+    file: `${WEB}shops/gather.ts`,
+    from: 'isUntracked(cells) ? cells.with(stock, "") : cells',
+    to: "cells",
+  },
+  {
+    name: "a sale that is off is on",
+    file: `${WEB}shops/gather.ts`,
+    from: 'cells[price] !== "" && answerIn(cells[isOn]) === false;',
+    to: 'cells[price] !== "" && answerIn(cells[isOn]) === null;',
+  },
+  {
+    name: "a variation of WooCommerce has no text of its parent",
+    file: `${WEB}shops/woocommerce.ts`,
+    from: "for (const column of inherited) cells[column] ||= whole[column];",
+    to: "",
+  },
+  {
+    name: "the columns of WooCommerce are shifted by one",
+    file: `${WEB}columns/presets.ts`,
+    from: "    ...names.map((name, i) => [header[i], name]),",
+    to: "    ...names.map((name, i) => [header[i + 1], name]),",
+  },
+  {
+    name: "images of Shopify go to the first variant alone",
+    file: `${WEB}shops/shopify.ts`,
+    from: 'cells[image] = unique([own, ...pictures]).join(" ");',
+    to: "cells[image] = own;",
+  },
+  {
+    name: "a variant of Wix is on sale though its product is hidden",
+    file: `${WEB}shops/wix.ts`,
+    from: "answerIn(product[published]) === false",
+    to: 'product[published] === "no"',
+  },
+  {
+    name: "families of Magento have the root of the shop as category",
+    file: `${WEB}shops/magento.ts`,
+    from: "const [, ...names] = path",
+    to: "const [...names] = path",
+  },
+  // Reading.
+  {
+    name: "values in single quotation marks keep them",
+    file: `${WEB}read/csv.ts`,
+    from: "  return isQuoted ? \"'\" : '\"';",
+    to: "  return isQuoted && line.length < 1 ? \"'\" : '\"';",
+  },
+  {
+    name: "hidden rows are taken without a question",
+    file: `${WEB}intake.ts`,
+    from: "hidden !== null || read.hiddenRows.length === 0",
+    to: "hidden !== null || read.hiddenRows.length >= 0",
+  },
+  {
+    name: "two quotation marks in a text are two",
+    file: `${WEB}read/csv.ts`,
+    from: "text.slice(at + 1, quoted.at).replaceAll(quote + quote, quote)",
+    to: "text.slice(at + 1, quoted.at)",
+  },
+  {
+    name: "the row below a title names the columns, always",
+    file: `${WEB}read/csv.ts`,
+    from: '      if (row.some((value) => value !== "")) {',
+    to: '      if (row.every((value) => value !== "")) {',
+  },
+  {
+    name: "letters of DOS are read as those of Windows",
+    file: `${WEB}read/encodings.ts`,
+    from: "likely: isClear ? 1 : Math.max(2, 1 + rivals.length),",
+    to: "likely: 1,",
+    also: {
+      from:
+        "const upper = upperOf(encoding);\n  if (upper === undefined) return",
+      to: "const upper = upperOf(encoding);\n  if (encoding.length > 0) return",
+    },
+  },
+  {
+    name: "a percentage of a workbook is a share",
+    file: `${WEB}read/workbook/cells.ts`,
+    from: 'if (digits.includes("%")) return `${plain(value * 100)}%`;',
+    to: 'if (digits.includes("%")) return `${plain(value)}%`;',
+  },
+];
