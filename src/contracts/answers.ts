@@ -15,6 +15,8 @@ import {
   WEBHOOK_FORMATS,
 } from "../webhooks/webhook.ts";
 import { REVIEW_POLICIES } from "../sellers/review_policy.ts";
+import { LISTED_REASONS } from "../reviews/reasons.ts";
+import { MAPPING_PARTS } from "../sellers/mappings.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
 import { ENGINES } from "../operations/database_info.ts";
@@ -26,10 +28,8 @@ import {
 import { SELLER_STATUSES } from "../sellers/seller.ts";
 import {
   DOCUMENTS,
-  MAPPING as MAPPED,
   NETWORK_LIST,
   READ_PRODUCT,
-  REASONS,
   REVIEWED_PRODUCT,
   SCOPE_LIST,
 } from "./documents.ts";
@@ -229,7 +229,7 @@ const MAPPING = named(
   "mapping",
   one("name", STRING),
   one("updated_at", TIME),
-  ...MAPPED,
+  ...MAPPING_PARTS,
 );
 
 const ERROR = named(
@@ -487,7 +487,7 @@ export const ANSWERS = {
     NEXT,
     PARTIAL,
   ],
-  reasons: [one("reasons", elements(REASONS))],
+  reasons: [one("reasons", elements(LISTED_REASONS))],
   sellers: [one("sellers", elements(many("seller", SELLER))), NEXT, PARTIAL],
   account: [one("account", ACCOUNT)],
   new_seller: [one("seller", NEW_SELLER)],

@@ -1,7 +1,7 @@
 /** The documents that are sent to the service. */
 import { DELIVERED_EVENT } from "../webhooks/event.ts";
-import { TRIGGERS } from "../webhooks/trigger.ts";
-import { WEBHOOK_FORMATS } from "../webhooks/webhook.ts";
+import { EVENT } from "../webhooks/event_document.ts";
+import { WEBHOOK } from "../webhooks/registration.ts";
 import {
   ATTRIBUTE_NAMES,
   ATTRIBUTES_LIMIT,
@@ -20,16 +20,13 @@ import {
 import { LOWEST_PRICE_DAYS } from "../catalogue/price_changes.ts";
 import { PRICE_DIGITS } from "../lib/values.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
-import { DECISIONS_LIMIT } from "../reviews/decision.ts";
-import { REASONS_LIMIT } from "../reviews/reasons.ts";
-import {
-  DECISIONS,
-  REVIEW_STATES,
-  REVIEWED_FIELDS,
-} from "../catalogue/review.ts";
+import { REASON_PARTS, REVIEWS } from "../reviews/decision.ts";
+import { REASONS } from "../reviews/reasons.ts";
+import { REVIEW_STATES, REVIEWED_FIELDS } from "../catalogue/review.ts";
+import { MAPPING } from "../sellers/mappings.ts";
+import { SELLER } from "../sellers/names.ts";
 import { SCOPES } from "../sellers/scopes.ts";
-import { LABEL_LENGTH, NETWORKS_LIMIT } from "../sellers/wanted_key.ts";
-import { NAME_LENGTH } from "../sellers/names.ts";
+import { KEY } from "../sellers/wanted_key.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import {
   ANY,
@@ -44,7 +41,6 @@ import {
   text,
   type TextForm,
   TIME,
-  TIME_OR_EMPTY,
   UUID,
   word,
 } from "../xml/shapes.ts";
@@ -119,13 +115,6 @@ function sentList(name: ListField, shape: Shape): Child {
   return { ...child, shape: { ...child.shape, empty: true } };
 }
 
-/** A reason of a rejection; each part may be missing. */
-const REASON = [
-  maybe("code", STRING, "a word of the operator's"),
-  maybe("field", STRING, "a field of the product"),
-  maybe("message", STRING, "what is wrong, and what would be right"),
-] as const;
-
 const REVIEW: Shape = {
   type: "product_review",
   content: [
@@ -135,7 +124,7 @@ const REVIEW: Shape = {
       TIME,
       "since when; a product that was corrected and waits still has the former reason",
     ),
-    ...REASON,
+    ...REASON_PARTS,
   ],
 };
 
@@ -233,77 +222,9 @@ export const REVIEWED_PRODUCT = product(
   ],
 );
 
-const DECISION: Shape<XmlNode> = {
-  anyOrder: true,
-  content: [
-    one("product", UUID),
-    one("decision", word(DECISIONS)),
-    ...REASON,
-    maybe(
-      "changed_at",
-      STRING,
-      "as it was read; refused if the product was changed since",
-    ),
-  ],
-};
-
-/** The operator's own reasons. */
-export const REASONS = many(
-  "reason",
-  elements(
-    one("code", STRING, "a word of yours"),
-    REASON[1],
-    REASON[2],
-  ),
-  { max: REASONS_LIMIT },
-);
-
-/**
- * What the columns of a table are; the page knows the names of the fields and
- * units.
- */
-const MAPPED = {
-  field: { form: { kind: "string" }, required: true, about: "as in an upload" },
-} satisfies Record<string, Attribute>;
-const MAPPED_COLUMN: Shape<
-  { "@field": string; "@unit"?: string; "#text": string }
-> = {
-  type: "mapped_column",
-  textName: "name",
-  content: { kind: "string" },
-  attributes: {
-    field: { ...MAPPED.field, about: "as in an upload; empty: left out" },
-    unit: { form: { kind: "string" }, about: "of numbers that say none" },
-  },
-};
-const MAPPED_VALUE: Shape<{ "@field": string; "#text": string }> = {
-  type: "mapped_value",
-  content: { kind: "string" },
-  attributes: MAPPED,
-};
-
-/** The parts of a mapping. */
-export const MAPPING = [
-  one(
-    "columns",
-    elements(many("column", MAPPED_COLUMN)),
-    "each by its name in the table",
-  ),
-  one("values", elements(many("value", MAPPED_VALUE)), "what all rows have"),
-] as const;
-
 /** The scopes and networks of a key. */
 export const SCOPE_LIST = elements(many("scope", word(SCOPES)));
 export const NETWORK_LIST = elements(many("network", STRING));
-const SENT_SCOPES = elements(many("scope", word(SCOPES), { min: 1 }));
-const SENT_NETWORKS = elements(
-  many("network", STRING, {
-    min: 1,
-    max: NETWORKS_LIMIT,
-    about: "a CIDR such as 192.0.2.0/28",
-  }),
-);
-
 /** Documents that clients send, by root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   delivered_event: DELIVERED_EVENT,
@@ -313,42 +234,8 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   attributes: elements(
     many("product", SENT_ATTRIBUTES, { min: 1, max: ATTRIBUTES_LIMIT }),
   ),
-  webhook: {
-    anyOrder: true,
-    content: [
-      one("trigger", word(TRIGGERS)),
-      one("url", STRING),
-      maybe("format", word(WEBHOOK_FORMATS), "of deliveries; xml without it"),
-    ],
-  },
-  seller: elements(
-    one("name", STRING, `1 to ${NAME_LENGTH} visible characters`),
+  ...Object.fromEntries(
+    [WEBHOOK, SELLER, KEY, REVIEWS, REASONS, MAPPING, EVENT]
+      .map(({ name, shape }) => [name, shape as Shape<XmlNode>]),
   ),
-  key: {
-    anyOrder: true,
-    content: [
-      maybe(
-        "label",
-        STRING,
-        `what you call it; up to ${LABEL_LENGTH} characters`,
-      ),
-      maybe("scopes", SENT_SCOPES, "left out: all that may be given"),
-      maybe("networks", SENT_NETWORKS, "left out: all that may be given"),
-      maybe("expires_at", TIME_OR_EMPTY, "left out: as late as may be"),
-    ],
-  },
-  reviews: elements(
-    many("review", DECISION, { min: 1, max: DECISIONS_LIMIT }),
-  ),
-  reasons: elements(REASONS),
-  mapping: { anyOrder: true, content: MAPPING },
-  event: {
-    anyOrder: true,
-    content: [
-      one("seller", STRING, "the seller's name"),
-      one("trigger", word(TRIGGERS)),
-      one("reference", STRING, "yours; an event is recorded once for each"),
-      maybe("data", ANY, "any elements, kept byte for byte"),
-    ],
-  },
 };

@@ -5,16 +5,11 @@ import {
   isFree,
   isText,
   listedIn,
+  type Root,
   type Shape,
   TEXT_NAME,
   type TextForm,
 } from "../xml/shapes.ts";
-
-/** The root element of a document, by its name in XML. */
-export interface Root {
-  name: string;
-  shape: Shape;
-}
 
 /**
  * The root as an element: a list is sent as a member of an object without a

@@ -19,7 +19,6 @@ import {
   isIgnored,
   isOwnText,
   kindOf,
-  type Root,
   rootChild,
   textKind,
 } from "./kinds.ts";
@@ -36,6 +35,7 @@ import type { BeginReading } from "../xml/decode.ts";
 import {
   type Child,
   listedIn,
+  type Root,
   type Shape,
   TEXT_NAME,
   type TextForm,

@@ -4,9 +4,8 @@ import { element } from "../xml/encode.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { type AnyValue, XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
-import { isText, listedIn, type Shape } from "../xml/shapes.ts";
+import { isText, listedIn, type Root, type Shape } from "../xml/shapes.ts";
 import { pointerToken } from "./pointer.ts";
-import type { Root } from "./kinds.ts";
 import { jsonOf } from "./reader.ts";
 
 /**

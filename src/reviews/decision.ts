@@ -12,7 +12,17 @@ import {
   wordReader,
 } from "../lib/values.ts";
 import type { XmlElement } from "../xml/decode.ts";
-import { readFields } from "../xml/small_document.ts";
+import {
+  elements,
+  inAnyOrder,
+  many,
+  maybe,
+  one,
+  STRING,
+  UUID,
+  word,
+} from "../xml/shapes.ts";
+import { readFields, readRoot } from "../xml/small_document.ts";
 import { type Decision, DECISIONS, type Reason } from "../catalogue/review.ts";
 
 /** Decisions of one document at most. */
@@ -22,6 +32,34 @@ export const DECISIONS_BYTES = 1_024 * 1_024;
 
 /** Characters of the parts of a reason. */
 export const REASON_LENGTHS = { code: 64, field: 200, message: 1_000 } as const;
+
+/** A reason of a rejection; each part may be missing. */
+export const REASON_PARTS = [
+  maybe("code", STRING, "a word of the operator's"),
+  maybe("field", STRING, "a field of the product"),
+  maybe("message", STRING, "what is wrong, and what would be right"),
+] as const;
+
+const REVIEW = {
+  name: "review",
+  shape: inAnyOrder(
+    one("product", UUID),
+    one("decision", word(DECISIONS)),
+    ...REASON_PARTS,
+    maybe(
+      "changed_at",
+      STRING,
+      "as it was read; refused if the product was changed since",
+    ),
+  ),
+};
+
+export const REVIEWS = {
+  name: "reviews",
+  shape: elements(
+    many(REVIEW.name, REVIEW.shape, { min: 1, max: DECISIONS_LIMIT }),
+  ),
+};
 
 /** A decision about one product. */
 export interface ProductDecision extends Reason {
@@ -64,8 +102,6 @@ const readers = {
       : ok(time);
   },
 };
-const NAMES = Object.keys(readers) as (keyof typeof readers)[];
-
 /**
  * Reads `<reviews>`; adds what is wrong to `details`. Throws 422 for another
  * document, 413 for too many decisions.
@@ -74,11 +110,7 @@ export function readDecisions(
   root: XmlElement,
   details: Detail[],
 ): ProductDecision[] {
-  const { details: beside } = readFields({ ...root, children: [] }, {
-    root: "reviews",
-    texts: [],
-  });
-  for (const detail of beside) details.push(detail);
+  for (const detail of readRoot(root, REVIEWS.name)) details.push(detail);
   if (root.children.length > DECISIONS_LIMIT) {
     throw new ServiceError(
       "too_many_products",
@@ -96,10 +128,7 @@ export function readDecisions(
   const seen = new Map<string, number>();
   return root.children.flatMap((element, index) => {
     const place = { product: index + 1, line: element.line };
-    const { fields, details: others } = readFields(element, {
-      root: "review",
-      texts: NAMES,
-    });
+    const { fields, details: others } = readFields(element, REVIEW);
     for (const detail of others) details.push({ ...place, ...detail });
     const decision = readDecision(Object.fromEntries(fields), place, details);
     if (decision === null) return [];

@@ -5,12 +5,26 @@ import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { lineReader, trimSpace } from "../lib/values.ts";
 import { recorded } from "../operations/audit.ts";
 import type { XmlElement } from "../xml/decode.ts";
-import { readField, readFields } from "../xml/small_document.ts";
-import { REASON_LENGTHS } from "./decision.ts";
+import { elements, many, one, STRING } from "../xml/shapes.ts";
+import { readField, readFields, readRoot } from "../xml/small_document.ts";
+import { REASON_LENGTHS, REASON_PARTS } from "./decision.ts";
 import type { Reason } from "../catalogue/review.ts";
 
 /** Reasons of the list at most. */
 export const REASONS_LIMIT = 100;
+
+const [, FIELD, MESSAGE] = REASON_PARTS;
+const REASON = {
+  name: "reason",
+  shape: elements(one("code", STRING, "a word of yours"), FIELD, MESSAGE),
+};
+
+/** The entries of the list. */
+export const LISTED_REASONS = many(REASON.name, REASON.shape, {
+  max: REASONS_LIMIT,
+});
+
+export const REASONS = { name: "reasons", shape: elements(LISTED_REASONS) };
 
 /** A reason of the list. */
 export interface ListedReason extends Reason {
@@ -54,10 +68,7 @@ export async function writeReasons(
 
 /** Reads `<reasons>`. Throws 422 with every problem. */
 export function readReasons(root: XmlElement): ListedReason[] {
-  const { details } = readFields({ ...root, children: [] }, {
-    root: "reasons",
-    texts: [],
-  });
+  const details = readRoot(root, REASONS.name);
   if (root.children.length > REASONS_LIMIT) {
     details.push({
       line: root.line,
@@ -88,10 +99,7 @@ function readReason(
   seen: Set<string>,
   details: Detail[],
 ): ListedReason {
-  const { fields, details: others } = readFields(element, {
-    root: "reason",
-    texts: Object.keys(REASON_LENGTHS),
-  });
+  const { fields, details: others } = readFields(element, REASON);
   for (const detail of others) details.push(detail);
   const read = (name: keyof Reason, required = false) => {
     const sent = fields.get(name);

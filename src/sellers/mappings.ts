@@ -6,12 +6,60 @@ import { LIMIT, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import type { XmlElement } from "../xml/decode.ts";
+import {
+  type Attribute,
+  elements,
+  inAnyOrder,
+  listedIn,
+  many,
+  one,
+  type Shape,
+} from "../xml/shapes.ts";
 import { readFields, textBeside } from "../xml/small_document.ts";
 import { isName, NAME_RULE } from "./names.ts";
 
 /** The most of a seller; each is a document of at most so many bytes. */
 export const MAPPINGS_LIMIT = 50;
 export const MAPPING_BYTES = 32 * 1_024;
+
+/**
+ * What the columns of a table are; the page knows the names of the fields and
+ * units.
+ */
+const MAPPED = {
+  field: { form: { kind: "string" }, required: true, about: "as in an upload" },
+} satisfies Record<string, Attribute>;
+const MAPPED_COLUMN: Shape<
+  { "@field": string; "@unit"?: string; "#text": string }
+> = {
+  type: "mapped_column",
+  textName: "name",
+  content: { kind: "string" },
+  attributes: {
+    field: { ...MAPPED.field, about: "as in an upload; empty: left out" },
+    unit: { form: { kind: "string" }, about: "of numbers that say none" },
+  },
+};
+const MAPPED_VALUE: Shape<{ "@field": string; "#text": string }> = {
+  type: "mapped_value",
+  content: { kind: "string" },
+  attributes: MAPPED,
+};
+
+/** The parts of a mapping. */
+export const MAPPING_PARTS = [
+  one(
+    "columns",
+    elements(many("column", MAPPED_COLUMN)),
+    "each by its name in the table",
+  ),
+  one("values", elements(many("value", MAPPED_VALUE)), "what all rows have"),
+] as const;
+
+export const MAPPING = {
+  name: "mapping",
+  shape: inAnyOrder(...MAPPING_PARTS),
+};
 
 /** A column of a table, by its name; an empty field: it is left out. */
 export interface MappedColumn {
@@ -36,15 +84,14 @@ export interface NamedMapping extends Mapping {
   updatedAt: number;
 }
 
+const [COLUMNS, VALUES] = MAPPING_PARTS;
+
 /** Reads `<mapping>`. Throws 422 with everything that is wrong. */
 export function readMapping(root: XmlElement): Mapping {
-  const { fields, details } = readFields(root, {
-    root: "mapping",
-    texts: [],
-    fragments: ["columns", "values"],
-  });
-  const entries = (list: string, item: string, attributes: string[]) => {
-    const sent = fields.get(list);
+  const { fields, details } = readFields(root, MAPPING);
+  const entries = ({ name: list, shape }: typeof MAPPING_PARTS[number]) => {
+    const { name: item, shape: { attributes } } = listedIn(shape)!.items;
+    const sent = fields.get(list as keyof Mapping);
     if (sent === undefined) {
       details.push({
         line: root.line,
@@ -57,18 +104,18 @@ export function readMapping(root: XmlElement): Mapping {
     }
     return (sent?.children ?? []).flatMap((element, n) => {
       const path = `${list}/${item}[${n + 1}]`;
-      const problem = problemOf(element, item, path, attributes);
+      const problem = problemOf(element, item, path, Object.keys(attributes!));
       if (problem !== null) details.push(problem);
       return problem === null ? [element] : [];
     });
   };
-  const columns = entries("columns", "column", ["field", "unit"])
+  const columns = entries(COLUMNS)
     .map(({ text, attributes: { field, unit } }) => ({
       name: text.trim(),
       field,
       ...(unit === undefined ? {} : { unit }),
     }));
-  const values = entries("values", "value", ["field"])
+  const values = entries(VALUES)
     .map(({ text, attributes }) => ({
       value: text.trim(),
       field: attributes.field,

@@ -5,6 +5,10 @@ import {
   recordInvalid,
   type ServiceError,
 } from "../lib/errors.ts";
+import { ok } from "../lib/values.ts";
+import type { XmlElement } from "../xml/decode.ts";
+import { elements, one, STRING } from "../xml/shapes.ts";
+import { readField, readFields } from "../xml/small_document.ts";
 
 export const NAME_LENGTH = 64;
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
@@ -12,6 +16,21 @@ const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
 export const NAME_RULE =
   `1 to ${NAME_LENGTH} visible characters on one line, with single spaces ` +
   "between words";
+
+export const SELLER = {
+  name: "seller",
+  shape: elements(
+    one("name", STRING, `1 to ${NAME_LENGTH} visible characters`),
+  ),
+};
+
+/** The name in the document of a new seller; throws 422 for anything else. */
+export function readSellerName(root: XmlElement): string {
+  const { fields, details } = readFields(root, SELLER);
+  const name = readField("name", fields.get("name"), ok, details, root.line);
+  if (details.length > 0) throw recordInvalid(details);
+  return name!;
+}
 
 /** Whether a text can be a name: two names must not look the same. */
 export function isName(text: string): boolean {

@@ -13,6 +13,15 @@ import {
 } from "../lib/values.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { isoTime } from "../xml/encode.ts";
+import {
+  elements,
+  inAnyOrder,
+  many,
+  maybe,
+  STRING,
+  TIME_OR_EMPTY,
+  word,
+} from "../xml/shapes.ts";
 import { listOf, readFields } from "../xml/small_document.ts";
 import type { WantedRights } from "./key_rights.ts";
 import { type Scope, SCOPES } from "./scopes.ts";
@@ -20,6 +29,29 @@ import { type Scope, SCOPES } from "./scopes.ts";
 export const LABEL_LENGTH = 64;
 /** Networks of a key at most. */
 export const NETWORKS_LIMIT = 32;
+
+const SENT_SCOPES = elements(many("scope", word(SCOPES), { min: 1 }));
+const SENT_NETWORKS = elements(
+  many("network", STRING, {
+    min: 1,
+    max: NETWORKS_LIMIT,
+    about: "a CIDR such as 192.0.2.0/28",
+  }),
+);
+
+export const KEY = {
+  name: "key",
+  shape: inAnyOrder(
+    maybe(
+      "label",
+      STRING,
+      `what you call it; up to ${LABEL_LENGTH} characters`,
+    ),
+    maybe("scopes", SENT_SCOPES, "left out: all that may be given"),
+    maybe("networks", SENT_NETWORKS, "left out: all that may be given"),
+    maybe("expires_at", TIME_OR_EMPTY, "left out: as late as may be"),
+  ),
+};
 
 export interface WantedKey {
   /** "": none. */
@@ -146,23 +178,20 @@ function readEnd(text: string, now: number): Read<number> {
 
 /** Reads `<key>`. Throws 422 with everything that is wrong. */
 export function readKey(root: XmlElement, now: number): WantedKey {
-  const { fields, details } = readFields(root, {
-    root: "key",
-    texts: ["label", "expires_at"],
-    fragments: ["scopes", "networks"],
-  });
-  const textOf = (name: string) => {
+  const { fields, details } = readFields(root, KEY);
+  const textOf = (name: "label" | "expires_at") => {
     const field = fields.get(name);
     return field && trimSpace(field.text);
   };
   const texts = {
     label: textOf("label"),
-    scopes: listOf(fields.get("scopes"), "scope", details),
+    scopes: listOf(fields.get("scopes"), SENT_SCOPES, details),
     expiresAt: textOf("expires_at"),
-    networks: listOf(fields.get("networks"), "network", details),
+    networks: listOf(fields.get("networks"), SENT_NETWORKS, details),
   };
+  const byName: ReadonlyMap<string, XmlElement> = fields;
   return readKeyTexts(texts, now, details, (field, entry) => {
-    const sent = fields.get(field);
+    const sent = byName.get(field);
     return (sent?.children[(entry ?? 0) - 1] ?? sent)?.line;
   });
 }

@@ -4,11 +4,23 @@ import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
 import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import { xmlOfAny } from "../json/tree.ts";
 import { namespaceProblem } from "../xml/namespaces.ts";
+import { ANY, inAnyOrder, maybe, one, STRING, word } from "../xml/shapes.ts";
 import { readFields } from "../xml/small_document.ts";
+import { TRIGGERS } from "./trigger.ts";
 import { DATA_DEPTH, EVENT_LIMIT } from "./event.ts";
 
 /** The root and `<data>` itself enclose the nested elements. */
 export const EVENT_LIMITS: XmlLimits = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
+
+export const EVENT = {
+  name: "event",
+  shape: inAnyOrder(
+    one("seller", STRING, "the seller's name"),
+    one("trigger", word(TRIGGERS)),
+    one("reference", STRING, "yours; an event is recorded once for each"),
+    maybe("data", ANY, "any elements, kept byte for byte"),
+  ),
+};
 
 /** An event as it was sent; not checked yet. */
 export interface EventDraft {
@@ -37,11 +49,7 @@ export function readEventDocument(
   root: XmlElement,
   bytes: Uint8Array,
 ): EventDraft {
-  const { fields, details } = readFields(root, {
-    root: "event",
-    texts: ["seller", "trigger", "reference"],
-    fragments: ["data"],
-  });
+  const { fields, details } = readFields(root, EVENT);
   return {
     seller: fields.get("seller"),
     trigger: fields.get("trigger"),

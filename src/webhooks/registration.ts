@@ -10,7 +10,18 @@ import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import { putWebhook } from "./webhook_rows.ts";
 import type { XmlElement } from "../xml/decode.ts";
+import { inAnyOrder, maybe, one, STRING, word } from "../xml/shapes.ts";
 import { readField, readFields } from "../xml/small_document.ts";
+import { TRIGGERS } from "./trigger.ts";
+
+export const WEBHOOK = {
+  name: "webhook",
+  shape: inAnyOrder(
+    one("trigger", word(TRIGGERS)),
+    one("url", STRING),
+    maybe("format", word(WEBHOOK_FORMATS), "of deliveries; xml without it"),
+  ),
+};
 
 /**
  * Registers the webhook of a document; it replaces one for the same
@@ -37,10 +48,7 @@ async function readWebhook(
   root: XmlElement,
   check: Outbound["check"],
 ): Promise<WebhookRegistration> {
-  const { fields, details } = readFields(root, {
-    root: "webhook",
-    texts: ["trigger", "url", "format"],
-  });
+  const { fields, details } = readFields(root, WEBHOOK);
   const sent = fields.get("url");
   const sentFormat = fields.get("format");
   const trigger = readField(

@@ -54,6 +54,12 @@ export interface Child<E = unknown> {
   about?: string;
 }
 
+/** A document, by the name of its root element. */
+export interface Root<V = unknown> {
+  name: string;
+  shape: Shape<V>;
+}
+
 export function isText(content: Shape["content"]): content is TextForm {
   return !Array.isArray(content);
 }
@@ -131,6 +137,13 @@ export function elements<C extends readonly Child[]>(
   ...content: C
 ): Shape<Elements<C>> {
   return { content };
+}
+
+/** Elements in any order. */
+export function inAnyOrder<C extends readonly Child[]>(
+  ...content: C
+): Shape<Elements<C>> {
+  return { anyOrder: true, content };
 }
 
 /**

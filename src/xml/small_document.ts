@@ -1,40 +1,40 @@
 /** Reads a small document: a root with one element for each field. */
 import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
 import { isNear, nearestName } from "../lib/nearest_name.ts";
-import { ok, type Read, trimSpace } from "../lib/values.ts";
+import { type Read, trimSpace } from "../lib/values.ts";
 import { otherRootMessage } from "./other_formats.ts";
 import type { XmlElement } from "./decode.ts";
+import {
+  type Child,
+  isText,
+  listedIn,
+  type Root,
+  type Shape,
+} from "./shapes.ts";
 
 /** The most bytes of a small document. */
 export const SMALL_DOCUMENT_BYTES = 64 * 1_024;
 
-export interface DocumentShape {
-  root: string;
-  /** Fields that hold only text. */
-  texts: readonly string[];
-  /** Fields that hold any markup. */
-  fragments?: readonly string[];
-}
-
-export interface DocumentFields {
+export interface DocumentFields<N extends string> {
   /** The fields found, by name; text untrimmed. */
-  fields: ReadonlyMap<string, XmlElement>;
+  fields: ReadonlyMap<N, XmlElement>;
   /** Everything that does not belong in the document. */
   details: Detail[];
 }
 
 /**
- * Finds the fields of a document. Throws 422 for another root; `details` lists
- * every other problem.
+ * Finds the fields of an element. Throws 422 for one of another name; `details`
+ * lists every other problem.
  */
-export function readFields(
+export function readFields<V>(
   root: XmlElement,
-  { root: rootName, texts, fragments = [] }: DocumentShape,
-): DocumentFields {
-  if (root.name !== rootName) throw otherRoot(root, rootName);
-  const names = [...texts, ...fragments];
+  { name: rootName, shape }: Root<V>,
+): DocumentFields<keyof V & string> {
+  const details = readRoot(root, rootName);
+  const content = shape.content as readonly Child[];
+  const [texts, others] = partition(content, ({ shape }) => isOnlyText(shape));
+  const names = [...texts, ...others].map(({ name }) => name);
   const fields = new Map<string, XmlElement>();
-  const details = rootProblems(root);
   for (const child of root.children) {
     const former = fields.get(child.name);
     if (!names.includes(child.name)) {
@@ -51,11 +51,29 @@ export function readFields(
       fields.set(child.name, child);
       // bounded: an element has 64 attributes at most
       details.push(...attributeProblems(child));
-      if (!texts.includes(child.name)) continue;
+      if (!texts.some(({ name }) => name === child.name)) continue;
       for (const detail of markup(child)) details.push(detail);
     }
   }
-  return { fields, details };
+  return { fields: fields as Map<keyof V & string, XmlElement>, details };
+}
+
+/**
+ * What does not belong beside the elements of a root. Throws 422 for another
+ * root.
+ */
+export function readRoot(root: XmlElement, name: string): Detail[] {
+  if (root.name !== name) throw otherRoot(root, name);
+  return rootProblems(root);
+}
+
+/** Whether an element holds a text and nothing else. */
+function isOnlyText({ content }: Shape): boolean {
+  return isText(content) && content.kind !== "any";
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean) {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 /**
@@ -82,33 +100,16 @@ export function readField<T>(
 }
 
 /**
- * The trimmed text of a document with one field. Throws 422 for any other
- * document, and if the field is missing or empty.
- */
-export function readText(
-  root: XmlElement,
-  rootName: string,
-  name: string,
-): string {
-  const { fields, details } = readFields(root, {
-    root: rootName,
-    texts: [name],
-  });
-  const text = readField(name, fields.get(name), ok, details, root.line);
-  if (details.length > 0) throw recordInvalid(details);
-  return text!;
-}
-
-/**
- * The trimmed texts of a list of elements of one name; undefined without the
+ * The trimmed texts of the elements that a list holds; undefined without the
  * list. What does not belong in it is added to `details`.
  */
 export function listOf(
   list: XmlElement | undefined,
-  name: string,
+  shape: Shape,
   details: Detail[],
 ): string[] | undefined {
   if (list === undefined) return;
+  const { name } = listedIn(shape)!.items;
   for (const detail of textBeside(list)) details.push(detail);
   return list.children.flatMap((item) => {
     if (item.name !== name) {

@@ -9,6 +9,7 @@ import {
 } from "../../administration/sellers.ts";
 import { listKeys } from "../../sellers/key_rows.ts";
 import { limitsOf } from "../../sellers/limits.ts";
+import { readSellerName } from "../../sellers/names.ts";
 import { readKey } from "../../sellers/wanted_key.ts";
 import {
   pageOfSellers,
@@ -16,7 +17,7 @@ import {
   sellerByName,
   type SellerRow,
 } from "../../sellers/seller_rows.ts";
-import { readText, SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
+import { SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
 import { notFound } from "../../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import { keyNode, newKeyXml } from "./key_endpoints.ts";
@@ -34,7 +35,7 @@ export const addSeller = endpoint({
   answers: ["new_seller"],
 }, async ({ services, who, document }) => {
   const root = await document(SMALL_DOCUMENT_BYTES);
-  const name = readText(root, "seller", "name");
+  const name = readSellerName(root);
   const added = await createSeller(services, { who, name });
   return {
     xml: {
