@@ -5,43 +5,36 @@
  */
 import {
   type Detail,
-  DETAIL_LIMIT,
   type DetailCode,
   type Problem,
   ServiceError,
 } from "../lib/errors.ts";
-import { type Expectation, readExpected } from "./expected.ts";
 import {
-  ATTRIBUTE_NAMES,
+  ALL_UNREAD,
+  andNeeded,
+  ATTRIBUTE_FIELD_NAMES,
+  ATTRIBUTE_FIELDS,
+  type DecodedProduct,
+  FIELD_NAMES,
+  FIELDS,
+  leaveUnread,
+  newRow,
+  type Span,
+} from "./decoded_product.ts";
+import { DocumentProblems, type Tally } from "./document_problems.ts";
+import { suggestion } from "./document_suggestions.ts";
+import { ValueReader } from "./document_values.ts";
+import {
   ATTRIBUTES_LIMIT,
   EXPECTED,
-  fieldCalled,
-  LIST_NAMES,
-  type ListField,
-  type ListRule,
-  LISTS,
   PRODUCTS_LIMIT,
   READ_ONLY_ATTRIBUTES,
   READ_ONLY_ELEMENTS,
   SCALAR_NAMES,
   SCALAR_RULES,
-  type ScalarField,
-  TEXT_LIMITS,
-  type UnitRule,
 } from "./fields.ts";
-import {
-  type ProductPatch,
-  readAlt,
-  readAttributeName,
-  readAttributeValue,
-  readCategory,
-  readScalar,
-} from "./product.ts";
 import { sizeOf } from "../lib/blocks.ts";
-import { readId } from "../lib/ids.ts";
-import { isNear, nearestName } from "../lib/nearest_name.ts";
-import { parseSellerUrl } from "../lib/url.ts";
-import { quote, type Read, type Reader, trimSpace } from "../lib/values.ts";
+import { quote, trimSpace } from "../lib/values.ts";
 import {
   type BeginReading,
   type BlockDone,
@@ -60,48 +53,6 @@ import { otherRootMessage } from "../xml/other_formats.ts";
 import { type DocumentForm, WORDS, type Words } from "./document_words.ts";
 import { FieldText } from "./field_text.ts";
 
-/** One image reference with a valid URL. */
-export interface ImageUse {
-  url: string;
-  line: number;
-  field: string;
-}
-
-/** Counts of the problems of one product, or of those outside of any. */
-interface Tally {
-  /** Those in `ProductsDocument.problems`. */
-  listed: number;
-  /** The others. */
-  unlisted: number;
-}
-
-/** Part of a document, as indices of the reader (see `TagPosition`). */
-export interface Span {
-  start: number;
-  end: number;
-}
-
-/** One `<product>` as sent. */
-export interface DecodedProduct {
-  /** Position in the document, from 1. */
-  product: number;
-  line: number;
-  id: string | null;
-  /** The readable `<sku>`, null when there is none. */
-  sku: string | null;
-  patch: ProductPatch;
-  /** What its fields have to be so that the product is changed. */
-  expected: readonly Expectation[];
-  /** Fields that were sent but could not be read. */
-  unread: ReadonlySet<string>;
-  /** Line of each field by its `place`; 0: it was not sent. */
-  lines: number[];
-  images: ImageUse[];
-  problems: Tally;
-  /** With its tags. */
-  span: Span;
-}
-
 export interface ProductsDocument {
   form: DocumentForm;
   /** It changes attributes of stored products, and creates none. */
@@ -115,42 +66,6 @@ export interface ProductsDocument {
    */
   problems: Detail[];
   moreProblems: number;
-}
-
-/** An element that may stand in a product. */
-interface FieldElement {
-  name: ScalarField | ListField | "id";
-  /** Its index, from 0. */
-  place: number;
-  /** null: it holds a text. */
-  list: ListRule | null;
-}
-
-type FieldName = FieldElement["name"];
-const FIELD_NAMES: readonly FieldName[] = [
-  "id",
-  ...SCALAR_NAMES,
-  ...LIST_NAMES,
-];
-const ATTRIBUTE_FIELD_NAMES: readonly FieldName[] = ["id", ...ATTRIBUTE_NAMES];
-const FIELDS: ReadonlyMap<string, FieldElement> = new Map(
-  FIELD_NAMES.map((name, place) => [
-    name,
-    { name, place, list: isList(name) ? LISTS[name] : null },
-  ]),
-);
-const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
-  ATTRIBUTE_FIELD_NAMES.map((name) => [name, FIELDS.get(name)!]),
-);
-const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
-
-const NOTHING_EXPECTED: readonly Expectation[] = [];
-const NOTHING_UNREAD: ReadonlySet<string> = new Set();
-const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
-
-/** The line of a field; of a field that was not sent, that of its product. */
-export function lineOf(row: DecodedProduct, field: string): number {
-  return row.lines[FIELDS.get(field)?.place ?? -1] || row.line;
 }
 
 /** XML attributes that a seller gives an element. */
@@ -221,11 +136,6 @@ enum Level {
   Item,
 }
 
-/** Suggestions that are computed in one piece: each takes up to 50 µs. */
-const SUGGESTED_AT_ONCE = 64;
-/** Problems listed of each product, even beyond the limit of the document. */
-const LISTED_OF_EACH = 4;
-
 /** A product whose content is not decoded. */
 export interface SurveyedProduct {
   line: number;
@@ -268,25 +178,15 @@ export class Decoder {
   readonly #linesBefore: number;
   #count = 0;
   readonly #rows: DecodedProduct[] = [];
-  /** Bounded: a document can hold millions. */
-  readonly #problems: Detail[] = [];
-  /** Counts of the problems outside of any product. */
-  readonly #outside: Tally = { listed: 0, unlisted: 0 };
+  readonly #problems = new DocumentProblems();
   #tag!: TagPosition;
   #root: Span = { start: 0, end: 0 };
-  /** Suggestions at the end of messages; computed after the document was read. */
-  readonly #suggestions: [problem: Detail, suggest: () => string][] = [];
   #level = Level.Outside;
   #rootLine = 1;
   /** Depth inside an unknown element, whose content is ignored. */
   #skipping = 0;
   #row!: DecodedProduct;
-  #seen = new Set<string>();
-  #field!: FieldElement;
-  #fieldLine = 0;
-  #item = 0;
-  #itemLine = 0;
-  #attributes: XmlAttributes = {};
+  readonly #values: ValueReader;
   readonly #text = new FieldText();
 
   constructor(
@@ -301,6 +201,11 @@ export class Decoder {
   ) {
     this.#form = form;
     this.#words = WORDS[form];
+    this.#values = new ValueReader(
+      form,
+      this.#words,
+      (field, line, problem) => this.#fieldProblem(field, line, problem),
+    );
     this.#attributesOnly = attributesOnly;
     this.#fields = attributesOnly ? ATTRIBUTE_FIELDS : FIELDS;
     this.#limit = limit;
@@ -310,37 +215,35 @@ export class Decoder {
   }
 
   get lacksSuggestions(): boolean {
-    return this.#suggestions.length > 0;
+    return this.#problems.lacksSuggestions;
   }
 
-  /**
-   * Computes some of the suggestions; called after the whole document was read.
-   */
+  /** As `DocumentProblems.suggestSome`. */
   suggestSome(): void {
-    const some = this.#suggestions.splice(0, SUGGESTED_AT_ONCE);
-    for (const [problem, suggest] of some) problem.message += suggest();
+    this.#problems.suggestSome();
   }
 
   finish(): ProductsDocument {
-    if (this.#count === 0 && this.#problems.length === 0) {
+    const { list, outside } = this.#problems;
+    if (this.#count === 0 && list.length === 0) {
       this.#problem(
         "required",
         this.#words.noProduct,
         { line: this.#rootLine, field: "product" },
       );
     }
-    for (const problem of this.#problems) {
+    for (const problem of list) {
       const index = (problem.product ?? 0) - 1 - this.#productsBefore;
       const row = this.#rows[index];
       if (row !== undefined && row.sku !== null) problem.sku = row.sku;
     }
-    const tallies = [this.#outside, ...this.#rows.map((row) => row.problems)];
+    const tallies = [outside, ...this.#rows.map((row) => row.problems)];
     return {
       form: this.#form,
       attributesOnly: this.#attributesOnly,
       rows: this.#rows,
       root: this.#root,
-      problems: this.#problems,
+      problems: list,
       moreProblems: tallies.reduce((sum, { unlisted }) => sum + unlisted, 0),
     };
   }
@@ -365,7 +268,7 @@ export class Decoder {
       case Level.Field:
         return this.#openItem(name, attributes, line);
       case Level.Item:
-        return this.#unknownElement(name, line, this.#itemPath(), []);
+        return this.#unknownElement(name, line, this.#values.itemPath(), []);
     }
   }
 
@@ -381,7 +284,7 @@ export class Decoder {
     }
     switch (this.#level) {
       case Level.Item:
-        this.#closeItem();
+        this.#values.closeItem(this.#text.take());
         this.#level = Level.Field;
         break;
       case Level.Field:
@@ -415,7 +318,7 @@ export class Decoder {
     const path = this.#path();
     const field = member === null ? path : `${path}/@${member}`;
     const isRoot = this.#level === Level.Products && expected === "an object";
-    if (this.#level >= Level.Field) this.#leaveUnread(this.#field.name);
+    if (this.#level >= Level.Field) this.#leaveUnread(this.#values.field.name);
     if (this.#level === Level.Product) this.#row.unread = ALL_UNREAD;
     this.#problem(
       isMissing ? "required" : "wrong_type",
@@ -443,9 +346,9 @@ export class Decoder {
   #path(): string {
     switch (this.#level) {
       case Level.Item:
-        return this.#itemPath();
+        return this.#values.itemPath();
       case Level.Field:
-        return this.#field.name;
+        return this.#values.field.name;
       case Level.Product:
         return "product";
       default:
@@ -486,19 +389,9 @@ export class Decoder {
       this.#skipping = 1;
       return;
     }
-    this.#row = {
-      product: this.#productsBefore + this.#count,
-      line,
-      id: null,
-      sku: null,
-      patch: {},
-      expected: NOTHING_EXPECTED,
-      unread: NOTHING_UNREAD,
-      lines: NO_LINES.slice(),
-      images: [],
-      problems: { listed: 0, unlisted: 0 },
-      span: this.#tagSpan(),
-    };
+    const product = this.#productsBefore + this.#count;
+    this.#row = newRow(product, line, this.#tagSpan());
+    this.#values.row = this.#row;
     this.#rows.push(this.#row);
     this.#level = Level.Product;
     this.#checkAttributes("product", attributes, line, "");
@@ -519,7 +412,7 @@ export class Decoder {
   #openField(sent: string, attributes: XmlAttributes, line: number): void {
     const field = this.#fields.get(sent);
     if (field === undefined) return this.#noField(sent, line);
-    const { name, place, list } = field;
+    const { name, place } = field;
     const { lines } = this.#row;
     this.#refuseText(this.#row.line, "product");
     if (lines[place] > 0) {
@@ -532,15 +425,9 @@ export class Decoder {
     }
     lines[place] = line;
     this.#checkAttributes(name, attributes, line, name);
-    this.#field = field;
-    this.#fieldLine = line;
-    this.#attributes = attributes;
+    this.#values.beginField(field, line, attributes);
     this.#text.clear();
     this.#level = Level.Field;
-    if (list === null) return;
-    this.#item = 0;
-    this.#seen.clear();
-    this.#row.patch[name as ListField] = [];
   }
 
   #noField(sent: string, line: number): void {
@@ -562,17 +449,18 @@ export class Decoder {
   }
 
   #openItem(name: string, attributes: XmlAttributes, line: number): void {
-    const { name: field, list } = this.#field;
+    const { name: field, list } = this.#values.field;
     if (list === null) return this.#markup(name, line, field);
     if (name !== list.item) {
       return this.#unknownElement(name, line, field, [list.item]);
     }
-    this.#refuseText(this.#fieldLine, field);
-    this.#item++;
-    if (this.#item > list.max) return this.#overLimit(field, list.max, line);
-    this.#itemLine = line;
-    this.#attributes = attributes;
-    this.#checkAttributes(name, attributes, line, this.#itemPath());
+    this.#refuseText(this.#values.line, field);
+    this.#values.item++;
+    if (this.#values.item > list.max) {
+      return this.#overLimit(field, list.max, line);
+    }
+    this.#values.beginItem(line, attributes);
+    this.#checkAttributes(name, attributes, line, this.#values.itemPath());
     this.#text.clear();
     this.#level = Level.Item;
   }
@@ -580,11 +468,11 @@ export class Decoder {
   /** Reports the first entry beyond the limit; ignores the others. */
   #overLimit(field: string, max: number, line: number): void {
     this.#skipping = 1;
-    if (this.#item > max + 1) return;
+    if (this.#values.item > max + 1) return;
     this.#problem(
       "too_many",
       `${field} holds more than the ${max} entries allowed.`,
-      { line, field: this.#itemPath() },
+      { line, field: this.#values.itemPath() },
     );
   }
 
@@ -600,161 +488,9 @@ export class Decoder {
   }
 
   #closeField(): void {
-    const { name, list } = this.#field;
-    if (list !== null) return this.#refuseText(this.#fieldLine, name);
-    if (name === "id") return this.#closeId();
-    this.#closeScalar(name as ScalarField);
-  }
-
-  #closeId(): void {
-    const id = trimSpace(this.#text.take());
-    if (id !== "") {
-      this.#row.id = readId(id) ?? id;
-      return;
-    }
-    this.#fieldProblem("id", this.#fieldLine, {
-      code: "required",
-      message: `is empty; give the product's id, or leave ${
-        this.#form === "xml" ? "the element" : "it"
-      } out.`,
-    });
-  }
-
-  #closeScalar(field: ScalarField): void {
-    const row = this.#row;
-    const read = readScalar(field, this.#text.take());
-    if ("problem" in read) {
-      this.#fieldProblem(field, this.#fieldLine, read.problem);
-    } else {
-      (row.patch as Record<string, unknown>)[field] = read.value;
-      if (field === "sku") row.sku = read.value as string;
-    }
-    const { unit } = SCALAR_RULES[field];
-    // A value that clears a field needs no unit; a unit is read anyway.
-    const clears = "value" in read && read.value === null;
-    if (unit !== undefined && !(clears && !(unit.name in this.#attributes))) {
-      this.#readUnit(field, unit);
-    }
-    const expected = this.#attributes[EXPECTED];
-    if (expected !== undefined) this.#closeExpected(field, expected);
-  }
-
-  #closeExpected(field: ScalarField, text: string): void {
-    const { unit, expectable } = SCALAR_RULES[field];
-    // It is reported as unknown.
-    if (expectable === undefined) return;
-    const read = readExpected(field, text);
-    if ("problem" in read) {
-      const place = `${field}/@${EXPECTED}`;
-      return this.#fieldProblem(place, this.#fieldLine, read.problem);
-    }
-    const row = this.#row;
-    const named = unit?.column === undefined ? null : row.patch[unit.column];
-    const expectation = { field, value: read.value, unit: named ?? null };
-    row.expected = [...row.expected, expectation];
-  }
-
-  #readUnit(
-    field: ScalarField,
-    { name, read: readUnit, example, about, column }: UnitRule,
-  ): void {
-    const read = readRequired(
-      this.#attributes[name] ?? "",
-      readUnit,
-      `is missing; write ${this.#words.unit(field, name, example)}, with ` +
-        `${about}.`,
-    );
-    if ("problem" in read) {
-      this.#fieldProblem(`${field}/@${name}`, this.#fieldLine, read.problem);
-    } else if (column !== undefined) {
-      this.#row.patch[column] = read.value;
-    }
-  }
-
-  #closeItem(): void {
-    switch (this.#field.name as ListField) {
-      case "categories":
-        return this.#closeCategory();
-      case "attributes":
-        return this.#closeAttribute();
-      case "images":
-        return this.#closeImage();
-    }
-  }
-
-  #closeCategory(): void {
-    const category = this.#itemText(this.#text.take(), readCategory);
-    if (category !== null) this.#row.patch.categories!.push(category);
-  }
-
-  #closeAttribute(): void {
-    const name = this.#itemText(
-      this.#attributes.name ?? "",
-      readAttributeName,
-      "/@name",
-    );
-    const value = this.#itemText(this.#text.take(), readAttributeValue);
-    if (name === null || value === null) return;
-    if (this.#isRepeated(name, `the attribute ${quote(name)}`)) return;
-    this.#row.patch.attributes!.push({ name, value });
-  }
-
-  #closeImage(): void {
-    const altText = trimSpace(this.#attributes.alt ?? "");
-    const alt = altText === "" ? "" : this.#itemText(altText, readAlt, "/@alt");
-    const url = trimSpace(this.#text.take());
-    const parsed = url === ""
-      ? { code: "required" as const, problem: "It is empty; give a URL." }
-      : parseSellerUrl(url);
-    if ("problem" in parsed) {
-      return this.#itemProblem({
-        code: parsed.code,
-        message: `is not usable. ${parsed.problem}`,
-      });
-    }
-    if (this.#isRepeated(url, "this URL")) return;
-    this.#row.images.push({
-      url,
-      line: this.#itemLine,
-      field: this.#itemPath(),
-    });
-    if (alt === null) return;
-    this.#row.patch.images!.push({ url, alt: alt === "" ? null : alt });
-  }
-
-  /** Reads an entry's text or XML attribute; null when it was refused. */
-  #itemText(
-    text: string,
-    read: Reader<string>,
-    attribute = "",
-  ): string | null {
-    const result = readRequired(
-      text,
-      read,
-      attribute === ""
-        ? "is empty; give it a text, or leave it out."
-        : "is missing or empty.",
-    );
-    if ("value" in result) return result.value;
-    this.#itemProblem(result.problem, attribute);
-    return null;
-  }
-
-  #isRepeated(value: string, what: string): boolean {
-    if (!this.#seen.has(value)) {
-      this.#seen.add(value);
-      return false;
-    }
-    this.#itemProblem({
-      code: "repeated_value",
-      message: `repeats ${what}; it may appear only once.`,
-    });
-    return true;
-  }
-
-  #itemPath(): string {
-    const { name, list } = this.#field;
-    return `${name}/${list!.item}[${this.#item}]`;
+    const { field: { name, list }, line } = this.#values;
+    if (list !== null) return this.#refuseText(line, name);
+    this.#values.closeField(this.#text.take());
   }
 
   #checkAttributes(
@@ -802,7 +538,13 @@ export class Decoder {
       "unknown_element",
       `${this.#words.element(name.slice(0, 100))} is not known here`,
       { line, field: field.slice(0, 200) },
-      () => suggestion(name, known, this.#words, row),
+      () =>
+        suggestion(
+          name,
+          known,
+          this.#words,
+          row ? (field) => andNeeded(row, field) : undefined,
+        ),
     );
   }
 
@@ -817,12 +559,6 @@ export class Decoder {
     );
   }
 
-  #itemProblem(problem: Problem, attribute = ""): void {
-    const field = this.#itemPath() + attribute;
-    this.#leaveUnread(this.#field.name);
-    this.#fieldProblem(field, this.#itemLine, problem);
-  }
-
   #fieldProblem(field: string, line: number, problem: Problem): void {
     this.#leaveUnread(field);
     this.#problem(problem.code, `${field} ${problem.message}`, { line, field });
@@ -832,17 +568,14 @@ export class Decoder {
     leaveUnread(this.#row, field);
   }
 
-  /** Whether the list of problems is full; further ones are only counted. */
   #isFull(): boolean {
-    const tally = this.#tally();
-    const hasRoom = this.#problems.length < DETAIL_LIMIT ||
-      tally.listed < LISTED_OF_EACH;
-    if (!hasRoom) tally.unlisted++;
-    return !hasRoom;
+    return this.#problems.isFull(this.#tally());
   }
 
   #tally(): Tally {
-    return this.#level >= Level.Product ? this.#row.problems : this.#outside;
+    return this.#level >= Level.Product
+      ? this.#row.problems
+      : this.#problems.outside;
   }
 
   #problem(
@@ -855,9 +588,7 @@ export class Decoder {
     const inProduct = this.#level >= Level.Product;
     const detail: Detail = { ...place, code, message };
     if (inProduct) detail.product = this.#row.product;
-    this.#tally().listed++;
-    this.#problems.push(detail);
-    if (suggest !== undefined) this.#suggestions.push([detail, suggest]);
+    this.#problems.add(this.#tally(), detail, suggest);
   }
 }
 
@@ -871,93 +602,6 @@ function tooManyProducts(limit: number): ServiceError {
   );
 }
 
-function leaveUnread(row: DecodedProduct, field: string): void {
-  if (row.unread === NOTHING_UNREAD) row.unread = new Set();
-  (row.unread as Set<string>).add(field);
-}
-
-/**
- * What to add about a field that was sent by another name only. That it is
- * missing is not reported, too.
- */
-function andNeeded(row: DecodedProduct | null, field: string): string {
-  if (row === null || row.lines[FIELDS.get(field)!.place] > 0) return "";
-  leaveUnread(row, field);
-  return SCALAR_RULES[field as ScalarField]?.required
-    ? ", which a new product needs"
-    : "";
-}
-
 function plainly(name: string): string {
   return name;
-}
-
-/** Reads a trimmed text; `missing` is the problem of an empty one. */
-function readRequired(
-  text: string,
-  read: Reader<string>,
-  missing: string,
-): Read<string> {
-  const trimmed = trimSpace(text);
-  return trimmed === ""
-    ? { problem: { code: "required", message: missing } }
-    : read(trimmed);
-}
-
-function isList(field: string): field is ListField {
-  return Object.hasOwn(LISTS, field);
-}
-
-/** Names of a sale, in other systems, without their "_" and "-". */
-const OF_A_SALE =
-  /^(sale|special|promo|promotion|discount)(price|start|begin|end|from|to|date|effective|$)/;
-
-/** What to send in place of what other systems have and a product has not. */
-function adviceOn(
-  name: string,
-  known: readonly string[],
-  show: Words["show"],
-): string | null {
-  const written = name.toLowerCase().replace(/[-_]/g, "");
-  if (known.includes("compare_at_price") && OF_A_SALE.test(written)) {
-    return `; a sale has no dates: when it begins, send the lower price as ` +
-      `${show("price")} and the former one as ${show("compare_at_price")}.`;
-  }
-  if (known.includes("parent_sku") && /^variants?$/.test(written)) {
-    return "; send each variant as a product of its own, all with the same " +
-      `${show("parent_sku")}.`;
-  }
-  return null;
-}
-
-/**
- * The name that was probably meant; or else, what may be a property of the
- * product, or all names.
- */
-function suggestion(
-  name: string,
-  known: readonly string[],
-  { show, list, property }: Pick<Words, "show" | "list" | "property">,
-  row: DecodedProduct | null = null,
-): string {
-  const advice = adviceOn(name, known, show);
-  if (advice !== null) return advice;
-  const called = fieldCalled(name);
-  if (called !== null && known.includes(called)) {
-    return isList(called)
-      ? `; write ${list(called, LISTS[called].item)}.`
-      : `; it is called ${show(called)}${andNeeded(row, called)}.`;
-  }
-  if (known.length === 0) return ": nothing may stand here.";
-  if (known.length === 1) return `; known is ${show(known[0])}.`;
-  const nearest = nearestName(name.toLowerCase(), known);
-  if (isNear(name.toLowerCase(), nearest)) {
-    return `; the nearest known name is ${show(nearest)}${
-      andNeeded(row, nearest)
-    }.`;
-  }
-  return known.includes("attributes")
-    ? "; a property of the product is an attribute: write " +
-      `${property(name.slice(0, TEXT_LIMITS.attributeName))}.`
-    : `; known are ${known.map(show).join(", ")}.`;
 }

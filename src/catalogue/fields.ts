@@ -414,3 +414,8 @@ export type ProductFields =
   & { [F in ScalarField]: ValueOf<typeof SCALARS[F]> }
   & { [U in StoredUnit]: string }
   & { [L in ListField]: ListItems[L][] };
+
+/** Whether it is one with entries. */
+export function isList(field: string): field is ListField {
+  return Object.hasOwn(LISTS, field);
+}

@@ -1,6 +1,7 @@
 /** A product as the values of its columns, and back. */
 import type { Param } from "../database/db.ts";
 import {
+  isList,
   LIST_NAMES,
   type ListField,
   type ProductFields,
@@ -62,10 +63,6 @@ export type ProductRow =
 
 /** The values of `CONTENT`, in its order; the lists are JSON. */
 export type Values = readonly Param[];
-
-export function isList(column: Column): column is ListField {
-  return (LIST_NAMES as readonly string[]).includes(column);
-}
 
 /** Most lists of most products are empty: this saves a parse. */
 export function parseList(json: string): unknown[] {

@@ -9,7 +9,8 @@ import { xmlText } from "../xml/encode.ts";
 import { byteOffsets, bytesBetween } from "../xml/sent_bytes.ts";
 import { withPointers } from "../json/pointer.ts";
 import type { DocumentForm } from "./document_words.ts";
-import type { DecodedProduct, ProductsDocument } from "./document.ts";
+import type { DecodedProduct } from "./decoded_product.ts";
+import type { ProductsDocument } from "./document.ts";
 
 const DETAILS_KEPT = 50;
 

@@ -5,11 +5,8 @@ import { applyPatch, type Product, sameFields } from "./product.ts";
 import type { PlannedResult } from "./transaction.ts";
 import type { RowWork } from "../lib/in_turn.ts";
 import { quote } from "../lib/values.ts";
-import {
-  type DecodedProduct,
-  lineOf,
-  type ProductsDocument,
-} from "./document.ts";
+import { type DecodedProduct, lineOf } from "./decoded_product.ts";
+import type { ProductsDocument } from "./document.ts";
 import { changedSince } from "./expected.ts";
 import type { Loaded } from "./load.ts";
 import { SkuReservations, type UsedBefore } from "./sku_reservations.ts";

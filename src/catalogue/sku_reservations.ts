@@ -1,7 +1,7 @@
 /** Which row of a document uses which SKU, and which stored product. */
 import { type Detail, fieldDetail } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
-import { type DecodedProduct, lineOf } from "./document.ts";
+import { type DecodedProduct, lineOf } from "./decoded_product.ts";
 import type { Loaded } from "./load.ts";
 import { type Product, skuTaken } from "./product.ts";
 

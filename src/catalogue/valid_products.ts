@@ -3,7 +3,7 @@
  * only be stored together.
  */
 import { type Detail, fieldDetail } from "../lib/errors.ts";
-import { lineOf } from "./document.ts";
+import { lineOf } from "./decoded_product.ts";
 import { skuTaken } from "./product.ts";
 import type { PlannedProduct } from "./row_plan.ts";
 

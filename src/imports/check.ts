@@ -3,10 +3,8 @@
  * become. Nothing of the catalogue is changed.
  */
 import { load, type Loaded } from "../catalogue/load.ts";
-import type {
-  DecodedProduct,
-  ProductsDocument,
-} from "../catalogue/document.ts";
+import type { DecodedProduct } from "../catalogue/decoded_product.ts";
+import type { ProductsDocument } from "../catalogue/document.ts";
 import { packResults } from "../catalogue/packed_results.ts";
 import type { RefusedProduct } from "../catalogue/refused_products.ts";
 import type { UsedBefore } from "../catalogue/sku_reservations.ts";

@@ -1,8 +1,8 @@
 /** Reads a part of the document of an import, as a document of its own. */
+import type { Span } from "../catalogue/decoded_product.ts";
 import {
   decodeProductsInPieces,
   type ProductsDocument,
-  type Span,
 } from "../catalogue/document.ts";
 import { formOf } from "../catalogue/refused_products.ts";
 import { readerOf } from "../catalogue/upload.ts";

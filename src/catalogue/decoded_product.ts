@@ -1,0 +1,127 @@
+/** One product of a document, and the elements that may stand in it. */
+import type { Expectation } from "./expected.ts";
+import {
+  ATTRIBUTE_NAMES,
+  isList,
+  LIST_NAMES,
+  type ListField,
+  type ListRule,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "./fields.ts";
+import type { Tally } from "./document_problems.ts";
+import type { ProductPatch } from "./product.ts";
+
+/** One image reference with a valid URL. */
+export interface ImageUse {
+  url: string;
+  line: number;
+  field: string;
+}
+
+/** Part of a document, as indices of the reader (see `TagPosition`). */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** One `<product>` as sent. */
+export interface DecodedProduct {
+  /** Position in the document, from 1. */
+  product: number;
+  line: number;
+  id: string | null;
+  /** The readable `<sku>`, null when there is none. */
+  sku: string | null;
+  patch: ProductPatch;
+  /** What its fields have to be so that the product is changed. */
+  expected: readonly Expectation[];
+  /** Fields that were sent but could not be read. */
+  unread: ReadonlySet<string>;
+  /** Line of each field by its `place`; 0: it was not sent. */
+  lines: number[];
+  images: ImageUse[];
+  problems: Tally;
+  /** With its tags. */
+  span: Span;
+}
+
+/** An element that may stand in a product. */
+export interface FieldElement {
+  name: ScalarField | ListField | "id";
+  /** Its index, from 0. */
+  place: number;
+  /** null: it holds a text. */
+  list: ListRule | null;
+}
+
+export type FieldName = FieldElement["name"];
+export const FIELD_NAMES: readonly FieldName[] = [
+  "id",
+  ...SCALAR_NAMES,
+  ...LIST_NAMES,
+];
+export const ATTRIBUTE_FIELD_NAMES: readonly FieldName[] = [
+  "id",
+  ...ATTRIBUTE_NAMES,
+];
+export const FIELDS: ReadonlyMap<string, FieldElement> = new Map(
+  FIELD_NAMES.map((name, place) => [
+    name,
+    { name, place, list: isList(name) ? LISTS[name] : null },
+  ]),
+);
+export const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
+  ATTRIBUTE_FIELD_NAMES.map((name) => [name, FIELDS.get(name)!]),
+);
+const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
+
+export const NOTHING_EXPECTED: readonly Expectation[] = [];
+const NOTHING_UNREAD: ReadonlySet<string> = new Set();
+export const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
+
+/** The line of a field; of a field that was not sent, that of its product. */
+export function lineOf(row: DecodedProduct, field: string): number {
+  return row.lines[FIELDS.get(field)?.place ?? -1] || row.line;
+}
+
+/** A product of which nothing was read yet. */
+export function newRow(
+  product: number,
+  line: number,
+  span: Span,
+): DecodedProduct {
+  return {
+    product,
+    line,
+    id: null,
+    sku: null,
+    patch: {},
+    expected: NOTHING_EXPECTED,
+    unread: NOTHING_UNREAD,
+    lines: NO_LINES.slice(),
+    images: [],
+    problems: { listed: 0, unlisted: 0 },
+    span,
+  };
+}
+
+/** A field of it was sent, and cannot be read. */
+export function leaveUnread(row: DecodedProduct, field: string): void {
+  if (row.unread === NOTHING_UNREAD) row.unread = new Set();
+  (row.unread as Set<string>).add(field);
+}
+
+/**
+ * What to add about a field that was sent by another name only. That it is
+ * missing is not reported, too.
+ */
+export function andNeeded(row: DecodedProduct, field: string): string {
+  if (row.lines[FIELDS.get(field)!.place] > 0) return "";
+  leaveUnread(row, field);
+  return SCALAR_RULES[field as ScalarField]?.required
+    ? ", which a new product needs"
+    : "";
+}

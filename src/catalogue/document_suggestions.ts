@@ -1,0 +1,57 @@
+/** What to write in place of a name that a document of products does not know. */
+import { isNear, nearestName } from "../lib/nearest_name.ts";
+import type { Words } from "./document_words.ts";
+import { fieldCalled, isList, LISTS, TEXT_LIMITS } from "./fields.ts";
+
+/** Names of a sale, in other systems, without their "_" and "-". */
+const OF_A_SALE =
+  /^(sale|special|promo|promotion|discount)(price|start|begin|end|from|to|date|effective|$)/;
+
+/** What to send in place of what other systems have and a product has not. */
+function adviceOn(
+  name: string,
+  known: readonly string[],
+  show: Words["show"],
+): string | null {
+  const written = name.toLowerCase().replace(/[-_]/g, "");
+  if (known.includes("compare_at_price") && OF_A_SALE.test(written)) {
+    return `; a sale has no dates: when it begins, send the lower price as ` +
+      `${show("price")} and the former one as ${show("compare_at_price")}.`;
+  }
+  if (known.includes("parent_sku") && /^variants?$/.test(written)) {
+    return "; send each variant as a product of its own, all with the same " +
+      `${show("parent_sku")}.`;
+  }
+  return null;
+}
+
+/**
+ * The name that was probably meant; or else, what may be a property of the
+ * product, or all names. `andNeeded` is what to add about a field that was
+ * meant.
+ */
+export function suggestion(
+  name: string,
+  known: readonly string[],
+  { show, list, property }: Pick<Words, "show" | "list" | "property">,
+  andNeeded: (field: string) => string = () => "",
+): string {
+  const advice = adviceOn(name, known, show);
+  if (advice !== null) return advice;
+  const called = fieldCalled(name);
+  if (called !== null && known.includes(called)) {
+    return isList(called)
+      ? `; write ${list(called, LISTS[called].item)}.`
+      : `; it is called ${show(called)}${andNeeded(called)}.`;
+  }
+  if (known.length === 0) return ": nothing may stand here.";
+  if (known.length === 1) return `; known is ${show(known[0])}.`;
+  const nearest = nearestName(name.toLowerCase(), known);
+  if (isNear(name.toLowerCase(), nearest)) {
+    return `; the nearest known name is ${show(nearest)}${andNeeded(nearest)}.`;
+  }
+  return known.includes("attributes")
+    ? "; a property of the product is an attribute: write " +
+      `${property(name.slice(0, TEXT_LIMITS.attributeName))}.`
+    : `; known are ${known.map(show).join(", ")}.`;
+}

@@ -1,0 +1,252 @@
+/** Reads the texts of a product's fields, and of their entries, into its row. */
+import type { Problem } from "../lib/errors.ts";
+import { readId } from "../lib/ids.ts";
+import { parseSellerUrl } from "../lib/url.ts";
+import { quote, type Read, type Reader, trimSpace } from "../lib/values.ts";
+import type { XmlAttributes } from "../xml/handlers.ts";
+import {
+  type DecodedProduct,
+  type FieldElement,
+  leaveUnread,
+} from "./decoded_product.ts";
+import type { DocumentForm, Words } from "./document_words.ts";
+import { readExpected } from "./expected.ts";
+import {
+  EXPECTED,
+  type ListField,
+  SCALAR_RULES,
+  type ScalarField,
+  type UnitRule,
+} from "./fields.ts";
+import {
+  readAlt,
+  readAttributeName,
+  readAttributeValue,
+  readCategory,
+  readScalar,
+} from "./product.ts";
+
+/** Records what is wrong with a field or an entry. */
+export type ReportProblem = (
+  field: string,
+  line: number,
+  problem: Problem,
+) => void;
+
+export class ValueReader {
+  row!: DecodedProduct;
+  /** The field that began last, and its line. */
+  field!: FieldElement;
+  line = 0;
+  /** Its entries so far. */
+  item = 0;
+  readonly #form: DocumentForm;
+  readonly #words: Words;
+  readonly #report: ReportProblem;
+  readonly #seen = new Set<string>();
+  #itemLine = 0;
+  #attributes: XmlAttributes = {};
+
+  constructor(form: DocumentForm, words: Words, report: ReportProblem) {
+    this.#form = form;
+    this.#words = words;
+    this.#report = report;
+  }
+
+  beginField(
+    field: FieldElement,
+    line: number,
+    attributes: XmlAttributes,
+  ): void {
+    this.field = field;
+    this.line = line;
+    this.#attributes = attributes;
+    if (field.list === null) return;
+    this.item = 0;
+    this.#seen.clear();
+    this.row.patch[field.name as ListField] = [];
+  }
+
+  beginItem(line: number, attributes: XmlAttributes): void {
+    this.#itemLine = line;
+    this.#attributes = attributes;
+  }
+
+  /** Reads the text of the field, which has no entries. */
+  closeField(text: string): void {
+    const { name } = this.field;
+    if (name === "id") this.#closeId(text);
+    else this.#closeScalar(name as ScalarField, text);
+  }
+
+  #closeId(text: string): void {
+    const id = trimSpace(text);
+    if (id !== "") {
+      this.row.id = readId(id) ?? id;
+      return;
+    }
+    this.#report("id", this.line, {
+      code: "required",
+      message: `is empty; give the product's id, or leave ${
+        this.#form === "xml" ? "the element" : "it"
+      } out.`,
+    });
+  }
+
+  #closeScalar(field: ScalarField, text: string): void {
+    const { row } = this;
+    const read = readScalar(field, text);
+    if ("problem" in read) {
+      this.#report(field, this.line, read.problem);
+    } else {
+      (row.patch as Record<string, unknown>)[field] = read.value;
+      if (field === "sku") row.sku = read.value as string;
+    }
+    const { unit } = SCALAR_RULES[field];
+    // A value that clears a field needs no unit; a unit is read anyway.
+    const clears = "value" in read && read.value === null;
+    if (unit !== undefined && !(clears && !(unit.name in this.#attributes))) {
+      this.#readUnit(field, unit);
+    }
+    const expected = this.#attributes[EXPECTED];
+    if (expected !== undefined) this.#closeExpected(field, expected);
+  }
+
+  #closeExpected(field: ScalarField, text: string): void {
+    const { unit, expectable } = SCALAR_RULES[field];
+    // It is reported as unknown.
+    if (expectable === undefined) return;
+    const read = readExpected(field, text);
+    if ("problem" in read) {
+      const place = `${field}/@${EXPECTED}`;
+      return this.#report(place, this.line, read.problem);
+    }
+    const { row } = this;
+    const named = unit?.column === undefined ? null : row.patch[unit.column];
+    const expectation = { field, value: read.value, unit: named ?? null };
+    row.expected = [...row.expected, expectation];
+  }
+
+  #readUnit(
+    field: ScalarField,
+    { name, read: readUnit, example, about, column }: UnitRule,
+  ): void {
+    const read = readRequired(
+      this.#attributes[name] ?? "",
+      readUnit,
+      `is missing; write ${this.#words.unit(field, name, example)}, with ` +
+        `${about}.`,
+    );
+    if ("problem" in read) {
+      this.#report(`${field}/@${name}`, this.line, read.problem);
+    } else if (column !== undefined) {
+      this.row.patch[column] = read.value;
+    }
+  }
+
+  /** Reads the text of the entry that began last. */
+  closeItem(text: string): void {
+    switch (this.field.name as ListField) {
+      case "categories":
+        return this.#closeCategory(text);
+      case "attributes":
+        return this.#closeAttribute(text);
+      case "images":
+        return this.#closeImage(text);
+    }
+  }
+
+  #closeCategory(text: string): void {
+    const category = this.#itemText(text, readCategory);
+    if (category !== null) this.row.patch.categories!.push(category);
+  }
+
+  #closeAttribute(text: string): void {
+    const name = this.#itemText(
+      this.#attributes.name ?? "",
+      readAttributeName,
+      "/@name",
+    );
+    const value = this.#itemText(text, readAttributeValue);
+    if (name === null || value === null) return;
+    if (this.#isRepeated(name, `the attribute ${quote(name)}`)) return;
+    this.row.patch.attributes!.push({ name, value });
+  }
+
+  #closeImage(text: string): void {
+    const altText = trimSpace(this.#attributes.alt ?? "");
+    const alt = altText === "" ? "" : this.#itemText(altText, readAlt, "/@alt");
+    const url = trimSpace(text);
+    const parsed = url === ""
+      ? { code: "required" as const, problem: "It is empty; give a URL." }
+      : parseSellerUrl(url);
+    if ("problem" in parsed) {
+      return this.#itemProblem({
+        code: parsed.code,
+        message: `is not usable. ${parsed.problem}`,
+      });
+    }
+    if (this.#isRepeated(url, "this URL")) return;
+    this.row.images.push({
+      url,
+      line: this.#itemLine,
+      field: this.itemPath(),
+    });
+    if (alt === null) return;
+    this.row.patch.images!.push({ url, alt: alt === "" ? null : alt });
+  }
+
+  /** Reads an entry's text or XML attribute; null when it was refused. */
+  #itemText(
+    text: string,
+    read: Reader<string>,
+    attribute = "",
+  ): string | null {
+    const result = readRequired(
+      text,
+      read,
+      attribute === ""
+        ? "is empty; give it a text, or leave it out."
+        : "is missing or empty.",
+    );
+    if ("value" in result) return result.value;
+    this.#itemProblem(result.problem, attribute);
+    return null;
+  }
+
+  #isRepeated(value: string, what: string): boolean {
+    if (!this.#seen.has(value)) {
+      this.#seen.add(value);
+      return false;
+    }
+    this.#itemProblem({
+      code: "repeated_value",
+      message: `repeats ${what}; it may appear only once.`,
+    });
+    return true;
+  }
+
+  /** The path of the entry that began last. */
+  itemPath(): string {
+    const { name, list } = this.field;
+    return `${name}/${list!.item}[${this.item}]`;
+  }
+
+  #itemProblem(problem: Problem, attribute = ""): void {
+    const field = this.itemPath() + attribute;
+    leaveUnread(this.row, this.field.name);
+    this.#report(field, this.#itemLine, problem);
+  }
+}
+
+/** Reads a trimmed text; `missing` is the problem of an empty one. */
+function readRequired(
+  text: string,
+  read: Reader<string>,
+  missing: string,
+): Read<string> {
+  const trimmed = trimSpace(text);
+  return trimmed === ""
+    ? { problem: { code: "required", message: missing } }
+    : read(trimmed);
+}
