@@ -28,7 +28,7 @@ import {
 } from "./transaction_write.ts";
 import { formerImages, unpackUndo } from "./undo_record.ts";
 import {
-  namedBy,
+  namedByUndo,
   planUndo,
   refusedConflicts,
   type UndoDraft,
@@ -73,7 +73,7 @@ export async function undoTransaction(
     body: [],
     again: firstAnswer,
     carryOut: (use) =>
-      db.write((tx) => store(tx, services, undo, use), {
+      db.write((tx) => storeUndo(tx, services, undo, use), {
         seller: seller.no,
         owner: seller.id,
         order: `undo ${undo.transactionId}`,
@@ -87,7 +87,7 @@ function firstAnswer({ made }: FoundKey): UndoOutcome {
   return { transactionId: made, repeated: true };
 }
 
-async function store(
+async function storeUndo(
   tx: Tx,
   services: Services,
   undo: Undo,
@@ -130,20 +130,25 @@ export async function applyUndo(
 ): Promise<{ plan: UndoPlan; written: WrittenTransaction }> {
   const { seller, transactionId } = undone;
   const inTurn = betweenOthers(services.deps);
-  const draft = await readDraft((read) => read(tx), services, undone, inTurn);
+  const draft = await readUndoDraft(
+    (read) => read(tx),
+    services,
+    undone,
+    inTurn,
+  );
   const loaded = await loadLocked(tx, services, {
     seller,
-    ...await inSteps(namedBy(draft), inTurn),
+    ...await inSteps(namedByUndo(draft), inTurn),
     images: formerImages(draft.steps),
     use: null,
   });
-  const plan = await planned(draft, loaded, inTurn);
+  const plan = await plannedUndo(draft, loaded, inTurn);
   refuse(plan);
   await deleteUndo(tx, keyOf(undone));
   const written = await writeTransaction(services, tx, {
     seller,
     review: loaded.review,
-    products: plan.products.map(toOutcome),
+    products: plan.products.map(undoneOutcome),
     refused: null,
     taken: loaded.images,
     versionOf: () => ({ validator: null, asStored: true }),
@@ -179,12 +184,16 @@ export async function tryUndo(
   const { seller } = undone;
   const read: ReadOnce = (fn) =>
     inTurn(() => db.read(fn, { seller: seller.no }));
-  const draft = await readDraft(read, services, undone, inTurn);
-  const wanted = { seller, ...await inSteps(namedBy(draft), inTurn) };
-  return await planned(draft, await loadInSteps(read, config, wanted), inTurn);
+  const draft = await readUndoDraft(read, services, undone, inTurn);
+  const wanted = { seller, ...await inSteps(namedByUndo(draft), inTurn) };
+  return await plannedUndo(
+    draft,
+    await loadInSteps(read, config, wanted),
+    inTurn,
+  );
 }
 
-async function planned(
+async function plannedUndo(
   draft: UndoDraft,
   loaded: Loaded,
   inTurn: InTurn,
@@ -198,7 +207,7 @@ function keyOf({ seller, transactionId }: Undone): TransactionKey {
 }
 
 /** Reads what the transaction did; throws if it cannot be undone. */
-async function readDraft(
+async function readUndoDraft(
   read: ReadOnce,
   { config, deps }: Services,
   undone: Undone,
@@ -244,7 +253,9 @@ export function tooOldToUndo(
   return recordInvalid([{ field, code: "too_old", message }]);
 }
 
-function toOutcome({ id, sku, result, change }: UndoneProduct): ProductOutcome {
+function undoneOutcome(
+  { id, sku, result, change }: UndoneProduct,
+): ProductOutcome {
   const { before = null, after = null } = change ?? {};
   const isShown = after !== null && after.images !== before?.images;
   const images = isShown ? after.images.map(({ url }) => url) : [];

@@ -57,7 +57,7 @@ export interface UndoDraft {
 }
 
 /** The products that an undo changes, and the SKUs that they may get. */
-export function* namedBy(
+export function* namedByUndo(
   { steps, results }: UndoDraft,
 ): RowWork<{ ids: string[]; skus: string[]; groups: Groups | null }> {
   const ids: string[] = [];

@@ -33,6 +33,7 @@ import { nearestPath } from "../http/server/nearest_path.ts";
 import { nearestName } from "../lib/nearest_name.ts";
 import { isoTime } from "../xml/encode.ts";
 import { readId } from "../lib/ids.ts";
+import { list } from "../lib/setting_values.ts";
 import { quote } from "../lib/values.ts";
 import { type Command, flag, line, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
@@ -278,11 +279,6 @@ function stateOf(
   if (revokedAt !== null) return `revoked ${isoTime(revokedAt)}`;
   if (expiresAt === null) return "active";
   return `${expiresAt > now ? "active until" : "ended"} ${isoTime(expiresAt)}`;
-}
-
-/** What stands between commas. */
-function list(text: string): string[] {
-  return text.split(",").map((part) => part.trim()).filter(Boolean);
 }
 
 function printRefusal(

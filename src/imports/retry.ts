@@ -1,5 +1,5 @@
 /** Tries the failed images of an import again. */
-import { retryImages } from "../images/requests.ts";
+import { retryUpload } from "../catalogue/retry.ts";
 import { notFound } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -11,10 +11,11 @@ import { transactionsWithFailures } from "./part_rows.ts";
  * again; throws 404.
  */
 export async function retryImagesOf(
-  { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
+  services: Pick<Services, "db" | "deps" | "signals">,
   seller: Seller,
   importId: string,
 ): Promise<number> {
+  const { db, deps } = services;
   const transactions = await db.read(async (sql) => {
     const row = await findImport(sql, seller.no, importId);
     if (row === null) throw notFound("import");
@@ -23,15 +24,7 @@ export async function retryImagesOf(
   }, { seller: seller.no });
   let retried = 0;
   for (const id of transactions) {
-    retried += await db.write((tx) => {
-      tx.onCommit(() => {
-        signals.images.announce();
-        signals.progress.announce(id);
-        signals.progress.announce(importId);
-      });
-      return retryImages(tx, seller, id, deps.clock.now());
-      // Two retries of one upload would count its failed images twice.
-    }, { seller: seller.no, owner: seller.id, order: `retry ${id}` });
+    retried += await retryUpload(services, seller, id, importId);
     await deps.maybe?.("images of a part retried");
   }
   return retried;

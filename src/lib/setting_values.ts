@@ -43,6 +43,7 @@ export function oneOf<T extends string>(text: string, known: readonly T[]): T {
   );
 }
 
+/** What stands between commas. */
 export function list(text: string): string[] {
   return text.split(",").map((part) => part.trim()).filter(Boolean);
 }

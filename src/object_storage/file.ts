@@ -4,6 +4,7 @@
  * parts are there, as a whole or not at all, and replaces none. It carries the
  * SHA-256 of the file, which the download compares.
  */
+import { pause } from "../lib/waits.ts";
 import { createHash } from "node:crypto";
 import type { Clock } from "../deps.ts";
 import { inParallel } from "../lib/in_parallel.ts";
@@ -273,29 +274,16 @@ async function retrying<T>(
   abort: AbortSignal,
   request: () => Promise<T>,
 ): Promise<T> {
-  for (const pause of PAUSES_MS) {
+  for (const ms of PAUSES_MS) {
     try {
       return await request();
     } catch (error) {
       if (!(error instanceof StoreError && error.kind === "away")) throw error;
-      await passed(clock, pause, abort);
+      await pause(clock, ms, abort);
+      abort.throwIfAborted();
     }
   }
   return await request();
-}
-
-/** Throws the reason of `abort`. */
-async function passed(
-  clock: Clock,
-  ms: number,
-  abort: AbortSignal,
-): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.after(ms, resolve);
-  abort.addEventListener("abort", () => resolve(), { once: true });
-  await promise;
-  cancel();
-  abort.throwIfAborted();
 }
 
 async function bodyOf(

@@ -1,4 +1,5 @@
 /** The address for notices of a seller, and whether it wants any. */
+import type { Services } from "../services.ts";
 import { createHmac } from "node:crypto";
 import { Buffer } from "node:buffer";
 import type { Tx } from "../database/db.ts";
@@ -94,8 +95,23 @@ export async function findSubscription(
   return { seller, isOn: offAt === null };
 }
 
-/** Ends the mail to a seller, or begins it again. */
-export async function subscribe(
+/**
+ * Ends the mail to the seller of a link, or begins it again. Null for a link
+ * that was not made for its present address.
+ */
+export function changeSubscription(
+  { db, deps }: Pick<Services, "db" | "deps">,
+  { sellerId, signature }: { sellerId: string; signature: string },
+  isOn: boolean,
+): Promise<Subscription | null> {
+  return db.write(async (tx) => {
+    const found = await findSubscription(tx, sellerId, signature);
+    if (found !== null) await subscribe(tx, deps, found, isOn);
+    return found;
+  });
+}
+
+async function subscribe(
   tx: Tx,
   { clock }: Pick<Deps, "clock">,
   { seller, isOn: wasOn }: Subscription,

@@ -4,7 +4,8 @@
  */
 import { LIMIT, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
-import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { type Detail, notFound, recordInvalid } from "../lib/errors.ts";
+import type { Services } from "../services.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import {
   type Attribute,
@@ -16,7 +17,9 @@ import {
   type Shape,
 } from "../xml/shapes.ts";
 import { readFields, textBeside } from "../xml/small_document.ts";
+import { oneWriteAtATime, requireActive } from "./access.ts";
 import { isName, NAME_RULE } from "./names.ts";
+import type { Caller, Seller } from "./seller.ts";
 
 /** The most of a seller; each is a document of at most so many bytes. */
 export const MAPPINGS_LIMIT = 50;
@@ -166,10 +169,23 @@ function problemOf(
 }
 
 /**
- * Stores a mapping in the place of one of its name. Throws 422 beyond the limit,
- * so the write has `oneWriteAtATime`.
+ * Stores a mapping in the place of one of its name. Throws 422 for an invalid
+ * name and beyond the limit.
  */
 export async function putMapping(
+  { db }: Pick<Services, "db">,
+  seller: Caller,
+  name: string,
+  mapping: Mapping,
+): Promise<void> {
+  await db.write(async (tx) => {
+    await oneWriteAtATime(tx, seller.no);
+    await requireActive(tx, seller);
+    await writeMapping(tx, { sellerNo: seller.no, name, mapping });
+  }, { seller: seller.no });
+}
+
+async function writeMapping(
   tx: Tx,
   { sellerNo, name, mapping }: {
     sellerNo: number;
@@ -243,16 +259,17 @@ export async function findMapping(
   return row === undefined ? null : toMapping(row);
 }
 
-/** Returns whether there was one of this name. */
+/** Throws 404 if there is none of this name. */
 export async function deleteMapping(
-  tx: Tx,
-  sellerNo: number,
+  { db }: Pick<Services, "db">,
+  { no }: Seller,
   name: string,
-): Promise<boolean> {
-  const deleted = await tx.run(
-    "DELETE FROM mappings WHERE seller_no = ? AND name = ?",
-    [sellerNo, name],
-    "any",
-  );
-  return deleted > 0;
+): Promise<void> {
+  const deleted = await db.write((tx) =>
+    tx.run(
+      "DELETE FROM mappings WHERE seller_no = ? AND name = ?",
+      [no, name],
+      "any",
+    ), { seller: no });
+  if (deleted === 0) throw notFound("mapping");
 }

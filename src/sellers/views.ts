@@ -6,7 +6,7 @@ import type { Caller } from "./seller.ts";
 import { sellerByName } from "./seller_rows.ts";
 
 /** A view that lasts longer than this makes another entry. */
-export const LOOK_MS = 15 * 60_000;
+export const ENTRY_MS = 15 * 60_000;
 /** Views that are remembered; a forgotten one makes an entry too many. */
 const LOOKS = 1_000;
 
@@ -39,7 +39,7 @@ export class SellerViews {
         "seller view",
         () => Promise.resolve([undefined, entry] as const),
       );
-      look = { until: now + LOOK_MS, recorded: write };
+      look = { until: now + ENTRY_MS, recorded: write };
       this.#looks.set(key, look);
       write.catch(() => this.#looks.delete(key));
     }

@@ -2,7 +2,6 @@
 import type { MappingNode } from "../../contracts/answers.ts";
 import { MAPPING_EXAMPLE } from "../../contracts/examples.ts";
 import { notFound } from "../../lib/errors.ts";
-import { oneWriteAtATime, requireActive } from "../../sellers/access.ts";
 import {
   deleteMapping as removeMapping,
   findMapping,
@@ -25,12 +24,7 @@ export const putMapping = endpoint({
   answers: ["success"],
 }, async ({ services, seller, params, document }) => {
   const mapping = readMapping(await document(MAPPING_BYTES));
-  await services.db.write(async (tx) => {
-    await oneWriteAtATime(tx, seller.no);
-    await requireActive(tx, seller);
-    const { name } = params;
-    await storeMapping(tx, { sellerNo: seller.no, name, mapping });
-  }, { seller: seller.no });
+  await storeMapping(services, seller, params.name, mapping);
   return { xml: { success: true } };
 });
 
@@ -81,11 +75,7 @@ export const deleteMapping = endpoint({
   about: "Tables are mapped as if it had never been.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
-  const found = await services.db.write(
-    (tx) => removeMapping(tx, seller.no, params.name),
-    { seller: seller.no },
-  );
-  if (!found) throw notFound("mapping");
+  await removeMapping(services, seller, params.name);
   return { xml: { success: true } };
 });
 

@@ -6,8 +6,8 @@
 import { escaped } from "../../lib/markup.ts";
 import { readId } from "../../lib/ids.ts";
 import {
+  changeSubscription,
   findSubscription,
-  subscribe,
   type Subscription,
 } from "../../sellers/email.ts";
 import type { Exchange } from "../server/exchange.ts";
@@ -43,13 +43,9 @@ export const subscribeAgain = endpoint(
 );
 
 async function change(exchange: Exchange, isOn: boolean): Promise<Reply> {
-  const { services: { db, deps } } = exchange;
-  const [id, signature] = linkOf(exchange);
-  const found = await db.write(async (tx) => {
-    const found = await findSubscription(tx, id, signature);
-    if (found !== null) await subscribe(tx, deps, found, isOn);
-    return found;
-  });
+  const [sellerId, signature] = linkOf(exchange);
+  const link = { sellerId, signature };
+  const found = await changeSubscription(exchange.services, link, isOn);
   return page(exchange, found, isOn);
 }
 

@@ -13,17 +13,14 @@ import { inOneBlock } from "../../xml/encode.ts";
 import type { PackedResults } from "../../catalogue/packed_results.ts";
 import type { Transaction } from "../../catalogue/transaction.ts";
 import type { Sql } from "../../database/db.ts";
-import {
-  retryImages as retryFailed,
-  type UnsettledImage,
-  unsettledImages,
-} from "../../images/requests.ts";
+import { type UnsettledImage, unsettledImages } from "../../images/requests.ts";
 import {
   findResults,
   findUndoneBy,
   listTransactions as transactionsOf,
   readTransaction,
 } from "../../catalogue/transaction_rows.ts";
+import { retryUpload } from "../../catalogue/retry.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
 import { detailNode } from "../server/error_answers.ts";
@@ -317,20 +314,8 @@ export const retryImages = endpoint({
   answers: ["images_retry"],
 }, async (context) => {
   const { services, seller, params } = context;
-  const { db, deps, signals } = services;
   const id = params.transaction_id;
-  const retried = await db.write(async (tx) => {
-    await readTransaction(tx, seller.no, id);
-    const references = await retryFailed(tx, seller, id, deps.clock.now());
-    if (references > 0) {
-      tx.onCommit(() => {
-        signals.images.announce();
-        signals.progress.announce(id);
-      });
-    }
-    return references;
-    // Two retries of one upload would count its failed images twice.
-  }, { seller: seller.no, owner: seller.id, order: `retry ${id}` });
+  const retried = await retryUpload(services, seller, id);
   return { xml: { transaction_id: id, images: { retried } } };
 });
 

@@ -4,7 +4,7 @@ import type {
   LoggedDeliveryNode,
   WebhookNode,
 } from "../../contracts/answers.ts";
-import { notFound, type ServiceError } from "../../lib/errors.ts";
+import { notFound } from "../../lib/errors.ts";
 import type { OutboundErrorKind } from "../../net/errors.ts";
 import type { ShownWebhook } from "../../webhooks/webhook.ts";
 import { isTrigger, type Trigger } from "../../webhooks/trigger.ts";
@@ -12,21 +12,23 @@ import { pingWebhook } from "../../webhooks/ingest.ts";
 import { registerWebhook } from "../../webhooks/registration.ts";
 import {
   type DeliveryChoice,
-  findDelivery,
   listAttempts,
   type LoggedAttempt,
   type LoggedDelivery,
-  replayDelivery as sendAnew,
   sellerDeliveries,
 } from "../../webhooks/delivery_log.ts";
 import type { Period } from "../../webhooks/event_feed.ts";
 import { recoverDeliveries } from "../../webhooks/recovery.ts";
 import {
-  deleteWebhook as removeWebhook,
   findWebhook,
   listWebhooks as webhooksOf,
 } from "../../webhooks/webhook_rows.ts";
-import { rotateOwnSecret } from "../../webhooks/secrets.ts";
+import {
+  noWebhook,
+  removeWebhook,
+  rotateSecret,
+  sendAnew,
+} from "../../webhooks/own_webhooks.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import type { Sql } from "../../database/db.ts";
 import type { Place } from "../../database/scan.ts";
@@ -113,12 +115,7 @@ export const deleteWebhook = endpoint({
   about: "What waits for it is cancelled.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
-  const { db, deps } = services;
-  const found = await db.write(
-    (tx) => removeWebhook(tx, deps, seller.no, params.trigger),
-    { seller: seller.no },
-  );
-  if (!found) throw notFound("webhook");
+  await removeWebhook(services, seller, params.trigger);
   return { xml: { success: true } };
 });
 
@@ -126,10 +123,6 @@ export const deleteWebhook = endpoint({
 function triggerOf({ trigger }: Exchange["params"]): Trigger {
   if (isTrigger(trigger)) return trigger;
   throw notFound("webhook");
-}
-
-function noWebhook(trigger: string): ServiceError {
-  return notFound(`webhook; register one for ${trigger} first`);
 }
 
 export const testWebhook = endpoint({
@@ -198,14 +191,8 @@ export const rotateWebhookSecret = endpoint({
     "deliveries are signed with the former secret as well.",
   answers: ["webhook_secret"],
 }, async ({ services, seller, params }) => {
-  const { db, deps } = services;
-  const trigger = triggerOf(params);
-  const rotated = await db.write(
-    (tx) => rotateOwnSecret(tx, deps, seller.no, trigger),
-    { seller: seller.no },
-  );
-  if (rotated === undefined) throw noWebhook(trigger);
-  return { xml: { webhook_secret: rotated.secret } };
+  const { secret } = await rotateSecret(services, seller, triggerOf(params));
+  return { xml: { webhook_secret: secret } };
 });
 
 const FEW_IN_STATE =
@@ -298,19 +285,10 @@ export const replayDelivery = endpoint({
   about: "Answers the delivery's new state. A delivery that is under way " +
     "stays as it is.",
   answers: ["delivery"],
-}, ({ services, seller, params }) => {
-  const { db, deps, signals } = services;
+}, async ({ services, seller, params }) => {
   const { trigger, id } = params;
-  return db.write(async (tx) => {
-    const before = await findDelivery(tx, seller.no, id);
-    if (before?.trigger !== trigger) throw notFound("delivery");
-    const replay = await sendAnew(tx, before, deps.clock.now());
-    if (replay === "no_webhook") throw noWebhook(trigger);
-    if (replay === "due") tx.onCommit(() => signals.deliveries.announce());
-    const { eventId, state } = await findDelivery(tx, seller.no, id) ??
-      before;
-    return { xml: { delivery: { id, event_id: eventId, state } } };
-  }, { seller: seller.no });
+  const { eventId, state } = await sendAnew(services, seller, { trigger, id });
+  return { xml: { delivery: { id, event_id: eventId, state } } };
 });
 
 function deliveryXml(

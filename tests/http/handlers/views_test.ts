@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { systemDeps } from "../../../src/deps.ts";
 import { ROUTES } from "../../../src/http/routes.ts";
-import { LOOK_MS } from "../../../src/sellers/views.ts";
+import { ENTRY_MS } from "../../../src/sellers/views.ts";
 import { addOperatorKey } from "../../../src/sellers/operator_keys.ts";
 import {
   boot,
@@ -108,7 +108,7 @@ bothForms.test("views: each look is in the audit log, whatever state the seller 
   assertEquals(await look("nobody"), 404);
   assertEquals(await look("acme", app.key), 401);
   assertEquals(await looks(app), ["environment seller view acme"]);
-  clock.advance(LOOK_MS);
+  clock.advance(ENTRY_MS);
   assertEquals(await look(), 200);
   assertEquals((await looks(app)).length, 2);
 });

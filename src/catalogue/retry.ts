@@ -1,0 +1,36 @@
+/** Tries the failed images of an upload again. */
+import { retryImages } from "../images/requests.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import { readTransaction } from "./transaction_rows.ts";
+
+/**
+ * Returns how many references are tried again. `importId`: of which import the
+ * upload is a part; throws 404 for an upload that there is not and that is of
+ * none.
+ */
+export function retryUpload(
+  { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
+  seller: Seller,
+  transactionId: string,
+  importId: string | null = null,
+): Promise<number> {
+  return db.write(async (tx) => {
+    if (importId === null) await readTransaction(tx, seller.no, transactionId);
+    const references = await retryImages(
+      tx,
+      seller,
+      transactionId,
+      deps.clock.now(),
+    );
+    if (references > 0) {
+      tx.onCommit(() => {
+        signals.images.announce();
+        signals.progress.announce(transactionId);
+        if (importId !== null) signals.progress.announce(importId);
+      });
+    }
+    return references;
+    // Two retries of one upload would count its failed images twice.
+  }, { seller: seller.no, owner: seller.id, order: `retry ${transactionId}` });
+}

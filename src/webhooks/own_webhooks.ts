@@ -1,0 +1,57 @@
+/** What sellers change about their own webhooks and deliveries. */
+import { notFound, type ServiceError } from "../lib/errors.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import { findDelivery, replayDelivery } from "./delivery_log.ts";
+import { type RotatedSecret, rotateOwnSecret } from "./secrets.ts";
+import type { Trigger } from "./trigger.ts";
+import type { DeliveryState } from "./webhook.ts";
+import { deleteWebhook } from "./webhook_rows.ts";
+
+/** Throws 404 if there is none for the trigger. */
+export async function removeWebhook(
+  { db, deps }: Pick<Services, "db" | "deps">,
+  { no }: Seller,
+  trigger: string,
+): Promise<void> {
+  const found = await db.write(
+    (tx) => deleteWebhook(tx, deps, no, trigger),
+    { seller: no },
+  );
+  if (!found) throw notFound("webhook");
+}
+
+/** Throws as `rotateOwnSecret`, and 404 if there is no webhook. */
+export async function rotateSecret(
+  { db, deps }: Pick<Services, "db" | "deps">,
+  { no }: Seller,
+  trigger: Trigger,
+): Promise<RotatedSecret> {
+  const rotated = await db.write(
+    (tx) => rotateOwnSecret(tx, deps, no, trigger),
+    { seller: no },
+  );
+  if (rotated === undefined) throw noWebhook(trigger);
+  return rotated;
+}
+
+/** Sends a delivery anew, and returns its state; throws 404. */
+export function sendAnew(
+  { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
+  { no }: Seller,
+  { trigger, id }: { trigger: string; id: string },
+): Promise<{ eventId: string; state: DeliveryState }> {
+  return db.write(async (tx) => {
+    const before = await findDelivery(tx, no, id);
+    if (before?.trigger !== trigger) throw notFound("delivery");
+    const replay = await replayDelivery(tx, before, deps.clock.now());
+    if (replay === "no_webhook") throw noWebhook(trigger);
+    if (replay === "due") tx.onCommit(() => signals.deliveries.announce());
+    return await findDelivery(tx, no, id) ?? before;
+  }, { seller: no });
+}
+
+/** No webhook is registered for the trigger. */
+export function noWebhook(trigger: string): ServiceError {
+  return notFound(`webhook; register one for ${trigger} first`);
+}
