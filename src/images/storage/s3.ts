@@ -26,9 +26,12 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 export class S3Store implements ImageStore {
   readonly #partFolder: string;
   readonly #client: S3Client;
+  readonly #pageKeys: number;
 
-  constructor(client: S3Client, partFolder: string) {
+  /** `pageKeys`: keys of a page of a listing, at most 1,000. */
+  constructor(client: S3Client, partFolder: string, pageKeys = 1_000) {
     this.#client = client;
+    this.#pageKeys = pageKeys;
     this.#partFolder = partFolder;
   }
 
@@ -142,7 +145,7 @@ export class S3Store implements ImageStore {
         "list-type": "2",
         // XML cannot hold every key.
         "encoding-type": "url",
-        "max-keys": "1000",
+        "max-keys": `${this.#pageKeys}`,
         prefix,
         ...start,
       },
