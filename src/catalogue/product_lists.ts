@@ -138,6 +138,55 @@ function holds(text: string) {
     sku.toLowerCase().includes(part) || title.toLowerCase().includes(part);
 }
 
+/** A place in a seller's list of deletions. */
+export interface DeletionPlace {
+  /** Unix milliseconds. */
+  deletedAt: number;
+  id: string;
+}
+
+/** A product that its seller deleted. */
+export interface Deletion extends DeletionPlace {
+  sku: string;
+}
+
+/**
+ * The products that the seller deleted at `since` or later, the oldest deletion
+ * first, up to `SCAN_ROWS` rows behind `after`. `text` is part of the SKU,
+ * whatever the case.
+ */
+export async function listDeletions(
+  sql: Sql,
+  sellerNo: number,
+  { since, text }: { since: number | null; text: string | null },
+  { after, limit }: { after: DeletionPlace | null; limit: number },
+): Promise<
+  { found: Deletion[]; next: DeletionPlace | null; scanned: number }
+> {
+  const most = text === null ? limit + 1 : SCAN_ROWS;
+  const rows = await sql.all<Deletion>(
+    `SELECT id, sku, deleted_at AS "deletedAt" FROM deleted_products
+     WHERE seller_no = ? AND deleted_at >= ? AND (deleted_at, id) > (?, ?)
+     ORDER BY deleted_at, id ${LIMIT}`,
+    [
+      sellerNo,
+      Math.max(since ?? 0, after?.deletedAt ?? 0),
+      after?.deletedAt ?? 0,
+      after?.id ?? BEFORE_ALL_IDS,
+      most,
+    ],
+  );
+  const part = text?.toLowerCase() ?? "";
+  const passing = rows.filter(({ sku }) => sku.toLowerCase().includes(part));
+  const found = passing.slice(0, limit);
+  const last = rows.length === most ? rows[most - 1] : null;
+  return {
+    found,
+    next: passing.length > limit ? found[limit - 1] : last,
+    scanned: text === null ? 0 : rows.length,
+  };
+}
+
 /** The seller of a product; another seller may get the name later. */
 export interface Owner {
   no: number;

@@ -78,8 +78,10 @@ function reviewNode(product: Product): XmlNode | undefined {
   };
 }
 
-export function tombstoneNode(tombstone: Tombstone): XmlNode {
-  const { owner, deletedAt, id, sku } = tombstone;
+/** A deleted product; with its seller in the operator's feed. */
+export function tombstoneNode(
+  { id, sku, deletedAt, owner }: Omit<Tombstone, "owner"> & { owner?: Owner },
+): XmlNode {
   return {
     ...ownerAttributes(owner),
     "@deleted_at": isoTime(deletedAt),

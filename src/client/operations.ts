@@ -367,8 +367,8 @@ export interface Operations {
       limit?: number;
       /** only what changed then or later; ISO 8601 */
       updated_since?: string;
-      /** only products with this status */
-      status?: "active" | "paused";
+      /** only products with this status; deleted: those that you deleted, the oldest deletion first, with their ids and SKUs */
+      status?: "active" | "paused" | "deleted";
       /** only products whose review has this state */
       review?: "pending" | "approved" | "rejected";
       /** only products with an image in this state */

@@ -258,7 +258,11 @@ export const TABLES = {
       change_no: "integer",
     },
     key: "seller_no, id",
-    indexes: { deleted_products_changes: "(change_no, id)" },
+    indexes: {
+      deleted_products_changes: "(change_no, id)",
+      // for the seller's own list
+      deleted_products_of_seller: "(seller_no, deleted_at, id)",
+    },
     kept: {
       bound:
         "one row for each product that was deleted, for the operator's feed",

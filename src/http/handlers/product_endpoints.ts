@@ -4,11 +4,14 @@ import {
   type ChangeCursor,
   changedProducts,
   type ChangePlace,
+  type DeletionPlace,
   FIRST_CHANGE,
+  listDeletions,
   listProducts as productPage,
   type ProductFilter,
   shownImages,
 } from "../../catalogue/product_lists.ts";
+import type { Status } from "../../catalogue/fields.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { productNode, tombstoneNode } from "../../catalogue/product_xml.ts";
 import type { Sql } from "../../database/db.ts";
@@ -29,7 +32,8 @@ import { QueryReader } from "../server/query.ts";
 import { updateAttribute } from "../../catalogue/attribute.ts";
 import { deleteProduct as deleteOne } from "../../catalogue/deletion.ts";
 import { FEED_EXAMPLE } from "../../contracts/examples.ts";
-import { endpoint } from "../server/route.ts";
+import type { Exchange } from "../server/exchange.ts";
+import { endpoint, type Reply } from "../server/route.ts";
 
 export const getProduct = endpoint({
   operation: "getProduct",
@@ -55,6 +59,9 @@ export const listProducts = endpoint({
   answers: ["products"],
 }, async (context) => {
   const reader = new QueryReader(context.query);
+  if (context.query.get(STATUS.name) === "deleted") {
+    return await listDeleted(context, reader);
+  }
   const place = {
     after: reader.idCursor(),
     limit: reader.limit(),
@@ -70,6 +77,59 @@ export const listProducts = endpoint({
     context.seller.no,
   );
   return { xml: { products: { product: list }, next } };
+});
+
+/** The list of deletions, whose `updated_since` is the time of deletion. */
+async function listDeleted(
+  context: Exchange,
+  reader: QueryReader,
+): Promise<Reply<"products">> {
+  const place = {
+    after: reader.cursor(DELETION_CURSOR),
+    limit: reader.limit(),
+  };
+  const filter = {
+    since: reader.read(UPDATED_SINCE),
+    text: reader.read(SEARCH) || null,
+  };
+  for (const { name } of [REVIEW, IMAGES]) {
+    if (!context.query.has(name)) continue;
+    reader.complain(
+      name,
+      "not_allowed",
+      "does not go with status=deleted; leave it out.",
+    );
+  }
+  reader.finish();
+  const { seller } = context;
+  const { list, next } = await readPage(
+    context,
+    "product",
+    place,
+    async (sql, after, limit) => {
+      const { found, ...step } = await listDeletions(sql, seller.no, filter, {
+        after,
+        limit,
+      });
+      const entries = found.map((deletion) => ({
+        node: tombstoneNode(deletion),
+        cursor: deletion,
+      }));
+      return { entries, ...step };
+    },
+    seller.no,
+  );
+  return {
+    xml: {
+      products: { product: list },
+      next: next && DELETION_CURSOR.write(next),
+    },
+  };
+}
+
+const DELETION_CURSOR = cursor<DeletionPlace>({
+  deletedAt: number(/\d{1,16}/y),
+  id: ID,
 });
 
 async function readProducts(
@@ -89,7 +149,7 @@ async function readProducts(
 
 function readFilter(reader: QueryReader): ProductFilter {
   return {
-    status: reader.read(STATUS),
+    status: reader.read(STATUS) as Status | null,
     review: reader.read(REVIEW),
     updatedSince: reader.read(UPDATED_SINCE),
     text: reader.read(SEARCH) || null,

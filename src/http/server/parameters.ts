@@ -108,8 +108,9 @@ export const SEARCH: QueryParameter<string> = {
 };
 export const STATUS = word(
   "status",
-  STATUSES,
-  "only products with this status",
+  [...STATUSES, "deleted"],
+  "only products with this status; deleted: those that you deleted, the " +
+    "oldest deletion first, with their ids and SKUs",
 );
 export const REVIEW = word(
   "review",

@@ -290,6 +290,90 @@ contract.test("a page looks at a bounded number of rows and still misses none", 
   assertEquals([paused.entries.length, paused.pages], [0, 3]);
 });
 
+contract.test("deletions: the oldest first, by time and SKU, page by page, as often as a SKU went", async () => {
+  let now = Date.parse("2096-11-20T08:00:00Z");
+  const { systemClock } = await import("../../../src/deps.ts");
+  await using app = await boot({
+    deps: { clock: { ...systemClock, now: () => now } },
+  });
+  const other = await app.addSeller("other");
+  const remove = async (sku: string) => {
+    const path = `${PRODUCTS}/${encodeURIComponent(sku)}`;
+    const { status } = await app.call(path, { method: "DELETE" });
+    assertEquals(status, 200);
+  };
+  const names = ["B-1", "Ä-2", "C-3", "D-4"];
+  await app.upload([...names, "STAYS"].map((sku) => product(sku)).join(""));
+  for (const sku of names) {
+    await remove(sku);
+    now += 60_000;
+  }
+  await app.upload(product("B-1"));
+  await remove("B-1");
+  const found = async (query: string) =>
+    skus(
+      (await readAll(app, `${PRODUCTS}?status=deleted&${query}`, "products"))
+        .entries,
+    );
+  assertEquals(await found(""), "B-1 Ä-2 C-3 D-4 B-1");
+  assertEquals(await found("limit=1"), "B-1 Ä-2 C-3 D-4 B-1");
+  assertEquals(
+    await found("updated_since=2096-11-20T08:02:00Z"),
+    "C-3 D-4 B-1",
+  );
+  assertEquals(await found("q=b-"), "B-1 B-1");
+  assertEquals(await found("q=%C3%A4&limit=1"), "Ä-2");
+  const one = await app.call(`${PRODUCTS}?status=deleted&limit=1`);
+  const [shown] = child(one.xml, "products").children;
+  assertEquals({ ...shown.attributes }, {
+    deleted_at: "2096-11-20T08:00:00.000Z",
+  });
+  assertEquals(shown.children.map(({ name }) => name), ["id", "sku"]);
+  const theirs = await app.call(`${PRODUCTS}?status=deleted`, { key: other });
+  assertEquals(child(theirs.xml, "products").children, []);
+  const wrong = await app.call(
+    `${PRODUCTS}?status=deleted&review=pending&images=failed&after=${
+      valueOf(shown, "id")
+    }`,
+  );
+  assertEquals(wrong.status, 422);
+  assertEquals(
+    detailsOf(wrong).map(({ field, code }) => `${field} ${code}`),
+    ["after not_allowed", "review not_allowed", "images not_allowed"],
+  );
+});
+
+contract.test("deletions: a search looks at a bounded number of rows and still misses none", async () => {
+  await using app = await boot();
+  const total = 2 * SCAN_LIMIT + 3;
+  await app.app.db.write((tx) =>
+    tx.runMany(
+      `INSERT INTO deleted_products
+         (seller_no, id, seller_id, seller_name, sku, deleted_at, change_no)
+       VALUES (?, ?, 'x', 'acme', ?, ?, 0)`,
+      Array.from({ length: total }, (_, i) => [
+        app.sellerNo,
+        `ffffffff-0000-7000-8000-${`${i}`.padStart(12, "0")}`,
+        `S-${i}`,
+        i >> 3,
+      ]),
+      1,
+    )
+  );
+  const path = `${PRODUCTS}?status=deleted&q=s-${total - 1}`;
+  const { entries, pages } = await readAll(app, path, "products");
+  assertEquals([skus(entries), pages], [`S-${total - 1}`, 3]);
+  const all = await readAll(
+    app,
+    `${PRODUCTS}?status=deleted&limit=250`,
+    "products",
+  );
+  assertEquals(
+    new Set(all.entries.map((one) => valueOf(one, "sku"))).size,
+    total,
+  );
+});
+
 contract.test("recent transactions: the newest first, with counters, page by page", async () => {
   await using app = await boot();
   const ids: string[] = [];
