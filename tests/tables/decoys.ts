@@ -827,7 +827,8 @@ export const DECOYS: readonly Decoy[] = [
           for (const field of ["price", "currency", "compare_at_price"]) {
             if (wants.has(field)) {
               wants.set(field, {
-                texts: field === "compare_at_price"
+                // A price in a sale may stand beside it.
+                texts: field === "compare_at_price" || product.former !== null
                   ? wants.get(field)!.texts
                   : [],
                 none: true,

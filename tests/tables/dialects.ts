@@ -4,8 +4,13 @@ import { genericGrid } from "./generic.ts";
 import type { Grid } from "./grid.ts";
 import { SHOPS } from "./shops.ts";
 
+/** Programs of which the page knows no columns by heart. */
+const NO_PRESET = ["Fortnox", "JTL", "Amazon", "eBay", "Etsy", "Squarespace"];
+
 export function gridOf(draws: Draws): Grid {
   if (draws.chance(0.65)) return genericGrid(draws);
   const grid = draws.of(SHOPS)(draws);
-  return grid.features[0] === "Fortnox" ? grid : { ...grid, isKnown: true };
+  return NO_PRESET.includes(grid.features[0])
+    ? grid
+    : { ...grid, isKnown: true };
 }

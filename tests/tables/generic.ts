@@ -426,6 +426,8 @@ function groupOf(name: string): string {
     ? "quantity"
     : /price|sale|\bnet\b|cost|VAT/.test(name)
     ? "price"
+    : /brand/.test(name)
+    ? "brand"
     : name;
 }
 

@@ -34,6 +34,10 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
   ["SKU;Preis;Aktionspreis;Aktion aktiv\nA;12,90;9,90;nein", {
     price: { amount: "12.90" },
   }],
+  [
+    "SKU;Compare at price;Retail incl. VAT\nA;15.00;9.99",
+    "Compare at price would be the price",
+  ],
   // "actief" is no sale.
   ["SKU;Prijs;Aanbiedingsprijs;Actief\nA;12,90;9,90;0", {
     price: { amount: "9.90" },

@@ -1163,6 +1163,227 @@ function fortnox(draws: Draws): Grid {
   ], { features: ["Fortnox"], writing: { delimiter: ";" } });
 }
 
+function jtl(draws: Draws): Grid {
+  const catalogue = catalogueOf(draws);
+  const money = (hundredths: number) => point(hundredths).replace(".", ",");
+  return flat(catalogue, [
+    { name: "Artikelnummer", states: ["sku"], of: ({ sku }) => sku },
+    { name: "HAN", of: ({ mpn }) => mpn },
+    { name: "GTIN", states: ["gtin"], of: ({ gtin }) => gtin },
+    { name: "Artikelname", states: ["title"], of: ({ title }) => title },
+    {
+      name: "Netto-VK",
+      of: ({ price }) => money(Math.round(price / 1.19)),
+    },
+    { name: "Brutto-VK", states: ["price"], of: ({ price }) => money(price) },
+    {
+      name: "UVP",
+      states: ["compare_at_price"],
+      of: ({ former }) => former === null ? "0,00" : money(former),
+    },
+    { name: "Durchschnittlicher Einkaufspreis (netto)", of: () => "3,00" },
+    {
+      name: "Steuersatz in %",
+      states: ["vat_rate"],
+      of: ({ vat }) => `${vat}`.replace(".", ","),
+    },
+    {
+      name: "Lagerbestand Gesamt",
+      of: ({ quantity }) => `${quantity + 2}`,
+    },
+    { name: "Bestand in Aufträgen", of: () => "2" },
+    {
+      name: "Verfügbarer Bestand",
+      states: ["quantity"],
+      of: ({ quantity }) => `${quantity}`,
+    },
+    { name: "Mindestlagerbestand", of: () => "0" },
+    { name: "Hersteller", states: ["brand"], of: ({ brand }) => brand },
+    {
+      name: "Versandgewicht (kg)",
+      states: ["weight"],
+      of: ({ grams }) => `${grams / 1000}`.replace(".", ","),
+    },
+    { name: "Kategorie Ebene 1", of: () => "Alle" },
+    {
+      name: "Aktiv",
+      states: ["status"],
+      of: ({ active }) => active ? "Y" : "N",
+    },
+    {
+      name: "Beschreibung",
+      states: ["description"],
+      of: ({ description }) => html(description),
+    },
+    { name: "Kurzbeschreibung", of: () => "<p>kurz</p>" },
+  ], { features: ["JTL"], writing: { delimiter: ";" } });
+}
+
+function amazon(draws: Draws): Grid {
+  const catalogue = catalogueOf(draws);
+  return flat(catalogue, [
+    { name: "item-name", states: ["title"], of: ({ title }) => title },
+    {
+      name: "item-description",
+      states: ["description"],
+      of: ({ description }) => description.replaceAll("\n", " "),
+    },
+    { name: "listing-id", of: (_, row) => `0101XYZ${row}` },
+    { name: "seller-sku", states: ["sku"], of: ({ sku }) => sku },
+    { name: "price", states: ["price"], of: ({ price }) => point(price) },
+    {
+      name: "quantity",
+      states: ["quantity"],
+      of: ({ quantity }) => `${quantity}`,
+    },
+    { name: "open-date", of: () => "2024-02-03 16:06:50 PST" },
+    { name: "image-url", of: () => "" },
+    { name: "item-is-marketplace", of: () => "y" },
+    { name: "product-id-type", of: () => "1" },
+    { name: "item-condition", of: () => "11" },
+    { name: "asin1", of: (_, row) => `B00X${1000 + row}` },
+    { name: "will-ship-internationally", of: () => "" },
+    { name: "product-id", of: (_, row) => `B00X${1000 + row}` },
+    { name: "pending-quantity", of: () => "0" },
+    { name: "fulfillment-channel", of: () => "DEFAULT" },
+    {
+      name: "status",
+      states: ["status"],
+      of: ({ active }) => active ? "Active" : "Inactive",
+    },
+  ], { features: ["Amazon"], writing: { delimiter: "\t", quotes: "none" } });
+}
+
+function ebay(draws: Draws): Grid {
+  const catalogue = catalogueOf(draws);
+  return flat(catalogue, [
+    { name: "Item number", of: (_, row) => `2550001${row}` },
+    { name: "Title", states: ["title"], of: ({ title }) => title },
+    { name: "Variation details", of: () => "" },
+    { name: "Custom label (SKU)", states: ["sku"], of: ({ sku }) => sku },
+    {
+      name: "Available quantity",
+      states: ["quantity"],
+      of: ({ quantity }) => `${quantity}`,
+    },
+    { name: "Format", of: () => "FIXED_PRICE" },
+    { name: "Currency", states: ["currency"], of: ({ currency }) => currency },
+    { name: "Start price", states: ["price"], of: ({ price }) => point(price) },
+    { name: "Auction Buy It Now price", of: () => "" },
+    { name: "Reserve price", of: () => "" },
+    { name: "Sold quantity", of: (_, row) => `${row}` },
+    { name: "Watchers", of: () => "3" },
+    { name: "Condition", states: ["condition"], of: () => "NEW" },
+    { name: "P:UPC", of: () => "" },
+    { name: "P:EAN", states: ["gtin"], of: ({ gtin }) => gtin },
+  ], {
+    features: ["eBay"],
+    change: (_, wants) => void wants.set("condition", { texts: ["new"] }),
+  });
+}
+
+function etsy(draws: Draws): Grid {
+  const catalogue = catalogueOf(draws);
+  return flat(catalogue, [
+    { name: "TITLE", states: ["title"], of: ({ title }) => title },
+    {
+      name: "DESCRIPTION",
+      states: ["description"],
+      of: ({ description }) => description,
+    },
+    { name: "PRICE", states: ["price"], of: ({ price }) => point(price) },
+    {
+      name: "CURRENCY_CODE",
+      states: ["currency"],
+      of: ({ currency }) => currency,
+    },
+    {
+      name: "QUANTITY",
+      states: ["quantity"],
+      of: ({ quantity }) => `${quantity}`,
+    },
+    { name: "TAGS", of: () => "a,b" },
+    { name: "MATERIALS", of: () => "oak" },
+    { name: "IMAGE1", states: ["images"], of: ({ images }) => images[0] },
+    { name: "IMAGE2", states: ["images"], of: ({ images }) => images[1] ?? "" },
+    { name: "IMAGE3", states: ["images"], of: ({ images }) => images[2] ?? "" },
+    { name: "VARIATION 1 TYPE", of: () => "" },
+    { name: "VARIATION 1 NAME", of: () => "" },
+    { name: "VARIATION 1 VALUES", of: () => "" },
+    { name: "SKU", states: ["sku"], of: ({ sku }) => sku },
+  ], { features: ["Etsy"] });
+}
+
+function squarespace(draws: Draws): Grid {
+  const catalogue = catalogueOf(draws);
+  const isOff = (row: number) => row % 3 === 1;
+  return flat(catalogue, [
+    { name: "Product ID [Non Editable]", of: (_, row) => `5f${row}` },
+    { name: "Variant ID [Non Editable]", of: (_, row) => `6f${row}` },
+    { name: "Product Type [Non Editable]", of: () => "PHYSICAL" },
+    { name: "Product Page", of: () => "shop" },
+    { name: "Product URL", of: (_, row) => `p-${row}` },
+    { name: "Title", states: ["title"], of: ({ title }) => title },
+    {
+      name: "Description",
+      states: ["description"],
+      of: ({ description }) => html(description),
+    },
+    { name: "SKU", states: ["sku"], of: ({ sku }) => sku },
+    { name: "Option Name 1", of: () => "" },
+    { name: "Option Value 1", of: () => "" },
+    {
+      name: "Price",
+      states: ["price", "compare_at_price"],
+      of: ({ price, former }) => point(former ?? price),
+    },
+    {
+      name: "Sale Price",
+      states: ["price", "compare_at_price"],
+      of: ({ price, former }, row) =>
+        former !== null ? point(price) : isOff(row) ? "1.00" : "0.00",
+    },
+    {
+      name: "On Sale",
+      states: [],
+      of: ({ former }) => former === null ? "No" : "Yes",
+    },
+    {
+      name: "Stock",
+      states: ["quantity"],
+      of: ({ quantity }, row) => isOff(row) ? "Unlimited" : `${quantity}`,
+    },
+    {
+      name: "Categories",
+      states: ["categories"],
+      of: ({ categories }) => categories[0].replace(" > ", "/"),
+    },
+    { name: "Tags", of: () => "a, b" },
+    {
+      name: "Weight",
+      states: ["weight"],
+      of: ({ grams }) => `${grams / 1000}`,
+    },
+    { name: "Length", of: () => "0" },
+    {
+      name: "Visible",
+      states: ["status"],
+      of: ({ active }) => active ? "Yes" : "No",
+    },
+    {
+      name: "Hosted Image URLs",
+      states: ["images"],
+      of: ({ images }) => images.join(" "),
+    },
+  ], {
+    features: ["Squarespace"],
+    change: ({ categories }, wants, row) => {
+      wants.set("categories", { texts: [categories[0].replace(" > ", "/")] });
+      if (isOff(row)) wants.set("quantity", none);
+    },
+  });
+}
+
 export const SHOPS: readonly ((draws: Draws) => Grid)[] = [
   shopify,
   shopify,
@@ -1179,4 +1400,9 @@ export const SHOPS: readonly ((draws: Draws) => Grid)[] = [
   google,
   wix,
   fortnox,
+  jtl,
+  amazon,
+  ebay,
+  etsy,
+  squarespace,
 ];

@@ -334,7 +334,8 @@ function recommendedQuestions(
   const isInstead = column >= 0 && besideOf(name) !== "" &&
     presetOf(table.header) === undefined &&
     table.header.some((other, i) =>
-      targets[i] === "" && targetByName(other) === null && isOfPrice(other) &&
+      targets[i] === "" && targetByName(other) === null &&
+      (isOfPrice(other) || vatFlagOf(other) !== null) &&
       valuesIn(table.rows, i).some(isNumber)
     );
   const isAsked = isRecommended(name ?? "") || isGuessed || isInstead;

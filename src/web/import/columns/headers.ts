@@ -285,7 +285,7 @@ export function isSalePrice(name: string): boolean {
 
 /** Whether a name is that of prices that a maker recommends, or of former ones. */
 export function isRecommended(name: string): boolean {
-  return /uvp|rrp|msrp|recom|rekom|conseil|advies|katalog|old|alter|statt|streich|tidigare|barre|ancien|anterior|tachado|stara|obnizk|oude|vanprijs/
+  return /uvp|rrp|msrp|compare|recom|rekom|conseil|advies|katalog|old|alter|statt|streich|tidigare|barre|ancien|anterior|tachado|stara|obnizk|oude|vanprijs/
     .test(squeezed(name));
 }
 
