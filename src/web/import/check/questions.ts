@@ -223,7 +223,7 @@ function isKnownRate(text: string): boolean {
 function taxQuestions(table: Table, mapping: Mapping): Question[] {
   const column = mapping.targets.indexOf("vat_rate");
   if (column < 0) return [];
-  const rates = valuesIn(table.rows, column).sort();
+  const rates = valuesIn(table.rows, column).toSorted();
   const name = nameOf(table, column);
   if (rates.length > RATES) {
     return [{
@@ -437,7 +437,7 @@ function codeQuestions(
     values.every((value) => Number(value) <= HIGHEST_CODE);
   return !isAsked ? [] : [{
     text: `${nameOf(table, column)} is ${
-      values.sort().slice(0, 3).join(", ")
+      values.toSorted().slice(0, 3).join(", ")
     }: are these numbers of pieces, or codes?`,
     answers: [
       { label: "Pieces" },
@@ -471,9 +471,12 @@ function dashQuestions(table: Table, { targets }: Mapping): Question[] {
 function netQuestions(table: Table, { targets }: Mapping): Question[] {
   const { rows } = table;
   const prices = [...targets.keys()].filter((i) => isPrice(targets[i]));
+  const isEmpty = (cell: string) => cell === "";
   const found = [...rows.keys()].filter((row) => {
-    const [text, ...more] = rows[row].filter(Boolean);
-    return more.length === 0 && text.includes(" ") && isNetRemark(text);
+    const cells = rows[row];
+    const at = cells.findIndex((cell) => cell !== "");
+    return at >= 0 && cells[at].includes(" ") &&
+      cells.slice(at + 1).every(isEmpty) && isNetRemark(cells[at]);
   });
   if (found.length === 0 || prices.length === 0) return [];
   const without = withoutRows(table, found).table;

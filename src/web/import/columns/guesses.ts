@@ -9,12 +9,26 @@ const LOOKED_AT = 200;
 /** With fewer, values of another kind may look so by chance. */
 const ENOUGH = 3;
 
+type Rows = readonly (readonly string[])[];
+
+/** What was found of rows; many ask for the same column of 100,000 rows. */
+const known = new WeakMap<Rows, Map<string, readonly string[]>>();
+
 /** Values of a column, without repetitions and without empty ones. */
 export function valuesIn(
-  rows: readonly (readonly string[])[],
+  rows: Rows,
   column: number,
   most = LOOKED_AT,
-): string[] {
+): readonly string[] {
+  const ofRows = known.get(rows) ?? new Map<string, readonly string[]>();
+  known.set(rows, ofRows);
+  const key = `${column} ${most}`;
+  const values = ofRows.get(key) ?? valuesOfColumn(rows, column, most);
+  ofRows.set(key, values);
+  return values;
+}
+
+function valuesOfColumn(rows: Rows, column: number, most: number): string[] {
   const found = new Set<string>();
   for (const row of rows) {
     if (row[column] !== "") found.add(row[column]);
