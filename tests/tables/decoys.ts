@@ -820,7 +820,7 @@ export const DECOYS: readonly Decoy[] = [
             "n/a",
             "12,90 - 15,90",
             "-",
-          ])
+          ]).replaceAll(",", sketch.numbers.point)
           : cell(product, row);
       sketch.wants.push((product, wants) => {
         if (sketch.products.indexOf(product) % 4 === 1) {
