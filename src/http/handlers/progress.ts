@@ -83,7 +83,7 @@ export async function streamProgress<T>(
     cancel: leave,
   }, { highWaterMark: 0 });
   return {
-    body: { stream: body, keeps: EVENT_BYTES },
+    body: { stream: body, keeps: EVENT_BYTES, checksKey: true },
     headers: {
       "Content-Type": `${EVENTS}; charset=utf-8`,
     },

@@ -82,6 +82,8 @@ export interface Streamed {
   stream: ReadableStream<Uint8Array>;
   /** Bytes that its source keeps in memory at most, the next part included. */
   keeps: number;
+  /** The source ends when the key is no longer valid, while it makes a part. */
+  checksKey?: boolean;
 }
 
 export class BodySender {
@@ -161,8 +163,8 @@ export class BodySender {
    * stream was cancelled.
    */
   pace(
-    { stream, keeps }: Streamed,
-    reader: Reader,
+    { stream, keeps, checksKey = false }: Streamed,
+    { checkKey, ...reader }: Reader,
   ): ReadableStream<Uint8Array> {
     try {
       this.checkRoom(reader.owner);
@@ -170,7 +172,11 @@ export class BodySender {
       stream.cancel().catch(() => {});
       throw error;
     }
-    return this.#track(this.#paced(stream), reader, keeps);
+    const sending = this.#paced(stream);
+    const check = async () => {
+      if (!checksKey || sending.waitsForReader) await checkKey();
+    };
+    return this.#track(sending, { ...reader, checkKey: check }, keeps);
   }
 
   #track(

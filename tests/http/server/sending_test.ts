@@ -231,6 +231,35 @@ Deno.test("a body is cut off within a second after its key is revoked", async ()
   }
 });
 
+Deno.test("a source that checks the key ends its body itself, if the reader waits for it", async () => {
+  const bench = new Bench();
+  let end = () => {};
+  const source = (parts: number) =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (parts-- > 0) return controller.enqueue(new Uint8Array(3));
+        end = () => controller.close();
+        return new Promise(() => {});
+      },
+    }, { highWaterMark: 0 });
+  const [waiting, idle] = [1, 9].map((parts) =>
+    bench.sender.pace(
+      { stream: source(parts), keeps: 1, checksKey: true },
+      bench.reader("a"),
+    )
+  );
+  const read = lengthOf(waiting);
+  await settle();
+  bench.revoked = new ServiceError("unauthorized", "revoked");
+  for (let n = 0; n < 5; n++) {
+    bench.clock.advance(200);
+    await settle();
+  }
+  assertEquals(await brokenAt(idle), [0, "unauthorized"]);
+  end();
+  assertEquals(await read, 3);
+});
+
 Deno.test("a source that fails breaks the body, and the reason is logged", async () => {
   const bench = new Bench();
   let pulls = 0;
