@@ -5,7 +5,7 @@
  */
 import type { SellerKeys } from "../catalogue/product_rows.ts";
 import { removeProducts } from "../catalogue/removal.ts";
-import type { Db, Sql, Tx } from "../database/db.ts";
+import type { Db, ReadWrite, Sql, Tx } from "../database/db.ts";
 import { belongsToOthers, deleteOwn } from "../database/old_rows.ts";
 import { type Going, SCHEMA, type TableName } from "../database/schema.ts";
 import { markUnnamed } from "../images/retention.ts";
@@ -56,7 +56,7 @@ const LAST: readonly Portion[] = going("last");
  * server is away holds up no other.
  */
 export function sweepRemovedSellers(
-  { db }: { db: Pick<Db, "read" | "write"> },
+  { db }: { db: Pick<Db, "read" | "write" | "of"> },
 ): AsyncGenerator<number, void> {
   const next = (after?: SellerKeys) =>
     db.read((sql) =>
@@ -69,17 +69,15 @@ export function sweepRemovedSellers(
 }
 
 async function* removeRows(
-  db: Pick<Db, "write">,
+  db: Pick<Db, "write" | "of">,
   seller: SellerKeys,
 ): AsyncGenerator<number, void> {
-  const { id } = seller;
-  const options = { owner: id, order: `removal ${id}`, heavy: true };
-  const inPortions = (portion: Portion, sellerNo: number | null) =>
-    untilNone(() =>
-      db.write((tx) => portion(tx, seller), { ...options, seller: sellerNo })
-    );
-  for (const portion of PORTIONS) yield* inPortions(portion, seller.no);
-  for (const portion of LAST) yield* inPortions(portion, null);
+  const options = { order: `removal ${seller.id}`, heavy: true };
+  const inPortions = (rows: Pick<ReadWrite, "write">, portion: Portion) =>
+    untilNone(() => rows.write((tx) => portion(tx, seller), options));
+  const own = db.of(seller.no);
+  for (const portion of PORTIONS) yield* inPortions(own, portion);
+  for (const portion of LAST) yield* inPortions(db, portion);
 }
 
 /** How much a seller has, by table. */

@@ -63,7 +63,7 @@ export async function updateAttribute(
     kind: "attributes",
     key: `${String(seller.no).padStart(16, "0")} ${skuOrId}`,
   };
-  await db.write(async (tx) => {
+  await db.of(seller.no).write(async (tx) => {
     const current = await lockGroup(tx, seller.no, skuOrId, group);
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
@@ -84,7 +84,7 @@ export async function updateAttribute(
     const { policy, before } = review;
     const after = { ...before, [field]: fields[field] };
     await reviewChanges(tx, seller.no, policy, [{ before, after }]);
-  }, { seller: seller.no, owner: seller.id, shared, changes: true });
+  }, { shared, changes: true });
 }
 
 interface ReadUpdate {

@@ -59,14 +59,14 @@ export async function findUnnamed(
       { owner: seller.id },
       () => {
         begun = clock.monotonic();
-        return db.read(
+        return db.of(seller.no).read(
           (sql) =>
             sql.all<{ id: string; sku: string; quantity: number | null }>(
               `SELECT id, sku, quantity FROM products
                WHERE seller_no = ? AND id > ? ORDER BY id ${LIMIT}`,
               [seller.no, from, READ_AT_ONCE],
             ),
-          { single: true, seller: seller.no },
+          { single: true },
         );
       },
     );

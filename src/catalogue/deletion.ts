@@ -13,11 +13,11 @@ export async function deleteProduct(
   { db }: Services,
   { seller, skuOrId }: { seller: Seller; skuOrId: string },
 ): Promise<void> {
-  await db.write(async (tx) => {
+  await db.of(seller.no).write(async (tx) => {
     const before = await lockBySkuOrId(tx, seller.no, skuOrId);
     if (before === null) throw notFound("product");
     const changes = [rowChange({ before, after: null })];
     await linkImages(tx, seller.no, changes, new Map());
     await writeProducts(tx, seller, changes, null);
-  }, { seller: seller.no, owner: seller.id, changes: true });
+  }, { changes: true });
 }

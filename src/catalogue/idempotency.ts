@@ -88,11 +88,8 @@ export async function whileFree<T>(
   }
   keysInProgress.add(name);
   try {
-    const used = await db.read(
+    const used = await db.of(seller.no).read(
       (sql) => findUsedKey(sql, seller.no, key, deps.clock.now()),
-      {
-        seller: seller.no,
-      },
     );
     await deps.maybe?.("key looked up");
     return await work(used);

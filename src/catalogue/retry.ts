@@ -15,7 +15,7 @@ export function retryUpload(
   transactionId: string,
   importId: string | null = null,
 ): Promise<number> {
-  return db.write(async (tx) => {
+  return db.of(seller.no).write(async (tx) => {
     if (importId === null) await readTransaction(tx, seller.no, transactionId);
     const references = await retryImages(
       tx,
@@ -32,5 +32,5 @@ export function retryUpload(
     }
     return references;
     // Two retries of one upload would count its failed images twice.
-  }, { seller: seller.no, owner: seller.id, order: `retry ${transactionId}` });
+  }, { order: `retry ${transactionId}` });
 }

@@ -73,9 +73,7 @@ export async function undoTransaction(
     body: [],
     again: firstAnswer,
     carryOut: (use) =>
-      db.write((tx) => storeUndo(tx, services, undo, use), {
-        seller: seller.no,
-        owner: seller.id,
+      db.of(seller.no).write((tx) => storeUndo(tx, services, undo, use), {
         order: `undo ${undo.transactionId}`,
         heavy: true,
         changes: true,
@@ -182,8 +180,7 @@ export async function tryUndo(
 ): Promise<UndoPlan> {
   const { db, config } = services;
   const { seller } = undone;
-  const read: ReadOnce = (fn) =>
-    inTurn(() => db.read(fn, { seller: seller.no }));
+  const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
   const draft = await readUndoDraft(read, services, undone, inTurn);
   const wanted = { seller, ...await inSteps(namedByUndo(draft), inTurn) };
   return await plannedUndo(

@@ -150,8 +150,7 @@ async function carryThrough(
     const wanted = { seller, ...namedBy(draft.document, draft.unnamed) };
     const inTurn: InTurn = (step) =>
       services.heavy.run({ owner: seller.id }, step);
-    const read: ReadOnce = (fn) =>
-      inTurn(() => db.read(fn, { seller: seller.no }));
+    const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
     const plan = await inSpan("upload.plan", async () => {
       const loaded = await loadInSteps(read, config, wanted);
       return await planned(draft, loaded, inTurn);
@@ -163,13 +162,12 @@ async function carryThrough(
     };
   }
   const write = (tx: Tx) => store(tx, services, upload, draft, use);
-  const options = {
-    seller: seller.no,
-    owner: seller.id,
-    heavy,
-    changes: true,
-  };
-  return await inPhase(services, "write", () => db.write(write, options));
+  const options = { heavy, changes: true };
+  return await inPhase(
+    services,
+    "write",
+    () => db.of(seller.no).write(write, options),
+  );
 }
 
 /** Decodes the document, which empties the body, and probes its image URLs. */

@@ -221,9 +221,9 @@ async function replayOne(
   const delivery = await db.read((sql) => findDelivery(sql, null, sent));
   if (delivery === undefined) throw unknownDelivery(sent);
   const { id, seller, trigger, state } = delivery;
-  const replay = await db.write((tx) => replayDelivery(tx, delivery, now), {
-    seller: delivery.sellerNo,
-  });
+  const replay = await db.of(delivery.sellerNo).write((tx) =>
+    replayDelivery(tx, delivery, now)
+  );
   switch (replay) {
     case "due":
       return print(`replayed: ${id}`);
@@ -258,11 +258,11 @@ async function replayAll(
     );
     if (found.length === 0) return counts;
     for (const [seller, own] of bySeller(found)) {
-      const replays = await db.write(async (tx) => {
+      const replays = await db.of(seller).write(async (tx) => {
         const replays: Replay[] = [];
         for (const key of own) replays.push(await replayDelivery(tx, key, now));
         return replays;
-      }, { seller });
+      });
       for (const replay of replays) counts[replay]++;
     }
     after = found[found.length - 1].id;

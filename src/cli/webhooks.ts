@@ -95,7 +95,7 @@ async function recover(context: CommandContext): Promise<void> {
     const seller = await sellerOf(db, flags);
     const recovered = await recoverDeliveries(
       { db, deps, signals: newSignals() },
-      { sellerId: seller.id, sellerNo: seller.no, trigger, period },
+      { sellerNo: seller.no, trigger, period },
     );
     if (recovered === null) throw noWebhook(seller, trigger);
     const { queued, held } = recovered;

@@ -234,18 +234,9 @@ export interface ReadOptions {
    * transaction: that spares two statements. A second one fails.
    */
   single?: boolean;
-  /** The number of the seller whose rows it reads; null: of several. */
-  seller?: number | null;
 }
 
 export interface WriteOptions {
-  /**
-   * On an engine with one writer, heavy writes of several owners take turns; on
-   * one with several, few of an owner run at the same time.
-   */
-  owner?: string;
-  /** The number of the seller whose rows it changes; null: of several. */
-  seller?: number | null;
   /** Writes of one `order` run one after the other, in every process. */
   order?: string;
   /** May share a transaction with other writes. */
@@ -254,6 +245,12 @@ export interface WriteOptions {
   heavy?: boolean;
   /** Changes what products show: its numbers are fetched beforehand. */
   changes?: boolean;
+  /**
+   * Of a seller's database: writes of this name do not wait for the seller's
+   * other writes. On an engine with one writer, heavy writes of several queues
+   * take turns; on one with several, few of a queue run at the same time.
+   */
+  queue?: string;
 }
 
 /**
@@ -271,7 +268,7 @@ export interface Shared {
 
 /** Options of maintenance writes: one at a time, with low priority. */
 export const MAINTENANCE: WriteOptions = {
-  owner: "maintenance",
+  queue: "maintenance",
   order: "maintenance",
   heavy: true,
 };
@@ -305,7 +302,7 @@ export const NO_METER: DbMeter = {
 };
 
 /** The sellers whose rows are on one server. */
-export type Part = Pick<Db, "read" | "write">;
+export type Part = ReadWrite;
 
 /** One of the servers that hold rows of sellers. */
 export interface DbServer {
@@ -332,8 +329,8 @@ export interface Spread {
   locate(sellerNo: number): Promise<DbServer | null>;
 }
 
-/** A database on either engine; its failures are `DbError`s. */
-export interface Db extends Holder {
+/** Reads and writes of rows: those of one seller, or of any. */
+export interface ReadWrite {
   /**
    * Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`, which can
    * be used until `fn` has ended.
@@ -367,6 +364,17 @@ export interface Db extends Holder {
     fn: (tx: Tx) => Promise<T>,
     options?: WriteOptions,
   ): Promise<T>;
+}
+
+/** A database on either engine; its failures are `DbError`s. */
+export interface Db extends ReadWrite, Holder {
+  /**
+   * The database for what is about one seller: its statements concern no rows of
+   * other sellers. Few of its writes run at the same time, so that a busy seller
+   * does not delay the others. A database that is not bound to a seller is for
+   * what is about several sellers, or about none.
+   */
+  of(sellerNo: number): ReadWrite;
   /** Nothing where there is one server. */
   readonly spread?: Spread;
   /** Wake-ups for other processes; null if they can only poll. */
@@ -470,7 +478,7 @@ export function inReach<T extends { sellerNo: number }>(
 }
 
 /** A database that may have parts. */
-export type InParts = Pick<Db, "read" | "write" | "spread">;
+export type InParts = ReadWrite & Pick<Db, "spread">;
 
 /** The parts whose server can be reached; itself, where there is one server. */
 export function partsOf(db: InParts): readonly Part[] {

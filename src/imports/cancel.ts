@@ -19,8 +19,8 @@ export async function cancelImport(
   seller: Seller,
   importId: string,
 ): Promise<void> {
-  const owner = { seller: seller.no, owner: seller.id };
-  const deleted = await db.write(async (tx) => {
+  const own = db.of(seller.no);
+  const deleted = await own.write(async (tx) => {
     const row = await findImport(tx, seller.no, importId, true);
     if (row === null) throw notFound("import");
     const key = { sellerNo: seller.no, importId: row.id };
@@ -41,11 +41,11 @@ export async function cancelImport(
       signals.imports.announce();
     });
     return null;
-  }, owner);
+  });
   if (deleted === null) return;
   await deps.maybe?.("import deleted in part");
   try {
-    while (await db.write((tx) => deleteImport(tx, deleted), owner) > 0) {
+    while (await own.write((tx) => deleteImport(tx, deleted)) > 0) {
       continue;
     }
   } catch (error) {

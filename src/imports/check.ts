@@ -58,7 +58,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   const known = [...document.problems, ...imageProblems(document, probed)];
   const acceptValid = row.accept_valid === 1;
   const wanted = { seller, ...namedBy(document) };
-  const { plan, loaded } = await db.read(async (sql) => {
+  const { plan, loaded } = await db.of(seller.no).read(async (sql) => {
     const loaded = await load(sql, config, wanted);
     const before = await usedBefore(sql, job, document, loaded);
     const { limit, used } = loaded.quota;
@@ -66,7 +66,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
     const draft = { document, known, acceptValid, before };
     const plan = await planned(draft, { ...loaded, quota }, atOnce);
     return { plan, loaded };
-  }, { seller: seller.no });
+  });
   const refused = plan.products.filter((each) => each.result === "refused");
   const { yieldToIo } = services.deps;
   const read = { document, locate };
@@ -78,7 +78,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   const counts = countsOf(plan.products);
   const versions = versionsOf(probed);
   const isLast = part.part === row.parts - 1;
-  await db.write(async (tx) => {
+  await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
     await setChecked(tx, key, part.part, { versions, results });
     if (!isLast) await insertKeys(tx, key, keysOf(document, loaded));
@@ -86,7 +86,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
       counts: row.dry_run === 1 ? counts : { refused: counts.refused },
       created: counts.created,
     });
-  }, { seller: seller.no, owner: seller.id, heavy: true });
+  }, { heavy: true });
 }
 
 /** Locks the import; throws if this part is not the next one any more. */
@@ -159,9 +159,8 @@ async function probeAll(
     left = again;
     if (left.size === 0) break;
     // It may have been cancelled.
-    const row = await services.db.read(
+    const row = await services.db.of(key.sellerNo).read(
       (sql) => findImport(sql, key.sellerNo, key.importId),
-      { seller: key.sellerNo },
     );
     if (row === null || !isOpen(row)) throw new LeaseLost();
     await pause(services.deps.clock, ASK_AGAIN_MS, abort);

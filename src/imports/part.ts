@@ -55,10 +55,10 @@ export async function readPart(
   { seller, key, row, part }: Job,
 ): Promise<PartDocument> {
   const { db, heavy } = services;
-  const { sent, content } = await db.read(async (sql) => ({
+  const { sent, content } = await db.of(seller.no).read(async (sql) => ({
     sent: await readBytes(sql, key, row.root_start, row.root_end),
     content: await readBytes(sql, key, part.start_at, part.end_at),
-  }), { seller: seller.no });
+  }));
   const form = formOf(sent[0][0]);
   const root = form === "json" ? [JSON_ROOT] : sent;
   const end = form === "json" ? JSON_END : END;

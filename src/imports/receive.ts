@@ -15,7 +15,7 @@ import {
 } from "../catalogue/idempotency.ts";
 import type { DocumentForm } from "../catalogue/document_words.ts";
 import { readerOf } from "../catalogue/upload.ts";
-import type { Tx } from "../database/db.ts";
+import type { ReadWrite, Tx } from "../database/db.ts";
 import { lockUsage, quotaOf } from "../sellers/usage_rows.ts";
 import { requireActive } from "../sellers/access.ts";
 import { recordInvalid } from "../lib/errors.ts";
@@ -31,6 +31,8 @@ import { DocumentSurvey } from "./survey.ts";
 
 /** Pieces of one write. */
 const PIECES_AT_ONCE = 4;
+/** Options of its writes. */
+const HEAVY = { heavy: true };
 
 export interface ReceivedImport {
   seller: Caller;
@@ -126,15 +128,14 @@ class Receiving {
   }
 
   async #write(): Promise<void> {
-    await this.#services.db.write((tx) => this.#writePieces(tx), this.#options);
+    await this.#own.write((tx) => this.#writePieces(tx), HEAVY);
     this.#written += this.#pieces.length;
     this.#pieces = [];
     await this.#services.deps.maybe?.("import pieces written");
   }
 
-  get #options() {
-    const { no, id } = this.#received.seller;
-    return { seller: no, owner: id, heavy: true };
+  get #own(): ReadWrite {
+    return this.#services.db.of(this.#key.sellerNo);
   }
 
   async #finish(): Promise<ImportOutcome> {
@@ -144,8 +145,8 @@ class Receiving {
       key: idempotency.key,
       hash: this.#hash!.digest("hex"),
     };
-    const { db, signals, metrics } = this.#services;
-    const outcome = await db.write(async (tx) => {
+    const { signals, metrics } = this.#services;
+    const outcome = await this.#own.write(async (tx) => {
       const used = await usedBefore(tx, seller, use);
       if (used !== null) return { importId: used.made, repeated: true };
       await requireActive(tx, seller);
@@ -157,7 +158,7 @@ class Receiving {
       }
       tx.onCommit(() => signals.imports.announce());
       return { importId: this.#key.importId, repeated: false };
-    }, this.#options);
+    }, HEAVY);
     if (outcome.repeated && this.#written > 0) await this.#discard();
     if (!outcome.repeated) metrics.imports.add(1, "accepted");
     return outcome;
@@ -196,9 +197,9 @@ class Receiving {
 
   /** If that fails, it is deleted with what dead processes left. */
   async #discard(): Promise<void> {
-    const { db, deps } = this.#services;
+    const { deps } = this.#services;
     const portion = () =>
-      db.write((tx) => deleteImport(tx, this.#key), this.#options);
+      this.#own.write((tx) => deleteImport(tx, this.#key), HEAVY);
     try {
       while (await portion() > 0) continue;
     } catch (error) {

@@ -84,9 +84,8 @@ async function* partsOf(
   let found = 0;
   for (let after = 0;;) {
     const last = after;
-    const products = await db.read(
+    const products = await db.of(key.sellerNo).read(
       (sql) => problemsAfter(sql, key, last, STEP),
-      { seller: key.sellerNo },
     );
     for (const { product, refused, start_at, end_at, ...shown } of products) {
       after = product;

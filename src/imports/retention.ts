@@ -71,7 +71,7 @@ export async function* sweepImportKeys(
       ), { single: true });
   for (let over; (over = await waiting()) !== undefined;) {
     const { sellerNo, importId } = over;
-    yield await db.write(async (tx) => {
+    yield await db.of(sellerNo).write(async (tx) => {
       const keys = await deleteSome(tx, "import_keys", sellerNo, {
         condition: "import_id = ?",
         params: [importId],
@@ -82,7 +82,7 @@ export async function* sweepImportKeys(
         [sellerNo, importId],
         "any",
       );
-    }, { ...MAINTENANCE, seller: sellerNo });
+    }, { ...MAINTENANCE });
   }
 }
 

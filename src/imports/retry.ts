@@ -16,12 +16,12 @@ export async function retryImagesOf(
   importId: string,
 ): Promise<number> {
   const { db, deps } = services;
-  const transactions = await db.read(async (sql) => {
+  const transactions = await db.of(seller.no).read(async (sql) => {
     const row = await findImport(sql, seller.no, importId);
     if (row === null) throw notFound("import");
     const key = { sellerNo: seller.no, importId: row.id };
     return await transactionsWithFailures(sql, key);
-  }, { seller: seller.no });
+  });
   let retried = 0;
   for (const id of transactions) {
     retried += await retryUpload(services, seller, id, importId);

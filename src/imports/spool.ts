@@ -82,9 +82,8 @@ export class SpoolReader {
 
   async #read(piece: number): Promise<void> {
     const from = piece * PIECE;
-    const blocks = await this.#db.read(
+    const blocks = await this.#db.of(this.#key.sellerNo).read(
       (sql) => readBytes(sql, this.#key, from, from + PIECE),
-      { seller: this.#key.sellerNo },
     );
     this.#bytes = joined(blocks);
     this.#piece = piece;

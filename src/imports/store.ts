@@ -27,13 +27,13 @@ export async function storePart(services: Services, job: Job): Promise<void> {
   const { db } = services;
   const { seller, key, part } = job;
   const { document, locate } = await readPart(services, job);
-  const { refused, checked } = await db.read(async (sql) => {
+  const { refused, checked } = await db.of(seller.no).read(async (sql) => {
     const last = part.first_product + part.products - 1;
     return {
       refused: await refusedAmong(sql, key, part.first_product, last),
       checked: await findChecked(sql, key, part.part),
     };
-  }, { seller: seller.no });
+  });
   const versions = new Map<string, string>(
     JSON.parse(checked?.versions ?? "[]"),
   );
@@ -49,7 +49,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     images: imageUrls(draft.document),
     use: null,
   };
-  await db.write(async (tx) => {
+  await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
     if (rows.length === 0) return await endStore(tx, job, locked, [], {});
     const loaded = await loadLocked(tx, services, wanted);
@@ -75,7 +75,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     const problems = await problemsOf(job, { document, locate }, late, noPause);
     const counts = countsOf(plan.products);
     await endStore(tx, job, locked, problems, { counts });
-  }, { seller: seller.no, owner: seller.id, heavy: true, changes: true });
+  }, { heavy: true, changes: true });
 }
 
 /** A write waits for nothing else. */

@@ -65,17 +65,13 @@ export async function undoImport(
     body: [],
     again: ({ made }) => ({ importId: made, repeated: true }),
     carryOut: (use) =>
-      db.write(async (tx) => {
+      db.of(seller.no).write(async (tx) => {
         const used = await usedBefore(tx, seller, use);
         if (used !== null) return { importId: used.made, repeated: true };
         const importId = await begin(tx, services, undo, use);
         tx.onCommit(() => signals.imports.announce());
         return { importId, repeated: false };
-      }, {
-        seller: seller.no,
-        owner: seller.id,
-        order: `undo ${undo.importId}`,
-      }),
+      }, { order: `undo ${undo.importId}` }),
   });
 }
 
@@ -217,7 +213,7 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const results = packResults(
     others.map((product) => ({ ...product, images: [] })),
   );
-  await db.write(async (tx) => {
+  await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
     await setChecked(tx, key, part.part, { versions: null, results });
     await endCheck(tx, job, locked, [...refused, ...kept], {
@@ -226,7 +222,7 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
         refused: refused.length,
       },
     });
-  }, { seller: seller.no, owner: seller.id, heavy: true });
+  }, { heavy: true });
 }
 
 export async function storeUndo(services: Services, job: Job): Promise<void> {
@@ -236,7 +232,7 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     if (beyondQuota.length > 0) throw recordInvalid(beyondQuota);
   };
   const { importId } = key;
-  await services.db.write(async (tx) => {
+  await services.db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
     const options = { refuse, importId, use: null };
     const { plan, written } = await applyUndo(tx, services, undone, options);
@@ -246,7 +242,7 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     const problems = problemsOf(part, plan, late, 0);
     const counts = countsOf(plan.products);
     await endStore(tx, job, locked, problems, { counts });
-  }, { seller: seller.no, owner: seller.id, heavy: true, changes: true });
+  }, { heavy: true, changes: true });
 }
 
 /** Details by product, numbered over the whole undo. */

@@ -32,6 +32,8 @@ const LOOK_MS = 5_000;
  * Others then have until the next look to renew their leases.
  */
 const GAP_MS = LEASE_MS - RENEW_MS;
+/** Renewing and ending leases does not wait for the seller's own writes. */
+export const OF_LEASES: WriteOptions = { queue: "leases" };
 /** Pause before a write that the database refused is made again. */
 const AGAIN_MS = 1_000;
 
@@ -111,7 +113,10 @@ export class HeldLeases<T extends Leased = Leased> {
     const due = new Set(held.map(({ row }) => row.sellerNo));
     const rows = this.inReach().filter(({ sellerNo }) => due.has(sellerNo));
     await eachSeller(rows, async (seller, own) => {
-      const until = await db.write((tx) => renew(tx, queue, own), { seller });
+      const until = await db.of(seller).write(
+        (tx) => renew(tx, queue, own),
+        OF_LEASES,
+      );
       for (const row of own) {
         const held = this.#held.get(nameOf(row));
         if (held !== undefined) held.until = until;
@@ -134,7 +139,7 @@ export class HeldLeases<T extends Leased = Leased> {
     if (dead.length === 0) return 0;
     await eachSeller(
       dead,
-      (seller, own) => db.write((tx) => end(tx, own), { seller }),
+      (seller, own) => db.of(seller).write((tx) => end(tx, own), OF_LEASES),
     );
     log.warn("leases_released", { queue: queue.table, count: dead.length });
     return dead.length;
@@ -177,7 +182,7 @@ export async function writeEnd<R>(
 ): Promise<R> {
   for (;;) {
     try {
-      return await db.write(fn, options);
+      return await db.write(fn, { ...options, ...OF_LEASES });
     } catch (error) {
       if (outageOf(error) === null || abort.aborted) throw error;
       onFailure();

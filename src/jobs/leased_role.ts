@@ -19,7 +19,7 @@ import { SECOND_MS } from "../lib/durations.ts";
 import type { Held } from "../lib/holders.ts";
 import { within } from "../lib/waits.ts";
 import type { Outbound } from "../net/outbound.ts";
-import { HeldLeases, writeEnd } from "./held_leases.ts";
+import { HeldLeases, OF_LEASES, writeEnd } from "./held_leases.ts";
 import {
   eachSeller,
   type Leased,
@@ -204,7 +204,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
     const claimed = await db.write((tx) => {
       now = tx.now();
       return write(tx, { lease, now });
-    }, options);
+    }, { ...options, ...OF_LEASES });
     await deps.maybe?.(`${this.#options.queue.table} claimed`);
     this.leases.add(rowsOf(claimed), now);
     return claimed;
@@ -244,10 +244,10 @@ export abstract class LeasedRole<T extends Leased = Leased>
       await eachSeller(
         this.leases.rows(),
         (seller, rows) =>
-          db.write(async (tx) => {
+          db.of(seller).write(async (tx) => {
             await record(tx, seller, rows);
             await release(tx, queue, rows, clock.now());
-          }, { seller }),
+          }, OF_LEASES),
       );
     } catch (error) {
       // The leases expire, and the rows are due again then.

@@ -1,5 +1,6 @@
 /** A database whose writes are spans of traces. */
 import type { Db } from "../database/db.ts";
+import { ofSeller } from "../database/of_seller.ts";
 import { boundToSpan, inSpan } from "../lib/tracing.ts";
 
 /**
@@ -8,10 +9,13 @@ import { boundToSpan, inSpan } from "../lib/tracing.ts";
  */
 export function tracedDb(db: Db): Db {
   return {
-    wakeUps: db.wakeUps,
     read: (fn, options) => db.read(fn, options),
     write: (fn, options) =>
       inSpan("db.write", () => db.write(boundToSpan(fn), options)),
+    of(sellerNo) {
+      return ofSeller(this, sellerNo);
+    },
+    wakeUps: db.wakeUps,
     spread: db.spread,
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),

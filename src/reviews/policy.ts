@@ -39,7 +39,7 @@ export async function setPolicy(
  * server is away holds up no other.
  */
 export function sweepEndedReviews(
-  { db }: { db: Pick<Db, "read" | "write"> },
+  { db }: { db: Pick<Db, "read" | "write" | "of"> },
 ): AsyncGenerator<number, void> {
   const next = (after?: SellerKeys) =>
     db.read((sql) =>
@@ -52,12 +52,12 @@ export function sweepEndedReviews(
 }
 
 async function* endReviews(
-  db: Pick<Db, "write">,
+  db: Pick<Db, "write" | "of">,
   seller: number,
 ): AsyncGenerator<number, void> {
-  const order = `reviews ${seller}`;
-  const options = { seller, order, heavy: true, changes: true };
-  yield* untilNone(() => db.write((tx) => removeSome(tx, seller), options));
+  const options = { order: `reviews ${seller}`, heavy: true, changes: true };
+  const own = db.of(seller);
+  yield* untilNone(() => own.write((tx) => removeSome(tx, seller), options));
   await db.write((tx) =>
     tx.run(
       `UPDATE sellers SET review = 'none'

@@ -178,11 +178,11 @@ export async function putMapping(
   name: string,
   mapping: Mapping,
 ): Promise<void> {
-  await db.write(async (tx) => {
+  await db.of(seller.no).write(async (tx) => {
     await oneWriteAtATime(tx, seller.no);
     await requireActive(tx, seller);
     await writeMapping(tx, { sellerNo: seller.no, name, mapping });
-  }, { seller: seller.no });
+  });
 }
 
 async function writeMapping(
@@ -265,11 +265,12 @@ export async function deleteMapping(
   { no }: Seller,
   name: string,
 ): Promise<void> {
-  const deleted = await db.write((tx) =>
+  const deleted = await db.of(no).write((tx) =>
     tx.run(
       "DELETE FROM mappings WHERE seller_no = ? AND name = ?",
       [no, name],
       "any",
-    ), { seller: no });
+    )
+  );
   if (deleted === 0) throw notFound("mapping");
 }

@@ -44,7 +44,7 @@ const NUMBERING_MS = 5_000;
  */
 export async function makeListable(
   { db, deps: { clock } }: Pick<Services, "db"> & { deps: Pick<Deps, "clock"> },
-  { id, no }: { id: string; no: number },
+  { no }: { no: number },
   part: EventsPart,
 ): Promise<Listable> {
   const until = clock.monotonic() + NUMBERING_MS;
@@ -58,10 +58,8 @@ export async function makeListable(
     }
     try {
       // Apart from the seller's other writes, which may take long.
-      const owner = `numbers of ${id}`;
-      const count = await db.write((tx) => numberEvents(tx, no), {
-        seller: no,
-        owner,
+      const count = await db.of(no).write((tx) => numberEvents(tx, no), {
+        queue: "event numbers",
       });
       hasMore = count === NUMBERED_AT_ONCE;
     } catch (error) {
@@ -86,14 +84,14 @@ async function readListable(
   part: EventsPart,
 ): Promise<Listable> {
   const { from, params } = numbered(sellerNo, part);
-  const found = await db.read((sql) =>
+  const found = await db.of(sellerNo).read((sql) =>
     sql.get<Listable>(
       `SELECT last_event_no AS last,
          (SELECT COUNT(*) FROM (SELECT 1 ${from}) AS listed) AS count,
          (SELECT id ${UNNUMBERED}) AS unnumbered
        FROM seller_counters WHERE seller_no = ?`,
       [...params, sellerNo, 1, sellerNo],
-    ), { seller: sellerNo, single: true });
+    ), { single: true });
   return found ?? { last: 0, count: 0, unnumbered: null };
 }
 

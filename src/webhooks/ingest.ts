@@ -67,7 +67,7 @@ async function prepareAndRecord(
   await deps.maybe?.("event prepared");
   const eventId = ids.uuid();
   const delivery = webhook === null ? null : { id: ids.uuid(), webhook };
-  const { inserted } = await db.write(async (tx) => {
+  const { inserted } = await db.of(seller.no).write(async (tx) => {
     const event = { id: eventId, sellerNo: seller.no, trigger, reference };
     const recorded = await record(tx, clock, event, draft.data, delivery);
     const { inserted } = recorded;
@@ -78,17 +78,14 @@ async function prepareAndRecord(
     });
     return recorded;
   }, {
-    seller: seller.no,
-    owner: seller.id,
     shared: { kind: "events", key: `${seller.id} ${trigger} ${reference}` },
   });
   if (await inserted > 0) {
     const deliveryId = delivery?.id ?? null;
     return { eventId, deliveryId, trigger, outcome: outcomeOf(webhook) };
   }
-  const first = await db.read(
+  const first = await db.of(seller.no).read(
     (sql) => findEvent(sql, seller.no, trigger, reference),
-    { seller: seller.no },
   );
   if (first !== undefined) return { ...first, trigger, outcome: "repeated" };
   // The seller or the webhook has changed since they were read.
@@ -106,7 +103,7 @@ interface Prepared extends Recipient {
 }
 
 async function prepare(
-  db: Pick<Db, "read">,
+  db: Pick<Db, "read" | "of">,
   draft: EventDraft,
 ): Promise<Prepared> {
   const details = [...draft.details];
@@ -209,7 +206,7 @@ export function pingWebhook(
   sellerNo: number,
   trigger: Trigger,
 ): Promise<Pinged | null> {
-  return db.write(async (tx) => {
+  return db.of(sellerNo).write(async (tx) => {
     const webhook = await lockWebhook(tx, sellerNo, trigger);
     if (webhook === undefined) return null;
     const event = { id: ids.uuid(), sellerNo, trigger, reference: null };
@@ -217,5 +214,5 @@ export function pingWebhook(
     await record(tx, clock, event, "", delivery);
     const state = webhook.disabledAt === null ? "pending" : "held";
     return { eventId: event.id, deliveryId: delivery.id, state };
-  }, { seller: sellerNo });
+  });
 }

@@ -14,9 +14,8 @@ export async function removeWebhook(
   { no }: Seller,
   trigger: string,
 ): Promise<void> {
-  const found = await db.write(
+  const found = await db.of(no).write(
     (tx) => deleteWebhook(tx, deps, no, trigger),
-    { seller: no },
   );
   if (!found) throw notFound("webhook");
 }
@@ -27,9 +26,8 @@ export async function rotateSecret(
   { no }: Seller,
   trigger: Trigger,
 ): Promise<RotatedSecret> {
-  const rotated = await db.write(
+  const rotated = await db.of(no).write(
     (tx) => rotateOwnSecret(tx, deps, no, trigger),
-    { seller: no },
   );
   if (rotated === undefined) throw noWebhook(trigger);
   return rotated;
@@ -41,14 +39,14 @@ export function sendAnew(
   { no }: Seller,
   { trigger, id }: { trigger: string; id: string },
 ): Promise<{ eventId: string; state: DeliveryState }> {
-  return db.write(async (tx) => {
+  return db.of(no).write(async (tx) => {
     const before = await findDelivery(tx, no, id);
     if (before?.trigger !== trigger) throw notFound("delivery");
     const replay = await replayDelivery(tx, before, deps.clock.now());
     if (replay === "no_webhook") throw noWebhook(trigger);
     if (replay === "due") tx.onCommit(() => signals.deliveries.announce());
     return await findDelivery(tx, no, id) ?? before;
-  }, { seller: no });
+  });
 }
 
 /** No webhook is registered for the trigger. */

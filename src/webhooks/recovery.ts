@@ -16,7 +16,6 @@ import type { Trigger } from "./trigger.ts";
 const STEP_EVENTS = 250;
 
 export interface RecoveryRequest {
-  sellerId: string;
   sellerNo: number;
   trigger: Trigger;
   period: Period;
@@ -42,29 +41,29 @@ export async function recoverDeliveries(
   request: RecoveryRequest,
   runStep: RunStep = (read) => read(),
 ): Promise<Recovered | null> {
-  const { sellerId, sellerNo, trigger, period } = request;
-  const known = await db.read((sql) => findWebhook(sql, sellerNo, trigger), {
-    seller: sellerNo,
-  });
+  const { sellerNo, trigger, period } = request;
+  const known = await db.of(sellerNo).read((sql) =>
+    findWebhook(sql, sellerNo, trigger)
+  );
   if (known === undefined) return null;
   const recovered = { queued: 0, held: 0 };
   let after: TimedEvent | null = null;
   const readStep = () =>
-    db.read((sql) => eventsOfTime(sql, request, period, after, STEP_EVENTS), {
-      seller: sellerNo,
-    });
+    db.of(sellerNo).read((sql) =>
+      eventsOfTime(sql, request, period, after, STEP_EVENTS)
+    );
   for (;;) {
     const events = await runStep(readStep);
     const missed = events.filter(isMissed);
     if (missed.length > 0) {
-      const step = await db.write(async (tx) => {
+      const step = await db.of(sellerNo).write(async (tx) => {
         const webhook = await lockWebhook(tx, sellerNo, trigger);
         if (webhook === undefined) return { queued: 0, held: 0 };
         tx.onCommit(() => signals.deliveries.announce());
         const owned = { ...webhook, sellerNo };
         const queued = await queueMissed(tx, deps, owned, missed);
         return { queued, held: webhook.disabledAt === null ? 0 : queued };
-      }, { seller: sellerNo, owner: sellerId, heavy: true });
+      }, { heavy: true });
       recovered.queued += step.queued;
       recovered.held += step.held;
       await deps.maybe?.("deliveries recovered in part");

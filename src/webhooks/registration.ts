@@ -37,11 +37,11 @@ export async function registerWebhook(
     document,
     (url) => outbound.check(url, seller.id),
   );
-  await db.write(async (tx) => {
+  await db.of(seller.no).write(async (tx) => {
     await requireActive(tx, seller);
     await putWebhook(tx, deps, seller.no, webhook);
     tx.onCommit(() => signals.deliveries.announce());
-  }, { seller: seller.no });
+  });
 }
 
 async function readWebhook(

@@ -100,7 +100,7 @@ const RECIPIENT_BY_NAME = `${RECIPIENT} name = ?`;
  * is no such seller.
  */
 export async function findRecipient(
-  db: Pick<Db, "read">,
+  db: Pick<Db, "read" | "of">,
   nameOrId: string,
   trigger: string,
 ): Promise<Recipient | null> {
@@ -112,12 +112,12 @@ export async function findRecipient(
   const seller = (id === null ? undefined : await find(RECIPIENT_BY_ID, id)) ??
     await find(RECIPIENT_BY_NAME, nameOrId);
   if (seller === undefined) return null;
-  const webhook = await db.read((sql) =>
+  const webhook = await db.of(seller.no).read((sql) =>
     sql.get<WebhookState>(
       `SELECT id, disabled_at AS "disabledAt" FROM webhooks
        WHERE seller_no = ? AND trigger_name = ?`,
       [seller.no, trigger],
-    ), { seller: seller.no, single: true });
+    ), { single: true });
   return { seller, webhook: webhook ?? null };
 }
 

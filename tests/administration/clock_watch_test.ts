@@ -102,13 +102,12 @@ bothEngines.test("each process of a machine sees its clock go back: the times ar
   await app.call("/seller_api/webhooks/order_paid/test", { method: "POST" });
   const clock = new MovableClock(Date.now());
   const due = clock.now() + 2 * HOUR;
-  await db.write(
+  await db.of(app.sellerNo).write(
     (tx) =>
       tx.run("UPDATE deliveries SET due_at = ? WHERE seller_no = ?", [
         due,
         app.sellerNo,
       ], "any"),
-    { seller: app.sellerNo },
   );
   const deps = { ...systemDeps("error"), clock };
   let woken = 0;

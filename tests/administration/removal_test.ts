@@ -319,12 +319,15 @@ bothEngines.test("removed, or reviewed no more: a seller whose server is away ho
   const numbers = await left();
   assertEquals(numbers.length, 4);
   const away = [numbers[0], numbers[2]];
-  const someAway: Pick<Db, "read" | "write"> = {
+  const someAway: Pick<Db, "read" | "write" | "of"> = {
     read: (fn, options) => db.read(fn, options),
-    write: (fn, options) =>
-      away.includes(options?.seller ?? 0)
-        ? Promise.reject(new DbError("away", "gone"))
-        : db.write(fn, options),
+    write: (fn, options) => db.write(fn, options),
+    of: (sellerNo) => {
+      const own = db.of(sellerNo);
+      return away.includes(sellerNo)
+        ? { ...own, write: () => Promise.reject(new DbError("away", "gone")) }
+        : own;
+    },
   };
   for (const sweep of [sweepRemovedSellers, sweepEndedReviews]) {
     await assertRejects(

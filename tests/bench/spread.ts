@@ -327,12 +327,11 @@ async function scriptsOf(
   };
   for (const other of OTHERS) {
     const to = sellers.get(other)!;
-    await db.write(
+    await db.of(to.no).write(
       (tx) =>
         tx.run(`UPDATE products SET id = ${idOf("sku")} WHERE seller_no = ?`, [
           to.no,
         ], "any"),
-      { seller: to.no },
     );
     const server = await db.spread?.locate(to.no);
     const at = new URL(url);

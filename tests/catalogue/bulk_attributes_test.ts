@@ -423,7 +423,7 @@ contract.test("complete=quantity names what was sent, also what was refused, by 
 Deno.test("complete=quantity reads a large catalogue in pieces, between which others run", async () => {
   await using app = await boot();
   const { db } = app.app;
-  await db.write((tx) =>
+  await db.of(app.sellerNo).write((tx) =>
     tx.run(
       `INSERT INTO products (seller_no, id, sku, change_no, status, created_at,
          updated_at, quantity, availability, price, currency, condition, title,
@@ -435,7 +435,8 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
        FROM n`,
       [app.sellerNo],
       "any",
-    ), { seller: app.sellerNo });
+    )
+  );
   const ran: (number | string)[] = [];
   let now = 0;
   const clock = {

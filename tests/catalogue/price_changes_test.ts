@@ -385,13 +385,13 @@ bothForms.test("the last hundred of a thousand changes cost what the first did",
     const change = async (n: number) => {
       const [price, currency, passing] = course(n);
       time.now += passing;
-      await db.write(async (of) => {
+      await db.of(seller.no).write(async (of) => {
         const { tx, cost } = counted(of);
         const before = await lockBySkuOrId(tx, seller.no, skus[i]);
         const after = { ...before!, price, currency };
         await writeProduct(tx, seller, before!, after, "attribute");
         costs.push(cost);
-      }, { seller: seller.no, changes: true });
+      }, { changes: true });
     };
     for (let n = 1; n <= 1_000; n++) await change(n);
     // Some of them store a row of former changes.

@@ -194,13 +194,14 @@ function context({ config, url }: TestApp) {
 
 /** Nothing sends: the deliveries until now are as if all attempts had failed. */
 async function exhaust({ app: { db }, sellerNo }: TestApp): Promise<void> {
-  await db.write((tx) =>
+  await db.of(sellerNo).write((tx) =>
     tx.run(
       `UPDATE deliveries SET state = 'exhausted', due_at = NULL, settled_at = ?
        WHERE seller_no = ? AND due_at IS NOT NULL`,
       [tx.now(), sellerNo],
       "any",
-    ), { seller: sellerNo });
+    )
+  );
 }
 
 Deno.test("each command has an example of each of its flags and arguments", () => {

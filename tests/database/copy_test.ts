@@ -106,6 +106,7 @@ Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
   const { source, target } = databases;
   let left = 0;
   const failing: Db = {
+    of: (sellerNo) => target.of(sellerNo),
     read: (fn) => target.read(fn),
     write: (fn, options) =>
       left-- > 0

@@ -16,6 +16,7 @@ import {
   insertInto,
   type Sql,
   type Tx,
+  type WriteOptions,
 } from "../../src/database/db.ts";
 import {
   type Migration,
@@ -322,13 +323,14 @@ onEach(
 
 onEach("close() waits for the calls in progress", async (db) => {
   const held = Promise.withResolvers<void>();
-  const options = [{}, { order: "one" }, { heavy: true, owner: "acme" }];
+  const options = [{}, { order: "one" }, { heavy: true }];
+  const bound = db.of(1);
   const calls = Array.from({ length: 12 }, (_, n) => [
     db.read(async (sql) => {
       await sql.get("SELECT 1");
       await held.promise;
     }),
-    db.write(async (tx) => {
+    (n % 3 === 2 ? bound : db).write(async (tx) => {
       await add()(tx);
       await held.promise;
     }, options[n % 3]),
@@ -578,15 +580,18 @@ onEach(
       (tx) => void fails(tx),
       (tx) => fails(tx).then(() => tx.get("SELECT 1")),
     ];
-    const options = [{}, { order: "one" }, { heavy: true, owner: "acme" }];
+    const options = [{}, { order: "one" }, { heavy: true }];
+    const bound = db.of(1);
     const draw = <T>(list: readonly T[]) => list[random.below(list.length)];
     const outcomes = await Promise.allSettled(
       Array.from({ length: 200 }, async (_, n) => {
         const habit = random.below(2) === 0 ? part : draw(habits);
         const shared = { kind: "test", key: `${random.below(20)}` };
-        const option = random.below(3) > 0 ? { shared } : draw(options);
+        const option: WriteOptions = random.below(3) > 0
+          ? { shared }
+          : draw(options);
         for (let turns = random.below(40); turns > 0; turns--) await null;
-        await db.write(async (tx) => {
+        await (option.heavy ? bound : db).write(async (tx) => {
           await add()(tx);
           await habit(tx, n);
         }, option);

@@ -97,6 +97,7 @@ class Unneeded implements AsyncDisposable {
 function meddled(db: Db, { write }: Pick<Db, "write">): Db {
   let isFirst = true;
   return {
+    of: (sellerNo) => db.of(sellerNo),
     read: (fn) => db.read(fn),
     write: (fn) => {
       if (!isFirst) return db.write(fn);

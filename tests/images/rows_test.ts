@@ -426,7 +426,7 @@ async function crowd(hand: Hand, size: number): Promise<string> {
   const id = await hand.upload([A]);
   const { no } = await hand.seller("acme");
   const ids = Array.from({ length: size - 1 }, () => hand.deps.ids.uuid());
-  await hand.db.write(async (tx) => {
+  await hand.db.of(no).write(async (tx) => {
     await tx.runMany(
       `INSERT INTO transactions (seller_no, id, created_at, finished_at,
          products_created, products_updated, products_unchanged,
@@ -446,7 +446,7 @@ async function crowd(hand: Hand, size: number): Promise<string> {
       ids.map((one) => [one, no, id]),
       "any",
     );
-  }, { seller: no });
+  });
   return id;
 }
 

@@ -1,6 +1,6 @@
 /** How long an import waits for the role, beside free places. */
 import { assertEquals } from "@std/assert";
-import { type Db, DbError } from "../../src/database/db.ts";
+import { type Db, DbError, type ReadWrite } from "../../src/database/db.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
 import { beginImport, insertImport } from "../../src/imports/import_rows.ts";
 import { ImportRole } from "../../src/imports/worker/role.ts";
@@ -83,22 +83,25 @@ Deno.test("a due import that is not claimed although there is room tells for how
  */
 function losing(db: Db, sellers: ReadonlySet<number>): Db {
   const lost = new Set<number>();
-  const check = (sellerNo: number | null = null) => {
-    if (sellerNo === null || !lost.has(sellerNo)) return;
-    throw new DbError("away", "broken on purpose");
-  };
-  const read: Db["read"] = async (run, options) => {
-    const { seller } = options ?? {};
-    if (seller && sellers.has(seller)) lost.add(seller);
-    check(seller);
-    return await db.read(run, options);
-  };
-  const write: Db["write"] = async (run, options) => {
-    check(options?.seller);
-    return await db.write(run, options);
+  const of = (sellerNo: number): ReadWrite => {
+    const own = db.of(sellerNo);
+    const check = () => {
+      if (lost.has(sellerNo)) throw new DbError("away", "broken on purpose");
+    };
+    return {
+      read: async (run, options) => {
+        if (sellers.has(sellerNo)) lost.add(sellerNo);
+        check();
+        return await own.read(run, options);
+      },
+      write: async (run, options) => {
+        check();
+        return await own.write(run, options);
+      },
+    };
   };
   const spread = { isAway: (no: number) => lost.has(no) };
-  return Object.assign(Object.create(db), { read, write, spread });
+  return Object.assign(Object.create(db), { of, spread });
 }
 
 Deno.test("imports on a server that is away keep no place from others", async () => {

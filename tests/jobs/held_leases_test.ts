@@ -20,11 +20,11 @@ Deno.test("a lease is renewed in time, and at once if the clock has gone back", 
   await using bench = await WebhookBench.open();
   const { clock, db } = bench;
   const renewed: number[] = [];
-  const write = db.write.bind(db);
-  db.write = ((fn, options) => {
-    renewed.push(options?.seller ?? 0);
-    return write(fn, options);
-  }) as typeof db.write;
+  const of = db.of.bind(db);
+  db.of = (sellerNo) => {
+    renewed.push(sellerNo);
+    return of(sellerNo);
+  };
   const leases = heldIn(bench);
   const now = clock.now();
   const ages = [4_999, 0, 5_000, -3_600_000];

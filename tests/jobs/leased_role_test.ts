@@ -31,7 +31,7 @@ class SmallRole extends LeasedRole {
     );
     if (due.length === 0) return { due: 0, moved: 0, againInMs: 1_000 };
     const [leased] = await this.claim(
-      { seller: seller.no },
+      { db: db.of(seller.no) },
       async (tx, { lease, now }) => {
         const rows = await claim<{ id: string }>(tx, NOTICES, {
           sellerNo: seller.no,
@@ -50,7 +50,7 @@ class SmallRole extends LeasedRole {
 
   end(leased: Leased): Promise<void> {
     return this.settle(
-      { seller: leased.sellerNo },
+      { db: this.#bench.db.of(leased.sellerNo) },
       (tx) => settle(tx, NOTICES, [{ ...leased, dueAt: null }], "any"),
     );
   }

@@ -146,9 +146,9 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
       isAway: () => false,
       parts: () => [slow],
     } as unknown as Db["spread"],
-    write: (fn, options) => {
-      if (options?.seller !== undefined) renewed++;
-      return db.write(fn, options);
+    of: (sellerNo) => {
+      renewed++;
+      return db.of(sellerNo);
     },
   });
   await add(db, app.sellerNo, ["1"]);

@@ -303,12 +303,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "attribute: what was changed since it was read is lost",
     file: "catalogue/attribute.ts",
-    from: `  await db.write(async (tx) => {
+    from: `  await db.of(seller.no).write(async (tx) => {
     const current = await lockGroup(tx, seller.no, skuOrId, group);`,
     to: `  const current = await db.read((sql) =>
     lockGroup(sql as Tx, seller.no, skuOrId, group)
   );
-  await db.write(async (tx) => {`,
+  await db.of(seller.no).write(async (tx) => {`,
   },
   {
     name: "attribute: what it must be is not looked at",
@@ -752,7 +752,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 
 /** A write waits`,
       to: `heavy: true, changes: true });
-  await db.write(end, { seller: seller.no, owner: seller.id });
+  await db.of(seller.no).write(end);
 }
 let end = () => Promise.resolve();
 
@@ -795,7 +795,7 @@ let end = () => Promise.resolve();
     const loaded = await loadInSteps(read, config, wanted);
     return await planned(draft, loaded, atOnce);
   };
-  if (seller) return await db.read(inOne, { seller: seller.no });
+  if (seller) return await db.of(seller.no).read(inOne);
   const read: ReadOnce = (fn) =>`,
   },
 ];

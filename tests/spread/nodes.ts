@@ -69,12 +69,11 @@ if (cluster !== null) {
     {
       using statements = new Statements();
       for (let n = 0; n < WRITES; n++) {
-        await db.write(
+        await db.of(first).write(
           (tx) =>
             tx.run("UPDATE health SET looked_at = 0 WHERE seller_no = ?", [
               first,
             ], "any"),
-          { seller: first },
         );
       }
       const sent = [...statements.sent.values()];

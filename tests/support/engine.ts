@@ -10,6 +10,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import type { Db } from "../../src/database/db.ts";
+import { ofSeller } from "../../src/database/of_seller.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { connectTo, type ServerAddress, sharedServer } from "./postgres.ts";
@@ -130,6 +131,9 @@ function late(opening: Promise<Db>): Db {
   let opened: Db | null = null;
   opening.then((db) => opened = db, () => {});
   return {
+    of(sellerNo) {
+      return ofSeller(this, sellerNo);
+    },
     wakeUps: null,
     read: async (fn, options) => await (await opening).read(fn, options),
     write: async (fn, options) => await (await opening).write(fn, options),

@@ -30,11 +30,15 @@ import {
   type DbMeter,
   HURRIED_LOCK_WAIT_MS,
   NO_METER,
-  type ReadOptions,
+  type ReadWrite,
   type Sql,
   type Tx,
-  type WriteOptions,
 } from "../db.ts";
+import {
+  type EngineReadOptions,
+  type EngineWriteOptions,
+  ofSeller,
+} from "../of_seller.ts";
 import { Calls } from "../../lib/calls.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
@@ -179,9 +183,13 @@ class PostgresDb implements ServerDb {
     this.#servers = servers;
   }
 
+  of(sellerNo: number): ReadWrite {
+    return ofSeller(this, sellerNo);
+  }
+
   read<T>(
     fn: (sql: Sql) => Promise<T>,
-    options: ReadOptions & Reaching = {},
+    options: EngineReadOptions & Reaching = {},
   ): Promise<T> {
     if (this.#closing !== null) return Promise.reject(closed());
     return this.#reads.add(this.#read(fn, options));
@@ -189,7 +197,7 @@ class PostgresDb implements ServerDb {
 
   async #read<T>(
     fn: (sql: Sql) => Promise<T>,
-    options: ReadOptions & Reaching,
+    options: EngineReadOptions & Reaching,
   ): Promise<T> {
     const { single = false } = options;
     const until = this.#deps.clock.monotonic() + this.#lockWaitMs;
@@ -212,7 +220,7 @@ class PostgresDb implements ServerDb {
 
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    options: WriteOptions & Reaching = {},
+    options: EngineWriteOptions & Reaching = {},
   ): Promise<T> {
     if (this.#closing !== null) return Promise.reject(closed());
     const { shared, changes = false, seller = null, reach } = options;

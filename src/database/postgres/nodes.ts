@@ -14,11 +14,10 @@ import {
   DbError,
   type DbServer,
   type Part,
-  type ReadOptions,
   type Sql,
   type Tx,
-  type WriteOptions,
 } from "../db.ts";
+import type { EngineReadOptions, EngineWriteOptions } from "../of_seller.ts";
 import { pause } from "../../lib/waits.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
 import {
@@ -61,11 +60,11 @@ export interface AllInReach extends SellersInReach {
 export interface ServerDb extends Db {
   read<T>(
     fn: (sql: Sql) => Promise<T>,
-    options?: ReadOptions & Reaching,
+    options?: EngineReadOptions & Reaching,
   ): Promise<T>;
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    options?: WriteOptions & Reaching,
+    options?: EngineWriteOptions & Reaching,
   ): Promise<T>;
 }
 

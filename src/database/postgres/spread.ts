@@ -16,12 +16,17 @@ import {
   DbError,
   isConflict,
   type ReadOptions,
+  type ReadWrite,
   type Spread,
   type Sql,
   type Tx,
   type WakeUps,
-  type WriteOptions,
 } from "../db.ts";
+import {
+  type EngineReadOptions,
+  type EngineWriteOptions,
+  ofSeller,
+} from "../of_seller.ts";
 import type { Held } from "../../lib/holders.ts";
 import { isLost, PostgresError } from "./connection.ts";
 import type { Nodes } from "./nodes.ts";
@@ -35,9 +40,13 @@ export class SpreadDb implements Db {
     this.wakeUps = new MeetingWakeUps(nodes);
   }
 
+  of(sellerNo: number): ReadWrite {
+    return ofSeller(this, sellerNo);
+  }
+
   read<T>(
     fn: (sql: Sql) => Promise<T>,
-    { seller = null, ...options }: ReadOptions = {},
+    { seller = null, ...options }: EngineReadOptions = {},
   ): Promise<T> {
     return this.#again(async () => {
       const node = seller === null ? null : await this.#nodes.find(seller);
@@ -64,7 +73,7 @@ export class SpreadDb implements Db {
 
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    { seller = null, ...options }: WriteOptions = {},
+    { seller = null, ...options }: EngineWriteOptions = {},
   ): Promise<T> {
     return this.#again(async () => {
       const { entry, meeting } = this.#nodes;

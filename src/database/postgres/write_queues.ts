@@ -15,8 +15,8 @@ import {
   outageOf,
   type RetryReason,
   type Tx,
-  type WriteOptions,
 } from "../db.ts";
+import type { EngineWriteOptions } from "../of_seller.ts";
 import { Calls } from "../../lib/calls.ts";
 import type { Held } from "../../lib/holders.ts";
 import { inAll } from "../../lib/limits.ts";
@@ -100,7 +100,7 @@ export class WriteQueues {
     });
   }
 
-  add(write: WaitingWrite, { shared, order, owner }: WriteOptions): void {
+  add(write: WaitingWrite, { shared, order, owner }: EngineWriteOptions): void {
     const line = shared !== undefined
       ? this.#lineOf(shared.kind)
       : order !== undefined

@@ -28,10 +28,11 @@ import {
   LOCK_WAIT_MS,
   NO_METER,
   type ReadOptions,
+  type ReadWrite,
   type Sql,
   type Tx,
-  type WriteOptions,
 } from "../db.ts";
+import { type EngineWriteOptions, ofSeller } from "../of_seller.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import {
   CHECKPOINT_BYTES,
@@ -178,6 +179,10 @@ class SqliteDb implements Db {
     this.#reader = new SqliteConnection(reader);
   }
 
+  of(sellerNo: number): ReadWrite {
+    return ofSeller(this, sellerNo);
+  }
+
   read<T>(
     fn: (sql: Sql) => Promise<T>,
     options: ReadOptions = {},
@@ -212,7 +217,7 @@ class SqliteDb implements Db {
 
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    { heavy = false, owner }: WriteOptions = {},
+    { heavy = false, order, owner = order }: EngineWriteOptions = {},
   ): Promise<T> {
     if (this.#closing !== null) return Promise.reject(closed());
     const askedAt = this.#deps.clock.monotonic();

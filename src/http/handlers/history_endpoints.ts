@@ -34,9 +34,8 @@ export const getHistory = endpoint({
   reader.read(HISTORY_ATTRIBUTE);
   const after = reader.cursor(PRICE_CURSOR) ?? NEWEST_PRICE;
   reader.finish();
-  const product = await services.db.read(
+  const product = await services.db.of(seller.no).read(
     (sql) => findBySkuOrId(sql, seller.no, params.sku_or_id),
-    { seller: seller.no },
   );
   if (product === null) throw notFound("product");
   const of = { sellerNo: seller.no, product };

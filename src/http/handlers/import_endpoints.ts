@@ -133,14 +133,14 @@ export const getImport = endpoint({
   const id = params.import_id;
   const key = { sellerNo: seller.no, importId: id };
   const read = () =>
-    db.read(async (sql) => {
+    db.of(seller.no).read(async (sql) => {
       const record = await findRecord(sql, seller.no, id);
       if (record === null) throw notFound("import");
       const details = record.problems === 0
         ? []
         : [...outsideOf(record), ...await firstProblems(sql, key)];
       return { record, details };
-    }, { seller: seller.no });
+    });
   const { record, details } = await heavyRead((takeStep) =>
     takeStep(read, true)
   );
@@ -159,9 +159,8 @@ function watchedImport(
   return {
     key: id,
     find: async () => {
-      const record = await services.db.read(
+      const record = await services.db.of(seller.no).read(
         (sql) => findRecord(sql, seller.no, id),
-        { seller: seller.no },
       );
       if (record === null) throw notFound("import");
       return record;
@@ -217,9 +216,9 @@ async function readImport(
   sellerNo: number,
   id: string,
 ): Promise<Import> {
-  const record = await db.read((sql) => findImport(sql, sellerNo, id), {
-    seller: sellerNo,
-  });
+  const record = await db.of(sellerNo).read((sql) =>
+    findImport(sql, sellerNo, id)
+  );
   if (record === null) throw notFound("import");
   return record;
 }

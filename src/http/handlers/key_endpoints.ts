@@ -24,9 +24,7 @@ export const listOwnKeys = endpoint({
     "`<current>` marks the one of this request.",
   answers: ["keys"],
 }, async ({ services, seller: { no, keyId } }) => {
-  const keys = await services.db.read((sql) => listKeys(sql, no), {
-    seller: no,
-  });
+  const keys = await services.db.of(no).read((sql) => listKeys(sql, no));
   const nodes = keys.map((key) => ({
     ...keyNode(key),
     ...(key.id === keyId && { current: true }),

@@ -41,9 +41,8 @@ export const listMappings = endpoint({
   let after: string | null = null;
   /** Returns whether there may be more. */
   const step = async (): Promise<boolean> => {
-    const found: NamedMapping[] = await services.db.read(
+    const found: NamedMapping[] = await services.db.of(seller.no).read(
       (sql) => mappingsOf(sql, seller.no, { after, limit: MAPPINGS_A_STEP }),
-      { seller: seller.no },
     );
     for (const mapping of found) list.add(mappingXml(mapping));
     after = found.at(-1)?.name ?? null;
@@ -61,9 +60,8 @@ export const getMapping = endpoint({
   about: "As it was sent.",
   answers: ["mapping"],
 }, async ({ services, seller, params }) => {
-  const mapping = await services.db.read(
+  const mapping = await services.db.of(seller.no).read(
     (sql) => findMapping(sql, seller.no, params.name),
-    { seller: seller.no },
   );
   if (mapping === null) throw notFound("mapping");
   return { xml: { mapping: mappingXml(mapping) } };

@@ -35,18 +35,21 @@ import { FEED_EXAMPLE } from "../../contracts/examples.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
 
-export const getProduct = endpoint({
-  operation: "getProduct",
-  title: "Read a product out",
-  about: "Its fields, its times, and the state of its images.",
-  answers: ["product"],
-}, ({ services, seller, params }) =>
-  services.db.read(async (sql) => {
-    const product = await findBySkuOrId(sql, seller.no, params.sku_or_id);
-    if (product === null) throw notFound("product");
-    const images = await shownImages(sql, seller.no, [product]);
-    return { xml: { product: productNode(product, images) } };
-  }, { seller: seller.no }));
+export const getProduct = endpoint(
+  {
+    operation: "getProduct",
+    title: "Read a product out",
+    about: "Its fields, its times, and the state of its images.",
+    answers: ["product"],
+  },
+  ({ services, seller, params }) =>
+    services.db.of(seller.no).read(async (sql) => {
+      const product = await findBySkuOrId(sql, seller.no, params.sku_or_id);
+      if (product === null) throw notFound("product");
+      const images = await shownImages(sql, seller.no, [product]);
+      return { xml: { product: productNode(product, images) } };
+    }),
+);
 
 export const listProducts = endpoint({
   operation: "listProducts",

@@ -158,9 +158,8 @@ export const getAccount = endpoint({
   answers: ["account"],
 }, async ({ services, seller }) => {
   const { db, deps: { clock } } = services;
-  const row = await db.read(
+  const row = await db.of(seller.no).read(
     (sql) => readSellerRow(sql, clock.now(), seller.no),
-    { seller: seller.no },
   );
   if (row === undefined) throw notFound("seller");
   const { sourceAddresses } = services.config;

@@ -86,9 +86,9 @@ function watchedTransaction(
   return {
     key: id,
     find: () =>
-      services.db.read((sql) => readTransaction(sql, seller.no, id), {
-        seller: seller.no,
-      }),
+      services.db.of(seller.no).read((sql) =>
+        readTransaction(sql, seller.no, id)
+      ),
     isFinal: ({ finished_at }) => finished_at !== null,
     hasMoved: (shown, { images }) => images.pending !== shown.images.pending,
     write: (now) => form.element("transaction", progressRecord(now)),
@@ -112,7 +112,7 @@ async function fullRecord(
   const kept = finalRecords.get(key);
   if (kept !== undefined) {
     const find = (sql: Sql) => findUndoneBy(sql, query);
-    const undoneBy = await db.read(find, { single: true, seller: seller.no });
+    const undoneBy = await db.of(seller.no).read(find, { single: true });
     if (undoneBy === kept.undoneBy) return { body: kept.document };
   }
   const list = boundedList<ResultNode>(form, "product");
@@ -121,9 +121,9 @@ async function fullRecord(
   let next = 0;
   /** Reads everything first, then encodes; returns whether more remains. */
   const step = async (): Promise<boolean> => {
-    record ??= await db.read((sql) => readRecord(sql, query, mayBeLong), {
-      seller: seller.no,
-    });
+    record ??= await db.of(seller.no).read((sql) =>
+      readRecord(sql, query, mayBeLong)
+    );
     mayBeLong = true;
     if (record === null) return true;
     const end = list.bytes + STEP_BYTES;
@@ -270,17 +270,21 @@ export const getRefusedProducts = endpoint({
   const id = params.transaction_id;
   const key = { sellerNo: seller.no, transactionId: id };
   const pieceOf = (piece: number) =>
-    db.read((sql) => refusedProductsPiece(sql, key, piece), {
-      seller: seller.no,
-    });
+    db.of(seller.no).read((sql) => refusedProductsPiece(sql, key, piece));
   return await heavyRead(async (takeStep) => {
-    const { bytes, first } = await takeStep(() =>
-      db.read(async (sql) => {
-        const transaction = await readTransaction(sql, seller.no, id);
-        const kept = await refusedProductsBytes(sql, key);
-        if (kept === null) throw noRefusedProducts(transaction);
-        return { bytes: kept, first: await refusedProductsPiece(sql, key, 0) };
-      }, { seller: seller.no }), false);
+    const { bytes, first } = await takeStep(
+      () =>
+        db.of(seller.no).read(async (sql) => {
+          const transaction = await readTransaction(sql, seller.no, id);
+          const kept = await refusedProductsBytes(sql, key);
+          if (kept === null) throw noRefusedProducts(transaction);
+          return {
+            bytes: kept,
+            first: await refusedProductsPiece(sql, key, 0),
+          };
+        }),
+      false,
+    );
     async function* pieces() {
       for (let n = 0;;) {
         const piece = await takeStep(() => pieceOf(n++), false);

@@ -240,9 +240,8 @@ export const undoUpload = endpoint({
 async function countProducts(
   { services, seller, params, countMore }: Exchange,
 ): Promise<void> {
-  const { products } = await services.db.read(
+  const { products } = await services.db.of(seller.no).read(
     (sql) => readTransaction(sql, seller.no, params.transaction_id),
-    { seller: seller.no },
   );
   const { created, updated, deleted } = products;
   const undone = Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST);

@@ -68,9 +68,9 @@ export const listWebhooks = endpoint({
   about: "The oldest first; one that fails says since when and why.",
   answers: ["webhooks"],
 }, async ({ services, seller }) => {
-  const webhooks = await services.db.read(
+  const webhooks = await services.db.of(seller.no).read(
     (sql) => webhooksOf(sql, seller.no),
-    { seller: seller.no, single: true },
+    { single: true },
   );
   return { xml: { webhook: webhooks.map(webhookXml) } };
 });
@@ -210,9 +210,8 @@ export const listDeliveries = endpoint({
   const state = reader.read(STATE);
   const place = reader.idPlace();
   const trigger = triggerOf(params);
-  const webhook = await services.db.read(
+  const webhook = await services.db.of(seller.no).read(
     (sql) => findWebhook(sql, seller.no, trigger),
-    { seller: seller.no },
   );
   if (webhook === undefined) throw noWebhook(trigger);
   const choice = { sellerNo: seller.no, trigger, state };

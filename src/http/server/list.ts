@@ -3,7 +3,7 @@
  * milliseconds, each with its own snapshot, so that other requests run in
  * between and a page never lies in memory as rows.
  */
-import type { Sql } from "../../database/db.ts";
+import type { Db, ReadWrite, Sql } from "../../database/db.ts";
 import type { AnswerForm } from "../../contracts/answer_form.ts";
 import type {
   ElementList,
@@ -83,13 +83,10 @@ export async function readPage<Cursor, V extends XmlValue>(
   /** Returns whether the page continues after this step. */
   const step = async (): Promise<boolean> => {
     const count = Math.min(stepSize(list), limit - list.count);
-    const found = await services.db.read(
-      (sql) => {
-        partial ??= partialNode(sql);
-        return read(sql, page.after, count);
-      },
-      { seller },
-    );
+    const found = await rowsOf(services.db, seller).read((sql) => {
+      partial ??= partialNode(sql);
+      return read(sql, page.after, count);
+    });
     for (const { node, cursor } of found.entries) {
       if (!list.add(node)) return false;
       page.after = cursor;
@@ -104,6 +101,11 @@ export async function readPage<Cursor, V extends XmlValue>(
   });
   const next = page.more ? page.after ?? undefined : undefined;
   return { list, after: page.after, next, partial };
+}
+
+/** The rows of a seller; null: of several. */
+function rowsOf(db: Db, seller: number | null): ReadWrite {
+  return seller === null ? db : db.of(seller);
 }
 
 /** Entries of the next step, estimated from the size of earlier ones. */
@@ -128,10 +130,10 @@ export async function readRows<R extends { id: string }>(
 > {
   const { after, limit } = new QueryReader(query).idPlace();
   const step = () =>
-    services.db.read(async (sql) => ({
+    rowsOf(services.db, seller).read(async (sql) => ({
       found: await read(sql, after, limit + 1),
       partial: partialNode(sql),
-    }), { seller });
+    }));
   const { found, partial } = await heavyRead((takeStep) =>
     takeStep(step, limit > SHORT_ROWS)
   );

@@ -246,10 +246,10 @@ export class ImageRole extends LeasedRole<HeldImage> {
     ended: readonly HeldImage[],
     shares: readonly ImageShare[],
   ): Promise<number> {
-    const { config } = this.#services;
+    const { config, db } = this.#services;
     let left = new Set<string>();
     const claims = await this.claim(
-      { seller: sellerNo },
+      { db: db.of(sellerNo) },
       async (tx, terms) => {
         if (this.#abandoned) return [];
         left = await this.#recordEnds(tx, sellerNo, ended);

@@ -91,8 +91,9 @@ export class ImportRole extends LeasedRole {
 
   /** Whether it claimed an import of a seller, and works on it. */
   async #claim(seller: DueSeller): Promise<boolean> {
+    const { db } = this.#services;
     const leased = await this.claim(
-      { seller: seller.no, owner: seller.id, order: `imports ${seller.id}` },
+      { db: db.of(seller.no), order: `imports ${seller.id}` },
       (tx, terms) => claimImport(tx, seller.no, terms),
       (leased) => leased === null ? [] : [leased],
     );
@@ -132,14 +133,14 @@ export class ImportRole extends LeasedRole {
   async #next(seller: DueSeller, leased: Leased): Promise<Job | null> {
     const { sellerNo, id: importId } = leased;
     const key = { sellerNo, importId };
-    const found = await this.#services.db.read(async (sql) => {
+    const found = await this.#services.db.of(sellerNo).read(async (sql) => {
       const row = await findImport(sql, sellerNo, importId);
       if (row === null || !isOpen(row)) return { row, part: null };
       const next = row.state === "checking"
         ? row.parts_checked
         : row.parts_stored;
       return { row, part: await findPart(sql, key, next) };
-    }, { seller: sellerNo });
+    });
     const { row, part } = found;
     if (part === null) {
       if (row !== null) this.#ended(seller, row);
@@ -203,7 +204,7 @@ export class ImportRole extends LeasedRole {
   }
 
   #end(seller: DueSeller, write: (tx: Tx) => Promise<void>): Promise<void> {
-    return this.settle({ seller: seller.no }, write);
+    return this.settle({ db: this.#services.db.of(seller.no) }, write);
   }
 }
 

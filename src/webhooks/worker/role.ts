@@ -116,7 +116,7 @@ export class WebhookRole extends LeasedRole<Claim> {
     shares: readonly ClaimShare[],
   ): Promise<number> {
     const flights = await this.claim(
-      { seller: sellerNo },
+      { db: this.#services.db.of(sellerNo) },
       (tx, terms) => claimShares(tx, shares, terms),
       (flights) => flights.map(({ claim }) => claim),
     );
@@ -193,7 +193,7 @@ export class WebhookRole extends LeasedRole<Claim> {
     const { sellerNo, webhookId } = flight.head;
     return await this.settle(
       {
-        seller: sellerNo,
+        db: db.of(sellerNo),
         shared: { kind: "outcomes", key: webhookId },
         onFailure: () => {
           if (db.spread?.isAway(sellerNo)) place[Symbol.dispose]();

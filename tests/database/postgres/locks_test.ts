@@ -438,7 +438,8 @@ Deno.test("processes take turns at deleting what a removed seller left", async (
     return deleted!;
   };
   const read = one.read.bind(one);
-  const { value } = await sweepRemovedSellers({ db: { read, write } }).next();
+  const db = { read, write, of: () => ({ read, write }) };
+  const { value } = await sweepRemovedSellers({ db }).next();
   assertEquals([value, calls], [1, 1], "it had to begin again");
   assertEquals(await both.rows("SELECT sku FROM deleted_products"), [
     { sku: "A" },

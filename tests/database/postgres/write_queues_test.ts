@@ -4,11 +4,8 @@
  * seed is a world of its own, and thousands of them take seconds.
  */
 import { assert, assertEquals, AssertionError } from "@std/assert";
-import {
-  DbError,
-  NO_METER,
-  type WriteOptions,
-} from "../../../src/database/db.ts";
+import { DbError, NO_METER } from "../../../src/database/db.ts";
+import type { EngineWriteOptions } from "../../../src/database/of_seller.ts";
 import { PostgresError } from "../../../src/database/postgres/connection.ts";
 import {
   type Undone,
@@ -64,7 +61,7 @@ const failure = (kind: ConstructorParameters<typeof PostgresError>[0]) =>
 class Asked {
   readonly name: number;
   readonly habit: Habit;
-  readonly options: WriteOptions;
+  readonly options: EngineWriteOptions;
   readonly waiting: WaitingWrite;
   runs = 0;
   isRunning = false;
@@ -78,7 +75,7 @@ class Asked {
   constructor(
     name: number,
     habit: Habit,
-    options: WriteOptions,
+    options: EngineWriteOptions,
     at: { now: number; waitMs: number; faults: number },
   ) {
     this.name = name;
@@ -197,7 +194,7 @@ class World {
   #add(): void {
     const habit = this.#random.below(4) === 0 ? this.#pick(HABITS) : "fine";
     const key = `${this.#random.below(this.#pick([2, 100]))}`;
-    const options = this.#pick<WriteOptions>([
+    const options = this.#pick<EngineWriteOptions>([
       { shared: { kind: "one", key } },
       { shared: { kind: "one", key } },
       { shared: { kind: "other", key } },

@@ -288,7 +288,7 @@ bothEngines.test("images: the search for missing files goes on where it was, and
   await bench.upload(urls);
   const { no } = await bench.seller("acme");
   const shas = urls.map((_, n) => n.toString(16).padStart(64, "0"));
-  await bench.db.write(
+  await bench.db.of(no).write(
     (tx) =>
       tx.runMany(
         `UPDATE images SET state = 'stored', due_at = NULL, bytes = 1,
@@ -296,7 +296,6 @@ bothEngines.test("images: the search for missing files goes on where it was, and
         urls.map((url, n) => [shas[n], no, urlKey(url)]),
         "any",
       ),
-    { seller: no },
   );
   const asked: string[][] = [];
   bench.images.missing = (files) => {

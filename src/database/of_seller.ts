@@ -1,0 +1,37 @@
+/** How engines bind a database to a seller. */
+import type { ReadOptions, ReadWrite, Sql, Tx, WriteOptions } from "./db.ts";
+
+/** Options of a read, and the seller that it is bound to; null: to none. */
+export interface EngineReadOptions extends ReadOptions {
+  seller?: number | null;
+}
+
+/** Options of a write, and the seller that it is bound to; null: to none. */
+export interface EngineWriteOptions extends WriteOptions {
+  seller?: number | null;
+  /** Whose queue it waits in; see `WriteOptions.queue`. */
+  owner?: string;
+}
+
+/** The calls of an engine, for any seller or none. */
+export interface EngineCalls {
+  read<T>(
+    fn: (sql: Sql) => Promise<T>,
+    options?: EngineReadOptions,
+  ): Promise<T>;
+  write<T>(
+    fn: (tx: Tx) => Promise<T>,
+    options?: EngineWriteOptions,
+  ): Promise<T>;
+}
+
+/** `Db.of` of an engine. */
+export function ofSeller(db: EngineCalls, seller: number): ReadWrite {
+  return {
+    read: (fn, options) => db.read(fn, { ...options, seller }),
+    write: (fn, { queue, ...options } = {}) => {
+      const owner = queue === undefined ? `${seller}` : `${queue} of ${seller}`;
+      return db.write(fn, { ...options, seller, owner });
+    },
+  };
+}
