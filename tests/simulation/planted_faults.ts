@@ -243,10 +243,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "sqlite: a failed write takes its neighbours with it",
     file: "database/sqlite/engine.ts",
     from: `    this.#tryRollBack();
-    if (group.length === 1) return write.reject(error);`,
+    const isAgain = isConflict(error)`,
     to: `    this.#tryRollBack();
     for (const one of group) one.reject(error);
-    if (group.includes(write)) return;`,
+    if (group.includes(write)) return;
+    const isAgain = isConflict(error)`,
   },
   {
     name: "sqlite: a failed write leaves what it had written",
@@ -775,12 +776,6 @@ let end = () => Promise.resolve();
   }
   return rows.map(toRecord);
 }`,
-  },
-  {
-    name: "imports: a piece is read again for each refused product",
-    file: "imports/spool.ts",
-    from: "if (piece !== this.#piece) await this.#read(piece);",
-    to: "await this.#read(piece);",
   },
   {
     name: "undo: a dry run is planned in one read",

@@ -26,6 +26,7 @@ import { sometimesLogged } from "../support/sometimes.ts";
 import { ClientConnection, type Server } from "./client.ts";
 import { seededIds } from "./ids.ts";
 import type { Machine } from "./machine.ts";
+import { BrokenRule } from "./world/broken_rule.ts";
 import { countVisits, priceOf, SENT_BYTE_MS, SOCKET_BYTES } from "./price.ts";
 import type {
   SimulatedAnswer,
@@ -37,6 +38,9 @@ import type {
 const CLOSE_LIMIT_MS = 9_000;
 /** As in `src/http/server/serving.ts`: so long a stop waits for requests in flight. */
 const DRAIN_MS = 4_000;
+
+/** How long what a process does after its stop is looked for. */
+const LINGERS_MS = 2_000;
 
 export interface ProcessOptions {
   name: string;
@@ -150,6 +154,10 @@ export class Life implements Server {
   readonly #ending: (() => void)[] = [];
   #cancelLetIn = () => {};
   #isAlive = true;
+  /** Its stop has ended; whatever it still does is a mistake. */
+  #hasClosed = false;
+  /** What it began before its stop is seen for so long; virtual milliseconds. */
+  #lingersUntil = 0;
   #app: App | null = null;
   #closing: Promise<void> | null = null;
   #locks: RoleLocks | null = null;
@@ -182,7 +190,13 @@ export class Life implements Server {
   }
 
   #fails(call: SqliteCall): SqliteErrorName | null {
-    if (!this.#isAlive && call.method !== "close") throw this.#hasEnded();
+    if (!this.#isAlive && call.method !== "close") {
+      if (this.#hasClosed && call.method !== "isTransaction") {
+        const words = `${this.name} uses the database after its stop`;
+        this.#machine.fail(new BrokenRule("empty", words, call.sql));
+      }
+      throw this.#hasEnded();
+    }
     if (call.method === "isTransaction") return null;
     if (!call.readOnly) this.#machine.writes++;
     return this.#machine.failSqlite(call);
@@ -258,6 +272,8 @@ export class Life implements Server {
       this.#machine.fail(new Error(`${this.name} drops requests in flight`));
     }
     this.#log("info", "stopped");
+    this.#hasClosed = true;
+    this.#lingersUntil = kernel.time + LINGERS_MS;
     this.end();
   }
 
@@ -297,7 +313,7 @@ export class Life implements Server {
   /** Calls `fn` in this process: now, when it can run again, or never. */
   readonly enter = (fn: () => void): void => {
     const { time } = this.#machine.kernel;
-    if (!this.#isAlive) return;
+    if (!this.#isAlive) return time < this.#lingersUntil ? fn() : undefined;
     const isFree = !this.#stands && time >= this.#busyUntil;
     if (this.#held.length === 0 && isFree) return fn();
     this.#held.push(fn);
@@ -415,8 +431,14 @@ export class Life implements Server {
   }
 
   #delaysAt(place: string): Delays {
-    if (this.#machine.isPrompt) return { share: 0.3, mostMs: 3 };
+    if (this.#machine.isPrompt) {
+      return { share: place === "statement of a read" ? 0 : 0.3, mostMs: 3 };
+    }
     const random = this.#machine.kernel.random(`place ${place}`);
+    // Reads wait for each other, so that a longer pause stops all of them.
+    if (place === "statement of a read") {
+      return { share: random.next() ** 4, mostMs: 20 * random.next() ** 2 };
+    }
     // Late commits slow all writes down, so that a world does less.
     const isPrompt = place === "commit"
       ? random.below(8) !== 0

@@ -370,16 +370,24 @@ function bindable(params: readonly Param[]): Param[] {
 /** The queries of a read. */
 export class SqliteSql extends OpenTransaction implements Sql {
   protected readonly connection: SqliteConnection;
+  readonly #maybe: Deps["maybe"];
 
-  constructor(connection: SqliteConnection, options?: ReadOptions) {
+  /** @param maybe is called before each statement; see `Deps`. */
+  constructor(
+    connection: SqliteConnection,
+    options?: ReadOptions,
+    maybe?: Deps["maybe"],
+  ) {
     super(options);
     this.connection = connection;
+    this.#maybe = maybe;
   }
 
   protected inOrder<T>(run: () => T | Promise<T>): Promise<T> {
     return Promise.try(() => {
       this.use();
-      return run();
+      const pause = this.#maybe?.("statement of a read");
+      return pause === undefined ? run() : pause.then(run);
     });
   }
 

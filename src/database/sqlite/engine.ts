@@ -190,7 +190,7 @@ class SqliteDb implements Db {
     if (this.#closing !== null) return Promise.reject(closed());
     const { unusable } = this.#files;
     if (unusable !== null) return Promise.reject(unusable);
-    const sql = new SqliteSql(this.#reader, options);
+    const sql = new SqliteSql(this.#reader, options, this.#deps.maybe);
     const ask = () => sql.during(() => fn(sql));
     const result = this.#reading.then(() => {
       if (this.#reader.inTransaction) this.#reader.exec("COMMIT");

@@ -53,8 +53,29 @@ export function checkCounters(scene: Scene): void {
     scene.world.settings.productLimit,
   );
   hold(beyond.length === 0, "true", "nobody has more than its limit", beyond);
+  checkRemoved(scene);
   const broken = stage.rows("PRAGMA foreign_key_check");
   hold(broken.length === 0, "true", "no row refers to nothing", broken);
+}
+
+/** What stays of a seller that was removed. */
+const STAYS = ["deleted_products", "audit_log"];
+
+/** Of a seller that is not there any more no table has rows. */
+function checkRemoved({ stage }: Scene): void {
+  const tables = stage.rows<{ name: string }>(
+    `SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c
+     WHERE m.type = 'table' AND c.name = 'seller_no'`,
+  ).filter(({ name }) => !STAYS.includes(name));
+  const left = tables.flatMap(({ name }) =>
+    stage.rows(
+      `SELECT '${name}' AS "table", seller_no, COUNT(*) AS n FROM ${name}
+       WHERE seller_no > 0
+         AND seller_no NOT IN (SELECT seller_no FROM sellers)
+       GROUP BY seller_no`,
+    )
+  );
+  hold(left.length === 0, "true", "nothing is left of a seller", left);
 }
 
 /** What failed on our side has cost no image an attempt. */
