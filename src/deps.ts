@@ -1,6 +1,7 @@
 /**
  * External dependencies: time, randomness, the log. This is the only file that
- * uses `Date.now`, `setTimeout`, randomness or the console, so that tests can
+ * uses `setTimeout`, randomness or the console, and the only one but
+ * `lib/tracing.ts` (times of spans) that uses `Date.now`, so that tests can
  * replace them and never sleep.
  */
 

@@ -288,7 +288,7 @@ export type SellerKeys = Pick<Seller, "id" | "no">;
 export interface RowChange extends ProductChange {
   /** The values of a new product; null where it is not new. */
   created: Values | null;
-  /** Of another one as in `differences`; of one that is deleted, from `INITIAL`. */
+  /** Changed columns, one bit each; 0 if new; compared with `INITIAL` if deleted. */
   changed: number;
 }
 
@@ -354,7 +354,7 @@ function byId({ before: one }: Updated, { before: other }: Updated): number {
   return one.id < other.id ? -1 : 1;
 }
 
-/** Its number among those of its write, from 0; later changes have no lower. */
+/** Index of its change number in this write, from 0; never decreases. */
 interface Placed {
   place: number;
 }

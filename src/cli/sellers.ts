@@ -1,4 +1,4 @@
-/** The commands that create and revoke keys. */
+/** The commands for sellers, their limits, refusals and keys. */
 import { type ListedKey, listKeys } from "../sellers/key_rows.ts";
 import { SCOPES } from "../sellers/scopes.ts";
 import { readKeyTexts } from "../sellers/wanted_key.ts";

@@ -209,7 +209,7 @@ async function* follow(
     : OPERATIONS.getTransaction;
   const { now, sleep } = connection.platform;
   const checkTime = timeLimit(connection);
-  // Tried again, as what fails below, it would fail for ever.
+  // Validate first: inside the loop bad input would be retried for ever.
   connection.check(operation, { ...of });
   let until = now() + retryFor;
   for (let failures = 0;; failures++) {

@@ -95,9 +95,9 @@ export interface Sql {
   /** The servers that are away, whose sellers are left out. */
   readonly missing?: readonly string[];
   /**
-   * A condition, behind another one, that leaves out rows of other sellers than
-   * those that the transaction is about: in a `Part` its own, else those whose
-   * server can be reached. `column` is a `seller_no`, by default that name.
+   * A condition for statements over all sellers, with a leading AND: only this
+   * server's sellers (in a `Part`), or those whose server can be reached.
+   * `column` is a `seller_no`, by default of that name.
    */
   ofPart(column?: string): string;
   /** All rows, as objects with a property for each column. */
@@ -444,7 +444,7 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   readonly: "the database cannot be written",
 };
 
-/** As `outageOf`, if all servers are away; one that is holds up its sellers alone. */
+/** As `outageOf`; null while any server answers. */
 export function wholeOutageOf(
   { spread }: Pick<Db, "spread">,
   error: unknown,

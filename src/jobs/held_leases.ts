@@ -102,8 +102,9 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /**
-   * Renews those of a seller if one of them must be. A role does so before it
-   * looks for leases that ended, because its own end in a stall.
+   * Renews the leases of each seller of which one must be renewed. A role renews
+   * before it looks for expired leases, because after a stall its own leases have
+   * expired, too.
    */
   async renew(): Promise<void> {
     const { db, deps: { clock }, queue } = this.#options;

@@ -1,7 +1,7 @@
 /**
  * Every failure that a client can see: a closed list of codes, and for a
  * refused record a closed list of detail codes. `http/server/error_answers.ts`
- * is the one place where a code becomes a status and an XML body.
+ * is the one place where a code becomes a status and a document.
  */
 
 /** The documentation of a code, in Markdown. */

@@ -98,7 +98,7 @@ export class Owners {
     return this.#of(owner).share(this.clock.monotonic());
   }
 
-  /** Milliseconds beyond those of the owner that was next. */
+  /** Time used beyond that of the owner last served in turn, in milliseconds. */
   ahead(owner: string): number {
     return Math.max(0, this.#of(owner).spent - this.#floor);
   }

@@ -103,7 +103,7 @@ export function quote(text: string): string {
   return `"${shown}"`;
 }
 
-/** The surrogates and the two characters that XML cannot carry. */
+/** Control characters, and two characters that XML cannot carry. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/;
 
 function controlName(char: string): string {

@@ -40,9 +40,9 @@ export class WaitList implements Holder {
   #freedAt = 0;
 
   /**
-   * @param pause is called when a permit is given back, whose place stays taken
-   * until the result has settled, so that other work runs between two permits.
-   * It never fails.
+   * @param pause is called when a permit is given back. The place of the permit
+   * stays taken until the result has settled, so that other work runs between
+   * two permits. The result never rejects.
    */
   constructor(
     clock: Monotonic,
@@ -123,7 +123,7 @@ export class WaitList implements Holder {
     return { used: this.usage.used(), pausing: this.usage.pausing, waiting };
   }
 
-  /** As in `Holder`; a pause leaves its place free. */
+  /** As in `Holder`. A slot in its pause counts as free here. */
   oldestWaitMs(): number {
     const { pausing } = this.usage;
     this.usage.pausing = 0;

@@ -33,7 +33,7 @@ export interface Found {
   detail: Detail;
   /** When an event happened. */
   at?: number;
-  /** It begins no notice; one that was sent goes on. */
+  /** Keeps an open notice open; opens none. */
   isFading?: boolean;
   /** Another notice contains it. */
   isSilent?: boolean;

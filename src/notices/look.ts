@@ -96,7 +96,7 @@ export class NoticeLooks {
       !each.isFading && !known.has(nameOf(keyOf(kind, each)))
     );
     yield* this.#insert(part, kind, begun);
-    // Beyond what one look finds nothing is known.
+    // Cut at FOUND_AT_MOST, so absence proves nothing.
     if (found.length >= FOUND_AT_MOST) return;
     const over = stored.filter((key) => !present.has(nameOf(key)));
     for (const some of pages(over)) {

@@ -91,26 +91,26 @@ const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
   SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)`;
 
 /**
- * Until the write ends the seller cannot be removed. What is read afterwards
- * shows a removal before. Not a row of `sellers`, which several servers may have.
- * Excludes `outlastHolds` alone: many writes hold a seller, and do not see each
- * other.
+ * Keeps the seller from being removed until the write ends. A read after this
+ * call shows a removal that came before it. Locks `seller_counters`, because
+ * `sellers` is copied to every server. Conflicts with `outlastHolds` alone, so
+ * many writes may hold a seller at the same time.
  */
 export async function holdSeller(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(lockOf("FOR KEY SHARE"), [[sellerNo]], "any");
 }
 
 /**
- * Waits for the writes that hold a seller; later ones wait for this one. Excludes
- * all three locks.
+ * Waits for the writes that hold a seller; later ones wait for this one.
+ * Conflicts with all three locks, itself included.
  */
 export async function outlastHolds(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(lockOf("FOR UPDATE"), [[sellerNo]], "any");
 }
 
 /**
- * For a write that counts rows of the seller before it adds one. Excludes
- * itself and `outlastHolds`; comes before `holdSeller`, which goes on beside it.
+ * For a write that counts rows of the seller before it adds one. Conflicts with
+ * itself and `outlastHolds`. Take it before `holdSeller`; the two do not conflict.
  */
 export async function oneWriteAtATime(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(lockOf("FOR NO KEY UPDATE"), [[sellerNo]], "any");

@@ -1,4 +1,4 @@
-/** An event of the operator, as a seller's endpoint receives it. */
+/** An event as a seller's endpoint receives it. */
 import { lineReader, wordReader } from "../lib/values.ts";
 import { jsonWriter } from "../json/encode.ts";
 import { instanceOf } from "../json/instance.ts";
@@ -15,7 +15,7 @@ export interface Event {
   createdAt: number;
   /** What stands inside `<data>`, as the emitter wrote it. */
   data: string;
-  /** Sent by the operator to test a webhook; nothing happened. */
+  /** Made to test a webhook, on a request of the seller; nothing happened. */
   test: boolean;
 }
 

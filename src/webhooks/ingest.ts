@@ -1,6 +1,7 @@
 /**
- * The only way to create an event: the operator sends it over HTTP or with a
- * command. Event and delivery are one write; nothing is sent before its commit.
+ * The only way to create an event. The operator sends it over HTTP or with a
+ * command, or another feature emits it within its own write (`emitWithin`).
+ * Event and delivery are one write; nothing is sent before its commit.
  */
 import type { Clock, Deps } from "../deps.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";

@@ -73,7 +73,7 @@ export const TRANSITIONS = {
   free: { from: ["held"], to: "pending" },
   /** Its webhook was deleted. */
   cancel: { from: ["pending", "retrying", "held", "sending"], to: "cancelled" },
-  /** The operator replays it; the retry schedule starts again. */
+  /** A seller or the operator replays it; the retry schedule starts again. */
   replay: {
     from: ["pending", "retrying", "delivered", "exhausted", "cancelled"],
     to: "pending",

@@ -35,7 +35,7 @@ import type { Server, Servers } from "./servers.ts";
 
 /** How often each server is asked whether it answers. */
 const LOOK_MS = 500;
-/** What answers later is silent. */
+/** A server that answers later than this is silent. */
 const PROMPT_MS = 400;
 /**
  * Nothing is silent that was so a moment ago: the connections that are given up
@@ -44,7 +44,7 @@ const PROMPT_MS = 400;
 const STEADY_MS = 10_000;
 const ANSWER_MS = 1_000;
 const CONNECT_MS = 1_500;
-/** How often it is looked whether sellers or shards were added or moved. */
+/** How often the service looks for sellers or shards that were added or moved. */
 const REFRESH_MS = 2_000;
 /** Each server learns of moved shards by itself, a moment later. */
 const SETTLE_MS = 100;
@@ -159,7 +159,7 @@ export class Nodes {
     return this.holding.filter(isPrompt);
   }
 
-  /** Of what belongs to no seller, or to several. */
+  /** The database for work that belongs to no server. */
   get entry(): ServerDb {
     return this.#entry.db;
   }

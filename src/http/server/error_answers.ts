@@ -1,4 +1,4 @@
-/** The one place that turns a failure into a status and an XML body. */
+/** The one place that turns a failure into a status and a document. */
 import { type Detail, DETAIL_LIMIT, ServiceError } from "../../lib/errors.ts";
 import { StoreError } from "../../lib/store_error.ts";
 import { DbError, type DbErrorKind } from "../../database/db.ts";

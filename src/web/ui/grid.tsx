@@ -237,7 +237,7 @@ export function Grid<At extends number | string>(
                     typed={first + i === row && j === column ? typed : null}
                     onType={setTyped}
                     onChoose={(isSelecting) => {
-                      // Ends an edit, once: what goes away has no focus to lose.
+                      // An unmounted input fires no blur, so commit first.
                       box.current?.focus({ preventScroll: true });
                       go(first + i, j, isSelecting);
                     }}

@@ -1,7 +1,4 @@
-/**
- * Rows of events. Only `src/webhooks/ingest.ts` imports this file, so that no
- * other use case can create an event.
- */
+/** Rows of events. Every event is created by `src/webhooks/ingest.ts`. */
 import type { Trigger } from "../trigger.ts";
 import type { WebhookState } from "../webhook.ts";
 import { query, type Sql, type Tx, type Words } from "../../database/db.ts";

@@ -44,7 +44,7 @@ import {
 } from "../columns/spreadsheet.ts";
 import { type RowProblems, saleColumnOf } from "./table_checks.ts";
 
-/** A text is asked once; without answers, the file must be corrected. */
+/** A question is identified by its text. Without answers it blocks the import. */
 export interface Question {
   text: string;
   answers: readonly Answer[];
