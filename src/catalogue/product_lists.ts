@@ -11,7 +11,7 @@ import type { ReviewState } from "./review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, LIMIT, marks, type Param, type Sql } from "../database/db.ts";
 import { type Found, type Place, scan, SCAN_ROWS } from "../database/scan.ts";
-import { where } from "../database/where.ts";
+import { type Conditions, where } from "../database/where.ts";
 import { findProducts } from "./product_rows.ts";
 import {
   COLUMNS,
@@ -21,6 +21,7 @@ import {
 } from "./product_values.ts";
 
 export interface ProductFilter {
+  gtin: string | null;
   status: Status | null;
   review: ReviewState | null;
   /** Unix milliseconds. */
@@ -33,22 +34,28 @@ export interface ProductFilter {
 
 /**
  * The seller's products behind `after` that pass the filter, in order of
- * creation, which changes do not affect. With a filter it ends after
- * `SCAN_ROWS` rows, so it may hold few products or none although more follow.
+ * creation, which changes do not affect. A GTIN has an index; with any other
+ * filter it ends after `SCAN_ROWS` rows, so it may hold few products or none
+ * although more follow.
  */
 export async function listProducts(
   sql: Sql,
   sellerNo: number,
-  filter: ProductFilter,
+  { gtin, ...filter }: ProductFilter,
   { after, limit }: Place,
 ): Promise<Found<Product>> {
   const filtered = Object.values(filter).some((wanted) => wanted !== null);
+  const list = { "seller_no = ?": sellerNo, "gtin = ?": gtin };
   const from = after ?? BEFORE_ALL_IDS;
   const { found, ...page } = await scan(
     {
-      endAfter: (rows) => endAfter(sql, sellerNo, from, rows),
+      endAfter: (rows) => endAfter(sql, list, from, rows),
       matching: (end, most) =>
-        passingRows(sql, sellerNo, filter, { after: from, end, limit: most }),
+        passingRows(sql, sellerNo, { ...filter, gtin }, {
+          after: from,
+          end,
+          limit: most,
+        }),
     },
     limit,
     filtered ? SCAN_ROWS : null,
@@ -60,14 +67,14 @@ export async function listProducts(
 
 async function endAfter(
   sql: Sql,
-  sellerNo: number,
+  list: Conditions,
   after: string,
   rows: number,
 ): Promise<string | null> {
+  const { where: condition, params } = where({ ...list, "id > ?": after });
   const row = await sql.get<{ id: string }>(
-    `SELECT id FROM products WHERE seller_no = ? AND id > ?
-     ORDER BY id LIMIT 1 OFFSET ?`,
-    [sellerNo, after, rows - 1],
+    `SELECT id FROM products ${condition} ORDER BY id LIMIT 1 OFFSET ?`,
+    [...params, rows - 1],
   );
   return row?.id ?? null;
 }
@@ -82,13 +89,14 @@ interface Span {
 async function passingRows(
   sql: Sql,
   sellerNo: number,
-  { status, review, updatedSince, text, images }: ProductFilter,
+  { gtin, status, review, updatedSince, text, images }: ProductFilter,
   { after, end, limit }: Span,
 ): Promise<NamedRow[]> {
   const wanted = where({
     "seller_no = ?": sellerNo,
     "id > ?": after,
     "id <= ?": end,
+    "gtin = ?": gtin,
     "status = ?": status,
     "review_state = ?": review,
     "updated_at >= ?": updatedSince,

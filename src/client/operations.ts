@@ -373,6 +373,8 @@ export interface Operations {
       review?: "pending" | "approved" | "rejected";
       /** only products with an image in this state */
       images?: "pending" | "stored" | "failed";
+      /** only products with exactly this GTIN */
+      gtin?: string;
       /** only products whose SKU or title holds this, in any case */
       q?: string;
     },

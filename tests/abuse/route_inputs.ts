@@ -159,6 +159,9 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
     longest("/products?limit=250"),
     of("/products?limit=250&q=nowhere", { what: "a search in vain" }),
     of("/products?limit=250&review=rejected", { what: "none rejected" }),
+    of("/products?limit=250&gtin=4006381333931&q=nowhere", {
+      what: "a search in one GTIN",
+    }),
   ],
   "GET /seller_api/products/rejected": [
     longest("/products/rejected"),

@@ -19,6 +19,7 @@ type Ids = Record<string, string>;
 
 /** Values of parameters whose schema does not list them all. */
 const VALUES: Record<string, readonly string[]> = {
+  gtin: ["4006381333931"],
   limit: ["1", "250"],
   q: ["A", "01a1f8a9-48dd-7dda-af68-77c9d5d897a7", "%", "nothing has this"],
   route: ["POST /seller_api/bulk_products"],
@@ -75,9 +76,10 @@ async function fill(app: TestApp): Promise<Ids> {
   };
   await operate("POST", "sellers", "<seller><name>other</name></seller>");
   await operate("PUT", "sellers/acme/attribute/review/new");
-  const products = product("A") + product("B");
+  const coded = "<gtin>4006381333931</gtin>";
+  const products = product("A", coded) + product("B", coded);
   const uploaded = await app.upload(`${products}<product/>`, "&accept=valid");
-  await app.upload(product("A", "<brand>new</brand>"));
+  await app.upload(product("A", `<brand>new</brand>${coded}`));
   const query = "?v=1.1&accept=valid";
   const document = `<products>${products}<product/></products>`;
   const imported = await post(`imports${query}`, document);

@@ -21,6 +21,7 @@ import { readPage } from "../server/list.ts";
 import {
   AFTER,
   EXPECTED_VALUE,
+  GTIN_IS,
   IMAGES,
   LIMIT,
   REVIEW,
@@ -58,7 +59,16 @@ export const listProducts = endpoint({
     "twice and misses none while others are written. What stands in " +
     "<products> can be uploaded as it is. With a filter a page may be short, " +
     "or empty, before the end: go on while there is a <next>.",
-  parameters: [AFTER, LIMIT, UPDATED_SINCE, STATUS, REVIEW, IMAGES, SEARCH],
+  parameters: [
+    AFTER,
+    LIMIT,
+    UPDATED_SINCE,
+    STATUS,
+    REVIEW,
+    IMAGES,
+    GTIN_IS,
+    SEARCH,
+  ],
   answers: ["products"],
 }, async (context) => {
   const reader = new QueryReader(context.query);
@@ -95,7 +105,7 @@ async function listDeleted(
     since: reader.read(UPDATED_SINCE),
     text: reader.read(SEARCH) || null,
   };
-  for (const { name } of [REVIEW, IMAGES]) {
+  for (const { name } of [REVIEW, IMAGES, GTIN_IS]) {
     if (!context.query.has(name)) continue;
     reader.complain(
       name,
@@ -157,6 +167,7 @@ function readFilter(reader: QueryReader): ProductFilter {
     updatedSince: reader.read(UPDATED_SINCE),
     text: reader.read(SEARCH) || null,
     images: reader.read(IMAGES),
+    gtin: reader.read(GTIN_IS),
   };
 }
 

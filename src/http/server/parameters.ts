@@ -12,7 +12,10 @@ import {
   fits,
   parseTime,
   quote,
+  type Reader,
+  readGtin,
   timeProblem,
+  trimSpace,
 } from "../../lib/values.ts";
 import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { REFUSAL_CODES } from "../../sellers/refusals.ts";
@@ -24,7 +27,7 @@ export interface QueryParameter<T> extends Parameter {
   /** What the text means; null if it is wrong. */
   parse: (text: string) => T | null;
   /** The error of a wrong text. */
-  code: DetailCode;
+  code: DetailCode | ((text: string) => DetailCode);
   /** What the text must be. */
   expected: string;
   /** What is wrong with a text, where that tells more than `expected`. */
@@ -57,6 +60,28 @@ function word<W extends string>(
     parse: (text) => words.find((word) => word === text) ?? null,
     code: "not_in_list",
     expected: words.length === 1 ? words[0] : `one of ${words.join(", ")}`,
+  };
+}
+
+/** A text that a reader of values accepts, whose error it has. */
+function valueText(
+  { read, ...parameter }: Parameter & {
+    read: Reader<string>;
+    expected: string;
+  },
+): QueryParameter<string> {
+  const problemOf = (text: string) => {
+    const result = read(trimSpace(text));
+    return "problem" in result ? result.problem : null;
+  };
+  return {
+    ...parameter,
+    parse: (text) => {
+      const result = read(trimSpace(text));
+      return "value" in result ? result.value : null;
+    },
+    code: (text) => problemOf(text)!.code,
+    problem: (text) => problemOf(text)!.message,
   };
 }
 
@@ -106,6 +131,13 @@ export const SEARCH: QueryParameter<string> = {
   code: "too_long",
   expected: `a text of at most ${SEARCH_LENGTH} characters`,
 };
+export const GTIN_IS = valueText({
+  name: "gtin",
+  about: "only products with exactly this GTIN",
+  schema: { type: "string", minLength: 8, maxLength: 14 },
+  read: readGtin,
+  expected: "a GTIN of 8, 12, 13 or 14 digits",
+});
 export const STATUS = word(
   "status",
   [...STATUSES, "deleted"],

@@ -1,6 +1,11 @@
 /** The query of a request: parsed strictly, and checked against its route. */
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
-import { type Detail, recordInvalid, ServiceError } from "../../lib/errors.ts";
+import {
+  type Detail,
+  type DetailCode,
+  recordInvalid,
+  ServiceError,
+} from "../../lib/errors.ts";
 import { isNear, nearestName } from "../../lib/nearest_name.ts";
 import { quote } from "../../lib/values.ts";
 import { type Cursor, ID_CURSOR } from "./cursor.ts";
@@ -88,7 +93,7 @@ export class QueryReader {
     return readParameter(
       this.#query,
       parameter,
-      (problem) => this.complain(parameter.name, parameter.code, problem),
+      (code, problem) => this.complain(parameter.name, code, problem),
     );
   }
 
@@ -144,7 +149,7 @@ export function readOption<T>(
   query: URLSearchParams,
   parameter: QueryParameter<T>,
 ): T | null {
-  return readParameter(query, parameter, (problem) => {
+  return readParameter(query, parameter, (_, problem) => {
     throw new ServiceError("malformed_request", `${parameter.name} ${problem}`);
   });
 }
@@ -152,8 +157,14 @@ export function readOption<T>(
 function readParameter<T>(
   query: URLSearchParams,
   parameter: QueryParameter<T>,
-  refuse: (problem: string) => void,
+  refuse: (code: DetailCode, problem: string) => void,
 ): T | null {
   const text = query.get(parameter.name);
-  return text === null ? null : parseText(text, parameter, refuse);
+  if (text === null) return null;
+  const { code } = parameter;
+  return parseText(
+    text,
+    parameter,
+    (problem) => refuse(typeof code === "string" ? code : code(text), problem),
+  );
 }

@@ -164,6 +164,15 @@ async function plans(
   return details;
 }
 
+const ANY_PRODUCT = {
+  gtin: null,
+  status: null,
+  review: null,
+  updatedSince: null,
+  text: null,
+  images: null,
+};
+
 Deno.test("lists of products find their rows in an index, in its order", async () => {
   await using bench = await WebhookBench.open();
   const place = { after: "", limit: 1 };
@@ -174,10 +183,25 @@ Deno.test("lists of products find their rows in an index, in its order", async (
       listProducts(
         tx,
         1,
-        { status, review: null, updatedSince, text: null, images: null },
+        { ...ANY_PRODUCT, status, updatedSince },
         place,
       ),
   );
+  const ofGtin = await plans(
+    bench,
+    (tx) => listProducts(tx, 1, { ...ANY_PRODUCT, gtin: "96385074" }, place),
+  );
+  const ofGtinAndMore = await plans(
+    bench,
+    (tx) =>
+      listProducts(tx, 1, { ...ANY_PRODUCT, gtin: "9", updatedSince }, place),
+  );
+  for (const detail of [...ofGtin, ...ofGtinAndMore]) {
+    assert(
+      detail.includes("INDEX products_gtin (seller_no=? AND gtin=?"),
+      detail,
+    );
+  }
   const changes = await plans(
     bench,
     (tx) => changedProducts(tx, FIRST_CHANGE, 1),

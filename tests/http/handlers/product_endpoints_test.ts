@@ -264,6 +264,54 @@ contract.test("products are filtered by status, time of change and text", async 
   assertEquals(await found("images=failed&q=b"), "");
 });
 
+contract.test("a GTIN is compared as a whole, beside the other filters", async () => {
+  await using app = await boot();
+  const of = (gtin: string) => `<gtin>${gtin}</gtin>`;
+  const other = await app.addSeller("other");
+  await app.upload(
+    product("A-1", of("4006381333931")) +
+      product("A-2", of("4006381333931") + "<status>paused</status>") +
+      product("B-1", of("96385074")) + product("NONE"),
+  );
+  const theirs = await app.call("/seller_api/bulk_products", {
+    method: "POST",
+    key: other,
+    body: `<products>${product("A-1", of("4006381333931"))}</products>`,
+  });
+  assertEquals(theirs.status, 200);
+  const found = async (query: string) =>
+    skus((await readAll(app, `${PRODUCTS}?${query}`, "products")).entries);
+  assertEquals(await found("gtin=4006381333931"), "A-1 A-2");
+  assertEquals(await found("gtin=4006381333931&limit=1"), "A-1 A-2");
+  assertEquals(await found("gtin=+4006381333931+"), "A-1 A-2");
+  assertEquals(await found("gtin=96385074"), "B-1");
+  assertEquals(await found("gtin=00096385074000"), "", "no part of one");
+  assertEquals(await found("gtin=4006381333931&status=paused"), "A-2");
+  assertEquals(await found("gtin=4006381333931&q=a-1"), "A-1");
+  assertEquals(await found("gtin=4006381333931&images=failed"), "");
+  const moved = await app.call(`${PRODUCTS}/A-1/attribute/gtin/96385074`, {
+    method: "PUT",
+  });
+  assertEquals(moved.status, 204);
+  assertEquals(await found("gtin=96385074"), "A-1 B-1");
+  for (
+    const [query, expected] of [
+      ["gtin=", "gtin not_a_number"],
+      ["gtin=40063813339a1", "gtin not_a_number"],
+      ["gtin=123", "gtin out_of_range"],
+      ["gtin=4006381333932", "gtin bad_check_digit"],
+      ["status=deleted&gtin=96385074", "gtin not_allowed"],
+    ]
+  ) {
+    const answer = await app.call(`${PRODUCTS}?${query}`);
+    assertEquals([answer.status, codeOf(answer)], [422, "record_invalid"]);
+    assertEquals(
+      detailsOf(answer).map(({ field, code }) => `${field} ${code}`),
+      [expected],
+    );
+  }
+});
+
 contract.test("a page looks at a bounded number of rows and still misses none", async () => {
   await using app = await boot();
   await app.upload(product("FIRST"));
@@ -288,6 +336,18 @@ contract.test("a page looks at a bounded number of rows and still misses none", 
   assertEquals([skus(entries), pages], [`S-${total - 1}`, 3]);
   const paused = await readAll(app, `${PRODUCTS}?status=paused`, "products");
   assertEquals([paused.entries.length, paused.pages], [0, 3]);
+  const coded = "96385074";
+  await app.app.db.write((tx) =>
+    // bounded: that of one product
+    tx.run("UPDATE products SET gtin = ? WHERE sku = ?", [
+      coded,
+      `S-${total - 1}`,
+    ], "any")
+  );
+  for (const query of [`gtin=${coded}`, `gtin=${coded}&q=s-`]) {
+    const found = await readAll(app, `${PRODUCTS}?${query}`, "products");
+    assertEquals([skus(found.entries), found.pages], [`S-${total - 1}`, 1]);
+  }
 });
 
 contract.test("deletions: the oldest first, by time and SKU, page by page, as often as a SKU went", async () => {
