@@ -53,28 +53,33 @@ function added(
 
 /**
  * Adds changes of transactions, by id, to the counts of their imports, if they
- * are parts of any. All images are locked by then, and so are the transactions.
+ * are parts of any. All else that the write locks is locked by then: images,
+ * transactions, products.
  */
 export async function addImagesOfParts(
   tx: Tx,
   sellerNo: number,
-  changes: ReadonlyMap<string, ImagesChange>,
+  changes: readonly (readonly [id: string, change: ImagesChange])[],
   at: number,
 ): Promise<void> {
-  const imports = await importsOf(tx, sellerNo, [...changes.keys()]);
+  const ids = new Set(changes.map(([id]) => id));
+  const importOf = await importsOf(tx, sellerNo, [...ids]);
   // In one order, so that no two writes wait for each other.
-  const rows = imports.sort((a, b) => a.importId < b.importId ? -1 : 1)
-    .map(({ id, importId }) => added(sellerNo, importId, changes.get(id)!, at));
+  const rows = changes.flatMap(([id, change]) => {
+    const importId = importOf.get(id);
+    return importId === undefined ? [] : [{ importId, change }];
+  }).sort((a, b) => a.importId < b.importId ? -1 : 1)
+    .map(({ importId, change }) => added(sellerNo, importId, change, at));
   await tx.runMany(ADD, rows, 1);
 }
 
-/** The imports of those of these transactions that are parts of one. */
+/** The imports of these transactions, by id; none where it is no part of one. */
 async function importsOf(
   sql: Sql,
   sellerNo: number,
   transactions: readonly string[],
-): Promise<{ id: string; importId: string }[]> {
-  const found: { id: string; importId: string }[] = [];
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
   for (const list of inLists(transactions)) {
     const rows = await sql.all<{ id: string; importId: string }>(
       `SELECT id, import_id AS "importId" FROM transactions
@@ -82,7 +87,7 @@ async function importsOf(
          AND id IN (${marks(list.length)})`,
       [sellerNo, ...list],
     );
-    for (const row of rows) found.push(row);
+    for (const { id, importId } of rows) found.set(id, importId);
   }
   return found;
 }

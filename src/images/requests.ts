@@ -299,8 +299,7 @@ export async function retryImages(
     1,
   );
   const change = { pending: refs, failed: -refs };
-  const changes = new Map([[transactionId, change]]);
-  await addImagesOfParts(tx, seller.no, changes, at);
+  await addImagesOfParts(tx, seller.no, [[transactionId, change]], at);
   return refs;
 }
 

@@ -10,7 +10,7 @@ import {
   type Param,
   type Tx,
 } from "../../database/db.ts";
-import { addImagesOfParts } from "../import_images.ts";
+import type { ImagesChange } from "../import_images.ts";
 import { longestSpan } from "../../jobs/retry_schedule.ts";
 
 /** The most waiting rows that one write reads. */
@@ -44,10 +44,12 @@ const WAITING = `SELECT transaction_id, ordinal, image_id, refs, validator,
     after_attempt, created_at
   FROM transaction_images WHERE status = 'pending' AND seller_no = ?`;
 
+/** What was added to the counts of a transaction, by its id. */
+export type TransactionChange = readonly [id: string, change: ImagesChange];
+
 /** The images of `answerWaiting`, by id. */
 export interface Answered {
-  /** The transactions whose counters changed. */
-  transactions: string[];
+  changes: TransactionChange[];
   /** Images that requests wait for again: the outcome does not answer them. */
   again: Set<string>;
   /** Other images with requests that another write has to answer. */
@@ -83,22 +85,21 @@ export async function answerWaiting(
     }
     room -= rows.length;
   }
-  const transactions = await write(tx, sellerNo, answered, at);
-  return { transactions, again, left };
+  const changes = await write(tx, sellerNo, answered, at);
+  return { changes, again, left };
 }
 
 /**
  * Updates the requests for which this failure was the last attempt, although
  * the job continues for later ones. They have had the attempts and the time of
- * a job of their own; if there are very many, each failure updates some. Returns the
- * ids of the transactions whose counters changed.
+ * a job of their own; if there are very many, each failure updates some.
  */
 export async function answerExhausted(
   tx: Tx,
   sellerNo: number,
   failures: ReadonlyMap<string, Answer>,
   at: number,
-): Promise<string[]> {
+): Promise<TransactionChange[]> {
   const answered: AnsweredRow[] = [];
   for (const [imageId, answer] of failures) {
     if (answer.attempt < ATTEMPTS) continue;
@@ -140,7 +141,7 @@ async function write(
   sellerNo: number,
   answered: readonly AnsweredRow[],
   at: number,
-): Promise<string[]> {
+): Promise<TransactionChange[]> {
   const rows: Param[][] = [];
   const counted = new Map<string, Counts>();
   for (const { row, answer } of answered) {
@@ -173,10 +174,8 @@ async function write(
     }),
     1,
   );
-  const changes = Array.from(counted, ([id, counts]) => {
+  return Array.from(counted, ([id, counts]) => {
     const { stored, reused, failed } = counts;
-    return [id, { pending: -(stored + reused + failed), ...counts }] as const;
+    return [id, { pending: -(stored + reused + failed), ...counts }];
   });
-  await addImagesOfParts(tx, sellerNo, new Map(changes), at);
-  return [...counted.keys()];
 }

@@ -12,6 +12,7 @@ import {
   QUOTA_EXCEEDED,
   UNPROCESSABLE,
 } from "../image.ts";
+import { addImagesOfParts } from "../import_images.ts";
 import { touchProductsOf } from "../shown_images.ts";
 import { inLists, marks, query, type Tx } from "../../database/db.ts";
 import {
@@ -136,7 +137,7 @@ export async function settleImages(
     ", attempts = ?, code = ?, message = ?",
   );
   const exhausted = await answerExhausted(tx, sellerNo, answersOf(retries), at);
-  const { transactions, again, left } = await answerWaiting(
+  const { changes, again, left } = await answerWaiting(
     tx,
     sellerNo,
     answersOf(ends),
@@ -149,8 +150,11 @@ export async function settleImages(
     again,
     at,
   );
+  const changed = [...exhausted, ...changes];
+  // Last: a part of an import locks its products before these counts.
+  await addImagesOfParts(tx, sellerNo, changed, at);
   return {
-    transactions: [...exhausted, ...transactions],
+    transactions: changed.map(([id]) => id),
     left: ends.filter(({ id }) => left.has(id)).map(({ lease }) => lease),
   };
 }

@@ -45,6 +45,10 @@ import {
   touchProductsOf,
   touchRest,
 } from "../../../src/images/shown_images.ts";
+import {
+  addImportImages,
+  insertImportImages,
+} from "../../../src/images/import_images.ts";
 import { requireActive } from "../../../src/sellers/access.ts";
 import type { Caller } from "../../../src/sellers/seller.ts";
 import { sweepRemovedSellers } from "../../../src/administration/removal.ts";
@@ -251,6 +255,59 @@ Deno.test("an image is settled once, also when its first holder reports late", a
   assertEquals(
     await both.rows("SELECT images_pending, images_stored FROM transactions"),
     [{ images_pending: 0, images_stored: 1 }],
+  );
+});
+
+Deno.test("an image that ends and a part of its import do not block each other", async () => {
+  await using both = await Two.open();
+  const sellerNo = both.seller.no;
+  const [importId, productId] = [1, 2].map(() => deps.ids.uuid());
+  await both.one.write(async (tx) => {
+    await both.upload(tx);
+    await tx.run(
+      `INSERT INTO imports (seller_no, id, state, accept_valid, dry_run,
+         keep_changed, created_at) VALUES (?, ?, 'storing', 0, 0, 0, 0)`,
+      [sellerNo, importId],
+      1,
+    );
+    await insertImportImages(tx, sellerNo, importId);
+    await tx.run("UPDATE transactions SET import_id = ?", [importId], 1);
+    // It shows the image, and a later part of the import takes it away.
+    await tx.run(
+      `INSERT INTO products (seller_no, id, sku, change_no, status, created_at,
+         updated_at, availability, price, currency, condition, title,
+         categories, images, attributes)
+       VALUES (?, ?, 'A-1', 0, 'active', 0, 0, 'in_stock', '1', 'EUR', 'new',
+         'A', '[]', '[]', '[]')`,
+      [sellerNo, productId],
+      1,
+    );
+    await tx.run(
+      `INSERT INTO product_images (seller_no, image_id, product_id)
+       SELECT seller_no, id, ? FROM images`,
+      [productId],
+      1,
+    );
+  });
+  const job = await both.claim(both.one);
+  let calls = 0;
+  await both.interleave(
+    (tx) => {
+      calls++;
+      return stored(tx, job);
+    },
+    (sql) => sql.includes("FROM product_images"),
+    () =>
+      both.two.write(async (tx) => {
+        calls++;
+        await findProducts(tx, sellerNo, { skus: ["A-1"] });
+        await addImportImages(tx, sellerNo, importId, { pending: 1 }, 0);
+      }),
+  );
+  assertEquals(calls, 2, "nobody had to begin again");
+  assertEquals(
+    await both.rows("SELECT pending, stored FROM import_images"),
+    [{ pending: 0, stored: 1 }],
   );
 });
 
