@@ -92,7 +92,7 @@ export class RefusalLog {
   /** By seller. */
   #waiting = new Map<number, Waiting>();
   /** The first of equal refusals, by what they have in common. */
-  readonly #recent = new RecentValues<Pick<Refusal, "id" | "at">>(COMPARED);
+  #recent = new RecentValues<Pick<Refusal, "id" | "at">>(COMPARED);
   #bytes = 0;
   #cancel: (() => void) | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -114,7 +114,9 @@ export class RefusalLog {
     if (first !== undefined && Math.abs(bounded.at - first.at) < MINUTE_MS) {
       own.repeats.set(first.id, (own.repeats.get(first.id) ?? 0) + 1);
     } else {
-      this.#recent.set(alike, bounded);
+      const { id, at } = bounded;
+      // Without the details, which would take 300 MB of so many.
+      this.#recent.set(alike, { id, at });
       this.#add(own.refusals, bounded, bytes);
     }
     this.#cancel ??= this.#deps.clock.after(COLLECT_MS, () => this.flush());
@@ -147,6 +149,8 @@ export class RefusalLog {
     try {
       await this.#write(waiting);
     } catch (error) {
+      // There are no rows in which to count equal ones.
+      this.#recent = new RecentValues(COMPARED);
       this.#deps.log.debug("refusals_not_written", { error: String(error) });
     }
   }

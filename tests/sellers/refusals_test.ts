@@ -1,22 +1,29 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
 import { systemDeps } from "../../src/deps.ts";
-import { listRefusals, RefusalLog } from "../../src/sellers/refusals.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { Db } from "../../src/database/db.ts";
+import {
+  listRefusals,
+  type Refusal,
+  RefusalLog,
+} from "../../src/sellers/refusals.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { TestClock } from "../support/clock.ts";
 import { bothEngines, openStore } from "../support/engine.ts";
 import { makeDataDir } from "../support/data_dir.ts";
 
-bothEngines.test("refusals: who reads them waits for those being written", async () => {
-  const db = openStore(makeDataDir());
-  await using _ = { [Symbol.asyncDispose]: () => db.close() };
-  const clock = new TestClock();
-  const deps = { ...systemDeps("error"), clock };
-  const { seller } = await db.write((tx) => addSeller(tx, deps, "acme"));
-  const log = new RefusalLog(db, deps);
-  log.note({
-    id: deps.ids.uuid(),
-    sellerNo: seller.no,
-    at: clock.now(),
+const FILTER = {
+  since: null,
+  until: null,
+  code: null,
+  route: null,
+  q: null,
+};
+
+function refusal(of: Pick<Refusal, "id" | "sellerNo" | "at">): Refusal {
+  return {
+    ...of,
     keyId: "key",
     client: "192.0.2.1",
     route: "GET /seller_api/products",
@@ -27,20 +34,77 @@ bothEngines.test("refusals: who reads them waits for those being written", async
     size: null,
     details: [],
     more: 0,
-  });
+  };
+}
+
+bothEngines.test("refusals: who reads them waits for those being written", async () => {
+  const db = openStore(makeDataDir());
+  await using _ = { [Symbol.asyncDispose]: () => db.close() };
+  const clock = new TestClock();
+  const deps = { ...systemDeps("error"), clock };
+  const { seller } = await db.write((tx) => addSeller(tx, deps, "acme"));
+  const log = new RefusalLog(db, deps);
+  const id = deps.ids.uuid();
+  log.note(refusal({ id, sellerNo: seller.no, at: clock.now() }));
   // Its own timer begins to write.
   clock.advance(60_000);
   await log.flush();
-  const filter = {
-    sellerNo: seller.no,
-    since: null,
-    until: null,
-    code: null,
-    route: null,
-    q: null,
-  };
+  const filter = { sellerNo: seller.no, ...FILTER };
   const { found } = await db.read((sql) =>
     listRefusals(sql, filter, { after: null, limit: 10 })
   );
   assertEquals(found.map(({ message }) => message), ["It is not there."]);
+});
+
+Deno.test("refusals: one that was not written is written when it comes again", async () => {
+  const db = openStore(makeDataDir());
+  await using _ = { [Symbol.asyncDispose]: () => db.close() };
+  const clock = new TestClock();
+  const deps = { ...systemDeps("error"), clock };
+  const { seller } = await db.write((tx) => addSeller(tx, deps, "acme"));
+  let isAway = true;
+  const failing = {
+    write: (...args: Parameters<Db["write"]>) =>
+      isAway ? Promise.reject(new Error("away")) : db.write(...args),
+  } as Db;
+  const log = new RefusalLog(failing, deps);
+  const note = async () => {
+    const id = deps.ids.uuid();
+    log.note(refusal({ id, sellerNo: seller.no, at: clock.now() }));
+    await log.flush();
+  };
+  await note();
+  isAway = false;
+  for (let n = 0; n < 2; n++) await note();
+  const { found } = await db.read((sql) =>
+    listRefusals(sql, { sellerNo: seller.no, ...FILTER }, {
+      after: null,
+      limit: 10,
+    })
+  );
+  assertEquals(found.map(({ times }) => times), [2]);
+});
+
+Deno.test("refusals: those compared with new ones stay without their details", async () => {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc");
+  const db = { write: () => Promise.resolve() } as unknown as Db;
+  const { clock, log } = systemDeps("error");
+  const refusals = new RefusalLog(db, { clock, log });
+  const noteMany = async (count: number) => {
+    for (let n = 0; n < count; n++) {
+      const details = Array.from({ length: 50 }, (_, detail) => ({
+        code: "required" as const,
+        message: `${n} ${detail} `.padEnd(300, "."),
+      }));
+      const of = { id: `${n}`, sellerNo: n, at: 0 };
+      refusals.note({ ...refusal(of), details });
+    }
+    await refusals.flush();
+    gc();
+    return Deno.memoryUsage().heapUsed;
+  };
+  const before = await noteMany(100);
+  // Of 15 KB each.
+  assertLess(await noteMany(1_000) - before, 5_000_000);
 });
