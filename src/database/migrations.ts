@@ -17,7 +17,25 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema", sql: createTables(SCHEMA) },
   { name: "image counts of imports", sql: importImages() },
+  {
+    name: "counted refusals, handling days, lists of deletions",
+    sql: {
+      sqlite: columnsAdded("TEXT", "INTEGER"),
+      postgres: columnsAdded('TEXT COLLATE "C"', "BIGINT"),
+    },
+  },
 ];
+
+/** Nothing is known of the keys and clients of earlier refusals. */
+function columnsAdded(text: string, integer: string): string {
+  return `
+ALTER TABLE refusals ADD COLUMN times ${integer} NOT NULL DEFAULT 1;
+ALTER TABLE refusals ADD COLUMN key_id ${text} NOT NULL DEFAULT '';
+ALTER TABLE refusals ADD COLUMN client ${text} NOT NULL DEFAULT '';
+ALTER TABLE products ADD COLUMN handling_days ${integer};
+CREATE INDEX deleted_products_of_seller
+  ON deleted_products (seller_no, deleted_at, id);`;
+}
 
 function importImages(): EngineSql {
   const { sqlite, postgres } = createTables([{

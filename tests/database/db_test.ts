@@ -764,6 +764,42 @@ onEach(
   },
 );
 
+/** Takes away what migrations add. */
+const FORMER_SCHEMA = `
+  DROP TABLE import_images;
+  ALTER TABLE refusals DROP COLUMN times;
+  ALTER TABLE refusals DROP COLUMN key_id;
+  ALTER TABLE refusals DROP COLUMN client;
+  ALTER TABLE products DROP COLUMN handling_days;
+  DROP INDEX deleted_products_of_seller;`;
+
+onEach(
+  "a database of the first version gets the columns and indexes of now",
+  async (db, reopen, setVersion) => {
+    const before: Migration = {
+      name: "a database of the first version",
+      sql: `${FORMER_SCHEMA}
+        INSERT INTO refusals (seller_no, id, at, status, code, message, more,
+          details)
+        VALUES (1, 'a', 5, 404, 'not_found', '', 0, '[]');`,
+    };
+    db = await reopen([...COUNTERS, MIGRATIONS[0], before]);
+    await db.close();
+    await setVersion(versionAfter(MIGRATIONS.slice(0, 1)));
+    db = await reopen(MIGRATIONS);
+    assertEquals(
+      await db.read((sql) =>
+        sql.all("SELECT id, times, key_id, client FROM refusals")
+      ),
+      [{ id: "a", times: 1, key_id: "", client: "" }],
+    );
+    // Fails if it is not there.
+    await db.write((tx) =>
+      tx.run("DROP INDEX deleted_products_of_seller", [], "any")
+    );
+  },
+);
+
 onEach(
   "image counts of imports are made of the transactions that are there",
   async (db, reopen, setVersion) => {
@@ -785,7 +821,7 @@ onEach(
     );
     const before: Migration = {
       name: "a database of the former version",
-      sql: `DROP TABLE import_images;
+      sql: `${FORMER_SCHEMA}
         INSERT INTO sellers (seller_no, id, name, webhook_secret, status,
           created_at)
         VALUES (1, '${ids[0]}', 'a', 's', 'active', 5);
