@@ -6,8 +6,8 @@ export interface Retention {
   kept: Kept;
   /**
    * Once a seller is removed: deleted before the others, by more than a DELETE
-   * (`administration/removal.ts`); as rows of this table alone; last, as they say whose
-   * the others are; or never, as they are of no seller, or outlast it.
+   * (`administration/removal.ts`); as rows of this table alone; last, as they say
+   * whose the others are; or never, as they are of no seller, or outlast it.
    */
   withSeller: "first" | "rows" | "last" | "never";
   /**

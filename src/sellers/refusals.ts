@@ -1,7 +1,7 @@
 /**
  * Refusals: the last refused requests of each seller. (The products that an
- * upload refused are in `catalogue/refused_products.ts`.) They are collected in memory and
- * written together, both bounded: a seller costs one write a second, a fixed
+ * upload refused are in `catalogue/refused_products.ts`.) They are collected in
+ * memory and written together, both bounded: a seller costs one write a second, a fixed
  * number of rows and of bytes, however often it is refused. Equal refusals
  * within a minute are one row with a count, and no code takes more than half of
  * what is kept, so a program that repeats its mistake displaces no other one.
