@@ -168,12 +168,6 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "cells[image] = own;",
   },
   {
-    name: "a variant of Wix is on sale though its product is hidden",
-    file: `${WEB}shops/wix.ts`,
-    from: "answerIn(product[published]) === false",
-    to: 'product[published] === "no"',
-  },
-  {
     name: "families of Magento have the root of the shop as category",
     file: `${WEB}shops/magento.ts`,
     from: "const [, ...names] = path",
