@@ -10,7 +10,13 @@ import { WebhookSink } from "../support/webhook_sink.ts";
 import { type Cluster, OPERATOR } from "./cluster.ts";
 import { ClusterInspector } from "./cluster_inspect.ts";
 import { checkArrivals, prepareRows } from "./promises.ts";
-import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
+import {
+  Emitter,
+  Setter,
+  Uploader,
+  type Writer,
+  type WriterRequest,
+} from "./writers.ts";
 
 /** Before a client asks again that was not answered well. */
 const AGAIN_MS = 20;
@@ -133,6 +139,24 @@ export class Traffic implements AsyncDisposable {
   forget(): void {
     this.#refusedFrom = null;
     for (const writer of this.#writers) writer.slowestMs = writer.late = 0;
+  }
+
+  /** The requests of these sellers while `doing` goes on. */
+  async requests(
+    sellers: readonly string[],
+    doing: () => Promise<void>,
+  ): Promise<WriterRequest[]> {
+    const requests: WriterRequest[] = [];
+    const writers = this.#of(sellers);
+    for (const writer of writers) {
+      writer.onRequest = (request) => void requests.push(request);
+    }
+    try {
+      await doing();
+    } finally {
+      for (const writer of writers) writer.onRequest = () => {};
+    }
+    return requests;
   }
 
   /** What the clients of these sellers have had so far. */

@@ -8,6 +8,15 @@ import { sometimes } from "../support/sometimes.ts";
 
 const LATE_MS = 1_000;
 
+/** A request, as its client has seen it. */
+export interface WriterRequest {
+  /** When it was answered, or known not to be, in monotonic time. */
+  at: number;
+  ms: number;
+  /** It succeeded. */
+  ok: boolean;
+}
+
 /** One client and what it knows of its rows. */
 export abstract class Writer {
   /** The last version that was acknowledged; 0 is the state at the start. */
@@ -22,6 +31,8 @@ export abstract class Writer {
   slowestMs = 0;
   /** How many answers took more than a second, since it was set to 0. */
   late = 0;
+  /** Is called after each request. */
+  onRequest: (request: WriterRequest) => void = () => {};
   readonly name: string;
 
   constructor(name: string) {
@@ -51,7 +62,7 @@ export abstract class Writer {
     awaited: 503 | null = null,
   ): Promise<boolean> {
     const version = this.inDoubt ??= this.acknowledged + 1;
-    let status: number;
+    let status: number | null = null;
     let text: string;
     let again: string | null;
     const began = performance.now();
@@ -65,9 +76,11 @@ export abstract class Writer {
       sometimes("a request was not answered");
       return false;
     } finally {
-      const ms = performance.now() - began;
+      const at = performance.now();
+      const ms = at - began;
       this.slowestMs = Math.max(this.slowestMs, ms);
       if (ms > LATE_MS) this.late++;
+      this.onRequest({ at, ms, ok: status === 200 || status === 204 });
     }
     if (status === awaited && again !== null) {
       this.refused++;

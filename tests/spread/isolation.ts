@@ -5,15 +5,27 @@
  * acknowledged is lost, nothing is done twice, and a follower of the feed has
  * everything in the end.
  *
+ * Each trouble also comes again soon after its end: a server that has just
+ * returned is left out as fast as any other.
+ *
  * `SELLER_SPREAD_SECONDS` is how long each takes; a minute unless told.
  */
 import { assert, assertEquals } from "@std/assert";
+import type { WriterRequest } from "../crash/writers.ts";
 import { Cluster } from "./cluster.ts";
 import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";
 
 const SECONDS = Number(Deno.env.get("SELLER_SPREAD_SECONDS") ?? 60);
 const SELLERS = 12;
+/** How long a trouble lasts that comes again. */
+const AGAIN_MS = 5_000;
+/** How long after the return of the server it comes again. */
+const AFTER_MS = [1_000, 5_000, 15_000];
+/** In which the server may be found silent, and sellers of others see errors. */
+const FOUND_MS = 2_000;
+/** What the server costs the others while it is found silent. */
+const P99_MS = 1_000;
 const cluster = Cluster.given();
 
 interface Trouble {
@@ -21,6 +33,19 @@ interface Trouble {
   end(node: number, stage: Stage): Promise<void> | void;
   /** Its sellers are refused. */
   refuses: boolean;
+}
+
+/** How the requests of others went that begin at a monotonic time. */
+function figuresOf(requests: readonly WriterRequest[], since: number) {
+  const sorted = requests.map(({ ms }) => ms).sort((a, b) => a - b);
+  const refused = requests.filter(({ ok }) => !ok);
+  return {
+    requests: requests.length,
+    p99Ms: Math.round(sorted[Math.floor(0.99 * sorted.length)] ?? Infinity),
+    slowestMs: Math.round(sorted.at(-1) ?? Infinity),
+    refused: refused.length,
+    refusedLater: refused.filter(({ at }) => at > since + FOUND_MS).length,
+  };
 }
 
 const troubles = ({ run }: { run: Cluster["run"] }): Record<
@@ -43,11 +68,23 @@ const troubles = ({ run }: { run: Cluster["run"] }): Record<
     end: (node, { proxies }) => void (proxies.get(node)!.delayMs = 0),
     refuses: false,
   },
+  refusing: {
+    begin: (node, { proxies }) => proxies.get(node)!.refuse(),
+    end: (node, { proxies }) => proxies.get(node)!.accept(),
+    refuses: true,
+  },
+  // Of each connection at once: it is sent again after a second.
+  "one packet lost": {
+    begin: (node, { proxies }) => proxies.get(node)!.stall(1_000),
+    end: () => {},
+    refuses: false,
+  },
 });
 
 if (cluster !== null) {
   const run = cluster.run.bind(cluster);
-  for (const [name, trouble] of Object.entries(troubles({ run }))) {
+  const { none, ...all } = troubles({ run });
+  for (const [name, trouble] of Object.entries({ none, ...all })) {
     Deno.test(`one server in trouble holds up its own sellers alone: ${name} (spread)`, async () => {
       await using stack = new AsyncDisposableStack();
       const stage = await makeStage(
@@ -72,7 +109,7 @@ if (cluster !== null) {
           const fetchedBefore = traffic.fetched(others);
           await trouble.begin(node, stage);
           try {
-            await new Promise((done) => setTimeout(done, SECONDS * 1_000));
+            await wait(SECONDS * 1_000);
             await traffic.wentOn(others);
           } finally {
             await trouble.end(node, stage);
@@ -106,4 +143,56 @@ if (cluster !== null) {
       console.log(await traffic.figures());
     });
   }
+
+  Deno.test("one server in trouble again, soon after its return, holds up its own sellers alone (spread)", async () => {
+    await using stack = new AsyncDisposableStack();
+    const name = `again${Date.now()}`;
+    const stage = await makeStage(cluster, stack, name, SELLERS);
+    const { traffic } = stage;
+    const sellers = await stage.sellersOf();
+    const [node, ...rest] = [...sellers.keys()];
+    const others = rest.flatMap((other) => sellers.get(other)!);
+    assert(others.length > 0, "all sellers are on one server");
+    const rows: Record<string, unknown>[] = [];
+    const failed: string[] = [];
+    await traffic.during(async () => {
+      await traffic.wentOn();
+      const calm = figuresOf(
+        await traffic.requests(others, () => wait(AGAIN_MS)),
+        performance.now(),
+      );
+      rows.push({ trouble: "none", ...calm });
+      for (const [trouble, { begin, end }] of Object.entries(all)) {
+        for (const afterMs of AFTER_MS) {
+          const suffer = async () => {
+            await begin(node, stage);
+            try {
+              await wait(AGAIN_MS);
+            } finally {
+              await end(node, stage);
+            }
+          };
+          await suffer();
+          await traffic.wentOn();
+          await wait(afterMs);
+          const since = performance.now();
+          const figures = figuresOf(
+            await traffic.requests(others, suffer),
+            since,
+          );
+          rows.push({ trouble, afterMs, ...figures });
+          const isFine = figures.p99Ms < P99_MS + calm.p99Ms &&
+            figures.refusedLater === 0;
+          if (!isFine) failed.push(`${trouble} after ${afterMs} ms`);
+          await traffic.wentOn();
+        }
+      }
+    }, SETTLE_MS);
+    console.table(rows);
+    assertEquals(failed, []);
+  });
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }

@@ -5,8 +5,9 @@
  * away.
  */
 import { assert, assertEquals } from "@std/assert";
-import { type Db, partsOf } from "../../src/database/db.ts";
+import { type Db, outageOf, partsOf } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
+import { addSellersTo } from "../support/service.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { connectTo } from "../support/postgres.ts";
 import { Cluster } from "./cluster.ts";
@@ -19,6 +20,18 @@ const READS = 5;
 const ROWS = 64;
 /** After which a process looks whether shards have moved. */
 const REFRESH_MS = 2_000;
+/** How often a server falls silent, each time just after its return. */
+const SILENCES = 3;
+/** Between reads. */
+const REST_MS = 20;
+/**
+ * A read that meets a server which falls silent: until it is left out, and once
+ * more without it.
+ */
+const LEFT_OUT_MS = 2_000;
+/** Until a silent server is known to be away. */
+const KNOWN_MS = 5_000;
+const AT_ONCE_MS = 1_000;
 
 /** Writes a row on each server; their numbers. */
 async function write(db: Db): Promise<number[]> {
@@ -157,4 +170,106 @@ if (cluster !== null) {
     await until(() => partsOf(db).length < all, "that it is left out");
     assert(db.spread!.holding.every(({ isUp }) => isUp), "it is away");
   });
+
+  for (const isEntered of [false, true]) {
+    const which = isEntered ? "the server that was entered" : "a server";
+    Deno.test(`${which} that falls silent again and again holds up no read of all sellers (spread)`, async () => {
+      await using stack = new AsyncDisposableStack();
+      const name = `again${Date.now()}`;
+      const [, node] = await cluster.workers();
+      await cluster.database(name);
+      const url = await cluster.url(isEntered ? node : 0, name);
+      const db = await openPostgres({ url, connections: 4, shards: SHARDS });
+      stack.defer(() => db.close());
+      await write(db);
+      const all = partsOf(db).length;
+      let over = false;
+      let slowestMs = 0;
+      const errors: unknown[] = [];
+      const read = async (text: string) => {
+        while (!over) {
+          const since = performance.now();
+          await db.read((sql) => sql.all(`${text} WHERE true ${sql.ofPart()}`))
+            .catch((error) => void errors.push(error));
+          slowestMs = Math.max(slowestMs, performance.now() - since);
+          await new Promise((done) => setTimeout(done, REST_MS));
+        }
+      };
+      const reading = Promise.all([
+        // More than there are connections for reads.
+        ...Array.from({ length: 6 }, () => read("SELECT 1 FROM health")),
+        read("SELECT 1 FROM api_keys"),
+      ]);
+      for (let n = 0; n < SILENCES; n++) {
+        await pause(node, stack);
+        await until(() => isAway(db), "that it is away");
+        await cluster.run("resume", `${node}`);
+        await until(() => partsOf(db).length === all, "its return");
+      }
+      over = true;
+      await reading;
+      assertEquals(errors.map(String), []);
+      assert(slowestMs < LEFT_OUT_MS, `a read took ${slowestMs} ms`);
+    });
+  }
+
+  Deno.test("what all servers have is not changed while one is known to be away (spread)", async () => {
+    await using stack = new AsyncDisposableStack();
+    const url = await cluster.database(`everywhere${Date.now()}`);
+    const db = await openPostgres({ url, connections: 2, shards: SHARDS });
+    stack.defer(() => db.close());
+    await addSellersTo(db, ["first"]);
+    const [{ no }] = await db.read((sql) =>
+      sql.all<{ no: number }>("SELECT seller_no AS no FROM sellers")
+    );
+    const home = await db.spread!.locate(no);
+    const node = await otherThan(home!.name);
+    await pause(node, stack);
+    const since = performance.now();
+    // It begins before anything is known.
+    const error = await failureOf(addSellersTo(db, ["second"]));
+    assert(outageOf(error) !== null, `${error}`);
+    assert(performance.now() - since < KNOWN_MS, "as soon as it is away");
+    assert(isAway(db), "it is away");
+    for (
+      const write of [
+        () => addSellersTo(db, ["third"]),
+        () =>
+          db.of(no).write((tx) =>
+            tx.run("DELETE FROM api_keys WHERE seller_no = ?", [no], "any")
+          ),
+      ]
+    ) {
+      const since = performance.now();
+      const error = await failureOf(write());
+      assert(outageOf(error) !== null, `${error}`);
+      assert(performance.now() - since < AT_ONCE_MS, "at once");
+    }
+  });
+}
+
+/** Makes a worker silent, for the length of the test at most. */
+async function pause(
+  node: number,
+  stack: AsyncDisposableStack,
+): Promise<void> {
+  await cluster!.run("pause", `${node}`);
+  stack.defer(async () => void await cluster!.run("resume", `${node}`));
+}
+
+/** The number of a worker that is another server than the named one. */
+async function otherThan(name: string): Promise<number> {
+  for (const node of await cluster!.workers()) {
+    const { host } = new URL(await cluster!.url(node, "seller"));
+    if (host !== name) return node;
+  }
+  throw new Error("there is one worker only");
+}
+
+function isAway(db: Db): boolean {
+  return db.spread!.holding.some(({ isUp }) => !isUp);
+}
+
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(() => null, (error) => error);
 }

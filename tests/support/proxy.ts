@@ -12,8 +12,11 @@ interface Pair {
 }
 
 export class Proxy implements AsyncDisposable {
-  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  #listener = listen(0);
   readonly #target: number;
+  readonly port = portOf(this.#listener);
+  /** Before this monotonic time nothing is forwarded. */
+  #stalledUntil = 0;
   /** Is added to each direction of what comes from now on. */
   delayMs: number;
   readonly #pairs = new Set<Pair>();
@@ -25,10 +28,6 @@ export class Proxy implements AsyncDisposable {
     this.#target = port;
     this.delayMs = delayMs;
     this.#accept();
-  }
-
-  get port(): number {
-    return (this.#listener.addr as Deno.NetAddr).port;
   }
 
   /** Keeps what the connections of now would forward; they stay open. */
@@ -52,6 +51,23 @@ export class Proxy implements AsyncDisposable {
   /** Connections to come work again; those of before stay as they are. */
   resume(): void {
     this.#muted = [];
+  }
+
+  /** Forwards nothing for so long, as if a packet had to be sent again. */
+  stall(ms: number): void {
+    this.#stalledUntil = performance.now() + ms;
+  }
+
+  /** Cuts all connections, and refuses others until `accept`. */
+  refuse(): void {
+    this.#listener.close();
+    for (const { ends } of this.#pairs) ends.forEach(close);
+    this.#pairs.clear();
+  }
+
+  accept(): void {
+    this.#listener = listen(this.port);
+    this.#accept();
   }
 
   async #accept(): Promise<void> {
@@ -93,7 +109,8 @@ export class Proxy implements AsyncDisposable {
         if (size === null) break;
         if (muted.has(direction)) continue;
         this.#muteAt(muted, buffer.subarray(0, size));
-        const due = performance.now() + this.delayMs;
+        const now = performance.now();
+        const due = Math.max(now + this.delayMs, this.#stalledUntil);
         const bytes = buffer.subarray(0, size);
         written = written.then(() => write(to, bytes, due));
         written.catch(() => {});
@@ -115,10 +132,21 @@ export class Proxy implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#listener.close();
-    for (const { ends } of this.#pairs) ends.forEach(close);
+    try {
+      this.refuse();
+    } catch {
+      // It refuses already.
+    }
     return Promise.resolve();
   }
+}
+
+function listen(port: number): Deno.TcpListener {
+  return Deno.listen({ hostname: "127.0.0.1", port });
+}
+
+function portOf({ addr }: Deno.TcpListener): number {
+  return (addr as Deno.NetAddr).port;
 }
 
 /** Writes all of it at a monotonic time. */

@@ -17,6 +17,18 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
   "operator_keys",
 ]);
 
+/**
+ * Whether a statement needs all servers: it changes such a table, or is the first
+ * one of a new seller, which would wait for the lock of one that waits for a
+ * server.
+ */
+export function changesEverywhere(text: string): boolean {
+  const [, table] = CHANGED_TABLE.exec(text) ?? [];
+  return EVERYWHERE.has(table) || table === "seller_numbers";
+}
+
+const CHANGED_TABLE = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/;
+
 /** The first table that is distributed; all others are placed as its rows. */
 const FIRST = "seller_counters";
 

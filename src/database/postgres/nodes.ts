@@ -2,9 +2,10 @@
  * The servers of a cluster: which answer, and which sellers each has.
  *
  * A server that does not answer at once is silent: what is about all sellers
- * goes on without it. It is away as soon as it refuses a connection, or leaves two
- * questions unanswered; then its own sellers do not wait for it any more, either,
- * until it answers again.
+ * goes on without it, and the connections that may wait for it are given up. It is
+ * away as soon as it refuses a connection, or leaves two questions unanswered;
+ * then its own sellers do not wait for it any more, either, until it answers
+ * again.
  */
 import pg from "pg";
 import { type Deps, systemClock } from "../../deps.ts";
@@ -38,10 +39,11 @@ const LOOK_MS = 500;
 /** A server that answers later than this is silent. */
 const PROMPT_MS = 400;
 /**
- * Nothing is silent that was so a moment ago: the connections that are given up
- * would be made anew all the time where everything is slow.
+ * So often within that time are connections given up because a server is silent:
+ * they would be made anew all the time where everything is slow.
  */
-const STEADY_MS = 10_000;
+const GIVEN_UP_LIMIT = 3;
+const GIVEN_UP_MS = 10_000;
 const ANSWER_MS = 1_000;
 const CONNECT_MS = 1_500;
 /** How often the service looks for sellers or shards that were added or moved. */
@@ -49,12 +51,6 @@ const REFRESH_MS = 2_000;
 /** Each server learns of moved shards by itself, a moment later. */
 const SETTLE_MS = 100;
 const SETTLE_LOOKS = 5;
-
-/** All servers that answer at once. */
-export interface AllInReach extends SellersInReach {
-  /** Whether the horizon was read. */
-  hasHorizon: boolean;
-}
 
 /** A database on one of several servers. */
 export interface ServerDb extends Db {
@@ -72,6 +68,7 @@ type State = "prompt" | "silent" | "away";
 
 /** A server, with connections of its own. */
 export interface PlacedNode extends Node, SellersInReach, DbServer {
+  away: readonly string[];
   db: ServerDb;
   state: State;
   /** As `parts` has it; made once. */
@@ -89,8 +86,6 @@ interface Kept extends PlacedNode {
   isUp: boolean;
   servers: Servers;
   numbers: string;
-  /** Since when it is prompt again, in monotonic time. */
-  promptSince: number;
   probe: Probe;
   cancel: () => void;
 }
@@ -132,6 +127,12 @@ export class Nodes {
   /** See `SellersInReach`. */
   #numbers: string | null = null;
   #missing: readonly string[] = [];
+  /** See `SellersInReach`. */
+  #away: readonly string[] = [];
+  /** Is another number as soon as other servers answer. */
+  turns = 0;
+  /** When connections were given up, in monotonic time. */
+  #givenUpAt: number[] = [];
 
   private constructor(options: NodesOptions) {
     this.#options = options;
@@ -173,20 +174,22 @@ export class Nodes {
     return [this.#entry.db, ...this.#nodes.map(({ db }) => db)];
   }
 
-  /** What a transaction of several sellers is about that begins now. */
-  reach(): AllInReach {
-    const reach: AllInReach = {
+  /**
+   * What a transaction of several sellers is about that begins now; `onHorizon`
+   * is called if it reads the horizon.
+   */
+  reach(onHorizon = () => {}): SellersInReach {
+    return {
       numbers: this.#numbers,
       beside: (this.prompt[0] ?? this.holding[0])?.beside ?? 0,
       missing: this.#missing,
+      away: this.#away,
       places: this.#places,
-      hasHorizon: false,
       horizon: () => {
-        reach.hasHorizon = true;
+        onHorizon();
         return this.#horizon();
       },
     };
-    return reach;
   }
 
   /**
@@ -367,11 +370,11 @@ export class Nodes {
       ...node,
       ...placed,
       missing: [],
+      away: [],
       name: `${node.host}:${node.port}`,
       ...this.#options.open(this.#serverOf(node)),
       state: "prompt",
       isUp: true,
-      promptSince: -Infinity,
       probe: new Probe(this.#serverOf(node)),
       cancel: () => {},
     };
@@ -395,8 +398,7 @@ export class Nodes {
       const cancel = systemClock.after(PROMPT_MS, async () => {
         // The answer may be here, and this process was busy.
         await yieldToIo();
-        const isSteady = systemClock.monotonic() - node.promptSince > STEADY_MS;
-        if (!hasAnswered && node.isUp && isSteady) turn("silent");
+        if (!hasAnswered && node.isUp) turn("silent");
       });
       const answers = await node.probe.answers();
       hasAnswered = true;
@@ -409,7 +411,6 @@ export class Nodes {
   #turn(node: Kept, state: State): void {
     const { log } = this.#options.deps;
     node.state = state;
-    if (state === "prompt") node.promptSince = systemClock.monotonic();
     const isUp = state !== "away";
     if (isUp !== node.isUp) {
       log.warn(isUp ? "database_server_back" : "database_server_away", {
@@ -420,17 +421,31 @@ export class Nodes {
     node.servers.isAway = !isUp;
     if (!isUp) node.servers.abandon();
     // What entered elsewhere may wait for it, too.
-    if (state !== "prompt" && this.#entered !== node) {
+    if (this.#entered !== node && this.#mayGiveUp(state)) {
       this.#entry.servers.abandon();
     }
     this.#choose();
+  }
+
+  /** Whether connections that may wait for a server in this state are given up. */
+  #mayGiveUp(state: State): boolean {
+    if (state !== "silent") return state === "away";
+    const now = systemClock.monotonic();
+    this.#givenUpAt = this.#givenUpAt.filter((at) => now - at < GIVEN_UP_MS);
+    if (this.#givenUpAt.length >= GIVEN_UP_LIMIT) return false;
+    this.#givenUpAt.push(now);
+    return true;
   }
 
   /** Chooses what follows from which servers answer. */
   #choose(): void {
     const held = this.#nodes.filter(({ holds }) => holds);
     const silent = held.filter((node) => !isPrompt(node));
+    this.turns++;
     this.#missing = silent.map(({ name }) => name);
+    this.#away = this.#nodes.filter(({ isUp }) => !isUp)
+      .map(({ name }) => name);
+    for (const node of this.#nodes) node.away = this.#away;
     this.#numbers = silent.length === 0 ? null : `{${
       held.filter(isPrompt)
         .map(({ numbers }) => numbers.slice(1, -1))
@@ -443,8 +458,10 @@ export class Nodes {
       this.#meeting = meeting;
       for (const fn of this.#onMeeting) fn(meeting);
     }
-    if (this.#entered?.state === "prompt" || prompt.length === 0) return;
-    this.#enter(prompt[prompt.length - 1]);
+    const { state } = this.#entered!;
+    if (prompt.length > 0 && this.#mayGiveUp(state)) {
+      this.#enter(prompt[prompt.length - 1]);
+    }
   }
 
   async #end(node: Kept): Promise<void> {
@@ -519,9 +536,10 @@ async function horizonOf(db: Db): Promise<{ below: number; next: number }> {
 }
 
 function partOn(node: PlacedNode): Part {
+  const reach = () => node;
   return node.part ??= {
-    read: (fn, options) => node.db.read(fn, { ...options, reach: node }),
-    write: (fn, options) => node.db.write(fn, { ...options, reach: node }),
+    read: (fn, options) => node.db.read(fn, { ...options, reach }),
+    write: (fn, options) => node.db.write(fn, { ...options, reach }),
   };
 }
 

@@ -19,7 +19,7 @@ import {
   type Tx,
 } from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";
-import { PLACES_NOW, TAKE_CHANGE } from "./citus.ts";
+import { changesEverywhere, PLACES_NOW, TAKE_CHANGE } from "./citus.ts";
 import type { Answer, Check, Connection } from "./connection.ts";
 import { SELLERS, type Statement, toStatement } from "./dialect.ts";
 
@@ -39,6 +39,8 @@ export interface SellersInReach {
   readonly beside: number;
   /** Names of servers whose sellers it is not about, as they are away. */
   readonly missing: readonly string[];
+  /** Names of all servers that are away, in whatever transaction. */
+  readonly away: readonly string[];
   /** Where the shards were when it was known last; see `PLACES_NOW`. */
   readonly places: string;
   /** That of all these servers; a part has none. */
@@ -47,7 +49,11 @@ export interface SellersInReach {
 
 /** Options of a transaction on one of several servers. */
 export interface Reaching {
-  reach?: SellersInReach;
+  /**
+   * Is called when it has a connection, each time that it runs: a server may
+   * have fallen silent while it waited, or be why its connection broke.
+   */
+  reach?: () => SellersInReach;
 }
 
 /** A read transaction. */
@@ -58,7 +64,7 @@ export class PostgresSql extends OpenTransaction implements Sql {
   constructor(connection: Connection, options: ReadOptions & Reaching) {
     super(options);
     this.#connection = connection;
-    this.reach = options.reach;
+    this.reach = options.reach?.();
   }
 
   get isSpread(): true | undefined {
@@ -220,6 +226,7 @@ export class PostgresTx extends PostgresSql implements Tx {
     expected: Expected,
   ): Promise<Answer> {
     this.hasWritten = true;
+    this.#checkThatAllAreThere(query);
     const places = this.#places;
     if (expected === "any" && places === undefined) {
       return this.send(query, params);
@@ -234,6 +241,14 @@ export class PostgresTx extends PostgresSql implements Tx {
       const conflict = conflictOf(text, changed, expected);
       if (conflict !== null) throw conflict;
     });
+  }
+
+  /** A change of what all servers have would wait for one that is away. */
+  #checkThatAllAreThere(query: Query): void {
+    const [away] = this.reach?.away ?? [];
+    if (away === undefined) return;
+    if (!changesEverywhere(textOf(query, "postgres"))) return;
+    throw new DbError("away", `the server ${away} is away, all are needed`);
   }
 
   async takeChanges(count: number, sellerNo: number): Promise<Change> {

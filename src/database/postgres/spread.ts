@@ -62,10 +62,11 @@ export class SpreadDb implements Db {
     options: ReadOptions,
   ): Promise<T> {
     const { version, entry } = this.#nodes;
-    const reach = this.#nodes.reach();
+    let hasHorizon = false;
+    const reach = () => this.#nodes.reach(() => void (hasHorizon = true));
     const value = await entry.read(fn, { ...options, reach });
     // A server that was added meanwhile has no part in the horizon.
-    if (reach.hasHorizon && !await this.#nodes.isStill(version)) {
+    if (hasHorizon && !await this.#nodes.isStill(version)) {
       throw new DbError("other", "Shards have moved.");
     }
     return value;
@@ -79,16 +80,18 @@ export class SpreadDb implements Db {
       const { entry, meeting } = this.#nodes;
       const node = seller === null ? null : await this.#nodes.find(seller);
       if (node !== null) {
-        return await node.db.write(fn, { ...options, seller, reach: node });
+        const reach = () => node;
+        return await node.db.write(fn, { ...options, seller, reach });
       }
       const db = options.order === undefined ? entry : meeting.db;
-      return await db.write(fn, { ...options, reach: this.#nodes.reach() });
+      const reach = () => this.#nodes.reach();
+      return await db.write(fn, { ...options, reach });
     });
   }
 
   /**
-   * Makes a call again that servers or shards changed beneath: the server where
-   * it entered is left for another one, or a statement failed whose rows moved.
+   * Makes a call again that servers or shards changed beneath: its connection
+   * broke, and other servers answer now, or a statement failed whose rows moved.
    * Such errors have no code in common, so any that nothing else explains is
    * taken for one, if anything did move; a statement that changed too few rows
    * also else, as its server may know it later. Nothing of a failed call was
@@ -96,11 +99,11 @@ export class SpreadDb implements Db {
    */
   async #again<T>(call: () => Promise<T>): Promise<T> {
     for (let tries = 1;; tries++) {
-      const { version, entry } = this.#nodes;
+      const { version, turns } = this.#nodes;
       try {
         return await call();
       } catch (error) {
-        const isLeft = isLost(error) && entry !== this.#nodes.entry;
+        const isLeft = isLost(error) && turns !== this.#nodes.turns;
         const hasMoved = !isLeft && isUnexplained(error) &&
           await this.#nodes.hasChangedSince(version);
         if (!isLeft && !hasMoved && !isConflict(error)) throw error;

@@ -7,7 +7,9 @@ import {
 import { describeDatabase } from "../../operations/database_info.ts";
 import { lastHours } from "../../operations/hourly_counts.ts";
 import { isoTime } from "../../xml/encode.ts";
-import type { Db } from "../../database/db.ts";
+import { type Db, outageOf } from "../../database/db.ts";
+import type { Clock } from "../../deps.ts";
+import { within } from "../../lib/waits.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import { oldestDueDelivery } from "../../webhooks/delivery_log.ts";
 import type { BacklogNode } from "../../contracts/answers.ts";
@@ -52,7 +54,7 @@ export const getReadiness = endpoint({
         )
         : undefined,
       backlog: detailed && checks.get("database") === null
-        ? await backlogNode(db, deps.clock.now())
+        ? await backlogNode(db, deps.clock)
         : undefined,
     },
     headers: NOT_KEPT,
@@ -90,13 +92,31 @@ export const getDatabase = endpoint({
 
 const NOT_KEPT = { "Cache-Control": "no-store" };
 
-function backlogNode(db: Db, now: number): Promise<BacklogNode> {
-  return db.read(async (sql) => {
+/** After which a backlog that is not counted is left out. */
+const BACKLOG_MS = 1_000;
+
+/**
+ * undefined if it cannot be counted at the moment, such as just when a server
+ * goes away: whether the service is ready does not depend on it.
+ */
+async function backlogNode(
+  db: Db,
+  clock: Clock,
+): Promise<BacklogNode | undefined> {
+  let node: BacklogNode | undefined;
+  const counting = db.read(async (sql) => {
+    const now = clock.now();
     const backlog = await countBacklog(sql);
     const late = now - (await oldestDueDelivery(sql, now) ?? now);
     const oldest_due_seconds = Math.floor(late / 1_000);
-    return { ...totals(backlog), oldest_due_seconds };
+    node = { ...totals(backlog), oldest_due_seconds };
   });
+  try {
+    await within(clock, BACKLOG_MS, counting);
+  } catch (error) {
+    if (outageOf(error) === null) throw error;
+  }
+  return node;
 }
 
 export const getMetrics = endpoint({

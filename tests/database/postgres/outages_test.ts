@@ -1,6 +1,6 @@
 /** A server that goes away, comes back, or cuts connections. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DbError } from "../../../src/database/db.ts";
+import { DbError, LOCK_WAIT_MS } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { type Answer, codeOf, product, textAt } from "../../support/app.ts";
 import { passing, TestClock, until } from "../../support/clock.ts";
@@ -97,6 +97,35 @@ Deno.test("while the server is away it is 503 for all, and then everything goes 
        (SELECT COUNT(*) FROM transactions) AS transactions`,
   );
   assertEquals(count, { products: 3, transactions: 3 });
+});
+
+Deno.test("/readyz leaves out a backlog that cannot be counted, and does not wait for it", async () => {
+  await using service = await bootReplicas(server, [{ roles: ["api"] }], {
+    config: { operatorKey: "operator" },
+  });
+  const [api] = service.apps;
+  const ask = () => api.call("/readyz", { key: "operator" });
+  const names = (answer: Answer) => answer.xml.children.map(({ name }) => name);
+  const whole = ["status", "checks", "backlog"];
+  assertEquals(names(await ask()), whole);
+  const locked = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const locking = api.app.db.write(async (tx) => {
+    await tx.run("LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE", [], "any");
+    locked.resolve();
+    await over.promise;
+  });
+  await locked.promise;
+  try {
+    const since = performance.now();
+    const answer = await ask();
+    assertEquals([answer.status, names(answer)], [200, ["status", "checks"]]);
+    assert(performance.now() - since < LOCK_WAIT_MS, "it waits for the lock");
+  } finally {
+    over.resolve();
+    await locking;
+  }
+  assertEquals(names(await ask()), whole);
 });
 
 Deno.test("whatever connections are cut, each upload is stored once or refused", async () => {
