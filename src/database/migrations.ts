@@ -18,7 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema", sql: createTables(SCHEMA) },
   { name: "image counts of imports", sql: importImages() },
   {
-    name: "counted refusals, handling days, lists of deletions",
+    name: "counted refusals, handling days, lists by GTIN and of deletions",
     sql: {
       sqlite: columnsAdded("TEXT", "INTEGER"),
       postgres: columnsAdded('TEXT COLLATE "C"', "BIGINT"),
@@ -33,6 +33,8 @@ ALTER TABLE refusals ADD COLUMN times ${integer} NOT NULL DEFAULT 1;
 ALTER TABLE refusals ADD COLUMN key_id ${text} NOT NULL DEFAULT '';
 ALTER TABLE refusals ADD COLUMN client ${text} NOT NULL DEFAULT '';
 ALTER TABLE products ADD COLUMN handling_days ${integer};
+CREATE INDEX products_gtin ON products (seller_no, gtin, id)
+  WHERE gtin IS NOT NULL;
 CREATE INDEX deleted_products_of_seller
   ON deleted_products (seller_no, deleted_at, id);`;
 }

@@ -771,6 +771,7 @@ const FORMER_SCHEMA = `
   ALTER TABLE refusals DROP COLUMN key_id;
   ALTER TABLE refusals DROP COLUMN client;
   ALTER TABLE products DROP COLUMN handling_days;
+  DROP INDEX products_gtin;
   DROP INDEX deleted_products_of_seller;`;
 
 onEach(
@@ -793,10 +794,12 @@ onEach(
       ),
       [{ id: "a", times: 1, key_id: "", client: "" }],
     );
-    // Fails if it is not there.
-    await db.write((tx) =>
-      tx.run("DROP INDEX deleted_products_of_seller", [], "any")
-    );
+    await db.write(async (tx) => {
+      // Fails if it is not there.
+      for (const index of ["products_gtin", "deleted_products_of_seller"]) {
+        await tx.run(`DROP INDEX ${index}`, [], "any");
+      }
+    });
   },
 );
 
