@@ -528,6 +528,8 @@ export interface Operations {
       trigger: Trigger;
       /** only those in this state */
       state?: DeliveryState;
+      /** only those of the event with exactly this reference */
+      reference?: string;
       /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
@@ -566,6 +568,8 @@ export interface Operations {
     limit?: number;
     /** only those of this trigger */
     trigger?: Trigger;
+    /** only those of the event with exactly this reference */
+    reference?: string;
     /** seconds, up to 30: answers when there is an event, or then */
     wait?: number;
   }, options?: CallOptions): Promise<{

@@ -101,6 +101,8 @@ export interface DeliveryChoice {
   sellerNo: number;
   trigger: Trigger | null;
   state: DeliveryState | null;
+  /** Of the event; null: whatever it is. */
+  reference: string | null;
 }
 
 /**
@@ -110,11 +112,11 @@ export interface DeliveryChoice {
  */
 export async function sellerDeliveries(
   sql: Sql,
-  { sellerNo, trigger, state }: DeliveryChoice,
+  { sellerNo, trigger, state, reference }: DeliveryChoice,
   { after, limit }: Place,
 ): Promise<Found<LoggedDelivery>> {
   const triggers = trigger === null ? TRIGGERS : [trigger];
-  const wanted = { sellerNo, triggers, before: after };
+  const wanted = { sellerNo, triggers, reference, before: after };
   let ids: readonly string[] = [];
   return await scan(
     {
@@ -130,22 +132,31 @@ export async function sellerDeliveries(
   );
 }
 
-/** Reads each trigger by itself, as the index has its deliveries in order. */
+/**
+ * Reads each trigger by itself, as the index has its deliveries in order. With a
+ * reference it has at most one, which its event names.
+ */
 async function newestIds(
   sql: Sql,
-  { sellerNo, triggers, before }: {
+  { sellerNo, triggers, reference, before }: {
     sellerNo: number;
     triggers: readonly Trigger[];
+    reference: string | null;
     before: string | null;
   },
   limit: number,
 ): Promise<string[]> {
   const place = before === null ? [] : [before];
-  const ofTrigger = `SELECT id FROM (SELECT id FROM deliveries
-    WHERE seller_no = ? AND trigger_name = ? ${place.map(() => "AND id < ?")}
-    ORDER BY id DESC ${LIMIT}) AS newest`;
+  const [table, id, references] = reference === null
+    ? ["deliveries", "id", []]
+    : ["events", "delivery_id", [reference]];
+  const ofTrigger = `SELECT id FROM (SELECT ${id} AS id FROM ${table}
+    WHERE seller_no = ? AND trigger_name = ?
+      ${references.map(() => "AND reference = ? AND delivery_id IS NOT NULL")}
+      ${place.map(() => `AND ${id} < ?`)}
+    ORDER BY ${id} DESC ${LIMIT}) AS newest`;
   const params = triggers.flatMap(
-    (trigger) => [sellerNo, trigger, ...place, limit],
+    (trigger) => [sellerNo, trigger, ...references, ...place, limit],
   );
   const rows = await sql.all<{ id: string }>(
     `${triggers.map(() => ofTrigger).join(" UNION ALL ")}

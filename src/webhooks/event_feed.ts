@@ -3,8 +3,15 @@ import type { DeliveryState } from "./webhook.ts";
 import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Services } from "../services.ts";
-import type { Trigger } from "./trigger.ts";
-import { type Db, DbError, LIMIT, type Sql, type Tx } from "../database/db.ts";
+import { type Trigger, TRIGGERS } from "./trigger.ts";
+import {
+  type Db,
+  DbError,
+  LIMIT,
+  marks,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import type { DeliveryKey } from "./rows/queue.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { NUMBERED_AT_ONCE, numberEvents, UNNUMBERED } from "./event_numbers.ts";
@@ -21,6 +28,8 @@ export interface EventsPart {
   after: number;
   /** Only events of this one; null: of all. */
   trigger: Trigger | null;
+  /** Only events with this one; null: with any. */
+  reference: string | null;
   limit: number;
 }
 
@@ -95,15 +104,29 @@ async function readListable(
   return found ?? { last: 0, count: 0, unnumbered: null };
 }
 
-/** The events of a part that have a number, in order. */
-function numbered(sellerNo: number, { after, trigger, limit }: EventsPart) {
-  const ofTrigger = trigger === null ? "" : "AND trigger_name = ?";
-  const triggers = trigger === null ? [] : [trigger];
+/**
+ * The events of a part that have a number, in order. Each trigger has at most
+ * one event with a reference, which the unique index of references finds.
+ */
+function numbered(
+  sellerNo: number,
+  { after, trigger, reference, limit }: EventsPart,
+) {
+  const named = trigger === null ? TRIGGERS : [trigger];
+  const [triggers, references] = reference === null
+    ? [trigger === null ? [] : named, []]
+    : [named, [reference]];
+  const ofTrigger = triggers.length === 0
+    ? ""
+    : `AND trigger_name IN (${marks(triggers.length)})`;
+  const ofReference = reference === null ? "" : "AND reference = ?";
+  // With the plus, SQLite cannot use the indexes of numbers instead.
+  const number = reference === null ? "event_no" : "+event_no";
   return {
-    from: `FROM events WHERE seller_no = ? ${ofTrigger} AND event_no > ?
-       AND event_no IS NOT NULL AND body IS NOT NULL
-       ORDER BY event_no ${LIMIT}`,
-    params: [sellerNo, ...triggers, after, limit],
+    from: `FROM events WHERE seller_no = ? ${ofTrigger} ${ofReference}
+       AND ${number} > ? AND ${number} IS NOT NULL AND body IS NOT NULL
+       ORDER BY ${number} ${LIMIT}`,
+    params: [sellerNo, ...triggers, ...references, after, limit],
   };
 }
 

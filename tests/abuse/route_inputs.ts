@@ -190,11 +190,17 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
   ],
   "GET /seller_api/webhooks/:trigger/deliveries": [
     longest("/webhooks/order_paid/deliveries?limit=250"),
+    of("/webhooks/order_paid/deliveries?reference=absent", {
+      what: "of an absent reference",
+    }),
   ],
   "POST /seller_api/webhooks/:trigger/deliveries/:id/replay": [
     of(({ ids }) => `/webhooks/order_paid/deliveries/${ids.unknown}/replay`),
   ],
-  "GET /seller_api/events": [longest("/events?limit=250")],
+  "GET /seller_api/events": [
+    longest("/events?limit=250"),
+    of("/events?limit=250&reference=absent", { what: "an absent reference" }),
+  ],
   "GET /seller_api/mappings": [of("/mappings")],
   "GET /seller_api/mappings/:name": [of("/mappings/m-1")],
   "PUT /seller_api/mappings/:name": [

@@ -22,6 +22,7 @@ const VALUES: Record<string, readonly string[]> = {
   gtin: ["4006381333931"],
   limit: ["1", "250"],
   q: ["A", "01a1f8a9-48dd-7dda-af68-77c9d5d897a7", "%", "nothing has this"],
+  reference: ["1", "absent"],
   route: ["POST /seller_api/bulk_products"],
   seller: ["acme"],
   wait: ["0"],

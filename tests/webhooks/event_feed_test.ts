@@ -16,7 +16,12 @@ import { WebhookBench } from "../support/webhook_bench.ts";
 
 /** Where an event has its number from the start. */
 
-const ALL: EventsPart = { after: 0, trigger: null, limit: 250 };
+const ALL: EventsPart = {
+  after: 0,
+  trigger: null,
+  reference: null,
+  limit: 250,
+};
 
 /** Inserts an event with this reference as its body. */
 function insert(
@@ -81,11 +86,16 @@ bothEngines.test("a follower sees each event once, in an order that never change
       continue;
     }
     const limit = 1 + random.below(4);
-    const page = await list(bench, { after, trigger: null, limit });
+    const page = await list(bench, { ...ALL, after, limit });
     seen.push(...page.references);
     after = page.next;
     const trigger = TRIGGERS[random.below(2)];
-    await list(bench, { after: random.below(after + 1), trigger, limit });
+    await list(bench, {
+      ...ALL,
+      after: random.below(after + 1),
+      trigger,
+      limit,
+    });
   }
   const rest = await list(bench, { ...ALL, after });
   seen.push(...rest.references);
@@ -109,6 +119,19 @@ bothEngines.test("events without a number yet are listed in the order of their t
     references,
     ["at 1", "at 2", "also at 2", "at 3"],
   );
+});
+
+bothEngines.test("events of a reference are found whatever their trigger, or of one", async () => {
+  await using bench = await WebhookBench.open();
+  await storeMany(bench, 12);
+  await store(bench, "7", { createdAt: 2, trigger: "order_paid" });
+  const all = await list(bench, { ...ALL, reference: "7" });
+  assertEquals(all, { references: ["7", "7"], next: 13, last: 13 });
+  const paid = { ...ALL, reference: "7", trigger: "order_paid" as const };
+  assertEquals((await list(bench, paid)).references, ["7"]);
+  assertEquals((await list(bench, { ...paid, after: 13 })).references, []);
+  const absent = await list(bench, { ...ALL, reference: "77" });
+  assertEquals(absent, { references: [], next: 0, last: 13 });
 });
 
 bothEngines.test("an event behind many of another trigger is found", async () => {

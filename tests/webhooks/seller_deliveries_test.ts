@@ -24,6 +24,7 @@ bothEngines.test("deliveries in a state are found behind many others, a bounded 
         sellerNo: bench.seller.no,
         trigger: null,
         state: "exhausted",
+        reference: null,
       }, { after, limit: 1 })
     );
   const first = await read(null);

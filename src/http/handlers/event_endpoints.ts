@@ -12,7 +12,13 @@ import { recordInvalid } from "../../lib/errors.ts";
 import { EncodedElement } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { readPage } from "../server/list.ts";
-import { AFTER, LIMIT, TRIGGER, waitUntil } from "../server/parameters.ts";
+import {
+  AFTER,
+  LIMIT,
+  REFERENCE,
+  TRIGGER,
+  waitUntil,
+} from "../server/parameters.ts";
 import { cursorOf, number } from "../server/cursor.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { lookUntil, waitAtMost } from "./waiting.ts";
@@ -32,7 +38,7 @@ export const listEvents = endpoint({
   title: "Pull events",
   about: "Every event of yours in order, whether or not a webhook was " +
     "registered. Every answer has a <next>: keep the last one and ask again.",
-  parameters: [AFTER, LIMIT, TRIGGER, WAIT],
+  parameters: [AFTER, LIMIT, TRIGGER, REFERENCE, WAIT],
   answers: ["events"],
   waits: true,
 }, async (context) => {
@@ -67,6 +73,7 @@ function readPlace(query: URLSearchParams): EventsPart {
   const place = {
     after: reader.cursor(EVENT_CURSOR) ?? 0,
     trigger: reader.read(TRIGGER),
+    reference: reader.read(REFERENCE),
     limit: reader.limit(),
   };
   reader.finish();

@@ -38,6 +38,7 @@ import { readPage } from "../server/list.ts";
 import {
   AFTER,
   LIMIT,
+  REFERENCE,
   SINCE,
   STATE,
   TRIGGER,
@@ -202,19 +203,20 @@ export const listDeliveries = endpoint({
   operation: "listDeliveries",
   title: "Recent deliveries",
   about: `The newest first, each with its last ten tries. ${FEW_IN_STATE}`,
-  parameters: [STATE, AFTER, LIMIT],
+  parameters: [STATE, REFERENCE, AFTER, LIMIT],
   answers: ["deliveries"],
 }, async (context) => {
   const { services, seller, params, query } = context;
   const reader = new QueryReader(query);
   const state = reader.read(STATE);
+  const reference = reader.read(REFERENCE);
   const place = reader.idPlace();
   const trigger = triggerOf(params);
   const webhook = await services.db.of(seller.no).read(
     (sql) => findWebhook(sql, seller.no, trigger),
   );
   if (webhook === undefined) throw noWebhook(trigger);
-  const choice = { sellerNo: seller.no, trigger, state };
+  const choice = { sellerNo: seller.no, trigger, state, reference };
   return pageOfDeliveries(context, choice, place, deliveryXml);
 });
 
@@ -234,7 +236,7 @@ export const listSellerDeliveries = endpoint({
   const { no: sellerNo } = await services.db.read((sql) =>
     sellerByName(sql, params.seller)
   );
-  const choice = { sellerNo, trigger, state };
+  const choice = { sellerNo, trigger, state, reference: null };
   return pageOfDeliveries(context, choice, place, operatorsDeliveryXml);
 });
 

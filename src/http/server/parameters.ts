@@ -4,14 +4,16 @@
  */
 import { EXPECTED, STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
-import type { DetailCode } from "../../lib/errors.ts";
+import type { DetailCode, Problem } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
 import { IMPORT_NAME_LENGTH, PAGE_LIMIT } from "../../lib/request_limits.ts";
 import {
+  bad,
   EXPECTED_TIME,
   fits,
   parseTime,
   quote,
+  type Read,
   type Reader,
   readGtin,
   timeProblem,
@@ -19,6 +21,7 @@ import {
 } from "../../lib/values.ts";
 import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { REFUSAL_CODES } from "../../sellers/refusals.ts";
+import { readReference } from "../../webhooks/event.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
 
@@ -63,25 +66,31 @@ function word<W extends string>(
   };
 }
 
-/** A text that a reader of values accepts, whose error it has. */
+/** A text that is not empty and that a reader of values accepts. */
 function valueText(
-  { read, ...parameter }: Parameter & {
+  { read, expected, ...parameter }: Parameter & {
     read: Reader<string>;
     expected: string;
   },
 ): QueryParameter<string> {
-  const problemOf = (text: string) => {
-    const result = read(trimSpace(text));
-    return "problem" in result ? result.problem : null;
+  const readText = (text: string): Read<string> =>
+    trimSpace(text) === ""
+      ? bad("required", `is empty; it must be ${expected}.`)
+      : read(trimSpace(text));
+  const problemOf = (text: string): Problem => {
+    const result = readText(text);
+    if ("problem" in result) return result.problem;
+    throw new Error(`nothing is wrong with ${quote(text)}`);
   };
   return {
     ...parameter,
+    expected,
     parse: (text) => {
-      const result = read(trimSpace(text));
+      const result = readText(text);
       return "value" in result ? result.value : null;
     },
-    code: (text) => problemOf(text)!.code,
-    problem: (text) => problemOf(text)!.message,
+    code: (text) => problemOf(text).code,
+    problem: (text) => problemOf(text).message,
   };
 }
 
@@ -165,6 +174,13 @@ export const UPDATED_SINCE = time(
 );
 
 export const TRIGGER = word("trigger", TRIGGERS, "only those of this trigger");
+export const REFERENCE = valueText({
+  name: "reference",
+  about: "only those of the event with exactly this reference",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+  read: readReference,
+  expected: "a text of 1 to 255 characters",
+});
 export const STATE = word("state", DELIVERY_STATES, "only those in this state");
 export const SINCE = {
   ...time("since", "events of this time and later; ISO 8601; required"),

@@ -240,14 +240,20 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
   const trigger = "order_paid";
   const period = { since: 0, until: 1 };
   const details = await plans(bench, async (tx) => {
-    await eventsAfter(tx, 1, { after: 0, trigger: null, limit: 1 });
-    await eventsAfter(tx, 1, { after: 0, trigger, limit: 1 });
+    const any = { after: 0, trigger: null, reference: null, limit: 1 };
+    await eventsAfter(tx, 1, any);
+    await eventsAfter(tx, 1, { ...any, trigger });
+    await eventsAfter(tx, 1, { ...any, reference: "r" });
+    await eventsAfter(tx, 1, { ...any, trigger, reference: "r" });
     await eventsOfTime(tx, { sellerNo: 1, trigger }, period, null, 1);
     await tx.get(`SELECT id ${UNNUMBERED}`, [1, 1]);
   });
   assertEquals(details.map((detail) => detail.replace(/ \(.*/, "")), [
     "SEARCH events USING INDEX events_feed",
     "SEARCH events USING INDEX events_feed_trigger",
+    "SEARCH events USING INDEX sqlite_autoindex_events_2",
+    "USE TEMP B-TREE FOR ORDER BY",
+    "SEARCH events USING INDEX sqlite_autoindex_events_2",
     "SEARCH events USING INDEX events_times",
     "SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1",
     "SEARCH events USING INDEX events_feed",
@@ -256,7 +262,12 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
 
 Deno.test("a seller's deliveries are found in an index, trigger by trigger", async () => {
   await using bench = await WebhookBench.open();
-  const choice = { sellerNo: 1, trigger: null, state: "held" as const };
+  const choice = {
+    sellerNo: 1,
+    trigger: null,
+    state: "held" as const,
+    reference: null,
+  };
   const details = await plans(
     bench,
     (tx) => sellerDeliveries(tx, choice, { after: "b", limit: 1 }),
@@ -265,6 +276,17 @@ Deno.test("a seller's deliveries are found in an index, trigger by trigger", asy
   const index = "SEARCH deliveries USING COVERING INDEX deliveries_seller " +
     "(seller_no=? AND trigger_name=? AND id<?)";
   assertEquals(reads, TRIGGERS.map(() => index));
+  const one = await plans(
+    bench,
+    (tx) =>
+      sellerDeliveries(tx, {
+        ...choice,
+        trigger: "order_paid",
+        reference: "r",
+      }, { after: "b", limit: 1 }),
+  );
+  const key = "(seller_no=? AND trigger_name=? AND reference=?)";
+  assert(one.some((d) => /^SEARCH events /.test(d) && d.includes(key)), one[0]);
 });
 
 Deno.test("no statement of the queue looks at every delivery", async () => {

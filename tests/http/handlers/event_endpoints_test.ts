@@ -86,6 +86,13 @@ contract.test("every event is pulled in order, from any cursor", async () => {
   assertEquals(paid.ids, [ids[0], ids[3]]);
   const rest = await pull(app, `?trigger=order_paid&after=${paid.next}`);
   assertEquals(rest.ids, [ids[6]]);
+  assertEquals((await pull(app, "?reference=3")).ids, [ids[3]]);
+  assertEquals((await pull(app, "?reference=+3+")).ids, [ids[3]]);
+  assertEquals((await pull(app, "?reference=3&trigger=order_paid")).ids, [
+    ids[3],
+  ]);
+  const none = "?reference=3&trigger=order_created";
+  assertEquals((await pull(app, none)).ids, []);
   assertEquals((await pull(app, "", other)).ids.length, 7);
 });
 
@@ -114,6 +121,8 @@ bothForms.test("a bad parameter of the events is refused, and the message says w
     ["limit=0", "limit", "out_of_range"],
     ["limit=251", "limit", "out_of_range"],
     ["trigger=order_creatd", "trigger", "not_in_list"],
+    ["reference=", "reference", "required"],
+    [`reference=${"x".repeat(256)}`, "reference", "too_long"],
   ];
   for (const [query, field, code] of wrong) {
     const answer = await app.call(`${EVENTS}?${query}`);

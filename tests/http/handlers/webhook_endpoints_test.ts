@@ -258,6 +258,23 @@ contract.test("a seller sees the recent deliveries of a webhook, in pages", asyn
   assertEquals(rest.xml.children.length, 1);
   assertEquals(rest.xml.children[0].children.length, 1);
 
+  const named = await app.call(`${path}?reference=2`);
+  const [only, ...more] = named.xml.children[0].children;
+  assertEquals([textAt(only, "id"), more], [
+    textAt(deliveries.children[1], "id"),
+    [],
+  ]);
+  for (
+    const query of [
+      "reference=2&state=delivered",
+      "reference=absent",
+      `reference=2&after=${textAt(only, "id")}`,
+    ]
+  ) {
+    const { status, xml } = await app.call(`${path}?${query}`);
+    assertEquals([status, xml.children[0].children], [200, []], query);
+  }
+  assertEquals((await app.call(`${path}?reference=`)).status, 422);
   assertEquals((await app.call(`${path}?limit=0`)).status, 422);
   assertEquals((await app.call(`${path}?after=x`)).status, 422);
   assertEquals(
