@@ -191,7 +191,7 @@ export async function listDeletions(
   return {
     found,
     next: passing.length > limit ? found[limit - 1] : last,
-    scanned: text === null ? 0 : rows.length,
+    scanned: passing.length > limit ? 0 : rows.length,
   };
 }
 

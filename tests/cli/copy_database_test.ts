@@ -86,7 +86,7 @@ Deno.test("copy-database: killed in the middle, the next one finishes it", async
   await using folder = await temporaryFolder();
   await makeFilled(`${folder.path}/seller.db`, 2_000);
   const target = `${folder.path}/copy.db`;
-  for (const table of ["sellers", "transactions", "images"]) {
+  for (const table of ["sellers", "images", "transactions"]) {
     await killAtLine(
       ["copy-database", folder.path, target],
       new RegExp(`^copied: ${table},`),

@@ -15,8 +15,13 @@ interface Bucket {
 /** The state of a client's limit. */
 export interface Quota {
   allowed: boolean;
+  /** Requests a minute, and how many of them may come at once. */
   limit: number;
+  burst: number;
+  /** Requests that may be sent now. */
   remaining: number;
+  /** What is left of a minute's requests; less than that after costly ones. */
+  remainingOfMinute: number;
   /** Seconds until the bucket is full again. */
   reset: number;
   /** Seconds until a request is allowed; 0 if one is allowed now. */
@@ -81,7 +86,12 @@ export class RateLimiter {
 function stateOf({ tokens }: Bucket, rate: Rate) {
   return {
     limit: rate.perMinute,
+    burst: rate.burst,
     remaining: Math.max(0, Math.floor(tokens + ROUNDING)),
+    remainingOfMinute: Math.max(
+      0,
+      Math.floor(rate.perMinute - rate.burst + tokens + ROUNDING),
+    ),
     reset: secondsFor(rate.burst - tokens, rate),
   };
 }
@@ -97,15 +107,13 @@ function secondsFor(tokens: number, { perMinute }: Rate): number {
  * the bucket gains in a minute, and "burst" is what the bucket holds.
  */
 export function quotaHeaders(quota: Quota): Record<string, string> {
-  const { limit, remaining, reset } = quota;
-  const { burst } = rateOf(limit);
-  const used = burst - remaining;
+  const { limit, burst, remaining, remainingOfMinute, reset } = quota;
   return {
     "RateLimit-Limit": String(limit),
     "RateLimit-Remaining": String(remaining),
     "RateLimit-Reset": String(reset),
     "RateLimit-Policy": `"minute";q=${limit};w=60, "burst";q=${burst}`,
-    "RateLimit": `"minute";r=${limit - used};t=${reset}, ` +
+    "RateLimit": `"minute";r=${remainingOfMinute};t=${reset}, ` +
       `"burst";r=${remaining};t=${reset}`,
     ...(quota.allowed ? {} : { "Retry-After": String(quota.retryAfter) }),
   };

@@ -97,7 +97,7 @@ Deno.test("the headers name both limits and what is left of each", () => {
   const owing = quotaHeaders(limiter.take("a", 1, rate));
   assertEquals(
     owing["RateLimit"],
-    '"minute";r=1080;t=12, "burst";r=0;t=12',
+    '"minute";r=960;t=12, "burst";r=0;t=12',
     "never below zero",
   );
   assertEquals(owing["Retry-After"], "7");
