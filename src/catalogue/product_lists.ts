@@ -11,7 +11,7 @@ import type { ReviewState } from "./review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, LIMIT, marks, type Param, type Sql } from "../database/db.ts";
 import { type Found, type Place, scan, SCAN_ROWS } from "../database/scan.ts";
-import { type Conditions, where } from "../database/where.ts";
+import { where } from "../database/where.ts";
 import { findProducts } from "./product_rows.ts";
 import {
   COLUMNS,
@@ -45,11 +45,10 @@ export async function listProducts(
   { after, limit }: Place,
 ): Promise<Found<Product>> {
   const filtered = Object.values(filter).some((wanted) => wanted !== null);
-  const list = { "seller_no = ?": sellerNo, "gtin = ?": gtin };
   const from = after ?? BEFORE_ALL_IDS;
   const { found, ...page } = await scan(
     {
-      endAfter: (rows) => endAfter(sql, list, from, rows),
+      endAfter: (rows) => endAfter(sql, sellerNo, gtin, from, rows),
       matching: (end, most) =>
         passingRows(sql, sellerNo, { ...filter, gtin }, {
           after: from,
@@ -67,11 +66,16 @@ export async function listProducts(
 
 async function endAfter(
   sql: Sql,
-  list: Conditions,
+  sellerNo: number,
+  gtin: string | null,
   after: string,
   rows: number,
 ): Promise<string | null> {
-  const { where: condition, params } = where({ ...list, "id > ?": after });
+  const { where: condition, params } = where({
+    "seller_no = ?": sellerNo,
+    "gtin = ?": gtin,
+    "id > ?": after,
+  });
   const row = await sql.get<{ id: string }>(
     `SELECT id FROM products ${condition} ORDER BY id LIMIT 1 OFFSET ?`,
     [...params, rows - 1],
@@ -308,9 +312,7 @@ function byPlace(a: ChangePlace, b: ChangePlace): number {
 }
 
 /** After the first of two places, up to the second. */
-const within = (sql: Sql) =>
-  `(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)
-   ${sql.ofPart("p.seller_no")}`;
+const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)";
 
 export interface OwnedRow {
   ownerNo: number;
@@ -327,7 +329,7 @@ async function productsWithin(
        sellers.id AS "ownerId", ${OWNER_NAME} AS "ownerName", ${
       COLUMNS.map((column) => `p.${column}`).join(", ")
     } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
-     WHERE ${within(sql)}`,
+     WHERE ${WITHIN} ${sql.ofPart("p.seller_no")}`,
     span,
   );
   return rows.map((row) => ({
@@ -348,7 +350,7 @@ async function tombstonesWithin(
        p.seller_no AS "ownerNo", p.seller_id AS "ownerId",
        COALESCE(${OWNER_NAME}, p.seller_name) AS "ownerName"
      FROM deleted_products p LEFT JOIN sellers ON sellers.seller_no = p.seller_no
-     WHERE ${within(sql)}`,
+     WHERE ${WITHIN} ${sql.ofPart("p.seller_no")}`,
     span,
   );
   return rows.map((row) => ({

@@ -501,6 +501,12 @@ export function byPart<T extends { sellerNo: number }>(
  */
 export const LIMIT = "LIMIT CAST(? AS BIGINT)";
 
+/**
+ * Says in a statement that it is about all sellers, also about those whose server
+ * is away: it fails while one is.
+ */
+export const EVERY_SELLER = "";
+
 /** `?, ?, ?` for an IN list of `n` values. */
 export function marks(n: number): string {
   return Array(n).fill("?").join(", ");

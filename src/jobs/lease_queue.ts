@@ -10,7 +10,13 @@
  * one seller. So nothing ever sorts a backlog, and sellers can be on several
  * servers.
  */
-import { type Db, LIMIT, type Param, query } from "../database/db.ts";
+import {
+  type Db,
+  EVERY_SELLER,
+  LIMIT,
+  type Param,
+  query,
+} from "../database/db.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { lockOld } from "../database/old_rows.ts";
@@ -66,7 +72,7 @@ export function waitingSellers(sql: Sql, { table }: LeaseQueue): string {
   }
   const next = (after: string) =>
     `SELECT MIN(seller_no) FROM ${table}
-     WHERE ${WAITING} AND seller_no > ${after}`;
+     WHERE ${WAITING} AND seller_no > ${after} ${EVERY_SELLER}`;
   return `RECURSIVE waiting (seller_no) AS (
     ${next("?")}
     UNION ALL
@@ -207,7 +213,7 @@ export async function heldLeases(
   { table }: LeaseQueue,
 ): Promise<Set<string>> {
   const rows = await sql.all<{ lease_id: string }>(
-    `SELECT lease_id FROM ${table} WHERE ${LEASED}`,
+    `SELECT lease_id FROM ${table} WHERE ${LEASED} ${EVERY_SELLER}`,
   );
   return new Set(rows.map(({ lease_id }) => lease_id));
 }

@@ -89,7 +89,8 @@ export async function listUses(
 ): Promise<{ seller: string; uses: QuotaUse[] }[]> {
   const rows = await sql.all<QuotaColumns & { name: string }>(
     `SELECT sellers.name, ${quotaColumns(sql)} FROM ${OWN}
-     WHERE sellers.status <> 'removed' ORDER BY sellers.name`,
+     WHERE sellers.status <> 'removed' ${sql.ofPart("own.seller_no")}
+     ORDER BY sellers.name`,
   );
   return rows.map((row) => ({ seller: row.name, uses: usesOf(row, defaults) }));
 }

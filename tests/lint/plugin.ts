@@ -7,6 +7,7 @@ import { ambientDependencies } from "./ambient_dependencies.ts";
 import { builtRegularExpressions } from "./built_regular_expressions.ts";
 import { importsByLayer } from "./imports_by_layer.ts";
 import { linearRegularExpressions } from "./linear_regular_expressions.ts";
+import { namedSellers } from "./named_sellers.ts";
 import { seamWords } from "./seam_words.ts";
 import { type SourceRule, sourceRule } from "./source_rule.ts";
 import { unboundedSpreads } from "./unbounded_spreads.ts";
@@ -16,6 +17,7 @@ const RULES: Readonly<Record<string, SourceRule>> = {
   "built-regular-expressions": builtRegularExpressions,
   "imports-by-layer": importsByLayer,
   "linear-regular-expressions": linearRegularExpressions,
+  "named-sellers": namedSellers,
   "seam-words": seamWords,
   "unbounded-spreads": unboundedSpreads,
 };

@@ -163,3 +163,30 @@ Deno.test("nothing is reported outside of src", () => {
   assertEquals(lint("src/http/routes.ts", text).length, 4);
   assertEquals(lint("tests/http/routes_test.ts", text), []);
 });
+
+Deno.test("a statement on rows of sellers says of which", () => {
+  const cases: [string, boolean][] = [
+    ['sql.get("SELECT 1 FROM events WHERE id = ?", [id]);', false],
+    ['sql.get("SELECT 1 FROM events LIMIT 1");', false],
+    ['const A = "DELETE FROM events WHERE id = ?";', false],
+    ["sql.all(`SELECT 1 FROM events\n WHERE ${condition}`);", false],
+    ["sql.all(`SELECT 1 FROM sellers JOIN events USING (seller_no)`);", false],
+    ['tx.run("UPDATE images SET due_at = ? WHERE due_at > ?", []);', false],
+    ["sql.all(`SELECT 1 FROM events WHERE ${c} ${sql.ofPart()}`);", true],
+    ["sql.all(`SELECT 1 FROM images WHERE id = ? ${EVERY_SELLER}`);", true],
+    ['tx.run("DELETE FROM events WHERE seller_no = ? AND id = ?");', true],
+    [
+      'const find = () => { const c = "seller_no = ?"; ' +
+      "sql.all(`SELECT 1 FROM events WHERE ${c}`); };",
+      true,
+    ],
+    ['const SELECT = "SELECT id FROM events";', true],
+    ['sql.all("SELECT name FROM sellers WHERE id = ?", [id]);', true],
+    ['const TEXT = "The events of a seller, from images";', true],
+  ];
+  for (const [text, right] of cases) {
+    const found = lint("src/webhooks/event_feed.ts", text);
+    const rules = found.map((one) => one.split(":")[0]);
+    assertEquals(rules, right ? [] : ["seller/named-sellers"], text);
+  }
+});

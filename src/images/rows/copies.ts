@@ -2,6 +2,7 @@
 import type { StoredFile } from "../image.ts";
 import { touchProductsOf } from "../shown_images.ts";
 import {
+  EVERY_SELLER,
   inLists,
   marks,
   type Param,
@@ -18,17 +19,17 @@ export interface StoredCopy extends StoredFile {
   bytes: number;
 }
 
-/** Rows of another table for a row of `images`. */
-const of = (table: string) =>
-  `SELECT 1 FROM ${table} o
-   WHERE o.seller_no = images.seller_no AND o.image_id = images.id`;
+/** A condition: another table has rows for a row of `images`. */
+const isIn = (table: string, more = "") =>
+  `EXISTS (SELECT 1 FROM ${table} o
+   WHERE o.seller_no = images.seller_no AND o.image_id = images.id${more})`;
 
 /** Whether a product or an upload needs a row of `images`. */
 const NEEDED = `(images.state = 'pending'
-  OR EXISTS (${of("product_images")})
-  OR EXISTS (${of("transaction_images")} AND o.status = 'pending'))`;
+  OR ${isIn("product_images")}
+  OR ${isIn("transaction_images", " AND o.status = 'pending'")})`;
 
-const NAMED = `EXISTS (${of("transaction_images")})`;
+const NAMED = isIn("transaction_images");
 
 /**
  * The copies whose SHA-256 starts with `prefix` (two hexadecimal digits), each
@@ -51,7 +52,7 @@ export async function copiesAfter(
   limit: number,
 ): Promise<StoredCopy[]> {
   return await sql.all<StoredCopy>(
-    `SELECT sha256, type, bytes FROM images WHERE sha256 > ?
+    `SELECT sha256, type, bytes FROM images WHERE sha256 > ? ${EVERY_SELLER}
      ORDER BY sha256 LIMIT ${limit}`,
     [sha256],
   );
@@ -84,7 +85,7 @@ async function copiesWhere(
 ): Promise<StoredCopy[]> {
   return await sql.all<StoredCopy>(
     `SELECT DISTINCT sha256, type, bytes FROM images
-     WHERE ${condition} AND ${UNDER}
+     WHERE ${condition} AND ${UNDER} ${EVERY_SELLER}
      ORDER BY sha256`,
     under(prefix),
   );
