@@ -666,7 +666,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Rotate a key. Makes a key of the same kind, which is shown once; the former one ends after 24 h. A body is ignored.
+   * Rotate a key. Makes a key of the same kind, which is shown once; the former one ends after 24 h. Every key may rotate itself; another one needs the scope `keys`. A body is ignored.
    *
    * `POST /seller_api/keys/:key_id/rotate`
    */
@@ -707,7 +707,7 @@ export interface Operations {
   }>;
 
   /**
-   * Your account. Your name, your limits and what counts against them, and from where our requests to you come.
+   * Your account. Your name, your limits and what counts against them, the id of the key that asks, and from where our requests to you come. Every key may read it.
    *
    * `GET /seller_api/account`
    */

@@ -634,6 +634,8 @@ export interface Account {
   last_upload_at: string | null;
   /** when a key was used, to the minute */
   last_used_at: string | null;
+  /** of the key that asks */
+  key_id?: string;
   /** CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator */
   source_addresses: string[];
 }

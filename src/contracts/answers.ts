@@ -315,6 +315,7 @@ const SELLER = named("seller", ...SELLER_PARTS);
 const ACCOUNT = named(
   "account",
   ...SELLER_PARTS,
+  maybe("key_id", UUID, "of the key that asks"),
   one(
     "source_addresses",
     elements(many("source_address", STRING)),

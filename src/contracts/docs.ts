@@ -9,7 +9,7 @@ import {
   PATH_PARAMETERS,
 } from "./endpoint.ts";
 import type { Form } from "../lib/values.ts";
-import { type Scope, scopesOf } from "../sellers/scopes.ts";
+import { type NeededScope, scopesOf } from "../sellers/scopes.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { pathNames } from "./openapi.ts";
 
@@ -134,7 +134,7 @@ function section(endpoint: Endpoint): string {
   ].filter((part) => part !== "").join("\n\n");
 }
 
-function scopeLine(scope: Scope, method: string): string {
+function scopeLine(scope: NeededScope, method: string): string {
   const scopes = scopesOf(scope, method).map(code).join(" or ");
   return `[Scope](keys.md#scopes) of the key: ${scopes}`;
 }

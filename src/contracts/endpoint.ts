@@ -5,7 +5,7 @@
 import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import type { ErrorCode } from "../lib/errors.ts";
-import type { Scope } from "../sellers/scopes.ts";
+import type { NeededScope } from "../sellers/scopes.ts";
 import { SELLER_ATTRIBUTE_NAMES } from "../administration/sellers.ts";
 import type { AnswerName } from "./answers.ts";
 
@@ -25,7 +25,7 @@ export interface Address {
   /** Whose key it requires. */
   access: "seller" | "operator" | "metrics" | "public";
   /** What a seller's key must be allowed, on routes for sellers. */
-  scope?: Scope;
+  scope?: NeededScope;
 }
 
 export interface Documentation {

@@ -387,6 +387,7 @@ ${indented(indented(SELLER))}
 </sellers>`),
   account: service(`<account>
 ${indented(SELLER)}
+  <key_id>${ID}</key_id>
   <source_addresses>
     <source_address>198.51.100.16/28</source_address>
   </source_addresses>

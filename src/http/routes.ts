@@ -149,9 +149,9 @@ const FOR_SELLERS = sellerRoutes("/seller_api", {
   "GET /keys": ["keys", listOwnKeys],
   "POST /keys": ["keys", addOwnKey],
   "DELETE /keys/:key_id": ["keys", revokeOwnKey],
-  "POST /keys/:key_id/rotate": ["keys", rotateOwnKey],
+  "POST /keys/:key_id/rotate": ["any", rotateOwnKey],
   "GET /refusals": ["read", listRefusals],
-  "GET /account": ["read", getAccount],
+  "GET /account": ["any", getAccount],
 });
 
 const FOR_OPERATORS = routes("operator", "/operator_api", {

@@ -2,7 +2,7 @@
 import { parseCidr, Ranges } from "../lib/cidr.ts";
 import { type Detail, ServiceError } from "../lib/errors.ts";
 import { isoTime } from "../xml/encode.ts";
-import { type Scope, SCOPES, scopesOf } from "./scopes.ts";
+import { type NeededScope, type Scope, SCOPES, scopesOf } from "./scopes.ts";
 
 export interface KeyRights {
   /** At least one, in the order of `SCOPES`. */
@@ -58,10 +58,9 @@ export function rightsWords(
 /** Throws 403 unless the key may do what needs this scope. */
 export function checkScope(
   { scopes }: Pick<KeyRights, "scopes">,
-  scope: Scope,
+  scope: NeededScope,
   method: string,
 ): void {
-  if (scopes.includes(scope)) return;
   const wanted = scopesOf(scope, method);
   if (wanted.some((one) => scopes.includes(one))) return;
   throw new ServiceError(

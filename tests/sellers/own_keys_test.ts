@@ -438,6 +438,27 @@ contract.test("keys: who goes on sending a revoked one replaces no other refusal
   assertEquals(kept, ["unauthorized 30", "record_invalid 1"]);
 });
 
+contract.test("keys: every key reads its account and rotates itself, no other", async () => {
+  await using app = await boot(OPERATOR);
+  const only = "<scopes><scope>webhooks</scope></scopes>";
+  const own = await make(app, only);
+  const other = await make(app, only);
+  const account = await app.call("/seller_api/account", { key: own.key });
+  assertEquals(textAt(account.xml, "account/key_id"), own.id);
+  const rotate = (id: string) =>
+    app.call(`/seller_api/keys/${id}/rotate`, { method: "POST", key: own.key });
+  const refused = await rotate(other.id);
+  assertEquals([refused.status, codeOf(refused)], [403, "forbidden"]);
+  const rotated = await rotate(own.id);
+  assertEquals(rotated.status, 200, rotated.text);
+  assertEquals(textAt(rotated.xml, "key/scopes/scope"), "webhooks");
+  const viewed = await app.call(
+    "/operator_api/sellers/acme/seller_api/account",
+    { key: "op" },
+  );
+  assertEquals(viewed.text.includes("<key_id>"), false);
+});
+
 contract.test("keys: a request that waits ends with its key", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });

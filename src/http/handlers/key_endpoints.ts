@@ -1,7 +1,7 @@
 /** A seller's own keys, and keys as they are shown to sellers and operators. */
 import type { Answer, KeyNode } from "../../contracts/answers.ts";
 import { KEY_EXAMPLE } from "../../contracts/examples.ts";
-import type { KeyRights } from "../../sellers/key_rights.ts";
+import { checkScope, type KeyRights } from "../../sellers/key_rights.ts";
 import {
   type ListedKey,
   listKeys,
@@ -51,12 +51,17 @@ export const rotateOwnKey = endpoint(
     title: "Rotate a key",
     about:
       "Makes a key of the same kind, which is shown once; the former one " +
-      "ends after 24 h. A body is ignored.",
+      "ends after 24 h. Every key may rotate itself; another one needs the " +
+      "scope `keys`. A body is ignored.",
     answers: ["new_key"],
     errors: ["conflict", "record_invalid"],
   },
-  async ({ services, seller, params }) =>
-    newKeyXml(await rotate(services, seller, params.key_id)),
+  async ({ services, seller, owner, params, request }) => {
+    if (params.key_id !== seller.keyId) {
+      checkScope(owner!, "keys", request.method);
+    }
+    return newKeyXml(await rotate(services, seller, params.key_id));
+  },
 );
 
 export const revokeOwnKey = endpoint({

@@ -153,10 +153,10 @@ export const getAccount = endpoint({
   operation: "getAccount",
   title: "Your account",
   about:
-    "Your name, your limits and what counts against them, and from where " +
-    "our requests to you come.",
+    "Your name, your limits and what counts against them, the id of the key " +
+    "that asks, and from where our requests to you come. Every key may read it.",
   answers: ["account"],
-}, async ({ services, seller }) => {
+}, async ({ services, seller, owner }) => {
   const { db, deps: { clock } } = services;
   const row = await db.of(seller.no).read(
     (sql) => readSellerRow(sql, clock.now(), seller.no),
@@ -164,7 +164,10 @@ export const getAccount = endpoint({
   if (row === undefined) throw notFound("seller");
   const { sourceAddresses } = services.config;
   const source_addresses = { source_address: [...sourceAddresses] };
-  return { xml: { account: { ...sellerNode(row), source_addresses } } };
+  // The operator's view of an account comes with no key of the seller.
+  const key_id = owner?.keyId;
+  const account = { ...sellerNode(row), key_id, source_addresses };
+  return { xml: { account } };
 });
 
 function sellerNode(seller: SellerRow): SellerNode {

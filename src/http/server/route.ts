@@ -1,7 +1,7 @@
 /** The rows of the table of endpoints. */
 import type { Answer, AnswerName } from "../../contracts/answers.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
-import type { Scope } from "../../sellers/scopes.ts";
+import type { NeededScope } from "../../sellers/scopes.ts";
 import type { Exchange, Needs } from "./exchange.ts";
 import type { Streamed } from "./sending.ts";
 
@@ -62,7 +62,7 @@ export function routes(
 /** The same for sellers, each with the scope that a key needs. */
 export function sellerRoutes(
   base: string,
-  table: Readonly<Record<Request, readonly [Scope, Endpoint]>>,
+  table: Readonly<Record<Request, readonly [NeededScope, Endpoint]>>,
 ): Route[] {
   return Object.entries(table).map(([request, [scope, endpoint]]) => (
     { ...addressOf(base, request), access: "seller", scope, ...endpoint }
