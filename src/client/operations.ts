@@ -717,7 +717,7 @@ export interface Operations {
   ): Promise<{ account: Account }>;
 
   /**
-   * Hand an event in. The event is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.
+   * Hand an event in. The event is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice; with other data they are refused.
    *
    * `POST /operator_api/events`
    */

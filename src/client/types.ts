@@ -14,6 +14,7 @@ export type ErrorCode =
   | "method_not_allowed"
   | "request_timeout"
   | "conflict"
+  | "reference_reused"
   | "idempotency_key_in_progress"
   | "changed_since"
   | "too_many_products"

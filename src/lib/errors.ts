@@ -80,6 +80,12 @@ export const ERRORS = {
       "The transaction or import was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
     remedy: "Do what the message says.",
   },
+  reference_reused: {
+    status: 409,
+    meaning:
+      "The event's `<reference>` was used with other data for this seller and trigger. Nothing was stored.",
+    remedy: "Use a new reference for each event.",
+  },
   idempotency_key_in_progress: {
     status: 409,
     meaning: "The first request with this `Idempotency-Key` has not ended.",

@@ -1,4 +1,5 @@
 /** An event as a seller's endpoint receives it. */
+import { isDeepStrictEqual } from "node:util";
 import { lineReader, wordReader } from "../lib/values.ts";
 import { jsonWriter } from "../json/encode.ts";
 import { instanceOf } from "../json/instance.ts";
@@ -57,4 +58,11 @@ const LIMITS = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
 export function eventJson(body: Uint8Array): string {
   const event = instanceOf(body, DELIVERED_EVENT, LIMITS) as XmlNode;
   return writeEvent(event.data === "" ? { ...event, data: {} } : event);
+}
+
+/** Whether the data of an event with this body are equal, as JSON values. */
+export function hasData(body: Uint8Array, data: string): boolean {
+  const event = JSON.parse(eventJson(body));
+  const other = eventBody({ ...event, createdAt: 0, data, test: false });
+  return isDeepStrictEqual(event.data, JSON.parse(eventJson(other)).data);
 }

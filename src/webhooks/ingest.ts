@@ -4,8 +4,8 @@
  * Event and delivery are one write; nothing is sent before its commit.
  */
 import type { Clock, Deps } from "../deps.ts";
-import { type Detail, recordInvalid } from "../lib/errors.ts";
-import { eventBody, readReference, readTrigger } from "./event.ts";
+import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
+import { eventBody, hasData, readReference, readTrigger } from "./event.ts";
 import type { DraftField, EventDraft } from "./event_document.ts";
 import { ok, quote, type Read, trimSpace } from "../lib/values.ts";
 import { readField } from "../xml/small_document.ts";
@@ -38,7 +38,7 @@ type IngestServices = Pick<Services, "db" | "signals"> & {
 /**
  * Records an event and, if a webhook is registered, its delivery. Resolves
  * after the commit. Repeating a seller, trigger and reference changes nothing.
- * Throws 422 with all problems.
+ * Throws 422 with all problems, 409 `reference_reused` if the data are others.
  */
 export async function ingestEvent(
   services: IngestServices,
@@ -88,9 +88,21 @@ async function prepareAndRecord(
   const first = await db.of(seller.no).read(
     (sql) => findEvent(sql, seller.no, trigger, reference),
   );
-  if (first !== undefined) return { ...first, trigger, outcome: "repeated" };
+  if (first !== undefined) {
+    const { body, ...repeated } = first;
+    if (body !== null && !hasData(body, draft.data)) throw referenceReused();
+    return { ...repeated, trigger, outcome: "repeated" };
+  }
   // The seller or the webhook has changed since they were read.
   return prepareAndRecord(services, draft);
+}
+
+function referenceReused(): ServiceError {
+  return new ServiceError(
+    "reference_reused",
+    "This reference was used with other data for this seller and trigger, so " +
+      "nothing was stored. Use a new reference for each event.",
+  );
 }
 
 function outcomeOf(webhook: WebhookState | null): EventOutcome {

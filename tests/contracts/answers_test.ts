@@ -158,6 +158,15 @@ async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
   keep(bodies, "conflict", await undo());
   keep(bodies, "key reused", await app.upload(product("L"), "", keyed));
   keep(bodies, "key in progress", await askTwice(app));
+  const handIn = (data: string) =>
+    app.call("/operator_api/events", {
+      method: "POST",
+      key: "operator-key",
+      body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+        `<reference>r</reference><data>${data}</data></event>`,
+    });
+  assertEquals((await handIn("<n>1</n>")).status, 200);
+  keep(bodies, "reference reused", await handIn("<n>2</n>"));
   keep(bodies, "media type", await post("x", { "Content-Type": 'a/b;"<&' }));
   const json = { "Content-Type": "application/json", Accept: "text/xml" };
   keep(bodies, "malformed JSON", await post('{"a":\u0001', json));

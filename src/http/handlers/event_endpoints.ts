@@ -133,9 +133,10 @@ export const ingestEvent = endpoint({
   title: "Hand an event in",
   about: "The event is on disk when the answer arrives. The same seller, " +
     "trigger and reference again return the first id and deliver nothing " +
-    "twice.",
+    "twice; with other data they are refused.",
   sends: { root: "event", example: EVENT_EXAMPLE },
   answers: ["event"],
+  errors: ["reference_reused"],
 }, async ({ services, body, parse }) => {
   const bytes = await body(EVENT_LIMIT);
   const draft = readEventDocument(parse(bytes, EVENT_LIMITS), bytes);

@@ -59,14 +59,18 @@ export function insertEvent(tx: Tx, event: NewEvent): Promise<number> {
   return tx.run(INSERT_AS_REGISTERED, [...params, ...webhook], "any");
 }
 
+/** `body` is null once it is no longer kept. */
 export function findEvent(
   sql: Sql,
   sellerNo: number,
   trigger: Trigger,
   reference: string,
-): Promise<{ eventId: string; deliveryId: string | null } | undefined> {
+): Promise<
+  | { eventId: string; deliveryId: string | null; body: Uint8Array | null }
+  | undefined
+> {
   return sql.get(
-    `SELECT id AS "eventId", delivery_id AS "deliveryId" FROM events
+    `SELECT id AS "eventId", delivery_id AS "deliveryId", body FROM events
      WHERE seller_no = ? AND trigger_name = ? AND reference = ?`,
     [sellerNo, trigger, reference],
   );

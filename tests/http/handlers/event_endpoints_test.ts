@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   boot,
+  child,
   codeOf,
   detailsOf,
   type TestApp,
@@ -308,4 +309,59 @@ contract.test("what recover cannot do is refused", async () => {
     { method: "POST" },
   );
   assertEquals(unknown.status, 404);
+});
+
+bothEngines.test("a reference with other data is refused, with equal data it is the first event", async () => {
+  await using app = await boot({ config: CONFIG });
+  const handIn = (reference: string, data: string, type = "text/xml") =>
+    app.call("/operator_api/events", {
+      method: "POST",
+      key: OPERATOR,
+      headers: { "Content-Type": type, Accept: "text/xml" },
+      body: type === "text/xml"
+        ? "<event><seller>acme</seller><trigger>order_created</trigger>" +
+          `<reference>${reference}</reference>${data}</event>`
+        : JSON.stringify({
+          seller: "acme",
+          trigger: "order_created",
+          reference,
+          data: JSON.parse(data),
+        }),
+    });
+  const first = await handIn(
+    "1",
+    "<data><n>1</n><total cur='EUR'>9</total></data>",
+  );
+  assertEquals(first.status, 200, first.text);
+  for (
+    const same of [
+      await handIn("1", "<data><n>1</n><total cur='EUR'>9</total></data>"),
+      await handIn("1", '<data>\n <total cur="EUR">9</total> <n>1</n></data>'),
+    ]
+  ) {
+    assertEquals([same.status, same.text], [200, first.text]);
+  }
+  for (
+    const other of [
+      await handIn("1", "<data><n>2</n><total cur='EUR'>9</total></data>"),
+      await handIn("1", "<data><n>1</n></data>"),
+      await handIn("1", ""),
+    ]
+  ) {
+    assertEquals([other.status, codeOf(other)], [409, "reference_reused"]);
+  }
+  const json = await handIn("2", '{"n": "1"}', "application/json");
+  assertEquals(json.status, 200, json.text);
+  const asXml = await handIn("2", "<data><n>1</n></data>");
+  assertEquals(
+    textAt(asXml.xml, "event_id"),
+    textAt(json.xml, "event_id"),
+  );
+  const empty = await handIn("3", "");
+  assertEquals(
+    textAt((await handIn("3", "<data/>")).xml, "event_id"),
+    textAt(empty.xml, "event_id"),
+  );
+  const { xml } = await app.call(EVENTS);
+  assertEquals(child(xml, "events").children.length, 3);
 });
