@@ -562,8 +562,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "events: the cursor is one too far",
     file: "webhooks/event_feed.ts",
-    from: "WHERE seller_no = ? ${ofTrigger} AND event_no > ?",
-    to: "WHERE seller_no = ? ${ofTrigger} AND event_no > ? + 1",
+    from: "AND ${number} > ? AND",
+    to: "AND ${number} > ? + 1 AND",
   },
   {
     name: "events: a number is given twice",
