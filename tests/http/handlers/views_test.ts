@@ -76,7 +76,9 @@ bothForms.test("views: an operator reads each route as the seller does, and only
       continue;
     }
     const seen = await app.call(target + query);
-    assertEquals(shown(view), shown(seen), path);
+    // A view comes with no key of the seller, whose id the account shows.
+    const ownKey = /<key_id>[^<]*<\/key_id>(?=<source_addresses)/;
+    assertEquals(shown(view), shown(seen).replace(ownKey, ""), path);
     assertEquals(view.headers.get("ratelimit-limit"), null);
     for (const hidden of [secret, app.key]) assert(!view.text.includes(hidden));
   }
