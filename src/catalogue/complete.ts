@@ -10,6 +10,7 @@ import type { Seller } from "../sellers/seller.ts";
 import type { Detail } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { pause } from "../lib/waits.ts";
+import { heavyOwner } from "../lib/wait_list.ts";
 import type { ProductsDocument } from "./document.ts";
 import { ATTRIBUTES_LIMIT, type ProductFields } from "./fields.ts";
 import type { Loaded } from "./load.ts";
@@ -56,7 +57,7 @@ export async function findUnnamed(
   for (;;) {
     let begun = 0;
     const rows = await heavy.run(
-      { owner: seller.id },
+      { owner: heavyOwner(seller) },
       () => {
         begun = clock.monotonic();
         return db.of(seller.no).read(

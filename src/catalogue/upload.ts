@@ -50,6 +50,7 @@ import {
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnrequested } from "../images/requests.ts";
 import { betweenOthers, inSteps, type InTurn } from "../lib/in_turn.ts";
+import { heavyOwner } from "../lib/wait_list.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import {
@@ -149,7 +150,7 @@ async function carryThrough(
   if (upload.dryRun || hopeless) {
     const wanted = { seller, ...namedBy(draft.document, draft.unnamed) };
     const inTurn: InTurn = (step) =>
-      services.heavy.run({ owner: seller.id }, step);
+      services.heavy.run({ owner: heavyOwner(seller) }, step);
     const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
     const plan = await inSpan("upload.plan", async () => {
       const loaded = await loadInSteps(read, config, wanted);
@@ -178,7 +179,7 @@ async function readAndProbe(
   const sent = acceptValid ? [...body] : null;
   // The body budget limits how many documents are read at the same time.
   const take = (piece: () => Promise<void>) =>
-    services.heavy.run({ owner: seller.id }, piece);
+    services.heavy.run({ owner: heavyOwner(seller) }, piece);
   const done = sent === null ? free : undefined;
   const decode = () =>
     decodeProductsInPieces(body, take, {

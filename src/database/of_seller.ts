@@ -1,4 +1,5 @@
 /** How engines bind a database to a seller. */
+import { heavyOwner } from "../lib/wait_list.ts";
 import type { ReadOptions, ReadWrite, Sql, Tx, WriteOptions } from "./db.ts";
 
 /** Options of a read, and the seller that it is bound to; null: to none. */
@@ -30,7 +31,8 @@ export function ofSeller(db: EngineCalls, seller: number): ReadWrite {
   return {
     read: (fn, options) => db.read(fn, { ...options, seller }),
     write: (fn, { queue, ...options } = {}) => {
-      const owner = queue === undefined ? `${seller}` : `${queue} of ${seller}`;
+      const own = heavyOwner({ no: seller });
+      const owner = queue === undefined ? own : `${queue} of ${own}`;
       return db.write(fn, { ...options, seller, owner });
     },
   };

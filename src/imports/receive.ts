@@ -20,6 +20,7 @@ import { lockUsage, quotaOf } from "../sellers/usage_rows.ts";
 import { requireActive } from "../sellers/access.ts";
 import { recordInvalid } from "../lib/errors.ts";
 import { inSpan } from "../lib/tracing.ts";
+import { heavyOwner } from "../lib/wait_list.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { ImportKey } from "./import.ts";
@@ -120,7 +121,7 @@ class Receiving {
   /** Reads a window of the document when the seller may run. */
   async #readOne(): Promise<boolean> {
     const { heavy } = this.#services;
-    const owner = this.#received.seller.id;
+    const owner = heavyOwner(this.#received.seller);
     return await heavy.run(
       { owner },
       () => Promise.try(() => this.#survey.readOne()),

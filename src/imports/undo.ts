@@ -23,6 +23,7 @@ import {
   recordInvalid,
   ServiceError,
 } from "../lib/errors.ts";
+import { heavyOwner } from "../lib/wait_list.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -196,7 +197,7 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const { seller, key, row, part } = job;
   const undone = { seller, transactionId: part.undoes! };
   const inTurn: InTurn = (step) =>
-    services.heavy.run({ owner: seller.id }, step);
+    services.heavy.run({ owner: heavyOwner(seller) }, step);
   const plan = await tryUndo(services, undone, inTurn);
   const { conflicts, beyondQuota } = plan;
   const keeps = row.keep_changed === 1;

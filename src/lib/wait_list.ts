@@ -216,6 +216,14 @@ function moveToEnd<V>(line: Map<string, V>, of: string): V {
 }
 
 /**
+ * The owner of a seller's heavy work: its documents, plans and writes share one
+ * turn, so that no seller has two.
+ */
+export function heavyOwner({ no }: { no: number }): string {
+  return `${no}`;
+}
+
+/**
  * A list for the CPU-heavy work of one thread, shared fairly among sellers;
  * small requests run in between.
  */

@@ -28,6 +28,7 @@ import {
   jsonForm,
 } from "../../contracts/answer_form.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
+import { heavyOwner } from "../../lib/wait_list.ts";
 import { prefersJson } from "./negotiation.ts";
 import { type BodySender, bytesOf, type EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
@@ -175,7 +176,11 @@ export class Exchange implements Disposable {
       takeRoom: (bytes) => {
         if (owner !== null) budget.takeFor(untilMade, owner.id, bytes);
       },
-      runHeavy: (work) => heavy.run({ owner: owner?.id }, work),
+      runHeavy: (work) =>
+        heavy.run(
+          { owner: owner === null ? undefined : heavyOwner(owner) },
+          work,
+        ),
     });
     const all = [...blocks];
     untilMade.defer(() => all.forEach(free));
@@ -227,7 +232,11 @@ export class Exchange implements Disposable {
       deps,
       stopping,
       timeoutMs: LONG_BODY_TIMEOUT_MS,
-      runHeavy: (work) => heavy.run({ owner: owner?.id }, work),
+      runHeavy: (work) =>
+        heavy.run(
+          { owner: owner === null ? undefined : heavyOwner(owner) },
+          work,
+        ),
     });
     this.received = 0;
     for await (const chunk of chunks) {
