@@ -24,7 +24,7 @@ const REQUESTS: readonly (readonly [string, string, readonly Scope[]])[] = [
   ["GET", "/seller_api/products?limit=1", ["read", "products"]],
   ["GET", "/seller_api/webhooks", ["read", "webhooks"]],
   ["GET", KEYS, ["read", "keys"]],
-  ["GET", "/seller_api/account", ["read"]],
+  ["GET", "/seller_api/account", SCOPES],
   ["DELETE", "/seller_api/products/none-of-mine", ["products"]],
   ["DELETE", "/seller_api/mappings/none-of-mine", ["products"]],
 ];
