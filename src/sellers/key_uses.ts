@@ -69,9 +69,10 @@ export class KeyUses {
   }
 }
 
-/** Skips a seller whose rows are deleted. */
+/** Skips a seller that is being removed, whose rows may be deleted already. */
 const NOTE = `INSERT INTO key_uses (seller_no, key_id, last_used_at)
-  SELECT seller_no, ?, ? FROM seller_counters WHERE seller_no = ?
+  SELECT seller_no, ?, ? FROM seller_counters
+  WHERE seller_no = ? AND removed = 0
   ON CONFLICT (seller_no, key_id) DO UPDATE
     SET last_used_at = excluded.last_used_at
     WHERE key_uses.last_used_at < excluded.last_used_at`;
