@@ -10,8 +10,8 @@ import { belongsToOthers, deleteOwn } from "../database/old_rows.ts";
 import { type Going, SCHEMA, type TableName } from "../database/schema.ts";
 import { markUnnamed } from "../images/retention.ts";
 import { removeImports } from "../imports/retention.ts";
-import { eachInTurn, untilNone } from "../jobs/periodic_jobs.ts";
-import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
+import { eachSeller } from "../sellers/each_seller.ts";
 
 /** Deletes some rows of a removed seller; returns how many. */
 type Portion = (tx: Tx, seller: SellerKeys) => Promise<number>;
@@ -58,14 +58,11 @@ const LAST: readonly Portion[] = going("last");
 export function sweepRemovedSellers(
   { db }: { db: Pick<Db, "read" | "write" | "of"> },
 ): AsyncGenerator<number, void> {
-  const next = (after?: SellerKeys) =>
-    db.read((sql) =>
-      sql.get<SellerKeys>(
-        `SELECT id, seller_no AS no FROM sellers
-         WHERE status = 'removed' AND id > ? ORDER BY id LIMIT 1`,
-        [after?.id ?? BEFORE_ALL_IDS],
-      ), { single: true });
-  return eachInTurn(next, (seller) => removeRows(db, seller));
+  return eachSeller(
+    db,
+    "status = 'removed'",
+    (seller) => removeRows(db, seller),
+  );
 }
 
 async function* removeRows(

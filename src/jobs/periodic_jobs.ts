@@ -148,26 +148,6 @@ export async function* untilNoneOnAny(
   }
 }
 
-/**
- * Does the work of each item that `next` finds after the former one. A failure
- * ends the work of its item alone; the first one is thrown once all had a turn.
- */
-export async function* eachInTurn<T>(
-  next: (after: T | undefined) => Promise<T | undefined>,
-  work: (item: T) => AsyncGenerator<number, void>,
-): AsyncGenerator<number, void> {
-  const failures: unknown[] = [];
-  for (let item = await next(undefined); item !== undefined;) {
-    try {
-      yield* work(item);
-    } catch (error) {
-      if (failures.length === 0) failures.push(error);
-    }
-    item = await next(item);
-  }
-  if (failures.length > 0) throw failures[0];
-}
-
 /** Runs portions until one handles nothing. */
 export async function* untilNone(
   portion: () => Promise<number>,

@@ -4,11 +4,10 @@
  * the job goes on after a crash.
  */
 import { setChange } from "../images/shown_images.ts";
-import type { SellerKeys } from "../catalogue/product_rows.ts";
 import type { Db, Tx } from "../database/db.ts";
-import { eachInTurn, untilNone } from "../jobs/periodic_jobs.ts";
-import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
 import { holdSeller, outlastHolds } from "../sellers/access.ts";
+import { eachSeller } from "../sellers/each_seller.ts";
 import type { ReviewPolicy } from "../sellers/review_policy.ts";
 
 /** Products of which one write removes the review. */
@@ -41,14 +40,7 @@ export async function setPolicy(
 export function sweepEndedReviews(
   { db }: { db: Pick<Db, "read" | "write" | "of"> },
 ): AsyncGenerator<number, void> {
-  const next = (after?: SellerKeys) =>
-    db.read((sql) =>
-      sql.get<SellerKeys>(
-        `SELECT id, seller_no AS no FROM sellers
-         WHERE review = 'ending' AND id > ? ORDER BY id LIMIT 1`,
-        [after?.id ?? BEFORE_ALL_IDS],
-      ), { single: true });
-  return eachInTurn(next, ({ no }) => endReviews(db, no));
+  return eachSeller(db, "review = 'ending'", ({ no }) => endReviews(db, no));
 }
 
 async function* endReviews(

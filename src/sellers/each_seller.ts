@@ -1,0 +1,37 @@
+import type { Db } from "../database/db.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import type { Seller } from "./seller.ts";
+
+type SellerKeys = Pick<Seller, "id" | "no">;
+
+/**
+ * Does a maintenance job's work for each seller in a state, in the order of
+ * their ids. A failure ends the work of its seller alone, as that seller's
+ * server may be away; the first failure is thrown after the last seller.
+ */
+export async function* eachSeller(
+  db: Pick<Db, "read">,
+  state: "status = 'removed'" | "review = 'ending'",
+  work: (seller: SellerKeys) => AsyncGenerator<number, void>,
+): AsyncGenerator<number, void> {
+  let failure: { error: unknown } | undefined;
+  const next = (after: string) =>
+    db.read((sql) =>
+      sql.get<SellerKeys>(
+        `SELECT id, seller_no AS no FROM sellers
+         WHERE ${state} AND id > ? ORDER BY id LIMIT 1`,
+        [after],
+      ), { single: true });
+  for (
+    let seller = await next(BEFORE_ALL_IDS);
+    seller !== undefined;
+    seller = await next(seller.id)
+  ) {
+    try {
+      yield* work(seller);
+    } catch (error) {
+      failure ??= { error };
+    }
+  }
+  if (failure) throw failure.error;
+}
