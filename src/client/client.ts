@@ -3,11 +3,11 @@ import {
   type CallOptions,
   type ClientOptions,
   Connection,
-  mayPass,
+  isRetryable,
   RETRY_FOR_MS,
   waitAfter,
 } from "./connection.ts";
-import { ApiError, Unreachable } from "./errors.ts";
+import { ApiError, ConnectionError } from "./errors.ts";
 import { LimitError, PageCount } from "./limits.ts";
 import { type Entries, OPERATIONS, type Operations } from "./operations.ts";
 import { serverEvents } from "./server_events.ts";
@@ -234,9 +234,11 @@ async function* follow(
       signal?.throwIfAborted();
       if (cause instanceof LimitError) throw cause;
       checkTime();
-      const error = cause instanceof ApiError ? cause : new Unreachable(cause);
+      const error = cause instanceof ApiError
+        ? cause
+        : new ConnectionError(cause);
       const isLate = now() > until;
-      if (!mayPass(error) || isLate) throw error;
+      if (!isRetryable(error) || isLate) throw error;
       onRetry?.(error);
       await sleep(waitAfter(error, failures), signal);
       signal?.throwIfAborted();

@@ -1,5 +1,5 @@
 /** Requests with one key: what is sent, what is repeated, what comes back. */
-import { ApiError, parseObject, Unreachable } from "./errors.ts";
+import { ApiError, ConnectionError, parseObject } from "./errors.ts";
 import { bodyOf, LimitError, LIMITS, type Limits } from "./limits.ts";
 import { PLATFORM, type Platform } from "./platform.ts";
 import type { Operation } from "./operation.ts";
@@ -31,7 +31,7 @@ export interface CallOptions {
    */
   retryFor?: number;
   /** Called with the reason before each wait. */
-  onRetry?: (error: ApiError | Unreachable) => void;
+  onRetry?: (error: ApiError | ConnectionError) => void;
   /** Instead of a new one for each call; for operations that take one. */
   idempotencyKey?: string;
 }
@@ -73,7 +73,7 @@ export class Connection {
   }
 
   /**
-   * The answer as its operation declares it. Throws `ApiError`, `Unreachable`,
+   * The answer as its operation declares it. Throws `ApiError`, `ConnectionError`,
    * `LimitError`, an AbortError, or TypeError for an input that cannot be sent.
    */
   call(
@@ -126,7 +126,7 @@ export class Connection {
       try {
         return await this.#attempt(request, signal, read);
       } catch (error) {
-        if (!mayPass(error)) throw error;
+        if (!isRetryable(error)) throw error;
         const wait = waitAfter(error, tries);
         const isEarly = error instanceof ApiError && error.status === 429;
         const repeats = isEarly
@@ -153,8 +153,8 @@ export class Connection {
       const body = await bodyOf(response, this.limits);
       throw this.#failure(response, await body.text());
     } catch (error) {
-      if (signal?.aborted || isTold(error)) throw error;
-      throw new Unreachable(error);
+      if (signal?.aborted || isFinalError(error)) throw error;
+      throw new ConnectionError(error);
     }
   }
 
@@ -240,19 +240,21 @@ function segment(name: string, value: unknown): string {
 }
 
 /** Whether an error says what the service answered. */
-function isTold(error: unknown): boolean {
+function isFinalError(error: unknown): boolean {
   return error instanceof ApiError || error instanceof LimitError;
 }
 
 /** Whether the same request may succeed later. */
-export function mayPass(error: unknown): error is ApiError | Unreachable {
-  return error instanceof Unreachable ||
-    (error instanceof ApiError && error.passes);
+export function isRetryable(
+  error: unknown,
+): error is ApiError | ConnectionError {
+  return error instanceof ConnectionError ||
+    (error instanceof ApiError && error.isRetryable);
 }
 
 /** Milliseconds until the next attempt after `tries` failures before this. */
 export function waitAfter(
-  error: ApiError | Unreachable,
+  error: ApiError | ConnectionError,
   tries: number,
 ): number {
   const asked = error instanceof ApiError ? error.retryAfter : 0;

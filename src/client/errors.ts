@@ -36,7 +36,7 @@ export class ApiError extends Error {
   }
 
   /** Whether the same request may succeed later. */
-  get passes(): boolean {
+  get isRetryable(): boolean {
     return this.status >= 500 || this.status === 429 || this.status === 408 ||
       (this.status === 409 && this.retryAfter > 0);
   }
@@ -104,8 +104,8 @@ export function parseObject(text: string): Record<string, unknown> | null {
 }
 
 /** No answer came, or only a part of one. */
-export class Unreachable extends Error {
-  override readonly name = "Unreachable";
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
 
   constructor(cause: unknown) {
     super("The service cannot be reached.", { cause });

@@ -13,7 +13,7 @@ export {
   type Xml,
 } from "./client.ts";
 export type { CallOptions, ClientOptions, Encoded } from "./connection.ts";
-export { ApiError, Unreachable } from "./errors.ts";
+export { ApiError, ConnectionError } from "./errors.ts";
 export { LimitError, type Limits } from "./limits.ts";
 export type * from "./operations.ts";
 export type * from "./types.ts";

@@ -9,9 +9,12 @@ import {
   UnreadableError,
 } from "./import/read/workbook/book.ts";
 import { knownIn } from "./import/columns/headers.ts";
-import type { Answer, Question } from "./import/read/workbook/messages.ts";
+import type {
+  WorkerRequest,
+  WorkerResponse,
+} from "./import/read/workbook/messages.ts";
 
-function answerTo(question: Question): Answer {
+function answerTo(question: WorkerRequest): WorkerResponse {
   switch (question.name) {
     case "read": {
       const { bytes, wanted } = question;
@@ -26,12 +29,12 @@ function answerTo(question: Question): Answer {
   }
 }
 
-addEventListener("message", ({ data }: MessageEvent<Question>) => {
+addEventListener("message", ({ data }: MessageEvent<WorkerRequest>) => {
   try {
     postMessage(answerTo(data));
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     const { message } = error;
-    postMessage({ name: "unreadable", message } satisfies Answer);
+    postMessage({ name: "unreadable", message } satisfies WorkerResponse);
   }
 });

@@ -120,7 +120,7 @@ Deno.test("a refusal is an error with code, place and message of each problem", 
     ApiError,
   );
   assertEquals([error.status, error.code], [422, "record_invalid"]);
-  assertEquals(error.passes, false);
+  assertEquals(error.isRetryable, false);
   assertMatch(error.message, /^Record Invalid: product 2, SKU A, \w+: /);
   assert(error.requestId);
   const { product, field, code } = error.details

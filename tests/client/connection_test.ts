@@ -4,9 +4,9 @@ import {
   ApiError,
   type CallOptions,
   type Client,
+  ConnectionError,
   createClient,
   type SentProduct,
-  Unreachable,
 } from "../../src/client/mod.ts";
 import { sleep } from "../../src/client/platform.ts";
 import { exampleOf } from "./examples.ts";
@@ -68,7 +68,7 @@ Deno.test("an upload is repeated with one Idempotency-Key, as late as the servic
     .map(({ headers }) => headers.get("Idempotency-Key"));
   assertEquals(keys, ["key 0", "key 0", "key 0", "key 0"]);
   assertEquals(service.waits, [500, 7_000, 2_000]);
-  assertEquals(told, ["Unreachable", "ApiError", "ApiError"]);
+  assertEquals(told, ["ConnectionError", "ApiError", "ApiError"]);
 });
 
 Deno.test("each call has an Idempotency-Key of its own, or the one that is given", async () => {
@@ -83,7 +83,10 @@ Deno.test("each call has an Idempotency-Key of its own, or the one that is given
 
 Deno.test("repetition ends with the time for it", async () => {
   const service = new Scripted();
-  await assertRejects(() => upload(service, { retryFor: 4_000 }), Unreachable);
+  await assertRejects(
+    () => upload(service, { retryFor: 4_000 }),
+    ConnectionError,
+  );
   assertEquals(service.waits, [500, 1_000, 2_000]);
   const hasty = new Scripted(failed(503, "30"));
   await assertRejects(() => upload(hasty, { retryFor: 20_000 }), ApiError);

@@ -1,10 +1,10 @@
 /** What the client does with a service that never comes to an end. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  ConnectionError,
   createClient,
   LimitError,
   type Limits,
-  Unreachable,
 } from "../../src/client/mod.ts";
 import { inTime } from "../support/clock.ts";
 
@@ -163,6 +163,6 @@ Deno.test("limits can be raised", async () => {
   const broken = hostile(() => "", { followFor: Infinity });
   await assertRejects(
     () => readAll(broken.client.follow(UPLOAD)),
-    Unreachable,
+    ConnectionError,
   );
 });

@@ -1,8 +1,8 @@
 /** Work of the page that is done in slices, done at once. */
-import type { Work } from "../../src/web/lib/slices.ts";
+import type { SlicedWork } from "../../src/web/lib/slices.ts";
 
 /** What all of the work comes to. */
-export function finish<T>(work: Work<T>): T {
+export function finish<T>(work: SlicedWork<T>): T {
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;

@@ -143,9 +143,9 @@ async function stepOf(
   }
   if (block === "unit") {
     asked.push("Choose the unit");
-    const { targets, readings } = view.mapping;
+    const { targets, numberFormats } = view.mapping;
     const column = targets.findIndex((target, i) =>
-      target === "weight" && readings[i].unit === ""
+      target === "weight" && numberFormats[i].unit === ""
     );
     return setUnit(view, column, grid.weightUnit);
   }

@@ -11,13 +11,13 @@ import {
   withTarget,
 } from "../../src/web/import/columns/spreadsheet.ts";
 import {
-  type Chosen,
+  type ChosenColumns,
   NOTHING_CHOSEN,
 } from "../../src/web/import/columns/mappings.ts";
 import {
-  type Answer,
-  type Question,
   questionsOf,
+  type TableAnswer,
+  type TableQuestion,
 } from "../../src/web/import/check/questions.ts";
 import {
   checkRows,
@@ -26,14 +26,14 @@ import {
   type RowProblems,
 } from "../../src/web/import/check/table_checks.ts";
 import { intake, type Spreadsheet } from "../../src/web/import/intake_state.ts";
-import type { Mapping } from "../../src/web/import/columns/spreadsheet.ts";
+import type { ColumnMapping } from "../../src/web/import/columns/spreadsheet.ts";
 import type { Table } from "../../src/web/import/read/csv.ts";
-import type { Target } from "../../src/web/import/columns/headers.ts";
+import type { ColumnField } from "../../src/web/import/columns/headers.ts";
 import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { newBook, readSheet } from "../../src/web/import/read/workbook/book.ts";
 import type {
-  Answer as BookAnswer,
-  Question as BookQuestion,
+  WorkerRequest as BookQuestion,
+  WorkerResponse as BookAnswer,
 } from "../../src/web/import/read/workbook/messages.ts";
 import { fileOf as savedFile } from "../../src/web/products/catalogue_file.ts";
 import type { Product as Stored } from "../../src/client/mod.ts";
@@ -41,16 +41,21 @@ import { utils, write } from "../../src/web/import/read/workbook/xlsx.ts";
 import { finish } from "../support/work.ts";
 import type { Cell } from "./grid.ts";
 
-export type { Answer, Question, RowProblems, Target };
+export type {
+  ColumnField as Target,
+  RowProblems,
+  TableAnswer as Answer,
+  TableQuestion as Question,
+};
 export { missing };
 
 /** A table whose columns are being mapped, as its view holds it. */
 export interface View {
   spreadsheet: Spreadsheet;
   table: Table;
-  mapping: Mapping;
+  mapping: ColumnMapping;
   answered: ReadonlySet<string>;
-  chosen: Chosen;
+  chosen: ChosenColumns;
 }
 
 function readFor(
@@ -102,13 +107,13 @@ export async function saved(
 export async function drop(
   name: string,
   bytes: Uint8Array<ArrayBuffer>,
-  chosen: Chosen = NOTHING_CHOSEN,
+  chosen: ChosenColumns = NOTHING_CHOSEN,
 ): Promise<View | string> {
   await withBooks(() => takeAny(null, new File([bytes], name)));
   return taken(chosen);
 }
 
-function taken(chosen: Chosen): View | string {
+function taken(chosen: ChosenColumns): View | string {
   const { value } = intake;
   if (value.name === "refused") return value.refused.what;
   if (value.name !== "spreadsheet") return value.name;
@@ -118,17 +123,17 @@ function taken(chosen: Chosen): View | string {
   return { spreadsheet, table, mapping, answered: new Set(), chosen };
 }
 
-const checked = new WeakMap<Table, WeakMap<Mapping, RowProblems>>();
+const checked = new WeakMap<Table, WeakMap<ColumnMapping, RowProblems>>();
 
 export function problemsOf({ table, mapping }: View): RowProblems {
-  const known = checked.get(table) ?? new WeakMap<Mapping, RowProblems>();
+  const known = checked.get(table) ?? new WeakMap<ColumnMapping, RowProblems>();
   checked.set(table, known);
   const problems = known.get(mapping) ?? finish(checkRows(table, mapping));
   known.set(mapping, problems);
   return problems;
 }
 
-export function openQuestions(view: View): Question[] {
+export function openQuestions(view: View): TableQuestion[] {
   const { spreadsheet, table, mapping, answered, chosen } = view;
   return [
     ...spreadsheet.questions,
@@ -139,12 +144,12 @@ export function openQuestions(view: View): Question[] {
 /** The view after an answer, as `columns.tsx` does it. */
 export async function answer(
   view: View,
-  { text }: Question,
-  { again, leave = [], ...to }: Answer,
+  { text }: TableQuestion,
+  { readAgain, columnsToLeaveOut = [], ...to }: TableAnswer,
 ): Promise<View | string> {
-  if (again !== undefined) {
+  if (readAgain !== undefined) {
     await withBooks(async () => {
-      await again();
+      await readAgain();
       while (intake.value.name === "reading") await Promise.resolve();
     });
     return taken(view.chosen);
@@ -157,22 +162,22 @@ export async function answer(
     mapping: {
       ...left,
       targets: left.targets.map((target, column) =>
-        leave.includes(column) ? "" : target
+        columnsToLeaveOut.includes(column) ? "" : target
       ),
     },
   };
 }
 
-export function choose(view: View, column: number, target: Target): View {
+export function choose(view: View, column: number, target: ColumnField): View {
   const { table, mapping } = view;
   return { ...view, mapping: withTarget(table, mapping, column, target) };
 }
 
 export function setUnit(view: View, column: number, unit: string): View {
   const { mapping } = view;
-  const readings = mapping.readings
-    .with(column, { ...mapping.readings[column], unit });
-  return { ...view, mapping: { ...mapping, readings } };
+  const readings = mapping.numberFormats
+    .with(column, { ...mapping.numberFormats[column], unit });
+  return { ...view, mapping: { ...mapping, numberFormats: readings } };
 }
 
 export function setCurrency(view: View, currency: string): View {

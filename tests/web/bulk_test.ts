@@ -2,8 +2,8 @@
 import { assertEquals } from "@std/assert";
 import {
   type BulkChange,
-  flawOf,
-  stepsOf,
+  bulkChangeProblem,
+  bulkSteps,
 } from "../../src/web/products/bulk.ts";
 import type { Product } from "../../src/client/mod.ts";
 import { boot, product } from "../support/app.ts";
@@ -25,7 +25,7 @@ Deno.test("prices change exactly, and to what their currency has", () => {
     { id: "2", sku: "B", images: [] },
   ];
   const to = (change: BulkChange) =>
-    stepsOf(products, change).map(({ to }) => to);
+    bulkSteps(products, change).map(({ to }) => to);
   assertEquals(to({ field: "price", how: "percent", text: "−12,5 %" }), [
     "139.56 SEK",
     "0.09 SEK",
@@ -45,7 +45,7 @@ Deno.test("prices change exactly, and to what their currency has", () => {
     { field: "price", how: "percent", text: "0" },
     { field: "quantity", how: "by", text: "1.5" },
   ];
-  assertEquals(flawed.map((one) => flawOf(one) === null), [
+  assertEquals(flawed.map((one) => bulkChangeProblem(one) === null), [
     false,
     false,
     false,
@@ -54,7 +54,7 @@ Deno.test("prices change exactly, and to what their currency has", () => {
 
 Deno.test("a number that may mean either is not taken, and a far price asked for", () => {
   const flaw = (field: "price" | "quantity", text: string) =>
-    flawOf({ field, how: "to", text });
+    bulkChangeProblem({ field, how: "to", text });
   assertEquals(
     flaw("price", "1.399"),
     "Does 1.399 mean 1399, or 1.399? Write 1399 or 1.3990.",
@@ -68,7 +68,7 @@ Deno.test("a number that may mean either is not taken, and a far price asked for
   }
   const price = { amount: "1299", currency: "EUR" };
   const to = (text: string) =>
-    stepsOf([{ id: "1", sku: "A", price, images: [] }], {
+    bulkSteps([{ id: "1", sku: "A", price, images: [] }], {
       field: "price",
       how: "to",
       text,

@@ -1,18 +1,18 @@
 /** Tables of the code pages that spreadsheet programs save. */
 import { assertEquals } from "@std/assert";
 import {
-  decoded,
+  decodeAs,
   type DecodedText,
-  textOf,
+  decodeText,
 } from "../../src/web/import/read/encodings.ts";
 import { tableOfFeed } from "../../src/web/import/read/feed.ts";
-import { kindOf } from "../../src/web/import/read/kinds.ts";
+import { fileKindOf } from "../../src/web/import/read/kinds.ts";
 
 /** All signs of a code page beyond ASCII, in the order of their bytes. */
 function upperHalf(encoding: string): string {
   return Array.from(
     { length: 128 },
-    (_, i) => decoded(Uint8Array.of(128 + i), encoding),
+    (_, i) => decodeAs(Uint8Array.of(128 + i), encoding),
   ).join("");
 }
 
@@ -47,8 +47,8 @@ for (
 ) {
   Deno.test(`${JSON.stringify(text)} in ${encoding} is asked for first`, () => {
     const bytes = encoded(text, encoding);
-    assertEquals(decoded(bytes, encoding), text);
-    const { all, likely } = textOf(bytes).encodings!;
+    assertEquals(decodeAs(bytes, encoding), text);
+    const { all, likely } = decodeText(bytes).encodings!;
     assertEquals(all[0].name, encoding);
     assertEquals(likely > 1, true);
   });
@@ -56,22 +56,26 @@ for (
 
 for (const text of [GERMAN, SWEDISH, FRENCH, "Preis\n12,90 €\n", "Mått\nå\n"]) {
   Deno.test(`${JSON.stringify(text)} in Windows-1252 is clear`, () => {
-    const { all, likely } = textOf(encoded(text, "windows-1252")).encodings!;
+    const { all, likely } = decodeText(encoded(text, "windows-1252"))
+      .encodings!;
     assertEquals([all[0].name, likely], ["windows-1252", 1]);
   });
 }
 
 Deno.test("Unicode is no question, and UTF-8 with a broken byte is one", () => {
   const bytes = new TextEncoder().encode(POLISH);
-  assertEquals(textOf(bytes.buffer).encodings, null);
-  assertEquals(textOf(Uint8Array.of(0xff, 0xfe, 65, 0).buffer).encodings, null);
+  assertEquals(decodeText(bytes.buffer).encodings, null);
+  assertEquals(
+    decodeText(Uint8Array.of(0xff, 0xfe, 65, 0).buffer).encodings,
+    null,
+  );
   const broken = Uint8Array.of(...bytes, 0xff).buffer;
-  assertEquals(textOf(broken).encodings!.all[0].name, "utf-8");
+  assertEquals(decodeText(broken).encodings!.all[0].name, "utf-8");
 });
 
 Deno.test("words that encodings read differently are shown", () => {
   const bytes = encoded("Nazwa\nŁyżka\nTalerz głęboki\n", "cp852");
-  const { all } = textOf(bytes).encodings!;
+  const { all } = decodeText(bytes).encodings!;
   assertEquals(all[0], {
     name: "cp852",
     label: "Central European (DOS, CP852)",
@@ -119,7 +123,7 @@ const FEEDS: Record<string, ArrayBuffer> = {
 
 for (const [what, bytes] of Object.entries(FEEDS)) {
   Deno.test(`a feed ${what} is read without a question`, () => {
-    const kind = kindOf("feed.xml", bytes);
+    const kind = fileKindOf("feed.xml", bytes);
     const { text, encodings } = (kind as { decoded: DecodedText }).decoded;
     assertEquals([kind.name, encodings], ["feed", null]);
     assertEquals(tableOfFeed(text)?.rows, [["1", "Łóżko, żółte"]]);
@@ -132,7 +136,7 @@ for (
 ) {
   Deno.test(`a feed in a code page, not as ${declaration}, is a question`, () => {
     const bytes = encoded(feed(declaration), "windows-1250");
-    const kind = kindOf("feed.xml", bytes);
+    const kind = fileKindOf("feed.xml", bytes);
     const { encodings } = (kind as { decoded: DecodedText }).decoded;
     assertEquals(encodings!.all[0].name, "windows-1250");
     assertEquals(encodings!.likely > 1, true);

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   type Finding,
   findingsIn,
-  type Source,
+  type FindingSource,
 } from "../../src/web/import/check/findings.ts";
 import { checkRows } from "../../src/web/import/check/table_checks.ts";
 import { knownIn } from "../../src/web/import/columns/headers.ts";
@@ -12,7 +12,7 @@ import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
 import { readTable } from "../../src/web/import/read/csv.ts";
 import { finish } from "../support/work.ts";
 
-function sourceOf(csv: string): Source {
+function sourceOf(csv: string): FindingSource {
   const table = finish(readTable(csv, knownIn));
   const mapping = mappingFor(table);
   return {

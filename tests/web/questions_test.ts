@@ -3,36 +3,36 @@ import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readTable } from "../../src/web/import/read/csv.ts";
 import {
-  type Chosen,
+  type ChosenColumns,
   NOTHING_CHOSEN,
 } from "../../src/web/import/columns/mappings.ts";
 import {
-  type Answer,
   questionsOf,
+  type TableAnswer,
 } from "../../src/web/import/check/questions.ts";
-import type { Target } from "../../src/web/import/columns/headers.ts";
+import type { ColumnField } from "../../src/web/import/columns/headers.ts";
 import {
   chosenIn,
   mappingFor,
-  valuesOf,
+  rowValues,
   withTarget,
 } from "../../src/web/import/columns/spreadsheet.ts";
 import { checkRows } from "../../src/web/import/check/table_checks.ts";
 import { finish } from "../support/work.ts";
 
-function asked(csv: string, chosen: Partial<Chosen> = {}) {
+function asked(csv: string, chosen: Partial<ChosenColumns> = {}) {
   const table = finish(readTable(csv, knownIn));
   const all = { ...NOTHING_CHOSEN, ...chosen };
   const mapping = mappingFor(table, all);
   const problems = finish(checkRows(table, mapping));
   const questions = questionsOf(table, mapping, problems, all);
   /** What a field of each row is after an answer. */
-  const after = (label: string, field: Target) => {
-    const answer: Answer | undefined = questions
+  const after = (label: string, field: ColumnField) => {
+    const answer: TableAnswer | undefined = questions
       .flatMap(({ answers }) => answers).find((one) => one.label === label);
     const { rows } = answer?.table?.() ?? table;
     return rows.map((row) =>
-      valuesOf(row, answer?.mapping ?? mapping).get(field)?.[0]
+      rowValues(row, answer?.mapping ?? mapping).get(field)?.[0]
     );
   };
   return { questions: questions.map(({ text }) => text), after };

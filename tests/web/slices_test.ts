@@ -3,7 +3,7 @@ import { linesOf } from "../../src/web/lib/markup.ts";
 import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals } from "@std/assert";
 import { csvOf, readTable } from "../../src/web/import/read/csv.ts";
-import { inSlices, type Work } from "../../src/web/lib/slices.ts";
+import { runInSlices, type SlicedWork } from "../../src/web/lib/slices.ts";
 import {
   makeDocument,
   mappingFor,
@@ -14,7 +14,7 @@ import { Random } from "../support/random.ts";
 const ROWS = 10_000;
 
 /** What the work comes to, and how often it may pause. */
-function counted<T>(work: Work<T>): { value: T; pauses: number } {
+function counted<T>(work: SlicedWork<T>): { value: T; pauses: number } {
   for (let pauses = 0;; pauses++) {
     const { done, value } = work.next();
     if (done) return { value, pauses };
@@ -24,7 +24,7 @@ function counted<T>(work: Work<T>): { value: T; pauses: number } {
 Deno.test("a slice ends at the first pause after its time, and the page rests", async () => {
   let time = 0;
   const events: string[] = [];
-  function* work(): Work<string> {
+  function* work(): SlicedWork<string> {
     for (const ms of [5, 10, 15, 1, 50, 3]) {
       time += ms;
       events.push(`${ms}`);
@@ -37,7 +37,7 @@ Deno.test("a slice ends at the first pause after its time, and the page rests", 
     return Promise.resolve();
   };
   const { signal } = new AbortController();
-  const done = await inSlices(work(), signal, { now: () => time, rest });
+  const done = await runInSlices(work(), signal, { now: () => time, rest });
   assertEquals(done, "done");
   assertEquals(events.join(" "), "5 10 15 rest 1 50 rest 3");
 });
@@ -45,7 +45,7 @@ Deno.test("a slice ends at the first pause after its time, and the page rests", 
 Deno.test("what is not wanted any more ends at its next pause", async () => {
   const left = new AbortController();
   let steps = 0;
-  function* work(): Work<string> {
+  function* work(): SlicedWork<string> {
     for (; steps < 100; steps++) yield;
     return "done";
   }
@@ -55,9 +55,9 @@ Deno.test("what is not wanted any more ends at its next pause", async () => {
     if (steps > 5) left.abort();
     return Promise.resolve();
   };
-  assertEquals(await inSlices(work(), left.signal, { now, rest }), null);
+  assertEquals(await runInSlices(work(), left.signal, { now, rest }), null);
   assert(steps < 10, `${steps}`);
-  assertEquals(await inSlices(work(), left.signal, { now, rest }), null);
+  assertEquals(await runInSlices(work(), left.signal, { now, rest }), null);
   assert(steps < 10, "not even begun");
 });
 

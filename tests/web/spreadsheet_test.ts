@@ -3,14 +3,14 @@ import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { csvOf, readTable, type Table } from "../../src/web/import/read/csv.ts";
 import { gathered } from "../../src/web/import/shops/gather.ts";
-import type { Target } from "../../src/web/import/columns/headers.ts";
-import { kindOf } from "../../src/web/import/read/kinds.ts";
+import type { ColumnField } from "../../src/web/import/columns/headers.ts";
+import { fileKindOf } from "../../src/web/import/read/kinds.ts";
 import {
+  type ColumnMapping,
   makeDocument,
-  type Mapping,
   mappingFor,
+  rowValues,
   templateCsv,
-  valuesOf,
 } from "../../src/web/import/columns/spreadsheet.ts";
 import {
   checkRows,
@@ -22,12 +22,12 @@ import { blocks, chapter } from "../support/handbook.ts";
 import { finish } from "../support/work.ts";
 
 const tableOf = (text: string) => finish(readTable(text, knownIn));
-const textOf = (table: Table, mapping: Mapping): Promise<string> =>
+const textOf = (table: Table, mapping: ColumnMapping): Promise<string> =>
   finish(makeDocument(table, mapping, [...table.rows.keys()])).text();
 
 const JSON_DOCUMENT = { "Content-Type": "application/json" };
 
-function mapped(csv: string, changes: Partial<Mapping> = {}) {
+function mapped(csv: string, changes: Partial<ColumnMapping> = {}) {
   const table = tableOf(csv);
   return { table, mapping: { ...mappingFor(table), ...changes } };
 }
@@ -91,7 +91,7 @@ function rowOf(
     [header, ...rows.map((row) => header.map((name) => row[name]))]
       .map((row) => row.join("\t")).join("\n") + "\n",
   );
-  const values = valuesOf(table.rows[0], mapping);
+  const values = rowValues(table.rows[0], mapping);
   values.delete("sku");
   return Object.fromEntries(
     [...values].map(([field, texts]) => [field, texts.join("|")]),
@@ -153,7 +153,7 @@ Deno.test("weights have the units that stand beside them", () => {
   );
   const mapping = mappingFor(table);
   assertEquals(
-    table.rows.map((row) => valuesOf(row, mapping).get("weight")?.[0]),
+    table.rows.map((row) => rowValues(row, mapping).get("weight")?.[0]),
     ["350", "1200", "142", "2 (g or kg?)"],
   );
 });
@@ -219,7 +219,7 @@ Deno.test("a row below the names may belong to them", () => {
     mappingFor(table).targets,
     ["sku", "title", "", "price", "weight", "quantity"],
   );
-  assertEquals(mappingFor(table).readings[4].unit, "kg");
+  assertEquals(mappingFor(table).numberFormats[4].unit, "kg");
   assertEquals(table.numbers, [3]);
   assertEquals(note, "Row 2 is read as a part of the names above it.");
   for (const row of ["A;Mug;", ";Mug;auf Anfrage", ";;12,90", ";;"]) {
@@ -233,7 +233,7 @@ Deno.test("Wix names images by files, and a discount is told", () => {
     "handleId,fieldType,name,productImageUrl,sku,price,visible,discountValue,inventory\n" +
       "p1,Product,Mug,a~mv2.jpg;b.png,M,9,true,10.0,InStock\n",
   ));
-  const [images] = valuesOf(table.rows[0], mappingFor(table)).get("images")!;
+  const [images] = rowValues(table.rows[0], mappingFor(table)).get("images")!;
   assertEquals(images, "https://static.wixstatic.com/media/a~mv2.jpg");
   assertEquals(
     note,
@@ -257,7 +257,7 @@ Deno.test("variants of what is hidden are hidden", () => {
   const stateOf = (csv: string, sku: string) => {
     const { table } = gathered(tableOf(csv));
     const mapping = mappingFor(table);
-    return table.rows.map((row) => valuesOf(row, mapping))
+    return table.rows.map((row) => rowValues(row, mapping))
       .find((values) => values.get("sku")?.[0] === sku)?.get("status")?.join();
   };
   const woo = [
@@ -597,7 +597,7 @@ Deno.test("a first line that names the separator is not the header", () => {
   const odd = "sep=|\nsku|title\nA-1|Mug, red\n";
   assertEquals(tableOf(odd), { ...plain, delimiter: "|" });
   const bytes = new TextEncoder().encode(odd);
-  assertEquals(kindOf("a.csv", bytes.buffer).name, "table");
+  assertEquals(fileKindOf("a.csv", bytes.buffer).name, "table");
   assertEquals(tableOf("sep=;x\n1;2\n").header, ["sep=", "x"]);
 });
 
@@ -741,11 +741,11 @@ for (
     assertEquals(numbers[0], text.split("\n").indexOf("A;Mug, red;1,50") + 1);
     assertStringIncludes(note, "“Price list");
     const bytes = new TextEncoder().encode(text);
-    assertEquals(kindOf("a.csv", bytes.buffer).name, "table");
+    assertEquals(fileKindOf("a.csv", bytes.buffer).name, "table");
   });
 }
 
-const VALUES: readonly (readonly [Target, string, string])[] = [
+const VALUES: readonly (readonly [ColumnField, string, string])[] = [
   ["price", "149,00", "149.00"],
   ["price", "1 299,50", "1299.50"],
   ["price", "1.299,50", "1299.50"],
@@ -785,7 +785,7 @@ for (const [field, cell, expected] of VALUES) {
     const { table, mapping } = mapped(`${field}\t\n"${cell}"\t\n`, {
       values: { currency: "SEK" },
     });
-    const values = valuesOf(table.rows[0], mapping);
+    const values = rowValues(table.rows[0], mapping);
     assertEquals(values.get(field)?.join("|"), expected);
   });
 }
@@ -922,7 +922,7 @@ const KINDS: readonly (readonly [string, string])[] = [
 for (const [text, expected] of KINDS) {
   Deno.test(`${JSON.stringify(text)} is taken for ${expected}`, () => {
     const bytes = new TextEncoder().encode(text).buffer;
-    const kind = kindOf("file", bytes);
+    const kind = fileKindOf("file", bytes);
     assertEquals(
       kind.name === "refused" ? kind.refused.what : kind.name,
       expected,
@@ -934,6 +934,6 @@ Deno.test("a table in the code page of Windows is read", () => {
   const bytes =
     Uint8Array.from("sku;title\n1;\xe5\xe4\xf6", (char) => char.charCodeAt(0))
       .buffer;
-  const kind = kindOf("a.csv", bytes);
+  const kind = fileKindOf("a.csv", bytes);
   assertEquals(kind.name === "table" && kind.decoded.text, "sku;title\n1;åäö");
 });

@@ -1,13 +1,13 @@
 /** How a file on its way to the catalogue changes. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { withCells } from "../../src/web/import/columns/sheet.ts";
+import { withCellsChanged } from "../../src/web/import/columns/sheet.ts";
 import {
-  after,
-  type Change,
+  applyChange,
   type DocumentUpload,
   newUpload,
   NO_REFUSAL,
   type TableUpload,
+  type UploadChange,
 } from "../../src/web/import/send/upload_state.ts";
 import { Random } from "../support/random.ts";
 
@@ -33,7 +33,9 @@ function tableUpload(): TableUpload {
       },
       mapping: {
         targets: ["sku", "title", "price"],
-        readings: rows[0].map(() => ({ point: "", unit: "" } as const)),
+        numberFormats: rows[0].map(
+          () => ({ decimalSeparator: "", unit: "" } as const),
+        ),
         nameColumns: [-1, -1, -1],
         values: {},
         commas: false,
@@ -66,7 +68,7 @@ function edit(
   changes: { row: number; column: number; text: string }[],
 ): TableUpload {
   const { sheet } = current;
-  return after(current, {
+  return applyChange(current, {
     name: "cells edited",
     changes,
     inverse: changes.map(({ row, column }) => ({
@@ -74,18 +76,18 @@ function edit(
       column,
       text: sheet.table.rows[row][column],
     })),
-    sheet: withCells(sheet, changes),
+    sheet: withCellsChanged(sheet, changes),
     unconfirmed: [],
   }) as TableUpload;
 }
 
 function undo(current: TableUpload): TableUpload {
   const changes = current.steps.at(-1)!;
-  return after(current, {
+  return applyChange(current, {
     name: "cells edited",
     changes,
     inverse: null,
-    sheet: withCells(current.sheet, changes),
+    sheet: withCellsChanged(current.sheet, changes),
     unconfirmed: [],
   }) as TableUpload;
 }
@@ -117,23 +119,26 @@ Deno.test("a correction needs a key of its own, and a check", () => {
   const document = documentUpload();
   const corrected = [
     [table, edit(table, [{ row: 0, column: 1, text: "Mug" }])] as const,
-    [document, after(document, { name: "text edited", text: "<a/>" })] as const,
+    [
+      document,
+      applyChange(document, { name: "text edited", text: "<a/>" }),
+    ] as const,
   ];
   for (const [before, now] of corrected) {
     assertNotEquals(now.idempotencyKey, before.idempotencyKey);
     assert(now.edited && now.corrected);
     const step = { name: "checking", percent: null } as const;
-    const checked = after(now, { name: "begun", step });
+    const checked = applyChange(now, { name: "begun", step });
     assertEquals([checked.edited, checked.corrected], [false, true]);
   }
 });
 
 Deno.test("what was confirmed of a row does not hold once it is changed", () => {
-  const confirmed = after(tableUpload(), {
+  const confirmed = applyChange(tableUpload(), {
     name: "confirmed",
     skus: ["A", "B"],
   });
-  const now = after(confirmed, {
+  const now = applyChange(confirmed, {
     name: "cells edited",
     changes: [],
     inverse: [],
@@ -146,7 +151,7 @@ Deno.test("what was confirmed of a row does not hold once it is changed", () => 
 Deno.test("a change of a table changes no document, and the other way round", () => {
   const { sheet } = tableUpload();
   const document = documentUpload();
-  const ofTables: Change[] = [
+  const ofTables: UploadChange[] = [
     { name: "column added", sheet },
     {
       name: "cells edited",
@@ -158,16 +163,16 @@ Deno.test("a change of a table changes no document, and the other way round", ()
     { name: "left shown", rows: [], problems: [], stored: new Map() },
   ];
   for (const change of ofTables) {
-    assertEquals(after(document, change), document);
+    assertEquals(applyChange(document, change), document);
   }
   const table = tableUpload();
-  assertEquals(after(table, { name: "text edited", text: "" }), table);
+  assertEquals(applyChange(table, { name: "text edited", text: "" }), table);
 });
 
 Deno.test("rows that an import left can be corrected, and not what it stored", () => {
   const edited = edit(tableUpload(), [{ row: 0, column: 1, text: "Mug" }]);
   const stored = new Map([["00", "row 2"]]);
-  const left = after(edited, {
+  const left = applyChange(edited, {
     name: "left shown",
     rows: [1],
     problems: [],
@@ -178,6 +183,6 @@ Deno.test("rows that an import left can be corrected, and not what it stored", (
   assertEquals(left.stored, stored);
   assertEquals(left.step, {
     name: "refused",
-    refusal: { ...NO_REFUSAL, left: 1 },
+    refusal: { ...NO_REFUSAL, leftOutCount: 1 },
   });
 });

@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import type { CellObject, WorkBook } from "@e965/xlsx";
 import type { Page } from "playwright-core";
 import { unpackedSize } from "../../src/web/import/read/workbook/archive.ts";
-import { textOf } from "../../src/web/import/read/workbook/cells.ts";
+import { textOfCell } from "../../src/web/import/read/workbook/cells.ts";
 import {
   CFB,
   read,
@@ -98,7 +98,7 @@ for (
 ) {
   Deno.test(`the cell ${JSON.stringify(cell)} is read as ${expected}`, () => {
     const dates = { date1904: false };
-    assertEquals(textOf(cell as CellObject | undefined, dates), expected);
+    assertEquals(textOfCell(cell as CellObject | undefined, dates), expected);
   });
 }
 

@@ -4,27 +4,35 @@ import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "./read/csv.ts";
 import { valuesIn } from "./columns/guesses.ts";
-import { type Target, TARGETS } from "./columns/headers.ts";
+import { type ColumnField, TARGETS } from "./columns/headers.ts";
 import { takeBook } from "./intake.ts";
-import { type Chosen, chosenFor, keepChosen } from "./columns/mappings.ts";
-import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../lib/numbers.ts";
+import {
+  type ChosenColumns,
+  chosenFor,
+  keepChosen,
+} from "./columns/mappings.ts";
+import { HUNDREDTHS, type NumberFormat, WEIGHT_UNITS } from "../lib/numbers.ts";
 import { count, plural } from "../lib/format.ts";
-import { type Choice, type Finding, findingsIn } from "./check/findings.ts";
-import { inSlices } from "../lib/slices.ts";
+import {
+  type Finding,
+  type FindingAnswer,
+  findingsIn,
+} from "./check/findings.ts";
+import { runInSlices } from "../lib/slices.ts";
 import {
   chosenIn,
+  type ColumnMapping,
   isAddress,
   isPrice,
-  type Mapping,
   mappingFor,
-  valuesOf,
+  rowValues,
   withTarget,
 } from "./columns/spreadsheet.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { checkRows, type RowProblems } from "./check/table_checks.ts";
 import { dropAll, type Spreadsheet } from "./intake_state.ts";
 import { takeSheet } from "./send/upload.ts";
-import { wordsOf } from "../lib/words.ts";
+import { wordsForField } from "../lib/words.ts";
 import { readable } from "../lib/texts.ts";
 
 /** Rows of the preview, and examples of a column. */
@@ -38,7 +46,7 @@ export function ColumnsView({ client, spreadsheet }: {
   client: Client;
   spreadsheet: Spreadsheet;
 }) {
-  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [chosen, setChosen] = useState<ChosenColumns | null>(null);
   const { header } = spreadsheet.table;
   useEffect(() => {
     chosenFor(client, header).then(setChosen);
@@ -51,11 +59,11 @@ export function ColumnsView({ client, spreadsheet }: {
 function Columns({ client, spreadsheet, chosen }: {
   client: Client;
   spreadsheet: Spreadsheet;
-  chosen: Chosen;
+  chosen: ChosenColumns;
 }) {
   const { name, book, encoding } = spreadsheet;
   const [table, setTable] = useState(spreadsheet.table);
-  const [mapping, setMapping] = useState<Mapping>(() =>
+  const [mapping, setMapping] = useState<ColumnMapping>(() =>
     mappingFor(table, chosen)
   );
   const problems = useRowProblems(table, mapping);
@@ -80,7 +88,7 @@ function Columns({ client, spreadsheet, chosen }: {
       .catch(() => {});
     takeSheet(client, { name, table, mapping, book });
   };
-  const choose = ({ text, isQuestion }: Finding, { apply }: Choice) => {
+  const choose = ({ text, isQuestion }: Finding, { apply }: FindingAnswer) => {
     const next = apply({ table, mapping });
     if (next === null) return;
     if (isQuestion) setAnswered(new Set([...answered, text]));
@@ -89,13 +97,13 @@ function Columns({ client, spreadsheet, chosen }: {
     setTable(next.table);
     setMapping(next.mapping);
   };
-  const setTarget = (column: number, target: Target) =>
+  const setTarget = (column: number, target: ColumnField) =>
     setMapping(withTarget(table, mapping, column, target));
   const setUnit = (column: number, unit: string) =>
     setMapping({
       ...mapping,
-      readings: mapping.readings
-        .with(column, { ...mapping.readings[column], unit }),
+      numberFormats: mapping.numberFormats
+        .with(column, { ...mapping.numberFormats[column], unit }),
     });
   return (
     <>
@@ -160,7 +168,7 @@ function Columns({ client, spreadsheet, chosen }: {
                 aria-label={`Field of ${header || `column ${column + 1}`}`}
                 value={mapping.targets[column]}
                 onChange={(event) =>
-                  setTarget(column, event.currentTarget.value as Target)}
+                  setTarget(column, event.currentTarget.value as ColumnField)}
               >
                 {TARGETS.map(({ target, label }) => (
                   <option key={target} value={target}>{label}</option>
@@ -175,7 +183,7 @@ function Columns({ client, spreadsheet, chosen }: {
               <UnitOf
                 name={header || `column ${column + 1}`}
                 target={mapping.targets[column]}
-                reading={mapping.readings[column]}
+                reading={mapping.numberFormats[column]}
                 hasPaths={valuesIn(table.rows, column, 1)
                   .some((value) => !isAddress(value))}
                 onUnit={(unit) => setUnit(column, unit)}
@@ -200,7 +208,7 @@ const LOOKS = { blocks: "bad", warning: "warn", note: "", good: "good" };
 
 function FindingNote({ finding, onChoose }: {
   finding: Finding;
-  onChoose: (choice: Choice) => void;
+  onChoose: (choice: FindingAnswer) => void;
 }) {
   const { severity, text, more, answers } = finding;
   const look = `note ${LOOKS[severity]}`;
@@ -235,20 +243,20 @@ function FindingNote({ finding, onChoose }: {
 /** What is told of the rows; null until all have been looked at. */
 function useRowProblems(
   table: Rows,
-  mapping: Mapping,
+  mapping: ColumnMapping,
 ): RowProblems | null {
-  const { targets, readings } = mapping;
+  const { targets, numberFormats } = mapping;
   const [found, setFound] = useState<
-    { readings: readonly Reading[]; problems: RowProblems } | null
+    { readings: readonly NumberFormat[]; problems: RowProblems } | null
   >(null);
   useEffect(() => {
     const left = new AbortController();
-    inSlices(checkRows(table, mapping), left.signal).then((problems) => {
-      if (problems !== null) setFound({ readings, problems });
+    runInSlices(checkRows(table, mapping), left.signal).then((problems) => {
+      if (problems !== null) setFound({ readings: numberFormats, problems });
     });
     return () => left.abort();
-  }, [table, targets, readings]);
-  return found?.readings === readings ? found.problems : null;
+  }, [table, targets, numberFormats]);
+  return found?.readings === numberFormats ? found.problems : null;
 }
 
 /** Fields of which all products may have the same value. */
@@ -259,15 +267,15 @@ const SHARED = TARGETS.filter(({ target }) =>
 
 /** Values that all products have, of fields without a column. */
 function ForAllRows({ mapping, onMapping }: {
-  mapping: Mapping;
-  onMapping: (mapping: Mapping) => void;
+  mapping: ColumnMapping;
+  onMapping: (mapping: ColumnMapping) => void;
 }) {
   const { targets, values } = mapping;
   const free = SHARED.filter(({ target }) => !targets.includes(target));
   const isShown = ({ target }: typeof free[number]) =>
     Object.hasOwn(values, target) ||
     target === "currency" && targets.includes("price");
-  const set = (target: Target, text: string | undefined) => {
+  const set = (target: ColumnField, text: string | undefined) => {
     const { [target]: _, ...others } = values;
     onMapping({
       ...mapping,
@@ -277,7 +285,7 @@ function ForAllRows({ mapping, onMapping }: {
   return (
     <div class="row">
       {free.filter(isShown).map(({ target, label }) => {
-        const words = wordsOf(target);
+        const words = wordsForField(target);
         const onInput = (event: { currentTarget: { value: string } }) =>
           set(target, event.currentTarget.value);
         return (
@@ -307,7 +315,7 @@ function ForAllRows({ mapping, onMapping }: {
       <select
         aria-label="One value for all products"
         value=""
-        onChange={(event) => set(event.currentTarget.value as Target, "")}
+        onChange={(event) => set(event.currentTarget.value as ColumnField, "")}
       >
         <option value="">One value for all products…</option>
         {free.filter((one) => !isShown(one)).map(({ target, label }) => (
@@ -321,8 +329,8 @@ function ForAllRows({ mapping, onMapping }: {
 /** How the numbers of a column are read, with a choice of their unit. */
 function UnitOf({ name, target, reading, hasPaths, onUnit }: {
   name: string;
-  target: Target;
-  reading: Reading;
+  target: ColumnField;
+  reading: NumberFormat;
   /** Of images. */
   hasPaths: boolean;
   onUnit: (unit: string) => void;
@@ -357,8 +365,8 @@ function UnitOf({ name, target, reading, hasPaths, onUnit }: {
           </option>
         ))}
       </select>
-      {reading.point === "," && "decimal comma"}
-      {reading.point === "." && "decimal point"}
+      {reading.decimalSeparator === "," && "decimal comma"}
+      {reading.decimalSeparator === "." && "decimal point"}
     </span>
   );
 }
@@ -375,13 +383,13 @@ function examplesOf({ header, rows }: Rows): string[] {
 /** What the first rows become. */
 function Preview({ table, mapping }: {
   table: Rows;
-  mapping: Mapping;
+  mapping: ColumnMapping;
 }) {
   const rows = useMemo(
     () =>
       table.rows.slice(0, ROWS).map((row, i) => ({
         number: table.numbers[i],
-        values: valuesOf(row, mapping),
+        values: rowValues(row, mapping),
       })),
     [table, mapping],
   );

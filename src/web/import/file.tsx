@@ -1,12 +1,12 @@
 /** A file that was taken: repaired where it is shown, then uploaded. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { after, saveFile } from "../lib/browser.ts";
+import { afterMs, saveFile } from "../lib/browser.ts";
 import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
 import { Editor, type Selection } from "../ui/editor.tsx";
 import { mapAgain } from "./intake.ts";
 import { Finder, isJson, linesOf } from "../lib/markup.ts";
-import { inSlices } from "../lib/slices.ts";
-import { ErrorNote, Figure, sentenceOf } from "../ui/parts.tsx";
+import { runInSlices } from "../lib/slices.ts";
+import { ErrorNote, errorSentence, Figure } from "../ui/parts.tsx";
 import { bytes, count, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { type Place, Source } from "../ui/source.tsx";
@@ -26,7 +26,7 @@ import {
   problemsIn,
   readAgain,
   sendUpload,
-  showLeft,
+  showLeftOutRows,
 } from "./send/upload.ts";
 import { Problems } from "./problems.tsx";
 import { Repair } from "./repair.tsx";
@@ -56,7 +56,7 @@ export function FileView({ client, current }: {
   return (
     <>
       <FileBar client={client} current={current} />
-      {current.overtaken && (
+      {current.storedMeanwhile && (
         <p class="note warn" role="status">
           Something else was stored since this file was checked, so it was
           checked again. Nothing of it was sent.
@@ -153,8 +153,8 @@ function useMarked(
   useEffect(() => {
     if (!edited) return setFound(told);
     const outdated = new AbortController();
-    const cancel = after(MARKED_AFTER_MS, async () => {
-      const lines = await inSlices(linesOf(text, problems), outdated.signal);
+    const cancel = afterMs(MARKED_AFTER_MS, async () => {
+      const lines = await runInSlices(linesOf(text, problems), outdated.signal);
       if (lines !== null) setFound(lines);
     });
     return () => {
@@ -176,7 +176,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
     if (id === null) return;
     const { step } = upload.value ?? {};
     const isDone = step?.name === "sent" &&
-      (step.sent.left === 0 || current.kind === "document");
+      (step.sent.leftOutCount === 0 || current.kind === "document");
     if (isDone) dropAll();
     if (stillHere) goTo("imports", id);
   };
@@ -232,12 +232,13 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
       )}
       {step.name === "refused" && !edited && mayStoreValid(current) && (
         <button type="button" class="main" onClick={send}>
-          Store {count(step.refusal.valid)}, leave {count(step.refusal.left)}
+          Store {count(step.refusal.validCount)}, leave{" "}
+          {count(step.refusal.leftOutCount)}
         </button>
       )}
       {step.name === "failed" && step.refusal !== null && (
         <button type="button" class="main" onClick={send}>
-          Upload {plural(step.refusal.valid, "product")} again
+          Upload {plural(step.refusal.validCount, "product")} again
         </button>
       )}
       {/* At the end: a click that ends the edit of a cell moves no button. */}
@@ -250,8 +251,8 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
 function mayStoreValid({ step, kind }: Upload): boolean {
   if (step.name !== "refused") return false;
   const { refusal } = step;
-  return refusal.valid > 0 && isOfProducts(refusal) &&
-    (kind === "table" || refusal.held.length === 0);
+  return refusal.validCount > 0 && isOfProducts(refusal) &&
+    (kind === "table" || refusal.heldBackProducts.length === 0);
 }
 
 /** Whether all problems belong to single products. */
@@ -333,7 +334,7 @@ function SentNote({ client, id }: { client: Client; id: string }) {
         <button
           type="button"
           class="main"
-          onClick={() => showLeft(client, id)}
+          onClick={() => showLeftOutRows(client, id)}
         >
           Correct what was left
         </button>
@@ -372,7 +373,7 @@ function Sending({ interruption }: { interruption: Error | null }) {
       </Working>
       {interruption && (
         <div class="note warn">
-          <p>{sentenceOf(interruption)}</p>
+          <p>{errorSentence(interruption)}</p>
           <p>
             The upload is tried again by itself. It cannot be stored twice:
             every try carries the same Idempotency-Key.

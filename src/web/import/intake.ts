@@ -8,12 +8,12 @@ import { isJson } from "../lib/markup.ts";
 import { readTable, type Table, withFormulas } from "./read/csv.ts";
 import { isOwnTable } from "./columns/own_table.ts";
 import { listed, plural, sentences } from "../lib/format.ts";
-import { decoded, type DecodedText } from "./read/encodings.ts";
+import { decodeAs, type DecodedText } from "./read/encodings.ts";
 import { knownIn } from "./columns/headers.ts";
 import { gathered } from "./shops/gather.ts";
 import { tableOfFeed } from "./read/feed.ts";
-import { isTable, kindOf } from "./read/kinds.ts";
-import { inSlices } from "../lib/slices.ts";
+import { fileKindOf, isTable } from "./read/kinds.ts";
+import { runInSlices } from "../lib/slices.ts";
 import { intake, type Spreadsheet, takeAnew } from "./intake_state.ts";
 import { dropFile, upload } from "./send/upload_state.ts";
 import { takeDocument, takeFile } from "./send/upload.ts";
@@ -31,7 +31,7 @@ export async function takeAny(
   const signal = takeAnew();
   const bytes = await file.arrayBuffer().catch(() => null);
   if (signal.aborted) return;
-  const kind = bytes === null ? null : kindOf(file.name, bytes);
+  const kind = bytes === null ? null : fileKindOf(file.name, bytes);
   if (kind === null || kind.name === "document") {
     intake.set({ name: "empty" });
     return takeFile(client, file, handle);
@@ -95,7 +95,7 @@ export async function takeBook(
           { label: `Take ${plural(read.hiddenRows.length, "row")}, too` },
           {
             label: `Leave ${plural(read.hiddenRows.length, "row")} out`,
-            again: () => takeBook(name, file, read.sheet, false),
+            readAgain: () => takeBook(name, file, read.sheet, false),
           },
         ],
       }]),
@@ -107,7 +107,7 @@ export async function takeBook(
         }.`,
         answers: [
           { label: "Take what is hidden, too" },
-          { label: "Leave it out", leave: read.hiddenColumns },
+          { label: "Leave it out", columnsToLeaveOut: read.hiddenColumns },
         ],
       }]),
     ],
@@ -203,7 +203,7 @@ function lettersOf(
   if (encodings === null) return { encoding: null, questions: [] };
   const { all, likely } = encodings;
   const choose = (encoding: string) =>
-    take({ ...file, encoding, text: decoded(bytes!, encoding) });
+    take({ ...file, encoding, text: decodeAs(bytes!, encoding) });
   return {
     encoding: { name: encoding ?? all[0].name, all, choose },
     questions: likely === 1 || encoding !== undefined ? [] : [{
@@ -211,7 +211,7 @@ function lettersOf(
         "is right? There are more above.",
       answers: all.slice(0, likely).map(({ name, label, words }) => ({
         label: `${words} (${label})`,
-        again: () => choose(name),
+        readAgain: () => choose(name),
       })),
     }],
   };
@@ -221,7 +221,10 @@ async function takeRows(file: TextFile): Promise<void> {
   const { name, text } = file;
   const signal = takeAnew();
   intake.set({ name: "reading", file: name });
-  const table = await inSlices(readTable(text, knownIn, file.oneText), signal);
+  const table = await runInSlices(
+    readTable(text, knownIn, file.oneText),
+    signal,
+  );
   if (table === null) return;
   const { encoding, questions } = lettersOf(file, takeRows);
   takeTable(name, table, {
@@ -237,7 +240,7 @@ async function takeRows(file: TextFile): Promise<void> {
           { label: "Each line is a row" },
           {
             label: "It is one text",
-            again: () => takeRows({ ...file, oneText: true }),
+            readAgain: () => takeRows({ ...file, oneText: true }),
           },
         ],
       }]),

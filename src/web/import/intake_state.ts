@@ -3,11 +3,11 @@
  * is not taken. It is outside the views, so that a change of view loses nothing.
  */
 import { Store } from "../lib/store.ts";
-import type { Question } from "./check/questions.ts";
+import type { TableQuestion } from "./check/questions.ts";
 import type { Book } from "./columns/sheet.ts";
 import type { Table } from "./read/csv.ts";
 import type { Encoding } from "./read/encodings.ts";
-import type { Refused } from "./read/kinds.ts";
+import type { UnusableFile } from "./read/kinds.ts";
 import { dropFile } from "./send/upload_state.ts";
 
 /** A table whose columns are being mapped. */
@@ -18,7 +18,7 @@ export interface Spreadsheet {
   note: string;
   book: Book | null;
   /** What must be answered before it is sent. */
-  questions: readonly Question[];
+  questions: readonly TableQuestion[];
   /** How its text is read, and may be; null: it is Unicode. */
   encoding: {
     name: string;
@@ -29,7 +29,7 @@ export interface Spreadsheet {
 
 export type Intake =
   | { name: "empty" }
-  | { name: "refused"; refused: Refused }
+  | { name: "refused"; refused: UnusableFile }
   | { name: "reading"; file: string }
   | { name: "spreadsheet"; spreadsheet: Spreadsheet };
 

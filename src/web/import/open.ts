@@ -7,7 +7,7 @@ import { intake } from "./intake_state.ts";
 export const loadFiles = () => import("./files.ts");
 
 /** Accepts a file. */
-export async function openFile(
+export async function openDroppedFile(
   client: Client | null,
   file: File,
   handle: FileSystemFileHandle | null = null,

@@ -3,8 +3,8 @@ import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../lib/browser.ts";
 import type { Client, Detail, DetailCode } from "../../client/mod.ts";
 import { csvOf } from "./read/csv.ts";
-import { mayBeConfirmed } from "./check/held.ts";
-import { problemTitle, remedyOf, wordsOf } from "../lib/words.ts";
+import { mayBeConfirmed } from "./check/objections.ts";
+import { problemTitle, remedyOf, wordsForField } from "../lib/words.ts";
 import { readable } from "../lib/texts.ts";
 import { ErrorFacts, Form } from "../ui/parts.tsx";
 import { count, plural } from "../lib/format.ts";
@@ -141,7 +141,7 @@ function grouped(all: readonly Detail[]): Group[] {
 function isHeld({ step }: Upload, problem: Detail): boolean {
   return step.name === "refused" && problem.sku !== undefined &&
     problem.product !== undefined &&
-    step.refusal.held.includes(problem.product) &&
+    step.refusal.heldBackProducts.includes(problem.product) &&
     mayBeConfirmed(problem);
 }
 
@@ -237,7 +237,7 @@ function ReplaceForm({ group: { found }, current }: {
   if (common === null || current.kind === "table" || !isEditable(current)) {
     return null;
   }
-  const words = wordsOf(field ?? "");
+  const words = wordsForField(field ?? "");
   const given = {
     value,
     required: true,

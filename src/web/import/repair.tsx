@@ -6,10 +6,10 @@ import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../lib/browser.ts";
 import type { Client } from "../../client/mod.ts";
 import {
+  type CellText,
   Grid,
   type GridColumn,
   type Place as CellPlace,
-  type Written,
 } from "../ui/grid.tsx";
 import { isMadeDate } from "../../lib/made_dates.ts";
 import { Form, useLoaded } from "../ui/parts.tsx";
@@ -19,15 +19,15 @@ import {
   cellProblem,
   type ColumnKey,
   type Flaw,
+  flawSentence,
   flawsIn,
   gridColumns,
   isMendedAt,
   isNew,
   mayConfirm,
   remediesOf,
-  sentenceOf,
 } from "./repair/repair.ts";
-import { type CellChange, correctedFile, skuOf } from "./columns/sheet.ts";
+import { type CellChange, correctedFile, skuOfRow } from "./columns/sheet.ts";
 import type { TableUpload } from "./send/upload_state.ts";
 import { loadProduct } from "../ui/thumbnails.tsx";
 import { addColumn, editCells, undoStep } from "./send/upload.ts";
@@ -79,7 +79,7 @@ export function Repair({ client, current, busy }: {
       ? { text: cellProblem(sheet, row, at), isChanged: true }
       : { text: titleAt.get(`${row}:${at}`) ?? null, isChanged: false };
   /** Writes texts into cells; a field without a column gets one. */
-  const write = (cells: readonly Written<ColumnKey>[]) => {
+  const write = (cells: readonly CellText<ColumnKey>[]) => {
     if (busy) return;
     const columns = new Map<ColumnKey, number>();
     for (const { column } of cells) {
@@ -101,7 +101,9 @@ export function Repair({ client, current, busy }: {
       ({ row }) => row,
     );
     const texts = new Map(
-      [...problems].map(([row, some]) => [row, some.map(sentenceOf)] as const),
+      [...problems].map(([row, some]) =>
+        [row, some.map(flawSentence)] as const
+      ),
     );
     const { content, ending } = await correctedFile(sheet, texts);
     saveFile(
@@ -228,7 +230,7 @@ function CellPanel(
     below: readonly number[];
     needing: readonly number[];
     busy: boolean;
-    write: (cells: readonly Written<ColumnKey>[]) => void;
+    write: (cells: readonly CellText<ColumnKey>[]) => void;
   },
 ) {
   const { sheet, changed } = current;
@@ -264,12 +266,12 @@ function CellPanel(
       </p>
       {problems.map((flaw) => (
         <p key={flaw.title} class="bad">
-          {sentenceOf(flaw)} <span class="quiet">{flaw.remedy}</span>
+          {flawSentence(flaw)} <span class="quiet">{flaw.remedy}</span>
         </p>
       ))}
       {wrong !== null && <p class="bad">{wrong}</p>}
       {target === "price" && isMadeDate(text) && (
-        <PriceNow client={client} sku={skuOf(sheet, row)} />
+        <PriceNow client={client} sku={skuOfRow(sheet, row)} />
       )}
       <div class="row">
         {!isChanged && flaws.flatMap((flaw) => remediesOf(sheet, flaw))

@@ -3,7 +3,7 @@ import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pickFile, saveFile } from "../lib/browser.ts";
 import type { Client } from "../../client/mod.ts";
-import type { Refused } from "./read/kinds.ts";
+import type { UnusableFile } from "./read/kinds.ts";
 import { lazy } from "../ui/lazy.tsx";
 import {
   Announcer,
@@ -17,9 +17,13 @@ import { plural } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { sandbox } from "../state/sandbox.ts";
 import { useStore } from "../lib/store.ts";
-import { loadFiles, openFile, openText } from "./open.ts";
+import { loadFiles, openDroppedFile, openText } from "./open.ts";
 import { intake } from "./intake_state.ts";
-import { beingSent, type Upload, upload } from "./send/upload_state.ts";
+import {
+  nameOfFileBeingSent,
+  type Upload,
+  upload,
+} from "./send/upload_state.ts";
 
 const ColumnsView = lazy(async () => (await loadFiles()).ColumnsView);
 const FileView = lazy(async () => (await loadFiles()).FileView);
@@ -59,7 +63,7 @@ export function UploadView({ client }: { client: Client }) {
 
 /** What became of a file that was being sent when the page was left. */
 function Interrupted({ client }: { client: Client }) {
-  const [name, setName] = useState(beingSent.get);
+  const [name, setName] = useState(nameOfFileBeingSent.get);
   const loaded = useLoaded(async (signal) => {
     if (name === null) return [];
     const { imports } = await client.listImports(
@@ -95,7 +99,7 @@ function Interrupted({ client }: { client: Client }) {
         <button
           type="button"
           onClick={() => {
-            beingSent.set(null);
+            nameOfFileBeingSent.set(null);
             setName(null);
           }}
         >
@@ -145,17 +149,19 @@ function announcement({ fileName, step }: Upload): string {
 
 function DropZone({ client, refused }: {
   client: Client;
-  refused: Refused | null;
+  refused: UnusableFile | null;
 }) {
   const input = useRef<HTMLInputElement>(null);
   const [isPasting, setPasting] = useState(false);
   const choose = async () => {
     const picked = await pickFile();
     if (picked === "unsupported") input.current?.click();
-    else if (picked !== null) openFile(client, picked.file, picked.handle);
+    else if (picked !== null) {
+      openDroppedFile(client, picked.file, picked.handle);
+    }
   };
   const take = (file: File | undefined) => {
-    if (file !== undefined) openFile(client, file);
+    if (file !== undefined) openDroppedFile(client, file);
   };
   return (
     <>

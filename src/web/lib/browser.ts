@@ -17,7 +17,7 @@ export function every(ms: number, fn: () => void): () => void {
 }
 
 /** Calls `fn` once after `ms` unless the returned function is called before. */
-export function after(ms: number, fn: () => void): () => void {
+export function afterMs(ms: number, fn: () => void): () => void {
   const timer = setTimeout(fn, ms);
   return () => clearTimeout(timer);
 }
@@ -47,21 +47,23 @@ export function saveFile(content: Blob, name: string): void {
 }
 
 /** A text kept in the browser; null if none is kept. */
-export interface Kept {
+export interface StoredText {
   get(): string | null;
   set(text: string | null): void;
 }
 
 /** Kept in this tab only, until it is closed. */
-export const inTab = (name: string): Kept => kept(() => sessionStorage, name);
+export const inTab = (name: string): StoredText =>
+  storedText(() => sessionStorage, name);
 
 /** Kept in the browser. */
-export const inBrowser = (name: string): Kept => kept(() => localStorage, name);
+export const inBrowser = (name: string): StoredText =>
+  storedText(() => localStorage, name);
 
 /**
  * A browser that blocks storage throws at every access; nothing is kept then.
  */
-function kept(storage: () => Storage, name: string): Kept {
+function storedText(storage: () => Storage, name: string): StoredText {
   return {
     get() {
       try {

@@ -20,7 +20,7 @@ export function bytes(size: number): string {
 }
 
 /** A duration in readable units. */
-export function duration(seconds: number): string {
+export function durationText(seconds: number): string {
   if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`;
   if (seconds < 100) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);

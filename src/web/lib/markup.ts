@@ -3,10 +3,10 @@
  * offsets, and it must cope with documents that no parser accepts.
  */
 import type { Detail } from "../../client/mod.ts";
-import { atOnce, type Work } from "./slices.ts";
+import { runUninterrupted, type SlicedWork } from "./slices.ts";
 
 /** An element of the document. All positions are offsets into the text. */
-export interface Piece {
+export interface ElementPosition {
   name: string;
   /** Below its product (or the root): `images/image`. */
   path: string;
@@ -26,7 +26,7 @@ const LONG_LINE = 300;
 const MANY_TAGS = 6;
 
 interface Open {
-  piece: Piece;
+  piece: ElementPosition;
   counts: Map<string, number>;
 }
 
@@ -48,7 +48,7 @@ const OTHERS: readonly (readonly [string, string])[] = [
 ];
 
 /** The tokens of a document; what is broken is passed over. */
-export function* tokens(text: string): Generator<Token> {
+export function* markupTokens(text: string): Generator<Token> {
   for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at)) {
     const start = at;
     const other = OTHERS.find(([begin]) => text.startsWith(begin, start));
@@ -88,19 +88,19 @@ function tagOf(text: string, start: number, end: number): Token {
 }
 
 /** The elements in the order of their start tags. */
-export function piecesOf(text: string): Piece[] {
-  return atOnce(findPieces(text));
+export function elementsOf(text: string): ElementPosition[] {
+  return runUninterrupted(findElements(text));
 }
 
 /** Tags that are read between two pauses. */
 const STEP = 250;
 
-function* findPieces(text: string): Work<Piece[]> {
+function* findElements(text: string): SlicedWork<ElementPosition[]> {
   let read = 0;
-  const pieces: Piece[] = [];
+  const pieces: ElementPosition[] = [];
   const stack: Open[] = [];
   const top = new Map<string, number>();
-  for (const { start, end, name, kind } of tokens(text)) {
+  for (const { start, end, name, kind } of markupTokens(text)) {
     if (++read % STEP === 0) yield;
     if (name === null) continue;
     if (kind === "end") {
@@ -112,7 +112,7 @@ function* findPieces(text: string): Work<Piece[]> {
     const index = (counts.get(name) ?? 0) + 1;
     counts.set(name, index);
     const isProduct = stack.length === 1 && name === "product";
-    const piece: Piece = {
+    const piece: ElementPosition = {
       name,
       path: pathBelow(parent?.piece, name, stack.length),
       product: isProduct ? index : parent?.piece.product,
@@ -130,7 +130,7 @@ function* findPieces(text: string): Work<Piece[]> {
 
 /** The root and a product have an empty path. */
 function pathBelow(
-  parent: Piece | undefined,
+  parent: ElementPosition | undefined,
   name: string,
   depth: number,
 ): string {
@@ -170,7 +170,7 @@ export function indented(text: string): string {
   let last = 0;
   let opened = false;
   let tag = "";
-  for (const { start, end, name, kind } of tokens(text)) {
+  for (const { start, end, name, kind } of markupTokens(text)) {
     const between = text.slice(last, start);
     const isBehindCdata = tag.endsWith("]]>");
     tag = text.slice(start, end);
@@ -202,7 +202,7 @@ export function withoutProducts(
     const left = (products as unknown[]).filter((_, i) => !out.has(i + 1));
     return JSON.stringify({ ...others, products: left });
   }
-  return piecesOf(text)
+  return elementsOf(text)
     .filter(({ name, path, product }) =>
       name === "product" && path === "" && out.has(product ?? 0)
     )
@@ -226,8 +226,8 @@ export interface Range {
 export function* linesOf(
   text: string,
   problems: readonly Detail[],
-): Work<Set<number>> {
-  const finder = new Finder(text, yield* findPieces(text));
+): SlicedWork<Set<number>> {
+  const finder = new Finder(text, yield* findElements(text));
   const lines = new Set<number>();
   for (const [i, problem] of problems.entries()) {
     if (i % STEP === 0) yield;
@@ -240,10 +240,13 @@ export function* linesOf(
 /** Finds what problems speak of, in one text. */
 export class Finder {
   readonly #text: string;
-  readonly #byProduct = new Map<number | undefined, Piece[]>();
+  readonly #byProduct = new Map<number | undefined, ElementPosition[]>();
   readonly #lines: number[] = [0];
 
-  constructor(text: string, pieces: readonly Piece[] = piecesOf(text)) {
+  constructor(
+    text: string,
+    pieces: readonly ElementPosition[] = elementsOf(text),
+  ) {
     this.#text = text;
     for (const piece of pieces) {
       const group = this.#byProduct.get(piece.product);
@@ -297,7 +300,7 @@ export class Finder {
     product: number | undefined,
     field: string,
     line: number | undefined,
-  ): Piece | undefined {
+  ): ElementPosition | undefined {
     const path = field.replace(/\[\d+\]/g, "");
     const index = /\[(\d+)\]$/.exec(field);
     const found = (this.#byProduct.get(product) ?? [])
@@ -310,7 +313,7 @@ export class Finder {
   }
 
   #partOf(
-    { name, start, open, close, path }: Piece,
+    { name, start, open, close, path }: ElementPosition,
     attribute: string | undefined,
     { code }: Detail,
   ): Range {

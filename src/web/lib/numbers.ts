@@ -8,11 +8,11 @@ import { readCurrency } from "../../lib/values.ts";
 import { capitalised } from "./texts.ts";
 
 /** The sign before the decimals of a column; "": its numbers do not tell. */
-export type Point = "," | "." | "";
+export type DecimalSeparator = "," | "." | "";
 
 /** How the numbers of a column are read. */
-export interface Reading {
-  point: Point;
+export interface NumberFormat {
+  decimalSeparator: DecimalSeparator;
   /**
    * That of numbers without one: of weights, one of `WEIGHT_UNITS`; of prices
    * `HUNDREDTHS`, or "" for whole amounts. Weights with "" say theirs. Of
@@ -20,7 +20,7 @@ export interface Reading {
    */
   unit: string;
   /** Of weights: parts of a gram are rounded, as a person said. */
-  rounds?: true;
+  roundsToGrams?: true;
 }
 
 /** Grams of each unit of weight, by the name that is sent and shown. */
@@ -56,7 +56,7 @@ const SYMBOLS: Readonly<Record<string, string>> = {
 };
 
 /** The words of a text, in lower case. */
-export function wordsIn(text: string): string[] {
+export function lowerCaseWords(text: string): string[] {
   return text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }
 
@@ -69,13 +69,15 @@ function weightUnitIn(words: readonly string[]): string {
 
 /** The unit of weight that the name of a column has, as in `Weight (kg)`. */
 export function weightUnitOf(header: string): string {
-  return weightUnitIn(wordsIn(header));
+  return weightUnitIn(lowerCaseWords(header));
 }
 
 /** `HUNDREDTHS` if the name of a column says so, as in `Price (cents)`. */
 export function priceUnitOf(header: string): string {
   const names = HUNDREDTHS_WORDS.split(" ");
-  return wordsIn(header).some((word) => names.includes(word)) ? HUNDREDTHS : "";
+  return lowerCaseWords(header).some((word) => names.includes(word))
+    ? HUNDREDTHS
+    : "";
 }
 
 /** The currency that a text names by its code or symbol; "" if none. */
@@ -106,10 +108,13 @@ interface Weight {
 }
 
 /** Null: it cannot be read. */
-function weightIn(text: string, { point, unit }: Reading): Weight | null {
+function weightIn(
+  text: string,
+  { decimalSeparator, unit }: NumberFormat,
+): Weight | null {
   const [, number, word] = /^(.*\d)\s*(\p{L}+)\.?$/u.exec(text) ??
     [, text, ""];
-  const plain = decimalOf(number, [], point);
+  const plain = decimalOf(number, [], decimalSeparator);
   return !/^\d+(\.\d+)?$/.test(plain) ? null : {
     number: Number(plain),
     unit: word === "" ? unit : weightUnitIn([word.toLowerCase()]),
@@ -129,8 +134,11 @@ function isPartial(weight: Weight): boolean {
 }
 
 /** `285.5` of `0,2855` in kg; null if it is of whole grams, or may be rounded. */
-export function partialGrams(text: string, reading: Reading): number | null {
-  const weight = reading.rounds ? null : weightIn(text, reading);
+export function partialGrams(
+  text: string,
+  reading: NumberFormat,
+): number | null {
+  const weight = reading.roundsToGrams ? null : weightIn(text, reading);
   return weight !== null && isPartial(weight) ? gramsIn(weight) : null;
 }
 
@@ -138,19 +146,22 @@ export function partialGrams(text: string, reading: Reading): number | null {
  * A weight in whole grams; "" for 0, which is none. What cannot be read stays,
  * in a form that the service refuses.
  */
-export function gramsOf(text: string, reading: Reading): string {
+export function gramsOf(text: string, reading: NumberFormat): string {
   const weight = weightIn(text, reading);
   if (weight === null) return text;
   const { number, unit, word } = weight;
   if (number === 0) return "";
   if (unit === "") return `${text} (${word === "" ? "g or kg?" : "unit?"})`;
-  return isPartial(weight) && !reading.rounds
+  return isPartial(weight) && !reading.roundsToGrams
     ? `${number} ${unit}`
     : `${Math.round(gramsIn(weight))}`;
 }
 
 /** What is wrong with a weight, in its own unit; null: it is in grams. */
-export function weightProblem(text: string, reading: Reading): string | null {
+export function weightProblem(
+  text: string,
+  reading: NumberFormat,
+): string | null {
   const { unit = "" } = weightIn(text, reading) ?? {};
   if (unit === "" || unit === "g") return null;
   const grams = WEIGHT_UNITS[unit];
@@ -171,72 +182,83 @@ export function fromHundredths(amount: string): string {
 }
 
 /** Rows that numbers are looked for in. */
-const LOOKED_AT = 1_000;
+const SAMPLE_ROWS = 1_000;
 
 /**
  * The sign before the decimals of these numbers; "" if none of them is clear,
  * or if they contradict each other.
  */
-export function pointOf(
+export function decimalSeparatorOf(
   values: Iterable<string>,
-  most = LOOKED_AT,
-): Point {
-  const found = new Set<Point>();
+  most = SAMPLE_ROWS,
+): DecimalSeparator {
+  const found = new Set<DecimalSeparator>();
   let left = most;
   for (const value of values) {
     if (left-- === 0) break;
     const [number] = /\d[\d.,\s\u00a0\u202f']*/.exec(value) ?? [""];
-    const point = pointIn(number.trimEnd());
+    const point = decimalSeparatorIn(number.trimEnd());
     if (point !== "") found.add(point);
   }
   return found.size === 1 ? [...found][0] : "";
 }
 
 const NUMBER = /\d[\d.,\s']*\d|\d/;
-const OF_EITHER = /^[1-9]\d{0,2}([.,])\d{3}$/;
+const AMBIGUOUS = /^[1-9]\d{0,2}([.,])\d{3}$/;
 
 /** A number whose sign may be of thousands or of decimals, as in `1.299`. */
-export interface Doubtful {
+export interface AmbiguousNumber {
   number: string;
-  sign: Exclude<Point, "">;
+  separator: Exclude<DecimalSeparator, "">;
 }
 
 /** The number of a text, if it may mean either. */
-export function doubtfulIn(text: string): Doubtful | null {
+export function ambiguousNumberIn(text: string): AmbiguousNumber | null {
   const [number = ""] = NUMBER.exec(text) ?? [];
-  const [, sign] = OF_EITHER.exec(number) ?? [];
-  return sign === undefined ? null : { number, sign: sign as Doubtful["sign"] };
+  const [, sign] = AMBIGUOUS.exec(number) ?? [];
+  return sign === undefined
+    ? null
+    : { number, separator: sign as AmbiguousNumber["separator"] };
 }
 
 /** Both that it may mean: `1299` and `1.299`, of pieces `1000` and `1`. */
-export function meaningsOf(number: string, isCount: boolean): [string, string] {
+export function bothMeanings(
+  number: string,
+  isCount: boolean,
+): [string, string] {
   const small = number.replace(",", ".");
   return [small.replace(".", ""), isCount ? `${Number(small)}` : small];
 }
 
 /** `does 1.299 mean 1299, or 1.299?` */
-export function whichOf(number: string, [large, small]: string[]): string {
+export function ambiguityQuestion(
+  number: string,
+  [large, small]: string[],
+): string {
   return `does ${number} mean ${large}, or ${small}?`;
 }
 
 /** Asks to write a number that may mean either in another way; null: it is clear. */
-export function doubtOf(text: string, isCount: boolean): string | null {
-  const { number } = doubtfulIn(text) ?? {};
+export function ambiguityProblem(
+  text: string,
+  isCount: boolean,
+): string | null {
+  const { number } = ambiguousNumberIn(text) ?? {};
   if (number === undefined) return null;
-  const both = meaningsOf(number, isCount);
+  const both = bothMeanings(number, isCount);
   const [large, small] = both;
-  return `${capitalised(whichOf(number, both))} Write ${large} or ${
+  return `${capitalised(ambiguityQuestion(number, both))} Write ${large} or ${
     isCount ? small : `${small}0`
   }.`;
 }
 
 /** Nobody changes a price so much at once, but by mistake. */
-const MANY = 10;
+const MANY_TIMES = 10;
 
 /** Whether it is many times another amount, or a small part of it. */
 export function isManyTimes(amount: string, stored: string): boolean {
   const times = Number(amount) / Number(stored);
-  return times >= MANY || times <= 1 / MANY;
+  return times >= MANY_TIMES || times <= 1 / MANY_TIMES;
 }
 
 /**
@@ -254,8 +276,8 @@ export function priceDoubt(
       "now. Is it meant?";
 }
 
-function pointIn(number: string): Point {
-  const signs = number.match(/[.,]/g) as Point[] | null;
+function decimalSeparatorIn(number: string): DecimalSeparator {
+  const signs = number.match(/[.,]/g) as DecimalSeparator[] | null;
   if (signs === null) return "";
   const last = signs[signs.length - 1];
   const other = last === "," ? "." : ",";
@@ -270,7 +292,7 @@ function pointIn(number: string): Point {
 }
 
 /** The text without one of these marks before or behind it. */
-function without(marks: readonly string[], text: string): string {
+function withoutMark(marks: readonly string[], text: string): string {
   const upper = text.toUpperCase();
   for (const mark of marks) {
     if (mark === "") continue;
@@ -284,11 +306,11 @@ function without(marks: readonly string[], text: string): string {
 export function decimalOf(
   text: string,
   marks: readonly string[],
-  point: Point = "",
+  point: DecimalSeparator = "",
 ): string {
   // "12,-" and "12.–" have no cents.
   const whole = text.replace(/[.,][-–—]{1,2}$/, "");
-  const plain = without(marks, whole).replace(/[\s\u00a0\u202f'’]/g, "");
+  const plain = withoutMark(marks, whole).replace(/[\s\u00a0\u202f'’]/g, "");
   if (/^(?:\d+|\d{1,3}(?:\.\d{3})+),(?:\d{1,2}|\d{4})$/.test(plain)) {
     return plain.replaceAll(".", "").replace(",", ".");
   }

@@ -2,13 +2,13 @@
 import { monotonic, yieldToPage } from "./browser.ts";
 
 /** Work that yields wherever it may pause, every few milliseconds. */
-export type Work<T> = Generator<void, T>;
+export type SlicedWork<T> = Generator<void, T>;
 
 /** A slice ends at the first pause after this long. */
 const SLICE_MS = 20;
 
 /** Does it at once. */
-export function atOnce<T>(work: Work<T>): T {
+export function runUninterrupted<T>(work: SlicedWork<T>): T {
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;
@@ -16,8 +16,8 @@ export function atOnce<T>(work: Work<T>): T {
 }
 
 /** Does it in slices; null if `signal` fires before the end. */
-export async function inSlices<T>(
-  work: Work<T>,
+export async function runInSlices<T>(
+  work: SlicedWork<T>,
   signal: AbortSignal,
   { now, rest } = { now: monotonic, rest: yieldToPage },
 ): Promise<T | null> {

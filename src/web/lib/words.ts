@@ -9,7 +9,7 @@ import type { DetailCode } from "../../client/mod.ts";
 import { type CodeEntry, DETAIL_CODES } from "../../lib/errors.ts";
 
 /** What people call the field at a path such as `images/image[2]`. */
-export function labelOf(path: string): string {
+export function fieldLabel(path: string): string {
   const [field, unit] = path.replace(/\[\d+\]/g, "").split(/\/?@/);
   const [name] = field.split("/");
   const label = isScalar(name)
@@ -25,7 +25,7 @@ function isScalar(name: string): name is ScalarField {
 }
 
 /** The values that a field can have; null if they are not a few. */
-export function wordsOf(field: string): readonly string[] | null {
+export function wordsForField(field: string): readonly string[] | null {
   if (!isScalar(field)) return null;
   const { form } = SCALAR_RULES[field];
   return form.kind === "word" ? form.words : null;
@@ -87,7 +87,7 @@ export function problemTitle(code: DetailCode, path: string): string {
   const problem = PROBLEMS[code] ?? code.replaceAll("_", " ");
   return path === "" || /^[A-Z]/.test(problem)
     ? capitalised(problem)
-    : `${labelOf(path)} ${problem}`;
+    : `${fieldLabel(path)} ${problem}`;
 }
 
 /** What to do about problems of a code, in a field. */

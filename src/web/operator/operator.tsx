@@ -16,7 +16,7 @@ import {
   Title,
   useLoaded,
 } from "../ui/parts.tsx";
-import { count, duration } from "../lib/format.ts";
+import { count, durationText } from "../lib/format.ts";
 import { type Queue, readQueues } from "./queues.ts";
 import { readable, stateWord } from "../lib/texts.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -106,7 +106,7 @@ const QUEUES: readonly Column<Queue>[] = [
     label: "Oldest is due since",
     right: true,
     cell: ({ oldestSeconds }) =>
-      oldestSeconds === 0 ? "–" : duration(oldestSeconds),
+      oldestSeconds === 0 ? "–" : durationText(oldestSeconds),
   },
 ];
 

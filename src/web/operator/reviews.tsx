@@ -22,7 +22,7 @@ import { count, plural } from "../lib/format.ts";
 import { money } from "../lib/money.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { Thumbnail } from "../ui/thumbnails.tsx";
-import { labelOf } from "../lib/words.ts";
+import { fieldLabel } from "../lib/words.ts";
 
 /** Products that are loaded together. */
 const PAGE = 50;
@@ -263,7 +263,7 @@ function Reviewed(
   const { sku, title, seller, price, changed, review } = product;
   const done = isDone(outcome);
   const same = FIELDS.filter((field) => !changed.includes(field));
-  const none = same.filter((field) => isNone(product[field])).map(labelOf);
+  const none = same.filter((field) => isNone(product[field])).map(fieldLabel);
   return (
     <article class="card" aria-label={sku}>
       <div class="bar">
@@ -302,8 +302,8 @@ function Reviewed(
       </p>
       {children}
       {changed.map((field) => (
-        <section key={field} aria-label={`${labelOf(field)}, changed`}>
-          <h3>{labelOf(field)} changed</h3>
+        <section key={field} aria-label={`${fieldLabel(field)}, changed`}>
+          <h3>{fieldLabel(field)} changed</h3>
           <div class="halves">
             <div>
               <p class="quiet">before</p>
@@ -318,7 +318,7 @@ function Reviewed(
       ))}
       {same.filter((field) => !isNone(product[field])).map((field) => (
         <section key={field}>
-          <h3>{labelOf(field)}</h3>
+          <h3>{fieldLabel(field)}</h3>
           <Value value={product[field]} />
         </section>
       ))}

@@ -2,7 +2,7 @@
 import type { Status } from "../../catalogue/fields.ts";
 import { PRICE_DIGITS } from "../../lib/values.ts";
 import type { Product, ProductAttributes } from "../../client/mod.ts";
-import { decimalOf, doubtOf, priceDoubt } from "../lib/numbers.ts";
+import { ambiguityProblem, decimalOf, priceDoubt } from "../lib/numbers.ts";
 
 export type BulkChange =
   | { field: "price"; how: "to" | "by" | "percent"; text: string }
@@ -24,11 +24,13 @@ const { after: DECIMALS } = PRICE_DIGITS;
 const ONE = 10n ** BigInt(DECIMALS);
 
 /** Why a change cannot be made as it is typed, as a sentence; null if it can. */
-export function flawOf({ field, how, text }: BulkChange): string | null {
+export function bulkChangeProblem(
+  { field, how, text }: BulkChange,
+): string | null {
   if (field === "status") return null;
   const number = scaled(text);
   if (number === null) return "Write a number, as in 159.50 or −10.";
-  const doubt = doubtOf(text, field === "quantity");
+  const doubt = ambiguityProblem(text, field === "quantity");
   if (doubt !== null) return doubt;
   if (field === "quantity" && number % ONE !== 0n) {
     return "Write a whole number.";
@@ -40,7 +42,7 @@ export function flawOf({ field, how, text }: BulkChange): string | null {
  * The change of each of these products but for those that lack the value it
  * starts from. One that somebody else changes meanwhile is refused then.
  */
-export function stepsOf(
+export function bulkSteps(
   products: readonly Product[],
   change: BulkChange,
 ): Step[] {
@@ -73,8 +75,8 @@ function stepOf(
   if (price === undefined) return null;
   const { currency } = price;
   const stored = scaled(price.amount)!;
-  const from = textOf(stored);
-  const amount = textOf(changed(stored, how, number, currency));
+  const from = amountText(stored);
+  const amount = amountText(changed(stored, how, number, currency));
   const expected = how === "to" ? undefined : price.amount;
   return {
     sku,
@@ -100,7 +102,7 @@ function changed(
 }
 
 /** What the history calls it. */
-export function titleOf({ field, how, text }: BulkChange): string {
+export function bulkChangeTitle({ field, how, text }: BulkChange): string {
   const value = how === "percent" ? `${text.trim()} %` : text.trim();
   return how === "to" ? `${field} = ${value}` : `${field} by ${value}`;
 }
@@ -125,7 +127,7 @@ function decimalsOf(currency: string): number {
   return Math.min(maximumFractionDigits, DECIMALS);
 }
 
-function textOf(number: bigint): string {
+function amountText(number: bigint): string {
   const digits = `${number < 0n ? -number : number}`.padStart(
     DECIMALS + 1,
     "0",

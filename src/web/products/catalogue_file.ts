@@ -33,11 +33,11 @@ export async function fileOf(
 ): Promise<Blob> {
   switch (kind) {
     case "csv":
-      return new Blob([csvOf(rowsOf(products))], { type: "text/csv" });
+      return new Blob([csvOf(tableOfProducts(products))], { type: "text/csv" });
     case "xlsx":
       return await writeBook({
         name: "write",
-        rows: rowsOf(products),
+        rows: tableOfProducts(products),
         numbers: NUMBERS,
       });
     case "xml":
@@ -94,7 +94,7 @@ function reference(text: string, characters: RegExp): string {
  * The names of the columns, then a row for each product. What a cell cannot hold
  * is left empty, which keeps it.
  */
-export function rowsOf(products: readonly Product[]): string[][] {
+export function tableOfProducts(products: readonly Product[]): string[][] {
   const attributes = attributeColumns(products);
   const rows = products.map((product) => {
     return [

@@ -8,8 +8,8 @@ import {
 } from "../../catalogue/fields.ts";
 import type { Product, SentProduct } from "../../client/mod.ts";
 import { shownText, withUnit } from "../lib/product_values.ts";
-import { labelOf } from "../lib/words.ts";
-import { decimalOf, doubtOf, priceDoubt } from "../lib/numbers.ts";
+import { fieldLabel } from "../lib/words.ts";
+import { ambiguityProblem, decimalOf, priceDoubt } from "../lib/numbers.ts";
 
 /** An entry of a list; `note` is the name of an attribute or an image's alt. */
 export interface Item {
@@ -69,9 +69,9 @@ function itemsOf(product: Product | null, name: ListField): Item[] {
 /** What is wrong with a value by the table of fields; null if nothing is. */
 export function problemOf(name: ScalarField, text: string): string | null {
   const rule = SCALAR_RULES[name];
-  const value = rule.verbatim ? text : spelled(name, text.trim());
+  const value = rule.verbatim ? text : canonicalSpelling(name, text.trim());
   if (value === "") return rule.required ? "This is needed." : null;
-  const doubt = isAmount(name) ? doubtOf(text, false) : null;
+  const doubt = isAmount(name) ? ambiguityProblem(text, false) : null;
   if (doubt !== null) return doubt;
   const read = rule.read(value);
   return "problem" in read ? `This ${read.problem.message}` : null;
@@ -83,23 +83,23 @@ function isAmount(name: ScalarField): boolean {
 }
 
 /** Whether the price is meant, where it is far from what is stored. */
-export function doubtIn(draft: Draft, stored: Draft): string | null {
+export function priceDoubtOf(draft: Draft, stored: Draft): string | null {
   const { scalars: { price: amount }, currency } = stored;
   return amount === "" ? null : priceDoubt(
-    spelled("price", draft.scalars.price),
+    canonicalSpelling("price", draft.scalars.price),
     draft.currency,
     { amount, currency },
   );
 }
 
 /** An amount as people type it, as in `159,50`, in the interface's spelling. */
-function spelled(name: ScalarField, text: string): string {
+function canonicalSpelling(name: ScalarField, text: string): string {
   const isDecimal = SCALAR_RULES[name].form.kind === "decimal";
   return isDecimal ? decimalOf(text.trim(), []) : text;
 }
 
 /** Names of the fields that differ. */
-export function changedIn(draft: Draft, from: Draft): string[] {
+export function changedFieldsOf(draft: Draft, from: Draft): string[] {
   const scalars = SCALAR_NAMES.filter((name) =>
     draft.scalars[name].trim() !== from.scalars[name].trim() ||
     (name === "price" && draft.currency !== from.currency)
@@ -112,10 +112,10 @@ export function changedIn(draft: Draft, from: Draft): string[] {
 }
 
 /** Characters; of longer values it is only told that they changed. */
-const TOLD_UP_TO = 40;
+const LONGEST_VALUE_SHOWN = 40;
 
 /** What became of each of these fields, as `Quantity 8 → 1`. */
-export function changesTold(
+export function describeChanges(
   draft: Draft,
   from: Draft,
   changed: readonly string[],
@@ -123,18 +123,18 @@ export function changesTold(
   const textsOf = ({ scalars, currency }: Draft, name: ScalarField) =>
     `${scalars[name].trim() || "–"}${name === "price" ? ` ${currency}` : ""}`;
   return changed.map((name) => {
-    if (!(name in SCALAR_RULES)) return labelOf(name);
+    if (!(name in SCALAR_RULES)) return fieldLabel(name);
     const texts = [from, draft]
       .map((one) => textsOf(one, name as ScalarField));
-    return texts.every(({ length }) => length <= TOLD_UP_TO)
-      ? `${labelOf(name)} ${texts.join(" → ")}`
-      : labelOf(name);
+    return texts.every(({ length }) => length <= LONGEST_VALUE_SHOWN)
+      ? `${fieldLabel(name)} ${texts.join(" → ")}`
+      : fieldLabel(name);
   }).join(", ");
 }
 
 /** The draft with what is stored now in every field that nobody changed. */
-export function rebased(draft: Draft, from: Draft, stored: Draft): Draft {
-  const changed = changedIn(draft, from);
+export function rebaseDraft(draft: Draft, from: Draft, stored: Draft): Draft {
+  const changed = changedFieldsOf(draft, from);
   const source = (name: string) => changed.includes(name) ? draft : stored;
   return {
     scalars: Object.fromEntries(
@@ -151,15 +151,19 @@ export function rebased(draft: Draft, from: Draft, stored: Draft): Draft {
  * Names of the fields that differ from what is stored now, and that both the
  * draft and somebody else have changed.
  */
-export function metIn(draft: Draft, from: Draft, stored: Draft): string[] {
-  const mine = changedIn(draft, from);
-  const theirs = changedIn(stored, from);
-  return changedIn(draft, stored)
+export function conflictingFields(
+  draft: Draft,
+  from: Draft,
+  stored: Draft,
+): string[] {
+  const mine = changedFieldsOf(draft, from);
+  const theirs = changedFieldsOf(stored, from);
+  return changedFieldsOf(draft, stored)
     .filter((name) => mine.includes(name) && theirs.includes(name));
 }
 
 /** What changes these fields of a product, or makes a new one. */
-export function productOf(
+export function productToSend(
   id: string | null,
   draft: Draft,
   changed: readonly string[],
@@ -174,7 +178,7 @@ export function productOf(
 
 /** Null clears. */
 function sentScalar(name: ScalarField, { scalars, currency }: Draft): unknown {
-  const text = spelled(name, scalars[name]);
+  const text = canonicalSpelling(name, scalars[name]);
   return text.trim() === "" ? null : withUnit(name, text, currency);
 }
 

@@ -14,7 +14,7 @@ import {
   useLoaded,
 } from "../ui/parts.tsx";
 import { goTo, linkTo } from "../state/route.ts";
-import { labelOf } from "../lib/words.ts";
+import { fieldLabel } from "../lib/words.ts";
 import { loadProduct, Thumbnail } from "../ui/thumbnails.tsx";
 import { dropUnsaved } from "./unsaved.ts";
 import { PriceHistory } from "./price_history.tsx";
@@ -73,7 +73,7 @@ function ReviewNote(
   { state, code, field, message }: NonNullable<Product["review"]>,
 ) {
   if (state === "approved") return null;
-  const reason = [message, field && labelOf(field), code].filter(Boolean);
+  const reason = [message, field && fieldLabel(field), code].filter(Boolean);
   const about = reason.length === 0 ? "" : `: ${reason.join(", ")}`;
   return (
     <p class={`note ${state === "rejected" ? "bad" : "warn"}`}>

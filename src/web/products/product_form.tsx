@@ -17,18 +17,18 @@ import {
   type Product,
 } from "../../client/mod.ts";
 import {
-  changedIn,
-  changesTold,
-  doubtIn,
+  changedFieldsOf,
+  conflictingFields,
+  describeChanges,
   type Draft,
   draftOf,
   type Item,
-  metIn,
+  priceDoubtOf,
   problemOf,
-  productOf,
-  rebased,
+  productToSend,
+  rebaseDraft,
 } from "./draft.ts";
-import { labelOf } from "../lib/words.ts";
+import { fieldLabel } from "../lib/words.ts";
 import { capitalised, readable } from "../lib/texts.ts";
 import { nameUpload } from "../state/names.ts";
 import { ErrorNote, Form, useAction } from "../ui/parts.tsx";
@@ -70,9 +70,9 @@ export function ProductForm({ client, product, onSaved }: {
   const { busy, error, run } = useAction();
   /** Goes on from what is stored now; returns what somebody else changed, too. */
   const catchUp = (stored: Draft): readonly string[] => {
-    const found = metIn(draft, from, stored);
+    const found = conflictingFields(draft, from, stored);
     setMet(found);
-    setDraft((latest) => rebased(latest, from, stored));
+    setDraft((latest) => rebaseDraft(latest, from, stored));
     setFrom(stored);
     return found;
   };
@@ -81,7 +81,7 @@ export function ProductForm({ client, product, onSaved }: {
   useLayoutEffect(() => {
     if (product !== null) catchUp(draftOf(product));
   }, [product]);
-  const changed = changedIn(draft, from);
+  const changed = changedFieldsOf(draft, from);
   useLayoutEffect(() => {
     if (changed.length > 0) keepUnsaved(id, { from, draft });
     else dropUnsaved(id);
@@ -90,11 +90,11 @@ export function ProductForm({ client, product, onSaved }: {
     name in SCALAR_RULES &&
     problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !== null
   );
-  const doubt = doubtIn(draft, from);
+  const doubt = priceDoubtOf(draft, from);
   /** The draft to save; null: the person is to look at it once more. */
   const caughtUp = async ({ id }: Product): Promise<Draft | null> => {
     const stored = draftOf(await loadProduct(client, id));
-    return catchUp(stored).length > 0 ? null : rebased(draft, from, stored);
+    return catchUp(stored).length > 0 ? null : rebaseDraft(draft, from, stored);
   };
   const save = async () => {
     setRefused([]);
@@ -108,14 +108,14 @@ export function ProductForm({ client, product, onSaved }: {
       return setRefused([TAKEN]);
     }
     try {
-      const sent = productOf(product?.id ?? null, current, changed);
+      const sent = productToSend(product?.id ?? null, current, changed);
       const { transaction_id } = await client
         .uploadProducts({ products: [sent] });
       nameUpload(
         transaction_id,
         product === null
           ? `New ${sku}`
-          : `Edit of ${sku}: ${changesTold(current, from, changed)}`,
+          : `Edit of ${sku}: ${describeChanges(current, from, changed)}`,
       );
       setFrom(current);
       dropUnsaved(id);
@@ -179,7 +179,7 @@ export function ProductForm({ client, product, onSaved }: {
         <p class="note warn" role="alert">
           Somebody else has changed this meanwhile, and nothing is saved yet:
           {" "}
-          {met.map(labelOf).join(", ")}. “Save” replaces it with what stands
+          {met.map(fieldLabel).join(", ")}. “Save” replaces it with what stands
           here; “Discard the changes” shows what is stored.
         </p>
       )}
@@ -207,7 +207,7 @@ export function ProductForm({ client, product, onSaved }: {
           <span class="quiet" role="status">
             {changed.length === 0
               ? ""
-              : `Changed: ${changed.map(labelOf).join(", ")}`}
+              : `Changed: ${changed.map(fieldLabel).join(", ")}`}
           </span>
         </p>
       </Changing>
@@ -336,7 +336,7 @@ function ListOf({ name, items, problem, onItems }: {
     );
   return (
     <fieldset>
-      <legend>{labelOf(name)}</legend>
+      <legend>{fieldLabel(name)}</legend>
       {problem && <p class="bad" role="alert">{problem}</p>}
       {items.map((item, i) => (
         <div key={i} class="row">

@@ -10,17 +10,17 @@ import {
 } from "../../client/mod.ts";
 import {
   type BulkChange,
-  flawOf,
+  bulkChangeProblem,
+  bulkChangeTitle,
+  bulkSteps,
   type Step,
-  stepsOf,
-  titleOf,
 } from "./bulk.ts";
 import { saveFile } from "../lib/browser.ts";
 import { nameUpload } from "../state/names.ts";
 import {
   ErrorNote,
+  errorSentence,
   Form,
-  sentenceOf,
   SureButton,
   useAction,
 } from "../ui/parts.tsx";
@@ -103,11 +103,11 @@ function ChangeForm({ client, products, onDone }: {
   };
   const look = () => {
     const change = { field, how, text } as BulkChange;
-    const flaw = flawOf(change);
+    const flaw = bulkChangeProblem(change);
     setFlaw(flaw);
     if (flaw !== null) return;
     run(async () => {
-      const steps = stepsOf(products, change);
+      const steps = bulkSteps(products, change);
       const outcome = steps.length === 0
         ? NOTHING
         : await dryRun(client, steps.map(({ sent }) => sent));
@@ -120,7 +120,7 @@ function ChangeForm({ client, products, onDone }: {
         products: steps.map(({ sent }) => sent),
         accept: "valid",
       });
-      nameUpload(transaction_id, titleOf(change));
+      nameUpload(transaction_id, bulkChangeTitle(change));
       const { updated, refused: known = 0 } = outcome.products;
       const more = refused - known;
       const text = `${plural(updated - more, "product")} changed.`;
@@ -314,7 +314,7 @@ function Deletion({ client, products, onDone }: {
         } catch (error) {
           failures.push({
             sku: product.sku ?? product.id,
-            message: sentenceOf(error as Error),
+            message: errorSentence(error as Error),
           });
           // What concerns all of them ends it.
           if (!isOfOne(error)) break;

@@ -10,7 +10,7 @@ import {
 } from "../state/background.ts";
 import { droppedFile } from "../lib/browser.ts";
 import { lazy } from "../ui/lazy.tsx";
-import { placeOf, titleOf } from "../state/names.ts";
+import { uploadTitle, uploadView } from "../state/names.ts";
 import { HandbookLink, useLoaded } from "../ui/parts.tsx";
 import {
   goTo,
@@ -22,9 +22,9 @@ import {
 import { sandbox } from "../state/sandbox.ts";
 import { type Role, type Session, session, signOut } from "../state/session.ts";
 import { useStore } from "../lib/store.ts";
-import { openFile } from "../import/open.ts";
+import { openDroppedFile } from "../import/open.ts";
 import { dropAll } from "../import/intake_state.ts";
-import { isAtWork, keepFile } from "../import/send/upload_state.ts";
+import { hasUnsavedWork, keepFile } from "../import/send/upload_state.ts";
 import { ThemeButton } from "./theme.tsx";
 import { dropAllUnsaved, hasUnsaved } from "../products/unsaved.ts";
 import { SignInView } from "./sign_in.tsx";
@@ -307,7 +307,7 @@ function useTitle(label: string): void {
 function useLeaving(): void {
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
-      if (isAtWork() || hasUnsaved()) event.preventDefault();
+      if (hasUnsavedWork() || hasUnsaved()) event.preventDefault();
     };
     addEventListener("beforeunload", ask);
     return () => removeEventListener("beforeunload", ask);
@@ -318,14 +318,14 @@ function useLeaving(): void {
 function EndNotice() {
   const last = useStore(ended);
   const { view, id } = useStore(route);
-  const place = last && placeOf(last);
+  const place = last && uploadView(last);
   const isOpen = place?.id === id && place?.view === view;
   return (
     <div class="toast" role="status">
       {last && place && !isOpen && (
         <p class={isWhole(last) ? "note good" : "note warn"}>
           <span>
-            <a href={linkTo(place.view, place.id)}>{titleOf(last)}</a>:{" "}
+            <a href={linkTo(place.view, place.id)}>{uploadTitle(last)}</a>:{" "}
             {endOf(last)}
           </span>
           <button
@@ -448,7 +448,7 @@ function useDrop(current: Session | null): void {
       const dropped = await droppedFile(event.dataTransfer);
       if (dropped === null) return;
       goTo("upload");
-      openFile(current?.client ?? null, dropped.file, dropped.handle);
+      openDroppedFile(current?.client ?? null, dropped.file, dropped.handle);
     };
     addEventListener("dragover", over);
     addEventListener("dragleave", leave);

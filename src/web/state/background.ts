@@ -3,7 +3,7 @@
  * notice when it ends while somebody looks at something else.
  */
 import type { Client, Import, Transaction } from "../../client/mod.ts";
-import { placeOf, titleOf } from "./names.ts";
+import { uploadTitle, uploadView } from "./names.ts";
 import { route } from "./route.ts";
 import { Store } from "../lib/store.ts";
 
@@ -59,11 +59,11 @@ export function report(watched: Watched): void {
   const isOver = watched.finished_at !== null;
   progress.set(isOver ? null : watched.progress);
   if (!isOver || !wasRunning) return;
-  const { view, id } = placeOf(watched);
+  const { view, id } = uploadView(watched);
   const isShown = route.value.view === view && route.value.id === id;
   if (!isShown) ended.set(watched);
   if (document.hidden && mayNotify() === "granted") {
-    new Notification(titleOf(watched), { body: endOf(watched) });
+    new Notification(uploadTitle(watched), { body: endOf(watched) });
   }
 }
 

@@ -12,13 +12,13 @@ const kept = inBrowser("upload names");
 
 /** Remembers the name of an upload, or of a request that was refused at once. */
 export function nameUpload(id: string, name: string): void {
-  const names = [...read().filter(([other]) => other !== id), [id, name]];
+  const names = [...readNames().filter(([other]) => other !== id), [id, name]];
   kept.set(JSON.stringify(names.slice(-REMEMBERED)));
 }
 
 /** Null if another browser sent it, or gave it no name. */
 export function nameOfUpload(id: string): string | null {
-  return read().find(([other]) => other === id)?.[1] ?? null;
+  return readNames().find(([other]) => other === id)?.[1] ?? null;
 }
 
 export function isImport(watched: Transaction | Import): watched is Import {
@@ -26,7 +26,7 @@ export function isImport(watched: Transaction | Import): watched is Import {
 }
 
 /** What the history calls an upload or an import. */
-export function titleOf(watched: Transaction | Import): string {
+export function uploadTitle(watched: Transaction | Import): string {
   const { undoes } = watched;
   if (isImport(watched)) {
     return undoes === undefined
@@ -39,7 +39,7 @@ export function titleOf(watched: Transaction | Import): string {
 }
 
 /** Its state in a few words; undefined: that of any other. */
-export function stateOf(
+export function uploadState(
   { status, images, products: { refused = 0 } }: Transaction | Import,
 ): string | undefined {
   if (refused === 0 || !status.startsWith("completed")) return undefined;
@@ -48,7 +48,7 @@ export function stateOf(
 }
 
 /** The view that shows it. */
-export function placeOf(
+export function uploadView(
   watched: Transaction | Import,
 ): { view: string; id: string } {
   return isImport(watched)
@@ -56,7 +56,7 @@ export function placeOf(
     : { view: "uploads", id: watched.transaction_id };
 }
 
-function read(): string[][] {
+function readNames(): string[][] {
   try {
     return JSON.parse(kept.get() ?? "[]");
   } catch {

@@ -36,7 +36,7 @@ const PROBES: readonly (readonly [Role, (client: Client) => unknown])[] = [
 
 /**
  * Finds the role of a key and signs in. Throws `ApiError` (401: invalid key) or
- * `Unreachable`.
+ * `ConnectionError`.
  */
 export async function signIn(key: string): Promise<void> {
   let refusal: unknown;

@@ -28,7 +28,7 @@ export interface Place<At extends number | string> {
 }
 
 /** Another text for a cell. */
-export interface Written<At extends number | string> extends Place<At> {
+export interface CellText<At extends number | string> extends Place<At> {
   text: string;
 }
 
@@ -59,7 +59,7 @@ export function Grid<At extends number | string>(
     place: Place<At> | null;
     onPlace: (place: Place<At>) => void;
     /** All of them are one step. */
-    onWrite: (cells: readonly Written<At>[]) => void;
+    onWrite: (cells: readonly CellText<At>[]) => void;
     onUndo: () => void;
   },
 ) {
@@ -97,7 +97,7 @@ export function Grid<At extends number | string>(
   const writeSelected = (textOf: (row: number, column: At) => string | null) =>
     onWrite(
       selectedRows.flatMap((one) =>
-        selectedColumns.flatMap(({ at }): Written<At>[] => {
+        selectedColumns.flatMap(({ at }): CellText<At>[] => {
           const text = textOf(one, at);
           return text === null ? [] : [{ row: one, column: at, text }];
         })
@@ -213,7 +213,7 @@ export function Grid<At extends number | string>(
         }}
       >
         {rows.slice(first, last).map((one, i) => (
-          <Kept
+          <Memo
             // A row that goes out of sight becomes one that comes into it.
             key={(first + i) % drawn}
             by={[...shown, first + i]}
@@ -277,7 +277,7 @@ function selectionOf(one: Corner, other: Corner | null) {
 }
 
 /** What it drew before, unless it is drawn from something else now. */
-function Kept(
+function Memo(
   { by, draw }: { by: readonly unknown[]; draw: () => JSX.Element },
 ) {
   return useMemo(draw, by);

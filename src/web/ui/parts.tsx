@@ -89,7 +89,7 @@ export function ErrorNote({ error, lead, onRetry }: {
 }) {
   return (
     <div class="note bad" role="alert">
-      <p>{lead ?? sentenceOf(error)}</p>
+      <p>{lead ?? errorSentence(error)}</p>
       {error instanceof ApiError && <ApiErrorFacts error={error} />}
       {onRetry && (
         <p>
@@ -101,7 +101,7 @@ export function ErrorNote({ error, lead, onRetry }: {
 }
 
 /** The problems of a refusal are listed below it. */
-export function sentenceOf(error: Error): string {
+export function errorSentence(error: Error): string {
   return error instanceof ApiError ? error.title : error.message;
 }
 

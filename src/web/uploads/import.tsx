@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Changing } from "../ui/changing.tsx";
 import type { Client, Import, ImportResult } from "../../client/mod.ts";
-import { stateOf, titleOf } from "../state/names.ts";
+import { uploadState, uploadTitle } from "../state/names.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
   ErrorNote,
@@ -35,8 +35,8 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
         <a href={linkTo("uploads")}>All uploads</a>
       </p>
       <div class="bar">
-        <Title>{watched === null ? "Import" : titleOf(watched)}</Title>
-        {watched && <State of={watched.status} word={stateOf(watched)} />}
+        <Title>{watched === null ? "Import" : uploadTitle(watched)}</Title>
+        {watched && <State of={watched.status} word={uploadState(watched)} />}
         {watched && isOpen && (
           <Changing>
             <CancelButton client={client} id={id} />

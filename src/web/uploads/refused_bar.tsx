@@ -3,7 +3,7 @@ import { Changing } from "../ui/changing.tsx";
 import type { Watched } from "../state/background.ts";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
-import { titleOf } from "../state/names.ts";
+import { uploadTitle } from "../state/names.ts";
 import { ErrorNote, useAction } from "../ui/parts.tsx";
 import { plural } from "../lib/format.ts";
 import { goTo } from "../state/route.ts";
@@ -15,7 +15,7 @@ export function RefusedBar({ client, watched }: {
 }) {
   const { busy, error, run } = useAction();
   const { refused = 0 } = watched.products;
-  const name = `refused-${titleOf(watched)}`;
+  const name = `refused-${uploadTitle(watched)}`;
   const download = async () => {
     const { refusedFile } = await loadFiles();
     const { content, ending } = await refusedFile(client, watched, name);

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Client, Result, Transaction } from "../../client/mod.ts";
 import { Await, ErrorNote, State, Title, useLoaded } from "../ui/parts.tsx";
 import { count } from "../lib/format.ts";
-import { stateOf, titleOf } from "../state/names.ts";
+import { uploadState, uploadTitle } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
@@ -32,9 +32,11 @@ export function TransactionView({ client, id }: {
         <a href={linkTo("uploads")}>All uploads</a>
       </p>
       <div class="bar">
-        <Title>{transaction === null ? "Upload" : titleOf(transaction)}</Title>
+        <Title>
+          {transaction === null ? "Upload" : uploadTitle(transaction)}
+        </Title>
         {transaction && (
-          <State of={transaction.status} word={stateOf(transaction)} />
+          <State of={transaction.status} word={uploadState(transaction)} />
         )}
       </div>
       {live.error && (

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Changing } from "../ui/changing.tsx";
 import type { Watched } from "../state/background.ts";
 import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
-import { isImport, placeOf } from "../state/names.ts";
+import { isImport, uploadView } from "../state/names.ts";
 import { ErrorNote, useAction } from "../ui/parts.tsx";
 import { plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
@@ -18,7 +18,7 @@ export function UndoBar({ client, watched }: {
 }) {
   const { undoes, undone_by, status } = watched;
   const { created, updated, deleted = 0 } = watched.products;
-  const { view, id } = placeOf(watched);
+  const { view, id } = uploadView(watched);
   const what = isImport(watched) ? "import" : "upload";
   const isOpen = status === "checking" || status === "storing";
   return (

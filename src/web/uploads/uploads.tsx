@@ -4,7 +4,12 @@ import { Changing } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
 import type { Watched } from "../state/background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
-import { nameOfUpload, placeOf, stateOf, titleOf } from "../state/names.ts";
+import {
+  nameOfUpload,
+  uploadState,
+  uploadTitle,
+  uploadView,
+} from "../state/names.ts";
 import { ErrorNote, Moment, State, Title, useLoaded } from "../ui/parts.tsx";
 import { count } from "../lib/format.ts";
 import { ListFoot, type Rows, useRows } from "../ui/paging.tsx";
@@ -33,8 +38,8 @@ function figures(
 }
 
 function LinkTo({ watched }: { watched: Watched }) {
-  const { view, id } = placeOf(watched);
-  return <a href={linkTo(view, id)}>{titleOf(watched)}</a>;
+  const { view, id } = uploadView(watched);
+  return <a href={linkTo(view, id)}>{uploadTitle(watched)}</a>;
 }
 
 const COLUMNS: readonly Column<Entry>[] = [
@@ -51,7 +56,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     label: "State",
     cell: (entry) =>
       "watched" in entry
-        ? <State of={entry.watched.status} word={stateOf(entry.watched)} />
+        ? <State of={entry.watched.status} word={uploadState(entry.watched)} />
         : (
           <>
             <State
@@ -152,7 +157,7 @@ export function UploadsView({ client }: { client: Client }) {
           rows={entries}
           keyOf={(entry) =>
             "watched" in entry
-              ? placeOf(entry.watched).id
+              ? uploadView(entry.watched).id
               : entry.refusal.request_id}
         />
       )}

@@ -18,7 +18,7 @@ import type {
   Result,
   UnsettledImage,
 } from "../../client/mod.ts";
-import { isImport, placeOf } from "../state/names.ts";
+import { isImport, uploadView } from "../state/names.ts";
 import {
   Announcer,
   ErrorNote,
@@ -27,7 +27,7 @@ import {
   State,
   useAction,
 } from "../ui/parts.tsx";
-import { count, duration, plural } from "../lib/format.ts";
+import { count, durationText, plural } from "../lib/format.ts";
 import { linkTo, viewedSeller } from "../state/route.ts";
 import { Speed } from "./speed.ts";
 import type { Column } from "../ui/table.tsx";
@@ -98,7 +98,7 @@ export function Progress({ watched, perSecond, connected }: {
 }) {
   const { products, images, created_at, finished_at, progress } = watched;
   const speed = finished_at === null ? perSecond : averageSpeed(watched);
-  const { id } = placeOf(watched);
+  const { id } = uploadView(watched);
   return (
     <section class="card" aria-label="Progress">
       <Announcer text={announcement(watched)} />
@@ -133,7 +133,7 @@ export function Progress({ watched, perSecond, connected }: {
           label={finished_at === null ? "time left" : "took"}
           value={finished_at === null
             ? timeLeft(images, perSecond)
-            : duration(secondsTaken(watched))}
+            : durationText(secondsTaken(watched))}
         />
       </dl>
       <p class="quiet">
@@ -198,7 +198,7 @@ function averageSpeed(watched: Watched): number | null {
 }
 
 function timeLeft(images: ImageCounts, perSecond: number | null): string {
-  return perSecond === null ? "–" : duration(images.pending / perSecond);
+  return perSecond === null ? "–" : durationText(images.pending / perSecond);
 }
 
 /** Announces quarters only, which is often enough for a screen reader. */

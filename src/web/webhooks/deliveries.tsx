@@ -18,7 +18,7 @@ import {
   Title,
   useAction,
 } from "../ui/parts.tsx";
-import { duration, plural } from "../lib/format.ts";
+import { durationText, plural } from "../lib/format.ts";
 import { Payload } from "./payload.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -234,7 +234,7 @@ export function nextTry(at: string): string {
   const seconds = secondsUntil(at);
   return seconds < 1
     ? "the next try is due"
-    : `next try in ${duration(seconds)}`;
+    : `next try in ${durationText(seconds)}`;
 }
 
 /** The status of the answer, or why there was none. */

@@ -3,20 +3,24 @@
  * one view shows. What blocks must be answered or mended first.
  */
 import { count, plural } from "../../lib/format.ts";
-import { type Target, targetsByName } from "../columns/headers.ts";
+import { type ColumnField, targetsByName } from "../columns/headers.ts";
 import { presetOf } from "../columns/presets.ts";
-import type { Chosen } from "../columns/mappings.ts";
+import type { ChosenColumns } from "../columns/mappings.ts";
 import { skuProposals } from "../columns/proposals.ts";
-import { labelOf } from "../columns/sheet.ts";
-import { isRepeatable, type Mapping } from "../columns/spreadsheet.ts";
+import { columnFieldLabel } from "../columns/sheet.ts";
+import { type ColumnMapping, isRepeatable } from "../columns/spreadsheet.ts";
 import type { Table } from "../read/csv.ts";
-import { type Answer, type Question, questionsOf } from "./questions.ts";
+import {
+  questionsOf,
+  type TableAnswer,
+  type TableQuestion,
+} from "./questions.ts";
 import { missing, repeated, type RowProblems } from "./table_checks.ts";
 
 /** A table as its columns are mapped. */
-export interface Mapped {
+export interface TableAndMapping {
   table: Table;
-  mapping: Mapping;
+  mapping: ColumnMapping;
 }
 
 export interface Finding {
@@ -24,32 +28,32 @@ export interface Finding {
   text: string;
   /** More of it, which is shown when it is asked for. */
   more?: string;
-  answers: readonly Choice[];
+  answers: readonly FindingAnswer[];
   /** It is asked once: an answer ends it, whatever is mapped then. */
   isQuestion?: true;
 }
 
 /** An answer; `apply` makes what follows, or null: it reads the file anew. */
-export interface Choice {
+export interface FindingAnswer {
   label: string;
-  apply: (mapped: Mapped) => Mapped | null;
+  apply: (mapped: TableAndMapping) => TableAndMapping | null;
 }
 
 /** What findings are made from. */
-export interface Source extends Mapped {
+export interface FindingSource extends TableAndMapping {
   /** Null until all rows have been looked at. */
   problems: RowProblems | null;
   /** What was chosen for such columns before. */
-  chosen: Chosen;
+  chosen: ChosenColumns;
   /** Questions about the file, and what was done to its rows, in sentences. */
-  questions: readonly Question[];
+  questions: readonly TableQuestion[];
   note: string;
   /** Texts of questions that have an answer. */
   answered: ReadonlySet<string>;
 }
 
 /** All findings, in the order in which they are shown. */
-export function findingsIn(source: Source): Finding[] {
+export function findingsIn(source: FindingSource): Finding[] {
   const { table, mapping, problems, chosen, answered } = source;
   const asked = [
     ...source.questions,
@@ -60,7 +64,7 @@ export function findingsIn(source: Source): Finding[] {
     ...asked.filter(({ text }) => !answered.has(text)).map(findingOf),
     ...flawFindings(table, mapping, problems),
     ...presetFindings(table),
-    ...(source.note === "" ? [] : [says("note", source.note)]),
+    ...(source.note === "" ? [] : [findingWithoutAnswers("note", source.note)]),
     ...skuFindings(table, mapping),
     ...(problems === null ? [] : valueFindings(problems)),
     ...leftOutFindings(table, mapping),
@@ -69,32 +73,40 @@ export function findingsIn(source: Source): Finding[] {
   ];
 }
 
-function says(severity: Finding["severity"], text: string): Finding {
+function findingWithoutAnswers(
+  severity: Finding["severity"],
+  text: string,
+): Finding {
   return { severity, text, answers: [] };
 }
 
-function findingOf({ text, answers }: Question): Finding {
+function findingOf({ text, answers }: TableQuestion): Finding {
   return {
     severity: "blocks",
     text,
     answers: answers.map((answer) => ({
       label: answer.label,
-      apply: (mapped) => applied(mapped, answer),
+      apply: (mapped) => applyAnswer(mapped, answer),
     })),
     isQuestion: true,
   };
 }
 
-function applied(
-  mapped: Mapped,
-  { again, leave = [], table, mapping = mapped.mapping }: Answer,
-): Mapped | null {
-  if (again !== undefined) {
-    again();
+function applyAnswer(
+  mapped: TableAndMapping,
+  {
+    readAgain,
+    columnsToLeaveOut = [],
+    table,
+    mapping = mapped.mapping,
+  }: TableAnswer,
+): TableAndMapping | null {
+  if (readAgain !== undefined) {
+    readAgain();
     return null;
   }
-  const targets = mapping.targets.map((target, column): Target =>
-    leave.includes(column) ? "" : target
+  const targets = mapping.targets.map((target, column): ColumnField =>
+    columnsToLeaveOut.includes(column) ? "" : target
   );
   return {
     table: table?.() ?? mapped.table,
@@ -103,24 +115,27 @@ function applied(
 }
 
 /** Fields that every new product needs, and those without which nothing goes. */
-function fieldFindings(mapping: Mapping): Finding[] {
+function fieldFindings(mapping: ColumnMapping): Finding[] {
   const { targets, values } = mapping;
   const lacking = missing(mapping);
   const hasNoCurrency = targets.includes("price") &&
     !targets.includes("currency") && (values.currency ?? "") === "";
   return [
     lacking.length === 0
-      ? says("good", "Every field that a new product needs has a column.")
-      : says(
+      ? findingWithoutAnswers(
+        "good",
+        "Every field that a new product needs has a column.",
+      )
+      : findingWithoutAnswers(
         "warning",
         `No column holds: ${lacking.join(", ")}. New products need it; ` +
           "products that exist keep what they have.",
       ),
     ...(targets.includes("sku")
       ? []
-      : [says("blocks", "Choose the column with the SKU.")]),
+      : [findingWithoutAnswers("blocks", "Choose the column with the SKU.")]),
     ...(hasNoCurrency
-      ? [says(
+      ? [findingWithoutAnswers(
         "blocks",
         "Every price needs its currency: enter it below the columns.",
       )]
@@ -131,23 +146,23 @@ function fieldFindings(mapping: Mapping): Finding[] {
 /** Why nothing of the file can be sent as it is. */
 function flawFindings(
   { flaw }: Table,
-  mapping: Mapping,
+  mapping: ColumnMapping,
   problems: RowProblems | null,
 ): Finding[] {
   const twice = repeated(mapping);
   const bareWeight = problems?.bareWeight ?? null;
   return [
-    flaw !== null && says(
+    flaw !== null && findingWithoutAnswers(
       "blocks",
       `${flaw} Values would be sent in wrong columns, so nothing of this file ` +
         "can be sent.",
     ),
-    twice.length > 0 && says(
+    twice.length > 0 && findingWithoutAnswers(
       "blocks",
       "Several columns are the same field, which can have one value: " +
         `${twice.join(", ")}. Leave out all but one.`,
     ),
-    bareWeight !== null && says(
+    bareWeight !== null && findingWithoutAnswers(
       "blocks",
       `Neither the column of the weight nor a value such as ${bareWeight} says ` +
         "whether these are grams or kilograms. Choose the unit.",
@@ -158,7 +173,7 @@ function flawFindings(
 function presetFindings({ header }: Table): Finding[] {
   const preset = presetOf(header);
   return preset
-    ? [says(
+    ? [findingWithoutAnswers(
       "good",
       `This is an export of ${preset.shop}; its columns are known.`,
     )]
@@ -169,7 +184,7 @@ function presetFindings({ header }: Table): Finding[] {
 const EXAMPLES = 3;
 
 /** Rows without a SKU, and what may be theirs. */
-function skuFindings(table: Table, mapping: Mapping): Finding[] {
+function skuFindings(table: Table, mapping: ColumnMapping): Finding[] {
   const column = mapping.targets.indexOf("sku");
   const proposals = skuProposals(table, mapping);
   const { size } = proposals;
@@ -202,17 +217,17 @@ function valueFindings(
   { path, html, unstocked }: RowProblems,
 ): Finding[] {
   return [
-    path !== null && says(
+    path !== null && findingWithoutAnswers(
       "warning",
       `An image such as ${path} is a path in your shop. Enter the address ` +
         "before it, beside its column below; or leave the column out.",
     ),
-    html > 0 && says(
+    html > 0 && findingWithoutAnswers(
       "note",
       `${plural(html, "description")} ${html === 1 ? "is" : "are"} HTML, and ` +
         "sent as text without its tags.",
     ),
-    unstocked > 0 && says(
+    unstocked > 0 && findingWithoutAnswers(
       "note",
       `${plural(unstocked, "row")} ${unstocked === 1 ? "has" : "have"} no ` +
         "quantity: products that exist keep what they have.",
@@ -221,19 +236,19 @@ function valueFindings(
 }
 
 /** How many values each column has, by the table. */
-const counted = new WeakMap<Table, readonly number[]>();
+const valueCountsOfTable = new WeakMap<Table, readonly number[]>();
 
 function valueCounts(table: Table): readonly number[] {
-  const known = counted.get(table) ??
+  const known = valueCountsOfTable.get(table) ??
     table.header.map((_, i) =>
       table.rows.reduce((all, row) => row[i] === "" ? all : all + 1, 0)
     );
-  counted.set(table, known);
+  valueCountsOfTable.set(table, known);
   return known;
 }
 
 /** The columns that are not sent, though they have values. */
-function leftOutFindings(table: Table, { targets }: Mapping): Finding[] {
+function leftOutFindings(table: Table, { targets }: ColumnMapping): Finding[] {
   const { header } = table;
   const values = valueCounts(table);
   const left = [...header.keys()]
@@ -251,17 +266,21 @@ function leftOutFindings(table: Table, { targets }: Mapping): Finding[] {
 }
 
 /** Columns that are left out because another one is the same field. */
-function rivalFindings(table: Table, { targets }: Mapping): Finding[] {
+function rivalFindings(table: Table, { targets }: ColumnMapping): Finding[] {
   const { header } = table;
   const values = valueCounts(table);
   const rivals = targetsByName(header).flatMap((target, column) => {
     const used = targets.indexOf(target || "sku");
     return target && targets[column] === "" && !isRepeatable(target) &&
         used >= 0 && values[column] > 0
-      ? [`${header[column]} (${header[used]} is the ${labelOf(target)})`]
+      ? [
+        `${header[column]} (${header[used]} is the ${
+          columnFieldLabel(target)
+        })`,
+      ]
       : [];
   });
-  return rivals.length === 0 ? [] : [says(
+  return rivals.length === 0 ? [] : [findingWithoutAnswers(
     "warning",
     `Left out, as another column is the same field: ${rivals.join(", ")}.`,
   )];
@@ -272,20 +291,20 @@ function damageFindings(
   { replaced, alike, rounded }: RowProblems,
 ): Finding[] {
   return [
-    replaced > 0 && says(
+    replaced > 0 && findingWithoutAnswers(
       "warning",
       `${plural(replaced, "compare-at price")} ${
         replaced === 1 ? "is" : "are"
       } not sent: beside a sale price, the price stands there instead.`,
     ),
-    alike !== null && says(
+    alike !== null && findingWithoutAnswers(
       "warning",
       `The SKUs “${alike[0]}” and “${
         alike[1]
       }” differ only in capital letters ` +
         "or spaces, or in what is not seen: they would be two products.",
     ),
-    rounded !== null && says(
+    rounded !== null && findingWithoutAnswers(
       "warning",
       `A spreadsheet program has rounded long numbers, as in ${rounded}: their ` +
         "last digits are not in this file. Drop the file that your shop " +

@@ -6,6 +6,7 @@ import { type Table } from "../read/csv.ts";
 import { count, listed, plural } from "../../lib/format.ts";
 import { targetByValues, valuesIn } from "../columns/guesses.ts";
 import {
+  type ColumnField,
   isNetRemark,
   isOfPrice,
   isOfUnsold,
@@ -13,62 +14,61 @@ import {
   isRecommended,
   isReserved,
   isState,
-  piecesOf,
-  type Target,
+  piecesPerPrice,
   targetByName,
   targetsByName,
   vatFlagOf,
 } from "../columns/headers.ts";
 import { namesIn, presetOf } from "../columns/presets.ts";
-import type { Chosen } from "../columns/mappings.ts";
+import type { ChosenColumns } from "../columns/mappings.ts";
 import {
+  ambiguityQuestion,
+  bothMeanings,
   HUNDREDTHS,
   isBareWeight,
-  meaningsOf,
+  type NumberFormat,
   partialGrams,
   priceUnitOf,
-  type Reading,
   WEIGHT_UNITS,
   weightUnitOf,
-  whichOf,
 } from "../../lib/numbers.ts";
-import { labelOf, withColumn } from "../columns/sheet.ts";
+import { columnFieldLabel, withColumnForField } from "../columns/sheet.ts";
 import {
-  answerIn,
   cellValues,
+  type ColumnMapping,
+  columnsOfOneField,
   isNumber,
   isPrice,
-  type Mapping,
-  rivalsIn,
   withTarget,
+  yesOrNo,
 } from "../columns/spreadsheet.ts";
 import { type RowProblems, saleColumnOf } from "./table_checks.ts";
 
 /** A question is identified by its text. Without answers it blocks the import. */
-export interface Question {
+export interface TableQuestion {
   text: string;
-  answers: readonly Answer[];
+  answers: readonly TableAnswer[];
 }
 
 /** Without an effect, it confirms what would be sent. */
-export interface Answer {
+export interface TableAnswer {
   label: string;
-  mapping?: Mapping;
+  mapping?: ColumnMapping;
   /** Makes the table with what is changed. */
   table?: () => Table;
   /** Columns that are left out. */
-  leave?: readonly number[];
+  columnsToLeaveOut?: readonly number[];
   /** Reads the file anew. */
-  again?: () => void;
+  readAgain?: () => void;
 }
 
 /** Questions about the columns as they are mapped. */
 export function questionsOf(
   table: Table,
-  mapping: Mapping,
+  mapping: ColumnMapping,
   problems: RowProblems,
-  remembered: Chosen,
-): Question[] {
+  remembered: ChosenColumns,
+): TableQuestion[] {
   // A spreadsheet program may have changed it since.
   if (mapping.isOwn) {
     return [...skuQuestions(problems), ...letterQuestions(problems)];
@@ -97,19 +97,19 @@ export function questionsOf(
   ];
 }
 
-function nameOf({ header }: Table, column: number): string {
+function columnName({ header }: Table, column: number): string {
   return header[column] || `column ${column + 1}`;
 }
 
 /** The unit of another file may not be that of this one. */
 function unitQuestions(
   table: Table,
-  mapping: Mapping,
-  remembered: Chosen["units"],
-): Question[] {
-  const { targets, readings } = mapping;
+  mapping: ColumnMapping,
+  remembered: ChosenColumns["units"],
+): TableQuestion[] {
+  const { targets, numberFormats } = mapping;
   return table.header.flatMap((name, column) => {
-    const { unit } = readings[column];
+    const { unit } = numberFormats[column];
     const isWeight = targets[column] === "weight";
     const named = isWeight ? weightUnitOf(name) : priceUnitOf(name);
     const isMeant = isWeight
@@ -122,33 +122,33 @@ function unitQuestions(
     const said = (one: string) =>
       isWeight ? one : one === HUNDREDTHS ? "cents" : "whole amounts";
     return [{
-      text: `The numbers of ${nameOf(table, column)} were ${said(unit)} ` +
+      text: `The numbers of ${columnName(table, column)} were ${said(unit)} ` +
         "in an earlier file. What are they in this one?",
       answers: units.map((one) => ({
         label: said(one),
-        mapping: withReading(mapping, column, { unit: one }),
+        mapping: withNumberFormat(mapping, column, { unit: one }),
       })),
     }];
   });
 }
 
-function withReading(
-  mapping: Mapping,
+function withNumberFormat(
+  mapping: ColumnMapping,
   column: number,
-  change: Partial<Reading>,
-): Mapping {
-  const { readings } = mapping;
-  const reading = { ...readings[column], ...change };
-  return { ...mapping, readings: readings.with(column, reading) };
+  change: Partial<NumberFormat>,
+): ColumnMapping {
+  const { numberFormats } = mapping;
+  const reading = { ...numberFormats[column], ...change };
+  return { ...mapping, numberFormats: numberFormats.with(column, reading) };
 }
 
 function thousandsQuestions(
   table: Table,
-  mapping: Mapping,
+  mapping: ColumnMapping,
   { thousands }: RowProblems,
-): Question[] {
+): TableQuestion[] {
   return [...thousands].map(([column, { ",": comma, ".": point }]) => {
-    const name = nameOf(table, column);
+    const name = columnName(table, column);
     if (comma !== undefined && point !== undefined) {
       return {
         text: `${name} has ${point} beside ${comma}, and either may be ` +
@@ -157,16 +157,16 @@ function thousandsQuestions(
       };
     }
     const number = (comma ?? point)!;
-    const both = meaningsOf(number, mapping.targets[column] === "quantity");
+    const both = bothMeanings(number, mapping.targets[column] === "quantity");
     const [large, small] = both;
     return {
-      text: `${name}: ${whichOf(number, both)}`,
+      text: `${name}: ${ambiguityQuestion(number, both)}`,
       answers: [
         { label: large, point: comma ? "." : "," } as const,
         { label: small, point: comma ? "," : "." } as const,
       ].map(({ label, point }) => ({
         label,
-        mapping: withReading(mapping, column, { point }),
+        mapping: withNumberFormat(mapping, column, { decimalSeparator: point }),
       })),
     };
   });
@@ -175,27 +175,27 @@ function thousandsQuestions(
 /** The service has weights in whole grams. */
 function partialQuestions(
   table: Table,
-  mapping: Mapping,
+  mapping: ColumnMapping,
   { partial, thousands }: RowProblems,
-): Question[] {
-  return [...partial].flatMap(([column, rows]): Question[] => {
+): TableQuestion[] {
+  return [...partial].flatMap(([column, rows]): TableQuestion[] => {
     // What the sign means is asked before.
     if (thousands.has(column)) return [];
     const text = table.rows[rows[0]][column];
-    const reading = mapping.readings[column];
+    const reading = mapping.numberFormats[column];
     const unit = /\d$/.test(text) ? ` ${reading.unit}` : "";
     return [{
-      text: `${nameOf(table, column)}: ${text}${unit} is ${
+      text: `${columnName(table, column)}: ${text}${unit} is ${
         partialGrams(text, reading)
       } g, and only whole grams are stored.`,
       answers: [
         {
           label: `Round ${count(rows.length)}`,
-          mapping: withReading(mapping, column, { rounds: true }),
+          mapping: withNumberFormat(mapping, column, { roundsToGrams: true }),
         },
         {
           label: `Leave ${count(rows.length)} out`,
-          table: () => withCell(table, rows, column, ""),
+          table: () => withCellInRows(table, rows, column, ""),
         },
       ],
     }];
@@ -220,11 +220,11 @@ function isKnownRate(text: string): boolean {
 }
 
 /** No country has a rate of 1 or 2 %; programs number theirs so. */
-function taxQuestions(table: Table, mapping: Mapping): Question[] {
+function taxQuestions(table: Table, mapping: ColumnMapping): TableQuestion[] {
   const column = mapping.targets.indexOf("vat_rate");
   if (column < 0) return [];
   const rates = valuesIn(table.rows, column).toSorted();
-  const name = nameOf(table, column);
+  const name = columnName(table, column);
   if (rates.length > RATES) {
     return [{
       text: `${name} has ${rates.length} different values, such as ${
@@ -232,7 +232,7 @@ function taxQuestions(table: Table, mapping: Mapping): Question[] {
       }: is that the VAT rate in percent, or an amount?`,
       answers: [
         { label: "Percent" },
-        { label: "Amounts: leave them out", leave: [column] },
+        { label: "Amounts: leave them out", columnsToLeaveOut: [column] },
       ],
     }];
   }
@@ -243,7 +243,7 @@ function taxQuestions(table: Table, mapping: Mapping): Question[] {
         "that the VAT rate in percent, or an amount?",
       answers: [
         { label: "Percent" },
-        { label: "Amounts: leave them out", leave: [column] },
+        { label: "Amounts: leave them out", columnsToLeaveOut: [column] },
       ],
     }];
   }
@@ -254,12 +254,12 @@ function taxQuestions(table: Table, mapping: Mapping): Question[] {
       "rate in percent, or the number of a tax class?",
     answers: [
       { label: "Percent" },
-      { label: "Tax classes: leave them out", leave: [column] },
+      { label: "Tax classes: leave them out", columnsToLeaveOut: [column] },
     ],
   }];
 }
 
-function skuQuestions({ damaged }: RowProblems): Question[] {
+function skuQuestions({ damaged }: RowProblems): TableQuestion[] {
   return damaged.length === 0 ? [] : [{
     text:
       `${plural(damaged.length, "article number")} such as ${
@@ -270,7 +270,7 @@ function skuQuestions({ damaged }: RowProblems): Question[] {
   }];
 }
 
-function letterQuestions({ garbled }: RowProblems): Question[] {
+function letterQuestions({ garbled }: RowProblems): TableQuestion[] {
   return garbled === null ? [] : [{
     text:
       `The letters of a text such as “${garbled.slice(0, 60)}” seem to be ` +
@@ -281,9 +281,9 @@ function letterQuestions({ garbled }: RowProblems): Question[] {
 
 function saleQuestions(
   table: Table,
-  { targets }: Mapping,
+  { targets }: ColumnMapping,
   { timedSales, unpricedSales }: RowProblems,
-): Question[] {
+): TableQuestion[] {
   const column = saleColumnOf(table.header, targets);
   const without = (rows: readonly number[]): Table => {
     const left = new Set(rows);
@@ -322,16 +322,16 @@ function saleQuestions(
 /** Nobody sells at what a maker recommends, or at any other amount of money. */
 function recommendedQuestions(
   table: Table,
-  { targets }: Mapping,
-  remembered: Chosen,
-): Question[] {
+  { targets }: ColumnMapping,
+  remembered: ChosenColumns,
+): TableQuestion[] {
   const column = targets.indexOf("price");
   const name = table.header[column];
   const isGuessed = column >= 0 && !Object.hasOwn(remembered.targets, name) &&
     targetsByName(table.header)[column] === null &&
     targetByValues(name, valuesIn(table.rows, column)) === "price";
   // A usual price is the price, unless another one stands there.
-  const isInstead = column >= 0 && besideOf(name) !== "" &&
+  const isInstead = column >= 0 && withoutQualifiers(name) !== "" &&
     presetOf(table.header) === undefined &&
     table.header.some((other, i) =>
       targets[i] === "" && targetByName(other) === null &&
@@ -340,10 +340,12 @@ function recommendedQuestions(
     );
   const isAsked = isRecommended(name ?? "") || isGuessed || isInstead;
   return column < 0 || !isAsked ? [] : [{
-    text: `${nameOf(table, column)} would be the price, as no other column is.`,
+    text: `${
+      columnName(table, column)
+    } would be the price, as no other column is.`,
     answers: [
       { label: "It is the price" },
-      { label: "Leave it out", leave: [column] },
+      { label: "Leave it out", columnsToLeaveOut: [column] },
     ],
   }];
 }
@@ -351,11 +353,11 @@ function recommendedQuestions(
 /** Which of several columns holds a field. */
 function rivalQuestions(
   table: Table,
-  mapping: Mapping,
-  { targets: remembered }: Chosen,
-): Question[] {
+  mapping: ColumnMapping,
+  { targets: remembered }: ChosenColumns,
+): TableQuestion[] {
   const { header, rows } = table;
-  return rivalsIn(table).flatMap(([target, columns]) => {
+  return columnsOfOneField(table).flatMap(([target, columns]) => {
     const used = mapping.targets.indexOf(target);
     const others = columns.filter((i) =>
       i !== used && mapping.targets[i] === ""
@@ -367,10 +369,10 @@ function rivalQuestions(
     if (!columns.includes(used) || different === undefined || isKnown) {
       return [];
     }
-    const names = columns.map((i) => nameOf(table, i));
+    const names = columns.map((i) => columnName(table, i));
     return [{
       text: `${names.slice(0, -1).join(", ")} and ${names.at(-1)} may each ` +
-        `be the ${labelOf(target)}. Which one is it?`,
+        `be the ${columnFieldLabel(target)}. Which one is it?`,
       answers: columns.map((column, i) => ({
         label: `${names[i]}: ${different[column] || "–"}`,
         mapping: withTarget(
@@ -379,7 +381,7 @@ function rivalQuestions(
             ...mapping,
             targets: mapping.targets.with(
               used,
-              column === used ? target : besideOf(header[used]),
+              column === used ? target : withoutQualifiers(header[used]),
             ),
           },
           column,
@@ -391,7 +393,7 @@ function rivalQuestions(
 }
 
 /** What a column is that alone would be the price. */
-function besideOf(name: string): Target {
+function withoutQualifiers(name: string): ColumnField {
   const target = targetByName(name);
   return target !== "price" && target !== null && isPrice(target) ? target : "";
 }
@@ -399,21 +401,21 @@ function besideOf(name: string): Target {
 /** Its values alone say that a column is the currency. */
 function currencyQuestions(
   table: Table,
-  { targets }: Mapping,
-  { targets: remembered }: Chosen,
-): Question[] {
+  { targets }: ColumnMapping,
+  { targets: remembered }: ChosenColumns,
+): TableQuestion[] {
   const { header, rows } = table;
   const column = targets.indexOf("currency");
   const isGuessed = column >= 0 &&
     targetsByName(header)[column] !== "currency" &&
     !Object.hasOwn(remembered, header[column]);
   return !isGuessed ? [] : [{
-    text: `${nameOf(table, column)} is ${
+    text: `${columnName(table, column)} is ${
       valuesIn(rows, column, 3).join(", ")
     }. Is that the currency of the prices?`,
     answers: [
       { label: "Yes" },
-      { label: "No: leave it out", leave: [column] },
+      { label: "No: leave it out", columnsToLeaveOut: [column] },
     ],
   }];
 }
@@ -424,9 +426,9 @@ const HIGHEST_CODE = 9;
 /** Few small numbers may be pieces, or codes that a program has for a state. */
 function codeQuestions(
   table: Table,
-  { targets }: Mapping,
-  { targets: remembered }: Chosen,
-): Question[] {
+  { targets }: ColumnMapping,
+  { targets: remembered }: ChosenColumns,
+): TableQuestion[] {
   const { header, rows } = table;
   const column = targets.indexOf("quantity");
   const values = column < 0 ? [] : valuesIn(rows, column);
@@ -436,39 +438,48 @@ function codeQuestions(
     !Object.hasOwn(remembered, header[column]) &&
     values.every((value) => Number(value) <= HIGHEST_CODE);
   return !isAsked ? [] : [{
-    text: `${nameOf(table, column)} is ${
+    text: `${columnName(table, column)} is ${
       values.toSorted().slice(0, 3).join(", ")
     }: are these numbers of pieces, or codes?`,
     answers: [
       { label: "Pieces" },
-      { label: "Codes: leave them out", leave: [column] },
+      { label: "Codes: leave them out", columnsToLeaveOut: [column] },
     ],
   }];
 }
 
 /** Formats of bookkeepers show a dash for 0; here it clears the quantity. */
-function dashQuestions(table: Table, { targets }: Mapping): Question[] {
+function dashQuestions(
+  table: Table,
+  { targets }: ColumnMapping,
+): TableQuestion[] {
   const column = targets.indexOf("quantity");
   const { rows } = table;
   const found = column < 0
     ? []
     : [...rows.keys()].filter((row) => /^[-–—]$/.test(rows[row][column]));
   return found.length === 0 ? [] : [{
-    text: `${nameOf(table, column)} is ${rows[found[0]][column]} in ${
+    text: `${columnName(table, column)} is ${rows[found[0]][column]} in ${
       plural(found.length, "row")
     }. Does it mean 0?`,
     answers: [
-      { label: "Yes: 0", table: () => withCell(table, found, column, "0") },
+      {
+        label: "Yes: 0",
+        table: () => withCellInRows(table, found, column, "0"),
+      },
       {
         label: "No: the stock is not counted",
-        table: () => withCell(table, found, column, "-"),
+        table: () => withCellInRows(table, found, column, "-"),
       },
     ],
   }];
 }
 
 /** A row that is a remark may say that all prices are without VAT. */
-function netQuestions(table: Table, { targets }: Mapping): Question[] {
+function netQuestions(
+  table: Table,
+  { targets }: ColumnMapping,
+): TableQuestion[] {
   const { rows } = table;
   const prices = [...targets.keys()].filter((i) => isPrice(targets[i]));
   const isEmpty = (cell: string) => cell === "";
@@ -486,7 +497,11 @@ function netQuestions(table: Table, { targets }: Mapping): Question[] {
     }”. Are the prices with VAT?`,
     answers: [
       { label: "Yes", table: without },
-      { label: "No: leave the prices out", leave: prices, table: without },
+      {
+        label: "No: leave the prices out",
+        columnsToLeaveOut: prices,
+        table: without,
+      },
     ],
   }];
 }
@@ -495,7 +510,10 @@ function netQuestions(table: Table, { targets }: Mapping): Question[] {
 const STATES = 6;
 
 /** Columns may say of rows that they are not for sale. */
-function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
+function unsoldQuestions(
+  table: Table,
+  mapping: ColumnMapping,
+): TableQuestion[] {
   const { header, rows } = table;
   const { targets, values } = mapping;
   const status = targets.indexOf("status");
@@ -503,16 +521,16 @@ function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
   const names = namesIn(header);
   const stateOf = (row: readonly string[]) =>
     status < 0 ? "" : cellValues("status", row[status], mapping, status, "")[0];
-  return [...header.keys()].flatMap((column): Question[] => {
+  return [...header.keys()].flatMap((column): TableQuestion[] => {
     if (targets[column] !== "" && column !== status) return [];
     const isNamed = isOfUnsold(names[column]);
     if (column === status && !isNamed) return [];
     const few = valuesIn(rows, column, STATES + 1);
     const isUnsold = isNamed
       ? (cell: string) =>
-        cell !== "" && answerIn(cell) !== false && !/^0[-0:. ]*$/.test(cell)
+        cell !== "" && yesOrNo(cell) !== false && !/^0[-0:. ]*$/.test(cell)
       : isState(names[column])
-      ? (cell: string) => answerIn(cell) === false
+      ? (cell: string) => yesOrNo(cell) === false
       : few.length <= STATES && few.some(isOfUnsold)
       ? isOfUnsold
       : null;
@@ -526,21 +544,24 @@ function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
     const isSaid = column === status;
     const paused = () => {
       const at = status < 0
-        ? withColumn({ name: "", table, mapping, book: null }, "status").table
+        ? withColumnForField({ name: "", table, mapping, book: null }, "status")
+          .table
         : table;
       // Such a column says of all other rows that they are for sale.
-      const stated = isSaid ? withCell(at, [...rows.keys()], to, "active") : at;
-      return withCell(stated, found, to, "paused");
+      const stated = isSaid
+        ? withCellInRows(at, [...rows.keys()], to, "active")
+        : at;
+      return withCellInRows(stated, found, to, "paused");
     };
     return [{
-      text: `${nameOf(table, column)} is ${rows[found[0]][column]} in ${
+      text: `${columnName(table, column)} is ${rows[found[0]][column]} in ${
         plural(found.length, "row")
       }. Is that for sale?`,
       answers: [
         {
           label: `No: pause ${count(found.length)}`,
           mapping: status < 0
-            ? withColumn(
+            ? withColumnForField(
               { name: "", table: { ...table, rows: [] }, mapping, book: null },
               "status",
             ).mapping
@@ -548,7 +569,7 @@ function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
           table: paused,
         },
         isSaid
-          ? { label: "Leave the column out", leave: [column] }
+          ? { label: "Leave the column out", columnsToLeaveOut: [column] }
           : { label: "Yes" },
       ],
     }];
@@ -556,9 +577,12 @@ function unsoldQuestions(table: Table, mapping: Mapping): Question[] {
 }
 
 /** An empty cell leaves a product for sale; marks alone say that it is not. */
-function unmarkedQuestions(table: Table, { targets }: Mapping): Question[] {
+function unmarkedQuestions(
+  table: Table,
+  { targets }: ColumnMapping,
+): TableQuestion[] {
   const [status, title] = ["status", "title"]
-    .map((name) => targets.indexOf(name as Target));
+    .map((name) => targets.indexOf(name as ColumnField));
   if (status < 0) return [];
   const { rows } = table;
   const empty = [...rows.keys()].filter((row) =>
@@ -566,15 +590,15 @@ function unmarkedQuestions(table: Table, { targets }: Mapping): Question[] {
   );
   const marks = valuesIn(rows, status);
   const isAsked = empty.length > 0 && marks.length > 0 &&
-    marks.every((mark) => answerIn(mark) === true);
+    marks.every((mark) => yesOrNo(mark) === true);
   return !isAsked ? [] : [{
-    text: `${nameOf(table, status)} is ${marks[0]} in some rows, and empty in ${
-      count(empty.length)
-    }. Are those for sale?`,
+    text: `${columnName(table, status)} is ${
+      marks[0]
+    } in some rows, and empty in ${count(empty.length)}. Are those for sale?`,
     answers: [
       {
         label: `No: pause ${count(empty.length)}`,
-        table: () => withCell(table, empty, status, "paused"),
+        table: () => withCellInRows(table, empty, status, "paused"),
       },
       { label: "Yes" },
     ],
@@ -582,7 +606,7 @@ function unmarkedQuestions(table: Table, { targets }: Mapping): Question[] {
 }
 
 /** Where one of both cells was changed, the other is wrong. */
-function stockQuestions(table: Table, mapping: Mapping): Question[] {
+function stockQuestions(table: Table, mapping: ColumnMapping): TableQuestion[] {
   const { rows } = table;
   const quantity = mapping.targets.indexOf("quantity");
   const availability = mapping.targets.indexOf("availability");
@@ -596,20 +620,20 @@ function stockQuestions(table: Table, mapping: Mapping): Question[] {
     is(row, quantity, "0") && is(row, availability, "in_stock")
   );
   return found.length === 0 ? [] : [{
-    text: `${nameOf(table, availability)} is ${
+    text: `${columnName(table, availability)} is ${
       rows[found[0]][availability]
     } in ${plural(found.length, "row")} with the quantity 0. In stock?`,
     answers: [
       {
         label: `No: ${count(found.length)} out of stock`,
-        table: () => withCell(table, found, availability, "out_of_stock"),
+        table: () => withCellInRows(table, found, availability, "out_of_stock"),
       },
       { label: "Yes" },
     ],
   }];
 }
 
-function withCell(
+function withCellInRows(
   table: Table,
   rows: readonly number[],
   column: number,
@@ -625,20 +649,23 @@ function withCell(
 }
 
 /** Prices for many pieces, or without VAT, as another column says. */
-function priceQuestions(table: Table, { targets }: Mapping): Question[] {
+function priceQuestions(
+  table: Table,
+  { targets }: ColumnMapping,
+): TableQuestion[] {
   const { header, rows } = table;
   const prices = [...header.keys()].filter((i) => isPrice(targets[i]));
   if (prices.length === 0) return [];
-  return [...header.keys()].flatMap((column): Question[] => {
+  return [...header.keys()].flatMap((column): TableQuestion[] => {
     if (targets[column] !== "") return [];
     const name = header[column];
     const flag = vatFlagOf(name);
     const isFlag = flag !== null &&
-      valuesIn(rows, column).every((value) => answerIn(value) !== null);
+      valuesIn(rows, column).every((value) => yesOrNo(value) !== null);
     const isMeant = isPriceUnit(name)
       ? (cell: string) => piecesIn(cell) > 1
       : isFlag
-      ? (cell: string) => answerIn(cell) === (flag === "net")
+      ? (cell: string) => yesOrNo(cell) === (flag === "net")
       : () => false;
     const found = [...rows.keys()].filter((row) =>
       isMeant(rows[row][column]) && prices.some((i) => rows[row][i] !== "")
@@ -653,7 +680,7 @@ function priceQuestions(table: Table, { targets }: Mapping): Question[] {
         {
           label: `No: leave ${plural(found.length, "price")} out`,
           table: () =>
-            prices.reduce((all, i) => withCell(all, found, i, ""), table),
+            prices.reduce((all, i) => withCellInRows(all, found, i, ""), table),
         },
       ],
     }];
@@ -669,29 +696,36 @@ function piecesIn(text: string): number {
 }
 
 /** The name of a column may say that its prices are for many pieces. */
-function packQuestions(table: Table, mapping: Mapping): Question[] {
-  return [...table.header.keys()].flatMap((column): Question[] => {
+function packQuestions(table: Table, mapping: ColumnMapping): TableQuestion[] {
+  return [...table.header.keys()].flatMap((column): TableQuestion[] => {
     const { [column]: target } = mapping.targets;
-    const pieces = isPrice(target) ? piecesOf(table.header[column]) : 1;
+    const pieces = isPrice(target) ? piecesPerPrice(table.header[column]) : 1;
     if (pieces === 1) return [];
     return [{
-      text: `${nameOf(table, column)}: is that the price of one piece, or of ` +
+      text:
+        `${columnName(table, column)}: is that the price of one piece, or of ` +
         `${pieces}?`,
       answers: [
         { label: "Of one" },
         pieces === 100
           ? {
             label: "Of 100: divide it",
-            mapping: withReading(mapping, column, { unit: HUNDREDTHS }),
+            mapping: withNumberFormat(mapping, column, { unit: HUNDREDTHS }),
           }
-          : { label: `Of ${pieces}: leave it out`, leave: [column] },
+          : {
+            label: `Of ${pieces}: leave it out`,
+            columnsToLeaveOut: [column],
+          },
       ],
     }];
   });
 }
 
 /** Several SKUs of variants in one cell are no SKU. */
-function listQuestions(table: Table, { targets }: Mapping): Question[] {
+function listQuestions(
+  table: Table,
+  { targets }: ColumnMapping,
+): TableQuestion[] {
   const sku = targets.indexOf("sku");
   if (sku < 0) return [];
   const { rows } = table;
@@ -703,7 +737,7 @@ function listQuestions(table: Table, { targets }: Mapping): Question[] {
   }];
 }
 
-function sumQuestions(table: Table, { sums }: RowProblems): Question[] {
+function sumQuestions(table: Table, { sums }: RowProblems): TableQuestion[] {
   return sums.length === 0 ? [] : [{
     text: `A sum, not a product, may be in ${
       listed("row", sums.map((row) => table.numbers[row]))

@@ -2,28 +2,32 @@
 import { SCALAR_NAMES, SCALAR_RULES } from "../../../catalogue/fields.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
 import type { Table } from "../read/csv.ts";
-import type { Work } from "../../lib/slices.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
 import { isImagePath, valuesIn } from "../columns/guesses.ts";
 import {
+  type ColumnField,
   isOfPrices,
   isOfSum,
   isSalePrice,
-  type Target,
   TARGETS,
 } from "../columns/headers.ts";
 import { isHtml } from "../../lib/html.ts";
 import {
-  type Doubtful,
-  doubtfulIn,
+  type AmbiguousNumber,
+  ambiguousNumberIn,
+  type DecimalSeparator,
   isBareWeight,
+  type NumberFormat,
   partialGrams,
-  type Point,
-  type Reading,
 } from "../../lib/numbers.ts";
-import { isPrice, isRepeatable, type Mapping } from "../columns/spreadsheet.ts";
+import {
+  type ColumnMapping,
+  isPrice,
+  isRepeatable,
+} from "../columns/spreadsheet.ts";
 
 /** Labels of the fields that several columns hold, though only one may. */
-export function repeated({ targets }: Mapping): string[] {
+export function repeated({ targets }: ColumnMapping): string[] {
   return TARGETS.filter(({ target }) =>
     !isRepeatable(target) &&
     targets.filter((one) => one === target).length > 1
@@ -31,8 +35,8 @@ export function repeated({ targets }: Mapping): string[] {
 }
 
 /** Fields that a new product needs and no column holds. */
-export function missing({ targets, values }: Mapping): string[] {
-  const has = (target: Target) =>
+export function missing({ targets, values }: ColumnMapping): string[] {
+  const has = (target: ColumnField) =>
     targets.includes(target) || (values[target] ?? "") !== "";
   return [
     ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].required && !has(name))
@@ -54,7 +58,10 @@ export interface RowProblems {
    * By column, examples of numbers whose sign may be of thousands or of decimals,
    * as in `1.299`, by that sign.
    */
-  thousands: ReadonlyMap<number, Readonly<Partial<Record<Point, string>>>>;
+  thousands: ReadonlyMap<
+    number,
+    Readonly<Partial<Record<DecimalSeparator, string>>>
+  >;
   /** By column, rows with weights that have parts of a gram, as indices. */
   partial: ReadonlyMap<number, readonly number[]>;
   /** An example of a weight without a unit, where its column has none. */
@@ -78,7 +85,7 @@ export interface RowProblems {
   replaced: number;
 }
 
-const TEXTS: readonly Target[] = [
+const TEXTS: readonly ColumnField[] = [
   "title",
   "description",
   "brand",
@@ -94,8 +101,8 @@ const STEP = 1_000;
 /** Looks at all rows. */
 export function* checkRows(
   { header, rows }: Table,
-  { targets, readings, isOwn }: Mapping,
-): Work<RowProblems> {
+  { targets, numberFormats, isOwn }: ColumnMapping,
+): SlicedWork<RowProblems> {
   const isRounded = firstIn(
     targets.map((target) => target === "gtin"),
     (value) => /^\d[.,]\d+E\+\d+$/i.test(value),
@@ -105,11 +112,15 @@ export function* checkRows(
     isAsSpreadsheetsWrite,
   );
   const isBare = firstIn(
-    targets.map((target, i) => target === "weight" && readings[i].unit === ""),
+    targets.map((target, i) =>
+      target === "weight" && numberFormats[i].unit === ""
+    ),
     isBareWeight,
   );
   const isPath = firstIn(
-    targets.map((target, i) => target === "images" && readings[i].unit === ""),
+    targets.map((target, i) =>
+      target === "images" && numberFormats[i].unit === ""
+    ),
     (value) => isImagePath(/^[\w/.-]+/.exec(value)?.[0] ?? ""),
   );
   const isGarbled = firstIn(
@@ -126,7 +137,7 @@ export function* checkRows(
     "compare_at_price",
     "description",
     "quantity",
-  ].map((name) => targets.indexOf(name as Target));
+  ].map((name) => targets.indexOf(name as ColumnField));
   const sale = saleColumnOf(header, targets);
   const dates = sale < 0 ? [] : saleDatesIn(header, rows, targets);
   const alikeTo = alikeSkus();
@@ -134,7 +145,10 @@ export function* checkRows(
   const sums: number[] = [];
   const timedSales: number[] = [];
   const unpricedSales: number[] = [];
-  const thousands = new Map<number, Partial<Record<Point, string>>>();
+  const thousands = new Map<
+    number,
+    Partial<Record<DecimalSeparator, string>>
+  >();
   const partial = new Map<number, number[]>();
   const weights = [...targets.keys()].filter((i) => targets[i] === "weight");
   const found: RowProblems = {
@@ -162,13 +176,13 @@ export function* checkRows(
     if (changed !== null) damaged.push(changed);
     if (isSum(row) !== null) sums.push(i);
     for (const [column, target] of targets.entries()) {
-      const doubtful = doubtfulCell(row[column], target, readings[column]);
+      const doubtful = doubtfulCell(row[column], target, numberFormats[column]);
       if (doubtful === null) continue;
-      const { sign, number } = doubtful;
-      thousands.set(column, { [sign]: number, ...thousands.get(column) });
+      const { separator, number } = doubtful;
+      thousands.set(column, { [separator]: number, ...thousands.get(column) });
     }
     for (const column of weights) {
-      if (partialGrams(row[column], readings[column]) === null) continue;
+      if (partialGrams(row[column], numberFormats[column]) === null) continue;
       const rows = partial.get(column) ?? [];
       partial.set(column, rows);
       rows.push(i);
@@ -191,7 +205,7 @@ export function* checkRows(
 /** The column of sale prices, also where it is that of the price; -1: none. */
 export function saleColumnOf(
   header: readonly string[],
-  targets: readonly Target[],
+  targets: readonly ColumnField[],
 ): number {
   const sale = targets.indexOf("sale_price");
   return sale >= 0
@@ -219,7 +233,7 @@ function isDate(text: string): boolean {
 function saleDatesIn(
   header: readonly string[],
   rows: Table["rows"],
-  targets: readonly Target[],
+  targets: readonly ColumnField[],
 ): number[] {
   return [...header.keys()].filter((column) => {
     const isLeft = targets[column] === "";
@@ -240,14 +254,16 @@ const IN_GRAMS = /\d\s*g(?:r|ramm?e?s?)?$/i;
 /** A number whose sign may be of thousands, or of decimals; else null. */
 function doubtfulCell(
   text: string,
-  target: Target,
-  { point, unit }: Reading,
-): Doubtful | null {
+  target: ColumnField,
+  { decimalSeparator, unit }: NumberFormat,
+): AmbiguousNumber | null {
   const isMeant = isPrice(target) || target === "quantity" ||
     target === "weight" &&
-      (unit === "g" || IN_GRAMS.test(text) || point === "");
-  const found = isMeant ? doubtfulIn(text) : null;
-  return point === "" || point === found?.sign ? found : null;
+      (unit === "g" || IN_GRAMS.test(text) || decimalSeparator === "");
+  const found = isMeant ? ambiguousNumberIn(text) : null;
+  return decimalSeparator === "" || decimalSeparator === found?.separator
+    ? found
+    : null;
 }
 
 /** A SKU as a person reads it: without case and invisible characters. */

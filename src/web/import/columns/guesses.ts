@@ -1,7 +1,12 @@
 /** What a column holds by its values, where its name says nothing. */
 import { IMAGE_TYPES } from "../../../images/image_types.ts";
 import { readGtin } from "../../../lib/values.ts";
-import { isNet, isOfCarton, isOfOtherPicture, type Target } from "./headers.ts";
+import {
+  type ColumnField,
+  isNet,
+  isOfCarton,
+  isOfOtherPicture,
+} from "./headers.ts";
 import { currencyIn, decimalOf } from "../../lib/numbers.ts";
 
 /** Values of a column that are looked at. */
@@ -41,7 +46,7 @@ function valuesOfColumn(rows: Rows, column: number, most: number): string[] {
 export function targetByValues(
   header: string,
   values: readonly string[],
-): Target | null {
+): ColumnField | null {
   if (values.length === 0) return null;
   const all = (test: (value: string) => boolean) => values.every(test);
   if (values.length >= ENOUGH && !isOfCarton(header) && all(isGtin)) {

@@ -14,11 +14,11 @@ import {
 import { readCurrency } from "../../../lib/values.ts";
 import {
   currencyIn,
+  lowerCaseWords,
   priceUnitOf,
   weightUnitOf,
-  wordsIn,
 } from "../../lib/numbers.ts";
-import { labelOf } from "../../lib/words.ts";
+import { fieldLabel } from "../../lib/words.ts";
 import { isOwnTable } from "./own_table.ts";
 import { namesIn, presetOf } from "./presets.ts";
 
@@ -28,7 +28,7 @@ import { namesIn, presetOf } from "./presets.ts";
  * the column of the price is what the product cost before), or nothing that is
  * sent.
  */
-export type Target =
+export type ColumnField =
   | ScalarField
   | ListField
   | "currency"
@@ -37,7 +37,7 @@ export type Target =
   | "";
 
 /** The targets to choose from. Each column of attributes is one attribute. */
-export const TARGETS: readonly { target: Target; label: string }[] = [
+export const TARGETS: readonly { target: ColumnField; label: string }[] = [
   { target: "", label: "– leave out –" },
   ...SCALAR_NAMES.map((target) => ({
     target,
@@ -46,12 +46,12 @@ export const TARGETS: readonly { target: Target; label: string }[] = [
   { target: "currency", label: "Currency" },
   { target: "sale_price", label: "Sale price (Price is then the former one)" },
   ...LIST_NAMES.filter((name) => name !== "attributes")
-    .map((target) => ({ target, label: labelOf(target) })),
+    .map((target) => ({ target, label: fieldLabel(target) })),
   { target: "attribute", label: "Attribute of that name" },
 ];
 
 /** Names of columns, in lower case and without accents; each stands once. */
-const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
+const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   sku:
     "sku, item sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku, custom label, seller sku, verkaufer sku, product code sku, codice, codice articolo, codice prodotto, cod articolo, kod, kod zbozi, katalogove cislo, varenummer, varenr, vare nr, cikkszam, termekkod, cikk kod, urun kodu, stok kodu",
   title:
@@ -99,8 +99,10 @@ const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
     "id, tags, cost, cost per item, cost price, purchase price, einkaufspreis, ek, ek preis, inkopspris, prix d achat, precio de coste, precio de compra, cena zakupu, inkoopprijs, problems",
 };
 
-const BY_NAME: ReadonlyMap<string, Target> = new Map(
-  (Object.entries(NAMES) as [Target, string][]).flatMap(([target, names]) =>
+const BY_NAME: ReadonlyMap<string, ColumnField> = new Map(
+  (Object.entries(NAMES) as [ColumnField, string][]).flatMap((
+    [target, names],
+  ) =>
     names.split(", ").filter(Boolean).map((name) => [squeezed(name), target])
   ),
 );
@@ -111,13 +113,15 @@ const CATEGORIES_ALONE =
     .split(", ").map(squeezed);
 
 /** What the columns hold by their names; null where a name says nothing. */
-export function targetsByName(header: readonly string[]): (Target | null)[] {
+export function targetsByName(
+  header: readonly string[],
+): (ColumnField | null)[] {
   const { targets = {} } = presetOf(header) ?? {};
   const found = namesIn(header).map((name) =>
     Object.hasOwn(targets, name) ? targets[name] : targetByName(name)
   );
   // Alone, either of them is the price.
-  const has = (target: Target) => found.includes(target);
+  const has = (target: ColumnField) => found.includes(target);
   for (const other of ["compare_at_price", "sale_price"] as const) {
     if (!has("price") && has(other)) found[found.indexOf(other)] = "price";
   }
@@ -129,7 +133,7 @@ export function targetsByName(header: readonly string[]): (Target | null)[] {
 }
 
 /** What a column holds by its name, whatever stands beside it. */
-export function targetByName(name: string): Target | null {
+export function targetByName(name: string): ColumnField | null {
   if (/^attribute(?::|[. ]\s*\D)/i.test(name)) return "attribute";
   if (/\bvalue(\(s\))?$/i.test(name) && /\d/.test(name)) return "attribute";
   const label = TARGETS.find(({ label }) => label === name);
@@ -144,7 +148,7 @@ export function targetByName(name: string): Target | null {
 }
 
 /** Whether a product has one value of it at most. */
-function isOne(target: Target): boolean {
+function isOne(target: ColumnField): boolean {
   return target !== "" && !(LIST_NAMES as readonly string[]).includes(target);
 }
 
@@ -171,7 +175,7 @@ const REMARKS =
  */
 function withoutRemark(name: string): string {
   const [plain, remark = ""] = name.split("(");
-  const isRemark = wordsIn(remark)
+  const isRemark = lowerCaseWords(remark)
     .every((word) => REMARKS.includes(word) || /^\d+$/.test(word));
   const other = BY_NAME.get(squeezed(remark));
   const isSame = other !== undefined && other === BY_NAME.get(squeezed(plain));
@@ -179,7 +183,7 @@ function withoutRemark(name: string): string {
 }
 
 /** Whether a unit in a name is one of what it holds: no price is in kilograms. */
-function isOfUnit(name: string, target: Target): boolean {
+function isOfUnit(name: string, target: ColumnField): boolean {
   if (target === "weight") return true;
   if (weightUnitOf(name) !== "") return false;
   const isOfMoney = ["price", "compare_at_price", "sale_price", "currency", ""]
@@ -191,7 +195,7 @@ const LANGUAGES = "de en fr es it nl pl sv da".split(" ");
 
 /** Whether a name says in which language the texts are, as `Name (en)`. */
 export function isOfLanguage(name: string): boolean {
-  const words = wordsIn(name);
+  const words = lowerCaseWords(name);
   return words.length > 1 && LANGUAGES.includes(words.at(-1)!);
 }
 
@@ -204,12 +208,12 @@ const OTHER_PRICE =
 
 /** Whether a name is that of some price. */
 export function isOfPrice(name: string): boolean {
-  return wordsIn(name).some((word) => PRICE.test(squeezed(word)));
+  return lowerCaseWords(name).some((word) => PRICE.test(squeezed(word)));
 }
 
 /** Whether a name may be that of the price, though it is not known. */
 export function mayBePrice(name: string): boolean {
-  const words = wordsIn(name).map(squeezed);
+  const words = lowerCaseWords(name).map(squeezed);
   return isOfPrice(name) && !words.some((word) => OTHER_PRICE.test(word)) &&
     !isNet(name) &&
     !isRecommended(name) && !isOfSale(name);
@@ -223,7 +227,7 @@ const OTHER_STOCK =
 
 /** Whether a name may be that of the quantity, though it is not known. */
 export function mayBeStock(name: string): boolean {
-  const words = wordsIn(name).map(squeezed);
+  const words = lowerCaseWords(name).map(squeezed);
   return words.some((word) => STOCK.test(word)) &&
     !words.some((word) => OTHER_STOCK.test(word));
 }
@@ -235,7 +239,7 @@ export function isReserved(name: string): boolean {
 
 /** Whether a name is that of what a carton of several pieces has. */
 export function isOfCarton(name: string): boolean {
-  return wordsIn(name).map(squeezed).some((word) =>
+  return lowerCaseWords(name).map(squeezed).some((word) =>
     /karton|carton|case$|^pack|^ve$|verpackung|palette|pallet|doos|master|outer|innerpack|opakow|kolli|caja|colis/
       .test(word)
   );
@@ -251,7 +255,7 @@ export function isOfOtherPicture(name: string): boolean {
  * How well a name fits a field of which it is another name: a brand is rather
  * `Marke` than `Hersteller`. Names in the other columns fit equally.
  */
-export function rankOf(target: Target, name: string): number {
+export function rankOf(target: ColumnField, name: string): number {
   return target === "brand" && OF_MAKERS.test(squeezed(name)) ? 1 : 0;
 }
 
@@ -301,7 +305,7 @@ const UNSOLD =
 
 /** Whether a name or a value says that something is not for sale. */
 export function isOfUnsold(text: string): boolean {
-  return wordsIn(text).some((word) => UNSOLD.includes(squeezed(word)));
+  return lowerCaseWords(text).some((word) => UNSOLD.includes(squeezed(word)));
 }
 
 /** Words of rows that add up others, without accents. */
@@ -311,7 +315,7 @@ const SUMS =
 
 /** Whether a text says nothing but that its row adds up others. */
 export function isOfSum(text: string): boolean {
-  const words = wordsIn(text);
+  const words = lowerCaseWords(text);
   return words.length > 0 &&
     words.every((word) => SUMS.includes(squeezed(word)));
 }
@@ -328,7 +332,7 @@ export function isPriceUnit(name: string): boolean {
 /** Whether a column may say that prices are without VAT; null: it does not. */
 export function vatFlagOf(name: string): "gross" | "net" | null {
   if (isNet(name)) return "net";
-  const words = wordsIn(name);
+  const words = lowerCaseWords(name);
   const isGross = words.some((word) => TAXES.includes(word)) &&
     words.some((word) => INCLUDED.includes(word));
   return isGross ? "gross" : null;
@@ -346,13 +350,13 @@ const PERIOD =
 
 /** Whether a name is about a sale. */
 export function isOfSale(name: string): boolean {
-  return wordsIn(name).some((word) => OF_SALES.test(squeezed(word)));
+  return lowerCaseWords(name).some((word) => OF_SALES.test(squeezed(word)));
 }
 
 /** Whether dates under this name may be when a price is valid. */
 export function isOfPrices(name: string): boolean {
   return isOfSale(name) || PERIOD.test(squeezed(name)) ||
-    wordsIn(name).some((word) => OF_PRICES.test(squeezed(word)));
+    lowerCaseWords(name).some((word) => OF_PRICES.test(squeezed(word)));
 }
 
 /** `Image 2` as `Image`. */
@@ -376,12 +380,12 @@ const TAXES = "moms mwst vat tva iva btw tax ust".split(" ");
 
 /** Whether this names an amount without VAT, or a net weight. */
 export function isNet(name: string): boolean {
-  return wordsIn(name).some((word) => NET.includes(word));
+  return lowerCaseWords(name).some((word) => NET.includes(word));
 }
 
 /** Whether a remark says that amounts are without VAT. */
 export function isNetRemark(text: string): boolean {
-  const words = wordsIn(text);
+  const words = lowerCaseWords(text);
   return words.some((word) => NET.includes(word) || word === "ohne") &&
     words.some((word) =>
       TAXES.includes(word) || /^(?:preis|price|prix)/.test(word)
@@ -389,8 +393,8 @@ export function isNetRemark(text: string): boolean {
 }
 
 /** `100` of `Price per 100` and `Preis (100 Stk)`; 1: of one piece. */
-export function piecesOf(name: string): number {
-  const words = wordsIn(name);
+export function piecesPerPrice(name: string): number {
+  const words = lowerCaseWords(name);
   const at = words.findIndex((word) =>
     /^\d+$/.test(word) && Number(word) > 0 && Number(word) % 10 === 0
   );
@@ -406,7 +410,7 @@ const PIECES =
 
 /** `Preis in EUR inkl. MwSt.` as `preis`; a price without VAT stays as it is. */
 function withoutUnit(name: string): string {
-  const words = wordsIn(name);
+  const words = lowerCaseWords(name);
   const isGross = words.some((word) =>
     FILLERS.includes(word) || BEFORE_UNITS.includes(word)
   );

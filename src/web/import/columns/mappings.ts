@@ -3,18 +3,22 @@
  * same table, or another one with such columns, is read so again.
  */
 import { ApiError, type Client } from "../../../client/mod.ts";
-import type { Target } from "./headers.ts";
+import type { ColumnField } from "./headers.ts";
 
 /** What somebody chose, other than what was proposed. */
-export interface Chosen {
+export interface ChosenColumns {
   /** By the name of the column. */
   targets: Readonly<Record<string, string>>;
   units: Readonly<Record<string, string>>;
   /** What all rows have, by its field. */
-  values: Readonly<Partial<Record<Target, string>>>;
+  values: Readonly<Partial<Record<ColumnField, string>>>;
 }
 
-export const NOTHING_CHOSEN: Chosen = { targets: {}, units: {}, values: {} };
+export const NOTHING_CHOSEN: ChosenColumns = {
+  targets: {},
+  units: {},
+  values: {},
+};
 
 /**
  * What was chosen for this table, else for columns of these names; nothing if
@@ -23,10 +27,10 @@ export const NOTHING_CHOSEN: Chosen = { targets: {}, units: {}, values: {} };
 export async function chosenFor(
   client: Client,
   header: readonly string[],
-): Promise<Chosen> {
+): Promise<ChosenColumns> {
   const { mappings } = await client.listMappings({}, { retryFor: 0 })
     .catch(() => ({ mappings: [] }));
-  const own = nameOf(header);
+  const own = mappingName(header);
   const sorted = mappings.toSorted((a, b) =>
     Number(a.name === own) - Number(b.name === own) ||
     a.updated_at.localeCompare(b.updated_at)
@@ -53,7 +57,7 @@ export async function chosenFor(
 }
 
 /** The currency of a product that the seller has already. */
-async function currencyOf(client: Client): Promise<Chosen["values"]> {
+async function currencyOf(client: Client): Promise<ChosenColumns["values"]> {
   const { products } = await client.listProducts({ limit: 1 }, { retryFor: 0 })
     .catch(() => ({ products: [] }));
   const currency = products[0]?.price?.currency;
@@ -68,9 +72,9 @@ async function currencyOf(client: Client): Promise<Chosen["values"]> {
 export async function keepChosen(
   client: Client,
   header: readonly string[],
-  { targets, units, values }: Chosen,
+  { targets, units, values }: ChosenColumns,
 ): Promise<void> {
-  const name = nameOf(header);
+  const name = mappingName(header);
   const mapping = {
     columns: Object.entries(targets).map(([name, field]) => ({
       name,
@@ -97,7 +101,7 @@ function isQuotaExceeded(error: unknown): boolean {
 }
 
 /** The name of a table's mapping: a hash of its header (FNV-1a, 64 bits). */
-function nameOf(header: readonly string[]): string {
+function mappingName(header: readonly string[]): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(header.join("\t"))) {
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

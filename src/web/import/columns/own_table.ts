@@ -8,7 +8,7 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "../../../catalogue/fields.ts";
-import { labelOf } from "../../lib/words.ts";
+import { fieldLabel } from "../../lib/words.ts";
 
 /** The columns that each has, in their order. */
 export const OWN_COLUMNS: readonly string[] = [
@@ -16,7 +16,7 @@ export const OWN_COLUMNS: readonly string[] = [
     name === "weight" ? "Weight (g)" : SCALAR_RULES[name].label
   ),
   "Currency",
-  ...LIST_NAMES.filter((name) => name !== "attributes").map(labelOf),
+  ...LIST_NAMES.filter((name) => name !== "attributes").map(fieldLabel),
 ];
 
 /** Before the name of an attribute, which has a column of its own. */

@@ -1,5 +1,5 @@
 /** Exports of shop systems, which are told by the names of their columns. */
-import type { Target } from "./headers.ts";
+import type { ColumnField } from "./headers.ts";
 
 export type Shop =
   | "BigCommerce"
@@ -25,7 +25,7 @@ export interface Preset {
   /** Other names of its columns: those of other releases and languages. */
   names?: Names | ((header: readonly string[]) => Names);
   /** Where a name means something else than usual. */
-  targets: Readonly<Record<string, Target>>;
+  targets: Readonly<Record<string, ColumnField>>;
   /** Entries of a list stand behind commas. */
   commas?: true;
 }

@@ -1,7 +1,7 @@
 /** SKUs for rows without one, made of what names the product; a person confirms. */
 import type { Table } from "../read/csv.ts";
 import { namesIn } from "./presets.ts";
-import type { Mapping } from "./spreadsheet.ts";
+import type { ColumnMapping } from "./spreadsheet.ts";
 
 /** Characters of a proposal before its number; people have to read it. */
 const LONGEST = 60;
@@ -9,7 +9,7 @@ const LONGEST = 60;
 /** By the row's index, for rows without a SKU; each is used by no other row. */
 export function skuProposals(
   { header, rows }: Table,
-  { targets, nameColumns }: Mapping,
+  { targets, nameColumns }: ColumnMapping,
 ): Map<number, string> {
   const sku = targets.indexOf("sku");
   const proposals = new Map<number, string>();

@@ -2,21 +2,21 @@
 import { type ListField, LISTS } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { csvOf, type Table } from "../read/csv.ts";
-import { type Target, TARGETS } from "./headers.ts";
+import { type ColumnField, TARGETS } from "./headers.ts";
 import { ATTRIBUTE, isOwnTable, ownCell, ownListCell } from "./own_table.ts";
 import {
   cellValues,
+  type ColumnMapping,
   isRepeatable,
-  type Mapping,
-  valuesOf,
+  rowValues,
 } from "./spreadsheet.ts";
 import { writeBook } from "../read/workbook/ask.ts";
 import { productsIn, type XmlElement } from "../read/xml.ts";
 
-export interface Sheet {
+export interface MappedTable {
   name: string;
   table: Table;
-  mapping: Mapping;
+  mapping: ColumnMapping;
   book: Book | null;
 }
 
@@ -35,10 +35,10 @@ export interface CellChange {
 }
 
 /** The sheet with these cells. */
-export function withCells(
-  { table, ...sheet }: Sheet,
+export function withCellsChanged(
+  { table, ...sheet }: MappedTable,
   changes: readonly CellChange[],
-): Sheet {
+): MappedTable {
   const rows = [...table.rows];
   for (const { row, column, text } of changes) {
     rows[row] = rows[row].with(column, text);
@@ -47,33 +47,36 @@ export function withCells(
 }
 
 /** The sheet with a last column for a field that has none. */
-export function withColumn(
-  { table, mapping, ...sheet }: Sheet,
-  target: Target,
-): Sheet {
+export function withColumnForField(
+  { table, mapping, ...sheet }: MappedTable,
+  target: ColumnField,
+): MappedTable {
   return {
     ...sheet,
     table: {
       ...table,
-      header: [...table.header, labelOf(target)],
+      header: [...table.header, columnFieldLabel(target)],
       rows: table.rows.map((row) => [...row, ""]),
     },
     mapping: {
       ...mapping,
       targets: [...mapping.targets, target],
-      readings: [...mapping.readings, { point: "", unit: "" }],
+      numberFormats: [...mapping.numberFormats, {
+        decimalSeparator: "",
+        unit: "",
+      }],
       nameColumns: [...mapping.nameColumns, -1],
     },
   };
 }
 
 /** What people call a field. */
-export function labelOf(target: Target): string {
+export function columnFieldLabel(target: ColumnField): string {
   return TARGETS.find((one) => one.target === target)?.label ?? target;
 }
 
 /** The SKU of a row as it is sent; "" if it has none. */
-export function skuOf({ table, mapping }: Sheet, row: number): string {
+export function skuOfRow({ table, mapping }: MappedTable, row: number): string {
   const column = mapping.targets.indexOf("sku");
   if (column < 0) return "";
   return cellValues("sku", table.rows[row][column], mapping, column, "")[0] ??
@@ -84,11 +87,11 @@ export function skuOf({ table, mapping }: Sheet, row: number): string {
  * The column that a problem of a row speaks of, or the field where the table
  * has no column for it; null: of the row as a whole.
  */
-export function columnOf(
-  { table, mapping }: Sheet,
+export function columnOfProblem(
+  { table, mapping }: MappedTable,
   row: number,
   { field }: Detail,
-): number | Target | null {
+): number | ColumnField | null {
   if (field === undefined) return null;
   const { targets } = mapping;
   const cells = table.rows[row];
@@ -106,7 +109,7 @@ export function columnOf(
     ? "sale_price"
     : isOnSale && name === "compare_at_price"
     ? "price"
-    : name as Target;
+    : name as ColumnField;
   const column = targets.indexOf(target);
   if (column >= 0) return column;
   return TARGETS.some((known) => known.target === target) ? target : null;
@@ -115,11 +118,11 @@ export function columnOf(
 /** The column of the entry of this index, from 1, or the list's first one. */
 function listColumn(
   cells: readonly string[],
-  mapping: Mapping,
+  mapping: ColumnMapping,
   list: ListField,
   index: number,
-): number | Target | null {
-  const wanted: Target = list === "attributes" ? "attribute" : list;
+): number | ColumnField | null {
+  const wanted: ColumnField = list === "attributes" ? "attribute" : list;
   const columns = [...mapping.targets.keys()]
     .filter((i) => mapping.targets[i] === wanted);
   let left = index;
@@ -127,7 +130,7 @@ function listColumn(
     const only = mapping.targets.map((target, i) => i === column ? target : "");
     left -= wanted === "attribute"
       ? Number(cells[column] !== "")
-      : valuesOf(cells, { ...mapping, targets: only }).get(list)?.length ?? 0;
+      : rowValues(cells, { ...mapping, targets: only }).get(list)?.length ?? 0;
     if (left <= 0) return column;
   }
   return columns[0] ??
@@ -142,7 +145,7 @@ const PROBLEMS = "Problems";
  * by the row's index.
  */
 function correctedRows(
-  { table: { header, rows } }: Sheet,
+  { table: { header, rows } }: MappedTable,
   problems: ReadonlyMap<number, readonly string[]>,
 ): string[][] {
   // One that was corrected before has that column already.
@@ -163,7 +166,7 @@ function correctedRows(
  * and the end of its name.
  */
 export async function correctedFile(
-  sheet: Sheet,
+  sheet: MappedTable,
   problems: ReadonlyMap<number, readonly string[]>,
 ): Promise<{ content: Blob; ending: string }> {
   const { table: { delimiter, numbers }, book } = sheet;
@@ -192,20 +195,23 @@ export async function correctedFile(
  * cannot say it: a description of an image, an element that clears a field, one
  * that is not known.
  */
-export function sheetOf(name: string, text: string): Sheet | null {
+export function tableOfDocument(
+  name: string,
+  text: string,
+): MappedTable | null {
   const rows = productsIn(text).map(cellsOf);
   if (rows.length === 0 || rows.includes(null)) return null;
   const cells = rows as Map<string, string>[];
   const keys = [...new Set(cells.flatMap((row) => [...row.keys()]))];
   const targets = keys.map((key) =>
-    key.startsWith(ATTRIBUTE) ? "attribute" : key as Target
+    key.startsWith(ATTRIBUTE) ? "attribute" : key as ColumnField
   );
   return {
     name,
     book: null,
     table: {
       header: keys.map((key, i) =>
-        targets[i] === "attribute" ? key : labelOf(targets[i])
+        targets[i] === "attribute" ? key : columnFieldLabel(targets[i])
       ),
       rows: cells.map((row) => keys.map((key) => row.get(key) ?? "")),
       numbers: cells.map((_, i) => i + 1),
@@ -214,8 +220,8 @@ export function sheetOf(name: string, text: string): Sheet | null {
     },
     mapping: {
       targets,
-      readings: keys.map((key) => ({
-        point: ".",
+      numberFormats: keys.map((key) => ({
+        decimalSeparator: ".",
         unit: key === "weight" ? "g" : "",
       })),
       nameColumns: keys.map(() => -1),

@@ -21,13 +21,13 @@ import {
   valuesIn,
 } from "./guesses.ts";
 import {
+  type ColumnField,
   isOfLanguage,
   isReserved,
   mayBePrice,
   mayBeStock,
   nameColumnOf,
   rankOf,
-  type Target,
   TARGETS,
   targetsByName,
 } from "./headers.ts";
@@ -40,31 +40,31 @@ import {
   isOwnTable,
   textOfOwnCell,
 } from "./own_table.ts";
-import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
+import { type ChosenColumns, NOTHING_CHOSEN } from "./mappings.ts";
 import {
+  ambiguousNumberIn,
   currencyIn,
   decimalOf,
-  doubtfulIn,
+  type DecimalSeparator,
+  decimalSeparatorOf,
   fromHundredths,
   gramsOf,
   HUNDREDTHS,
-  type Point,
-  pointOf,
+  type NumberFormat,
   priceUnitOf,
-  type Reading,
   weightUnitOf,
 } from "../../lib/numbers.ts";
-import type { Work } from "../../lib/slices.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
 
-export interface Mapping {
+export interface ColumnMapping {
   /** For each column. */
-  targets: readonly Target[];
+  targets: readonly ColumnField[];
   /** For each column; it matters to those with numbers. */
-  readings: readonly Reading[];
+  numberFormats: readonly NumberFormat[];
   /** For each column: the one with the attribute's name, or -1. */
   nameColumns: readonly number[];
   /** What all rows have of fields without a column. */
-  values: Readonly<Partial<Record<Target, string>>>;
+  values: Readonly<Partial<Record<ColumnField, string>>>;
   /** Entries of a list stand behind commas. */
   commas: boolean;
   /** The page has saved the table: each cell says what it means. */
@@ -77,8 +77,8 @@ export interface Mapping {
  */
 export function mappingFor(
   table: Table,
-  chosen: Chosen = NOTHING_CHOSEN,
-): Mapping {
+  chosen: ChosenColumns = NOTHING_CHOSEN,
+): ColumnMapping {
   const proposed = proposedFor(table);
   if (proposed.isOwn) chosen = NOTHING_CHOSEN;
   const targets = withoutRepetitions(
@@ -94,8 +94,13 @@ export function mappingFor(
   return {
     ...proposed,
     targets,
-    readings: table.header.map((name, i) =>
-      readingOf(table, i, targets[i], Object.hasOwn(units, name) && units[name])
+    numberFormats: table.header.map((name, i) =>
+      numberFormatOf(
+        table,
+        i,
+        targets[i],
+        Object.hasOwn(units, name) && units[name],
+      )
     ),
     values: { ...values, ...currencyFor(table, targets) },
   };
@@ -107,9 +112,9 @@ export function mappingFor(
  */
 function withoutRepetitions(
   header: readonly string[],
-  targets: readonly Target[],
-): Target[] {
-  const chosen = new Map<Target, number>();
+  targets: readonly ColumnField[],
+): ColumnField[] {
+  const chosen = new Map<ColumnField, number>();
   for (const [i, target] of targets.entries()) {
     const other = chosen.get(target);
     if (
@@ -126,7 +131,7 @@ function withoutRepetitions(
  * Fields of which each product has one value, so that it matters which of
  * several columns with such a name is it.
  */
-const SINGLE: readonly Target[] = [
+const SINGLE: readonly ColumnField[] = [
   "sku",
   "title",
   "price",
@@ -141,21 +146,23 @@ const SINGLE: readonly Target[] = [
  * Columns with values that are the same field by their names, or may be it, if
  * it is one.
  */
-export function rivalsIn({ header, rows }: Table): [Target, number[]][] {
+export function columnsOfOneField(
+  { header, rows }: Table,
+): [ColumnField, number[]][] {
   // Of a shop's own columns it is known which one is meant.
   if (presetOf(header) !== undefined) return [];
   const byName = targetsByName(header);
   const values = header.map((_, i) => valuesIn(rows, i));
   const targets = header.map((_, i) => {
     const target = byName[i];
-    return target === null ? null : corrected(target, values[i]);
+    return target === null ? null : fieldByValues(target, values[i]);
   });
-  return SINGLE.map((target): [Target, number[]] => [
+  return SINGLE.map((target): [ColumnField, number[]] => [
     target,
     [...header.keys()].filter((i) =>
       values[i].length > 0 &&
       (targets[i] === target ||
-        targets[i] === null && mayBe(target, header[i], values[i]))
+        targets[i] === null && mayBeField(target, header[i], values[i]))
     ),
   ]).filter(([target, columns]) =>
     columns.length > 1 &&
@@ -164,8 +171,8 @@ export function rivalsIn({ header, rows }: Table): [Target, number[]][] {
 }
 
 /** Whether a column whose name is not known may be this field. */
-function mayBe(
-  target: Target,
+function mayBeField(
+  target: ColumnField,
   name: string,
   values: readonly string[],
 ): boolean {
@@ -205,56 +212,57 @@ function availableIn(
 /** The mapping once a column is this field. */
 export function withTarget(
   table: Table,
-  mapping: Mapping,
+  mapping: ColumnMapping,
   column: number,
-  target: Target,
-): Mapping {
+  target: ColumnField,
+): ColumnMapping {
   const targets = mapping.targets.with(column, target);
-  const reading = readingOf(table, column, target);
+  const reading = numberFormatOf(table, column, target);
   return {
     ...mapping,
     targets,
-    readings: mapping.readings.with(column, reading),
+    numberFormats: mapping.numberFormats.with(column, reading),
     values: { ...mapping.values, ...currencyFor(table, targets) },
   };
 }
 
 /** How the numbers of a column are read once it is this field. */
-export function readingOf(
+export function numberFormatOf(
   { header, rows }: Table,
   column: number,
-  target: Target,
+  target: ColumnField,
   chosen: string | false = false,
-): Reading {
+): NumberFormat {
   const unitOf = target === "weight"
     ? weightUnitOf
     : isPrice(target)
     ? priceUnitOf
     : () => "";
   const values = valuesIn(rows, column, 1_000);
-  const point = pointOf(values);
+  const point = decimalSeparatorOf(values);
   // Programs write stock and some prices with three decimals, beside numbers of
   // another form.
   const isOwn = target === "quantity" ||
-    isPrice(target) && values.some((value) => doubtfulIn(value) !== null);
+    isPrice(target) &&
+      values.some((value) => ambiguousNumberIn(value) !== null);
   return {
-    point: isOwn ? point : point || pointOfTable(rows),
+    decimalSeparator: isOwn ? point : point || decimalSeparatorOfTable(rows),
     unit: chosen || unitOf(header[column]),
   };
 }
 
-const points = new WeakMap<Table["rows"], Point>();
+const separatorOfTable = new WeakMap<Table["rows"], DecimalSeparator>();
 
 /** The sign before the decimals of all numbers of a table, if it is one. */
-function pointOfTable(rows: Table["rows"]): Point {
-  const known = points.get(rows);
+function decimalSeparatorOfTable(rows: Table["rows"]): DecimalSeparator {
+  const known = separatorOfTable.get(rows);
   if (known !== undefined) return known;
   const some = rows.slice(0, 1_000);
-  const found = pointOf(
+  const found = decimalSeparatorOf(
     some.flatMap((row) => row.filter((cell) => isNumber(cell))),
     Infinity,
   );
-  points.set(rows, found);
+  separatorOfTable.set(rows, found);
   return found;
 }
 
@@ -264,26 +272,26 @@ export function isNumber(cell: string): boolean {
 }
 
 /** Whether its values are amounts of money. */
-export function isPrice(target: Target): boolean {
+export function isPrice(target: ColumnField): boolean {
   return ["price", "compare_at_price", "sale_price"].includes(target);
 }
 
 /** What a table looks like, whatever was chosen before. */
-function proposedFor({ header, rows }: Table): Mapping {
+function proposedFor({ header, rows }: Table): ColumnMapping {
   const preset = presetOf(header);
   const byName = targetsByName(header);
-  const isSaid = (target: Target) =>
+  const isSaid = (target: ColumnField) =>
     target === "currency" &&
     header.some((name, i) =>
       (byName[i] === "price" || byName[i] === "sale_price") &&
       currencyIn(name) !== ""
     );
-  const targets = header.map((name, i): Target => {
+  const targets = header.map((name, i): ColumnField => {
     const target = byName[i];
     const values = valuesIn(rows, i);
     if (target !== null || preset !== undefined) {
       return preset === undefined || target === "categories"
-        ? corrected(target!, values)
+        ? fieldByValues(target!, values)
         : target ?? "";
     }
     const found = targetByValues(name, values);
@@ -308,7 +316,7 @@ function proposedFor({ header, rows }: Table): Mapping {
   }
   return {
     targets: withoutRepetitions(header, targets),
-    readings: [],
+    numberFormats: [],
     nameColumns: header.map((_, i) => nameColumnOf(header, i)),
     values: {},
     commas: preset?.commas ?? false,
@@ -319,8 +327,8 @@ function proposedFor({ header, rows }: Table): Mapping {
 /** The currency that the column of the price names; nothing if it names none. */
 function currencyFor(
   { header, rows }: Table,
-  targets: readonly Target[],
-): Mapping["values"] {
+  targets: readonly ColumnField[],
+): ColumnMapping["values"] {
   const price = targets.indexOf("price");
   const currency = price < 0
     ? ""
@@ -339,7 +347,10 @@ function mayBeTitle(rows: Table["rows"], column: number): boolean {
 const KEYS = /^(?:\d+|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
 
 /** What a column is by its name, unless its values are something else. */
-function corrected(target: Target, values: readonly string[]): Target {
+function fieldByValues(
+  target: ColumnField,
+  values: readonly string[],
+): ColumnField {
   // Categories are known by their names here, not by another shop's numbers.
   if (target === "categories" && values.length > 0) {
     const parts = values.flatMap((value) => value.split(/[,|;\s]+/));
@@ -348,7 +359,7 @@ function corrected(target: Target, values: readonly string[]): Target {
   // A mark of those that have variants names no parent.
   if (target === "parent_sku" && values.length > 0) {
     const isMark = (value: string) =>
-      answerIn(value) !== null && !/^\d+$/.test(value);
+      yesOrNo(value) !== null && !/^\d+$/.test(value);
     return values.every(isMark) ? "" : target;
   }
   const areNumbers = values.length > 0 &&
@@ -360,24 +371,24 @@ function corrected(target: Target, values: readonly string[]): Target {
 }
 
 /** Whether several columns may hold it. */
-export function isRepeatable(target: Target): boolean {
+export function isRepeatable(target: ColumnField): boolean {
   return target === "" || target === "attribute" || target in LISTS;
 }
 
 /** What of a mapping is not as proposed. */
 export function chosenIn(
   table: Table,
-  { targets, readings, values }: Mapping,
-): Chosen {
+  { targets, numberFormats, values }: ColumnMapping,
+): ChosenColumns {
   const proposed = proposedFor(table);
   // Which one of these it is was asked for, whatever was proposed.
-  const rivals = rivalsIn(table).flatMap(([, columns]) => columns);
+  const rivals = columnsOfOneField(table).flatMap(([, columns]) => columns);
   const columns = [...table.header.keys()].map((i) => ({
     name: table.header[i],
     target: targets[i],
-    unit: readings[i].unit,
+    unit: numberFormats[i].unit,
     isTarget: targets[i] !== proposed.targets[i] || rivals.includes(i),
-    isUnit: readings[i].unit !== readingOf(table, i, targets[i]).unit,
+    isUnit: numberFormats[i].unit !== numberFormatOf(table, i, targets[i]).unit,
   })).filter(({ isTarget, isUnit }) => isTarget || isUnit);
   return {
     targets: Object.fromEntries(
@@ -397,13 +408,13 @@ const STEP = 250;
 /** The document with the products of these rows. */
 export function* makeDocument(
   { header, rows: all }: Table,
-  mapping: Mapping,
+  mapping: ColumnMapping,
   rows: readonly number[],
-): Work<Blob> {
+): SlicedWork<Blob> {
   const pieces = ['{"products":['];
   for (let from = 0; from < rows.length; from += STEP) {
     const products = rows.slice(from, from + STEP)
-      .map((row) => JSON.stringify(productOf(all[row], header, mapping)));
+      .map((row) => JSON.stringify(productOfRow(all[row], header, mapping)));
     pieces.push((from === 0 ? "" : ",\n") + products.join(",\n"));
     yield;
   }
@@ -411,19 +422,24 @@ export function* makeDocument(
 }
 
 /** Values of one row by target, as they are sent; empty ones are left out. */
-export function valuesOf(
+export function rowValues(
   row: readonly string[],
-  mapping: Mapping,
-): Map<Target, string[]> {
+  mapping: ColumnMapping,
+): Map<ColumnField, string[]> {
   const { targets } = mapping;
-  const values = new Map<Target, string[]>();
+  const values = new Map<ColumnField, string[]>();
   const own = row[targets.indexOf("currency")] || mapping.values.currency || "";
   const unit = codeOf(own);
   for (const [target, text] of Object.entries(mapping.values)) {
-    if (targets.includes(target as Target) || text.trim() === "") continue;
-    const reading: Reading = { point: "", unit: "" };
-    const value = converted(target as Target, text.trim(), unit, reading);
-    values.set(target as Target, [value]);
+    if (targets.includes(target as ColumnField) || text.trim() === "") continue;
+    const reading: NumberFormat = { decimalSeparator: "", unit: "" };
+    const value = valueToSend(
+      target as ColumnField,
+      text.trim(),
+      unit,
+      reading,
+    );
+    values.set(target as ColumnField, [value]);
   }
   targets.forEach((target, i) => {
     if (target === "" || target === "attribute") return;
@@ -449,9 +465,9 @@ const CLEARED = "";
 
 /** The values that a cell holds, as they are sent; one is empty: it clears. */
 export function cellValues(
-  target: Exclude<Target, "" | "attribute">,
+  target: Exclude<ColumnField, "" | "attribute">,
   text: string,
-  { readings, commas, isOwn }: Mapping,
+  { numberFormats, commas, isOwn }: ColumnMapping,
   column: number,
   currency: string,
 ): string[] {
@@ -464,21 +480,21 @@ export function cellValues(
   // Against formulas, others write it before some signs.
   const plain = cell.replace(/^'(?=[=+@-])/, "");
   if (isList(target)) {
-    const { unit } = readings[column];
+    const { unit } = numberFormats[column];
     // WooCommerce once wrote categories as HTML.
     const list = target === "categories" ? withoutEntities(plain) : plain;
-    return split(target, list, commas)
+    return splitEntries(target, list, commas)
       .map((entry) => target === "images" ? addressOf(entry, unit) : entry);
   }
-  return [converted(target, plain, currency, readings[column])]
+  return [valueToSend(target, plain, currency, numberFormats[column])]
     .filter((value) => value !== "");
 }
 
-function isList(target: Target): target is ListField {
+function isList(target: ColumnField): target is ListField {
   return target in LISTS;
 }
 
-function mayBeCleared(target: Target): boolean {
+function mayBeCleared(target: ColumnField): boolean {
   return isList(target) || target === "sale_price" ||
     Object.hasOwn(SCALAR_RULES, target) &&
       SCALAR_RULES[target as ScalarField].clears;
@@ -496,12 +512,12 @@ function addressOf(entry: string, base: string): string {
     : `${withoutTrailing(base, "/")}/${entry.replace(/^\//, "")}`;
 }
 
-function productOf(
+function productOfRow(
   row: readonly string[],
   header: readonly string[],
-  mapping: Mapping,
+  mapping: ColumnMapping,
 ): SentProduct {
-  const values = valuesOf(row, mapping);
+  const values = rowValues(row, mapping);
   const [currency = ""] = values.get("currency") ?? [];
   const scalars = SCALAR_NAMES.flatMap((name) =>
     (values.get(name) ?? []).slice(0, 1)
@@ -511,14 +527,14 @@ function productOf(
       ])
   );
   const attributes = attributesOf(row, header, mapping);
-  const images = listIn(values, "images")?.map((url) => ({ url }));
+  const images = listFromText(values, "images")?.map((url) => ({ url }));
   // A sale that has no price any more is over.
   const isOver = mapping.targets.includes("sale_price") &&
     values.has("price") && !values.has("compare_at_price");
   return {
     ...Object.fromEntries(scalars),
     ...(isOver ? { compare_at_price: null } : {}),
-    categories: listIn(values, "categories"),
+    categories: listFromText(values, "categories"),
     attributes: attributes.length === 0 ? undefined : attributes,
     images,
   };
@@ -530,8 +546,8 @@ export function isCleared(name: ScalarField, value: string): boolean {
 }
 
 /** The entries of a list; none where its cell clears it. */
-function listIn(
-  values: ReadonlyMap<Target, string[]>,
+function listFromText(
+  values: ReadonlyMap<ColumnField, string[]>,
   name: ListField,
 ): string[] | undefined {
   const entries = values.get(name);
@@ -544,7 +560,7 @@ const NO_OPTION = "Default Title";
 function attributesOf(
   row: readonly string[],
   header: readonly string[],
-  { targets, nameColumns, isOwn }: Mapping,
+  { targets, nameColumns, isOwn }: ColumnMapping,
 ): { name: string; value: string }[] {
   return targets.flatMap((target, i) => {
     const isNamed = nameColumns[i] >= 0;
@@ -570,7 +586,11 @@ function sendable(text: string): string {
 }
 
 /** The entries of a list in one cell. An address may hold a comma itself. */
-function split(list: ListField, text: string, commas: boolean): string[] {
+function splitEntries(
+  list: ListField,
+  text: string,
+  commas: boolean,
+): string[] {
   const ends = list === "images"
     ? /[|;\s]|,\s|,(?=https?:)/
     : commas
@@ -584,7 +604,7 @@ function split(list: ListField, text: string, commas: boolean): string[] {
 const YES = "1 true yes ja oui si sí tak wahr vrai verdadero prawda waar sant";
 const NO =
   "0 false no nein nej non nie nee falsch faux falso fałsz onwaar falskt";
-const WORDS: Readonly<Partial<Record<Target, Record<string, string>>>> = {
+const WORDS: Readonly<Partial<Record<ColumnField, Record<string, string>>>> = {
   availability: {
     in_stock: `${YES} instock available lieferbar`,
     out_of_stock: `${NO} outofstock soldout`,
@@ -603,23 +623,23 @@ const WORDS: Readonly<Partial<Record<Target, Record<string, string>>>> = {
 };
 
 /** Whether a cell says yes or no; null: neither. */
-export function answerIn(text: string): boolean | null {
+export function yesOrNo(text: string): boolean | null {
   const word = wordFor("status", text);
   return word === undefined ? null : word === "active";
 }
 
-function wordFor(target: Target, text: string): string | undefined {
+function wordFor(target: ColumnField, text: string): string | undefined {
   const word = text.toLowerCase().replace(/[\s_']+/g, "");
   const words = Object.entries(WORDS[target] ?? {});
   return words.find(([, others]) => others.split(" ").includes(word))?.[0];
 }
 
 /** A spreadsheet's value in the spelling of the interface, where it is clear. */
-function converted(
-  target: Target,
+function valueToSend(
+  target: ColumnField,
   text: string,
   currency: string,
-  reading: Reading,
+  reading: NumberFormat,
 ): string {
   if (target === "currency") return codeOf(text);
   if (target === "weight") return text && gramsOf(text, reading);
@@ -629,8 +649,8 @@ function converted(
     case "decimal": {
       const marks = [currency, ...CURRENCY_MARKS[currency] ?? []];
       const amount = isPrice(target)
-        ? decimalOf(text, marks, reading.point)
-        : decimalOf(text, ["%"], reading.point);
+        ? decimalOf(text, marks, reading.decimalSeparator)
+        : decimalOf(text, ["%"], reading.decimalSeparator);
       // Some shops mean none by it.
       const mayBeNone = target === "compare_at_price" ||
         target === "sale_price";
@@ -644,8 +664,11 @@ function converted(
     }
     case "integer":
       // "1.000" may be a thousand, unless the column says that it is not.
-      return decimalOf(text, PIECES, reading.point)
-        .replace(reading.point === "" ? /\.(?:0|00|0000+)$/ : /\.0+$/, "");
+      return decimalOf(text, PIECES, reading.decimalSeparator)
+        .replace(
+          reading.decimalSeparator === "" ? /\.(?:0|00|0000+)$/ : /\.0+$/,
+          "",
+        );
     case "digits":
       return plainDigits(text).replace(/[\s-]/g, "");
     case "word": {
@@ -696,9 +719,9 @@ function withoutZeros(amount: string): string {
 }
 
 /** Programs protect them from being read as numbers. */
-const IDENTIFIERS: readonly Target[] = ["sku", "mpn", "parent_sku"];
+const IDENTIFIERS: readonly ColumnField[] = ["sku", "mpn", "parent_sku"];
 
-function lineOf(target: Target, text: string): string {
+function lineOf(target: ColumnField, text: string): string {
   if (IDENTIFIERS.includes(target)) return plainDigits(text);
   return isHtml(text) ? textOfHtml(text) : text;
 }

@@ -1,6 +1,6 @@
 /** Reads and writes tables of text: CSV, and the rows that spreadsheets copy. */
 import { listed, sentences } from "../../lib/format.ts";
-import type { Work } from "../../lib/slices.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
 
 /** A byte order mark tells spreadsheets that the file is UTF-8. */
 const MARK = "\ufeff";
@@ -51,7 +51,7 @@ export function* readTable(
   text: string,
   countNames: CountNames,
   oneText = false,
-): Work<ReadTable> {
+): SlicedWork<ReadTable> {
   const unmarked = text.replace(MARK, "");
   const delimiter = namedDelimiter(unmarked) ??
     delimiterOf(unmarked, countNames);

@@ -106,16 +106,16 @@ export interface DecodedText {
 }
 
 /** Of bytes in Unicode, in what XML declares, or in what their letters tell. */
-export function textOf(bytes: ArrayBuffer): DecodedText {
+export function decodeText(bytes: ArrayBuffer): DecodedText {
   const start = latin1(bytes.slice(0, DECLARED_WITHIN));
   const inUnicode = UTF_16.find(({ begins }) => start.startsWith(begins))
     ?.name ?? (isIn(bytes, "utf-8") ? "utf-8" : null);
   const certain = inUnicode ?? declaredIn(start);
   if (certain !== null && isIn(bytes, certain)) {
-    return { text: decoded(bytes, certain), encodings: null };
+    return { text: decodeAs(bytes, certain), encodings: null };
   }
   const encodings = encodingsOf(bytes);
-  return { text: decoded(bytes, encodings.all[0].name), encodings };
+  return { text: decodeAs(bytes, encodings.all[0].name), encodings };
 }
 
 /** How UTF-16 begins: with its mark, or as a declaration of XML (XML 1.0, F). */
@@ -131,11 +131,11 @@ const DECLARED_WITHIN = 200;
 function declaredIn(start: string): string | null {
   const label = /^\s*<\?xml\b[^>]*\bencoding\s*=\s*["']([\w.:-]+)/
     .exec(start)?.[1];
-  return label === undefined ? null : nameOf(label);
+  return label === undefined ? null : encodingNameOf(label);
 }
 
 /** As `decoded` knows an encoding; null: it does not. */
-function nameOf(label: string): string | null {
+function encodingNameOf(label: string): string | null {
   const ofDos = /^(?:ibm|cp)(85[02])$/i.exec(label)?.[1];
   if (ofDos !== undefined) return `cp${ofDos}`;
   try {
@@ -153,9 +153,9 @@ export function latin1(bytes: ArrayBuffer): string {
 
 /** Of bytes that are not in Unicode. */
 function encodingsOf(bytes: ArrayBuffer): Encodings {
-  const words = wordsIn(bytes);
+  const words = wordBytesIn(bytes);
   const ranked = CODE_PAGES.map(({ name, label, languages }) => {
-    const read = words.map((word) => decoded(word, name));
+    const read = words.map((word) => decodeAs(word, name));
     const shown = read.slice(0, SHOWN).join(" · ");
     const text = read.join("\n");
     return { name, label, words: shown, text, share: shareOf(text, languages) };
@@ -175,7 +175,7 @@ function encodingsOf(bytes: ArrayBuffer): Encodings {
 }
 
 /** The text of these bytes; `encoding`: that of a code page. */
-export function decoded(bytes: BufferSource, encoding: string): string {
+export function decodeAs(bytes: BufferSource, encoding: string): string {
   const upper = upperOf(encoding);
   if (upper === undefined) return new TextDecoder(encoding).decode(bytes);
   return new TextDecoder("x-user-defined").decode(bytes)
@@ -198,7 +198,7 @@ function isIn(bytes: ArrayBuffer, encoding: string): boolean {
 }
 
 /** The bytes of words that are not ASCII alone. */
-function wordsIn(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
+function wordBytesIn(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
   const text = new TextDecoder("x-user-defined").decode(bytes);
   const found = new Map<string, Uint8Array<ArrayBuffer>>();
   const isWithin = (at: number) => /[^\x00-\x20,;"|<>]/.test(text[at] ?? " ");

@@ -1,19 +1,19 @@
 /** Recognizes a file by its content: a document, a table, or neither. */
 
 import { HEADER_WITHIN, namedDelimiter } from "./csv.ts";
-import { type DecodedText, latin1, textOf } from "./encodings.ts";
+import { type DecodedText, decodeText, latin1 } from "./encodings.ts";
 import { isFeed } from "./feed.ts";
 import { isJson } from "../../lib/markup.ts";
 
 /** What a file that cannot be taken is, and what to do instead. */
-export interface Refused {
+export interface UnusableFile {
   name: string;
   /** As in "This is …". */
   what: string;
   remedy: string;
 }
 
-export type Kind =
+export type FileContentKind =
   /** Of products, in XML or JSON. */
   | { name: "document" }
   /** Of products for Google Merchant, in XML. */
@@ -21,7 +21,7 @@ export type Kind =
   | { name: "table"; decoded: DecodedText }
   /** Of Excel or LibreOffice. */
   | { name: "workbook" }
-  | { name: "refused"; refused: Refused };
+  | { name: "refused"; refused: UnusableFile };
 
 const AS_WORKBOOK =
   "Open it in your spreadsheet program, save it as an Excel workbook (.xlsx) without a password, and drop that file here. Or copy the rows, and paste them here.";
@@ -76,8 +76,8 @@ const OTHERS: readonly Other[] = [
 const LOOKED_AT = 16_384;
 
 /** The kind of a file, by its content and its name. */
-export function kindOf(name: string, bytes: ArrayBuffer): Kind {
-  const refused = (what: string, remedy: string): Kind => ({
+export function fileKindOf(name: string, bytes: ArrayBuffer): FileContentKind {
+  const refused = (what: string, remedy: string): FileContentKind => ({
     name: "refused",
     refused: { name, what, remedy },
   });
@@ -94,7 +94,7 @@ export function kindOf(name: string, bytes: ArrayBuffer): Kind {
     ends.includes(holds)
   );
   if (other !== undefined) return refused(other.what, other.remedy);
-  const decoded = textOf(bytes);
+  const decoded = decodeText(bytes);
   const { text } = decoded;
   if (text.trimStart().startsWith("<")) {
     return isFeed(text) ? { name: "feed", decoded } : { name: "document" };

@@ -1,7 +1,7 @@
 /** Documents of products as trees. */
 import { type ListField, LISTS } from "../../../catalogue/fields.ts";
 import { unescaped } from "../../../lib/markup.ts";
-import { isJson, piecesOf, tokens } from "../../lib/markup.ts";
+import { elementsOf, isJson, markupTokens } from "../../lib/markup.ts";
 
 export interface XmlElement {
   name: string;
@@ -15,7 +15,7 @@ export interface XmlElement {
  * is wrong with it. Own text is told of elements without children alone.
  */
 export function parseXml(text: string): XmlElement | null {
-  const pieces = piecesOf(text);
+  const pieces = elementsOf(text);
   const [root] = pieces;
   if (root === undefined || root.close === root.open) return null;
   const all = pieces.map(({ name, start, open }) => ({
@@ -53,7 +53,7 @@ function attributesIn(tag: string): Record<string, string> {
 function textIn(source: string): string {
   let text = "";
   let last = 0;
-  for (const { start, end } of tokens(source)) {
+  for (const { start, end } of markupTokens(source)) {
     text += unescaped(source.slice(last, start));
     if (source.startsWith(CDATA, start)) {
       text += source.slice(start + CDATA.length, end - "]]>".length);

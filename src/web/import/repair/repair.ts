@@ -2,20 +2,28 @@
 import { SCALAR_RULES, type ScalarField } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
-import { mayBeConfirmed } from "../check/held.ts";
-import { type Target, TARGETS } from "../columns/headers.ts";
-import { decimalOf, pointOf, weightProblem } from "../../lib/numbers.ts";
-import { columnOf, type Sheet, skuOf } from "../columns/sheet.ts";
+import { mayBeConfirmed } from "../check/objections.ts";
+import { type ColumnField, TARGETS } from "../columns/headers.ts";
+import {
+  decimalOf,
+  decimalSeparatorOf,
+  weightProblem,
+} from "../../lib/numbers.ts";
+import {
+  columnOfProblem,
+  type MappedTable,
+  skuOfRow,
+} from "../columns/sheet.ts";
 import {
   isCleared,
   isShare,
   percentOf,
-  valuesOf,
+  rowValues,
 } from "../columns/spreadsheet.ts";
 import type { TableUpload } from "../send/upload_state.ts";
 import { problemsIn } from "../send/upload.ts";
 import {
-  labelOf as fieldLabel,
+  fieldLabel as fieldLabel,
   problemTitle,
   remedyOf,
 } from "../../lib/words.ts";
@@ -27,31 +35,33 @@ export interface Flaw {
   /** An index of the table. */
   row: number;
   /** A field has no column yet; null: of the whole row. */
-  column: number | Target | null;
+  column: number | ColumnField | null;
   /** The page alone holds the row back. */
   isHeld: boolean;
   /** In short; of problems of its kind in its field. */
   title: string;
   remedy: string;
   /** Fields that would mend it, too. */
-  asks: readonly Target[];
+  asks: readonly ColumnField[];
 }
 
 /** What is wrong, without the words of XML where the title says it all. */
-export function sentenceOf({ problem, title }: Flaw): string {
+export function flawSentence({ problem, title }: Flaw): string {
   return problem.code === "required" ? `${title}.` : problem.message;
 }
 
 /** The problems of rows, in their order. */
 export function flawsIn(current: TableUpload): Flaw[] {
   const { sheet, rows, step } = current;
-  const held = new Set(step.name === "refused" ? step.refusal.held : []);
+  const held = new Set(
+    step.name === "refused" ? step.refusal.heldBackProducts : [],
+  );
   const unknown = new Map<number, Detail[]>();
   const flaws = problemsIn(current).flatMap((problem): Flaw[] => {
     const { product, field } = problem;
     const row = rows[(product ?? 0) - 1];
     if (row === undefined) return [];
-    const column = columnOf(sheet, row, problem);
+    const column = columnOfProblem(sheet, row, problem);
     if (isOfUnknown(current, row, problem, column)) {
       unknown.set(row, [...unknown.get(row) ?? [], problem]);
       return [];
@@ -121,7 +131,7 @@ function unknownSku(
 
 /** Whether a cell in a column would mend it. */
 export function isMendedAt(
-  { mapping }: Sheet,
+  { mapping }: MappedTable,
   { column, asks }: Flaw,
   at: ColumnKey,
 ): boolean {
@@ -131,18 +141,18 @@ export function isMendedAt(
 
 /** What is wrong with a weight in kilograms, of which the service knows grams. */
 function ownWeightProblem(
-  { table, mapping }: Sheet,
+  { table, mapping }: MappedTable,
   row: number,
   column: number,
 ): string | null {
   return mapping.targets[column] === "weight"
-    ? weightProblem(table.rows[row][column], mapping.readings[column])
+    ? weightProblem(table.rows[row][column], mapping.numberFormats[column])
     : null;
 }
 
 /** What is wrong with a changed cell by the table of fields; null: nothing. */
 export function cellProblem(
-  sheet: Sheet,
+  sheet: MappedTable,
   row: number,
   column: number,
 ): string | null {
@@ -153,7 +163,7 @@ export function cellProblem(
   const targets = mapping.targets.map((one, i) =>
     i === column ? field : one === "currency" ? one : ""
   );
-  const [value] = valuesOf(table.rows[row], { ...mapping, targets })
+  const [value] = rowValues(table.rows[row], { ...mapping, targets })
     .get(field) ?? [];
   const { read, required } = SCALAR_RULES[field as ScalarField];
   if (value !== undefined && isCleared(field as ScalarField, value)) {
@@ -178,7 +188,7 @@ export interface Remedy {
 
 /** Texts that mend a cell, where they are clear. */
 export function remediesOf(
-  { table, mapping }: Sheet,
+  { table, mapping }: MappedTable,
   { problem, row, column }: Pick<Flaw, "problem" | "row" | "column">,
 ): Remedy[] {
   const target = typeof column === "number" ? mapping.targets[column] : column;
@@ -233,7 +243,7 @@ function numberIn(text: string, { unit }: { unit: boolean }): string {
   if (/[-\u2212\u2013<>]/.test(rest)) return "";
   if (unit ? !PIECES.test(rest.trim()) : /[\p{L}\p{Sc}]/u.test(rest)) return "";
   if (isMadeDate(text)) return "";
-  const plain = decimalOf(number, [], pointOf([number]));
+  const plain = decimalOf(number, [], decimalSeparatorOf([number]));
   return /^\d+(\.\d+)?$/.test(plain) && plain !== text ? plain : "";
 }
 
@@ -248,10 +258,11 @@ function withScheme(text: string): string {
 
 /** Whether somebody may say that this product is to be replaced. */
 export function mayConfirm(
-  sheet: Sheet,
+  sheet: MappedTable,
   { problem, row, isHeld }: Flaw,
 ): boolean {
-  return isHeld && mayBeConfirmed(problem) && problem.sku === skuOf(sheet, row);
+  return isHeld && mayBeConfirmed(problem) &&
+    problem.sku === skuOfRow(sheet, row);
 }
 
 /** Whether a product would be new, and its SKU looks like that of another one. */
@@ -260,11 +271,11 @@ export function isNew({ problem }: Flaw): boolean {
 }
 
 /** The index of a column in the table, or the field that has none. */
-export type ColumnKey = number | Target;
+export type ColumnKey = number | ColumnField;
 
 /** The columns that are sent, then the fields that problems ask for. */
 export function gridColumns(
-  { table, mapping }: Sheet,
+  { table, mapping }: MappedTable,
   flaws: readonly Flaw[],
 ): { at: ColumnKey; label: string }[] {
   const asked = new Set(

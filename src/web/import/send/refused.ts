@@ -4,8 +4,8 @@ import type { Watched } from "../../state/background.ts";
 import type { Client, ImportResult, Result } from "../../../client/mod.ts";
 import { isJson } from "../../lib/markup.ts";
 import { isImport } from "../../state/names.ts";
-import { correctedFile, sheetOf } from "../columns/sheet.ts";
-import { showLeft, takeDocument, takeSheet } from "./upload.ts";
+import { correctedFile, tableOfDocument } from "../columns/sheet.ts";
+import { showLeftOutRows, takeDocument, takeSheet } from "./upload.ts";
 
 /** Takes it from where the service keeps it, unless the file is still here. */
 export async function correctRefused(
@@ -14,11 +14,11 @@ export async function correctRefused(
   name: string,
 ): Promise<void> {
   const isHere = isImport(watched) &&
-    await showLeft(client, watched.import_id);
+    await showLeftOutRows(client, watched.import_id);
   if (isHere) return;
   const text = await load(client, watched);
   const stored = await storedIn(client, watched);
-  const sheet = sheetOf(name, text);
+  const sheet = tableOfDocument(name, text);
   if (sheet !== null) takeSheet(client, sheet, stored);
   else takeDocument(client, name, text, stored);
 }
@@ -34,7 +34,7 @@ export async function refusedFile(
     return { content: new Blob([text]), ending: "xml" };
   }
   // JSON has no comments.
-  const sheet = sheetOf(name, text);
+  const sheet = tableOfDocument(name, text);
   return sheet === null
     ? { content: new Blob([text]), ending: "json" }
     : await correctedFile(sheet, await problemsOf(client, watched));

@@ -12,27 +12,27 @@ import {
   newIdempotencyKey,
 } from "../../../client/mod.ts";
 import { escaped } from "../../../lib/markup.ts";
-import type { Target } from "../columns/headers.ts";
+import type { ColumnField } from "../columns/headers.ts";
 import {
-  heldIn,
-  replacedIn,
+  replacementObjections,
   rowName,
+  skuObjections,
   skusInDocument,
   skusInRows,
-} from "../check/held.ts";
+} from "../check/objections.ts";
 import { Finder, isJson, laidOut, withoutProducts } from "../../lib/markup.ts";
 import { nameUpload } from "../../state/names.ts";
 import {
   type CellChange,
-  type Sheet,
-  skuOf,
-  withCells,
-  withColumn,
+  type MappedTable,
+  skuOfRow,
+  withCellsChanged,
+  withColumnForField,
 } from "../columns/sheet.ts";
-import { inSlices } from "../../lib/slices.ts";
+import { runInSlices } from "../../lib/slices.ts";
 import { makeDocument } from "../columns/spreadsheet.ts";
 import {
-  change,
+  changeUpload,
   type DocumentUpload,
   newUpload,
   NO_REFUSAL,
@@ -46,9 +46,9 @@ import {
 } from "./upload_state.ts";
 
 /** Characters; longer documents are shown, but not edited here. */
-const EDITED_UP_TO = 2 * 1024 * 1024;
+const EDITABLE_LENGTH = 2 * 1024 * 1024;
 /** Characters; longer documents are sent, but not shown. */
-const SHOWN_UP_TO = 32 * 1024 * 1024;
+const SHOWN_LENGTH = 32 * 1024 * 1024;
 const GIVE_UP_MS = 5 * 60_000;
 /** The most problems that are shown; more are counted. */
 const PROBLEMS_SHOWN = 10_000;
@@ -57,12 +57,12 @@ const PROBLEMS_SHOWN = 10_000;
 export function isEditable(
   { text, bytes }: Pick<DocumentUpload, "text" | "bytes">,
 ): boolean {
-  return bytes === null && text.length <= EDITED_UP_TO;
+  return bytes === null && text.length <= EDITABLE_LENGTH;
 }
 
 /** Whether the document is shown on the page. */
 export function isShown({ text }: DocumentUpload): boolean {
-  return text.length <= SHOWN_UP_TO;
+  return text.length <= SHOWN_LENGTH;
 }
 
 /** Accepts a document and checks it, or keeps it until somebody signs in. */
@@ -75,14 +75,17 @@ export async function takeFile(
   const taken = { ...newDocument(name, size), handle, changedAt };
   const bytes = await bytesOf(file);
   if (bytes === null) {
-    set({ ...taken, step: { name: "failed", error: GONE, refusal: null } });
+    replaceUpload({
+      ...taken,
+      step: { name: "failed", error: GONE, refusal: null },
+    });
     return;
   }
-  const { text, isFaithful } = decoded(bytes);
-  await takeNew(
+  const { text, isFaithful } = decodeUtf8(bytes);
+  await takeAndCheck(
     client,
     isFaithful
-      ? withMeant({ ...taken, ...readably(text) })
+      ? withSkusInFile({ ...taken, ...readably(text) })
       : { ...taken, text, bytes: new Blob([bytes]) },
   );
 }
@@ -101,9 +104,9 @@ function newDocument(fileName: string, size: number): DocumentUpload {
 }
 
 /** A longer document cannot be edited, so no SKU is typed here. */
-function withMeant(taken: DocumentUpload): DocumentUpload {
+function withSkusInFile(taken: DocumentUpload): DocumentUpload {
   return isEditable(taken)
-    ? { ...taken, meant: new Set(skusInDocument(taken.text)) }
+    ? { ...taken, skusInFile: new Set(skusInDocument(taken.text)) }
     : taken;
 }
 
@@ -115,9 +118,9 @@ export async function takeDocument(
   stored: Upload["stored"] = new Map(),
 ): Promise<void> {
   const { size } = new Blob([text]);
-  await takeNew(
+  await takeAndCheck(
     client,
-    withMeant({
+    withSkusInFile({
       ...newDocument(fileName, size),
       stored,
       text: readably(text).text,
@@ -128,11 +131,11 @@ export async function takeDocument(
 /** Accepts a table whose columns are known, and checks its products. */
 export async function takeSheet(
   client: Client | null,
-  sheet: Sheet,
+  sheet: MappedTable,
   stored: Upload["stored"] = new Map(),
 ): Promise<void> {
   const rows = [...sheet.table.rows.keys()];
-  await takeNew(client, {
+  await takeAndCheck(client, {
     ...newUpload(sheet.name),
     kind: "table",
     sheet,
@@ -141,22 +144,25 @@ export async function takeSheet(
     changed: new Map(),
     steps: [],
     stored,
-    meant: new Set(skusInRows(sheet, rows)),
+    skusInFile: new Set(skusInRows(sheet, rows)),
   });
 }
 
-function set(taken: Upload): void {
+function replaceUpload(taken: Upload): void {
   startStep();
   upload.set(taken);
 }
 
-async function takeNew(client: Client | null, taken: Upload): Promise<void> {
-  set(taken);
+async function takeAndCheck(
+  client: Client | null,
+  taken: Upload,
+): Promise<void> {
+  replaceUpload(taken);
   if (client !== null) await checkUpload(client);
 }
 
 function readably(text: string): Pick<DocumentUpload, "text" | "isLaidOut"> {
-  const shown = text.length <= EDITED_UP_TO && !isJson(text)
+  const shown = text.length <= EDITABLE_LENGTH && !isJson(text)
     ? laidOut(text)
     : text;
   return { text: shown, isLaidOut: shown !== text };
@@ -176,7 +182,7 @@ async function bytesOf(file: File): Promise<ArrayBuffer | null> {
 }
 
 /** Line ends become those that XML reads. */
-function decoded(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
+function decodeUtf8(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return { text: text.replace(/\r\n?/g, "\n"), isFaithful: true };
@@ -187,7 +193,7 @@ function decoded(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
 
 /** Changes the text of the document. */
 export function editText(text: string): void {
-  change({ name: "text edited", text });
+  changeUpload({ name: "text edited", text });
 }
 
 /** Changes cells of the table; `undoStep` takes the last such step back. */
@@ -212,25 +218,28 @@ export function undoStep(): void {
 }
 
 function writeCells(
-  sheet: Sheet,
+  sheet: MappedTable,
   changes: readonly CellChange[],
   inverse: readonly CellChange[] | null,
 ): void {
-  change({
+  changeUpload({
     name: "cells edited",
     changes,
     inverse,
-    sheet: withCells(sheet, changes),
-    unconfirmed: changes.map(({ row }) => skuOf(sheet, row)),
+    sheet: withCellsChanged(sheet, changes),
+    unconfirmed: changes.map(({ row }) => skuOfRow(sheet, row)),
   });
 }
 
 /** Gives the table a column for a field; returns its index. */
-export function addColumn(target: Target): number {
+export function addColumn(target: ColumnField): number {
   const current = upload.value;
   if (current?.kind !== "table") throw new Error("there is no table");
   const { sheet } = current;
-  change({ name: "column added", sheet: withColumn(sheet, target) });
+  changeUpload({
+    name: "column added",
+    sheet: withColumnForField(sheet, target),
+  });
   return sheet.table.header.length;
 }
 
@@ -239,7 +248,7 @@ export async function confirmSkus(
   client: Client,
   skus: readonly string[],
 ): Promise<void> {
-  change({ name: "confirmed", skus });
+  changeUpload({ name: "confirmed", skus });
   await checkUpload(client);
 }
 
@@ -294,35 +303,38 @@ export async function readAgain(client: Client): Promise<boolean> {
 export async function checkUpload(client: Client): Promise<void> {
   if (upload.value === null) return;
   const first = { name: "checking", percent: null } as const;
-  await run(first, (current, signal) => checked(client, current, signal));
+  await runStep(
+    first,
+    (current, signal) => checkOutcome(client, current, signal),
+  );
 }
 
-async function checked(
+async function checkOutcome(
   client: Client,
   current: Upload,
   signal: AbortSignal,
 ): Promise<Step> {
-  const checkedAfter = await lastStored(client, { signal });
-  change({ name: "placed", checkedAfter });
-  const held = await objectionsTo(client, current, signal);
-  const products = await bodyOf(current, [], signal);
-  return await tryOut(client, current, { products, held }, signal);
+  const lastStoredAtCheck = await lastStored(client, { signal });
+  changeUpload({ name: "placed", lastStoredAtCheck });
+  const held = await pageObjections(client, current, signal);
+  const products = await documentToSend(current, [], signal);
+  return await dryRun(client, current, { products, held }, signal);
 }
 
 /** What the page objects to, before it asks the service. */
-async function objectionsTo(
+async function pageObjections(
   client: Client,
   current: Upload,
   signal: AbortSignal,
 ): Promise<Detail[]> {
   if (current.kind === "table") {
     const skus = skusInRows(current.sheet, current.rows);
-    return await heldIn(client, current, skus, signal);
+    return await skuObjections(client, current, skus, signal);
   }
   const { stored, corrected, text } = current;
   const mayHold = isEditable(current) && (stored.size > 0 || corrected);
   return mayHold
-    ? await heldIn(client, current, skusInDocument(text), signal)
+    ? await skuObjections(client, current, skusInDocument(text), signal)
     : [];
 }
 
@@ -343,13 +355,13 @@ async function lastStored(
 }
 
 /** What a dry run comes to, beside what the page holds back. */
-async function tryOut(
+async function dryRun(
   client: Client,
   current: Upload,
   { products, held }: { products: string | Blob; held: readonly Detail[] },
   signal: AbortSignal,
 ): Promise<Step> {
-  const name = nameOf(current.fileName);
+  const name = importName(current.fileName);
   const { import_id } = await client.beginImport(
     { products, name, dry_run: true },
     { signal, idempotencyKey: newIdempotencyKey() },
@@ -358,11 +370,17 @@ async function tryOut(
     const changes = client
       .follow({ import_id }, { signal, retryFor: GIVE_UP_MS });
     for await (const { progress: percent } of changes) {
-      change({ name: "reached", step: { name: "checking", percent } });
+      changeUpload({ name: "reached", step: { name: "checking", percent } });
     }
-    const step = withHeld(await outcomeOf(client, import_id, signal), held);
+    const step = withObjections(
+      await dryRunOutcome(client, import_id, signal),
+      held,
+    );
     return current.kind === "table"
-      ? withHeld(step, await replacedIn(client, current, import_id, signal))
+      ? withObjections(
+        step,
+        await replacementObjections(client, current, import_id, signal),
+      )
       : step;
   } finally {
     // Its document would count against the quota. If this fails, it is deleted
@@ -371,7 +389,7 @@ async function tryOut(
   }
 }
 
-async function outcomeOf(
+async function dryRunOutcome(
   client: Client,
   import_id: string,
   signal: AbortSignal,
@@ -380,13 +398,13 @@ async function outcomeOf(
   const { status, products: counts } = checked;
   if (status === "completed") return { name: "ready", counts };
   if (checked.problems === undefined) throw new Error("The check was ended.");
-  const left = counts.refused ?? 0;
+  const refused = counts.refused ?? 0;
   const refusal = {
     ...await allProblems(client, checked, signal),
     error: null,
-    valid: counts.total - left,
-    left,
-    held: [],
+    validCount: counts.total - refused,
+    leftOutCount: refused,
+    heldBackProducts: [],
   };
   return { name: "refused", refusal };
 }
@@ -414,14 +432,14 @@ async function allProblems(
 }
 
 /** Adds what the page objects to. */
-function withHeld(step: Step, objections: readonly Detail[]): Step {
+function withObjections(step: Step, objections: readonly Detail[]): Step {
   const refusal = step.name === "refused"
     ? step.refusal
     : step.name === "ready"
-    ? { ...NO_REFUSAL, valid: step.counts.total }
+    ? { ...NO_REFUSAL, validCount: step.counts.total }
     : null;
   if (refusal === null) return step;
-  const before = new Set(refusal.held);
+  const before = new Set(refusal.heldBackProducts);
   const held = objections.filter(({ product }) => !before.has(product!));
   if (held.length === 0) return step;
   const wrong = new Set(refusal.problems.map(({ product }) => product));
@@ -432,9 +450,9 @@ function withHeld(step: Step, objections: readonly Detail[]): Step {
     refusal: {
       ...refusal,
       problems: [...refusal.problems, ...held],
-      held: [...refusal.held, ...numbers],
-      valid: refusal.valid - more,
-      left: refusal.left + more,
+      heldBackProducts: [...refusal.heldBackProducts, ...numbers],
+      validCount: refusal.validCount - more,
+      leftOutCount: refusal.leftOutCount + more,
     },
   };
 }
@@ -446,82 +464,96 @@ function withHeld(step: Step, objections: readonly Detail[]): Step {
  */
 export async function sendUpload(client: Client): Promise<string | null> {
   const { step } = upload.value!;
-  const refusal = approvedIn(step);
+  const refusal = approvedRefusal(step);
   const sending = { name: "sending", refusal, interruption: null } as const;
   let import_id: string | null = null;
-  await run(sending, async (current, signal) => {
-    const { fileName, idempotencyKey, checkedAfter } = current;
+  await runStep(sending, async (current, signal) => {
+    const { fileName, idempotencyKey, lastStoredAtCheck } = current;
     const options = {
       signal,
       retryFor: GIVE_UP_MS,
       onRetry: (interruption: Error) =>
-        change({ name: "reached", step: { ...sending, interruption } }),
+        changeUpload({ name: "reached", step: { ...sending, interruption } }),
     };
     // What is sent again may have been stored.
     const isFirst = step.name !== "failed";
-    if (isFirst && await lastStored(client, options) !== checkedAfter) {
-      const now = await checked(client, current, signal);
-      if (!isSame(step, now)) {
-        change({ name: "overtaken" });
+    if (isFirst && await lastStored(client, options) !== lastStoredAtCheck) {
+      const now = await checkOutcome(client, current, signal);
+      if (!isSameOutcome(step, now)) {
+        changeUpload({ name: "overtaken" });
         return now;
       }
-      change({ name: "reached", step: sending });
+      changeUpload({ name: "reached", step: sending });
     }
-    const products = await bodyOf(current, refusal.held, signal);
+    const products = await documentToSend(
+      current,
+      refusal.heldBackProducts,
+      signal,
+    );
     const begun = await client.beginImport({
       products,
-      name: nameOf(fileName),
+      name: importName(fileName),
       // What somebody else changes meanwhile concerns its product alone.
       accept: "valid",
     }, {
       ...options,
       // A different request needs a different key.
-      idempotencyKey: idempotencyKey + markOf(refusal.held),
+      idempotencyKey: idempotencyKey + hashOfNumbers(refusal.heldBackProducts),
     });
     ({ import_id } = begun);
-    return { name: "sent", sent: sentOf(current, refusal, import_id) };
+    return { name: "sent", sent: sentImport(current, refusal, import_id) };
   });
   return import_id;
 }
 
 /** What may be stored, and what is left, as it is shown before. */
-function approvedIn(step: Step): Refusal {
-  if (step.name === "ready") return { ...NO_REFUSAL, valid: step.counts.total };
+function approvedRefusal(step: Step): Refusal {
+  if (step.name === "ready") {
+    return { ...NO_REFUSAL, validCount: step.counts.total };
+  }
   return "refusal" in step && step.refusal || NO_REFUSAL;
 }
 
 /** Whether a check comes to what was shown. */
-function isSame(shown: Step, now: Step): boolean {
+function isSameOutcome(shown: Step, now: Step): boolean {
   const outcome = (step: Step) => {
-    const { valid, left, held } = approvedIn(step);
+    const { validCount, leftOutCount, heldBackProducts } = approvedRefusal(
+      step,
+    );
     const counts = step.name === "ready" ? step.counts : null;
-    return JSON.stringify([step.name, counts, valid, left, held]);
+    return JSON.stringify([
+      step.name,
+      counts,
+      validCount,
+      leftOutCount,
+      heldBackProducts,
+    ]);
   };
   return outcome(shown) === outcome(now);
 }
 
 /** What tells lists of numbers apart; "" for none. */
-function markOf(numbers: readonly number[]): string {
+function hashOfNumbers(numbers: readonly number[]): string {
   return numbers.length === 0
     ? ""
     : `-${numbers.reduce((all, one) => (all * 31 + one) % 2 ** 40, 7)}`;
 }
 
-function sentOf(
+function sentImport(
   current: Upload,
-  { held, problems, left }: Refusal,
+  { heldBackProducts, problems, leftOutCount }: Refusal,
   import_id: string,
 ): Sent {
   if (current.kind === "document") {
-    return { import_id, left, rows: [], held: [] };
+    return { import_id, leftOutCount, rows: [], heldBackRows: [] };
   }
   const { rows } = current;
-  const isHeld = new Set(held);
+  const isHeld = new Set(heldBackProducts);
   return {
     import_id,
-    left,
+    leftOutCount,
     rows: rows.filter((_, i) => !isHeld.has(i + 1)),
-    held: held.map((product) => ({
+    heldBackRows: heldBackProducts.map((product) => ({
       row: rows[product - 1],
       details: problems.filter((problem) => problem.product === product),
     })),
@@ -529,7 +561,7 @@ function sentOf(
 }
 
 /** What this browser sent as an import; null: it has no more of that table. */
-function sentIn(
+function sentTableOf(
   import_id: string,
 ): { sent: Sent; current: TableUpload } | null {
   const current = upload.value;
@@ -540,7 +572,7 @@ function sentIn(
 
 /** The row that was sent as a product of an import; null if it is not known. */
 export function sentRow(import_id: string, product: number): string | null {
-  const known = sentIn(import_id);
+  const known = sentTableOf(import_id);
   const row = known?.sent.rows[product - 1];
   return row === undefined ? null : rowName(known!.current.sheet, row);
 }
@@ -549,15 +581,15 @@ export function sentRow(import_id: string, product: number): string | null {
  * Shows the rows of a table that its import has left, with their problems;
  * false: this browser has not sent it, or has another file.
  */
-export async function showLeft(
+export async function showLeftOutRows(
   client: Client,
   import_id: string,
 ): Promise<boolean> {
-  const known = sentIn(import_id);
+  const known = sentTableOf(import_id);
   if (known === null) return false;
   const { sent, current } = known;
   const { sheet } = current;
-  const left = [...sent.held];
+  const left = [...sent.heldBackRows];
   const results = client.all
     .getImportResults({
       import_id,
@@ -576,9 +608,9 @@ export async function showLeft(
   const isLeft = new Set(rows);
   const stored = new Map(current.stored);
   for (const row of sent.rows.filter((row) => !isLeft.has(row))) {
-    stored.set(skuOf(sheet, row), rowName(sheet, row));
+    stored.set(skuOfRow(sheet, row), rowName(sheet, row));
   }
-  change({ name: "left shown", rows, problems, stored });
+  changeUpload({ name: "left shown", rows, problems, stored });
   return true;
 }
 
@@ -588,23 +620,23 @@ export function problemsIn({ step }: Upload): readonly Detail[] {
 }
 
 /** Goes through a step; what is begun later ends it. */
-async function run(
+async function runStep(
   first: Step,
   work: (current: Upload, signal: AbortSignal) => Promise<Step>,
 ): Promise<void> {
   const signal = startStep();
   const current = upload.value!;
-  change({ name: "begun", step: first });
+  changeUpload({ name: "begun", step: first });
   const step = await work(current, signal)
     .catch((error) => stepAfter(error, first, current));
-  if (!signal.aborted) change({ name: "reached", step });
+  if (!signal.aborted) changeUpload({ name: "reached", step });
 }
 
 function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
   if (error instanceof ApiError && error.status === 401) {
     return { name: "kept" };
   }
-  if (error instanceof ApiError && !error.passes) {
+  if (error instanceof ApiError && !error.isRetryable) {
     const { details: problems, more, requestId } = error;
     if (requestId) nameUpload(requestId, fileName);
     return {
@@ -617,12 +649,12 @@ function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
   return { name: "failed", error: failure, refusal };
 }
 
-function nameOf(fileName: string): string {
+function importName(fileName: string): string {
   return fileName.slice(0, IMPORT_NAME_LENGTH);
 }
 
 /** The document, without the products of these numbers. */
-async function bodyOf(
+async function documentToSend(
   current: Upload,
   without: readonly number[],
   signal: AbortSignal,
@@ -632,7 +664,7 @@ async function bodyOf(
     const out = new Set(without);
     const sent = rows.filter((_, i) => !out.has(i + 1));
     const { table, mapping } = sheet;
-    const made = await inSlices(makeDocument(table, mapping, sent), signal);
+    const made = await runInSlices(makeDocument(table, mapping, sent), signal);
     signal.throwIfAborted();
     return made!;
   }

@@ -10,7 +10,7 @@ import {
 } from "../../../client/mod.ts";
 import { inTab } from "../../lib/browser.ts";
 import { Store } from "../../lib/store.ts";
-import type { CellChange, Sheet } from "../columns/sheet.ts";
+import type { CellChange, MappedTable } from "../columns/sheet.ts";
 
 export type Step =
   /** `percent`: null until the file has arrived. */
@@ -37,22 +37,22 @@ export interface Refusal {
   /** Problems that were only counted. */
   more: number;
   /** Products that may be stored, and that are to be left. */
-  valid: number;
-  left: number;
+  validCount: number;
+  leftOutCount: number;
   /**
    * Numbers of products that the page holds back, though the service might
    * store them.
    */
-  held: readonly number[];
+  heldBackProducts: readonly number[];
 }
 
 export const NO_REFUSAL: Refusal = {
   error: null,
   problems: [],
   more: 0,
-  valid: 0,
-  left: 0,
-  held: [],
+  validCount: 0,
+  leftOutCount: 0,
+  heldBackProducts: [],
 };
 
 /** An import that leaves rows of the table to be corrected. */
@@ -61,13 +61,13 @@ export interface Sent {
   /** Indices of the table, in the order of the document. */
   rows: readonly number[];
   /** What the page held back, with its problems. */
-  held: readonly Left[];
+  heldBackRows: readonly LeftOutRow[];
   /** How many rows are to be corrected. */
-  left: number;
+  leftOutCount: number;
 }
 
 /** A row that was not stored. */
-interface Left {
+interface LeftOutRow {
   /** An index of the table. */
   row: number;
   details: readonly Detail[];
@@ -84,11 +84,11 @@ interface AnyUpload {
   /** Makes it safe to send the same document again, whatever happened. */
   idempotencyKey: string;
   /** What had been stored last when it was checked. */
-  checkedAfter: string;
+  lastStoredAtCheck: string;
   /** Something was stored between its check and its upload. */
-  overtaken: boolean;
+  storedMeanwhile: boolean;
   /** SKUs that were in the file, not typed here. */
-  meant: ReadonlySet<string>;
+  skusInFile: ReadonlySet<string>;
   /** Whose each SKU is that the same file has stored. */
   stored: ReadonlyMap<string, string>;
   /** SKUs whose products may be replaced: somebody said so. */
@@ -114,7 +114,7 @@ export interface DocumentUpload extends AnyUpload {
 /** A table that a document is made from. */
 export interface TableUpload extends AnyUpload {
   kind: "table";
-  sheet: Sheet;
+  sheet: MappedTable;
   /** Columns of the file; those behind were added here. */
   ownColumns: number;
   /** Its rows that are not stored, as indices. */
@@ -135,22 +135,22 @@ export function newUpload(fileName: string): AnyUpload {
     edited: false,
     corrected: false,
     idempotencyKey: newIdempotencyKey(),
-    checkedAfter: "",
-    overtaken: false,
-    meant: new Set(),
+    lastStoredAtCheck: "",
+    storedMeanwhile: false,
+    skusInFile: new Set(),
     stored: new Map(),
     confirmed: new Set(),
   };
 }
 
 /** What happens to an upload. */
-export type Change =
+export type UploadChange =
   /** A check or the sending of the file begins. */
   | { name: "begun"; step: Step }
   /** It goes on, or ends. */
   | { name: "reached"; step: Step }
   /** What had been stored last is known. */
-  | { name: "placed"; checkedAfter: string }
+  | { name: "placed"; lastStoredAtCheck: string }
   /** It was not sent, as others have stored something since its check. */
   | { name: "overtaken" }
   | { name: "text edited"; text: string }
@@ -160,12 +160,12 @@ export type Change =
     changes: readonly CellChange[];
     inverse: readonly CellChange[] | null;
     /** With the changes. */
-    sheet: Sheet;
+    sheet: MappedTable;
     /** SKUs of rows that somebody confirmed as they were. */
     unconfirmed: readonly string[];
   }
   /** The sheet has one more column. */
-  | { name: "column added"; sheet: Sheet }
+  | { name: "column added"; sheet: MappedTable }
   | { name: "confirmed"; skus: readonly string[] }
   /** Rows that the import left are shown, to be corrected. */
   | {
@@ -176,27 +176,29 @@ export type Change =
   };
 
 /** The upload after a change; what does not fit its kind changes nothing. */
-export function after(current: Upload, change: Change): Upload {
+export function applyChange(current: Upload, change: UploadChange): Upload {
   switch (change.name) {
     case "begun": {
       const next = { ...current, step: change.step, edited: false };
       if (change.step.name !== "checking") return next;
       return next.kind === "table"
-        ? { ...next, overtaken: false, changed: new Map() }
-        : { ...next, overtaken: false };
+        ? { ...next, storedMeanwhile: false, changed: new Map() }
+        : { ...next, storedMeanwhile: false };
     }
     case "reached":
       return { ...current, step: change.step };
     case "placed":
-      return { ...current, checkedAfter: change.checkedAfter };
+      return { ...current, lastStoredAtCheck: change.lastStoredAtCheck };
     case "overtaken":
-      return { ...current, overtaken: true };
+      return { ...current, storedMeanwhile: true };
     case "text edited":
       return current.kind === "table"
         ? current
-        : { ...current, ...corrections(), text: change.text };
+        : { ...current, ...markCorrected(), text: change.text };
     case "cells edited":
-      return current.kind === "document" ? current : withCells(current, change);
+      return current.kind === "document"
+        ? current
+        : applyCellChanges(current, change);
     case "column added":
       return current.kind === "document"
         ? current
@@ -207,14 +209,19 @@ export function after(current: Upload, change: Change): Upload {
         confirmed: current.confirmed.union(new Set(change.skus)),
       };
     case "left shown":
-      return current.kind === "document" ? current : withLeft(current, change);
+      return current.kind === "document"
+        ? current
+        : applyLeftOutRows(current, change);
   }
 }
 
-type ChangeOf<Name extends Change["name"]> = Extract<Change, { name: Name }>;
+type ChangeOf<Name extends UploadChange["name"]> = Extract<
+  UploadChange,
+  { name: Name }
+>;
 
 /** A different document needs a different key. */
-function corrections() {
+function markCorrected() {
   return {
     edited: true,
     corrected: true,
@@ -222,7 +229,7 @@ function corrections() {
   };
 }
 
-function withCells(
+function applyCellChanges(
   current: TableUpload,
   { changes, inverse, sheet, unconfirmed }: ChangeOf<"cells edited">,
 ): TableUpload {
@@ -236,7 +243,7 @@ function withCells(
   }
   return {
     ...current,
-    ...corrections(),
+    ...markCorrected(),
     sheet,
     changed,
     confirmed: current.confirmed.difference(new Set(unconfirmed)),
@@ -246,11 +253,11 @@ function withCells(
   };
 }
 
-function withLeft(
+function applyLeftOutRows(
   current: TableUpload,
   { rows, problems, stored }: ChangeOf<"left shown">,
 ): TableUpload {
-  const refusal = { ...NO_REFUSAL, problems, left: rows.length };
+  const refusal = { ...NO_REFUSAL, problems, leftOutCount: rows.length };
   return {
     ...current,
     rows,
@@ -267,17 +274,17 @@ function withLeft(
 export const upload = new Store<Upload | null>(null);
 
 /** Changes the file on its way, if there is one. */
-export function change(made: Change): void {
+export function changeUpload(made: UploadChange): void {
   const current = upload.value;
-  if (current !== null) upload.set(after(current, made));
+  if (current !== null) upload.set(applyChange(current, made));
 }
 
 /** The name of what is being sent: it survives a reload, which ends that. */
-export const beingSent = inTab("being sent");
+export const nameOfFileBeingSent = inTab("being sent");
 
 upload.listen(() => {
   const { step, fileName } = upload.value ?? {};
-  beingSent.set(step?.name === "sending" ? fileName! : null);
+  nameOfFileBeingSent.set(step?.name === "sending" ? fileName! : null);
 });
 
 let running = new AbortController();
@@ -298,12 +305,14 @@ export function dropFile(): void {
 /** Stops, and keeps the file to be checked for whoever signs in next. */
 export function keepFile(): void {
   startStep();
-  change({ name: "reached", step: { name: "kept" } });
+  changeUpload({ name: "reached", step: { name: "kept" } });
 }
 
 /** Whether to close the page would end an upload or lose corrections. */
-export function isAtWork(): boolean {
+export function hasUnsavedWork(): boolean {
   const { step, corrected } = upload.value ?? {};
   return step?.name === "sending" ||
-    (step?.name === "sent" ? step.sent.held.length > 0 : corrected ?? false);
+    (step?.name === "sent"
+      ? step.sent.heldBackRows.length > 0
+      : corrected ?? false);
 }

@@ -5,20 +5,20 @@
 import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
 import {
+  type ColumnField,
   isOfSale,
   isSalePrice,
-  type Target,
   targetsByName,
   weightsIn,
 } from "../columns/headers.ts";
 import { presetOf, type Shop } from "../columns/presets.ts";
 import { valuesIn } from "../columns/guesses.ts";
-import { answerIn } from "../columns/spreadsheet.ts";
+import { yesOrNo } from "../columns/spreadsheet.ts";
 import { isBareWeight } from "../../lib/numbers.ts";
 import { ofBigCommerce } from "./bigcommerce.ts";
 import { ofMagento } from "./magento.ts";
 import { ofPrestaShop } from "./prestashop.ts";
-import { columnsOf, type Gathered, PARENT, type Row } from "./rows.ts";
+import { columnFinder, type Gathered, PARENT, type Row } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
 import { ofSquare } from "./square.ts";
 import { ofWix } from "./wix.ts";
@@ -76,7 +76,7 @@ function withoutRepeatedNames({ header, ...table }: Table): Gathered {
   };
 }
 
-const OF_NUMBERS: readonly (Target | null)[] = [
+const OF_NUMBERS: readonly (ColumnField | null)[] = [
   "price",
   "compare_at_price",
   "sale_price",
@@ -139,7 +139,7 @@ function withoutUntracked(table: Table): Gathered {
     cells[stock] !== "" &&
     (cells[flag] === ""
       ? NAMES_TRACKER.test(header[flag])
-      : /^none$/i.test(cells[flag]) || answerIn(cells[flag]) === false);
+      : /^none$/i.test(cells[flag]) || yesOrNo(cells[flag]) === false);
   const left = table.rows.filter(isUntracked).length;
   return {
     table: {
@@ -166,7 +166,7 @@ function withoutPausedSales({ header, rows, ...table }: Table): Gathered {
     return { table: { ...table, header, rows }, note: "" };
   }
   const isPaused = (cells: Row) =>
-    cells[price] !== "" && answerIn(cells[isOn]) === false;
+    cells[price] !== "" && yesOrNo(cells[isOn]) === false;
   const left = rows.filter(isPaused).length;
   return {
     table: {
@@ -188,7 +188,7 @@ function withoutPausedSales({ header, rows, ...table }: Table): Gathered {
 /** Whether a column says nothing but yes and no. */
 function isFlag(rows: readonly Row[], column: number): boolean {
   const values = valuesIn(rows, column);
-  return values.length > 0 && values.every((text) => answerIn(text) !== null);
+  return values.length > 0 && values.every((text) => yesOrNo(text) !== null);
 }
 
 /** A price and when it is valid, in each shop. */
@@ -200,7 +200,7 @@ const SALES: readonly (readonly [string, ...string[]])[] = [
 
 /** When a sale begins and ends cannot be sent: it may be over. */
 function withoutTimedSales(table: Table): Gathered {
-  const at = columnsOf(table);
+  const at = columnFinder(table);
   let left = 0;
   const rows = table.rows.map((cells) => {
     const timed = SALES.map((names) => names.map(at)).find((

@@ -2,7 +2,7 @@
 import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
 import {
-  columnsOf,
+  columnFinder,
   type Gathered,
   type NumberedRow,
   pairsIn,
@@ -10,7 +10,7 @@ import {
   type Row,
   unique,
   withAttributes,
-  withColumn,
+  withComputedColumn,
   withRows,
 } from "./rows.ts";
 
@@ -30,7 +30,7 @@ interface Family {
 }
 
 export function ofMagento(table: Table): Gathered {
-  const at = columnsOf(table);
+  const at = columnFinder(table);
   const cell = (cells: Row, name: string) => cells[at(name)] ?? "";
   const isTranslation = (cells: Row) => cell(cells, "store_view_code") !== "";
   const isParent = (cells: Row) =>
@@ -76,7 +76,7 @@ export function ofMagento(table: Table): Gathered {
   const translations = table.rows.filter(isTranslation).length;
   const left = table.rows.length - rows.length - translations;
   return {
-    table: withColumn(
+    table: withComputedColumn(
       products,
       PARENT,
       (row) => parents.get(rows[row].cells[skuAt])?.sku ?? "",

@@ -19,7 +19,7 @@ export interface NumberedRow {
 }
 
 /** Finds columns by the names that the shop gives them in English; -1: none. */
-export function columnsOf({ header }: Table): (name: string) => number {
+export function columnFinder({ header }: Table): (name: string) => number {
   const names = namesIn(header);
   return (name) => names.indexOf(name);
 }
@@ -34,7 +34,7 @@ export function withRows(table: Table, rows: readonly NumberedRow[]): Table {
 }
 
 /** A table with one more column, whose cells are given by the row's index. */
-export function withColumn(
+export function withComputedColumn(
   table: Table,
   name: string,
   cellOf: (row: number) => string,
@@ -58,7 +58,7 @@ export function withAttributes(
   const names = new Set(lists.flatMap((list) => [...list.keys()]));
   return [...names].slice(0, COLUMNS).reduce(
     (all, name) =>
-      withColumn(
+      withComputedColumn(
         all,
         `attribute: ${name}`,
         (row) => lists[row].get(name) ?? "",

@@ -3,7 +3,7 @@ import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
 import { namesIn } from "../columns/presets.ts";
 import {
-  columnsOf,
+  columnFinder,
   type Gathered,
   PARENT,
   type Row,
@@ -14,7 +14,7 @@ import {
 const OF_VARIANTS = /^(variant |image |option\d+ value|handle$)/i;
 
 export function ofShopify(table: Table): Gathered {
-  const at = columnsOf(table);
+  const at = columnFinder(table);
   const names = namesIn(table.header);
   const [handle, title, image, variantImage] = [
     at("Handle"),

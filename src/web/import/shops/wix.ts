@@ -2,8 +2,8 @@
 import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
 import { namesIn } from "../columns/presets.ts";
-import { answerIn } from "../columns/spreadsheet.ts";
-import { columnsOf, type Gathered, type Row, withRows } from "./rows.ts";
+import { yesOrNo } from "../columns/spreadsheet.ts";
+import { columnFinder, type Gathered, type Row, withRows } from "./rows.ts";
 import { ofShopify } from "./shopify.ts";
 
 /** Where images are that an export names by their files. */
@@ -11,7 +11,7 @@ const IMAGES = "https://static.wixstatic.com/media/";
 
 /** Gives each variant what only the row of its product says, as in Shopify's. */
 export function ofWix(table: Table): Gathered {
-  const at = columnsOf(table);
+  const at = columnFinder(table);
   const [handle, type, price, surcharge, published, stock, image, discount] = [
     "Handle",
     "fieldType",
@@ -43,7 +43,7 @@ export function ofWix(table: Table): Gathered {
       for (const column of inherited) cells[column] ||= product[column];
       cells[price] ||= sumOf(product[price], row[surcharge]);
       // Nobody sees a variant of what is hidden.
-      if (answerIn(product[published]) === false) {
+      if (yesOrNo(product[published]) === false) {
         cells[published] = product[published];
       }
     }

@@ -2,14 +2,14 @@
 import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
 import { namesIn } from "../columns/presets.ts";
-import { columnsOf, type Gathered, withRows } from "./rows.ts";
+import { columnFinder, type Gathered, withRows } from "./rows.ts";
 
 /** What a variation has from its parent, if it has none itself. */
 const INHERITED =
   /^(description|short description|categories|tags|brands?|images|weight.*|tax.*)$/i;
 
 export function ofWooCommerce(table: Table): Gathered {
-  const at = columnsOf(table);
+  const at = columnFinder(table);
   const names = namesIn(table.header);
   const [id, type, sku, parent, price, published] = [
     at("ID"),

@@ -1,13 +1,13 @@
 /** Workbooks, read and written by a thread of their own. */
-import { after } from "../../../lib/browser.ts";
+import { afterMs } from "../../../lib/browser.ts";
 import type { SheetTable, Wanted } from "./book.ts";
-import type { Answer, Question } from "./messages.ts";
+import type { WorkerRequest, WorkerResponse } from "./messages.ts";
 
 /** Longer than a sheet of 100,000 rows takes. */
 const LIMIT_MS = 60_000;
 
 /** A thread that a workbook stopped or that never answered. */
-const FAILED: Answer = {
+const FAILED: WorkerResponse = {
   name: "unreadable",
   message:
     "It takes too long to read. Save the sheet with the products as a file of its own, or as CSV.",
@@ -27,19 +27,22 @@ export async function readBook(
 
 /** A workbook that the page has made. */
 export async function writeBook(
-  question: Exclude<Question, { name: "read" }>,
+  question: Exclude<WorkerRequest, { name: "read" }>,
 ): Promise<Blob> {
   const answer = await ask(question, new AbortController().signal);
   if (answer.name === "book") return new Blob([answer.bytes]);
   throw new Error(answer.name === "unreadable" ? answer.message : answer.name);
 }
 
-async function ask(question: Question, signal: AbortSignal): Promise<Answer> {
+async function ask(
+  question: WorkerRequest,
+  signal: AbortSignal,
+): Promise<WorkerResponse> {
   const worker = startWorker();
-  const { promise, resolve } = Promise.withResolvers<Answer>();
-  worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data);
+  const { promise, resolve } = Promise.withResolvers<WorkerResponse>();
+  worker.onmessage = ({ data }: MessageEvent<WorkerResponse>) => resolve(data);
   worker.onerror = () => resolve(FAILED);
-  const cancel = after(LIMIT_MS, () => resolve(FAILED));
+  const cancel = afterMs(LIMIT_MS, () => resolve(FAILED));
   const stop = () => resolve(FAILED);
   signal.addEventListener("abort", stop);
   try {

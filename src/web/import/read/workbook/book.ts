@@ -9,7 +9,7 @@ import {
 } from "../csv.ts";
 import { sentences } from "../../../lib/format.ts";
 import { unpackedSize } from "./archive.ts";
-import { type Dates, textOf } from "./cells.ts";
+import { type Dates, textOfCell } from "./cells.ts";
 import { noteHidden } from "./hidden.ts";
 import { read, utils, write } from "./xlsx.ts";
 
@@ -101,7 +101,7 @@ export function correctedBook(
   const corrected = rows.map(({ number, texts }) =>
     texts.map((text, column) => {
       const cell = cells[number - 1]?.[column];
-      return textOf(cell, dates) === text ? cell : cellOf(text);
+      return textOfCell(cell, dates) === text ? cell : cellOf(text);
     })
   );
   return written({
@@ -230,7 +230,7 @@ function tableOf(
     }
   }
   const textsOf = (row: number) =>
-    Array.from(cells[row] ?? [], (cell) => textOf(cell, dates));
+    Array.from(cells[row] ?? [], (cell) => textOfCell(cell, dates));
   const filled = [...cells.keys()].filter((row) =>
     textsOf(row).some((text) => text !== "")
   );
@@ -251,7 +251,7 @@ function tableOf(
       return text ?? "";
     });
     for (const { s: { r, c } } of tall.get(i) ?? []) {
-      if (r > headerAt) texts[c] ||= textOf(cells[r]?.[c], dates) ?? "";
+      if (r > headerAt) texts[c] ||= textOfCell(cells[r]?.[c], dates) ?? "";
     }
     if (texts.slice(header.length).some(Boolean)) wide ??= i + 1;
     rows.push(header.map((_, column) => texts[column] ?? ""));

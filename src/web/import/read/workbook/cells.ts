@@ -13,7 +13,7 @@ const DIGITS = 15;
 const LARGEST = 10 ** DIGITS;
 
 /** The text of a cell; that of an error, such as #N/A, is null. */
-export function textOf(
+export function textOfCell(
   cell: CellObject | undefined,
   dates: Dates,
 ): string | null {

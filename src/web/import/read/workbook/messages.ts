@@ -2,7 +2,7 @@
 import type { SheetTable, Wanted } from "./book.ts";
 
 /** What the page asks. */
-export type Question =
+export type WorkerRequest =
   | { name: "read"; bytes: ArrayBuffer; wanted: Wanted }
   | {
     name: "correct";
@@ -18,7 +18,7 @@ export type Question =
   };
 
 /** `unreadable`: why, in sentences. */
-export type Answer =
+export type WorkerResponse =
   | { name: "sheet"; sheet: SheetTable }
   | { name: "book"; bytes: ArrayBuffer }
   | { name: "unreadable"; message: string };

@@ -9,19 +9,22 @@ import {
   type Detail,
   type Product,
 } from "../../../client/mod.ts";
-import type { Target } from "../columns/headers.ts";
+import type { ColumnField } from "../columns/headers.ts";
 import { isManyTimes, priceDoubt } from "../../lib/numbers.ts";
 import { productsIn } from "../read/xml.ts";
-import { type Sheet, skuOf } from "../columns/sheet.ts";
-import { valuesOf } from "../columns/spreadsheet.ts";
+import { type MappedTable, skuOfRow } from "../columns/sheet.ts";
+import { rowValues } from "../columns/spreadsheet.ts";
 import { seenAs } from "./table_checks.ts";
 
 /** SKUs that are looked up one by one at each check. */
-const LOOKED_UP = 50;
+const SINGLE_LOOKUPS = 50;
 
 /** The SKU of each row; "" where it has none. */
-export function skusInRows(sheet: Sheet, rows: readonly number[]): string[] {
-  return rows.map((row) => skuOf(sheet, row));
+export function skusInRows(
+  sheet: MappedTable,
+  rows: readonly number[],
+): string[] {
+  return rows.map((row) => skuOfRow(sheet, row));
 }
 
 /** The SKU of each product of a document; "" where it has none. */
@@ -35,7 +38,7 @@ export function skusInDocument(text: string): string[] {
 /** What is known of the SKUs of a file. */
 interface KnownSkus {
   /** SKUs that were in the file, not typed here. */
-  meant: ReadonlySet<string>;
+  skusInFile: ReadonlySet<string>;
   /** Whose each SKU is that the same file has stored. */
   stored: ReadonlyMap<string, string>;
   /** SKUs whose products may be replaced: somebody said so. */
@@ -49,7 +52,7 @@ export function mayBeConfirmed({ code }: Detail): boolean {
 }
 
 /** What people call a row. */
-export function rowName({ table }: Sheet, row: number): string {
+export function rowName({ table }: MappedTable, row: number): string {
   return `row ${table.numbers[row]}`;
 }
 
@@ -57,9 +60,9 @@ export function rowName({ table }: Sheet, row: number): string {
  * A problem for each product that has the SKU of what the same file has stored,
  * or that was given the SKU of another stored product here.
  */
-export async function heldIn(
+export async function skuObjections(
   client: Client,
-  { stored, confirmed, meant }: KnownSkus,
+  { stored, confirmed, skusInFile }: KnownSkus,
   skus: readonly string[],
   signal: AbortSignal,
 ): Promise<Detail[]> {
@@ -76,8 +79,8 @@ export async function heldIn(
         message: `sku "${sku}" is that of ${owner}, which is stored: this ` +
           "would replace it. Give it a SKU of its own.",
       });
-    } else if (!meant.has(sku) && lookups++ < LOOKED_UP) {
-      const product = await productOf(client, sku, signal);
+    } else if (!skusInFile.has(sku) && lookups++ < SINGLE_LOOKUPS) {
+      const product = await storedProduct(client, sku, signal);
       if (product === null) continue;
       held.push({
         ...place,
@@ -98,10 +101,10 @@ export async function heldIn(
  * characters alone. And one for each price and weight that is many times what it
  * was, as cents and grams are, or that has another currency.
  */
-export async function replacedIn(
+export async function replacementObjections(
   client: Client,
   { sheet, rows, confirmed }: {
-    sheet: Sheet;
+    sheet: MappedTable;
     rows: readonly number[];
     confirmed: ReadonlySet<string>;
   },
@@ -109,7 +112,7 @@ export async function replacedIn(
   signal: AbortSignal,
 ): Promise<Detail[]> {
   const { targets } = sheet.mapping;
-  const looked: readonly Target[] = [
+  const looked: readonly ColumnField[] = [
     "title",
     "gtin",
     "price",
@@ -130,9 +133,9 @@ export async function replacedIn(
   const { products } = await client.listProducts({ limit: 1 }, { signal });
   if (products.length === 0) return [];
   const [created, updated] = [await skusOf("created"), await skusOf("updated")];
-  const storedAs = await productsOf(client, created, updated, signal);
+  const storedAs = await storedProductFinder(client, created, updated, signal);
   return rows.flatMap((row, i): Detail[] => {
-    const sku = skuOf(sheet, row);
+    const sku = skuOfRow(sheet, row);
     const product = storedAs(sku);
     if (product === undefined) return [];
     const place = { product: i + 1, sku, field: "sku" };
@@ -149,7 +152,7 @@ export async function replacedIn(
       }];
     }
     if (!updated.has(sku)) return [];
-    const values = valuesOf(sheet.table.rows[row], sheet.mapping);
+    const values = rowValues(sheet.table.rows[row], sheet.mapping);
     const [title = ""] = values.get("title") ?? [];
     const [gtin = ""] = values.get("gtin") ?? [];
     const isOther = isOtherTitle(title, product.title ?? "") ||
@@ -192,13 +195,13 @@ function isOtherText(text: string, stored: string): boolean {
 
 /** Whether fewer than half of the words of the shorter title are in the other. */
 export function isOtherTitle(title: string, stored: string): boolean {
-  const [few, many] = [wordsIn(title), wordsIn(stored)]
+  const [few, many] = [titleWords(title), titleWords(stored)]
     .map((words) => new Set(words)).sort((a, b) => a.size - b.size);
   return isOtherText(title, stored) &&
     few.intersection(many).size * 2 < few.size;
 }
 
-function wordsIn(title: string): string[] {
+function titleWords(title: string): string[] {
   return title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
@@ -206,7 +209,7 @@ function wordsIn(title: string): string[] {
  * Finds the stored product that has a SKU, of those among `updated`, or else one
  * whose SKU is like it, of those among `created`.
  */
-async function productsOf(
+async function storedProductFinder(
   client: Client,
   created: ReadonlySet<string>,
   updated: ReadonlySet<string>,
@@ -222,7 +225,7 @@ async function productsOf(
     if (updated.has(sku)) same.set(sku, product);
     if (keys.has(key) && !alike.has(key)) alike.set(key, product);
   };
-  if (created.size + updated.size > LOOKED_UP) {
+  if (created.size + updated.size > SINGLE_LOOKUPS) {
     const all = client.all.listProducts({ limit: PAGE_LIMIT.maximum }, {
       signal,
     });
@@ -237,14 +240,14 @@ async function productsOf(
     products.forEach(keep);
   }
   for (const sku of updated) {
-    const product = await productOf(client, sku, signal);
+    const product = await storedProduct(client, sku, signal);
     if (product !== null) keep(product);
   }
   return find;
 }
 
 /** The stored product with a SKU; null if there is none. */
-async function productOf(
+async function storedProduct(
   client: Client,
   sku: string,
   signal: AbortSignal,

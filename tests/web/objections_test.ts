@@ -1,10 +1,10 @@
 /** What the page holds back, in a document of either form. */
 import { assertEquals } from "@std/assert";
 import {
-  heldIn,
   isOtherTitle,
+  skuObjections,
   skusInDocument,
-} from "../../src/web/import/check/held.ts";
+} from "../../src/web/import/check/objections.ts";
 import { withoutProducts } from "../../src/web/lib/markup.ts";
 import { productsIn } from "../../src/web/import/read/xml.ts";
 import { boot, product } from "../support/app.ts";
@@ -20,11 +20,11 @@ for (const [form, text] of Object.entries(TEXTS)) {
     await using app = await boot();
     await app.upload(product("B"));
     const known = {
-      meant: new Set(["C"]),
+      skusInFile: new Set(["C"]),
       stored: new Map([["A", "row 7"]]),
       confirmed: new Set<string>(),
     };
-    const held = await heldIn(
+    const held = await skuObjections(
       app.client(),
       known,
       skusInDocument(text),
