@@ -26,7 +26,7 @@ import {
   type ScalarField,
   type UpdateGroup,
 } from "./fields.ts";
-import type { Seller } from "../sellers/seller.ts";
+import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
@@ -35,7 +35,7 @@ import { isUnderReview, mayConcern } from "./review.ts";
 import { findPolicy, reviewChanges } from "./review_rows.ts";
 
 export interface AttributeUpdate {
-  seller: Seller;
+  seller: Caller;
   skuOrId: string;
   attribute: string;
   /** The text from the path, decoded; an empty one clears the attribute. */
@@ -79,7 +79,8 @@ export async function updateAttribute(
       ? await reviewed(tx, seller, current.id)
       : null;
     const product = { ...fields, id: current.id };
-    await writeProduct(tx, seller, current, product, "attribute");
+    const by = { what: "attribute", keyId: seller.keyId };
+    await writeProduct(tx, seller, current, product, by);
     if (review === null) return;
     const { policy, before } = review;
     const after = { ...before, [field]: fields[field] };

@@ -25,7 +25,8 @@ export interface FormerPrices {
   /**
    * Its newest changes: a line with the price and currency before them, then one
    * for each in their order, with the time, the price, the currency and who made
-   * it. null: there are none.
+   * it; then "@" and the key, where that is another one than of the line before.
+   * null: there are none.
    */
   recent_prices: string | null;
   /**
@@ -96,10 +97,18 @@ export interface KeptPrices {
   row: PriceRow | null;
 }
 
+/** Who changes a price. */
+export interface ChangedBy {
+  /** attribute, or upload, import or undo and an id. */
+  what: string;
+  /** The seller's key; null: it is not known. */
+  keyId: string | null;
+}
+
 /** What a product keeps from a change on that was made by `by`. */
 export function changePrice(
   { before, after, at }: PriceChange,
-  by: string | null,
+  by: ChangedBy,
 ): KeptPrices {
   const { id, price_row, recent_prices: recent } = before;
   const isFull = recent !== null && recent.length > MOST_RECENT;
@@ -108,13 +117,25 @@ export function changePrice(
     : recent;
   const kept = {
     price_row: isFull ? at : price_row,
-    recent_prices: `${begun}${at} ${after.price} ${after.currency} ${by}\n`,
+    recent_prices: begun +
+      `${at} ${after.price} ${after.currency} ${by.what}${
+        keyWord(begun, by)
+      }\n`,
     former_prices: formerPrices(before, at),
   };
   const row = isFull
     ? { product_id: id, changed_at: at, former_at: price_row, changes: recent }
     : null;
   return { kept, row };
+}
+
+/** The key of a change after `lines`; empty where it made the last one, too. */
+function keyWord(lines: string, { keyId }: ChangedBy): string {
+  const last = lines.lastIndexOf(" @");
+  const former = last < 0
+    ? null
+    : lines.slice(last + " @".length, lines.indexOf("\n", last)) || null;
+  return keyId === former ? "" : ` @${keyId ?? ""}`;
 }
 
 /** As `FormerPrices.former_prices`, once a price has ended at `at`. */
@@ -221,7 +242,7 @@ export interface ShownPriceChange {
   at: number;
   from: Price;
   to: Price;
-  by: string;
+  by: ChangedBy;
   /** Where the changes before it begin. */
   place: PricePlace;
 }
@@ -297,12 +318,15 @@ function changesOf({ row, changes }: ReadRow): ShownPriceChange[] {
   const [begin, ...lines] = changes.split("\n").slice(0, -1);
   const [price, currency] = begin.split(" ");
   let from: Price = { price, currency };
+  let keyId: string | null = null;
   return lines.map((line) => {
-    const [time, price, currency, ...by] = line.split(" ");
+    const [time, price, currency, ...words] = line.split(" ");
     const at = Number(time);
     const to = { price, currency };
     const place = { row, before: at };
-    const change = { at, from, to, by: by.join(" "), place };
+    if (words.at(-1)!.startsWith("@")) keyId = words.pop()!.slice(1) || null;
+    const by = { what: words.join(" "), keyId };
+    const change = { at, from, to, by, place };
     from = to;
     return change;
   }).reverse();

@@ -15,6 +15,7 @@ import {
   TIED_FIELDS,
 } from "./product.ts";
 import {
+  type ChangedBy,
   changePrice,
   type FormerPrices,
   insertPriceRows,
@@ -300,14 +301,13 @@ export function rowChange({ before, after }: ProductChange): RowChange {
 
 /**
  * Writes changed products in the order of the list; a `unique` DbError if an
- * SKU is taken. `by` is who changes prices:
- * attribute, or upload, import or undo and an id; null where none changes.
+ * SKU is taken. `by` is who changes prices; null where none changes.
  */
 export async function writeProducts(
   tx: Tx,
   seller: SellerKeys,
   changes: readonly RowChange[],
-  by: string | null,
+  by: ChangedBy | null,
 ): Promise<void> {
   if (changes.length === 0) return;
   // A transaction of PostgreSQL has only so many numbers.
@@ -338,7 +338,7 @@ export async function writeProduct(
   { no }: SellerKeys,
   before: Product,
   after: ProductContent,
-  by: string | null,
+  by: ChangedBy | null,
 ): Promise<void> {
   const change = await tx.takeChanges(1, no);
   const changed = differences(before, after);
@@ -426,7 +426,7 @@ async function updateProducts(
   { no }: SellerKeys,
   updated: readonly Updated[],
   first: Change,
-  by: string | null,
+  by: ChangedBy | null,
 ): Promise<void> {
   await freeSkus(tx, no, updated);
   // Products that change the same columns share a statement.
@@ -446,7 +446,7 @@ async function updateAlike(
   update: Update,
   rows: readonly Updated[],
   first: Change,
-  by: string | null,
+  by: ChangedBy | null,
 ): Promise<void> {
   const former: PriceRow[] = [];
   const updated = tx.runMany(
@@ -462,7 +462,7 @@ async function updateAlike(
       if (update.priced) {
         let prices: FormerPrices = before;
         if (hasNewPrice) {
-          const { kept, row } = changePrice({ before, after, at }, by);
+          const { kept, row } = changePrice({ before, after, at }, by!);
           prices = kept;
           // bounded: the rows
           if (row !== null) former.push(row);

@@ -62,6 +62,10 @@ export interface Transaction {
   undone_by: string | null;
   /** The import of which it is a part; null if it is an upload. */
   import_id: string | null;
+  /** The seller's key that asked for it; null: it is not known. */
+  key_id: string | null;
+  /** null: it has none, or is not kept any more. */
+  key_label: string | null;
 }
 
 export interface TransactionKey {

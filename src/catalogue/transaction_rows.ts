@@ -10,6 +10,7 @@ import {
 } from "./transaction.ts";
 import { PackedResults, packResults } from "./packed_results.ts";
 import { LIMIT, marks, type Sql, type Tx } from "../database/db.ts";
+import { KEY_LABEL } from "../sellers/key_rows.ts";
 import { where } from "../database/where.ts";
 import { notFound } from "../lib/errors.ts";
 
@@ -21,21 +22,22 @@ function columnsOf(prefix: string, counts: Readonly<Record<string, number>>) {
   return Object.keys(counts).map((name) => [name, `${prefix}_${name}`]);
 }
 
-const OWN = "id, created_at, finished_at, undoes, import_id";
+const OWN = "id, created_at, finished_at, undoes, import_id, key_id";
 const COUNTS = [...PRODUCT_COLUMNS, ...IMAGE_COLUMNS]
   .map(([, column]) => column).join(", ");
 
 export async function insertTransaction(
   tx: Tx,
   sellerNo: number,
-  transaction: Omit<Transaction, "undone_by">,
+  transaction: Omit<Transaction, "undone_by" | "key_label">,
   results: readonly TransactionResult[],
 ): Promise<void> {
-  const { id, created_at, finished_at, undoes, import_id, products, images } =
+  const { id, created_at, finished_at, undoes, import_id, key_id } =
     transaction;
+  const { products, images } = transaction;
   const values = [
     ...[sellerNo, packResults(results)],
-    ...[id, created_at, finished_at, undoes, import_id],
+    ...[id, created_at, finished_at, undoes, import_id, key_id],
     ...PRODUCT_COLUMNS.map(([name]) => products[name as ProductResult]),
     ...IMAGE_COLUMNS.map(([name]) => images[name as keyof ImageCounts]),
   ];
@@ -58,14 +60,16 @@ type TransactionRow =
 const UNDONE_BY = `(SELECT u.id FROM transactions u
    WHERE u.seller_no = ? AND u.undoes = transactions.id) AS undone_by`;
 
-const COUNTERS = `${OWN}, ${COUNTS}, ${UNDONE_BY}`;
+const COUNTERS = `${OWN}, ${COUNTS}, ${UNDONE_BY}, ${KEY_LABEL}`;
 
 function toTransaction(row: TransactionRow): Transaction {
   const { id, created_at, finished_at, undoes, undone_by, import_id } = row;
+  const { key_id, key_label } = row;
   const counts = (columns: string[][]) =>
     Object.fromEntries(columns.map(([name, column]) => [name, row[column]]));
   return {
     ...{ id, created_at, finished_at, undoes, undone_by, import_id },
+    ...{ key_id, key_label },
     products: counts(PRODUCT_COLUMNS) as ProductCounts,
     images: counts(IMAGE_COLUMNS) as ImageCounts,
   };

@@ -63,6 +63,8 @@ export interface TransactionWrite {
   undoes: string | null;
   /** The import of which it is a part. */
   importId: string | null;
+  /** The key that asked for it; null: it is not known. */
+  keyId: string | null;
   /** The Idempotency-Key that it uses up. */
   use: KeyUse | null;
 }
@@ -79,7 +81,7 @@ export async function writeTransaction(
   tx: Tx,
   write: TransactionWrite,
 ): Promise<WrittenTransaction> {
-  const { seller, refused, taken, undoes, importId, use } = write;
+  const { seller, refused, taken, undoes, importId, keyId, use } = write;
   const { deps, config, metrics, signals } = services;
   const products = write.products.map((product) =>
     product.result === "created" ? { ...product, id: deps.ids.uuid() } : product
@@ -112,6 +114,7 @@ export async function writeTransaction(
     images: { ...NO_IMAGES, pending, reused },
     undoes,
     import_id: importId,
+    key_id: keyId,
   }, withOnly(waiting, results));
   if (importId !== null) {
     const images = { pending, reused };
@@ -127,12 +130,12 @@ export async function writeTransaction(
     const limit = REFUSED_KEPT * config.bodyLimit;
     await insertRefusedProducts(tx, upload, refused, limit);
   }
-  const by = undoes !== null
+  const what = undoes !== null
     ? `undo ${importId ?? transactionId}`
     : importId !== null
     ? `import ${importId}`
     : `upload ${transactionId}`;
-  await writeProducts(tx, seller, changed, by);
+  await writeProducts(tx, seller, changed, { what, keyId });
   await reviewChanges(tx, seller.no, write.review, changed);
   // The rows for which other uploads may wait are locked last.
   await countInHour(tx, now, "uploads");

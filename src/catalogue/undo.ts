@@ -104,6 +104,7 @@ async function storeUndo(
   const { written } = await applyUndo(tx, services, undone, {
     refuse,
     importId: null,
+    keyId: seller.keyId,
     use,
   });
   return written;
@@ -120,9 +121,10 @@ export async function applyUndo(
   tx: Tx,
   services: Services,
   undone: Undone,
-  { refuse, importId, use }: {
+  { refuse, importId, keyId, use }: {
     refuse: (plan: UndoPlan) => void;
     importId: string | null;
+    keyId: string | null;
     use: KeyUse | null;
   },
 ): Promise<{ plan: UndoPlan; written: WrittenTransaction }> {
@@ -152,6 +154,7 @@ export async function applyUndo(
     versionOf: () => ({ validator: null, asStored: true }),
     undoes: transactionId,
     importId,
+    keyId,
     use,
   });
   return { plan, written };

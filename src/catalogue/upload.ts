@@ -284,6 +284,7 @@ async function store(
     versionOf: (url) => ({ validator: validatorFrom(probed.get(url)) }),
     undoes: null,
     importId: null,
+    keyId: seller.keyId,
     use,
   });
 }

@@ -255,6 +255,12 @@ export interface ImageCounts {
   failed: number;
 }
 
+export interface MadeBy {
+  key_id: string;
+  /** empty: it has none, or was deleted */
+  label: string;
+}
+
 export interface UnsettledImage {
   url: string;
   status: "pending" | "failed";
@@ -294,6 +300,8 @@ export interface Transaction {
   undone_by?: string;
   /** the import of which this is a part */
   import_id?: string;
+  /** the key that asked for it */
+  key?: MadeBy;
   /** not in lists */
   results?: Result[];
   /** there are more: what ?after= takes to go on */
@@ -366,6 +374,8 @@ export interface Import {
   undoes?: string;
   /** the import that takes this one back */
   undone_by?: string;
+  /** the key that asked for it */
+  key?: MadeBy;
   /** the first 1,000; not in lists */
   problems?: Detail[];
   /** how many details there are besides */
@@ -469,6 +479,8 @@ export interface PriceChange {
   currency: string;
   /** attribute, or upload, import or undo and its id */
   by: string;
+  /** the key that changed it */
+  key_id?: string;
 }
 
 export interface Webhook {

@@ -80,6 +80,17 @@ const IMAGE_COUNTS = named(
   one("failed", COUNT),
 );
 
+/** Not of one that was made before keys were kept. */
+const MADE_BY = maybe(
+  "key",
+  named(
+    "made_by",
+    one("key_id", UUID),
+    one("label", STRING, "empty: it has none, or was deleted"),
+  ),
+  "the key that asked for it",
+);
+
 const COUNTERS = [
   one("transaction_id", UUID),
   one(
@@ -95,6 +106,7 @@ const COUNTERS = [
   maybe("undoes", UUID, "the transaction that this one undid"),
   maybe("undone_by", UUID, "the transaction that undid this one"),
   maybe("import_id", UUID, "the import of which this is a part"),
+  MADE_BY,
 ];
 
 const DETAIL = named(
@@ -163,6 +175,7 @@ const IMPORT = named(
   maybe("dry_run", BOOLEAN, "true: nothing is stored, the counts are planned"),
   maybe("undoes", UUID, "the import that this one takes back"),
   maybe("undone_by", UUID, "the import that takes this one back"),
+  MADE_BY,
   maybe("problems", DETAILS, "the first 1,000; not in lists"),
 );
 
@@ -206,6 +219,7 @@ const PRICE_CHANGE = named(
   one("to", STRING, "the price since then"),
   one("currency", STRING, "of the price since then"),
   one("by", STRING, "attribute, or upload, import or undo and its id"),
+  maybe("key_id", UUID, "the key that changed it"),
 );
 
 const REFUSAL = named(

@@ -144,6 +144,8 @@ function product(seller = "", more = ""): string {
 </product>`;
 }
 
+const MADE_BY = `<key><key_id>${PRODUCT_ID}</key_id><label>ERP</label></key>`;
+
 function counters(total: string, refused = ""): string {
   return `<transaction_id>${ID}</transaction_id>
   <status>completed_with_errors</status>
@@ -152,7 +154,8 @@ function counters(total: string, refused = ""): string {
   <progress>100</progress>
   <products>${total}<created>1</created><updated>0</updated><unchanged>0</unchanged>${refused}</products>
   <images><total>1</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>1</failed></images>
-  <undone_by>01a1f8b9-1f02-7000-9a61-52f0c1d2e3a4</undone_by>`;
+  <undone_by>01a1f8b9-1f02-7000-9a61-52f0c1d2e3a4</undone_by>
+  ${MADE_BY}`;
 }
 
 function importRecord(problems: string): string {
@@ -164,9 +167,8 @@ function importRecord(problems: string): string {
   <finished_at>2026-11-20T11:13:29.285Z</finished_at>
   <progress>100</progress>
   <products><total>5000</total><created>4999</created><updated>0</updated><unchanged>0</unchanged><refused>1</refused></products>
-  <images><total>0</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>0</failed></images>${
-    problems === "" ? "" : `\n  ${problems}`
-  }
+  <images><total>0</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>0</failed></images>
+  ${MADE_BY}${problems === "" ? "" : `\n  ${problems}`}
 </import>`;
 }
 
@@ -324,6 +326,7 @@ ${indented(importRecord(""))}
     <to>149</to>
     <currency>SEK</currency>
     <by>upload ${ID}</by>
+    <key_id>${PRODUCT_ID}</key_id>
   </change>
 </changes>`),
   success: service("<success>true</success>"),

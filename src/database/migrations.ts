@@ -24,7 +24,18 @@ export const MIGRATIONS: readonly Migration[] = [
       postgres: columnsAdded('TEXT COLLATE "C"', "BIGINT"),
     },
   },
+  {
+    name: "keys of uploads and imports",
+    sql: { sqlite: keysAdded("TEXT"), postgres: keysAdded('TEXT COLLATE "C"') },
+  },
 ];
+
+/** Nothing is known of the keys of earlier ones. */
+function keysAdded(text: string): string {
+  return ["transactions", "imports"]
+    .map((table) => `ALTER TABLE ${table} ADD COLUMN key_id ${text};`)
+    .join("\n");
+}
 
 /** Nothing is known of the keys and clients of earlier refusals. */
 function columnsAdded(text: string, integer: string): string {

@@ -386,6 +386,8 @@ export const TABLES = {
       has_keys: "integer DEFAULT 0",
       // the import that this one takes back
       undoes: "id?",
+      // the key that sent it
+      key_id: "text?",
       name: "text?",
       // problems outside of any product: JSON, as of a part of the document
       outside: "text DEFAULT '[]'",
@@ -540,6 +542,8 @@ export const TABLES = {
       undoes: "id?",
       // the import of which this is a part
       import_id: "id?",
+      // the key that asked for it
+      key_id: "text?",
       // see catalogue/packed_results.ts
       results: "text",
     },

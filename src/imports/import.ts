@@ -87,6 +87,8 @@ export interface Import {
   /** How many were found. */
   problems: number;
   undoes: string | null;
+  /** The key that sent it; null: it is not known. */
+  key_id: string | null;
   name: string | null;
   /** Problems outside of any product; JSON. */
   outside: string;
@@ -122,6 +124,8 @@ export interface ImportRecord extends Omit<Import, "outside"> {
   /** Unix milliseconds at which its last images were settled; null if none. */
   images_at: number | null;
   undone_by: string | null;
+  /** null: it has none, or is not kept any more. */
+  key_label: string | null;
 }
 
 export function isOpen({ state }: Pick<Import, "state">): boolean {

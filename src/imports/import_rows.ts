@@ -11,6 +11,7 @@ import {
 import type { Detail } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
+import { KEY_LABEL } from "../sellers/key_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import { insertImportImages } from "../images/import_images.ts";
 import type { ProductCounts } from "../catalogue/transaction.ts";
@@ -30,7 +31,7 @@ const LISTED_COLUMNS =
   over_at, bytes, root_start, root_end, parts, parts_checked, parts_stored,
   products_total, products_new, products_created, products_updated,
   products_unchanged, products_deleted, products_refused, problems, undoes,
-  name`;
+  key_id, name`;
 const COLUMNS = `${LISTED_COLUMNS}, outside`;
 
 const SHOWN = `state NOT IN (${
@@ -44,6 +45,7 @@ export interface NewImport {
   acceptValid: boolean;
   dryRun: boolean;
   keepChanged: boolean;
+  keyId: string;
   undoes: string | null;
   name: string | null;
 }
@@ -55,8 +57,8 @@ export async function insertImport(
 ): Promise<void> {
   await tx.run(
     `INSERT INTO imports (seller_no, id, state, accept_valid, dry_run,
-       keep_changed, created_at, undoes, name)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       keep_changed, created_at, key_id, undoes, name)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       sellerNo,
       row.id,
@@ -65,6 +67,7 @@ export async function insertImport(
       Number(row.dryRun),
       Number(row.keepChanged),
       tx.now(),
+      row.keyId,
       row.undoes,
       row.name,
     ],
@@ -159,7 +162,7 @@ interface RecordRow extends Omit<ImportRecord, "images"> {
 
 /** Its first parameter is the seller. */
 const recordOf = (columns: string) =>
-  `SELECT ${columns}, ${UNDONE_BY}, pending, stored, reused, failed,
+  `SELECT ${columns}, ${UNDONE_BY}, ${KEY_LABEL}, pending, stored, reused, failed,
      settled_at AS images_at
    FROM imports JOIN import_images
      ON import_images.seller_no = imports.seller_no AND import_id = id`;

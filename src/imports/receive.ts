@@ -167,7 +167,7 @@ class Receiving {
 
   async #writePieces(tx: Tx): Promise<void> {
     const { config } = this.#services;
-    const { dryRun, acceptValid, name } = this.#received;
+    const { seller, dryRun, acceptValid, name } = this.#received;
     const { sellerNo, importId } = this.#key;
     const bytes = this.#pieces.reduce((sum, { length }) => sum + length, 0);
     await lockUsage(tx, sellerNo, "image_bytes");
@@ -184,6 +184,7 @@ class Receiving {
         acceptValid,
         name,
         keepChanged: false,
+        keyId: seller.keyId,
         undoes: null,
       };
       await insertImport(tx, sellerNo, {

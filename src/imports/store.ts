@@ -67,6 +67,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
         versionOf: (url) => ({ validator: versions.get(url) ?? null }),
         undoes: null,
         importId: key.importId,
+        keyId: job.row.key_id,
         use: null,
       });
       await setStored(tx, key, part.part, transactionId);

@@ -118,6 +118,7 @@ async function begin(
     acceptValid: false,
     dryRun,
     keepChanged,
+    keyId: seller.keyId,
     undoes: row.id,
     name: row.name,
   });
@@ -235,7 +236,7 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
   const { importId } = key;
   await services.db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
-    const options = { refuse, importId, use: null };
+    const options = { refuse, importId, keyId: row.key_id, use: null };
     const { plan, written } = await applyUndo(tx, services, undone, options);
     await setStored(tx, key, part.part, written.transactionId);
     // What was changed since the check is kept, and listed.

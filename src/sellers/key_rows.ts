@@ -127,6 +127,10 @@ export async function forgetKeys(
   );
 }
 
+/** As `key_label`: the label of the key in the column `key_id`. */
+export const KEY_LABEL =
+  "(SELECT label FROM api_keys WHERE api_keys.id = key_id) AS key_label";
+
 /** The columns of a key that `rightsOf` reads. */
 const RIGHTS = `api_keys.scopes, api_keys.expires_at AS "expiresAt",
        api_keys.networks`;

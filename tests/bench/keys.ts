@@ -137,7 +137,7 @@ async function update(
   for (let n = 0; n < UPDATES; n++) {
     const product = nth(n);
     await updateAttribute({ db } as Services, {
-      seller: sellers[product % SELLERS],
+      seller: { ...sellers[product % SELLERS], keyId: "" },
       skuOrId: `p-${Math.floor(product / SELLERS)}`,
       attribute: "quantity",
       value: `${n + 2}`,

@@ -124,6 +124,7 @@ async function history(app: TestApp, id: string): Promise<string[]> {
       textAt(change, "to"),
       textAt(change, "currency"),
       textAt(change, "by"),
+      textAt(change, "key_id"),
     ].join(" ");
   });
 }
@@ -131,14 +132,40 @@ async function history(app: TestApp, id: string): Promise<string[]> {
 const SKUS = ["A", "B", "C"];
 const CURRENCIES = ["SEK", "SEK", "SEK", "EUR"];
 
+interface Key {
+  id: string;
+  key: string;
+}
+
+/** The key of the seller, and another one that it made. */
+async function twoKeys(app: TestApp): Promise<[Key, Key]> {
+  const made = await app.call("/seller_api/keys", {
+    method: "POST",
+    body: "<key><label>ERP</label></key>",
+  });
+  const account = await app.call("/seller_api/account");
+  return [
+    { id: textAt(account.xml, "account/key_id"), key: app.key },
+    {
+      id: textAt(made.xml, "key/key_id"),
+      key: textAt(made.xml, "key/api_key"),
+    },
+  ];
+}
+
 class Play {
   readonly #app: TestApp;
   readonly #random: Random;
+  readonly #keys: readonly Key[];
   readonly #transactions: string[] = [];
+  /** That of the step. */
+  #key: Key;
 
-  constructor(app: TestApp, random: Random) {
+  constructor(app: TestApp, random: Random, keys: readonly Key[]) {
     this.#app = app;
     this.#random = random;
+    this.#keys = keys;
+    this.#key = keys[0];
   }
 
   #pick<T>(list: readonly T[]): T {
@@ -147,16 +174,26 @@ class Play {
 
   /** Does something; returns by whom prices have changed. */
   async step(): Promise<string> {
+    this.#key = this.#pick(this.#keys);
+    const by = await this.#change();
+    return by === "" ? "" : `${by} ${this.#key.id}`;
+  }
+
+  async #change(): Promise<string> {
+    const { key } = this.#key;
     const sku = this.#pick(SKUS);
     const price = this.#pick([80, 90, 100, 100.5, 120]);
     const kind = this.#random.below(10);
     if (kind < 4) {
       const path = `/seller_api/products/${sku}/attribute/price/${price}`;
-      await this.#app.call(path, { method: "PUT" });
+      await this.#app.call(path, { method: "PUT", key });
       return "attribute";
     }
     if (kind === 4) {
-      await this.#app.call(`/seller_api/products/${sku}`, { method: "DELETE" });
+      await this.#app.call(`/seller_api/products/${sku}`, {
+        method: "DELETE",
+        key,
+      });
       return "";
     }
     if (kind === 5 && this.#transactions.length > 0) {
@@ -167,7 +204,8 @@ class Play {
 
   async #undo(id: string): Promise<string> {
     const path = `/seller_api/bulk_products/${id}/undo?changed=keep`;
-    const answer = await this.#app.call(path, { method: "POST" });
+    const { key } = this.#key;
+    const answer = await this.#app.call(path, { method: "POST", key });
     if (answer.status !== 200) return "";
     const undo = textAt(answer.xml, "transaction_id");
     this.#transactions.push(undo);
@@ -185,6 +223,7 @@ class Play {
     const fields = kind === 6 ? "" : "<title>T</title><quantity>1</quantity>";
     const answer = await this.#app.call(`${path}?v=1.1`, {
       method: "POST",
+      key: this.#key.key,
       body: `<products><product><sku>${sku}</sku>${fields}${priced}` +
         "</product></products>",
     });
@@ -215,7 +254,7 @@ contract.test("history and lowest price are those of a naive model", async () =>
   const time = { now: START };
   await using app = await bootAt(time);
   const random = new Random(1);
-  const play = new Play(app, random);
+  const play = new Play(app, random, await twoKeys(app));
   const naive: Naive = new Map();
   let lowest = 0;
   for (let step = 0; step < STEPS; step++) {
@@ -244,6 +283,8 @@ contract.test("history and lowest price are those of a naive model", async () =>
   }
 });
 
+const BY = { what: "attribute", keyId: null };
+
 /** A product whose price changes, beside all prices that it had. */
 class Priced {
   #kept: FormerPrices = NO_FORMER_PRICE;
@@ -254,7 +295,7 @@ class Priced {
     if (former === price && of === currency) return;
     const before = { id: "", price: `${former}`, currency: of, ...this.#kept };
     const after = { price: `${price}`, currency };
-    this.#kept = changePrice({ before, after, at }, "attribute").kept;
+    this.#kept = changePrice({ before, after, at }, BY).kept;
     this.spans.push({ from: at, price, currency, by: "" });
   }
 
@@ -389,7 +430,7 @@ bothForms.test("the last hundred of a thousand changes cost what the first did",
         const { tx, cost } = counted(of);
         const before = await lockBySkuOrId(tx, seller.no, skus[i]);
         const after = { ...before!, price, currency };
-        await writeProduct(tx, seller, before!, after, "attribute");
+        await writeProduct(tx, seller, before!, after, BY);
         costs.push(cost);
       }, { changes: true });
     };

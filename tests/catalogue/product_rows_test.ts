@@ -89,7 +89,8 @@ async function filled() {
         });
         const after = { ...before, ...change };
         const changes = [rowChange({ before, after })];
-        return writeProducts(noted, seller, changes, "attribute");
+        const by = { what: "attribute", keyId: null };
+        return writeProducts(noted, seller, changes, by);
       });
     },
     [Symbol.asyncDispose]: async () => {

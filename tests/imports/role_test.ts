@@ -33,6 +33,7 @@ async function addImport(db: Db, sellerNo: number) {
       acceptValid: false,
       dryRun: false,
       keepChanged: false,
+      keyId: "",
       undoes: null,
       name: null,
     });

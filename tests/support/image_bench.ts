@@ -154,6 +154,7 @@ export class ImageBench implements AsyncDisposable {
         images: { ...NO_IMAGES, pending, reused },
         undoes: null,
         import_id: null,
+        key_id: null,
       }, []);
       const upload = { sellerNo: seller.no, transactionId };
       await requestImages(tx, upload, waiting, taken, at);

@@ -72,7 +72,8 @@ function changeNode({ at, from, to, by }: ShownPriceChange) {
     ...(from.currency !== to.currency && { from_currency: from.currency }),
     to: to.price,
     currency: to.currency,
-    by,
+    by: by.what,
+    key_id: by.keyId ?? undefined,
   };
 }
 

@@ -61,7 +61,7 @@ import {
   type Watched,
 } from "./progress.ts";
 import { imageNode } from "./transaction_endpoints.ts";
-import { productCountsNode } from "./transaction_xml.ts";
+import { keyNode, productCountsNode } from "./transaction_xml.ts";
 import {
   checkVersion,
   readIdempotencyKey,
@@ -191,6 +191,7 @@ function importNode(record: ImportRecord): ImportNode {
     dry_run: record.dry_run === 1 || undefined,
     undoes: record.undoes ?? undefined,
     undone_by: record.undone_by ?? undefined,
+    key: keyNode(record),
   };
 }
 

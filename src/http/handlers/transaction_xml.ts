@@ -28,7 +28,15 @@ export function progressRecord(transaction: Transaction): ProgressNode {
     undoes: undoes ?? undefined,
     undone_by: undone_by ?? undefined,
     import_id: transaction.import_id ?? undefined,
+    key: keyNode(transaction),
   };
+}
+
+/** The key that asked for an upload or an import. */
+export function keyNode(
+  { key_id, key_label }: Pick<Transaction, "key_id" | "key_label">,
+): ProgressNode["key"] {
+  return key_id === null ? undefined : { key_id, label: key_label };
 }
 
 /** Product counts as the status shows them. */

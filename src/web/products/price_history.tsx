@@ -38,12 +38,14 @@ export function PriceChangeBy({ client, id, transaction }: {
   return data && <span>Price {pricesIn(data).join(" → ")}</span>;
 }
 
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
 const WIDTH = 480;
 const HEIGHT = 96;
 /** Of the height, above and below the line. */
 const MARGIN = 8;
 
-const COLUMNS: readonly Column<PriceChange>[] = [
+const CHANGES: readonly Column<PriceChange>[] = [
   { label: "Changed", cell: ({ at }) => <Moment iso={at} exact /> },
   {
     label: "From",
@@ -55,13 +57,38 @@ const COLUMNS: readonly Column<PriceChange>[] = [
     right: true,
     cell: (change) => pricesIn(change)[1],
   },
-  { label: "By", cell: ({ by }) => <Changer by={by} /> },
 ];
 
 function Changer({ by }: { by: string }) {
   const [kind, id] = by.split(" ");
   if (kind !== "upload") return <>{kind}</>;
   return <a href={linkTo("uploads", id)}>upload</a>;
+}
+
+/** `labels` of keys, by their ids. */
+function columns(
+  labels: ReadonlyMap<string, string>,
+): readonly Column<PriceChange>[] {
+  return [
+    ...CHANGES,
+    {
+      label: "By",
+      cell: ({ by, key_id }) => (
+        <>
+          <Changer by={by} />
+          {key_id && <>, key {labels.get(key_id) || <code>{key_id}</code>}</>}
+        </>
+      ),
+    },
+  ];
+}
+
+async function labelsOfKeys(
+  client: Client,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { keys } = await client.listOwnKeys({}, { signal });
+  return new Map(keys.map(({ key_id, label }) => [key_id, label]));
 }
 
 export function PriceHistory({ client, product }: {
@@ -73,6 +100,10 @@ export function PriceHistory({ client, product }: {
     (signal) =>
       client.getHistory({ sku_or_id: id, attribute: "price" }, { signal }),
     [client, id, updated_at],
+  );
+  const labels = useLoaded(
+    (signal) => labelsOfKeys(client, signal),
+    [client],
   );
   return (
     <section class="card" aria-label="Price">
@@ -93,7 +124,7 @@ export function PriceHistory({ client, product }: {
                 <PriceChart changes={changes} />
                 <Table
                   label="Changes of the price"
-                  columns={COLUMNS}
+                  columns={columns(labels.data ?? NO_LABELS)}
                   rows={changes}
                   keyOf={({ at }) => at}
                 />

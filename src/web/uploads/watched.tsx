@@ -96,7 +96,7 @@ export function Progress({ watched, perSecond, connected }: {
   perSecond: number | null;
   connected: boolean;
 }) {
-  const { products, images, created_at, finished_at, progress } = watched;
+  const { products, images, created_at, finished_at, progress, key } = watched;
   const speed = finished_at === null ? perSecond : averageSpeed(watched);
   const { id } = uploadView(watched);
   return (
@@ -138,6 +138,7 @@ export function Progress({ watched, perSecond, connected }: {
       </dl>
       <p class="quiet">
         Sent <Moment iso={created_at} />
+        {key && <>{" "}with the key {key.label || <code>{key.key_id}</code>}</>}
         {finished_at !== null && (
           <>
             , finished <Moment iso={finished_at} />

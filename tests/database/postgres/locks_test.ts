@@ -166,6 +166,7 @@ class Two implements AsyncDisposable {
       images: { ...NO_IMAGES, pending },
       undoes: null,
       import_id: null,
+      key_id: null,
     }, []);
     const upload = { sellerNo: no, transactionId: id };
     await requestImages(tx, upload, waiting, taken, 0);

@@ -56,7 +56,7 @@ class Catalogue implements AsyncDisposable {
 
   async set(db: Db, skuOrId: string, quantity: number): Promise<void> {
     await updateAttribute({ db } as Services, {
-      seller: this.seller,
+      seller: { ...this.seller, keyId: "" },
       skuOrId,
       attribute: "quantity",
       value: `${quantity}`,

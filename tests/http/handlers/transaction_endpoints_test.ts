@@ -3,6 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Answer,
   boot,
+  child,
   codeOf,
   product,
   type TestApp,
@@ -238,4 +239,47 @@ Deno.test("the results of a final status are read once", async () => {
     assertEquals((await app.call(pathOf(uploaded))).text, first.text);
   }
   assertEquals(reads, 1);
+});
+
+contract.test("a status and the lists show the key that asked, with its label", async () => {
+  await using app = await boot();
+  const made = await app.call("/seller_api/keys", {
+    method: "POST",
+    body: "<key><label>ERP</label></key>",
+  });
+  const id = textAt(made.xml, "key/key_id");
+  const key = textAt(made.xml, "key/api_key");
+  const post = async (path: string, name: string) => {
+    const body = `<products>${product("MUG-1")}</products>`;
+    const answer = await app.call(path, { method: "POST", key, body });
+    return textAt(answer.xml, name);
+  };
+  const uploaded = await post("/seller_api/bulk_products", "transaction_id");
+  const imported = await post("/seller_api/imports", "import_id");
+  const undo = await app.call(
+    `/seller_api/bulk_products/${uploaded}/undo`,
+    { method: "POST" },
+  );
+  const account = await app.call("/seller_api/account");
+  const own = textAt(account.xml, "account/key_id");
+  const shown = async (path: string, name: string) => {
+    const { xml } = await app.call(path);
+    const key = child(child(xml, name), "key");
+    return `${textAt(key, "key_id")} ${textAt(key, "label")}`;
+  };
+  const undone = textAt(undo.xml, "transaction_id");
+  const status = "/seller_api/bulk_products";
+  assertEquals(
+    await shown(`${status}/${uploaded}`, "transaction"),
+    `${id} ERP`,
+  );
+  assertEquals(await shown(`${status}/${undone}`, "transaction"), `${own} `);
+  const anImport = `/seller_api/imports/${imported}?wait=30`;
+  assertEquals(await shown(anImport, "import"), `${id} ERP`);
+  const { xml } = await app.call(status);
+  const listed = child(xml, "transactions").children
+    .map((one) => textAt(one, "key/key_id"));
+  assertEquals(listed, [own, id]);
+  const imports = (await app.call("/seller_api/imports")).xml;
+  assertEquals(textAt(imports, "imports/import/key/label"), "ERP");
 });
