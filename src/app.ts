@@ -12,7 +12,7 @@ import {
 import { Background } from "./jobs/background.ts";
 import { RoleLocks } from "./jobs/role_lock.ts";
 import type { Holders } from "./lib/holders.ts";
-import { within } from "./lib/waits.ts";
+import { waitAtMost } from "./lib/waits.ts";
 import { checkGuard } from "./net/guard.ts";
 import { openServices, type ServiceOptions } from "./open_services.ts";
 import { maintenanceOf } from "./administration/maintenance.ts";
@@ -121,7 +121,7 @@ function addPeriodic(
 ): void {
   background.add({
     start: () => work.start(),
-    stop: () => within(clock, MAINTENANCE_STOP_MS, work.stop()),
+    stop: () => waitAtMost(clock, MAINTENANCE_STOP_MS, work.stop()),
   });
 }
 

@@ -10,7 +10,6 @@ import {
   contact,
   databaseUrl,
   days,
-  endpoint,
   headerValue,
   hostName,
   IMAGE_PLACES,
@@ -21,6 +20,7 @@ import {
   oneOf,
   path,
   regionName,
+  s3Endpoint,
   SettingError,
   signingSecret,
   smtpUrl,
@@ -120,7 +120,7 @@ const ALL = {
     placeholder: "URL",
     fallback: "",
     meaning: "URL of the object storage; by default Amazon's of the region",
-    parse: endpoint,
+    parse: s3Endpoint,
   },
   s3Region: {
     variable: "SELLER_S3_REGION",
@@ -302,7 +302,7 @@ const ALL = {
     fallback: "",
     meaning:
       "how others reach the page, for links in notices; by default where this process listens",
-    parse: endpoint,
+    parse: s3Endpoint,
   },
   noticesUrl: {
     variable: "SELLER_NOTICES_URL",

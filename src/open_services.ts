@@ -9,7 +9,7 @@ import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { newSignals } from "./jobs/signals.ts";
 import { jsonOf } from "./json/reader.ts";
 import { Holders } from "./lib/holders.ts";
-import { heavyWork } from "./lib/wait_list.ts";
+import { heavyWorkList } from "./lib/wait_list.ts";
 import { lookupSlots } from "./net/names.ts";
 import { type Network, Outbound } from "./net/outbound.ts";
 import { type Mailer, SmtpMailer } from "./net/smtp.ts";
@@ -52,7 +52,7 @@ export async function openServices(
 ): Promise<Services> {
   warnOfSmallBudget(config, deps);
   const holders = new Holders();
-  const heavy = holders.add("heavy", heavyWork(deps));
+  const heavy = holders.add("heavy", heavyWorkList(deps));
   const metrics = new Metrics(
     config.databaseUrl === null ? "sqlite" : "postgres",
   );

@@ -114,7 +114,7 @@ function keepRole(
   holders.add(queue, keeper);
   metrics.inProgress.watch(() => keeper.held().in_flight, kind);
   metrics.queueMoved.watch(
-    () => keeper.movedAt === null ? null : keeper.movedAt / 1_000,
+    () => keeper.lastProgressAt === null ? null : keeper.lastProgressAt / 1_000,
     queue,
   );
 }

@@ -6,9 +6,9 @@
  */
 import { partsOf, type Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
-import { bringForward, type LeaseQueue } from "../jobs/lease_queue.ts";
+import { type LeaseQueue, moveTimesBack } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";
-import { positionOf, setPosition } from "../jobs/positions.ts";
+import { readPosition, writePosition } from "../jobs/positions.ts";
 import type { Signal } from "../jobs/signals.ts";
 
 const LOOK_MS = 1_000;
@@ -85,7 +85,7 @@ export class ClockWatch {
       await part.write(async (tx) => {
         const now = deps.clock.now();
         if (await isFirst(tx, step, now)) {
-          await bringForward(tx, queue, now, ms);
+          await moveTimesBack(tx, queue, now, ms);
         }
       }, { order: step.name });
     }
@@ -103,8 +103,8 @@ async function isFirst(
   now: number,
 ): Promise<boolean> {
   // NaN, unlike everything, if there was none.
-  const [at, by] = (await positionOf(tx, name)).split(" ").map(Number);
+  const [at, by] = (await readPosition(tx, name)).split(" ").map(Number);
   const isSame = Math.abs(now - at) < SAME_MS && Math.abs(ms - by) < WORTH_MS;
-  if (!isSame) await setPosition(tx, name, `${now} ${ms}`);
+  if (!isSame) await writePosition(tx, name, `${now} ${ms}`);
   return !isSame;
 }

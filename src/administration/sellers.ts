@@ -9,7 +9,7 @@ import {
   integerReader,
   ok,
   quote,
-  type Read,
+  type ReadResult,
   wordReader,
 } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
@@ -85,7 +85,7 @@ interface AttributeChange {
 }
 
 /** Writes what a reader makes of the value into the column of this name. */
-function column(read: (text: string) => Read<string | number | null>) {
+function column(read: (text: string) => ReadResult<string | number | null>) {
   return ({ tx, seller, attribute, value }: AttributeChange) =>
     tx.run(`UPDATE sellers SET ${attribute} = ? WHERE id = ?`, [
       readValue(attribute, value, read),
@@ -178,7 +178,7 @@ export function changeSeller(
 function readValue<T>(
   attribute: string,
   value: string,
-  read: (text: string) => Read<T>,
+  read: (text: string) => ReadResult<T>,
 ): T {
   const result = read(value);
   if ("value" in result) return result.value;

@@ -33,7 +33,7 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "./fields.ts";
-import { sizeOf } from "../lib/blocks.ts";
+import { bytesInBlocks } from "../lib/blocks.ts";
 import { quote, trimSpace } from "../lib/values.ts";
 import {
   type BeginReading,
@@ -113,7 +113,7 @@ export async function decodeProductsInPieces(
   { done, begin, limits: wanted, ...options }: DecodingOptions = {},
 ): Promise<ProductsDocument> {
   const decoder = new Decoder(options);
-  const size = sizeOf(blocks);
+  const size = bytesInBlocks(blocks);
   const limits = wanted ??
     (options.attributesOnly ? ATTRIBUTES_XML_LIMITS : XML_LIMITS);
   const reading = { done, limits, begin };

@@ -2,7 +2,12 @@
 import type { Problem } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import { parseSellerUrl } from "../lib/url.ts";
-import { quote, type Read, type Reader, trimSpace } from "../lib/values.ts";
+import {
+  quote,
+  type Reader,
+  type ReadResult,
+  trimSpace,
+} from "../lib/values.ts";
 import type { XmlAttributes } from "../xml/handlers.ts";
 import {
   type DecodedProduct,
@@ -244,7 +249,7 @@ function readRequired(
   text: string,
   read: Reader<string>,
   missing: string,
-): Read<string> {
+): ReadResult<string> {
   const trimmed = trimSpace(text);
   return trimmed === ""
     ? { problem: { code: "required", message: missing } }

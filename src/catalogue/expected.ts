@@ -2,7 +2,7 @@
 import type { FieldProblem } from "../lib/errors.ts";
 import { EXPECTED, SCALAR_RULES, type ScalarField } from "./fields.ts";
 import { type Product, readScalar } from "./product.ts";
-import type { Read } from "../lib/values.ts";
+import type { ReadResult } from "../lib/values.ts";
 
 /** What a field has to be so that the change is made. */
 export interface Expectation {
@@ -17,7 +17,7 @@ export interface Expectation {
 export function readExpected(
   field: ScalarField,
   text: string,
-): Read<string | number | null> {
+): ReadResult<string | number | null> {
   const read = readScalar(field, text);
   return "problem" in read
     ? read

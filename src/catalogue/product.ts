@@ -8,7 +8,7 @@ import {
   compareDecimals,
   lineReader,
   quote,
-  type Read,
+  type ReadResult,
   trimSpace,
 } from "../lib/values.ts";
 import {
@@ -60,7 +60,7 @@ export const readAlt = lineReader(TEXT_LIMITS.alt);
 export function readScalar(
   field: ScalarField,
   text: string,
-): Read<string | number | null> {
+): ReadResult<string | number | null> {
   const rule = SCALAR_RULES[field];
   const trimmed = trimSpace(text);
   if (trimmed === "") {

@@ -3,7 +3,7 @@
  * upload with `accept=valid` refused. They are deleted with their transaction.
  */
 import type { Detail } from "../lib/errors.ts";
-import { sizeOf } from "../lib/blocks.ts";
+import { bytesInBlocks } from "../lib/blocks.ts";
 import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import type { RefusedProducts } from "./refused_products.ts";
 import type { TransactionKey } from "./transaction.ts";
@@ -23,7 +23,7 @@ export async function insertRefusedProducts(
   { products, blocks }: RefusedProducts,
   limit: number,
 ): Promise<void> {
-  const bytes = sizeOf(blocks);
+  const bytes = bytesInBlocks(blocks);
   const rows = products.map(({ product, details, more }) =>
     [sellerNo, transactionId, product, JSON.stringify(details), more] as const
   );

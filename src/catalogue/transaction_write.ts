@@ -5,7 +5,7 @@
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { betweenOthers, inSteps, mapping } from "../lib/in_turn.ts";
+import { betweenOthers, inSteps, mapInSteps } from "../lib/in_turn.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
 import {
   dropUnrequested,
@@ -99,7 +99,7 @@ export async function writeTransaction(
     return rowChange({ before, after });
   };
   const changes = await inSteps(
-    mapping(products, changeOf),
+    mapInSteps(products, changeOf),
     betweenOthers(deps),
   );
   const changed = changes.filter((change) => change !== null);

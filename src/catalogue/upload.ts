@@ -18,7 +18,7 @@ import {
   ServiceError,
   serviceStopping,
 } from "../lib/errors.ts";
-import { free, sizeOf } from "../lib/blocks.ts";
+import { bytesInBlocks, freeBuffer } from "../lib/blocks.ts";
 import { inSpan } from "../lib/tracing.ts";
 import type { Caller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
@@ -143,7 +143,7 @@ async function carryThrough(
 ): Promise<UploadOutcome> {
   const { db, config } = services;
   const { seller } = upload;
-  const heavy = sizeOf(upload.body) > LIGHT;
+  const heavy = bytesInBlocks(upload.body) > LIGHT;
   const draft = await readAndProbe(services, upload);
   const hopeless = isHopeless(draft);
   if (!hopeless) requireAllProbed(draft.probed);
@@ -180,7 +180,7 @@ async function readAndProbe(
   // The body budget limits how many documents are read at the same time.
   const take = (piece: () => Promise<void>) =>
     services.heavy.run({ owner: heavyOwner(seller) }, piece);
-  const done = sent === null ? free : undefined;
+  const done = sent === null ? freeBuffer : undefined;
   const decode = () =>
     decodeProductsInPieces(body, take, {
       done,

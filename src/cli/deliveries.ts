@@ -18,7 +18,7 @@ import {
   replayDelivery,
   settledDeliveries,
 } from "../webhooks/delivery_log.ts";
-import { bySeller } from "../jobs/lease_queue.ts";
+import { groupBySeller } from "../jobs/lease_queue.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import {
@@ -257,7 +257,7 @@ async function replayAll(
       settledDeliveries(sql, state, since, REPLAY_ROWS, after)
     );
     if (found.length === 0) return counts;
-    for (const [seller, own] of bySeller(found)) {
+    for (const [seller, own] of groupBySeller(found)) {
       const replays = await db.of(seller).write(async (tx) => {
         const replays: Replay[] = [];
         for (const key of own) replays.push(await replayDelivery(tx, key, now));

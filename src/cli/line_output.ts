@@ -1,6 +1,6 @@
 /** Lines for an output whose reader may stall. */
 import type { Clock } from "../deps.ts";
-import { pause, within } from "../lib/waits.ts";
+import { pause, waitAtMost } from "../lib/waits.ts";
 
 /** The most bytes of lines that wait. */
 const LIMIT_BYTES = 1_024 * 1_024;
@@ -54,7 +54,7 @@ export class LineOutput {
   /** Waits until all lines are written, `ms` at most. */
   async end(ms: number): Promise<void> {
     this.#ending = true;
-    await within(this.#options.clock, ms, this.#writing);
+    await waitAtMost(this.#options.clock, ms, this.#writing);
   }
 
   #lose(): void {

@@ -23,7 +23,7 @@ import { type ImageType, imageTypes } from "./image_types.ts";
 import { Buffer } from "node:buffer";
 import { createHash, hash } from "node:crypto";
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
-import { longestPause, type RetrySchedule } from "../jobs/retry_schedule.ts";
+import { longestDelayMs, type RetrySchedule } from "../jobs/retry_schedule.ts";
 import type { CodeEntry } from "../lib/errors.ts";
 
 export type ImageState =
@@ -204,7 +204,7 @@ export const ATTEMPTS = RETRIES.delaysMs.length + 1;
 export const IMAGES: LeaseQueue = {
   table: "images",
   order: "url_key",
-  longestPauseMs: longestPause(RETRIES),
+  longestPauseMs: longestDelayMs(RETRIES),
   neverPutOff: "FALSE",
 };
 

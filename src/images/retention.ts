@@ -20,8 +20,8 @@ import {
   type ImageKey,
   neededCopiesUnder,
 } from "./rows/copies.ts";
-import { positionOf, setPosition } from "../jobs/positions.ts";
-import { heldLeases } from "../jobs/lease_queue.ts";
+import { readPosition, writePosition } from "../jobs/positions.ts";
+import { currentLeases } from "../jobs/lease_queue.ts";
 
 /** While images are being fetched, a younger file may be one of them. */
 const YOUNG_MS = 10 * 60_000;
@@ -111,7 +111,7 @@ const UNNAMED_MS = 2 * YOUNG_MS;
 /** Has the files that no row names any more removed, now and later. */
 export async function markUnnamed(tx: Tx): Promise<void> {
   const now = tx.now();
-  await setPosition(tx, UNNAMED_FILES, `${now} ${now + UNNAMED_MS}`);
+  await writePosition(tx, UNNAMED_FILES, `${now} ${now + UNNAMED_MS}`);
 }
 
 /**
@@ -123,17 +123,17 @@ export async function* sweepUnnamed(
   services: Omit<ImageServices, "config">,
 ): AsyncGenerator<number, void> {
   const { db, deps: { clock } } = services;
-  const position = await db.read((sql) => positionOf(sql, UNNAMED_FILES));
+  const position = await db.read((sql) => readPosition(sql, UNNAMED_FILES));
   const [next, last = next] = position.split(" ").map(Number);
   const now = clock.now();
   if (position === "" || now < next) return;
   yield* sweepFiles({ ...services, clock });
   const following = Math.min(now + YOUNG_MS, last);
   await db.write(async (tx) => {
-    const present = await positionOf(tx, UNNAMED_FILES);
+    const present = await readPosition(tx, UNNAMED_FILES);
     if (present !== position) return;
     const then = now >= last ? "" : `${following} ${last}`;
-    await setPosition(tx, UNNAMED_FILES, then);
+    await writePosition(tx, UNNAMED_FILES, then);
   }, MAINTENANCE);
 }
 
@@ -197,7 +197,7 @@ async function unneeded(
   // Read after the files were listed: a file without a row is under a lease.
   const { used, busy } = await db.read(async (sql) => ({
     used: new Set((await copiesOf(sql, names[0].slice(0, 2))).map(imageFile)),
-    busy: (await heldLeases(sql, IMAGES)).size > 0,
+    busy: (await currentLeases(sql, IMAGES)).size > 0,
   }));
   const unused = names.filter((name) => !used.has(name));
   const files = await inParallel(AT_ONCE, unused, (name) => images.look(name));

@@ -6,7 +6,7 @@
  * (`changedProducts`); `database/change_numbers.ts` says how each engine assigns
  * numbers.
  */
-import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
+import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 import { urlKey } from "./image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
@@ -207,5 +207,5 @@ export async function* finishImageChanges(
   { db }: Pick<Services, "db">,
 ): AsyncGenerator<number, void> {
   if (!await db.read(hasRest, { single: true })) return;
-  yield* untilNoneOnAny(db, touchRest);
+  yield* untilNoneOnAnyServer(db, touchRest);
 }

@@ -14,7 +14,7 @@ import {
   refetchCopies,
   type StoredCopy,
 } from "./rows/copies.ts";
-import { positionOf, setPosition } from "../jobs/positions.ts";
+import { readPosition, writePosition } from "../jobs/positions.ts";
 
 /** Files that are read concurrently. */
 const AT_ONCE = 8;
@@ -39,7 +39,7 @@ export async function* refetchMissing(
 ): AsyncGenerator<number, void> {
   for (let step = 0; step < STEPS; step++) {
     const { from, copies } = await db.read(async (sql) => {
-      const from = await positionOf(sql, MISSING_IMAGES);
+      const from = await readPosition(sql, MISSING_IMAGES);
       return { from, copies: await copiesAfter(sql, from, STEP) };
     });
     // Read after the rows, because files are written before rows.
@@ -59,7 +59,7 @@ export async function* refetchMissing(
         );
       }
       await db.write(
-        (tx) => setPosition(tx, MISSING_IMAGES, position),
+        (tx) => writePosition(tx, MISSING_IMAGES, position),
         MAINTENANCE,
       );
       if (urls > 0) {

@@ -140,7 +140,7 @@ export async function recordWithProblems(
 /** Probes every URL, however long that takes: no request waits for it. */
 async function probeAll(
   services: Services,
-  { seller, key, abort, moved }: Job,
+  { seller, key, abort, noteProgress }: Job,
   document: ProductsDocument,
 ): Promise<Map<string, ProbedImage>> {
   const probed = new Map<string, ProbedImage>();
@@ -155,7 +155,7 @@ async function probeAll(
       if (head === "not_asked") again.add(url);
       else probed.set(url, head);
     }
-    if (again.size < left.size) moved();
+    if (again.size < left.size) noteProgress();
     left = again;
     if (left.size === 0) break;
     // It may have been cancelled.

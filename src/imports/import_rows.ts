@@ -2,10 +2,10 @@
 import { LIMIT, query, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import {
-  claim,
+  claimRows,
   type Leased,
-  settle,
   type Settlement,
+  settleRows,
   waitingSellers,
 } from "../jobs/lease_queue.ts";
 import type { Detail } from "../lib/errors.ts";
@@ -241,7 +241,7 @@ export async function claimImport(
   sellerNo: number,
   { lease, now }: { lease: string; now: number },
 ): Promise<Leased | null> {
-  const rows = await claim<{ id: string }>(tx, IMPORTS, {
+  const rows = await claimRows<{ id: string }>(tx, IMPORTS, {
     sellerNo,
     lease,
     of: `due_at <= ?
@@ -264,7 +264,7 @@ export async function releaseImport(
   failed: boolean,
 ): Promise<void> {
   const set = failed ? ", failures = failures + 1" : "";
-  await settle(tx, IMPORTS, [settlement], "any", set);
+  await settleRows(tx, IMPORTS, [settlement], "any", set);
 }
 
 /** How often the import failed since its last part that succeeded. */

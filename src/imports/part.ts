@@ -9,7 +9,7 @@ import { readerOf } from "../catalogue/upload.ts";
 import type { Leased } from "../jobs/lease_queue.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import { sizeOf } from "../lib/blocks.ts";
+import { bytesInBlocks } from "../lib/blocks.ts";
 import { heavyOwner } from "../lib/wait_list.ts";
 import { lineEnds } from "../xml/position.ts";
 import { byteOffsets } from "../xml/sent_bytes.ts";
@@ -27,7 +27,7 @@ export interface Job {
   /** Fires when the work has to end. */
   abort: AbortSignal;
   /** Called when the part has moved on, for one that takes minutes. */
-  moved: () => void;
+  noteProgress: () => void;
 }
 
 /** The lease was lost, or the import was cancelled: what was done is dropped. */
@@ -82,7 +82,7 @@ export async function readPart(
   const problems = decoded.problems.filter(({ product }) =>
     product !== undefined
   );
-  const before = sizeOf(root);
+  const before = bytesInBlocks(root);
   const locate: PartDocument["locate"] = async (spans, pause) => {
     const indices = spans.flatMap(({ start, end }) => [start, end]);
     const offsets = await byteOffsets(blocks, indices, pause);

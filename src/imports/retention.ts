@@ -8,7 +8,7 @@ import {
   type OldRows,
 } from "../database/old_rows.ts";
 import { TABLES } from "../database/schema.ts";
-import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
+import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
@@ -33,7 +33,7 @@ export async function* sweepImports(
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
   const sweep = (old: Pick<OldRows, "condition" | "params" | "order">) =>
-    untilNoneOnAny(db, async (tx) => {
+    untilNoneOnAnyServer(db, async (tx) => {
       const [row] = await lockOld(tx, { table: "imports", limit: 1, ...old });
       if (row === undefined) return 0;
       return await deleteImport(tx, {

@@ -5,7 +5,7 @@
  * when a process dies.
  */
 import { type Db, insertInto, type Sql, type Tx } from "../database/db.ts";
-import { joined } from "../lib/blocks.ts";
+import { joinBlocks } from "../lib/blocks.ts";
 import { bytesBetween } from "../xml/sent_bytes.ts";
 import type { ImportKey } from "./import.ts";
 
@@ -85,7 +85,7 @@ export class SpoolReader {
     const blocks = await this.#db.of(this.#key.sellerNo).read(
       (sql) => readBytes(sql, this.#key, from, from + PIECE),
     );
-    this.#bytes = joined(blocks);
+    this.#bytes = joinBlocks(blocks);
     this.#piece = piece;
   }
 }

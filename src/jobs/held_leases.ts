@@ -13,13 +13,13 @@ import {
   type WriteOptions,
 } from "../database/db.ts";
 import {
-  eachSeller,
-  expired,
+  expiredLeases,
+  forEachSeller,
   LEASE_MS,
   type Leased,
   type LeaseQueue,
-  release,
-  renew,
+  releaseLeases,
+  renewLeases,
 } from "./lease_queue.ts";
 import { pause } from "../lib/waits.ts";
 
@@ -33,7 +33,7 @@ const LOOK_MS = 5_000;
  */
 const GAP_MS = LEASE_MS - RENEW_MS;
 /** Renewing and ending leases does not wait for the seller's own writes. */
-export const OF_LEASES: WriteOptions = { queue: "leases" };
+export const LEASE_WRITE: WriteOptions = { queue: "leases" };
 /** Pause before a write that the database refused is made again. */
 const AGAIN_MS = 1_000;
 
@@ -48,7 +48,7 @@ export interface HeldLeasesOptions {
   shared: boolean;
 }
 
-interface Held<T> {
+interface HeldLease<T> {
   row: T;
   /** Unix milliseconds. */
   until: number;
@@ -56,13 +56,13 @@ interface Held<T> {
 
 export class HeldLeases<T extends Leased = Leased> {
   readonly #options: HeldLeasesOptions;
-  readonly #held = new Map<string, Held<T>>();
+  readonly #held = new Map<string, HeldLease<T>>();
   /**
    * Leases that end by then (Unix milliseconds) were made before this role, by
    * a former process; 0 once they are released. One that runs beside this one
    * on the same folder has later ones.
    */
-  #leftUntil: number;
+  #formerProcessUntil: number;
   /** Monotonic milliseconds. */
   #lookedAt = Infinity;
   /** Monotonic milliseconds. */
@@ -71,7 +71,7 @@ export class HeldLeases<T extends Leased = Leased> {
   constructor(options: HeldLeasesOptions) {
     const { deps: { clock }, shared } = options;
     this.#options = options;
-    this.#leftUntil = shared ? 0 : clock.now() + LEASE_MS;
+    this.#formerProcessUntil = shared ? 0 : clock.now() + LEASE_MS;
   }
 
   get size(): number {
@@ -88,17 +88,17 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   get(lease: Pick<Leased, "id" | "lease">): T | undefined {
-    return this.#held.get(nameOf(lease))?.row;
+    return this.#held.get(leaseKey(lease))?.row;
   }
 
   /** `claimedAt`: by the clock of the write that made the leases. */
   add(rows: Iterable<T>, claimedAt: number): void {
     const until = claimedAt + LEASE_MS;
-    for (const row of rows) this.#held.set(nameOf(row), { row, until });
+    for (const row of rows) this.#held.set(leaseKey(row), { row, until });
   }
 
   delete(row: Leased): void {
-    this.#held.delete(nameOf(row));
+    this.#held.delete(leaseKey(row));
   }
 
   /**
@@ -113,13 +113,13 @@ export class HeldLeases<T extends Leased = Leased> {
       .filter(({ until }) => mustRenew(until, now));
     const due = new Set(held.map(({ row }) => row.sellerNo));
     const rows = this.inReach().filter(({ sellerNo }) => due.has(sellerNo));
-    await eachSeller(rows, async (seller, own) => {
+    await forEachSeller(rows, async (seller, own) => {
       const until = await db.of(seller).write(
-        (tx) => renew(tx, queue, own),
-        OF_LEASES,
+        (tx) => renewLeases(tx, queue, own),
+        LEASE_WRITE,
       );
       for (const row of own) {
-        const held = this.#held.get(nameOf(row));
+        const held = this.#held.get(leaseKey(row));
         if (held !== undefined) held.until = until;
       }
     });
@@ -132,15 +132,15 @@ export class HeldLeases<T extends Leased = Leased> {
   async releaseDead(
     end = (tx: Tx, own: readonly Leased[]) => {
       const { deps: { clock }, queue } = this.#options;
-      return release(tx, queue, own, clock.now());
+      return releaseLeases(tx, queue, own, clock.now());
     },
   ): Promise<number> {
     const { db, deps: { log }, queue } = this.#options;
     const dead = await this.#dead();
     if (dead.length === 0) return 0;
-    await eachSeller(
+    await forEachSeller(
       dead,
-      (seller, own) => db.of(seller).write((tx) => end(tx, own), OF_LEASES),
+      (seller, own) => db.of(seller).write((tx) => end(tx, own), LEASE_WRITE),
     );
     log.warn("leases_released", { queue: queue.table, count: dead.length });
     return dead.length;
@@ -153,8 +153,8 @@ export class HeldLeases<T extends Leased = Leased> {
   async #dead(): Promise<Leased[]> {
     const { db, deps: { clock }, queue } = this.#options;
     if (clock.monotonic() < this.#lookAt) return [];
-    const by = Math.max(clock.now(), this.#leftUntil);
-    const ended = await db.read((sql) => expired(sql, queue, by), {
+    const by = Math.max(clock.now(), this.#formerProcessUntil);
+    const ended = await db.read((sql) => expiredLeases(sql, queue, by), {
       single: true,
     });
     const at = clock.monotonic();
@@ -164,7 +164,7 @@ export class HeldLeases<T extends Leased = Leased> {
       ? []
       : ended.filter((one) => this.get(one) === undefined);
     if (dead.length === 0) this.#lookAt = at + LOOK_MS;
-    if (dead.length === 0 && !hadGap) this.#leftUntil = 0;
+    if (dead.length === 0 && !hadGap) this.#formerProcessUntil = 0;
     return dead;
   }
 }
@@ -173,7 +173,7 @@ export class HeldLeases<T extends Leased = Leased> {
  * Makes a write that ends a lease, again until the database accepts it, unless
  * `abort` fires. Until then the lease is held, so that nothing is done twice.
  */
-export async function writeEnd<R>(
+export async function writeUntilAccepted<R>(
   { db, deps: { clock } }: { db: Pick<Db, "write">; deps: Pick<Deps, "clock"> },
   fn: (tx: Tx) => Promise<R>,
   { abort, onFailure = () => {}, ...options }: WriteOptions & {
@@ -183,7 +183,7 @@ export async function writeEnd<R>(
 ): Promise<R> {
   for (;;) {
     try {
-      return await db.write(fn, { ...options, ...OF_LEASES });
+      return await db.write(fn, { ...options, ...LEASE_WRITE });
     } catch (error) {
       if (outageOf(error) === null || abort.aborted) throw error;
       onFailure();
@@ -201,6 +201,6 @@ function mustRenew(until: number, now: number): boolean {
   return left <= LEASE_MS - RENEW_MS || left > LEASE_MS;
 }
 
-function nameOf({ id, lease }: Pick<Leased, "id" | "lease">): string {
+function leaseKey({ id, lease }: Pick<Leased, "id" | "lease">): string {
   return `${lease} ${id}`;
 }

@@ -20,7 +20,7 @@ import {
 import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { lockOld } from "../database/old_rows.ts";
-import { untilNoneOnAny } from "./periodic_jobs.ts";
+import { untilNoneOnAnyServer } from "./periodic_jobs.ts";
 import type { QueueName } from "./queues.ts";
 
 /**
@@ -94,7 +94,7 @@ export interface ClaimRequest {
  * under one lease or under one of each row. `set` begins with a comma,
  * `returning` is what the result has of each row.
  */
-export function claim<T>(
+export function claimRows<T>(
   tx: Tx,
   { table }: LeaseQueue,
   { sellerNo, lease, of, params, limit }: ClaimRequest,
@@ -126,7 +126,7 @@ export function claim<T>(
 }
 
 /** Extends the leases that are still held; returns until when. */
-export async function renew(
+export async function renewLeases(
   tx: Tx,
   { table }: LeaseQueue,
   leases: Iterable<Leased>,
@@ -135,7 +135,7 @@ export async function renew(
   await tx.runMany(
     `UPDATE ${table} SET lease_until = ?
      WHERE seller_no = ? AND id = ? AND lease_id = ?`,
-    inLockOrder(leases).map((leased) => [until, ...keyOf(leased)]),
+    inLockOrder(leases).map((leased) => [until, ...leaseKeyOf(leased)]),
     "any",
   );
   return until;
@@ -158,7 +158,7 @@ export interface Settlement extends Leased {
  * Ends leases that are still held: `expected` is 1 if their rows are locked, and
  * `any` if some may have ended. `set` begins with a comma and assigns the values.
  */
-export async function settle(
+export async function settleRows(
   tx: Tx,
   { table }: LeaseQueue,
   settlements: Iterable<Settlement>,
@@ -171,28 +171,28 @@ export async function settle(
     inLockOrder(settlements).map((row) => [
       row.dueAt,
       ...row.values ?? [],
-      ...keyOf(row),
+      ...leaseKeyOf(row),
     ]),
     expected,
   );
 }
 
 /** Ends leases as if they had never been made: the rows are due at once. */
-export async function release(
+export async function releaseLeases(
   tx: Tx,
   queue: LeaseQueue,
   leases: Iterable<Leased>,
   now: number,
 ): Promise<void> {
   const due = Array.from(leases, (leased) => ({ ...leased, dueAt: now }));
-  await settle(tx, queue, due, "any");
+  await settleRows(tx, queue, due, "any");
 }
 
 /** The most expired leases that are released at once. */
 const EXPIRED = 256;
 
 /** Leases that ended at `by` (Unix milliseconds) or before, some of many. */
-export function expired(
+export function expiredLeases(
   sql: Sql,
   { table, order }: LeaseQueue,
   by: number,
@@ -208,7 +208,7 @@ export function expired(
 }
 
 /** The leases of all processes that are valid or not yet taken over. */
-export async function heldLeases(
+export async function currentLeases(
   sql: Sql,
   { table }: LeaseQueue,
 ): Promise<Set<string>> {
@@ -226,12 +226,12 @@ function inLockOrder<T extends Leased>(rows: Iterable<T>): T[] {
   );
 }
 
-function keyOf({ sellerNo, id, lease }: Leased): Param[] {
+function leaseKeyOf({ sellerNo, id, lease }: Leased): Param[] {
   return [sellerNo, id, lease];
 }
 
 /** The rows of each seller. */
-export function bySeller<T extends { sellerNo: number }>(
+export function groupBySeller<T extends { sellerNo: number }>(
   rows: Iterable<T>,
 ): Map<number, T[]> {
   return Map.groupBy(rows, ({ sellerNo }) => sellerNo);
@@ -241,12 +241,12 @@ export function bySeller<T extends { sellerNo: number }>(
  * Writes what belongs to each seller. Fails only once all have ended, so that
  * none goes on beside what follows.
  */
-export async function eachSeller<T extends { sellerNo: number }, R>(
+export async function forEachSeller<T extends { sellerNo: number }, R>(
   rows: Iterable<T>,
   write: (sellerNo: number, rows: T[]) => Promise<R>,
 ): Promise<R[]> {
   const writes = Array.from(
-    bySeller(rows),
+    groupBySeller(rows),
     ([sellerNo, own]) => write(sellerNo, own),
   );
   await Promise.allSettled(writes);
@@ -259,7 +259,7 @@ export async function eachSeller<T extends { sellerNo: number }, R>(
  * Such a lease was made before; its holder renews it at once, and if it is dead,
  * the lease ends when it would have.
  */
-export async function bringForward(
+export async function moveTimesBack(
   tx: Tx,
   { table }: LeaseQueue,
   now: number,
@@ -311,7 +311,7 @@ export function correctTimes(
     return rows.length;
   };
   const putOff = `(${neverPutOff} OR due_at > ?)`;
-  return untilNoneOnAny(db, async (tx) => {
+  return untilNoneOnAnyServer(db, async (tx) => {
     const latest = soon + longestPauseMs;
     const due = await correct(tx, "due_at", putOff, [latest]);
     const free = await correct(tx, "lease_until", LEASED, []);

@@ -17,14 +17,14 @@ import {
 import { Calls } from "../lib/calls.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import type { Held } from "../lib/holders.ts";
-import { within } from "../lib/waits.ts";
+import { waitAtMost } from "../lib/waits.ts";
 import type { Outbound } from "../net/outbound.ts";
-import { HeldLeases, OF_LEASES, writeEnd } from "./held_leases.ts";
+import { HeldLeases, LEASE_WRITE, writeUntilAccepted } from "./held_leases.ts";
 import {
-  eachSeller,
+  forEachSeller,
   type Leased,
   type LeaseQueue,
-  release,
+  releaseLeases,
 } from "./lease_queue.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 import { type QueueName, QUEUES } from "./queues.ts";
@@ -32,7 +32,7 @@ import type { BackgroundRole } from "./role_keeper.ts";
 import type { Signals } from "./signals.ts";
 
 /** The longest pause between two steps: other processes write rows, too. */
-export const LOOK_MS = SECOND_MS;
+export const LONGEST_IDLE_MS = SECOND_MS;
 /** How long calls in progress may take to end once they are aborted. */
 const ABORTED_MS = 2 * SECOND_MS;
 
@@ -56,19 +56,19 @@ export interface LeasedRoleOptions {
 }
 
 /** What a look found. */
-export interface Looked {
+export interface ClaimResult {
   /**
    * Due rows, or sellers that have some. None is progress, if the role is idle.
    */
   due: number;
   /** Rows that were claimed, settled or put off. Each is progress. */
-  moved: number;
+  changed: number;
   /** When to look again, counted from the begin of this step. */
   againInMs: number;
 }
 
 /** What a claim is made with. */
-export interface ClaimTerms {
+export interface ClaimValues {
   lease: string;
   /** Of the write, which may have waited long; Unix milliseconds. */
   now: number;
@@ -94,7 +94,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
       name: QUEUES[queue.table].role,
       deps: services.deps,
       signal: services.signals[queue.table],
-      idleMs: LOOK_MS,
+      idleMs: LONGEST_IDLE_MS,
       step: () => this.#step(),
     });
   }
@@ -103,7 +103,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
    * Claims what is due at `now` (Unix milliseconds), as far as there is room,
    * and begins to work on it.
    */
-  protected abstract look(now: number): Promise<Looked>;
+  protected abstract claimAndLaunch(now: number): Promise<ClaimResult>;
 
   /** Whether nothing that could go on is in progress. */
   protected isIdle(): boolean {
@@ -116,7 +116,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /** Ends leases of dead processes; by default their rows are due at once. */
-  protected endDead?(tx: Tx, own: readonly Leased[]): Promise<void>;
+  protected endDeadLeases?(tx: Tx, own: readonly Leased[]): Promise<void>;
 
   start(): void {
     this.#loop.start();
@@ -130,9 +130,9 @@ export abstract class LeasedRole<T extends Leased = Leased>
     const { outbound, graceMs = 0 } = this.#options;
     const { clock } = this.#services.deps;
     await this.#loop.stop();
-    if (graceMs > 0) await within(clock, graceMs, this.#calls.ended());
+    if (graceMs > 0) await waitAtMost(clock, graceMs, this.#calls.ended());
     this.#aborting.abort();
-    await within(clock, ABORTED_MS, this.#calls.ended());
+    await waitAtMost(clock, ABORTED_MS, this.#calls.ended());
     outbound?.close();
   }
 
@@ -170,7 +170,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /** Counts progress: some work was done. */
-  protected moved(): void {
+  protected noteProgress(): void {
     this.#progress++;
   }
 
@@ -180,13 +180,13 @@ export abstract class LeasedRole<T extends Leased = Leased>
     // In a write of its own: one that settles has locked rows already, and an
     // upload that waits for one of them may hold what renewing needs.
     await this.leases.renew();
-    const endDead = this.endDead?.bind(this);
+    const endDead = this.endDeadLeases?.bind(this);
     if (await this.leases.releaseDead(endDead) > 0) {
-      this.moved();
+      this.noteProgress();
       return 0;
     }
-    const { due, moved, againInMs } = await this.look(now);
-    if (moved > 0 || (due === 0 && this.isIdle())) this.moved();
+    const { due, changed, againInMs } = await this.claimAndLaunch(now);
+    if (changed > 0 || (due === 0 && this.isIdle())) this.noteProgress();
     return againInMs;
   }
 
@@ -195,7 +195,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
     { db = this.#services.db, ...options }: WriteOptions & {
       db?: Pick<Db, "write">;
     },
-    write: (tx: Tx, terms: ClaimTerms) => Promise<C>,
+    write: (tx: Tx, terms: ClaimValues) => Promise<C>,
     rowsOf: (claimed: C) => Iterable<T>,
   ): Promise<C> {
     const { deps } = this.#services;
@@ -204,7 +204,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
     const claimed = await db.write((tx) => {
       now = tx.now();
       return write(tx, { lease, now });
-    }, { ...options, ...OF_LEASES });
+    }, { ...options, ...LEASE_WRITE });
     await deps.maybe?.(`${this.#options.queue.table} claimed`);
     this.leases.add(rowsOf(claimed), now);
     return claimed;
@@ -241,13 +241,13 @@ export abstract class LeasedRole<T extends Leased = Leased>
     const { db, deps: { clock, log } } = this.#services;
     const { queue } = this.#options;
     try {
-      await eachSeller(
+      await forEachSeller(
         this.leases.rows(),
         (seller, rows) =>
           db.of(seller).write(async (tx) => {
             await record(tx, seller, rows);
-            await release(tx, queue, rows, clock.now());
-          }, OF_LEASES),
+            await releaseLeases(tx, queue, rows, clock.now());
+          }, LEASE_WRITE),
       );
     } catch (error) {
       // The leases expire, and the rows are due again then.
@@ -268,6 +268,9 @@ export abstract class LeasedRole<T extends Leased = Leased>
     write: (tx: Tx) => Promise<R>,
   ): Promise<R> {
     const { deps } = this.#services;
-    return writeEnd({ db, deps }, write, { ...options, abort: this.aborting });
+    return writeUntilAccepted({ db, deps }, write, {
+      ...options,
+      abort: this.aborting,
+    });
   }
 }

@@ -78,7 +78,7 @@ export class Loop {
       } catch (error) {
         this.#failure = error;
         const reason = String(error);
-        if (failures.isNews(reason)) {
+        if (failures.shouldLog(reason)) {
           log.error("loop_step_failed", { loop: name, error: reason });
         }
         pause = Math.min(AFTER_FAILURE_MS, idleMs);

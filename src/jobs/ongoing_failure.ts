@@ -18,7 +18,7 @@ export class OngoingFailure {
    * Whether this failure is one for the log: it is the first, for another
    * reason than the last, or a minute after the last one logged.
    */
-  isNews(reason: string): boolean {
+  shouldLog(reason: string): boolean {
     const now = this.#clock.monotonic();
     if (reason === this.#reason && now < this.#loggedAt + AGAIN_MS) {
       return false;

@@ -128,7 +128,7 @@ export class PeriodicJobs {
       return everyMs;
     } catch (error) {
       const reason = String(error);
-      if (scheduled.failures.isNews(reason)) {
+      if (scheduled.failures.shouldLog(reason)) {
         log.error("upkeep_failed", { job: name, error: reason });
       }
       scheduled.run = null;
@@ -139,7 +139,7 @@ export class PeriodicJobs {
 }
 
 /** Writes portions on each server that can be reached until one handles nothing. */
-export async function* untilNoneOnAny(
+export async function* untilNoneOnAnyServer(
   db: InParts,
   portion: (tx: Tx) => Promise<number>,
 ): AsyncGenerator<number, void> {

@@ -2,7 +2,7 @@
 import type { Sql, Tx } from "../database/db.ts";
 
 /** "" if there is none. */
-export async function positionOf(sql: Sql, job: string): Promise<string> {
+export async function readPosition(sql: Sql, job: string): Promise<string> {
   const row = await sql.get<{ position: string }>(
     "SELECT position FROM maintenance_positions WHERE job = ?",
     [job],
@@ -10,7 +10,7 @@ export async function positionOf(sql: Sql, job: string): Promise<string> {
   return row?.position ?? "";
 }
 
-export async function setPosition(
+export async function writePosition(
   tx: Tx,
   job: string,
   position: string,

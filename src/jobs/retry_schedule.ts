@@ -27,7 +27,7 @@ export function retryDelay(
 }
 
 /** The longest of the pauses, in milliseconds. */
-export function longestPause(
+export function longestDelayMs(
   { delaysMs, retryAfterMs }: RetrySchedule,
 ): number {
   const longest = delaysMs.reduce((most, delay) => Math.max(most, delay));
@@ -35,6 +35,6 @@ export function longestPause(
 }
 
 /** The longest time of all pauses without a `Retry-After`, in milliseconds. */
-export function longestSpan({ delaysMs }: RetrySchedule): number {
+export function totalDelayMs({ delaysMs }: RetrySchedule): number {
   return (1 + JITTER) * delaysMs.reduce((sum, delay) => sum + delay);
 }

@@ -33,11 +33,11 @@ export interface RoleKeeperOptions {
   make: () => BackgroundRole;
 }
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /**
  * A role is restarted after this many looks, one a second, without progress.
  */
-const STUCK_LOOKS = 60;
+const STUCK_CHECKS = 60;
 
 export class RoleKeeper implements Holder {
   readonly #options: RoleKeeperOptions;
@@ -48,9 +48,9 @@ export class RoleKeeper implements Holder {
    * Looks since the last progress. Looks are counted, not seconds, so that a
    * stall of this process counts as one.
    */
-  #still = 0;
+  #checksWithoutProgress = 0;
   /** Unix milliseconds of the look that saw the last progress. */
-  #movedAt: number | null = null;
+  #lastProgressAt: number | null = null;
   /** The role was restarted and has made no progress since. */
   #stuck = false;
 
@@ -60,8 +60,8 @@ export class RoleKeeper implements Holder {
     this.#loop = new Loop({
       name: `${options.name}_keeper`,
       deps: options.deps,
-      idleMs: LOOK_MS,
-      step: () => Promise.resolve(this.#look()),
+      idleMs: CHECK_MS,
+      step: () => Promise.resolve(this.#checkProgress()),
     });
   }
 
@@ -86,8 +86,8 @@ export class RoleKeeper implements Holder {
    * When the role last made progress, to a second, in Unix milliseconds; or
    * null.
    */
-  get movedAt(): number | null {
-    return this.#movedAt;
+  get lastProgressAt(): number | null {
+    return this.#lastProgressAt;
   }
 
   /** What the role holds. */
@@ -99,26 +99,26 @@ export class RoleKeeper implements Holder {
     return this.#role.oldestWaitMs();
   }
 
-  #look(): number {
+  #checkProgress(): number {
     const { progress } = this.#role;
     if (progress !== this.#progress) {
       this.#progress = progress;
-      this.#movedAt = this.#options.deps.clock.now();
-      this.#still = 0;
+      this.#lastProgressAt = this.#options.deps.clock.now();
+      this.#checksWithoutProgress = 0;
       this.#stuck = false;
     } else if (this.#role.trouble() !== null) {
-      this.#still = 0;
-    } else if (++this.#still >= STUCK_LOOKS) {
-      this.#startAnew();
+      this.#checksWithoutProgress = 0;
+    } else if (++this.#checksWithoutProgress >= STUCK_CHECKS) {
+      this.#restart();
     }
-    return LOOK_MS;
+    return CHECK_MS;
   }
 
-  #startAnew(): void {
+  #restart(): void {
     const { name, deps, make } = this.#options;
     deps.log.error("role_stuck", { role: name, ...this.#role.held() });
     this.#stuck = true;
-    this.#still = 0;
+    this.#checksWithoutProgress = 0;
     const stuck = this.#role;
     this.#role = make();
     this.#progress = this.#role.progress;

@@ -15,7 +15,7 @@ import type { Clock } from "../deps.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { firstIdOf } from "../lib/ids.ts";
 import type { Db } from "../database/db.ts";
-import { untilNoneOnAny } from "./periodic_jobs.ts";
+import { untilNoneOnAnyServer } from "./periodic_jobs.ts";
 
 export interface SweepServices {
   config: Config;
@@ -37,7 +37,7 @@ export async function* sweepOld(
 ): AsyncGenerator<number, void> {
   const table = SWEPT.find((one) => one.name === name)!;
   const { by, where = "true", sellerBySeller } = table.kept;
-  const before = lastOld(table.kept, config, deps.clock.now());
+  const before = newestExpired(table.kept, config, deps.clock.now());
   if (before === null) return;
   if (sellerBySeller) {
     yield* sellerAfterSeller(name, { by, before }, db);
@@ -50,11 +50,11 @@ export async function* sweepOld(
     order: by,
     limit: portionOf(table),
   };
-  yield* untilNoneOnAny(db, (tx) => deleteOld(tx, old));
+  yield* untilNoneOnAnyServer(db, (tx) => deleteOld(tx, old));
 }
 
 /** The last value of the column that is old; null: none ever is. */
-function lastOld(
+function newestExpired(
   { age, unit }: Sweep,
   config: Config,
   now: number,

@@ -6,16 +6,16 @@ const BLOCK = 64 * 1024;
 const LARGE = 48 * 1024;
 
 /** Bytes of all blocks. */
-export function sizeOf(blocks: readonly Uint8Array[]): number {
+export function bytesInBlocks(blocks: readonly Uint8Array[]): number {
   return blocks.reduce((size, { length }) => size + length, 0);
 }
 
 /** All blocks joined into one. */
-export function joined<T extends ArrayBufferLike>(
+export function joinBlocks<T extends ArrayBufferLike>(
   blocks: readonly Uint8Array<T>[],
 ): Uint8Array<T | ArrayBuffer> {
   if (blocks.length === 1) return blocks[0];
-  const bytes = new Uint8Array(sizeOf(blocks));
+  const bytes = new Uint8Array(bytesInBlocks(blocks));
   let offset = 0;
   for (const block of blocks) {
     bytes.set(block, offset);
@@ -29,7 +29,7 @@ export function joined<T extends ArrayBufferLike>(
  * Left to the garbage collection, much more memory is in use at a time, and a
  * block of 64 KiB takes 28 µs instead of 2.
  */
-export function free({ buffer }: Uint8Array): void {
+export function freeBuffer({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }
 
@@ -85,7 +85,7 @@ export class Blocks {
 
   /** Frees all blocks. */
   free(): void {
-    this.#blocks.forEach(free);
+    this.#blocks.forEach(freeBuffer);
   }
 
   /**

@@ -50,7 +50,7 @@ function someOf<T>(work: RowWork<T>): IteratorResult<void, T> {
 }
 
 /** `Array.map` as such work. */
-export function* mapping<A, B>(
+export function* mapInSteps<A, B>(
   list: readonly A[],
   fn: (entry: A) => B,
 ): RowWork<B[]> {

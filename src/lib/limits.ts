@@ -17,7 +17,7 @@ export interface Policy {
    * What it may use on arrival although `limit` has no room, while nothing of
    * it waits; nothing by default.
    */
-  passing?: Limit;
+  outOfTurn?: Limit;
   /**
    * The waiting owner for whom this is least is next; round-robin among those
    * for whom it is equal, and by default.
@@ -26,7 +26,7 @@ export interface Policy {
 }
 
 /** The least that any of the limits leaves. */
-export const all = (...limits: Limit[]): Limit => (ask, usage) => {
+export const leastOf = (...limits: Limit[]): Limit => (ask, usage) => {
   let least = Infinity;
   for (const limit of limits) {
     least = Math.min(least, limit(ask, usage));
@@ -35,18 +35,18 @@ export const all = (...limits: Limit[]): Limit => (ask, usage) => {
   return least;
 };
 
-export const inAll = (most: number): Limit => (_, usage) =>
+export const totalLimit = (most: number): Limit => (_, usage) =>
   most - usage.used() - usage.pausing;
 
-export const perOwner = (most: number): Limit => ({ owner = "" }, usage) =>
+export const ownerLimit = (most: number): Limit => ({ owner = "" }, usage) =>
   most - usage.used(undefined, owner);
 
 /** A limit for the first key. */
-export const perKey = (most: number): Limit => ({ keys }, usage) =>
+export const firstKeyLimit = (most: number): Limit => ({ keys }, usage) =>
   most - usage.used(keys![0]);
 
 /** A limit for one certain key. */
-export const atKey = (key: string, most: number): Limit => (_, usage) =>
+export const limitOfKey = (key: string, most: number): Limit => (_, usage) =>
   most - usage.used(key);
 
 /**
@@ -54,8 +54,9 @@ export const atKey = (key: string, most: number): Limit => (_, usage) =>
  * threshold, as for shared switch buffers): however many take all they can, the
  * next one finds as much room as each of them has.
  */
-export const leavesAsMuch = (total: number): Limit => ({ owner = "" }, usage) =>
-  Math.floor((total - usage.used() - usage.used(undefined, owner)) / 2);
+export const dynamicThreshold =
+  (total: number): Limit => ({ owner = "" }, usage) =>
+    Math.floor((total - usage.used() - usage.used(undefined, owner)) / 2);
 
 /**
  * An owner may hold what is free times its share (`Owners.share`), but always
@@ -64,11 +65,11 @@ export const leavesAsMuch = (total: number): Limit => ({ owner = "" }, usage) =>
  * requests hang leave a prompt one a quarter of all. A fixed quota would either
  * waste slots or leave none free.
  */
-export const shareByTime = (total: number): Limit => (ask, usage) =>
-  timeShare(ask, usage, total - usage.used() + usage.passing, 1);
+export const timeShareLimit = (total: number): Limit => (ask, usage) =>
+  timeShare(ask, usage, total - usage.used() + usage.outOfTurn, 1);
 
 /** The same at the first key. Most have one owner, so it may hold more. */
-export const keyShareByTime = (most: number): Limit => (ask, usage) => {
+export const keyTimeShareLimit = (most: number): Limit => (ask, usage) => {
   const [key] = ask.keys!;
   return timeShare(ask, usage, most - usage.used(key), 8, key);
 };
@@ -91,7 +92,7 @@ function timeShare(
  * on arrival, beyond a share that is small beside many busy ones; all bursts
  * together, as much as `total`.
  */
-export function sharedByTime(
+export function timeSharePolicy(
   { perKey, total, burst = 0 }: {
     perKey: number;
     total: number;
@@ -99,12 +100,12 @@ export function sharedByTime(
   },
 ): Policy {
   return {
-    limit: shareByTime(total),
-    keyLimit: keyShareByTime(perKey),
-    passing: ({ owner }, usage) =>
+    limit: timeShareLimit(total),
+    keyLimit: keyTimeShareLimit(perKey),
+    outOfTurn: ({ owner }, usage) =>
       owner === undefined || usage.owners.share(owner) < 1 ? 0 : Math.min(
         burst - usage.used(undefined, owner),
-        total - usage.passing,
+        total - usage.outOfTurn,
       ),
   };
 }
@@ -113,21 +114,21 @@ export function sharedByTime(
  * An owner that has spent so little more than another one (milliseconds) does
  * not wait for the end of a pause, which is long where much else has to run.
  */
-const LITTLE_MS = 5;
+const SMALL_LEAD_MS = 5;
 
 /**
  * CPU-heavy work: so many at once of different owners; the owner that has spent
  * the least time is next. So an owner with many or long tasks delays others by
  * one task at a time.
  */
-export function leastTimeFirst(atOnce = 1): Policy {
+export function leastTimePolicy(atOnce = 1): Policy {
   return {
-    limit: all(inAll(atOnce), perOwner(1)),
-    passing: ({ owner = "" }, usage) => {
-      const isLittle = usage.owners.ahead(owner) <= LITTLE_MS;
+    limit: leastOf(totalLimit(atOnce), ownerLimit(1)),
+    outOfTurn: ({ owner = "" }, usage) => {
+      const isLittle = usage.owners.extraMs(owner) <= SMALL_LEAD_MS;
       const isIdle = usage.used(undefined, owner) === 0;
       return isLittle && isIdle ? atOnce - usage.used() : 0;
     },
-    rank: (owner, owners) => owners.ahead(owner),
+    rank: (owner, owners) => owners.extraMs(owner),
   };
 }

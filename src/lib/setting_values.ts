@@ -208,7 +208,7 @@ export function parseS3Place(
   return { bucket, key };
 }
 
-export function endpoint(text: string): string | null {
+export function s3Endpoint(text: string): string | null {
   if (text === "") return null;
   const url = URL.parse(text);
   const plain = url !== null && /^https?:$/.test(url.protocol) &&

@@ -34,9 +34,9 @@ const OWNERS = 1_000;
 /** The permits of one owner and their times; monotonic milliseconds. */
 class OwnerTimes {
   /** With all its permits since nothing was in use. */
-  spent = 0;
+  spentMs = 0;
   /** The number of its latest permit. */
-  latest = 0;
+  latestPermit = 0;
   #running = 0;
   #startsMs = 0;
   #ended = ASSUMED;
@@ -58,7 +58,7 @@ class OwnerTimes {
     const keep = Math.min(1, (PERMITS - 1) / this.#ended);
     this.#ended = this.#ended * keep + 1;
     this.#endedMs = this.#endedMs * keep + now - begunAt;
-    this.spent += now - begunAt;
+    this.spentMs += now - begunAt;
   }
 
   /** Permits that are held count with their time once that raises the mean. */
@@ -99,22 +99,22 @@ export class Owners {
   }
 
   /** Time used beyond that of the owner last served in turn, in milliseconds. */
-  ahead(owner: string): number {
-    return Math.max(0, this.#of(owner).spent - this.#floor);
+  extraMs(owner: string): number {
+    return Math.max(0, this.#of(owner).spentMs - this.#floor);
   }
 
   /** Owners that have had none for longer have a lower number. */
-  latest(owner: string): number {
-    return this.#of(owner).latest;
+  latestPermit(owner: string): number {
+    return this.#of(owner).latestPermit;
   }
 
   /** A permit begins, in its turn or not. */
   begin(owner: string, inTurn: boolean, now: number): OwnerTimes {
     const times = this.#known.get(owner) ?? new OwnerTimes();
     this.#known.set(owner, times);
-    times.spent = Math.max(times.spent, this.#floor);
-    times.latest = ++this.#granted;
-    if (inTurn) this.#floor = times.spent;
+    times.spentMs = Math.max(times.spentMs, this.#floor);
+    times.latestPermit = ++this.#granted;
+    if (inTurn) this.#floor = times.spentMs;
     times.begin(now);
     return times;
   }
@@ -122,11 +122,11 @@ export class Owners {
   /** A permit ends whose time counts. */
   end(times: OwnerTimes, begunAt: number): void {
     times.end(begunAt, this.clock.monotonic());
-    this.#most = Math.max(this.#most, times.spent);
+    this.#most = Math.max(this.#most, times.spentMs);
   }
 
   /** Forgets who has spent more than others. */
-  level(): void {
+  forgetDifferences(): void {
     this.#floor = this.#most;
   }
 
@@ -136,7 +136,7 @@ export class Owners {
 }
 
 /** The key of all that is in use. */
-const ALL = "";
+const ALL_KEYS = "";
 
 /** What is in use, by key and by owner. */
 export class Usage {
@@ -144,7 +144,7 @@ export class Usage {
   /** Pauses in progress, each of which keeps one place free. */
   pausing = 0;
   /** What was granted out of turn. */
-  passing = 0;
+  outOfTurn = 0;
   /** By key, then by owner; undefined for all owners. */
   readonly #amounts = new Map<string, Map<string | undefined, number>>();
 
@@ -153,7 +153,7 @@ export class Usage {
   }
 
   /** A copy to try out what would fit; the times of owners are shared. */
-  plan(): Usage {
+  copyForPlan(): Usage {
     const plan = new Usage(this.owners);
     for (const [key, amounts] of this.#amounts) {
       plan.#amounts.set(key, new Map(amounts));
@@ -162,23 +162,23 @@ export class Usage {
   }
 
   /** What is in use at one key or at all, by one owner or by all. */
-  used(key = ALL, owner?: string): number {
+  used(key = ALL_KEYS, owner?: string): number {
     return this.#amounts.get(key)?.get(owner) ?? 0;
   }
 
   /** Counts as used; in a plan, until it is forgotten. */
   add({ owner = "", keys = [], amount = 1 }: Ask): void {
-    for (const key of [ALL, ...keys]) {
+    for (const key of [ALL_KEYS, ...keys]) {
       const amounts = this.#amounts.get(key) ?? new Map();
       this.#amounts.set(key, amounts);
-      change(amounts, undefined, amount);
-      change(amounts, owner, amount);
+      addAmount(amounts, undefined, amount);
+      addAmount(amounts, owner, amount);
       if (amounts.size === 0) this.#amounts.delete(key);
     }
   }
 
   /** `onEnd` is called when the permit was given back. */
-  take(ask: Ask, onEnd?: (ask: Ask) => void, inTurn = true): Permit {
+  acquire(ask: Ask, onEnd?: (ask: Ask) => void, inTurn = true): Permit {
     return new Permit(this, ask, inTurn, onEnd);
   }
 }
@@ -225,12 +225,12 @@ export class Permit implements Disposable {
   #change(sign: number): void {
     const amount = sign * (this.ask.amount ?? 1);
     this.usage.add({ ...this.ask, amount });
-    if (!this.inTurn) this.usage.passing += amount;
+    if (!this.inTurn) this.usage.outOfTurn += amount;
   }
 }
 
 /** What is 0 is not kept. */
-function change<K>(amounts: Map<K, number>, of: K, amount: number): void {
+function addAmount<K>(amounts: Map<K, number>, of: K, amount: number): void {
   const sum = (amounts.get(of) ?? 0) + amount;
   if (sum === 0) amounts.delete(of);
   else amounts.set(of, sum);

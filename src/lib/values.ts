@@ -21,14 +21,14 @@ export type Form =
 /** The form of the unit beside a value. */
 export type UnitForm = Form | { kind: "capitals"; length: number };
 
-export type Read<T> = { value: T } | { problem: Problem };
-export type Reader<T> = (text: string) => Read<T>;
+export type ReadResult<T> = { value: T } | { problem: Problem };
+export type Reader<T> = (text: string) => ReadResult<T>;
 
-export function ok<T>(value: T): Read<T> {
+export function ok<T>(value: T): ReadResult<T> {
   return { value };
 }
 
-export function bad<T>(code: DetailCode, message: string): Read<T> {
+export function invalid<T>(code: DetailCode, message: string): ReadResult<T> {
   return { problem: { code, message } };
 }
 
@@ -121,14 +121,14 @@ export function lineReader(max: number): Reader<string> {
   return (text) => {
     const control = CONTROL.exec(text);
     if (control !== null) {
-      return bad(
+      return invalid(
         "not_one_line",
         `holds ${controlName(control[0])}; it must be one line without ` +
           "control characters.",
       );
     }
     if (!fits(text, max)) {
-      return bad(
+      return invalid(
         "too_long",
         `has ${shownLength(text)} characters; at most ${max} are allowed.`,
       );
@@ -140,7 +140,7 @@ export function lineReader(max: number): Reader<string> {
 /** A text of at most `max` code points; line breaks are allowed. */
 export function textReader(max: number): Reader<string> {
   return (text) =>
-    fits(text, max) ? ok(text) : bad(
+    fits(text, max) ? ok(text) : invalid(
       "too_long",
       `has ${shownLength(text)} characters; at most ${max} are allowed.`,
     );
@@ -155,7 +155,10 @@ const readSkuLine = lineReader(SKU_MAX);
  */
 export const readSku: Reader<string> = (text) =>
   text === "." || text === ".."
-    ? bad("not_allowed", `must not be "." or "..", which no URL can address.`)
+    ? invalid(
+      "not_allowed",
+      `must not be "." or "..", which no URL can address.`,
+    )
     : readSkuLine(text);
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
@@ -172,11 +175,14 @@ function decimalReader(
   return (text) => {
     const match = DECIMAL.exec(text);
     if (match === null && NEGATIVE.test(text)) {
-      return bad("out_of_range", `is ${quote(text)}; it must be ${expected}.`);
+      return invalid(
+        "out_of_range",
+        `is ${quote(text)}; it must be ${expected}.`,
+      );
     }
     if (match === null) {
-      const meant = decimalMeant(text);
-      return bad(
+      const meant = plainDecimalOf(text);
+      return invalid(
         "not_a_number",
         meant === null
           ? `is ${quote(text)}${
@@ -188,7 +194,7 @@ function decimalReader(
     const whole = match[1];
     const fraction = match[2] ?? "";
     if (whole.length > before || fraction.length > after) {
-      return bad(
+      return invalid(
         "out_of_range",
         `is ${quote(text)}; at most ${before} digits before the point ` +
           `and ${after} after it are allowed.`,
@@ -209,7 +215,7 @@ const SIGN = /^(?:[+%]|US\$|\p{Sc}|kr\.?|zł|kč|s?fr\.?|euro?)?$/iu;
  * The decimal that a text means, as in `1 299,50 kr`; null if it is ambiguous:
  * `1,299` differs between Berlin and London.
  */
-function decimalMeant(text: string): string | null {
+function plainDecimalOf(text: string): string | null {
   if (text.includes("-")) return null;
   const [, before, written, after] = WRITTEN.exec(text) ?? [];
   const isAlone = written !== undefined &&
@@ -267,7 +273,7 @@ const readPriceDecimal = decimalReader(
 export const readPrice: Reader<string> = (text) => {
   const read = readPriceDecimal(text);
   return "value" in read && read.value === "0"
-    ? bad("out_of_range", "is 0; a price must be above 0.")
+    ? invalid("out_of_range", "is 0; a price must be above 0.")
     : read;
 };
 
@@ -283,7 +289,7 @@ const readRateDecimal = decimalReader(
 export const readVatRate: Reader<string> = (text) => {
   const read = readRateDecimal(text);
   return "value" in read && compareDecimals(read.value, "100") > 0
-    ? bad("out_of_range", `is ${read.value}; it must be from 0 to 100.`)
+    ? invalid("out_of_range", `is ${read.value}; it must be from 0 to 100.`)
     : read;
 };
 
@@ -297,11 +303,11 @@ export function integerReader(
   const expected = `it must be ${number} from ${min} to ${max}.`;
   return (text) => {
     if (!/^-?\d+$/.test(text)) {
-      return bad("not_a_number", `is ${quote(text)}; ${expected}`);
+      return invalid("not_a_number", `is ${quote(text)}; ${expected}`);
     }
     const value = Number(text);
     return value < min || value > max
-      ? bad("out_of_range", `is ${quote(text)}; ${expected}`)
+      ? invalid("out_of_range", `is ${quote(text)}; ${expected}`)
       : ok(value);
   };
 }
@@ -313,7 +319,7 @@ export function wordReader<W extends string>(words: readonly W[]): Reader<W> {
   return (text) =>
     known.has(text)
       ? ok(text as W)
-      : bad("not_in_list", `is ${quote(text)}; it must be ${expected}.`);
+      : invalid("not_in_list", `is ${quote(text)}; it must be ${expected}.`);
 }
 
 /** A calendar date, `YYYY-MM-DD` (ISO 8601), from the year 1 on. */
@@ -328,7 +334,7 @@ export const readDate: Reader<string> = (text) => {
       if (day >= 1 && day <= last) return ok(text);
     }
   }
-  return bad(
+  return invalid(
     "not_a_date",
     `is ${quote(text)}; it must be a date that exists, as in "2026-12-01".`,
   );
@@ -370,19 +376,19 @@ export const GTIN_LENGTHS: readonly number[] = [8, 12, 13, 14];
 /** A GTIN of 8, 12, 13 or 14 digits (GS1 General Specifications, 7.9). */
 export const readGtin: Reader<string> = (text) => {
   if (!/^\d+$/.test(text)) {
-    return bad(
+    return invalid(
       "not_a_number",
       `is ${quote(text)}; it must be 8, 12, 13 or 14 digits.`,
     );
   }
   if (!GTIN_LENGTHS.includes(text.length)) {
-    return bad(
+    return invalid(
       "out_of_range",
       `has ${text.length} digits; it must have 8, 12, 13 or 14.`,
     );
   }
   const expected = gtinCheckDigit(text.slice(0, -1));
-  return text.endsWith(expected) ? ok(text) : bad(
+  return text.endsWith(expected) ? ok(text) : invalid(
     "bad_check_digit",
     `is ${quote(text)}, whose check digit would have to be ${expected}.`,
   );
@@ -415,7 +421,7 @@ const CURRENCIES = new Set(
 
 /** A currency code of ISO 4217. */
 export const readCurrency: Reader<string> = (text) =>
-  CURRENCIES.has(text) ? ok(text) : bad(
+  CURRENCIES.has(text) ? ok(text) : invalid(
     "not_in_list",
     `is ${quote(text)}; it must be a currency code of ISO 4217 in capitals, ` +
       'as in "SEK".',

@@ -1,6 +1,6 @@
 /** Who waits, and who may run; it looks again after every change. */
 import type { Holder } from "./holders.ts";
-import { leastTimeFirst, type Limit, type Policy } from "./limits.ts";
+import { leastTimePolicy, type Limit, type Policy } from "./limits.ts";
 import {
   type Ask,
   type Monotonic,
@@ -22,7 +22,7 @@ interface Waiter {
  * The waiters of one owner, by first key; each key's in order of arrival, in an
  * array, because a set takes long to find the first after many deletions.
  */
-type Lines = Map<string, Waiter[]>;
+type WaitersByKey = Map<string, Waiter[]>;
 
 /**
  * Grants permits as its policy says. What may run does so at once. The others
@@ -35,7 +35,7 @@ export class WaitList implements Holder {
   readonly #policy: Policy;
   readonly #pause: () => Promise<void> | void;
   /** By owner, in the order in which they had a turn. */
-  readonly #waiting = new Map<string, Lines>();
+  readonly #waiting = new Map<string, WaitersByKey>();
   /** When a permit was last given back; monotonic milliseconds. */
   #freedAt = 0;
 
@@ -64,7 +64,7 @@ export class WaitList implements Holder {
     work: () => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    using _permit = this.tryAdd(ask) ?? await this.wait(ask, signal);
+    using _permit = this.tryAcquire(ask) ?? await this.waitFor(ask, signal);
     return await work();
   }
 
@@ -73,13 +73,13 @@ export class WaitList implements Holder {
    *
    * @throws the signal's reason, if it is aborted first; nothing is then held.
    */
-  async add(ask: Ask, signal?: AbortSignal): Promise<Permit> {
+  async acquire(ask: Ask, signal?: AbortSignal): Promise<Permit> {
     signal?.throwIfAborted();
-    return this.tryAdd(ask) ?? await this.wait(ask, signal);
+    return this.tryAcquire(ask) ?? await this.waitFor(ask, signal);
   }
 
   /** As `add`, for one that `tryAdd` has just not granted. */
-  wait(ask: Ask, signal?: AbortSignal): Promise<Permit> {
+  waitFor(ask: Ask, signal?: AbortSignal): Promise<Permit> {
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
       const start = (permit: Permit) => {
@@ -93,7 +93,7 @@ export class WaitList implements Holder {
         this.#dispatch();
       };
       const { owner = "", keys = [""] } = ask;
-      const lines: Lines = this.#waiting.get(owner) ?? new Map();
+      const lines: WaitersByKey = this.#waiting.get(owner) ?? new Map();
       const line = lines.get(keys[0]) ?? [];
       line.push(waiter);
       this.#waiting.set(owner, lines.set(keys[0], line));
@@ -102,14 +102,14 @@ export class WaitList implements Holder {
   }
 
   /** Grants a permit if it need not wait. */
-  tryAdd(ask: Ask): Permit | undefined {
-    const { keyLimit, limit, passing = () => 0 } = this.#policy;
+  tryAcquire(ask: Ask): Permit | undefined {
+    const { keyLimit, limit, outOfTurn = () => 0 } = this.#policy;
     if (!this.#fits(keyLimit, ask)) return undefined;
     const inTurn = this.#fits(limit, ask);
     const passes = () =>
-      !this.#waiting.has(ask.owner ?? "") && this.#fits(passing, ask);
+      !this.#waiting.has(ask.owner ?? "") && this.#fits(outOfTurn, ask);
     if (!inTurn && !passes()) return undefined;
-    const permit = this.usage.take(ask, this.#freed, inTurn);
+    const permit = this.usage.acquire(ask, this.#freed, inTurn);
     this.#dispatch();
     return permit;
   }
@@ -127,7 +127,7 @@ export class WaitList implements Holder {
   oldestWaitMs(): number {
     const { pausing } = this.usage;
     this.usage.pausing = 0;
-    const able = [...this.#able()];
+    const able = [...this.#runnable()];
     this.usage.pausing = pausing;
     const askedAt = able.reduce(
       (oldest, [first]) => Math.min(oldest, first.askedAt),
@@ -146,11 +146,11 @@ export class WaitList implements Holder {
     this.#freedAt = this.#clock.monotonic();
     // The places may all be taken: by pauses, beside which this one ran.
     const pause = this.#fits(this.#policy.limit, ask) && this.#pause();
-    if (pause) void this.#waitFor(pause);
+    if (pause) void this.#countPause(pause);
     this.#dispatch();
   };
 
-  async #waitFor(pause: Promise<void>): Promise<void> {
+  async #countPause(pause: Promise<void>): Promise<void> {
     this.usage.pausing++;
     await pause;
     this.usage.pausing--;
@@ -170,7 +170,7 @@ export class WaitList implements Holder {
   #dispatch(): void {
     while (this.#waiting.size > 0 && this.#startNext());
     const { usage } = this;
-    if (usage.used() + usage.pausing === 0) usage.owners.level();
+    if (usage.used() + usage.pausing === 0) usage.owners.forgetDifferences();
   }
 
   #startNext(): boolean {
@@ -178,7 +178,7 @@ export class WaitList implements Holder {
     const { owners } = this.usage;
     let next: [Waiter, string] | undefined;
     let least = Infinity;
-    for (const able of this.#able()) {
+    for (const able of this.#runnable()) {
       const ranked = rank?.(able[1], owners) ?? 0;
       if (next === undefined || ranked < least) [next, least] = [able, ranked];
       if (rank === undefined) break;
@@ -189,12 +189,12 @@ export class WaitList implements Holder {
     const lines = moveToEnd(this.#waiting, owner);
     if (ask.keys !== undefined) moveToEnd(lines, ask.keys[0]);
     this.#remove(waiter);
-    waiter.start(this.usage.take(ask, this.#freed));
+    waiter.start(this.usage.acquire(ask, this.#freed));
     return true;
   }
 
   /** The waiter of each owner that may run first. */
-  *#able(): Generator<[first: Waiter, owner: string]> {
+  *#runnable(): Generator<[first: Waiter, owner: string]> {
     const { limit, keyLimit } = this.#policy;
     for (const [owner, lines] of this.#waiting) {
       for (const [first] of lines.values()) {
@@ -227,11 +227,11 @@ export function heavyOwner({ no }: { no: number }): string {
  * A list for the CPU-heavy work of one thread, shared fairly among sellers;
  * small requests run in between.
  */
-export function heavyWork(
+export function heavyWorkList(
   { clock, yieldToIo }: {
     clock: Monotonic;
     yieldToIo: () => Promise<void>;
   },
 ): WaitList {
-  return new WaitList(clock, leastTimeFirst(), yieldToIo);
+  return new WaitList(clock, leastTimePolicy(), yieldToIo);
 }

@@ -25,7 +25,7 @@ export function pause(
 }
 
 /** Waits until `work` has ended, `ms` at most; rejects if it does before. */
-export async function within(
+export async function waitAtMost(
   clock: Timers,
   ms: number,
   work: Promise<unknown> | null,

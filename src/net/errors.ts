@@ -72,6 +72,6 @@ export class OutboundError extends Error {
 }
 
 /** Formats milliseconds for sellers: "5 s", "250 ms". */
-export function duration(ms: number): string {
+export function secondsText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 }

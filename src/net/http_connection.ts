@@ -8,7 +8,7 @@
 
 import type { Clock } from "../deps.ts";
 import { OutboundError } from "./errors.ts";
-import { joined } from "../lib/blocks.ts";
+import { joinBlocks } from "../lib/blocks.ts";
 import { pause } from "../lib/waits.ts";
 
 /** How the end of a body is found. */
@@ -83,7 +83,7 @@ export function encodeRequest(
     `${method} ${url.pathname}${url.search} HTTP/1.1\r\n` +
       `Host: ${url.host}\r\n${lines}\r\n`,
   );
-  return body.length === 0 ? bytes : joined([bytes, body]);
+  return body.length === 0 ? bytes : joinBlocks([bytes, body]);
 }
 
 /** One connection; requests are sent one after the other. */
@@ -260,7 +260,7 @@ export class HttpConnection {
     const status = Number(match[2]);
     const framing = this.#framing(method, status, fields);
     const keepAlive = match[1] === "1" && framing.kind !== "close" &&
-      !tokens(fields.get("connection")).includes("close");
+      !headerTokens(fields.get("connection")).includes("close");
     return { status, fields, framing, keepAlive };
   }
 
@@ -283,7 +283,7 @@ export class HttpConnection {
       throw this.#protocol("sent a body in a transfer coding not understood");
     }
     if (length === undefined) return { kind: "close" };
-    const lengths = new Set(tokens(length));
+    const lengths = new Set(headerTokens(length));
     const [only] = lengths;
     if (lengths.size !== 1 || !/^\d{1,15}$/.test(only)) {
       throw this.#protocol("sent a Content-Length that is not one number");
@@ -344,7 +344,7 @@ export class HttpConnection {
       }
       const more = await this.#read(new Uint8Array(BODY_READ));
       if (more === null) throw this.#cut();
-      this.#unread = joined([this.#unread, more]);
+      this.#unread = joinBlocks([this.#unread, more]);
     }
   }
 
@@ -369,7 +369,7 @@ export class HttpConnection {
 }
 
 /** The comma-separated values of a header, in lower case. */
-export function tokens(value: string | undefined): string[] {
+export function headerTokens(value: string | undefined): string[] {
   return (value ?? "").split(",").map((token) => token.trim().toLowerCase());
 }
 

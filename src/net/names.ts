@@ -7,8 +7,8 @@ import type { Ranges } from "../lib/cidr.ts";
 import { RecentValues } from "../lib/recent_values.ts";
 import { limitTime } from "./time_limit.ts";
 import { isBlocked, isBlockedName } from "./addresses.ts";
-import { duration, OutboundError } from "./errors.ts";
-import { shareByTime } from "../lib/limits.ts";
+import { OutboundError, secondsText } from "./errors.ts";
+import { timeShareLimit } from "../lib/limits.ts";
 import type { Monotonic } from "../lib/usage.ts";
 import { type Permit, WaitList } from "../lib/wait_list.ts";
 
@@ -24,7 +24,7 @@ const LOOKUPS_AT_ONCE = 24;
 
 /** Slots for look-ups; all clients of one thread have to share them. */
 export const lookupSlots = (clock: Monotonic): WaitList =>
-  new WaitList(clock, { limit: shareByTime(LOOKUPS_AT_ONCE) });
+  new WaitList(clock, { limit: timeShareLimit(LOOKUPS_AT_ONCE) });
 
 const FRESH_MS = 5_000;
 const FAILURE_FRESH_MS = 1_000;
@@ -62,7 +62,7 @@ interface Entry {
  * A bounded number of look-ups runs at once, shared among owners, so that one
  * owner's slow name servers do not delay the others.
  */
-export class Names {
+export class HostNames {
   readonly #options: NamesOptions;
   readonly #known = new RecentValues<Entry>(REMEMBERED);
 
@@ -89,9 +89,9 @@ export class Names {
     const address = this.#literal(hostname);
     if (address !== null) return [address];
     const { slots } = this.#options;
-    const slot = slots.tryAdd({ owner });
+    const slot = slots.tryAcquire({ owner });
     if (slot !== undefined) return await this.#begin(hostname, slot);
-    const awaited = await slots.wait({ owner }, signal);
+    const awaited = await slots.waitFor({ owner }, signal);
     const begun = this.#current(hostname);
     if (begun === undefined) return await this.#begin(hostname, awaited);
     awaited.cancel();
@@ -161,7 +161,7 @@ export class Names {
         new OutboundError(
           stalled ? "stalled" : "timeout",
           `The host name ${name} did not resolve within ${
-            duration(timeoutMs)
+            secondsText(timeoutMs)
           }.`,
         ),
       ));
@@ -175,7 +175,7 @@ export class Names {
     } catch (cause) {
       if (cause instanceof OutboundError) throw cause;
       throw new OutboundError(
-        limit.stoodStill() ? "stalled" : "unresolved",
+        limit.hasStalled() ? "stalled" : "unresolved",
         `The host name ${name} does not resolve to an address.`,
         { cause },
       );

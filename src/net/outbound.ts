@@ -11,7 +11,7 @@
 import type { Clock } from "../deps.ts";
 import type { Held } from "../lib/holders.ts";
 import { Ranges } from "../lib/cidr.ts";
-import { sharedByTime } from "../lib/limits.ts";
+import { timeSharePolicy } from "../lib/limits.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { WaitList } from "../lib/wait_list.ts";
 import { OutboundRequest } from "./request.ts";
@@ -24,14 +24,19 @@ import {
   secureTls,
 } from "./dial.ts";
 import { OutboundError } from "./errors.ts";
-import { lookupSlots, Names, type Resolver, systemResolver } from "./names.ts";
+import {
+  HostNames,
+  lookupSlots,
+  type Resolver,
+  systemResolver,
+} from "./names.ts";
 import { Pool } from "./pool.ts";
 import {
   encodeRequest,
   headerLines,
+  headerTokens,
   HttpConnection,
   type ResponseHead,
-  tokens,
 } from "./http_connection.ts";
 
 export { OutboundError, type OutboundErrorKind } from "./errors.ts";
@@ -144,7 +149,7 @@ const IDLE = 256;
 export class Outbound {
   readonly #options: OutboundOptions;
   readonly #clock: Clock;
-  readonly #names: Names;
+  readonly #names: HostNames;
   readonly #lookups: WaitList;
   readonly #slots: WaitList;
   readonly #pool: Pool;
@@ -159,7 +164,7 @@ export class Outbound {
     this.#options = options;
     this.#clock = options.clock;
     this.#lookups = options.lookups ?? lookupSlots(this.#clock);
-    this.#names = new Names({
+    this.#names = new HostNames({
       resolve: options.resolve ?? systemResolver,
       allow: new Ranges(options.allowPrivate),
       timeoutMs: CONNECT_TIMEOUT_MS,
@@ -169,7 +174,7 @@ export class Outbound {
     const { perOrigin = Infinity, total = Infinity, burst } = options;
     this.#slots = new WaitList(
       this.#clock,
-      sharedByTime({ perKey: perOrigin, total, burst }),
+      timeSharePolicy({ perKey: perOrigin, total, burst }),
     );
     this.#pool = new Pool(Math.min(total, IDLE), this.#clock);
     const { userAgent } = options;
@@ -259,7 +264,7 @@ export class Outbound {
       options,
       async (call, { connection, head }) => {
         const answer = answerOf(call, head);
-        const body = await beginning(connection.body(head.framing), options);
+        const body = await firstBytesOf(connection.body(head.framing), options);
         if (call.cancelled) throw call.signal.reason;
         call.end();
         return { ...answer, ...body };
@@ -307,7 +312,7 @@ export class Outbound {
   async #request<T>(
     { method, url, lines, body, answerMs }: Message,
     options: RequestOptions,
-    use: (call: OutboundRequest, answered: Answered) => T | Promise<T>,
+    use: (call: OutboundRequest, answered: AnsweredRequest) => T | Promise<T>,
   ): Promise<T> {
     const { owner, signal, group, timeoutMs, onTurn } = options;
     const call = this.#open(url, group);
@@ -315,7 +320,7 @@ export class Outbound {
     try {
       call.addresses = await this.#lookUp(call, owner);
       const ask = { owner, keys: [call.origin] };
-      const slot = await this.#slots.add(ask, call.signal);
+      const slot = await this.#slots.acquire(ask, call.signal);
       call.onEnd(() => slot[Symbol.dispose]());
       call.start(timeoutMs);
       onTurn?.();
@@ -345,7 +350,7 @@ export class Outbound {
     call: OutboundRequest,
     method: string,
     request: Uint8Array,
-  ): Promise<Answered> {
+  ): Promise<AnsweredRequest> {
     const repeatable = method !== "POST";
     const pooled = repeatable
       ? this.#pool.take(call.origin, call.addresses)
@@ -353,7 +358,7 @@ export class Outbound {
     try {
       return await this.#sendOnce(call, method, request, pooled);
     } catch (error) {
-      if (!repeatable || call.signal.aborted || !unanswered(error, pooled)) {
+      if (!repeatable || call.signal.aborted || !noAnswerError(error, pooled)) {
         throw error;
       }
       return await this.#sendOnce(call, method, request);
@@ -365,7 +370,7 @@ export class Outbound {
     method: string,
     request: Uint8Array,
     pooled?: HttpConnection,
-  ): Promise<Answered> {
+  ): Promise<AnsweredRequest> {
     const connection = pooled ?? await this.#connect(call);
     call.address = connection.address;
     call.phase = "answer";
@@ -377,7 +382,7 @@ export class Outbound {
       const head = await connection.exchange(method, request);
       // The host waited for a request, on a kept connection or while this
       // process stood still, and may say so just before it closes it.
-      const waited = pooled !== undefined || call.stoodStill;
+      const waited = pooled !== undefined || call.hasStalled;
       if (waited && head.status === 408) throw connection.broken();
       call.phase = "body";
       return { connection, head };
@@ -415,7 +420,7 @@ export class Outbound {
 
   async *#stream(
     call: OutboundRequest,
-    { connection, head }: Answered,
+    { connection, head }: AnsweredRequest,
     maxBytes: number,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     let bytes = 0;
@@ -427,7 +432,7 @@ export class Outbound {
         if (bytes > maxBytes) throw tooLarge(call, maxBytes);
         yield piece;
       }
-      const mayBeCut = head.framing.kind === "close" && call.stoodStill;
+      const mayBeCut = head.framing.kind === "close" && call.hasStalled;
       if (mayBeCut) throw connection.broken();
       complete = true;
     } catch (error) {
@@ -447,7 +452,7 @@ interface Message {
   answerMs?: number;
 }
 
-interface Answered {
+interface AnsweredRequest {
   connection: HttpConnection;
   head: ResponseHead;
 }
@@ -469,7 +474,7 @@ function answerOf(call: OutboundRequest, head: ResponseHead): Answer {
 
 // Whether the host closed a reused connection, or sent more on it than the
 // previous answer, before it answered this request.
-function unanswered(
+function noAnswerError(
   error: unknown,
   pooled: HttpConnection | undefined,
 ): boolean {
@@ -483,7 +488,7 @@ function checkBody(
   head: ResponseHead,
   maxBytes: number,
 ): void {
-  const codings = tokens(head.fields.get("content-encoding"))
+  const codings = headerTokens(head.fields.get("content-encoding"))
     .filter((coding) => coding !== "" && coding !== "identity");
   if (codings.length > 0) {
     throw new OutboundError(
@@ -510,7 +515,7 @@ function tooLarge(
   );
 }
 
-async function beginning(
+async function firstBytesOf(
   body: AsyncIterable<Uint8Array<ArrayBuffer>>,
   { maxAnswerBytes }: PostOptions,
 ): Promise<{ body: Uint8Array<ArrayBuffer>; truncated: boolean }> {

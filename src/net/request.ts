@@ -2,7 +2,11 @@
 
 import type { Clock } from "../deps.ts";
 import { limitTime, type TimeLimit } from "./time_limit.ts";
-import { duration, OutboundError, type OutboundErrorKind } from "./errors.ts";
+import {
+  OutboundError,
+  type OutboundErrorKind,
+  secondsText,
+} from "./errors.ts";
 import type { HttpConnection } from "./http_connection.ts";
 
 /** How far a request has come; it decides the message of a time-out. */
@@ -54,8 +58,8 @@ export class OutboundRequest {
   }
 
   /** As in `TimeLimit`, since the request started. */
-  get stoodStill(): boolean {
-    return this.#limit?.stoodStill() ?? false;
+  get hasStalled(): boolean {
+    return this.#limit?.hasStalled() ?? false;
   }
 
   /** Times the request out after `ms`, unless that is cancelled. */
@@ -63,7 +67,7 @@ export class OutboundRequest {
     return limitTime(this.#clock, ms, (stalled) => {
       const what = `${this.url.host} ${LATE[this.phase]}`;
       const kind = stalled ? "stalled" : "timeout";
-      this.#stop(kind, `${what} within ${duration(ms)}.`);
+      this.#stop(kind, `${what} within ${secondsText(ms)}.`);
     });
   }
 
@@ -126,7 +130,7 @@ export class OutboundRequest {
   failure(error: unknown): unknown {
     const real = this.signal.aborted ? this.signal.reason : error;
     if (!(real instanceof OutboundError)) return real;
-    const isOurs = real.kind === "reset" && this.stoodStill;
+    const isOurs = real.kind === "reset" && this.hasStalled;
     return new OutboundError(isOurs ? "stalled" : real.kind, real.message, {
       cause: real.cause,
       address: this.address,

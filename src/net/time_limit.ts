@@ -18,7 +18,7 @@ export interface TimeLimit {
    * Whether this thread stood still for seconds since the limit began. What the
    * host did then, such as closing the connection, is not its fault.
    */
-  stoodStill: () => boolean;
+  hasStalled: () => boolean;
 }
 
 /**
@@ -39,14 +39,14 @@ export function limitTime(
   let cancel = () => {};
   // A caller may ask before the late slice has ended. The thread may have stood
   // still since the slice began.
-  const stoodStill = () =>
+  const hasStalled = () =>
     stood ||= clock.monotonic() - end >= STILL_MS - SLICE_MS;
   const wait = () => {
     const slice = Math.min(left, SLICE_MS);
     end = clock.monotonic() + slice;
     cancel = clock.after(slice, () => {
       const late = clock.monotonic() - end;
-      stoodStill();
+      hasStalled();
       if (late < STALL_MS) left -= slice + late;
       else if (--mayLose < 0) return fn(true);
       if (left > 0) wait();
@@ -54,5 +54,5 @@ export function limitTime(
     });
   };
   wait();
-  return { cancel: () => cancel(), stoodStill };
+  return { cancel: () => cancel(), hasStalled };
 }

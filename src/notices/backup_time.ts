@@ -1,16 +1,16 @@
 /** When the command last made a backup of this database. */
 import type { Sql, Tx } from "../database/db.ts";
-import { positionOf, setPosition } from "../jobs/positions.ts";
+import { readPosition, writePosition } from "../jobs/positions.ts";
 
 /** Its row of `maintenance_positions`. */
 const JOB = "backup";
 
 /** Unix milliseconds; null: never. */
 export async function lastBackup(sql: Sql): Promise<number | null> {
-  const position = await positionOf(sql, JOB);
+  const position = await readPosition(sql, JOB);
   return position === "" ? null : Number(position);
 }
 
 export function noteBackup(tx: Tx): Promise<void> {
-  return setPosition(tx, JOB, `${tx.now()}`);
+  return writePosition(tx, JOB, `${tx.now()}`);
 }

@@ -60,7 +60,7 @@ const RETRY_MS: readonly number[] = [
 ];
 
 /** The pause after so many failed tries; `isUnsure`: the last one may be none. */
-export function retryDelay(failures: number, isUnsure: boolean): number {
+export function noticeRetryDelay(failures: number, isUnsure: boolean): number {
   const place = isUnsure ? failures - 1 : failures;
   return RETRY_MS[Math.min(place, RETRY_MS.length - 1)];
 }

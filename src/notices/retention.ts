@@ -1,5 +1,5 @@
 /** Deletes old notices: a job of `administration/maintenance.ts`. */
-import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
+import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 import { SOUGHT } from "./kinds.ts";
 import { deletePast } from "./rows.ts";
@@ -12,6 +12,6 @@ export async function* sweepNotices(
 ): AsyncGenerator<number, void> {
   for (const { name, nature } of SOUGHT) {
     if (nature === "state") continue;
-    yield* untilNoneOnAny(db, (tx) => deletePast(tx, name, ROWS));
+    yield* untilNoneOnAnyServer(db, (tx) => deletePast(tx, name, ROWS));
   }
 }

@@ -2,7 +2,7 @@
 import { insertInto, LIMIT, query, type Sql, type Tx } from "../database/db.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { deleteOld } from "../database/old_rows.ts";
-import { claim, type Leased } from "../jobs/lease_queue.ts";
+import { claimRows, type Leased } from "../jobs/lease_queue.ts";
 import {
   type Detail,
   FIRST_MAIL_MS,
@@ -13,9 +13,9 @@ import {
   NEXT_MAIL_MS,
   type Notice,
   type NoticeKey,
+  noticeRetryDelay,
   NOTICES,
   type Recipient,
-  retryDelay,
 } from "./notice.ts";
 
 export interface NewNotice extends NoticeKey {
@@ -197,7 +197,7 @@ export async function claimForOperator(
   sellerNo: number,
   lease: string,
 ): Promise<Claimed | null> {
-  const rows = await claim<ClaimedRow>(tx, NOTICES, {
+  const rows = await claimRows<ClaimedRow>(tx, NOTICES, {
     sellerNo,
     lease,
     of: "recipient = 'operator' AND due_at <= ?",
@@ -252,7 +252,7 @@ export async function claimForSeller(
     messageId: unsure?.messageId ?? messageId,
     mayBeSent: unsure !== undefined,
   };
-  const rows = await claim<ClaimedRow>(tx, NOTICES, {
+  const rows = await claimRows<ClaimedRow>(tx, NOTICES, {
     sellerNo,
     lease,
     of: unsure === undefined
@@ -324,7 +324,7 @@ export async function settleNotices(
       const isOver = isEnd || now - since >= GIVE_UP_MS;
       const dueAt = outcome === "released"
         ? now
-        : now + retryDelay(failed, outcome === "unsure");
+        : now + noticeRetryDelay(failed, outcome === "unsure");
       return [
         ...[isOver ? null : dueAt, isOver ? now : null, failed],
         ...[Number(keepsId), sellerNo, id, lease],

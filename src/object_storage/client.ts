@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import type { Clock } from "../deps.ts";
 import type { Held, Holder } from "../lib/holders.ts";
-import { inAll } from "../lib/limits.ts";
+import { totalLimit } from "../lib/limits.ts";
 import { WaitList } from "../lib/wait_list.ts";
 import { StoreError, type StoreErrorKind } from "../lib/store_error.ts";
 
@@ -78,8 +78,8 @@ export class S3Client implements Required<Holder> {
   constructor(settings: S3Settings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
-    this.#slots = new WaitList(clock, { limit: inAll(IN_ALL) });
-    this.#sending = new WaitList(clock, { limit: inAll(SENDING) });
+    this.#slots = new WaitList(clock, { limit: totalLimit(IN_ALL) });
+    this.#sending = new WaitList(clock, { limit: totalLimit(SENDING) });
   }
 
   held(): Held {
@@ -107,7 +107,7 @@ export class S3Client implements Required<Holder> {
     body: () => Uint8Array<ArrayBuffer>,
     abort: AbortSignal,
   ): Promise<void> {
-    using _slot = await this.#sending.add({}, abort);
+    using _slot = await this.#sending.acquire({}, abort);
     const content = { body: body(), sha256 };
     const answer = await this.send({
       method: "PUT",
@@ -178,7 +178,7 @@ export class S3Client implements Required<Holder> {
 
   async #fetch(request: S3Request, signal: AbortSignal): Promise<Response> {
     const { method, body } = request;
-    using _slot = await this.#slots.add({}, signal);
+    using _slot = await this.#slots.acquire({}, signal);
     const { url, headers } = await this.#signed(request);
     // Not signed, because proxies change it.
     headers.set("accept-encoding", "identity");

@@ -2,12 +2,12 @@
 import { type Detail, fieldDetail, ServiceError } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import {
-  bad,
+  invalid,
   lineReader,
   ok,
   parseTime,
   quote,
-  type Read,
+  type ReadResult,
   trimSpace,
   wordReader,
 } from "../lib/values.ts";
@@ -85,7 +85,7 @@ const readers = {
   product: (text: string) => {
     const id = readId(text);
     return id === null
-      ? bad<string>("not_allowed", `is ${quote(text)}, which is no id.`)
+      ? invalid<string>("not_allowed", `is ${quote(text)}, which is no id.`)
       : ok(id);
   },
   decision: wordReader(DECISIONS),
@@ -95,7 +95,7 @@ const readers = {
   changed_at: (text: string) => {
     const time = parseTime(text);
     return time === null
-      ? bad<number>(
+      ? invalid<number>(
         "not_a_date",
         `is ${quote(text)}; write the product's <changed_at> as it was read.`,
       )
@@ -158,14 +158,14 @@ export function readDecision(
   const found = details.length;
   const value = <T>(
     field: keyof typeof readers,
-    read: (text: string) => Read<T>,
+    read: (text: string) => ReadResult<T>,
     required = false,
   ): T | null => {
     const sent = texts[field];
     const text = trimSpace(sent?.text ?? "");
     if (text === "" && !required) return null;
-    const result: Read<T> = text === ""
-      ? bad("required", "is missing; it must be given.")
+    const result: ReadResult<T> = text === ""
+      ? invalid("required", "is missing; it must be given.")
       : read(text);
     if ("value" in result) return result.value;
     const line = sent?.line ?? place.line;

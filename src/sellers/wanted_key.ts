@@ -2,12 +2,12 @@
 import { isMapped, parseCidr, wholeRange } from "../lib/cidr.ts";
 import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
 import {
-  bad,
+  invalid,
   lineReader,
   ok,
   parseTime,
   quote,
-  type Read,
+  type ReadResult,
   timeProblem,
   trimSpace,
 } from "../lib/values.ts";
@@ -82,7 +82,7 @@ export function readKeyTexts(
 ): WantedKey {
   const read = <T>(
     path: string,
-    result: Read<T>,
+    result: ReadResult<T>,
     entry?: number,
   ): T | undefined => {
     if ("value" in result) return result.value;
@@ -93,11 +93,11 @@ export function readKeyTexts(
   const each = <T>(
     field: string,
     texts: readonly string[],
-    readOne: (text: string) => Read<T>,
+    readOne: (text: string) => ReadResult<T>,
   ): T[] =>
     texts.flatMap((text, i) => {
       const result = texts.indexOf(text) < i
-        ? bad<T>("repeated_value", `is ${quote(text)} again; name it once.`)
+        ? invalid<T>("repeated_value", `is ${quote(text)} again; name it once.`)
         : readOne(text);
       return read(field, result, i + 1) ?? [];
     });
@@ -111,7 +111,7 @@ export function readKeyTexts(
   if (networks !== undefined && networks.length > NETWORKS_LIMIT) {
     const message = `has ${networks.length} entries; at most ` +
       `${NETWORKS_LIMIT} are allowed.`;
-    read("networks", bad("too_many", message));
+    read("networks", invalid("too_many", message));
   } else if (networks !== undefined) {
     key.rights.networks = each("networks/network", networks, readNetwork);
     if (networks.length === 0) read("networks", NO_NETWORK);
@@ -124,29 +124,29 @@ export function readKeyTexts(
 }
 
 const KNOWN = SCOPES.join(", ");
-const NO_SCOPE = bad<never>(
+const NO_SCOPE = invalid<never>(
   "required",
   `names none; name some of ${KNOWN}, or leave it out.`,
 );
 // Else a list that is empty by mistake would open the key to everywhere.
-const NO_NETWORK = bad<never>(
+const NO_NETWORK = invalid<never>(
   "required",
   "names none; name some, or leave it out.",
 );
 
-function readScope(text: string): Read<Scope> {
+function readScope(text: string): ReadResult<Scope> {
   const found = SCOPES.find((scope) => scope === text);
   if (found !== undefined) return ok(found);
-  return bad("not_in_list", `is ${quote(text)}; scopes are ${KNOWN}.`);
+  return invalid("not_in_list", `is ${quote(text)}; scopes are ${KNOWN}.`);
 }
 
-function readNetwork(text: string): Read<string> {
+function readNetwork(text: string): ReadResult<string> {
   const cidr = parseCidr(text);
   // It would have no address in it: clients are looked up as IPv4.
   if (cidr !== null && isMapped(cidr)) {
     const message = `is ${quote(text)}; write mapped addresses as IPv4, as ` +
       "in 192.0.2.0/28.";
-    return bad("not_allowed", message);
+    return invalid("not_allowed", message);
   }
   const whole = cidr && wholeRange(cidr);
   if (cidr !== null && whole === null) return ok(text);
@@ -155,22 +155,22 @@ function readNetwork(text: string): Read<string> {
     const message =
       `is ${quote(text)}; write ${whole} for the whole network, ` +
       `or ${address}/${address.includes(":") ? 128 : 32} for this address.`;
-    return bad("not_allowed", message);
+    return invalid("not_allowed", message);
   }
-  return bad(
+  return invalid(
     "not_allowed",
     `is ${quote(text)}; write a network as in 192.0.2.0/28, 192.0.2.7/32 or ` +
       "2001:db8::/32.",
   );
 }
 
-function readEnd(text: string, now: number): Read<number> {
+function readEnd(text: string, now: number): ReadResult<number> {
   const time = parseTime(text);
   if (time === null) {
-    return bad("not_a_date", timeProblem(text));
+    return invalid("not_a_date", timeProblem(text));
   }
   if (time > now) return ok(time);
-  return bad(
+  return invalid(
     "out_of_range",
     `is ${quote(text)}, which is over; it must be later than ${isoTime(now)}.`,
   );

@@ -7,7 +7,7 @@ import type { Clock, Deps } from "../deps.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import { eventBody, hasData, readReference, readTrigger } from "./event.ts";
 import type { DraftField, EventDraft } from "./event_document.ts";
-import { ok, quote, type Read, trimSpace } from "../lib/values.ts";
+import { ok, quote, type ReadResult, trimSpace } from "../lib/values.ts";
 import { readField } from "../xml/small_document.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -122,7 +122,7 @@ async function prepare(
   const details = [...draft.details];
   const field = <T>(
     name: "seller" | "trigger" | "reference",
-    read: (text: string) => Read<T>,
+    read: (text: string) => ReadResult<T>,
   ) => readField(name, draft[name], read, details, draft.line);
   const name = field("seller", ok);
   const trigger = field("trigger", readTrigger);

@@ -4,7 +4,7 @@ import { readTrigger } from "./event.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import { parseSellerUrl } from "../lib/url.ts";
-import { quote, type Read, wordReader } from "../lib/values.ts";
+import { quote, type ReadResult, wordReader } from "../lib/values.ts";
 import { WEBHOOK_FORMATS, type WebhookRegistration } from "./webhook.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
@@ -77,7 +77,7 @@ async function readWebhook(
 
 const readFormat = wordReader(WEBHOOK_FORMATS);
 
-function readUrl(text: string): Read<string> {
+function readUrl(text: string): ReadResult<string> {
   const parsed = parseSellerUrl(text);
   return "url" in parsed ? { value: text } : {
     problem: {

@@ -3,7 +3,7 @@
  * `administration/maintenance.ts`.
  */
 import { MAINTENANCE, type Part, partsOf } from "../database/db.ts";
-import { untilNoneOnAny } from "../jobs/periodic_jobs.ts";
+import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { sweepDeliveries } from "./delivery_log.ts";
@@ -18,7 +18,7 @@ export async function* sweepEvents(
   const keptMs = config.keepEventsDays * DAY_MS;
   if (keptMs === 0) return;
   const now = deps.clock.now();
-  yield* untilNoneOnAny(db, (tx) => sweepDeliveries(tx, now, keptMs));
+  yield* untilNoneOnAnyServer(db, (tx) => sweepDeliveries(tx, now, keptMs));
 }
 
 /** Deletes former secrets that no longer sign. */

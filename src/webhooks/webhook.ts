@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
-import { longestPause, type RetrySchedule } from "../jobs/retry_schedule.ts";
+import { longestDelayMs, type RetrySchedule } from "../jobs/retry_schedule.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** What deliveries to a webhook are written in. */
@@ -105,7 +105,7 @@ export const RETRIES: RetrySchedule = {
 export const DELIVERIES: LeaseQueue = {
   table: "deliveries",
   order: "id",
-  longestPauseMs: longestPause(RETRIES),
+  longestPauseMs: longestDelayMs(RETRIES),
   neverPutOff: "failures = 0",
 };
 

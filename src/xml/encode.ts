@@ -7,7 +7,7 @@
  */
 
 import { Buffer } from "node:buffer";
-import { joined } from "../lib/blocks.ts";
+import { joinBlocks } from "../lib/blocks.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 
 /** An element's content: keys are element names, `@name` an XML attribute, `#text` text. */
@@ -67,7 +67,7 @@ export function inOneBlock(
 ): Uint8Array<ArrayBuffer> {
   return typeof document === "string"
     ? encoder.encode(document)
-    : joined(document);
+    : joinBlocks(document);
 }
 
 function withLists(

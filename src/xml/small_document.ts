@@ -1,7 +1,7 @@
 /** Reads a small document: a root with one element for each field. */
 import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
 import { isNear, nearestName } from "../lib/nearest_name.ts";
-import { type Read, trimSpace } from "../lib/values.ts";
+import { type ReadResult, trimSpace } from "../lib/values.ts";
 import { otherRootMessage } from "./other_formats.ts";
 import type { XmlElement } from "./decode.ts";
 import {
@@ -83,7 +83,7 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean) {
 export function readField<T>(
   field: string,
   sent: { text: string; line?: number } | undefined,
-  read: (text: string) => Read<T>,
+  read: (text: string) => ReadResult<T>,
   details: Detail[],
   line?: number,
 ): T | undefined {
@@ -91,7 +91,7 @@ export function readField<T>(
   const message = sent === undefined
     ? "is missing."
     : "is empty; it must be given.";
-  const result: Read<T> = text
+  const result: ReadResult<T> = text
     ? read(text)
     : { problem: { code: "required", message } };
   if ("value" in result) return result.value;

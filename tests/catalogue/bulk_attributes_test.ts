@@ -5,7 +5,7 @@ import type { ProductsDocument } from "../../src/catalogue/document.ts";
 import { ATTRIBUTES_LIMIT, SCALAR_NAMES } from "../../src/catalogue/fields.ts";
 import type { Db, Sql } from "../../src/database/db.ts";
 import { systemDeps } from "../../src/deps.ts";
-import { heavyWork } from "../../src/lib/wait_list.ts";
+import { heavyWorkList } from "../../src/lib/wait_list.ts";
 import type { Seller } from "../../src/sellers/seller.ts";
 import type { Services } from "../../src/services.ts";
 import {
@@ -448,7 +448,7 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
     },
   };
   const { yieldToIo } = systemDeps("error");
-  const heavy = heavyWork({ clock, yieldToIo });
+  const heavy = heavyWorkList({ clock, yieldToIo });
   const read: Db["read"] = (fn, options) =>
     db.read((sql) =>
       fn({

@@ -12,7 +12,11 @@ import {
   pendingOrigins,
   pendingSellers,
 } from "../../src/images/rows/queue.ts";
-import { expired, release, renew } from "../../src/jobs/lease_queue.ts";
+import {
+  expiredLeases,
+  releaseLeases,
+  renewLeases,
+} from "../../src/jobs/lease_queue.ts";
 import { Owners } from "../../src/lib/usage.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
 import { roomOf } from "../../src/images/rows/quota.ts";
@@ -165,10 +169,10 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   const job = await hand.claimOne();
   assertEquals(await hand.claim(), []);
   hand.clock.advance(10_000);
-  await hand.db.write((tx) => renew(tx, IMAGES, [job]));
+  await hand.db.write((tx) => renewLeases(tx, IMAGES, [job]));
   hand.clock.advance(14_999);
   const ended = () =>
-    hand.db.read((sql) => expired(sql, IMAGES, hand.clock.now()));
+    hand.db.read((sql) => expiredLeases(sql, IMAGES, hand.clock.now()));
   assertEquals([await hand.claim(), await ended()], [[], []]);
   hand.clock.advance(1);
   assertEquals(await hand.claim(), []);
@@ -180,7 +184,8 @@ bothEngines.test("images: a lease begins with its write, however long that waite
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.claim("acme", 1, 10_000);
-  const ended = (at: number) => hand.db.read((sql) => expired(sql, IMAGES, at));
+  const ended = (at: number) =>
+    hand.db.read((sql) => expiredLeases(sql, IMAGES, at));
   const until = hand.clock.now() + 15_000;
   assertEquals((await ended(until - 1)).length, 0);
   assertEquals((await ended(until)).length, 1);
@@ -190,7 +195,9 @@ bothEngines.test("images: a released job is due at once and has lost nothing", a
   await using hand = new Hand();
   await hand.upload([A]);
   const job = await hand.claimOne();
-  await hand.db.write((tx) => release(tx, IMAGES, [job], hand.clock.now()));
+  await hand.db.write((tx) =>
+    releaseLeases(tx, IMAGES, [job], hand.clock.now())
+  );
   const again = await hand.claimOne();
   assertEquals(again.id, job.id);
   assertEquals((await hand.image(A)).crashes, 0);
@@ -548,7 +555,7 @@ async function mix(seed: number): Promise<void> {
     async () => {
       const jobs = take();
       const now = hand.clock.now();
-      await hand.db.write((tx) => release(tx, IMAGES, jobs, now));
+      await hand.db.write((tx) => releaseLeases(tx, IMAGES, jobs, now));
     },
     async () => {
       for (const job of take()) await hand.settle(job, CRASHED);

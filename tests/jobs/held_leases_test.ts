@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { DbError } from "../../src/database/db.ts";
-import { HeldLeases, writeEnd } from "../../src/jobs/held_leases.ts";
+import { HeldLeases, writeUntilAccepted } from "../../src/jobs/held_leases.ts";
 import { DELIVERIES } from "../../src/webhooks/webhook.ts";
 import { jsonLog } from "../../src/deps.ts";
 import { TestClock } from "../support/clock.ts";
@@ -48,7 +48,7 @@ Deno.test("the end of a lease is written again until the database takes it, or t
     },
   };
   const stopping = new AbortController();
-  const ended = writeEnd({ db, deps }, () => Promise.resolve(), {
+  const ended = writeUntilAccepted({ db, deps }, () => Promise.resolve(), {
     abort: stopping.signal,
   });
   const failure = assertRejects(() => ended, DbError);

@@ -1,7 +1,11 @@
 /** What every role that works on a queue does, by the smallest of them. */
 import { assert, assertEquals } from "@std/assert";
-import { LeasedRole, type Looked } from "../../src/jobs/leased_role.ts";
-import { claim, type Leased, settle } from "../../src/jobs/lease_queue.ts";
+import { type ClaimResult, LeasedRole } from "../../src/jobs/leased_role.ts";
+import {
+  claimRows,
+  type Leased,
+  settleRows,
+} from "../../src/jobs/lease_queue.ts";
 import { NOTICES } from "../../src/notices/notice.ts";
 import { insertNotices } from "../../src/notices/rows.ts";
 import { until } from "../support/clock.ts";
@@ -23,17 +27,17 @@ class SmallRole extends LeasedRole {
     this.#work = work;
   }
 
-  protected async look(now: number): Promise<Looked> {
+  protected async claimAndLaunch(now: number): Promise<ClaimResult> {
     this.looks++;
     const { db, seller } = this.#bench;
     const due = await db.read((sql) =>
       sql.all("SELECT 1 FROM notices WHERE due_at <= ?", [now])
     );
-    if (due.length === 0) return { due: 0, moved: 0, againInMs: 1_000 };
+    if (due.length === 0) return { due: 0, changed: 0, againInMs: 1_000 };
     const [leased] = await this.claim(
       { db: db.of(seller.no) },
       async (tx, { lease, now }) => {
-        const rows = await claim<{ id: string }>(tx, NOTICES, {
+        const rows = await claimRows<{ id: string }>(tx, NOTICES, {
           sellerNo: seller.no,
           lease,
           of: "due_at <= ?",
@@ -45,13 +49,13 @@ class SmallRole extends LeasedRole {
       (rows) => rows,
     );
     this.launch([leased], () => this.#work(this, leased));
-    return { due: due.length, moved: 1, againInMs: 1_000 };
+    return { due: due.length, changed: 1, againInMs: 1_000 };
   }
 
   end(leased: Leased): Promise<void> {
     return this.settle(
       { db: this.#bench.db.of(leased.sellerNo) },
-      (tx) => settle(tx, NOTICES, [{ ...leased, dueAt: null }], "any"),
+      (tx) => settleRows(tx, NOTICES, [{ ...leased, dueAt: null }], "any"),
     );
   }
 

@@ -5,7 +5,7 @@ import { ANSWERS } from "../../src/contracts/answers.ts";
 import { jsonForm } from "../../src/contracts/answer_form.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { jsonWriter } from "../../src/json/encode.ts";
-import { joined } from "../../src/lib/blocks.ts";
+import { joinBlocks } from "../../src/lib/blocks.ts";
 import type { EncodedBlocks } from "../../src/xml/encode.ts";
 import {
   type Child,
@@ -59,7 +59,7 @@ Deno.test("a long list is written in blocks", () => {
   );
   for (const value of values) list.add(value);
   const document = form.document({ products: { product: list }, next: "a" });
-  const text = new TextDecoder().decode(joined(document as EncodedBlocks));
+  const text = new TextDecoder().decode(joinBlocks(document as EncodedBlocks));
   assertEquals(JSON.parse(text), { products: values, next: "a" });
   assertEquals(list.bytes, new TextEncoder().encode(text).length - 26);
 });

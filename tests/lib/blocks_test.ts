@@ -1,5 +1,5 @@
 import { assertEquals, assertLessOrEqual } from "@std/assert";
-import { Blocks, free, joined } from "../../src/lib/blocks.ts";
+import { Blocks, freeBuffer, joinBlocks } from "../../src/lib/blocks.ts";
 import { Random } from "../support/random.ts";
 
 Deno.test("blocks keep their order, and know their size", () => {
@@ -15,9 +15,9 @@ Deno.test("blocks keep their order, and know their size", () => {
       blocks.append(chunk);
       chunks.push(chunk);
     }
-    const sent = joined(chunks);
+    const sent = joinBlocks(chunks);
     assertEquals(blocks.size, sent.length);
-    assertEquals(joined(blocks.finish()), sent);
+    assertEquals(joinBlocks(blocks.finish()), sent);
     assertLessOrEqual(sent.length, taken);
     assertLessOrEqual(taken, sent.length + 65_536);
   }
@@ -53,7 +53,7 @@ Deno.test("blocks are free to be freed: they share no memory with a chunk", () =
   for (const chunk of chunks) blocks.append(chunk.fill(1));
   const held = blocks.finish();
   for (const chunk of chunks) chunk.fill(2);
-  assertEquals(joined(held), new Uint8Array(70_003).fill(1));
+  assertEquals(joinBlocks(held), new Uint8Array(70_003).fill(1));
   blocks.free();
   for (const block of held) assertEquals(block.buffer.byteLength, 0);
   // It may be freed by who read it, and by who owns it.
@@ -69,12 +69,12 @@ Deno.test("a large chunk can be shared", () => {
   }
   const held = blocks.finish();
   assertEquals(held.some(({ buffer }) => buffer === large.buffer), true);
-  assertEquals(joined(held), new Uint8Array([1, ...large, 3]));
+  assertEquals(joinBlocks(held), new Uint8Array([1, ...large, 3]));
   assertEquals(blocks.size, 100_002);
 });
 
 Deno.test("freed blocks are empty", () => {
   const bytes = new Uint8Array(10).subarray(2);
-  free(bytes);
+  freeBuffer(bytes);
   assertEquals([bytes.length, bytes.buffer.byteLength], [0, 0]);
 });

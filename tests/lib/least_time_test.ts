@@ -1,6 +1,6 @@
 /** CPU-heavy work in a wait list: least time first, with pauses. */
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
-import { leastTimeFirst } from "../../src/lib/limits.ts";
+import { leastTimePolicy } from "../../src/lib/limits.ts";
 import { WaitList } from "../../src/lib/wait_list.ts";
 import { yieldToIo } from "../../src/lib/yield_to_io.ts";
 import { Random } from "../support/random.ts";
@@ -13,7 +13,7 @@ function queueOf(
   now: () => number,
   { atOnce, pause }: { atOnce?: number; pause?: () => Promise<void> } = {},
 ): WaitList {
-  const policy = leastTimeFirst(atOnce);
+  const policy = leastTimePolicy(atOnce);
   return new WaitList({ monotonic: now }, policy, pause);
 }
 

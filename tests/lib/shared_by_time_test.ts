@@ -1,6 +1,6 @@
 /** Requests to hosts in a wait list: by key and in total, shared by time. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { sharedByTime } from "../../src/lib/limits.ts";
+import { timeSharePolicy } from "../../src/lib/limits.ts";
 import { type Permit, WaitList } from "../../src/lib/wait_list.ts";
 import { TestClock } from "../support/clock.ts";
 import { Random } from "../support/random.ts";
@@ -19,7 +19,7 @@ class Slots {
 
   constructor(perKey: number, total: number, burst?: number) {
     const { clock } = this;
-    const policy = sharedByTime({ perKey, total, burst });
+    const policy = timeSharePolicy({ perKey, total, burst });
     this.limit = new WaitList(clock, policy);
   }
 
@@ -27,7 +27,7 @@ class Slots {
   ask(...names: string[]): void {
     for (const name of names) {
       const [key, owner] = name.split("/");
-      this.limit.add({ owner, keys: [key] }).then((slot) => {
+      this.limit.acquire({ owner, keys: [key] }).then((slot) => {
         this.begun.push(name);
         this.#slots.set(name, [...this.#slots.get(name) ?? [], slot]);
       });
@@ -48,7 +48,7 @@ class Slots {
   /** Has an owner ask so often, and answers at once. */
   async prompt(owner: string, times: number): Promise<void> {
     for (let n = 0; n < times; n++) {
-      const slot = await this.limit.add({ owner, keys: ["prompt"] });
+      const slot = await this.limit.acquire({ owner, keys: ["prompt"] });
       slot[Symbol.dispose]();
     }
   }
@@ -78,31 +78,31 @@ Deno.test("by time: a limit bounds the total, and the keys take turns", async ()
 Deno.test("by time: a list forgets a waiter that was aborted", async () => {
   const { limit } = new Slots(1, 1);
   const abort = new AbortController();
-  const first = await limit.add({ keys: ["a"] });
-  const waiting = limit.add({ keys: ["a"] }, abort.signal);
-  const behind = limit.add({ keys: ["a"] });
+  const first = await limit.acquire({ keys: ["a"] });
+  const waiting = limit.acquire({ keys: ["a"] }, abort.signal);
+  const behind = limit.acquire({ keys: ["a"] });
   abort.abort(new Error("enough"));
   await assertRejects(() => waiting, Error, "enough");
   first[Symbol.dispose]();
   const second = await behind;
   await assertRejects(
-    () => limit.add({ keys: ["a"] }, abort.signal),
+    () => limit.acquire({ keys: ["a"] }, abort.signal),
     Error,
     "enough",
   );
-  assertEquals(limit.tryAdd({ keys: ["a"] }), undefined);
+  assertEquals(limit.tryAcquire({ keys: ["a"] }), undefined);
   second[Symbol.dispose]();
-  assert(limit.tryAdd({ keys: ["b"] }) !== undefined);
+  assert(limit.tryAcquire({ keys: ["b"] }) !== undefined);
 });
 
 Deno.test("by time: a slot that is given back twice is given back once", async () => {
   const { limit } = new Slots(9, 1);
-  const slot = await limit.add({ owner: "owner", keys: ["a"] });
+  const slot = await limit.acquire({ owner: "owner", keys: ["a"] });
   slot[Symbol.dispose]();
   slot.cancel();
   slot[Symbol.dispose]();
-  assert(limit.tryAdd({ keys: ["a"] }) !== undefined);
-  assertEquals(limit.tryAdd({ keys: ["a"] }), undefined);
+  assert(limit.tryAcquire({ keys: ["a"] }) !== undefined);
+  assertEquals(limit.tryAcquire({ keys: ["a"] }), undefined);
 });
 
 Deno.test("by time: owners take turns first, then the keys of each", async () => {
@@ -212,7 +212,7 @@ Deno.test("by time: an owner that hung gets its share back by prompt answers", a
   const mostOf = (owner: string) => {
     const taken: Permit[] = [];
     for (;;) {
-      const slot = slots.limit.tryAdd({ owner, keys: ["1"] });
+      const slot = slots.limit.tryAcquire({ owner, keys: ["1"] });
       if (slot === undefined) break;
       taken.push(slot);
     }
@@ -232,7 +232,7 @@ Deno.test("by time: an owner that hung gets its share back by prompt answers", a
 Deno.test("by time: a cancelled slot says nothing about its owner", async () => {
   const slots = new Slots(300, 256);
   for (let n = 0; n < 100; n++) {
-    (await slots.limit.add({ owner: "a", keys: ["1"] })).cancel();
+    (await slots.limit.acquire({ owner: "a", keys: ["1"] })).cancel();
   }
   slots.ask(...Array(200).fill("1/a"));
   await settle();
@@ -246,7 +246,7 @@ async function interleave(seed: number): Promise<void> {
   const total = 1 + random.below(random.next() < 0.5 ? 8 : 100);
   const perKey = 1 + random.below(total);
   const burst = random.below(3);
-  const policy = sharedByTime({ perKey, total, burst });
+  const policy = timeSharePolicy({ perKey, total, burst });
   const limit = new WaitList(clock, policy);
   const held: { slot: Permit; key: string; owner?: string }[] = [];
   const waiting: { key: string; owner?: string; abort: AbortController }[] = [];
@@ -258,7 +258,7 @@ async function interleave(seed: number): Promise<void> {
     waiting.push(waiter);
     asked++;
     const leave = () => waiting.splice(waiting.indexOf(waiter), 1);
-    limit.add({ owner, keys: [key] }, waiter.abort.signal).then((slot) => {
+    limit.acquire({ owner, keys: [key] }, waiter.abort.signal).then((slot) => {
       leave();
       held.push({ slot, key, owner });
     }, () => {

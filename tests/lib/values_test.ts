@@ -6,22 +6,22 @@ import {
   gtinCheckDigit,
   lineReader,
   parseTime,
-  type Read,
   readCurrency,
   readDate,
   readGtin,
   readPrice,
+  type ReadResult,
   readSku,
   readVatRate,
 } from "../../src/lib/values.ts";
 
-function outcome<T>(read: Read<T>): T | string {
+function outcome<T>(read: ReadResult<T>): T | string {
   return "value" in read ? read.value : read.problem.code;
 }
 
 function table<T>(
   name: string,
-  read: (text: string) => Read<T>,
+  read: (text: string) => ReadResult<T>,
   rows: readonly (readonly [string, T | string])[],
 ): void {
   Deno.test(name, () => {

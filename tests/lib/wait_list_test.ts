@@ -1,15 +1,15 @@
 /** What holds for a wait list by whatever policy, in every order of events. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  all,
-  inAll,
-  leastTimeFirst,
-  leavesAsMuch,
+  dynamicThreshold,
+  firstKeyLimit,
+  leastOf,
+  leastTimePolicy,
   type Limit,
-  perKey,
-  perOwner,
+  ownerLimit,
   type Policy,
-  sharedByTime,
+  timeSharePolicy,
+  totalLimit,
 } from "../../src/lib/limits.ts";
 import { type Ask, type Permit, WaitList } from "../../src/lib/wait_list.ts";
 import { TestClock } from "../support/clock.ts";
@@ -39,7 +39,7 @@ class Bench {
     this.asked++;
     this.waiting.push(waiter);
     const leave = () => this.waiting.splice(this.waiting.indexOf(waiter), 1);
-    this.list.add(ask, waiter.abort.signal).then((permit) => {
+    this.list.acquire(ask, waiter.abort.signal).then((permit) => {
       leave();
       this.granted.push({ ask, permit });
     }, () => {
@@ -102,36 +102,36 @@ function anyRules(random: Random): Rules {
     }
   };
   const plain = { amounts: false, pauses: false };
-  const threshold: Limit = all(perOwner(each), leavesAsMuch(total));
+  const threshold: Limit = leastOf(ownerLimit(each), dynamicThreshold(total));
   const burst = random.below(3);
   const rules: Rules[] = [{
     ...plain,
-    policy: { limit: inAll(total), keyLimit: perKey(each) },
+    policy: { limit: totalLimit(total), keyLimit: firstKeyLimit(each) },
     check: (bench) => {
       assert(bench.sum() <= total);
       inKeys(bench);
     },
   }, {
     ...plain,
-    policy: { limit: all(inAll(total), perOwner(each)) },
+    policy: { limit: leastOf(totalLimit(total), ownerLimit(each)) },
     check: inAllAndEach,
   }, {
     policy: {
       limit: threshold,
-      rank: (owner, owners) => owners.latest(owner),
+      rank: (owner, owners) => owners.latestPermit(owner),
     },
     check: inAllAndEach,
     amounts: true,
     pauses: false,
   }, {
     ...plain,
-    policy: sharedByTime({ perKey: each, total, burst }),
+    policy: timeSharePolicy({ perKey: each, total, burst }),
     check: (bench) => {
       assert(bench.sum() <= total + (burst > 0 ? total : 0));
       inKeys(bench);
     },
   }, {
-    policy: leastTimeFirst(each),
+    policy: leastTimePolicy(each),
     check: (bench) => {
       assert(bench.sum() <= each);
       for (const owner of OWNERS) assert(ofOwner(bench, owner) <= 1);
@@ -204,8 +204,8 @@ Deno.test("whatever the policy and the order of events, no limit is exceeded, no
 
 Deno.test("a permit is given back once, and its time ends once", async () => {
   const clock = new TestClock();
-  const list = new WaitList(clock, { limit: inAll(2) });
-  const [first, second] = [await list.add({}), await list.add({})];
+  const list = new WaitList(clock, { limit: totalLimit(2) });
+  const [first, second] = [await list.acquire({}), await list.acquire({})];
   for (let times = 0; times < 2; times++) {
     first.stopTime();
     first[Symbol.dispose]();
@@ -218,11 +218,11 @@ Deno.test("a permit is given back once, and its time ends once", async () => {
 
 Deno.test("who gave up before asking is not granted anything", async () => {
   const clock = new TestClock();
-  const list = new WaitList(clock, { limit: inAll(1) });
+  const list = new WaitList(clock, { limit: totalLimit(1) });
   const gone = AbortSignal.abort(new Error("gone"));
-  await assertRejects(() => list.add({}, gone), Error, "gone");
-  using _held = await list.add({});
-  await assertRejects(() => list.add({}, gone), Error, "gone");
+  await assertRejects(() => list.acquire({}, gone), Error, "gone");
+  using _held = await list.acquire({});
+  await assertRejects(() => list.acquire({}, gone), Error, "gone");
   const work = () => Promise.resolve();
   await assertRejects(() => list.run({}, work, gone), Error, "gone");
   assertEquals(list.held().waiting, 0);
@@ -230,11 +230,11 @@ Deno.test("who gave up before asking is not granted anything", async () => {
 
 Deno.test("a plan tries out what would fit, and takes nothing", () => {
   const clock = new TestClock();
-  const limit = all(inAll(3), perOwner(2));
+  const limit = leastOf(totalLimit(3), ownerLimit(2));
   const { usage } = new WaitList(clock, { limit });
   const ask = { owner: "a", keys: ["x"] };
-  usage.take(ask);
-  const plan = usage.plan();
+  usage.acquire(ask);
+  const plan = usage.copyForPlan();
   assertEquals(limit(ask, plan), 1);
   plan.add(ask);
   assertEquals([limit(ask, plan), limit({ owner: "b" }, plan)], [0, 1]);

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Ranges } from "../../src/lib/cidr.ts";
 import { OutboundError } from "../../src/net/outbound.ts";
-import { lookupSlots, Names } from "../../src/net/names.ts";
+import { HostNames, lookupSlots } from "../../src/net/names.ts";
 import { TestClock, until } from "../support/clock.ts";
 
 const ADDRESS = "93.184.216.34";
@@ -10,7 +10,7 @@ const ADDRESS = "93.184.216.34";
 function namesOf() {
   const asked: string[] = [];
   const clock = new TestClock();
-  const names = new Names({
+  const names = new HostNames({
     resolve: (name) => {
       asked.push(name);
       return name.endsWith(".slow.example")
@@ -83,7 +83,7 @@ Deno.test("a look-up that waited uses an answer found meanwhile", async () => {
   const found = Promise.withResolvers<string[]>();
   const asked: string[] = [];
   const clock = new TestClock();
-  const names = new Names({
+  const names = new HostNames({
     resolve: (name) => {
       asked.push(name);
       return found.promise;

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Outbound } from "../../src/net/outbound.ts";
 import type { OutboundRequest } from "../../src/net/request.ts";
-import { inAll } from "../../src/lib/limits.ts";
+import { totalLimit } from "../../src/lib/limits.ts";
 import { WaitList } from "../../src/lib/wait_list.ts";
 import {
   answering,
@@ -517,7 +517,7 @@ Deno.test("a check does not wait for ever for look-ups that no resolver answers"
   using outbound = openOutbound({
     clock,
     resolve: () => Promise.withResolvers<string[]>().promise,
-    lookups: new WaitList(clock, { limit: inAll(1) }),
+    lookups: new WaitList(clock, { limit: totalLimit(1) }),
   });
   const silent = assertFails(outbound.check("http://a.example/"), "timeout");
   const waiting = outbound.check("http://b.example/");

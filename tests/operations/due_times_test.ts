@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { IMAGES } from "../../src/images/image.ts";
-import { bringForward } from "../../src/jobs/lease_queue.ts";
+import { moveTimesBack } from "../../src/jobs/lease_queue.ts";
 import { boot, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -118,7 +118,7 @@ bothEngines.test("a lease of the clock before it went back ends when it would ha
     );
   await lease("dead", now + HOUR + 9_000);
   await lease("renewed", now + 14_000);
-  await db.write((tx) => bringForward(tx, IMAGES, now, HOUR));
+  await db.write((tx) => moveTimesBack(tx, IMAGES, now, HOUR));
   const rows = await db.read((sql) =>
     sql.all<{ until: number }>(
       'SELECT lease_until AS "until" FROM images ORDER BY url',

@@ -1,5 +1,5 @@
 /** HTTP/1.1 as the simulated hosts read and write it. */
-import { joined } from "../../src/lib/blocks.ts";
+import { joinBlocks } from "../../src/lib/blocks.ts";
 
 export interface HostRequest {
   method: string;
@@ -41,7 +41,7 @@ export class RequestReader {
   append(piece: Uint8Array<ArrayBuffer>): void {
     this.#bytes = this.#bytes.length === 0
       ? piece
-      : joined([this.#bytes, piece]);
+      : joinBlocks([this.#bytes, piece]);
   }
 
   /** The next whole request; null until it has arrived. */
@@ -86,7 +86,7 @@ export function encodeAnswer(
     [`HTTP/1.1 ${status} As Told`, ...lines, "", ""].join("\r\n"),
   );
   if (!hasBody) return head;
-  return joined([head, framing === "chunked" ? chunked(body) : body]);
+  return joinBlocks([head, framing === "chunked" ? chunked(body) : body]);
 }
 
 function chunked(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
@@ -99,7 +99,7 @@ function chunked(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
       encoder.encode("\r\n"),
     );
   }
-  return joined([...pieces, encoder.encode("0\r\n\r\n")]);
+  return joinBlocks([...pieces, encoder.encode("0\r\n\r\n")]);
 }
 
 /** After the empty line; -1 if it has not arrived. */

@@ -34,8 +34,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "wait list: what was granted in a pause wakes nobody at its end",
     file: "lib/wait_list.ts",
-    from: "this.usage.take(ask, this.#freed, inTurn);",
-    to: "this.usage.take(ask, inTurn ? this.#freed : () => {}, inTurn);",
+    from: "this.usage.acquire(ask, this.#freed, inTurn);",
+    to: "this.usage.acquire(ask, inTurn ? this.#freed : () => {}, inTurn);",
   },
   {
     name: "wait list: the end of a pause starts nothing",
@@ -47,9 +47,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "wait list: work that fails keeps its permit",
     file: "lib/wait_list.ts",
-    from: `    using _permit = this.tryAdd(ask) ?? await this.wait(ask, signal);
+    from:
+      `    using _permit = this.tryAcquire(ask) ?? await this.waitFor(ask, signal);
     return await work();`,
-    to: `    const permit = this.tryAdd(ask) ?? await this.wait(ask, signal);
+    to:
+      `    const permit = this.tryAcquire(ask) ?? await this.waitFor(ask, signal);
     const done = await work();
     permit[Symbol.dispose]();
     return done;`,
@@ -57,9 +59,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "wait list: a permit that is given back starts nobody",
     file: "lib/wait_list.ts",
-    from: `    if (pause) void this.#waitFor(pause);
+    from: `    if (pause) void this.#countPause(pause);
     this.#dispatch();`,
-    to: "    if (pause) void this.#waitFor(pause);",
+    to: "    if (pause) void this.#countPause(pause);",
   },
   {
     name: "wait list: who goes away stays in line",
@@ -78,22 +80,22 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "usage: what is given back stays counted at its key",
     file: "lib/usage.ts",
-    from: "      change(amounts, undefined, amount);",
+    from: "      addAmount(amounts, undefined, amount);",
     to:
-      "      if (key === ALL || amount > 0) change(amounts, undefined, amount);",
+      "      if (key === ALL_KEYS || amount > 0) addAmount(amounts, undefined, amount);",
   },
   {
     name: "usage: what is given back stays counted for its owner",
     file: "lib/usage.ts",
-    from: "      change(amounts, owner, amount);",
-    to: "      if (amount > 0) change(amounts, owner, amount);",
+    from: "      addAmount(amounts, owner, amount);",
+    to: "      if (amount > 0) addAmount(amounts, owner, amount);",
   },
   {
     name: "usage: what is given back is free for one seller alone",
     file: "lib/usage.ts",
-    from: "      change(amounts, undefined, amount);",
+    from: "      addAmount(amounts, undefined, amount);",
     to:
-      "      if (key !== ALL || amount > 0) change(amounts, undefined, amount);",
+      "      if (key !== ALL_KEYS || amount > 0) addAmount(amounts, undefined, amount);",
   },
   {
     name: "read quota: an admitted read is never given back",
@@ -204,7 +206,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "stop: requests in flight are not waited for",
     file: "http/server/serving.ts",
-    from: "    await within(deps.clock, DRAIN_MS, listener.close());",
+    from: "    await waitAtMost(deps.clock, DRAIN_MS, listener.close());",
     to: "    void listener.close();",
   },
   {

@@ -1,6 +1,6 @@
 import { stringify } from "@libs/xml/stringify";
 import { assert, assertEquals } from "@std/assert";
-import { joined } from "../../src/lib/blocks.ts";
+import { joinBlocks } from "../../src/lib/blocks.ts";
 import {
   element,
   ElementList,
@@ -27,7 +27,7 @@ Deno.test("a long list is the elements of an array, in UTF-8", () => {
   const encoded = document(list, short);
   assert(typeof encoded !== "string");
   const expected = document(values, ["1"]);
-  assertEquals(new TextDecoder().decode(joined(encoded)), expected);
+  assertEquals(new TextDecoder().decode(joinBlocks(encoded)), expected);
   assertEquals(element("r", { v: list }), element("r", { v: values }));
 });
 

@@ -1,7 +1,7 @@
 /** The reader of XML beside saxes, which decides in the same way. */
 import { assert, assertEquals } from "@std/assert";
 import { ServiceError } from "../../src/lib/errors.ts";
-import { free } from "../../src/lib/blocks.ts";
+import { freeBuffer } from "../../src/lib/blocks.ts";
 import { readXml } from "../../src/xml/decode.ts";
 import { XML_LIMITS } from "../../src/xml/handlers.ts";
 import { XmlReader } from "../../src/xml/reader.ts";
@@ -164,7 +164,7 @@ Deno.test("a document is read alike in blocks of any size", () => {
     const pieces = recorder();
     const both = [bytes.slice(0, cut), bytes.slice(cut)];
     const blocks = [...both];
-    const source = new XmlSource(blocks, free);
+    const source = new XmlSource(blocks, freeBuffer);
     const reader = new XmlReader(source, pieces, XML_LIMITS);
     for (const _ of reader.read());
     assertEquals(pieces.events, whole.events, `cut at ${cut}`);

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { TagPosition, XmlHandlers } from "../../src/xml/handlers.ts";
 import { readXml } from "../../src/xml/decode.ts";
 import { byteOffsets, bytesBetween } from "../../src/xml/sent_bytes.ts";
-import { joined } from "../../src/lib/blocks.ts";
+import { joinBlocks } from "../../src/lib/blocks.ts";
 import { Random } from "../support/random.ts";
 
 const utf8 = new TextEncoder();
@@ -55,7 +55,7 @@ Deno.test("elements are found again in the bytes that were sent", async () => {
     const offsets = await byteOffsets(blocks, indices, () => Promise.resolve());
     const found = elements.map((_, i) =>
       new TextDecoder().decode(
-        joined(bytesBetween(blocks, offsets[2 * i], offsets[2 * i + 1])),
+        joinBlocks(bytesBetween(blocks, offsets[2 * i], offsets[2 * i + 1])),
       )
     );
     assertEquals(found, elements);

@@ -2,7 +2,7 @@
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import { DbError, LOCK_WAIT_MS, type Param } from "../db.ts";
-import { within } from "../../lib/waits.ts";
+import { waitAtMost } from "../../lib/waits.ts";
 import { Connection, isLost, toDbError } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
 import type { Server, Servers } from "./servers.ts";
@@ -196,7 +196,7 @@ export class ConnectionPool {
   /** For `CLOSE_MS` at most: a silent server does not end a connection. */
   close(): Promise<void> {
     const { clock } = this.#options;
-    return within(clock, CLOSE_MS, this.#generation.pool.end());
+    return waitAtMost(clock, CLOSE_MS, this.#generation.pool.end());
   }
 }
 

@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers";
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import type { WakeUps } from "../db.ts";
-import { within } from "../../lib/waits.ts";
+import { waitAtMost } from "../../lib/waits.ts";
 import { toStatement } from "./dialect.ts";
 import { CLOSE_MS, type ConnectionPool } from "./pool.ts";
 import { isReadOnly, type Servers } from "./servers.ts";
@@ -162,7 +162,7 @@ export class PostgresWakeUps implements WakeUps {
     this.#cancel();
     const listener = this.#listener;
     if (listener === null) return;
-    await within(this.#clock, CLOSE_MS, listener.end().catch(() => {}));
+    await waitAtMost(this.#clock, CLOSE_MS, listener.end().catch(() => {}));
     listener.connection.stream.destroy();
   }
 }

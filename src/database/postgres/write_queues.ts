@@ -19,7 +19,7 @@ import {
 import type { EngineWriteOptions } from "../of_seller.ts";
 import { Calls } from "../../lib/calls.ts";
 import type { Held } from "../../lib/holders.ts";
-import { inAll } from "../../lib/limits.ts";
+import { totalLimit } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
 import { isLost, PostgresError } from "./connection.ts";
 import type { Reaching } from "./queries.ts";
@@ -91,7 +91,7 @@ export class WriteQueues {
     // The others stay free for writes that wait for none of these.
     const half = Math.ceil(limit / 2);
     this.#permits = new WaitList(clock, {
-      limit: inAll(limit),
+      limit: totalLimit(limit),
       keyLimit: ({ keys }, usage) => {
         const [key] = keys!;
         const most = key === ANY ? limit : key.startsWith(ORDER) ? 1 : half;

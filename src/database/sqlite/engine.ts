@@ -15,7 +15,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
 import { Calls } from "../../lib/calls.ts";
-import { heavyWork, type WaitList } from "../../lib/wait_list.ts";
+import { heavyWorkList, type WaitList } from "../../lib/wait_list.ts";
 import type { Held } from "../../lib/holders.ts";
 import {
   closed,
@@ -83,7 +83,7 @@ export async function openSqlite(
   const { migrations = MIGRATIONS, openWaitMs = LOCK_WAIT_MS } = options;
   const { meter = NO_METER } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
-  const { heavy = heavyWork(deps) } = options;
+  const { heavy = heavyWorkList(deps) } = options;
   const until = deps.clock.monotonic() + openWaitMs;
   const sayNothing = deps.clock.after(SAY_WAITING_MS, () => {
     deps.log.warn("database_locked", { file });

@@ -6,7 +6,7 @@ import { createGunzip } from "node:zlib";
 import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { limitTime } from "../../net/time_limit.ts";
-import { Blocks, free } from "../../lib/blocks.ts";
+import { Blocks, freeBuffer } from "../../lib/blocks.ts";
 
 /** The deadline for a complete body, and for that of an import. */
 const BODY_TIMEOUT_MS = 30_000;
@@ -245,7 +245,7 @@ async function* inflated(
       for (const chunk of chunks) {
         yield chunk;
         // What fills its buffer leaves no room in it for gunzip's next output.
-        if (chunk.length === chunk.buffer.byteLength) free(chunk);
+        if (chunk.length === chunk.buffer.byteLength) freeBuffer(chunk);
       }
     } while (chunks.length === INFLATED_IN_A_TURN);
   }

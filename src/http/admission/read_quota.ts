@@ -1,7 +1,12 @@
 /** Long reads, which sellers share by the time that they take. */
 import type { Deps } from "../../deps.ts";
 import type { Holder, Holders } from "../../lib/holders.ts";
-import { all, inAll, leastTimeFirst, perOwner } from "../../lib/limits.ts";
+import {
+  leastOf,
+  leastTimePolicy,
+  ownerLimit,
+  totalLimit,
+} from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
 import { permitFor, SellerQuota } from "./seller_quota.ts";
 
@@ -51,14 +56,14 @@ export class ReadQuota {
 
   constructor(deps: Pick<Deps, "clock" | "yieldToIo">, holders: Holders) {
     const { clock } = deps;
-    const long = { limit: all(inAll(LONG), perOwner(1)) };
+    const long = { limit: leastOf(totalLimit(LONG), ownerLimit(1)) };
     const pause = () => this.#yieldSometimes();
     const add = <H extends Holder>(holder: H) => holders.add("reads", holder);
     this.#deps = deps;
     this.#admitted = add(new SellerQuota(clock, READS));
-    this.#answers = add(new WaitList(clock, { limit: perOwner(ANSWERS) }));
+    this.#answers = add(new WaitList(clock, { limit: ownerLimit(ANSWERS) }));
     this.#long = add(new WaitList(clock, long));
-    this.#steps = add(new WaitList(clock, leastTimeFirst(STEPS), pause));
+    this.#steps = add(new WaitList(clock, leastTimePolicy(STEPS), pause));
   }
 
   /** Reads in progress or waiting. */

@@ -3,7 +3,7 @@ import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Held, Holder } from "../../lib/holders.ts";
-import { all, leavesAsMuch, perOwner } from "../../lib/limits.ts";
+import { dynamicThreshold, leastOf, ownerLimit } from "../../lib/limits.ts";
 import { type Permit, WaitList } from "../../lib/wait_list.ts";
 
 /** What is in progress ends soon. */
@@ -29,14 +29,14 @@ export class SellerQuota implements Holder {
     const { perSeller, total } = options;
     this.#options = options;
     this.list = new WaitList(clock, {
-      limit: all(perOwner(perSeller), leavesAsMuch(total)),
-      rank: (seller, owners) => owners.latest(seller),
+      limit: leastOf(ownerLimit(perSeller), dynamicThreshold(total)),
+      rank: (seller, owners) => owners.latestPermit(seller),
     });
   }
 
   /** Throws if there is no room. */
   take(seller: string, amount = 1): Permit {
-    const permit = this.list.tryAdd({ owner: seller, amount });
+    const permit = this.list.tryAcquire({ owner: seller, amount });
     if (permit !== undefined) return permit;
     throw this.refusal(seller, amount);
   }
@@ -105,7 +105,7 @@ export async function permitFor(
   abort: () => AbortSignal,
 ): Promise<Permit> {
   try {
-    return list.tryAdd({ owner }) ?? await list.wait({ owner }, abort());
+    return list.tryAcquire({ owner }) ?? await list.waitFor({ owner }, abort());
   } catch (reason) {
     if (reason instanceof ServiceError) throw reason;
     throw new ServiceError(

@@ -40,7 +40,7 @@ export class UploadQuota extends SellerQuota {
    */
   async begin(request: UploadRequest): Promise<Permit> {
     const { seller } = request;
-    const slot = this.list.tryAdd({ owner: seller });
+    const slot = this.list.tryAcquire({ owner: seller });
     if (slot !== undefined) return slot;
     if (this.#mayWait(request)) return await this.#wait(request);
     throw this.refusal(seller);

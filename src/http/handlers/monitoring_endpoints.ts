@@ -9,7 +9,7 @@ import { lastHours } from "../../operations/hourly_counts.ts";
 import { isoTime } from "../../xml/encode.ts";
 import { type Db, outageOf } from "../../database/db.ts";
 import type { Clock } from "../../deps.ts";
-import { within } from "../../lib/waits.ts";
+import { waitAtMost } from "../../lib/waits.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import { oldestDueDelivery } from "../../webhooks/delivery_log.ts";
 import type { BacklogNode } from "../../contracts/answers.ts";
@@ -112,7 +112,7 @@ async function backlogNode(
     node = { ...totals(backlog), oldest_due_seconds };
   });
   try {
-    await within(clock, BACKLOG_MS, counting);
+    await waitAtMost(clock, BACKLOG_MS, counting);
   } catch (error) {
     if (outageOf(error) === null) throw error;
   }

@@ -22,7 +22,7 @@ import {
 } from "../../catalogue/refused_products.ts";
 import type { Sql } from "../../database/db.ts";
 import type { ShownImage } from "../../images/image.ts";
-import { joined } from "../../lib/blocks.ts";
+import { joinBlocks } from "../../lib/blocks.ts";
 import type { Detail } from "../../lib/errors.ts";
 import { DECISIONS_BYTES, readDecisions } from "../../reviews/decision.ts";
 import { decideReviews as decide } from "../../reviews/decisions.ts";
@@ -240,7 +240,7 @@ export const getRejectedProducts = endpoint({
     no,
   );
   const encoder = new TextEncoder();
-  const body = joined([
+  const body = joinBlocks([
     encoder.encode(head),
     ...list.blocks,
     encoder.encode(end),

@@ -5,7 +5,7 @@ import type { Operator } from "../../sellers/operator_keys.ts";
 import type { SellerViews } from "../../sellers/views.ts";
 import type { KeyOwner } from "../../sellers/key_rows.ts";
 import type { Services } from "../../services.ts";
-import { free, joined, sizeOf } from "../../lib/blocks.ts";
+import { bytesInBlocks, freeBuffer, joinBlocks } from "../../lib/blocks.ts";
 import {
   LONG_BODY_TIMEOUT_MS,
   readBody,
@@ -139,7 +139,8 @@ export class Exchange implements Disposable {
    * Reads the body: media type (415), declared and real size (413), deadline
    * (408), memory (503), gzip. `limit` in bytes, by default from the settings.
    */
-  readonly body = async (limit?: number) => joined(await this.blocks(limit));
+  readonly body = async (limit?: number) =>
+    joinBlocks(await this.blocks(limit));
 
   /** The form of the body; throws 415 if there is none. */
   get sentForm(): "xml" | "json" {
@@ -183,12 +184,12 @@ export class Exchange implements Disposable {
         ),
     });
     const all = [...blocks];
-    untilMade.defer(() => all.forEach(free));
+    untilMade.defer(() => all.forEach(freeBuffer));
     if (this.route?.upload) {
       const seconds = (clock.monotonic() - startedAt) / 1_000;
       this.services.metrics.uploadPhase.observe(seconds, "body");
     }
-    this.received = sizeOf(blocks);
+    this.received = bytesInBlocks(blocks);
     // Only now, because a slow sender would occupy a slot that others need.
     if (this.route?.upload) {
       const slot = await uploads.begin({

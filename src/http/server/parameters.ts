@@ -8,14 +8,14 @@ import type { DetailCode, Problem } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
 import { IMPORT_NAME_LENGTH, PAGE_LIMIT } from "../../lib/request_limits.ts";
 import {
-  bad,
   EXPECTED_TIME,
   fits,
+  invalid,
   parseTime,
   quote,
-  type Read,
   type Reader,
   readGtin,
+  type ReadResult,
   timeProblem,
   trimSpace,
 } from "../../lib/values.ts";
@@ -73,9 +73,9 @@ function valueText(
     expected: string;
   },
 ): QueryParameter<string> {
-  const readText = (text: string): Read<string> =>
+  const readText = (text: string): ReadResult<string> =>
     trimSpace(text) === ""
-      ? bad("required", `is empty; it must be ${expected}.`)
+      ? invalid("required", `is empty; it must be ${expected}.`)
       : read(trimSpace(text));
   const problemOf = (text: string): Problem => {
     const result = readText(text);

@@ -17,7 +17,7 @@ import type { KeyOwner } from "../../sellers/key_rows.ts";
 import { SellerViews } from "../../sellers/views.ts";
 import type { Services } from "../../services.ts";
 import { DOCUMENTS } from "../../contracts/documents.ts";
-import { sizeOf } from "../../lib/blocks.ts";
+import { bytesInBlocks } from "../../lib/blocks.ts";
 import { withPointers } from "../../json/pointer.ts";
 import { listedIn } from "../../xml/shapes.ts";
 import { errorForm } from "../../contracts/answer_form.ts";
@@ -294,7 +294,7 @@ export class RequestHandler {
       return new Response(body, { status, headers });
     }
     const blocks = exchange.answer = inBlocks(body);
-    headers["Content-Length"] = `${sizeOf(blocks)}`;
+    headers["Content-Length"] = `${bytesInBlocks(blocks)}`;
     const sent = reader === null
       ? this.#sender.sendPublic(blocks, exchange.client)
       : this.#sender.send(blocks, reader);

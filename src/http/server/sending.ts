@@ -10,7 +10,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { Clock, Log } from "../../deps.ts";
-import { joined, sizeOf } from "../../lib/blocks.ts";
+import { bytesInBlocks, joinBlocks } from "../../lib/blocks.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import type { Held } from "../../lib/holders.ts";
 import { limitTime } from "../../net/time_limit.ts";
@@ -47,7 +47,7 @@ export type EncodedBody = string | Uint8Array<ArrayBuffer> | EncodedBlocks;
 export function bytesOf(body: EncodedBody): number {
   return typeof body === "string"
     ? Buffer.byteLength(body)
-    : sizeOf(inBlocks(body));
+    : bytesInBlocks(inBlocks(body));
 }
 
 /** Whether a body of so many bytes is not monitored. */
@@ -152,8 +152,8 @@ export class BodySender {
     blocks: EncodedBlocks,
     reader: Reader,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
-    const bytes = sizeOf(blocks);
-    if (isSmall(bytes)) return joined(blocks);
+    const bytes = bytesInBlocks(blocks);
+    if (isSmall(bytes)) return joinBlocks(blocks);
     const sending = new Sending(this.#clock, chunksOf(blocks));
     return this.#track(sending, reader, bytes);
   }
@@ -215,7 +215,7 @@ export class BodySender {
     client: string,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
     const isStream = body instanceof ReadableStream;
-    if (!isStream && isSmall(sizeOf(body))) return joined(body);
+    if (!isStream && isSmall(bytesInBlocks(body))) return joinBlocks(body);
     try {
       const own = this.#readersOf(client);
       const room = () => PUBLIC - this.#public.size;

@@ -1,6 +1,6 @@
 /** Serves routes at an address until the process stops. */
 import { serviceStopping } from "../../lib/errors.ts";
-import { within } from "../../lib/waits.ts";
+import { waitAtMost } from "../../lib/waits.ts";
 import type { Services } from "../../services.ts";
 import { MONITORING, ROUTES } from "../routes.ts";
 import { Listener, type ListenerOptions, type Listening } from "./listener.ts";
@@ -84,7 +84,7 @@ function serve(
   stack.defer(async () => {
     stopping.abort(serviceStopping());
     // Requests still in progress end with the process.
-    await within(deps.clock, DRAIN_MS, listener.close());
+    await waitAtMost(deps.clock, DRAIN_MS, listener.close());
     await handler.close();
   });
   return { url: urlOf(listener.address), handler };

@@ -11,7 +11,7 @@ import {
   type Tx,
 } from "../../database/db.ts";
 import type { ImagesChange } from "../import_images.ts";
-import { longestSpan } from "../../jobs/retry_schedule.ts";
+import { totalDelayMs } from "../../jobs/retry_schedule.ts";
 
 /** The most waiting rows that one write reads. */
 const ANSWER_LIMIT = 500;
@@ -110,7 +110,7 @@ export async function answerExhausted(
     );
     for (const row of rows) {
       const exhausted = answer.attempt - row.after_attempt >= ATTEMPTS &&
-        at - row.created_at >= longestSpan(RETRIES);
+        at - row.created_at >= totalDelayMs(RETRIES);
       if (exhausted) answered.push({ row, answer });
     }
   }

@@ -10,7 +10,7 @@ import {
   type Sql,
   type Tx,
 } from "../../database/db.ts";
-import { bySeller } from "../../jobs/lease_queue.ts";
+import { groupBySeller } from "../../jobs/lease_queue.ts";
 import { enqueue, isSettled, LOCKED, type LockedImage } from "../requests.ts";
 import { refundCopies } from "./quota.ts";
 
@@ -153,7 +153,7 @@ export async function forgetUnneeded(
     image.needed === 0 && image.isMore === 1 &&
     (image.unneeded_since ?? now) <= since
   );
-  for (const [sellerNo, rows] of bySeller(old)) {
+  for (const [sellerNo, rows] of groupBySeller(old)) {
     await giveUp(tx, sellerNo, rows.map(({ id }) => id));
   }
   return { last, forgotten: old.length };

@@ -17,8 +17,8 @@ import { touchProductsOf } from "../shown_images.ts";
 import { inLists, marks, query, type Tx } from "../../database/db.ts";
 import {
   type Leased,
-  settle,
   type Settlement,
+  settleRows,
 } from "../../jobs/lease_queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
 import { enqueue, LOCKED, type LockedImage } from "../requests.ts";
@@ -126,8 +126,8 @@ export async function settleImages(
       ends.push(result);
     }
   }
-  await settle(tx, IMAGES, atOnce, 1, ", crashes = ?");
-  await settle(
+  await settleRows(tx, IMAGES, atOnce, 1, ", crashes = ?");
+  await settleRows(
     tx,
     IMAGES,
     retries.map(({ ending: { attempt, code, message }, ...retry }) => (
@@ -280,8 +280,8 @@ async function endJobs(
     if (!again.has(id)) continue;
     restarted.push({ ...row, state, attempts: attempt, lease_id: null });
   }
-  await settle(tx, IMAGES, stored, 1, STORED);
-  await settle(tx, IMAGES, others, 1, ENDED);
+  await settleRows(tx, IMAGES, stored, 1, STORED);
+  await settleRows(tx, IMAGES, others, 1, ENDED);
   await enqueue(tx, sellerNo, restarted, at);
   await addUsage(tx, sellerNo, "image_bytes", bytes);
   const failed = ended.filter(({ ending }) => ending.state === "failed").length;

@@ -5,7 +5,11 @@
 import { IMAGES, type StoredFile } from "../image.ts";
 import type { ImageType } from "../image_types.ts";
 import { LIMIT, type Sql, type Tx } from "../../database/db.ts";
-import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
+import {
+  claimRows,
+  type Leased,
+  waitingSellers,
+} from "../../jobs/lease_queue.ts";
 
 /** The most that one claim takes of a seller's due jobs at one origin. */
 export interface ImageShare {
@@ -103,7 +107,7 @@ export async function claimImages(
   const { sellerNo, origin } = share;
   const of = "origin = ? AND due_at <= ?";
   const params = [origin, now];
-  const claimed = claim<JobRow>(
+  const claimed = claimRows<JobRow>(
     tx,
     IMAGES,
     { sellerNo, lease, of, params, limit },

@@ -6,7 +6,7 @@
  */
 
 import { systemClock } from "../../deps.ts";
-import { inAll } from "../../lib/limits.ts";
+import { totalLimit } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
 
 /** A thread's flag; can be sent to it. */
@@ -46,7 +46,7 @@ export function diskCall<T>(call: () => T): T {
  */
 const THREADS = 8;
 export const diskThreads = new WaitList(systemClock, {
-  limit: inAll(THREADS),
+  limit: totalLimit(THREADS),
 });
 
 /**

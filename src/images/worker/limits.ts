@@ -13,14 +13,14 @@
  *   one, and one for a seller that has none of those 24.
  */
 import { RecentValues } from "../../lib/recent_values.ts";
-import { keyShareByTime, shareByTime } from "../../lib/limits.ts";
+import { keyTimeShareLimit, timeShareLimit } from "../../lib/limits.ts";
 import { type Owners, Usage } from "../../lib/usage.ts";
 
 /** Most downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
-const IN_ALL = shareByTime(256);
-const AT_PROVEN = keyShareByTime(4 * PER_ORIGIN);
-const AT_UNPROVEN = keyShareByTime(4);
+const IN_ALL = timeShareLimit(256);
+const AT_PROVEN = keyTimeShareLimit(4 * PER_ORIGIN);
+const AT_UNPROVEN = keyTimeShareLimit(4);
 const UNPROVEN = 24;
 const UNPROVEN_WITH_FIRST = 56;
 

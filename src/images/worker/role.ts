@@ -41,8 +41,8 @@ import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
 import { type SpawnWorker, threadSpawner } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
-import { LeasedRole, type Looked } from "../../jobs/leased_role.ts";
-import { eachSeller, release } from "../../jobs/lease_queue.ts";
+import { type ClaimResult, LeasedRole } from "../../jobs/leased_role.ts";
+import { forEachSeller, releaseLeases } from "../../jobs/lease_queue.ts";
 import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 
 /**
@@ -171,7 +171,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     return this.#thread.oldestWaitMs();
   }
 
-  protected async look(now: number): Promise<Looked> {
+  protected async claimAndLaunch(now: number): Promise<ClaimResult> {
     const { deps } = this.#services;
     const picked = await this.#pick(now);
     await deps.maybe?.("images picked");
@@ -183,7 +183,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
       : 0;
     const found = {
       due: picked.shares.length,
-      moved: claimed + ended.length,
+      changed: claimed + ended.length,
     };
     // Other origins may use the places for which there were no jobs.
     const again = (claimed > 0 && claimed < places) ||
@@ -233,7 +233,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     ended: readonly HeldImage[],
     shares: readonly ImageShare[],
   ): Promise<number> {
-    const claimed = await eachSeller([...ended, ...shares], (sellerNo) => {
+    const claimed = await forEachSeller([...ended, ...shares], (sellerNo) => {
       const own = <T extends { sellerNo: number }>(rows: readonly T[]) =>
         rows.filter((row) => row.sellerNo === sellerNo);
       return this.#writeSeller(sellerNo, own(ended), own(shares));
@@ -269,7 +269,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
   }
 
   #held(claim: ClaimedImage): HeldImage {
-    const permit = this.#usage.take({ owner: claim.sellerId });
+    const permit = this.#usage.acquire({ owner: claim.sellerId });
     return { ...claim, permit, end: null };
   }
 
@@ -304,7 +304,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     const { imageQuota } = config;
     const options = { at, delay, imageQuota };
     const settled = await settleImages(tx, sellerNo, results, options);
-    await release(tx, IMAGES, released, at);
+    await releaseLeases(tx, IMAGES, released, at);
     tx.onCommit(() =>
       settled.transactions.forEach((id) => progress.announce(id))
     );

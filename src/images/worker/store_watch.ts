@@ -78,7 +78,7 @@ export class StoreWatch {
 
   #note({ full, cause }: StoreFailure): void {
     const { clock, log } = this.#options.deps;
-    if (this.#failures.isNews(cause)) {
+    if (this.#failures.shouldLog(cause)) {
       log.error("image_store_failed", { full, error: cause });
     }
     const what = full ? "is full" : "cannot be written";

@@ -21,7 +21,7 @@ import type {
   ToImageWorker,
 } from "./messages.ts";
 import type { SpawnedWorker, SpawnWorker } from "./spawn.ts";
-import { within } from "../../lib/waits.ts";
+import { waitAtMost } from "../../lib/waits.ts";
 
 /**
  * A worker is dead if so many pings in a row bring no sound beat: enough for
@@ -149,7 +149,7 @@ export class ImageThread {
     this.#stopped = stopped.resolve;
     if (this.#life !== null) {
       this.#post({ type: "stop" });
-      await within(this.#options.deps.clock, STOP_MS, stopped.promise);
+      await waitAtMost(this.#options.deps.clock, STOP_MS, stopped.promise);
     }
     this.#ready = false;
     // It may have died meanwhile. From here on its end is no death.
@@ -157,7 +157,7 @@ export class ImageThread {
     this.#life = null;
     if (life !== null) this.#end(life);
     const ends = [...this.#options.hanging].map(({ ended }) => ended);
-    await within(this.#options.deps.clock, STOP_MS, Promise.all(ends));
+    await waitAtMost(this.#options.deps.clock, STOP_MS, Promise.all(ends));
   }
 
   #newLife(): Life {

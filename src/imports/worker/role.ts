@@ -4,8 +4,12 @@
  * processes may do so.
  */
 import { inReach, outageOf, type Tx } from "../../database/db.ts";
-import { LeasedRole, LOOK_MS, type Looked } from "../../jobs/leased_role.ts";
-import { eachSeller, type Leased } from "../../jobs/lease_queue.ts";
+import {
+  type ClaimResult,
+  LeasedRole,
+  LONGEST_IDLE_MS,
+} from "../../jobs/leased_role.ts";
+import { forEachSeller, type Leased } from "../../jobs/lease_queue.ts";
 import { type Detail, ServiceError } from "../../lib/errors.ts";
 import { inSpan } from "../../lib/tracing.ts";
 import type { Services } from "../../services.ts";
@@ -68,7 +72,7 @@ export class ImportRole extends LeasedRole {
       .reduce((oldest, { since }) => Math.max(oldest, now - since), 0);
   }
 
-  protected async look(now: number): Promise<Looked> {
+  protected async claimAndLaunch(now: number): Promise<ClaimResult> {
     const { db, deps } = this.#services;
     const inHand = new Set(this.leases.rows().map(({ sellerNo }) => sellerNo));
     const due = await db.read(
@@ -81,12 +85,16 @@ export class ImportRole extends LeasedRole {
     this.#waiting = new Map(
       free.map(({ no }) => [no, this.#waiting.get(no) ?? found]),
     );
-    const claimed = await eachSeller(
+    const claimed = await forEachSeller(
       free.map((seller) => ({ sellerNo: seller.no, seller })),
       (_, [{ seller }]) => this.#claim(seller),
     );
     const moved = claimed.filter((isClaimed) => isClaimed).length;
-    return { due: this.#waiting.size, moved, againInMs: LOOK_MS };
+    return {
+      due: this.#waiting.size,
+      changed: moved,
+      againInMs: LONGEST_IDLE_MS,
+    };
   }
 
   /** Whether it claimed an import of a seller, and works on it. */
@@ -115,7 +123,7 @@ export class ImportRole extends LeasedRole {
         if (job === null) return;
         if (isOver) break;
         await inSpan("import.part", () => this.#do(job), { root: true });
-        this.moved();
+        this.noteProgress();
         signals.progress.announce(leased.id);
         await deps.maybe?.(placeAfter(job));
         isOver = deps.clock.monotonic() >= until ||
@@ -147,8 +155,8 @@ export class ImportRole extends LeasedRole {
       return null;
     }
     const abort = this.aborting;
-    const moved = () => this.moved();
-    return { seller, leased, key, row: row!, part, abort, moved };
+    const moved = () => this.noteProgress();
+    return { seller, leased, key, row: row!, part, abort, noteProgress: moved };
   }
 
   async #do(job: Job): Promise<void> {

@@ -5,7 +5,11 @@
  * left alone for a while, and costs nothing else.
  */
 import { type Part, partsOf, type Tx } from "../../database/db.ts";
-import { LeasedRole, LOOK_MS, type Looked } from "../../jobs/leased_role.ts";
+import {
+  type ClaimResult,
+  LeasedRole,
+  LONGEST_IDLE_MS,
+} from "../../jobs/leased_role.ts";
 import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
 import { PeriodicJobs } from "../../jobs/periodic_jobs.ts";
 import { SECOND_MS } from "../../lib/durations.ts";
@@ -156,14 +160,14 @@ export class NoticeRole extends LeasedRole {
     await this.#seen.look();
   }
 
-  protected async look(now: number): Promise<Looked> {
-    const found = { due: 0, moved: 0 };
+  protected async claimAndLaunch(now: number): Promise<ClaimResult> {
+    const found = { due: 0, changed: 0 };
     for (const channel of this.#channels) {
-      const { due, moved } = await this.#sendDue(channel, now);
+      const { due, changed } = await this.#sendDue(channel, now);
       found.due += due;
-      found.moved += moved;
+      found.changed += changed;
     }
-    return { ...found, againInMs: LOOK_MS };
+    return { ...found, againInMs: LONGEST_IDLE_MS };
   }
 
   /**
@@ -173,9 +177,9 @@ export class NoticeRole extends LeasedRole {
   async #sendDue(
     channel: Channel,
     now: number,
-  ): Promise<Omit<Looked, "againInMs">> {
+  ): Promise<Omit<ClaimResult, "againInMs">> {
     const { db, deps: { clock } } = this.#services;
-    const found = { due: 0, moved: 0 };
+    const found = { due: 0, changed: 0 };
     if (clock.monotonic() < channel.pausedUntil) return found;
     // One that was away is tried with one.
     const most = channel.failures > 0 ? 1 : AT_ONCE;
@@ -188,7 +192,7 @@ export class NoticeRole extends LeasedRole {
       );
       found.due += due.length;
       for (const sellerNo of due) {
-        if (await this.#claim(part, channel, sellerNo)) found.moved++;
+        if (await this.#claim(part, channel, sellerNo)) found.changed++;
       }
     }
     return found;
@@ -241,7 +245,7 @@ export class NoticeRole extends LeasedRole {
       if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
       await settleNotices(tx, claimed, outcome);
     });
-    this.moved();
+    this.noteProgress();
   }
 
   /** Notes whether the other side takes what it is sent. */
@@ -249,7 +253,7 @@ export class NoticeRole extends LeasedRole {
     const { clock, log } = this.#services.deps;
     const { recipient } = channel;
     const isNews = awayMs === undefined ||
-      channel.trouble.isNews(reason ?? "");
+      channel.trouble.shouldLog(reason ?? "");
     if (awayMs === undefined) {
       channel.failures = 0;
       channel.trouble.ended();

@@ -2,7 +2,7 @@
 import { outageOf } from "../../database/db.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/durations.ts";
 import { ownImageFolder } from "../../images/storage/open.ts";
-import { within } from "../../lib/waits.ts";
+import { waitAtMost } from "../../lib/waits.ts";
 import type { Services } from "../../services.ts";
 import { lastBackup } from "../backup_time.ts";
 import { SEEN, type SeenKind } from "../kinds.ts";
@@ -127,7 +127,7 @@ export class Seen {
     for (const [which, folder] of Object.entries(folders)) {
       let share = 1;
       const read = deps.disk.freeShare(folder).then((read) => share = read);
-      await within(deps.clock, DISK_MS, read).catch(() => {});
+      await waitAtMost(deps.clock, DISK_MS, read).catch(() => {});
       const percent = Math.floor(100 * share);
       const isLow = percent < (this.#low.has(which) ? DISK_ENOUGH : DISK_LOW);
       if (!isLow) {

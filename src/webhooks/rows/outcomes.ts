@@ -12,7 +12,7 @@ import {
 } from "../webhook.ts";
 import { query, type Tx } from "../../database/db.ts";
 import { retryDelay } from "../../jobs/retry_schedule.ts";
-import { type Leased, settle } from "../../jobs/lease_queue.ts";
+import { type Leased, settleRows } from "../../jobs/lease_queue.ts";
 import { moveDeliveries } from "./queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
 
@@ -232,7 +232,7 @@ async function recordNext(
 ): Promise<void> {
   const settledAt = dueAt === null ? now : null;
   const values = [transition.to, failures, lastAnswer(outcome), settledAt];
-  await settle(
+  await settleRows(
     tx,
     DELIVERIES,
     [{ ...leased, dueAt, values }],

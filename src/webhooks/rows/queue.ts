@@ -21,7 +21,11 @@ import {
   type Sql,
   type Tx,
 } from "../../database/db.ts";
-import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
+import {
+  claimRows,
+  type Leased,
+  waitingSellers,
+} from "../../jobs/lease_queue.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
 /** The key of a delivery. */
@@ -209,20 +213,25 @@ export async function claimDeliveries(
     & Pick<QueueHead, "sellerNo" | "webhookId" | "url">
     & { limit: number; lease: string; now: number },
 ): Promise<Claim[]> {
-  const rows = await claim<{ id: string; attempt: number }>(tx, DELIVERIES, {
-    sellerNo,
-    lease,
-    of: `webhook_id = ? AND due_at <= ? AND ${stateIn(TRANSITIONS.claim)}
+  const rows = await claimRows<{ id: string; attempt: number }>(
+    tx,
+    DELIVERIES,
+    {
+      sellerNo,
+      lease,
+      of: `webhook_id = ? AND due_at <= ? AND ${stateIn(TRANSITIONS.claim)}
       AND EXISTS (SELECT 1 FROM webhooks
                   JOIN sellers ON sellers.seller_no = webhooks.seller_no
                   WHERE webhooks.seller_no = ? AND webhooks.id = ?
                     AND webhooks.url = ? AND sellers.status = 'active')`,
-    params: [webhookId, now, sellerNo, webhookId, url],
-    limit,
-  }, {
-    set: `, state = '${TRANSITIONS.claim.to}', attempts = attempts + 1`,
-    returning: "id, attempts AS attempt",
-  });
+      params: [webhookId, now, sellerNo, webhookId, url],
+      limit,
+    },
+    {
+      set: `, state = '${TRANSITIONS.claim.to}', attempts = attempts + 1`,
+      returning: "id, attempts AS attempt",
+    },
+  );
   await tx.runMany(
     INSERT_ATTEMPTS,
     rows.map(({ id, attempt }) => [sellerNo, id, attempt, url, now]),

@@ -4,11 +4,11 @@
  */
 import type { Clock } from "../../deps.ts";
 import {
-  all,
-  atKey,
+  firstKeyLimit,
+  leastOf,
   type Limit,
-  perKey,
-  shareByTime,
+  limitOfKey,
+  timeShareLimit,
 } from "../../lib/limits.ts";
 import { type Ask, Owners, type Permit, Usage } from "../../lib/usage.ts";
 import type { QueueHead } from "../rows/queue.ts";
@@ -40,16 +40,16 @@ function askOf({ webhookId, sellerId, url, failing }: QueueHead): Ask {
   return { owner: sellerId, keys };
 }
 
-const ANY = all(shareByTime(IN_ALL), perKey(PER_ENDPOINT));
+const ANY = leastOf(timeShareLimit(IN_ALL), firstKeyLimit(PER_ENDPOINT));
 
 function limitOf({ webhookId, url, failing }: QueueHead): Limit {
   if (!failing) return ANY;
-  return all(
+  return leastOf(
     ANY,
-    atKey(FAILING, FAILING_IN_ALL),
-    atKey(failingAt(url), PER_FAILING_ENDPOINT),
+    limitOfKey(FAILING, FAILING_IN_ALL),
+    limitOfKey(failingAt(url), PER_FAILING_ENDPOINT),
     // Deliveries that began before the webhook failed count, too.
-    atKey(webhookId, PER_FAILING_ENDPOINT),
+    limitOfKey(webhookId, PER_FAILING_ENDPOINT),
   );
 }
 
@@ -65,7 +65,7 @@ export class InFlight {
    * webhook as it was when this was claimed.
    */
   take(head: QueueHead): Permit {
-    return this.#usage.take(askOf(head));
+    return this.#usage.acquire(askOf(head));
   }
 
   /**
@@ -74,7 +74,7 @@ export class InFlight {
    */
   shares(heads: readonly QueueHead[]): ClaimShare[] {
     const shares: ClaimShare[] = [];
-    const plan = this.#usage.plan();
+    const plan = this.#usage.copyForPlan();
     for (const head of heads) {
       const ask = askOf(head);
       const limit = limitOf(head)(ask, plan);

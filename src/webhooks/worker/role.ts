@@ -15,8 +15,12 @@ import {
   type QueueHead,
   queueHeads,
 } from "../rows/queue.ts";
-import { LeasedRole, LOOK_MS, type Looked } from "../../jobs/leased_role.ts";
-import { eachSeller, type Leased } from "../../jobs/lease_queue.ts";
+import {
+  type ClaimResult,
+  LeasedRole,
+  LONGEST_IDLE_MS,
+} from "../../jobs/leased_role.ts";
+import { forEachSeller, type Leased } from "../../jobs/lease_queue.ts";
 import { DELIVERIES } from "../webhook.ts";
 import {
   INTERRUPTED,
@@ -71,10 +75,10 @@ export class WebhookRole extends LeasedRole<Claim> {
     this.#inFlight = new InFlight(deps.clock);
   }
 
-  protected async look(now: number): Promise<Looked> {
+  protected async claimAndLaunch(now: number): Promise<ClaimResult> {
     const { db, deps } = this.#services;
     const heads = await db.read(
-      (sql) => queueHeads(sql, now + LOOK_MS),
+      (sql) => queueHeads(sql, now + LONGEST_IDLE_MS),
       { single: true },
     );
     await deps.maybe?.("deliveries looked at");
@@ -82,16 +86,16 @@ export class WebhookRole extends LeasedRole<Claim> {
     const shares = this.#inFlight.shares(due);
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
     const claimed = given > 0 ? await this.#claim(shares) : 0;
-    const found = { due: due.length, moved: claimed };
+    const found = { due: due.length, changed: claimed };
     // Another webhook may use the slots that one webhook did not need.
     const isLeft = claimed < given && shares.length < due.length;
     if (isLeft) return { ...found, againInMs: 0 };
     const next = heads.find(({ dueAt }) => dueAt > now);
-    const againInMs = next === undefined ? LOOK_MS : next.dueAt - now;
+    const againInMs = next === undefined ? LONGEST_IDLE_MS : next.dueAt - now;
     return { ...found, againInMs };
   }
 
-  protected override async endDead(
+  protected override async endDeadLeases(
     tx: Tx,
     own: readonly Leased[],
   ): Promise<void> {
@@ -104,7 +108,7 @@ export class WebhookRole extends LeasedRole<Claim> {
 
   /** Claims and sends; returns how many deliveries. */
   async #claim(shares: readonly ClaimShare[]): Promise<number> {
-    const counts = await eachSeller(
+    const counts = await forEachSeller(
       shares.map((share) => ({ sellerNo: share.head.sellerNo, share })),
       (sellerNo, own) => this.#claimOf(sellerNo, own.map(({ share }) => share)),
     );
@@ -166,7 +170,7 @@ export class WebhookRole extends LeasedRole<Claim> {
     await deps.maybe?.("delivery answered");
     const settled = await this.#record(flight, outcome, place);
     await deps.maybe?.("delivery recorded");
-    this.moved();
+    this.noteProgress();
     this.#count(outcome, deps.clock.now() - payload.createdAt);
     if (settled !== null) this.#log(flight, outcome, settled);
     return { outcome, failures: settled?.webhookFailures ?? null, endedAt };

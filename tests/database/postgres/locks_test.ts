@@ -33,7 +33,7 @@ import {
   claimImages,
 } from "../../../src/images/rows/queue.ts";
 import { IMAGES } from "../../../src/images/image.ts";
-import { renew } from "../../../src/jobs/lease_queue.ts";
+import { renewLeases } from "../../../src/jobs/lease_queue.ts";
 import { BEFORE_ALL_IDS } from "../../../src/lib/ids.ts";
 import {
   planImages,
@@ -361,7 +361,7 @@ Deno.test("renewing leases and asking for their images do not block each other",
     () =>
       both.two.write((tx) => {
         calls++;
-        return renew(tx, IMAGES, held);
+        return renewLeases(tx, IMAGES, held);
       }),
   );
   assertEquals(calls, 3, "nobody had to begin again");

@@ -1,7 +1,7 @@
 /** How PostgreSQL carries out the statements of the service. */
 import { assert, assertEquals } from "@std/assert";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
-import { claim } from "../../../src/jobs/lease_queue.ts";
+import { claimRows } from "../../../src/jobs/lease_queue.ts";
 import { sharedServer } from "../../support/postgres.ts";
 
 const server = await sharedServer();
@@ -53,7 +53,7 @@ Deno.test("no plan claims more rows of a queue than its limit", async () => {
       for (const way of ["hashjoin", "hashagg", "sort", "material"]) {
         await tx.run(`SET LOCAL enable_${way} = off`, [], "any");
       }
-      return await claim(tx, queue, {
+      return await claimRows(tx, queue, {
         sellerNo: 1,
         lease: "lease",
         of: "due_at < ?",

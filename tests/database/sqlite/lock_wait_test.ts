@@ -6,7 +6,7 @@ import {
   openSqlite,
   type SqliteOptions,
 } from "../../../src/database/sqlite/engine.ts";
-import { heavyWork } from "../../../src/lib/wait_list.ts";
+import { heavyWorkList } from "../../../src/lib/wait_list.ts";
 import { jsonLog, systemIds } from "../../../src/deps.ts";
 import { fastParent } from "../../support/data_dir.ts";
 import { TestClock, until } from "../../support/clock.ts";
@@ -144,7 +144,7 @@ Deno.test("in a hurry, nothing waits for a lock for more than a second", async (
 });
 
 Deno.test("other heavy work has its turns while heavy writes wait", async () => {
-  const heavy = heavyWork({
+  const heavy = heavyWorkList({
     clock: { monotonic: () => 0 },
     yieldToIo: () => Promise.resolve(),
   });

@@ -28,7 +28,7 @@ import {
 } from "../../../src/images/rows/queue.ts";
 import { DELIVERIES, TRANSITIONS } from "../../../src/webhooks/webhook.ts";
 import { IMAGES } from "../../../src/images/image.ts";
-import { expired, heldLeases } from "../../../src/jobs/lease_queue.ts";
+import { currentLeases, expiredLeases } from "../../../src/jobs/lease_queue.ts";
 import {
   changedProducts,
   FIRST_CHANGE,
@@ -90,8 +90,8 @@ Deno.test("images: no look goes through the whole queue", async () => {
     await pendingOrigins(spy, 1, "", 1);
     const share = { sellerNo: 1, sellerId: "x", origin: "y", limit: 1 };
     await claimImages(spy, share, { lease: "z", now: 1, room: 1 });
-    await expired(spy, IMAGES, 1);
-    await heldLeases(spy, IMAGES);
+    await expiredLeases(spy, IMAGES, 1);
+    await currentLeases(spy, IMAGES);
     return seen;
   });
   const scans = plans.filter((detail) =>
@@ -302,7 +302,7 @@ Deno.test("no statement of the queue looks at every delivery", async () => {
   const statements: ((tx: Tx) => Promise<unknown>)[] = [
     (tx) => queueHeads(tx, 0),
     (tx) => claimDeliveries(tx, claim),
-    (tx) => expired(tx, DELIVERIES, 0),
+    (tx) => expiredLeases(tx, DELIVERIES, 0),
     (tx) => hastenDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
     (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.hold, 0),
     (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.free, 0),

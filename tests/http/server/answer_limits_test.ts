@@ -4,7 +4,7 @@ import { systemDeps } from "../../../src/deps.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
 import { XML_FORM } from "../../../src/contracts/answer_form.ts";
 import { errorDocument } from "../../../src/http/server/error_answers.ts";
-import { joined } from "../../../src/lib/blocks.ts";
+import { joinBlocks } from "../../../src/lib/blocks.ts";
 import type { EncodedBlocks } from "../../../src/xml/encode.ts";
 import { ANSWER_LIMIT } from "../../../src/http/server/list.ts";
 import { addOperatorKey } from "../../../src/sellers/operator_keys.ts";
@@ -189,7 +189,9 @@ Deno.test("an error lists as many details as fit and counts the rest", () => {
     message,
   }));
   const error = new ServiceError("record_invalid", "m", { details, more: 7 });
-  const encoded = joined(errorDocument(error, "id", XML_FORM) as EncodedBlocks);
+  const encoded = joinBlocks(
+    errorDocument(error, "id", XML_FORM) as EncodedBlocks,
+  );
   const bytes = encoded.length;
   assert(bytes <= ANSWER_LIMIT && bytes > ANSWER_LIMIT * 0.9, `${bytes}`);
   const text = new TextDecoder().decode(encoded);

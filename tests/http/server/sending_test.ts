@@ -8,7 +8,7 @@ import {
   PUBLIC,
   type Reader,
 } from "../../../src/http/server/sending.ts";
-import { joined } from "../../../src/lib/blocks.ts";
+import { joinBlocks } from "../../../src/lib/blocks.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
 import { TestClock } from "../../support/clock.ts";
 import { settle } from "../../support/settle.ts";
@@ -104,7 +104,7 @@ Deno.test("blocks of a body are sent in order, each in its own chunks", async ()
     ...[10, 65_536, 65_536, 18_928],
     ...[65_536, 1],
   ]);
-  assertEquals(joined(chunks), joined(blocks));
+  assertEquals(joinBlocks(chunks), joinBlocks(blocks));
 });
 
 Deno.test("a reader that reads nothing is disconnected, one that reads slowly is not", async () => {

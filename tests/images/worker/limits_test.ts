@@ -26,7 +26,7 @@ function empty(prompt: readonly string[] = [], slow: readonly string[] = []) {
     for (const seller of sellers) {
       const holds = Array.from(
         { length: 500 },
-        () => usage.take({ owner: seller }),
+        () => usage.acquire({ owner: seller }),
       );
       clock.advance(ms);
       for (const hold of holds) hold[Symbol.dispose]();

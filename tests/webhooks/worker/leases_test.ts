@@ -7,7 +7,7 @@ import {
   INTERRUPTED,
   settleDelivery,
 } from "../../../src/webhooks/rows/outcomes.ts";
-import { expired } from "../../../src/jobs/lease_queue.ts";
+import { expiredLeases } from "../../../src/jobs/lease_queue.ts";
 import { DELIVERIES } from "../../../src/webhooks/webhook.ts";
 import {
   DbError,
@@ -116,7 +116,7 @@ bothEngines.test("a result is not recorded under a lease that was lost", async (
   const event = await bench.emit("order-1");
   await claimAndDie(bench);
   const [claim] = await bench.db.read((sql) =>
-    expired(sql, DELIVERIES, Infinity)
+    expiredLeases(sql, DELIVERIES, Infinity)
   );
   const settlement = { now: bench.clock.now(), fraction: 0 };
   const settle = (lease: string, code: number) =>
