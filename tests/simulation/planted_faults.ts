@@ -762,7 +762,54 @@ let end = () => Promise.resolve();
 /** A write waits`,
     },
   },
+  // What commits inside a read, what goes on after a stop, what a removal leaves.
+  {
+    name: "sqlite: a read sees what is committed while it goes on",
+    file: "database/sqlite/engine.ts",
+    from: "return options.single ? ask() : this.#snapshot(ask);",
+    to: "return ask();",
+  },
+  {
+    name: "stop: maintenance is not waited for",
+    file: "app.ts",
+    from: "    stop: () => within(clock, MAINTENANCE_STOP_MS, work.stop()),",
+    to: "    stop: async () => void work.stop(),",
+  },
+  {
+    name: "removal: a table is forgotten",
+    file: "database/schema.ts",
+    from: `      about: "1,000 a seller and {age}, at most 4 MiB",
+    },
+    withSeller: "rows",`,
+    to: `      about: "1,000 a seller and {age}, at most 4 MiB",
+    },
+    withSeller: "never",`,
+  },
+  {
+    name: "removal: the files of its images stay",
+    file: "administration/removal.ts",
+    from: "  images: markUnnamed,\n",
+    to: "",
+  },
+  {
+    name: "retention: bodies of events without a delivery stay",
+    file: "webhooks/delivery_log.ts",
+    from: "delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?",
+    to: "delivery_id = '' AND body IS NOT NULL AND created_at <= ?",
+  },
+  {
+    name: "retention: imports whose images are settled stay",
+    file: "imports/retention.ts",
+    from: "AND (pending > 0 OR settled_at > ?))`,",
+    to: "AND (pending >= 0 OR settled_at > ?))`,",
+  },
   // The price of work.
+  {
+    name: "imports: a piece of the document is read for each refused product",
+    file: "imports/spool.ts",
+    from: "if (piece !== this.#piece) await this.#read(piece);",
+    to: "await this.#read(piece);",
+  },
   {
     name: "imports: a list adds up the transactions of each import",
     file: "imports/import_rows.ts",

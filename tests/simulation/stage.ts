@@ -183,10 +183,18 @@ export class SimulatedStage implements Stage, Disposable {
   }
 
   lostFiles(): string[] {
-    const stored = this.rows<StoredFile>(
+    return this.#namedFiles().filter((file) => !this.#store.files.has(file));
+  }
+
+  strayFiles(): string[] {
+    const named = new Set(this.#namedFiles());
+    return [...this.#store.files.keys()].filter((file) => !named.has(file));
+  }
+
+  #namedFiles(): string[] {
+    return this.rows<StoredFile>(
       "SELECT sha256, type FROM images WHERE sha256 IS NOT NULL",
-    );
-    return stored.map(imageFile).filter((file) => !this.#store.files.has(file));
+    ).map(imageFile);
   }
 
   doubles(): FetchesInProgress["doubles"] {

@@ -1,7 +1,9 @@
 /** Counters are what a count of the rows says. */
+import { SCHEMA } from "../../../src/database/schema.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { isPrompt } from "./hosts.ts";
+import type { Seller } from "./seller.ts";
 
 /** Each finds rows that do not agree with a count. */
 const DISAGREEMENTS = {
@@ -26,7 +28,7 @@ const DISAGREEMENTS = {
                   WHERE images.seller_no = s.seller_no) AS n,
       (SELECT COALESCE(SUM(used), 0) FROM seller_usage u
        WHERE u.seller_no = s.seller_no AND resource = 'image_bytes') AS used
-    FROM sellers s WHERE n <> used AND status <> 'removed'`,
+    FROM sellers s WHERE n > used OR (n <> used AND status <> 'removed')`,
   "what an image is needed for": `
     SELECT image_id FROM transaction_images t
     WHERE status = 'pending' AND NOT EXISTS
@@ -42,7 +44,10 @@ export function checkCounts(rows: (sql: string) => unknown[]): void {
   }
 }
 
-export function checkCounters(scene: Scene): void {
+export function checkCounters(
+  scene: Scene,
+  sellers: readonly Seller[],
+): void {
   const { stage } = scene;
   checkCounts((sql) => stage.rows(sql));
   checkAttempts(scene);
@@ -54,12 +59,16 @@ export function checkCounters(scene: Scene): void {
   );
   hold(beyond.length === 0, "true", "nobody has more than its limit", beyond);
   checkRemoved(scene);
+  for (const seller of sellers) {
+    if (seller.removed) checkForgotten(scene, seller);
+  }
+  checkParts(scene);
   const broken = stage.rows("PRAGMA foreign_key_check");
   hold(broken.length === 0, "true", "no row refers to nothing", broken);
 }
 
 /** What stays of a seller that was removed. */
-const STAYS = ["deleted_products", "audit_log"];
+const STAYS: readonly string[] = ["deleted_products", "audit_log"];
 
 /** Of a seller that is not there any more no table has rows. */
 function checkRemoved({ stage }: Scene): void {
@@ -76,6 +85,31 @@ function checkRemoved({ stage }: Scene): void {
     )
   );
   hold(left.length === 0, "true", "nothing is left of a seller", left);
+}
+
+/** Neither its name inside nor a secret of it is in any row. */
+function checkForgotten({ stage }: Scene, seller: Seller): void {
+  const known = [seller.id, ...seller.secrets];
+  for (const { name } of SCHEMA) {
+    if (STAYS.includes(name)) continue;
+    const left = stage.rows(`SELECT * FROM ${name}`)
+      .filter((row) => known.some((one) => JSON.stringify(row).includes(one)));
+    hold(left.length === 0, "true", `${name} knows no removed seller`, left);
+  }
+}
+
+/** What goes with a row goes no later. */
+function checkParts({ stage }: Scene): void {
+  for (const { name, goesWith = {} } of SCHEMA) {
+    for (const [owner, column] of Object.entries(goesWith)) {
+      const left = stage.rows(
+        `SELECT * FROM ${name} one WHERE ${column} IS NOT NULL AND NOT EXISTS (
+           SELECT 1 FROM ${owner} o
+           WHERE o.seller_no = one.seller_no AND o.id = one.${column})`,
+      );
+      hold(left.length === 0, "true", `${name} goes with ${owner}`, left);
+    }
+  }
 }
 
 /** What failed on our side has cost no image an attempt. */

@@ -106,7 +106,7 @@ export class Ending {
     checkDeliveries(this.#scene, this.#witnesses.sellers);
     checkNotices(this.#scene, this.#witnesses.sellers);
     checkReviews(this.#scene, this.#witnesses.sellers);
-    checkCounters(this.#scene);
+    checkCounters(this.#scene, this.#witnesses.sellers);
     // Reading may have left something behind, too.
     await this.#scene.caller.sleep(2_000);
     await this.#checkEmpty();

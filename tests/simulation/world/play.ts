@@ -2,6 +2,7 @@
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
 import type { Actor, Scene } from "./actor.ts";
+import { Aging } from "./aging.ts";
 import { BrokenRule, hold } from "./broken_rule.ts";
 import { Bundle, BundleClient } from "./bundle.ts";
 import { Burden } from "./burden.ts";
@@ -109,6 +110,7 @@ class Troupe {
     await end.settle();
     this.#isOver = true;
     await end.check();
+    if (world.ages) await new Aging(this.#scene, this.#outages).check();
     return { answers: caller.answers };
   }
 

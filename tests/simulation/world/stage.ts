@@ -58,6 +58,8 @@ export interface Stage {
   leftLeases(process: SimulatedProcess): readonly string[];
   /** Images that are stored by their rows, and have no file. */
   lostFiles(): readonly string[];
+  /** Files of the image store that no row names. */
+  strayFiles(): readonly string[];
   /**
    * Kills the process that is at this place after it was passed so many times;
    * null if there is none in time.

@@ -30,6 +30,8 @@ export interface World {
   isPrompt: boolean;
   /** Work takes time, by how much there is of it. */
   isPriced: boolean;
+  /** When all is over, days pass in which what is old goes. */
+  ages: boolean;
   /** Sellers and the operator are told what they have to know. */
   notices: boolean;
   /** Where sellers want their events delivered. */
@@ -39,6 +41,8 @@ export interface World {
 
 /** The share of worlds with notices. */
 const NOTICES = 0.25;
+/** The share of worlds that age, beside those of days and of removals. */
+const AGES = 0.1;
 
 export const OPERATOR_KEY = "operator-key-of-the-simulation";
 
@@ -66,6 +70,9 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
       (["images", "deliveries"].includes(theme) && chance(random, 0.6)),
     isPrompt,
     isPriced,
+    ages: !isPriced && (theme === "days" ||
+      steps.some(({ kind }) => kind === "remove") ||
+      chance(scheduler.random("ages"), AGES)),
     notices: notices !== null,
     endpoints: steps.some(({ kind }) => kind === "stop a delivery")
       ? { good: 1, slow: 3 }

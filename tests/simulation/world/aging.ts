@@ -1,0 +1,218 @@
+/**
+ * What becomes of old data: a hundred days pass while the service is away; what
+ * is then too old goes, and what is kept stays.
+ */
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
+import type { Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import type { Outages } from "./outages.ts";
+import type { Settings } from "./settings.ts";
+
+const DAYS = 100;
+/** Every job of maintenance has had its turn so long after a start. */
+const SWEPT_MS = 5 * 60_000;
+const LOOK_MS = 3_000;
+/** Between the time of a row and the look at it. */
+const SLACK_MS = 60_000;
+/** The setting is not drawn. */
+const KEEP_PRICES_DAYS = 90;
+
+/** Rows, by a time of theirs. */
+interface Rows {
+  /** Unix milliseconds. */
+  time: string;
+  from: string;
+}
+
+/** How many days rows are kept; Infinity: for ever. */
+type Days = (settings: Settings) => number;
+
+/** 0 keeps all. */
+const orEver = (days: number) => days === 0 ? Infinity : days;
+
+/** What the handbook says of how long it is kept. */
+const KEPT: Readonly<Record<string, Rows & { days: Days }>> = {
+  "refusals": { time: "at", from: "refusals", days: () => 30 },
+  "uploads": {
+    time: "finished_at",
+    from: "transactions WHERE import_id IS NULL",
+    days: ({ keepUploadsDays }) => orEver(keepUploadsDays),
+  },
+  "imports that are over": {
+    time: "over_at",
+    from: "imports",
+    days: ({ keepUploadsDays }) => orEver(keepUploadsDays),
+  },
+  "imports that never arrived": {
+    time: "created_at",
+    from: "imports WHERE state = 'arriving'",
+    days: () => 1,
+  },
+  "what an undo needs": {
+    time: "created_at",
+    from: "undo_records",
+    days: ({ undoDays }) => undoDays,
+  },
+  "idempotency keys": {
+    time: "expires_at",
+    from: "idempotency_keys",
+    days: () => 0,
+  },
+  "changes of prices": {
+    time: "changed_at",
+    from: "price_changes",
+    days: () => KEEP_PRICES_DAYS,
+  },
+  "bodies of events without a delivery": {
+    time: "created_at",
+    from: "events WHERE body IS NOT NULL AND delivery_id IS NULL",
+    days: ({ keepEventsDays }) => orEver(keepEventsDays),
+  },
+  "deliveries that were made": {
+    time: "settled_at",
+    from: "deliveries WHERE state = 'delivered'",
+    days: ({ keepEventsDays }) => orEver(keepEventsDays),
+  },
+  "deliveries that were not made": {
+    time: "settled_at",
+    from: "deliveries WHERE settled_at IS NOT NULL",
+    days: ({ keepEventsDays }) => 3 * orEver(keepEventsDays),
+  },
+  "counts of an hour": {
+    time: `(hour + 1) * ${HOUR_MS}`,
+    from: "hourly_counts",
+    days: () => 90,
+  },
+  "former secrets": {
+    time: "value ->> 1",
+    from: `(SELECT value FROM webhooks, json_each(former_secrets)
+      UNION ALL SELECT value FROM sellers, json_each(former_webhook_secrets))`,
+    days: () => 0,
+  },
+};
+
+/** What goes once something else has gone. */
+const KEPT_AFTERWARDS: typeof KEPT = {
+  "references of events": {
+    time: "created_at",
+    from: "events WHERE body IS NULL",
+    days: ({ keepReferencesDays }) => orEver(keepReferencesDays),
+  },
+};
+
+/** What nothing but a request deletes. */
+const STAYS = [
+  "products",
+  "webhooks",
+  "mappings",
+  "api_keys",
+  "sellers",
+  "deleted_products",
+  "audit_log",
+];
+
+export class Aging {
+  readonly #scene: Scene;
+  readonly #outages: Outages;
+
+  constructor(scene: Scene, outages: Outages) {
+    this.#scene = scene;
+    this.#outages = outages;
+  }
+
+  async check(): Promise<void> {
+    const { stage, world: { settings } } = this.#scene;
+    const then = stage.latest() + DAYS * DAY_MS;
+    const lasting = this.#lasting(then);
+    await this.#pass(DAYS);
+    await this.#until("what is old goes", () => this.#old(KEPT));
+    if (this.#old(KEPT_AFTERWARDS).length > 0) {
+      await this.#pass(1);
+      const old = () => this.#old(KEPT_AFTERWARDS);
+      await this.#until("what is old goes in the end", old);
+    }
+    const left = this.#lasting(then);
+    for (const [what, count] of Object.entries(lasting)) {
+      hold(left[what] >= count, "true", `what is not old stays: ${what}`, {
+        before: count,
+        after: left[what],
+      });
+    }
+    if (settings.keepImagesDays > 0) {
+      // An image that nothing needs is noted first, and goes the next time.
+      await this.#pass(settings.keepImagesDays + 1);
+      await this.#pass(settings.keepImagesDays + 1);
+      const unneeded = () => this.#unneeded();
+      await this.#until("an image that nothing needs goes", unneeded);
+    }
+    if (settings.keepImagesDays > 0 || this.#hasRemoved()) {
+      const stray = () => [...stage.strayFiles()];
+      await this.#until("a file that no row names goes", stray);
+    }
+  }
+
+  /** The service is away for so many days. */
+  async #pass(days: number): Promise<void> {
+    const { stage } = this.#scene;
+    stage.scheduler.trace(() => `${days} days pass`);
+    for (const process of stage.processes) await process.stop();
+    stage.moveClock(days * DAY_MS);
+    for (const process of stage.processes) await this.#outages.start(process);
+  }
+
+  /** Waits until nothing of this is left. */
+  async #until(words: string, left: () => readonly unknown[]): Promise<void> {
+    const { caller, stage: { scheduler } } = this.#scene;
+    const until = scheduler.time + SWEPT_MS;
+    for (let seen; (seen = left()).length > 0;) {
+      hold(scheduler.time < until, "true", words, seen);
+      await caller.sleep(LOOK_MS);
+    }
+  }
+
+  /** What should have gone, and how much of it is there. */
+  #old(kept: typeof KEPT): string[] {
+    const { stage, world: { settings } } = this.#scene;
+    return Object.entries(kept).flatMap(([what, { time, from, days }]) => {
+      const before = stage.now() - days(settings) * DAY_MS;
+      if (before === -Infinity) return [];
+      const old = this.#count(from, `${time} < ${before - SLACK_MS}`);
+      return old > 0 ? [`${what}: ${old}`] : [];
+    });
+  }
+
+  /** What will still be there at a time, and how much of it. */
+  #lasting(then: number): Record<string, number> {
+    const { settings } = this.#scene.world;
+    const all = Object.entries({ ...KEPT, ...KEPT_AFTERWARDS });
+    const rows = all.map(([what, { time, from, days }]) => {
+      const since = then + SWEPT_MS - days(settings) * DAY_MS;
+      const isYoung = since === -Infinity ? "TRUE" : `${time} > ${since}`;
+      return [what, this.#count(from, isYoung)];
+    });
+    const always = STAYS.map((table) => [table, this.#count(table, "TRUE")]);
+    return Object.fromEntries([...rows, ...always]);
+  }
+
+  #count(from: string, condition: string): number {
+    const [{ n }] = this.#scene.stage.rows<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM (SELECT * FROM ${from}) WHERE ${condition}`,
+    );
+    return n;
+  }
+
+  #unneeded(): unknown[] {
+    const names = (table: string) =>
+      `EXISTS (SELECT 1 FROM ${table} o
+       WHERE o.seller_no = images.seller_no AND o.image_id = images.id)`;
+    return this.#scene.stage.rows(
+      `SELECT id, url_key FROM images
+       WHERE NOT ${names("product_images")}
+         AND (sha256 IS NOT NULL OR NOT ${names("transaction_images")})`,
+    );
+  }
+
+  #hasRemoved(): boolean {
+    return this.#scene.world.steps.some(({ kind }) => kind === "remove");
+  }
+}
