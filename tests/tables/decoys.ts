@@ -888,4 +888,149 @@ export const DECOYS: readonly Decoy[] = [
       sketch.add("FNSKU", [], (_, row) => `X00${1000 + row}`);
     },
   },
+  {
+    name: "a SKU in brackets beside the number of a marketplace",
+    languages: ["de", "en", "fr"],
+    add: (sketch) => {
+      const sku = replace(sketch, "sku");
+      if (sku === null) return false;
+      const [number, own] = {
+        de: ["Artikelnummer", "Bestandseinheit (SKU)"],
+        en: ["Item number", "Stock keeping (SKU)"],
+        fr: ["Référence", "Code vendeur (SKU)"],
+      }[sketch.catalogue.language as "de"];
+      sketch.add(number, [], (_, row) => `2550012345${row + 10}`);
+      sketch.add(own, ["sku"], sku.cell);
+    },
+  },
+  {
+    name: "a state under the name of a condition",
+    languages: ["fr", "nl"],
+    add: (sketch) => {
+      replace(sketch, "condition");
+      replace(sketch, "status");
+      const name = { fr: "État", nl: "Staat" }[
+        sketch.catalogue.language as "fr"
+      ];
+      sketch.add(name, ["status"], ({ active }) => active ? "1" : "0");
+    },
+  },
+  {
+    name: "a brand as the number of its maker",
+    add: (sketch) => {
+      const brand = replace(sketch, "brand");
+      if (brand === null) return false;
+      const isLong = sketch.draws.chance(0.5);
+      sketch.add(
+        brand.name,
+        [],
+        (_, row) =>
+          isLong
+            ? `${10 + row}`.padEnd(32, "a4f")
+            : `${sketch.draws.of([3, 12, 47]) + row}`,
+      );
+    },
+  },
+  {
+    name: "lists in brackets",
+    add: (sketch) => {
+      const quote = sketch.draws.of(['"', "'"]);
+      const lists = ["categories", "images"] as const;
+      const own = lists.filter((field) => replace(sketch, field) !== null);
+      want(
+        sketch,
+        "categories",
+        ({ categories }) => ({ texts: [categories.join(" | ")] }),
+      );
+      for (const field of own) {
+        sketch.add(
+          field,
+          [field],
+          (product) =>
+            `[${product[field].map((one) => quote + one + quote).join(", ")}]`,
+        );
+      }
+      return own.length === 0 ? false : undefined;
+    },
+  },
+  {
+    name: "amounts of tiers beside prices of tiers",
+    languages: ["de", "en", "sv", "nl"],
+    add: (sketch) => {
+      const price = replace(sketch, "price");
+      if (price === null || /cent|pence|öre|gros|\bct\b/i.test(price.name)) {
+        return false;
+      }
+      replace(sketch, "quantity");
+      const [name, amount] = {
+        de: ["Preis", "Menge"],
+        en: ["Price", "Qty"],
+        sv: ["Pris", "Antal"],
+        nl: ["Prijs", "Aantal"],
+      }[sketch.catalogue.language as "de"];
+      for (const n of [1, 2, 3]) {
+        sketch.add(
+          `${name} ${n}`,
+          n === 1 ? ["price"] : [],
+          ({ price }) => sketch.money(Math.round(price * (1.1 - n / 10))),
+        );
+        sketch.add(`${amount} ${n}`, [], () => `${[1, 10, 100][n - 1]}`);
+      }
+    },
+  },
+  {
+    name: "words for no brand",
+    add: (sketch) => {
+      const brand = sketch.at("brand");
+      if (brand === undefined) return false;
+      const word = sketch.draws.of(["N/A", "n/a", "n.a.", "k.A.", "None"]);
+      brand.cell = ({ brand }, row) => row % 3 === 1 ? word : brand;
+      sketch.wants.push((product, wants) => {
+        if (sketch.products.indexOf(product) % 3 === 1) wants.delete("brand");
+      });
+    },
+  },
+  {
+    name: "when a price is valid",
+    languages: ["de", "en", "sv", "fr"],
+    add: (sketch) => {
+      const name = {
+        de: "Preis gültig ab",
+        en: "Price valid from",
+        sv: "Pris giltigt från",
+        fr: "Prix valable du",
+      }[sketch.catalogue.language as "de"];
+      const write = sketch.draws.of(dates);
+      sketch.add(name, [], (_, row) => write(2026, 1 + row % 3, 1 + row));
+    },
+  },
+  {
+    name: "the price of a kilogram",
+    languages: ["de", "en", "fr", "nl", "es"],
+    add: (sketch) => {
+      const name = {
+        de: "Preis/kg",
+        en: "Price per kg",
+        fr: "Prix au kg",
+        nl: "Prijs per kg",
+        es: "Precio/kg",
+      }[sketch.catalogue.language as "de"];
+      sketch.add(
+        name,
+        [],
+        ({ price, grams }) => sketch.money(Math.round(price * 1000 / grams)),
+      );
+    },
+  },
+  {
+    name: "texts that are names of columns",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      const words = sketch.catalogue.language === "de"
+        ? ["Titel", "Beschreibung", "Marke"]
+        : ["Title", "Description", "Brand"];
+      const [first] = sketch.products;
+      [first.title, first.description, first.brand] = words;
+    },
+  },
 ];

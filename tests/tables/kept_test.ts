@@ -87,6 +87,25 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
     "Handle,Title,Variant SKU,Variant Inventory Tracker,Variant Inventory Qty,Variant Price,Status\nm,Mug,A,,0,4.90,active",
     { quantity: undefined },
   ],
+  ["Artikelnummer;Bestandseinheit (SKU)\n2550;E-1\n2551;E-2", "be the SKU"],
+  ["SKU;Nom;État\nA;Tasse;0\nB;Pot;1", { status: "paused" }],
+  ["SKU;Hersteller\nA;12\nB;15", { brand: undefined }],
+  ["SKU;Marke\nA;N/A", { brand: undefined }],
+  ["sku,categories\nA,\"['Home', 'Kitchen']\"", {
+    categories: ["Home", "Kitchen"],
+  }],
+  ["sku,images\nA,[]", { images: undefined }],
+  [
+    "SKU;Preis 1;Menge 1;Preis 2;Menge 2\nA;12,90;1;11,90;10",
+    "may each be the Quantity",
+  ],
+  ["SKU;Prix TTC;Prix remisé TTC\nA;12,90;10,32", {
+    price: { amount: "10.32" },
+    compare_at_price: "12.90",
+  }],
+  ["SKU;Prix TTC;Prix remisé TTC\nA;12,90;12,90", { compare_at_price: null }],
+  ["SKU;Titel;Online\nA;Becher;\nB;Glas;x", "Are those for sale"],
+  ["p_id;p_model;p_name.de\n1,5;Titel;Beschreibung", { sku: undefined }],
   ["attribute: Color;SKU;attribute: color\nBlue;A;Red", {
     attributes: [{ name: "Color", value: "Blue" }, {
       name: "color",

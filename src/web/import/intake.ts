@@ -169,7 +169,7 @@ function understood(read: Table) {
 
 /** How programs write that a formula or a database has no value. */
 const NO_VALUE =
-  /^(?:#(?:N\/[ABD]|NV|[¡¿]?\p{Lu}[\p{Lu}/0]*[!?])|null|NULL|nan|NaN)$/u;
+  /^(?:#(?:N\/[ABD]|NV|[¡¿]?\p{Lu}[\p{Lu}/0]*[!?])|null|NULL|nan|NaN|None|N\/A|n\/a|n\.a\.|k\. ?A\.)$/u;
 
 function withoutErrors(table: Table): { table: Table; errors: number } {
   let errors = 0;

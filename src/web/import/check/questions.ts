@@ -373,21 +373,27 @@ function rivalQuestions(
     return [{
       text: `${names.slice(0, -1).join(", ")} and ${names.at(-1)} may each ` +
         `be the ${columnFieldLabel(target)}. Which one is it?`,
-      answers: columns.map((column, i) => ({
-        label: `${names[i]}: ${different[column] || "–"}`,
-        mapping: withTarget(
-          table,
-          {
-            ...mapping,
-            targets: mapping.targets.with(
-              used,
-              column === used ? target : withoutQualifiers(header[used]),
-            ),
-          },
-          column,
-          target,
-        ),
-      })),
+      answers: [
+        ...columns.map((column, i) => ({
+          label: `${names[i]}: ${different[column] || "–"}`,
+          mapping: withTarget(
+            table,
+            {
+              ...mapping,
+              targets: mapping.targets.with(
+                used,
+                column === used ? target : withoutQualifiers(header[used]),
+              ),
+            },
+            column,
+            target,
+          ),
+        })),
+        // No product goes without a SKU.
+        ...(target === "sku"
+          ? []
+          : [{ label: "None", columnsToLeaveOut: [used] }]),
+      ],
     }];
   });
 }

@@ -63,7 +63,7 @@ const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   sale_price:
     "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
   compare_at_price:
-    "compare at price, old price, regular price, list price, msrp, rrp, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, ord pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price, price old",
+    "compare at price, old price, regular price, list price, msrp, rrp, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, ord pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price, price old, rek pris, rek utpris, prezzo barrato, prezzo consigliato, prezzo di listino",
   currency:
     "currency, currency code, price currency, wahrung, wahrungscode, valuta, valutakod, devise, monnaie, moneda, divisa, waluta, munteenheid",
   vat_rate:
@@ -75,11 +75,11 @@ const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   available_at:
     "available at, available from, availability date, verfugbar ab, lieferbar ab, tillganglig fran, disponible le, date de disponibilite, disponible desde, dostepny od, beschikbaar vanaf",
   gtin:
-    "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode, product ean, product upc ean",
+    "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode, product ean, product upc ean, code ean, codice ean, codice a barre, kod ean 13",
   brand:
     "brand, brands, manufacturer, manufacturer name, make, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
   mpn:
-    "mpn, part number, manufacturer part number, model number, model, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant",
+    "mpn, part number, manufacturer part number, model number, model, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant, mfr part number, mfg part number",
   weight:
     "weight, net weight, gross weight, item weight, shipping weight, variant grams, grams, gewicht, nettogewicht, bruttogewicht, versandgewicht, artikelgewicht, vikt, nettovikt, bruttovikt, fraktvikt, poids, poids net, poids brut, peso, peso neto, peso bruto, waga, masa, waga netto, waga brutto, product weight",
   handling_days:
@@ -87,9 +87,9 @@ const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   condition:
     "condition, zustand, artikelzustand, skick, etat, etat du produit, condicion, stan produktu, conditie, staat",
   status:
-    "status, product status, published, active, visible, product visible, enabled, aktiv, sichtbar, veroffentlicht, synlig, publicerad, actif, visible en ligne, activo, aktywny, actief",
+    "status, product status, published, active, visible, product visible, enabled, aktiv, sichtbar, veroffentlicht, synlig, publicerad, actif, visible en ligne, activo, aktywny, actief, online, webshop, im shop, im shop aktiv, verkaufbar, freigegeben, gepubliceerd, zichtbaar, publie, publicado, opublikowany, widoczny, attivo, pubblicato, visibile",
   parent_sku:
-    "parent sku, parent, parent id, item group id, group id, master sku, vaterartikel, hauptartikel, hauptartikelnummer, huvudartikel, reference parent, sku parent, sku padre, referencia padre, sku nadrzedny, hoofdartikel",
+    "parent sku, parent, parent id, item group id, group id, master sku, vaterartikel, hauptartikel, hauptartikelnummer, huvudartikel, reference parent, sku parent, sku padre, referencia padre, sku nadrzedny, hoofdartikel, eltern sku, vater sku, vaterartikelnummer, elternartikel, sku genitore, sku rodzica",
   categories:
     "categories, category, kategorie, kategorien, warengruppe, produktkategorie, produktgruppe, kategori, kategorier, varugrupp, produktgrupp, categorie, categories de produit, rubrique, famille, categoria, categorias, familia, kategoria, kategorie produktu, categorieen, productgroep, productcategorie",
   attributes: "",
@@ -141,7 +141,8 @@ export function targetByName(name: string): ColumnField | null {
   const tried = [name, withoutNumber(name), withoutUnit(name)];
   const target = [...tried, withoutRemark(name), withoutShop(name)]
     .map((one) => BY_NAME.get(squeezed(one)))
-    .find((found) => found !== undefined) ?? null;
+    .find((found) => found !== undefined) ??
+    (isOfSalePrice(name) ? "sale_price" : null);
   const isMeant = target === null ||
     isOfUnit(name, target) && !(isOfMore(name) && isOne(target));
   return isMeant ? target : null;
@@ -204,20 +205,53 @@ const PRICE =
   /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
 /** Of what is not what a customer of the shop pays for one piece. */
 const OTHER_PRICE =
-  /^(?:ek|cost|kosten?|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
+  /^(?:ek|cost|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max|kost|gultig|giltig|valid|valab|wazn|geldig)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
 
 /** Whether a name is that of some price. */
 export function isOfPrice(name: string): boolean {
   return lowerCaseWords(name).some((word) => PRICE.test(squeezed(word)));
 }
 
-/** Whether a name may be that of the price, though it is not known. */
-export function mayBePrice(name: string): boolean {
+/** Whether a name is that of a price of one piece, with VAT. */
+function isOfOwnPrice(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
   return isOfPrice(name) && !words.some((word) => OTHER_PRICE.test(word)) &&
-    !isNet(name) &&
-    !isRecommended(name) && !isOfSale(name);
+    !isNet(name) && weightUnitOf(name) === "";
 }
+
+/** Whether a name may be that of the price, though it is not known. */
+export function mayBePrice(name: string): boolean {
+  return isOfOwnPrice(name) && !isRecommended(name) && !isOfSale(name);
+}
+
+/** Whether a name that is not known is that of a price in a sale. */
+function isOfSalePrice(name: string): boolean {
+  const isOfTime = lowerCaseWords(name).some((word) =>
+    PERIOD.test(squeezed(word))
+  );
+  return isOfOwnPrice(name) && isOfSale(name) && !isRecommended(name) &&
+    !isOfTime;
+}
+
+/**
+ * Whether a name that is not known is that of a second column or a later one of
+ * this field, as `Menge 2`.
+ */
+export function isMoreOf(target: ColumnField, name: string): boolean {
+  return isOfMore(name) && targetByName(name) === null &&
+    targetByName(withoutNumber(name)) === target;
+}
+
+/** Whether a name that is not known names the SKU in passing, as `Unit (SKU)`. */
+export function mayBeSku(name: string): boolean {
+  const words = lowerCaseWords(name).map(squeezed);
+  return words.includes("sku") &&
+    !words.some((word) => OTHER_SKU.test(word));
+}
+
+/** Of SKUs that are not those of the product itself. */
+const OTHER_SKU =
+  /supplier|lieferant|fournisseur|proveedor|dostawc|leveranc|leverant|fornitore|vendor|hersteller|manufactur|parent|eltern|vater|haupt|master|padre|related|upsell|cross|bundle|warehouse|fn$|^fnsku|amazon|status|link|url/;
 
 /** Of what is in stock. */
 const STOCK =
@@ -298,9 +332,14 @@ export function isState(name: string): boolean {
   return targetByName(name) === "status";
 }
 
+/** Whether a name means the condition of a product, or whether it is for sale. */
+export function isOfStateOrCondition(name: string): boolean {
+  return /^(?:etat|staat|estado|stato|stan|tillstand)$/.test(squeezed(name));
+}
+
 /** Words for what is not for sale, without accents. */
 const UNSOLD =
-  "gesperrt sperre sperrkennzeichen verkaufssperre geloscht loschkennzeichen loschvormerkung auslauf auslaufartikel archiviert versteckt ausgeblendet inaktiv deaktiviert storniert blocked locked deleted trash discontinued archived hidden inactive disabled cancelled canceled obsolete sparrad utgatt utgangen dold borttagen inaktiverad supprime archive masque bloque desactive inactif eliminado bloqueado descatalogado oculto inactivo zablokowany usuniety ukryty nieaktywny wycofany geblokkeerd verwijderd verborgen inactief"
+  "frozen frozenfor gesperrt sperre sperrkennzeichen verkaufssperre geloscht loschkennzeichen loschvormerkung auslauf auslaufartikel archiviert versteckt ausgeblendet inaktiv deaktiviert storniert blocked locked deleted trash discontinued archived hidden inactive disabled cancelled canceled obsolete sparrad utgatt utgangen dold borttagen inaktiverad supprime archive masque bloque desactive inactif eliminado bloqueado descatalogado oculto inactivo zablokowany usuniety ukryty nieaktywny wycofany geblokkeerd verwijderd verborgen inactief"
     .split(" ");
 
 /** Whether a name or a value says that something is not for sale. */
@@ -310,7 +349,7 @@ export function isOfUnsold(text: string): boolean {
 
 /** Words of rows that add up others, without accents. */
 const SUMS =
-  "summe zwischensumme gesamt gesamtsumme gesamtergebnis total totals subtotal grand sum summa delsumma totalt totalsumma totaux general suma razem ogolem koncowa totaal subtotaal eindtotaal totale subtotale somma celkem soucet osszesen toplam"
+  "ubertrag summe zwischensumme gesamt gesamtsumme gesamtergebnis total totals subtotal grand sum summa delsumma totalt totalsumma totaux general suma razem ogolem koncowa totaal subtotaal eindtotaal totale subtotale somma celkem soucet osszesen toplam"
     .split(" ");
 
 /** Whether a text says nothing but that its row adds up others. */
@@ -340,13 +379,13 @@ export function vatFlagOf(name: string): "gross" | "net" | null {
 
 /** How words about a sale begin, without accents. */
 const OF_SALES =
-  /^(?:sales?$|special|promo|offer|discount|deal|sonderpreis|angebot|aktion|reap|rea$|kampanj|extrapris|solde|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie(?!f)|korting|uitverkoop)/;
+  /^(?:sales?$|special|promo|offer|discount|deal|scont|saldi|ribass|sonderpreis|angebot|aktion|reap|rea$|kampanj|extrapris|solde|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie(?!f)|korting|uitverkoop)/;
 /** And about a price or its validity. */
 const OF_PRICES =
   /^(?:valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;
 /** Names of nothing but when something begins or ends. */
 const PERIOD =
-  /^(?:von|bis|ab|from|to|until|till|start|end|begin|fran|till?|du|au|debut|fin|desde|hasta|od|do|van|tot)(?:date|datum)?$/;
+  /^(?:von|bis|ab|from|to|until|till|start|end|begin|fran|till?|du|au|debut|fin|desde|hasta|od|do|van|vanaf|tot)(?:date|datum)?$/;
 
 /** Whether a name is about a sale. */
 export function isOfSale(name: string): boolean {
@@ -380,7 +419,9 @@ const TAXES = "moms mwst vat tva iva btw tax ust".split(" ");
 
 /** Whether this names an amount without VAT, or a net weight. */
 export function isNet(name: string): boolean {
-  return lowerCaseWords(name).some((word) => NET.includes(word));
+  return lowerCaseWords(name).some((word) =>
+    NET.includes(word) || /^nett?o(?:preis|pris|prijs|price|vk)$/.test(word)
+  );
 }
 
 /** Whether a remark says that amounts are without VAT. */

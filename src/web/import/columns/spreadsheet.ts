@@ -22,9 +22,12 @@ import {
 } from "./guesses.ts";
 import {
   type ColumnField,
+  isMoreOf,
   isOfLanguage,
+  isOfStateOrCondition,
   isReserved,
   mayBePrice,
+  mayBeSku,
   mayBeStock,
   nameColumnOf,
   rankOf,
@@ -155,7 +158,7 @@ export function columnsOfOneField(
   const values = header.map((_, i) => valuesIn(rows, i));
   const targets = header.map((_, i) => {
     const target = byName[i];
-    return target === null ? null : fieldByValues(target, values[i]);
+    return target === null ? null : fieldByValues(header[i], target, values[i]);
   });
   return SINGLE.map((target): [ColumnField, number[]] => [
     target,
@@ -177,10 +180,12 @@ function mayBeField(
   values: readonly string[],
 ): boolean {
   switch (target) {
+    case "sku":
+      return mayBeSku(name) && values.length > 1;
     case "price":
       return mayBePrice(name) && values.every(isNumber);
     case "quantity":
-      return mayBeStock(name) &&
+      return (mayBeStock(name) || isMoreOf(target, name)) &&
         values.every((value) => /^(?:\d+|[-–—])$/.test(value));
     case "gtin":
       return targetByValues(name, values) === "gtin";
@@ -291,7 +296,7 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
     const values = valuesIn(rows, i);
     if (target !== null || preset !== undefined) {
       return preset === undefined || target === "categories"
-        ? fieldByValues(target!, values)
+        ? fieldByValues(name, target!, values)
         : target ?? "";
     }
     const found = targetByValues(name, values);
@@ -348,6 +353,7 @@ const KEYS = /^(?:\d+|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
 
 /** What a column is by its name, unless its values are something else. */
 function fieldByValues(
+  name: string,
   target: ColumnField,
   values: readonly string[],
 ): ColumnField {
@@ -355,6 +361,16 @@ function fieldByValues(
   if (target === "categories" && values.length > 0) {
     const parts = values.flatMap((value) => value.split(/[,|;\s]+/));
     return parts.every((part) => KEYS.test(part)) ? "" : target;
+  }
+  // A brand is known by its name, too.
+  if (target === "brand" && values.length > 1) {
+    return values.every((value) => KEYS.test(value)) ? "" : target;
+  }
+  // Some languages have one word for the condition and the state.
+  if (target === "condition" && values.length > 0) {
+    const isState = (value: string) => yesOrNo(value) !== null;
+    const mayBeState = values.length > 1 || isOfStateOrCondition(name);
+    return mayBeState && values.every(isState) ? "status" : target;
   }
   // A mark of those that have variants names no parent.
   if (target === "parent_sku" && values.length > 0) {
@@ -453,7 +469,9 @@ export function rowValues(
   if (sale === CLEARED) values.delete("sale_price");
   else if (sale !== undefined) {
     const former = values.get("price");
-    if (former !== undefined) values.set("compare_at_price", former);
+    // The same amount beside it says that there is no sale.
+    const isLess = Number(former?.[0]) !== Number(sale);
+    if (former !== undefined && isLess) values.set("compare_at_price", former);
     values.set("price", [sale]);
     values.delete("sale_price");
   }
@@ -585,12 +603,20 @@ function sendable(text: string): string {
   return text.replace(FORBIDDEN_IN_XML, "");
 }
 
+/** A list as JSON and Python write it. */
+const IN_BRACKETS =
+  /^\[\s*(?:(?:"[^"]*"|'[^']*')\s*(?:,\s*(?:"[^"]*"|'[^']*')\s*)*)?\]$/;
+const QUOTED = /"([^"]*)"|'([^']*)'/g;
+
 /** The entries of a list in one cell. An address may hold a comma itself. */
 function splitEntries(
   list: ListField,
   text: string,
   commas: boolean,
 ): string[] {
+  if (IN_BRACKETS.test(text)) {
+    return [...text.matchAll(QUOTED)].map(([, one, other]) => one ?? other);
+  }
   const ends = list === "images"
     ? /[|;\s]|,\s|,(?=https?:)/
     : commas

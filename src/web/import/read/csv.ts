@@ -290,6 +290,9 @@ function firstRows(text: string, rowAt: RowReader): string[][] {
   return rows;
 }
 
+/** No column is named by a number with decimals, or one of many digits. */
+const NUMBER = /^\d+[.,]\d+$|^\d{5,}$/;
+
 /** The most texts of a row of titles. */
 const TITLES = 3;
 
@@ -311,7 +314,9 @@ export function headerIndex(
     0,
     filled.findIndex((texts) => texts > TITLES || texts * 2 > most),
   );
-  const known = first.map(countNames);
+  const known = first.map((cells) =>
+    cells.some((text) => NUMBER.test(text)) ? 0 : countNames(cells)
+  );
   const best = known.reduce((a, b) => Math.max(a, b), 0);
   return best > Math.max(1, known[full] ?? 0) ? known.lastIndexOf(best) : full;
 }
