@@ -18,8 +18,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "a number ends at its first space",
     file: "web/lib/numbers.ts",
     from:
-      'const plain = without(marks, whole).replace(/[\\s\\u00a0\\u202f\'’]/g, "");',
-    to: "const plain = without(marks, whole).trim().split(/[ \\u00a0]/)[0];",
+      'const plain = withoutMark(marks, whole).replace(/[\\s\\u00a0\\u202f\'’]/g, "");',
+    to:
+      "const plain = withoutMark(marks, whole).trim().split(/[ \\u00a0]/)[0];",
   },
   {
     name: "a kilogram has a hundred grams",
@@ -36,8 +37,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "the unit in the name of a weight is not seen",
     file: "web/lib/numbers.ts",
-    from: "  return weightUnitIn(wordsIn(header));",
-    to: '  return wordsIn(header).length > 9 ? "kg" : "g";',
+    from: "  return weightUnitIn(lowerCaseWords(header));",
+    to: '  return lowerCaseWords(header).length > 9 ? "kg" : "g";',
   },
   {
     name: "cents are whole amounts",
@@ -54,8 +55,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "the sign of the whole table wins over that of the column",
     file: `${WEB}columns/spreadsheet.ts`,
-    from: "point: isOwn ? point : point || pointOfTable(rows),",
-    to: 'point: ",",',
+    from:
+      "decimalSeparator: isOwn ? point : point || decimalSeparatorOfTable(rows),",
+    to: 'decimalSeparator: ",",',
   },
   // Columns.
   {
@@ -146,8 +148,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a sale that is off is on",
     file: `${WEB}shops/gather.ts`,
-    from: 'cells[price] !== "" && answerIn(cells[isOn]) === false;',
-    to: 'cells[price] !== "" && answerIn(cells[isOn]) === null;',
+    from: 'cells[price] !== "" && yesOrNo(cells[isOn]) === false;',
+    to: 'cells[price] !== "" && yesOrNo(cells[isOn]) === null;',
   },
   {
     name: "a variation of WooCommerce has no text of its parent",
