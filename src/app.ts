@@ -86,7 +86,7 @@ export async function openApp(
   if (config.roles.includes("api")) {
     url = serveAll(services, stack, listen, ending);
   }
-  stack.defer(() => db.hurry());
+  stack.defer(() => db.shortenLockWaits());
   watchWaits(services);
   // A process whose port is taken has worked on nothing.
   background.start();

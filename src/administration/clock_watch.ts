@@ -4,7 +4,7 @@
  * delay every delivery and image by an hour, and the operator would see only a
  * queue that does not progress.
  */
-import { partsOf, type Tx } from "../database/db.ts";
+import { reachableServers, type Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import { type LeaseQueue, moveTimesBack } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";
@@ -80,7 +80,7 @@ export class ClockWatch {
   async #move({ queue, signal }: Watched, ms: number): Promise<void> {
     const { db, deps } = this.#services;
     deps.log.warn("clock_went_back", { ms, queue: queue.table });
-    for (const [n, part] of partsOf(db).entries()) {
+    for (const [n, part] of reachableServers(db).entries()) {
       const step = { name: `clock ${queue.table} ${n}`, ms };
       await part.write(async (tx) => {
         const now = deps.clock.now();

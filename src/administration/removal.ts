@@ -17,7 +17,7 @@ import { eachSeller } from "../sellers/each_seller.ts";
 type Portion = (tx: Tx, seller: SellerKeys) => Promise<number>;
 
 /** What is more than rows: a product leaves a tombstone, an import is stopped. */
-const FIRST: Readonly<Record<Going<"first">, Portion>> = {
+const DELETED_FIRST: Readonly<Record<Going<"first">, Portion>> = {
   products: removeProducts,
   imports: removeImports,
 };
@@ -31,9 +31,9 @@ const AFTERWARDS: { [N in TableName]?: (tx: Tx) => Promise<void> } = {
  * A table's rows with what belongs to them; those that refer to others come
  * before them.
  */
-const going = (withSeller: "rows" | "last"): Portion[] =>
+const tablesDeleted = (onSellerRemoval: "rows" | "last"): Portion[] =>
   SCHEMA.filter((table) =>
-    table.withSeller === withSeller && !belongsToOthers(table)
+    table.onSellerRemoval === onSellerRemoval && !belongsToOthers(table)
   ).toReversed()
     .map(({ name }) => async (tx, { no }) => {
       const deleted = await deleteOwn(tx, name, no);
@@ -42,14 +42,14 @@ const going = (withSeller: "rows" | "last"): Portion[] =>
     });
 
 const PORTIONS: readonly Portion[] = [
-  ...Object.values(FIRST),
-  ...going("rows"),
+  ...Object.values(DELETED_FIRST),
+  ...tablesDeleted("rows"),
 ];
 /**
  * Of the tables that are on all servers. That of a seller is refused while
  * another row refers to it; the job then starts again.
  */
-const LAST: readonly Portion[] = going("last");
+const DELETED_LAST: readonly Portion[] = tablesDeleted("last");
 
 /**
  * Deletes the rows of removed sellers, one seller after the other; one whose
@@ -74,7 +74,7 @@ async function* removeRows(
     untilNone(() => rows.write((tx) => portion(tx, seller), options));
   const own = db.of(seller.no);
   for (const portion of PORTIONS) yield* inPortions(own, portion);
-  for (const portion of LAST) yield* inPortions(db, portion);
+  for (const portion of DELETED_LAST) yield* inPortions(db, portion);
 }
 
 /** How much a seller has, by table. */

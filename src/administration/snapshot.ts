@@ -37,7 +37,7 @@ export class Snapshot {
       (deps.clock.monotonic() - this.#takenAt) / 1_000
     );
     const serversThat = (state: boolean) => () =>
-      (db.spread?.holding ?? [this.#only])
+      (db.spread?.servers ?? [this.#only])
         .filter(({ isUp }) => isUp === state).length;
     metrics.databaseServers.watch(serversThat(true), "up");
     metrics.databaseServers.watch(serversThat(false), "away");

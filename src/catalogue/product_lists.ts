@@ -9,8 +9,19 @@ import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ReviewState } from "./review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
-import { inLists, LIMIT, marks, type Param, type Sql } from "../database/db.ts";
-import { type Found, type Place, scan, SCAN_ROWS } from "../database/scan.ts";
+import {
+  LIMIT,
+  type Param,
+  placeholders,
+  splitIntoLists,
+  type Sql,
+} from "../database/db.ts";
+import {
+  type ListPage,
+  type ListPlace,
+  scan,
+  SCAN_ROWS,
+} from "../database/scan.ts";
 import { where } from "../database/where.ts";
 import { findProducts } from "./product_rows.ts";
 import {
@@ -42,8 +53,8 @@ export async function listProducts(
   sql: Sql,
   sellerNo: number,
   { gtin, ...filter }: ProductFilter,
-  { after, limit }: Place,
-): Promise<Found<Product>> {
+  { after, limit }: ListPlace,
+): Promise<ListPage<Product>> {
   const filtered = Object.values(filter).some((wanted) => wanted !== null);
   const from = after ?? BEFORE_ALL_IDS;
   const { found, ...page } = await scan(
@@ -389,10 +400,12 @@ export async function shownImages(
     products.flatMap(({ images }) => images.map(({ url }) => url)),
   );
   const shown = new Map<string, ShownImage>();
-  for (const list of inLists(Array.from(urls, urlKey))) {
+  for (const list of splitIntoLists(Array.from(urls, urlKey))) {
     const rows = await sql.all<ImageRow>(
       `SELECT url, state, sha256, type, width, height, code, message
-       FROM images WHERE seller_no = ? AND url_key IN (${marks(list.length)})`,
+       FROM images WHERE seller_no = ? AND url_key IN (${
+        placeholders(list.length)
+      })`,
       [sellerNo, ...list],
     );
     for (const row of rows) shown.set(row.url, toShown(row));

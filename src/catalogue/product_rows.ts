@@ -45,12 +45,12 @@ import { NUMBERS } from "../database/change_numbers.ts";
 import { readId } from "../lib/ids.ts";
 import {
   type Change,
-  inLists,
   insertInto,
-  marks,
   type Param,
+  placeholders,
   type Query,
   query,
+  splitIntoLists,
   type Sql,
   type Tx,
 } from "../database/db.ts";
@@ -122,8 +122,8 @@ export async function findProducts(
   const params: Param[] = [];
   const named = { id: ids.filter(readId), sku: [...skus].sort() };
   for (const [column, values] of Object.entries(named)) {
-    for (const list of inLists(values)) {
-      const isOne = `${column} IN (${marks(list.length)})`;
+    for (const list of splitIntoLists(values)) {
+      const isOne = `${column} IN (${placeholders(list.length)})`;
       conditions.push(`seller_no = ? AND ${isOne}`);
       // bounded: a list of 256 at most
       params.push(sellerNo, ...list);
@@ -156,10 +156,10 @@ async function findMany(
   const columns = groups ? columnsOf(groups) : COLUMNS;
   const wanted = new Set(skus);
   const missing = new Set<string>(ids.filter(readId));
-  for (const list of inLists([...missing])) {
+  for (const list of splitIntoLists([...missing])) {
     const named = await sql.all<{ sku: string }>(
       `SELECT sku FROM products
-       WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+       WHERE seller_no = ? AND id IN (${placeholders(list.length)})`,
       [sellerNo, ...list],
     );
     for (const { sku } of named) wanted.add(sku);
@@ -168,7 +168,7 @@ async function findMany(
   const find = async (column: "sku" | "id", names: readonly string[]) => {
     let select = lookupOf(columns, column, 0);
     let n = 0;
-    for (const list of inLists(names)) {
+    for (const list of splitIntoLists(names)) {
       if (list.length !== n) select = lookupOf(columns, column, list.length);
       n = list.length;
       const found = await sql.all<ProductRow>(select, [sellerNo, ...list]);
@@ -194,7 +194,7 @@ function lookupOf(
   return query(({ engine, lock }) =>
     column === "sku" && engine === "postgres"
       ? oneByOne(n, lock("FOR UPDATE"), select)
-      : `${select} WHERE seller_no = ? AND ${column} IN (${marks(n)})
+      : `${select} WHERE seller_no = ? AND ${column} IN (${placeholders(n)})
          ${lock("ORDER BY sku FOR UPDATE")}`
   );
 }

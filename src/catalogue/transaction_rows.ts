@@ -9,7 +9,7 @@ import {
   type TransactionResult,
 } from "./transaction.ts";
 import { PackedResults, packResults } from "./packed_results.ts";
-import { LIMIT, marks, type Sql, type Tx } from "../database/db.ts";
+import { LIMIT, placeholders, type Sql, type Tx } from "../database/db.ts";
 import { KEY_LABEL } from "../sellers/key_rows.ts";
 import { where } from "../database/where.ts";
 import { notFound } from "../lib/errors.ts";
@@ -43,7 +43,7 @@ export async function insertTransaction(
   ];
   await tx.runMany(
     `INSERT INTO transactions (seller_no, results, ${OWN}, ${COUNTS})
-     VALUES (${marks(values.length)})`,
+     VALUES (${placeholders(values.length)})`,
     [values],
     1,
   );

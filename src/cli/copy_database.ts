@@ -8,7 +8,7 @@ import {
   CopyRefused,
 } from "../database/copy.ts";
 import { type Db, DbError } from "../database/db.ts";
-import { markMoved } from "../database/moved.ts";
+import { markDatabaseMoved } from "../database/moved.ts";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
 import { openSqlite } from "../database/sqlite/engine.ts";
 import { identityOf } from "../database/sqlite/file.ts";
@@ -49,7 +49,7 @@ export const copyDatabaseCommand: Command = {
     stack.defer(() => targetDb.close());
     await copy(sourceDb, targetDb, print);
     if (flags.keep !== undefined) return;
-    await markMoved(sourceDb, shown(target));
+    await markDatabaseMoved(sourceDb, shown(target));
     print(`FROM is marked as moved to ${shown(target)}`);
   },
 };

@@ -2,7 +2,7 @@
 import type { Config } from "../config.ts";
 import type { Db } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
-import type { Found } from "../database/scan.ts";
+import type { ListPage } from "../database/scan.ts";
 import type { Contents } from "../database/sqlite/schema.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { dataFlag } from "./flags.ts";
@@ -32,11 +32,11 @@ export function contentsLine(contents: Contents): string {
 
 /** All rows of a log, which are read a page at a time. */
 export async function* rowsOf<T>(
-  readPage: (after: string | null) => Promise<Found<T>>,
+  readPage: (after: string | null) => Promise<ListPage<T>>,
 ): AsyncGenerator<T, void> {
   let after: string | null = null;
   do {
-    const { found, next }: Found<T> = await readPage(after);
+    const { found, next }: ListPage<T> = await readPage(after);
     yield* found;
     after = next;
   } while (after !== null);

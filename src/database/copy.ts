@@ -7,9 +7,15 @@
  * is refused.
  */
 import { createHash, type Hash } from "node:crypto";
-import { type Db, insertInto, marks, type Param, type Row } from "./db.ts";
+import {
+  type Db,
+  insertInto,
+  type Param,
+  placeholders,
+  type Row,
+} from "./db.ts";
 import { SCHEMA } from "./schema.ts";
-import { columnsOf, type Table } from "./table.ts";
+import { columnList, type Table } from "./table.ts";
 
 /** Rows read and written at a time. */
 const PAGE = 256;
@@ -103,7 +109,7 @@ async function refuseOthers(
   const rows = rowsOf(source, table);
   for await (const held of rowsOf(target, table)) {
     const { value } = await rows.next();
-    if (value !== undefined && textOf(held) === textOf(value)) continue;
+    if (value !== undefined && hashedText(held) === hashedText(value)) continue;
     throw new CopyRefused(
       `The target is neither empty nor a copy of this source: ${table.name} ` +
         "holds other rows. Name an empty database.",
@@ -133,7 +139,7 @@ async function summarize(db: Db, table: Table): Promise<TableSummary> {
   const hash: Hash = createHash("sha256");
   let rows = 0;
   for await (const row of rowsOf(db, table)) {
-    hash.update(textOf(row)).update("\n");
+    hash.update(hashedText(row)).update("\n");
     rows++;
   }
   return { table: table.name, rows, hash: hash.digest("hex") };
@@ -155,7 +161,7 @@ async function* pagesOf(
   for (;;) {
     const behind = after === null
       ? ""
-      : `WHERE (${key}) > (${marks(after.length)})`;
+      : `WHERE (${key}) > (${placeholders(after.length)})`;
     const rows = await db.read((sql) =>
       sql.all<CopiedRow>(
         `SELECT * FROM ${name} ${behind} ORDER BY ${key} LIMIT ${page}`,
@@ -172,7 +178,7 @@ async function lastKey(
   db: Db,
   { name, key }: Table,
 ): Promise<Param[] | null> {
-  const order = columnsOf(key).map((column) => `${column} DESC`).join(", ");
+  const order = columnList(key).map((column) => `${column} DESC`).join(", ");
   const row = await db.read((sql) =>
     sql.get<CopiedRow>(
       `SELECT ${key} FROM ${name} ORDER BY ${order} LIMIT 1`,
@@ -182,14 +188,14 @@ async function lastKey(
 }
 
 function keyOf(row: CopiedRow, key: string): Param[] {
-  return columnsOf(key).map((column) => row[column]);
+  return columnList(key).map((column) => row[column]);
 }
 
 /**
  * A row in a form common to both engines: columns by name, bytes in
  * hexadecimal, U+0000 as U+FFFE, as PostgreSQL stores it (`dialect.ts`).
  */
-function textOf(row: Row): string {
+function hashedText(row: Row): string {
   const columns = Object.keys(row).sort();
   return JSON.stringify(columns.map((column) => {
     const value = row[column];

@@ -21,7 +21,7 @@ export interface EngineQuery extends EngineSql {
 }
 
 /** What an engine runs. */
-export function textOf(query: Query, engine: Engine): string {
+export function queryText(query: Query, engine: Engine): string {
   return typeof query === "string" ? query : query[engine];
 }
 
@@ -36,7 +36,7 @@ export function insertInto(
   table: string,
   columns: readonly string[],
   more = "",
-  row = `(${marks(columns.length)})`,
+  row = `(${placeholders(columns.length)})`,
 ): Insert {
   const head = `INSERT INTO ${table} (${columns.join(", ")}) VALUES `;
   const texts = new Map<number, string>();
@@ -136,7 +136,7 @@ export interface Change {
 export type Expected = number | { readonly atLeast: number } | "any";
 
 /** The error of a statement that changed another number of rows; null: none. */
-export function conflictOf(
+export function conflictError(
   text: string,
   changed: number,
   expected: Expected,
@@ -153,7 +153,7 @@ export function conflictOf(
 }
 
 /** What several statements together have to change. */
-export function timesOf(expected: Expected, times: number): Expected {
+export function expectedTimes(expected: Expected, times: number): Expected {
   if (expected === "any") return expected;
   if (typeof expected === "number") return times * expected;
   return { atLeast: times * expected.atLeast };
@@ -302,7 +302,7 @@ export const NO_METER: DbMeter = {
 };
 
 /** The sellers whose rows are on one server. */
-export type Part = ReadWrite;
+export type ServerReadWrite = ReadWrite;
 
 /** One of the servers that hold rows of sellers. */
 export interface DbServer {
@@ -318,11 +318,11 @@ export interface DbServer {
 export interface Spread {
   /** How many shards each table has. */
   readonly shards: number;
-  readonly holding: readonly DbServer[];
+  readonly servers: readonly DbServer[];
   /** The parts whose server can be reached. */
-  parts(): readonly Part[];
+  reachable(): readonly ServerReadWrite[];
   /** That of a seller; null: it is not known. */
-  partOf(sellerNo: number): Part | null;
+  serverOf(sellerNo: number): ServerReadWrite | null;
   /** Whether the server of a seller is known to be away. */
   isAway(sellerNo: number): boolean;
   /** The server of a seller; null: there is no such seller. */
@@ -387,7 +387,7 @@ export interface Db extends ReadWrite, Holder {
    * From now on writes wait at most a second for locks of other processes,
    * because this process is about to end.
    */
-  hurry(): void;
+  shortenLockWaits(): void;
   /** Waits for the calls in progress; rejects later ones. */
   close(): Promise<void>;
 }
@@ -445,11 +445,11 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
 };
 
 /** As `outageOf`; null while any server answers. */
-export function wholeOutageOf(
+export function totalOutageOf(
   { spread }: Pick<Db, "spread">,
   error: unknown,
 ): string | null {
-  const isPart = spread?.holding.some(({ isUp }) => isUp) ?? false;
+  const isPart = spread?.servers.some(({ isUp }) => isUp) ?? false;
   return isPart ? null : outageOf(error);
 }
 
@@ -465,12 +465,12 @@ export const LOCK_WAIT_MS = 5_000;
 export const HURRIED_LOCK_WAIT_MS = 1_000;
 
 /** The error of calls after `close()`. */
-export function closed(): DbError {
+export function closedError(): DbError {
   return new DbError("closed", "The database is closed.");
 }
 
 /** The rows whose server is not known to be away. */
-export function inReach<T extends { sellerNo: number }>(
+export function withReachableServer<T extends { sellerNo: number }>(
   { spread }: Pick<Db, "spread">,
   rows: Iterable<T>,
 ): T[] {
@@ -478,19 +478,19 @@ export function inReach<T extends { sellerNo: number }>(
 }
 
 /** A database that may have parts. */
-export type InParts = ReadWrite & Pick<Db, "spread">;
+export type MaybeSpread = ReadWrite & Pick<Db, "spread">;
 
 /** The parts whose server can be reached; itself, where there is one server. */
-export function partsOf(db: InParts): readonly Part[] {
-  return db.spread?.parts() ?? [db];
+export function reachableServers(db: MaybeSpread): readonly ServerReadWrite[] {
+  return db.spread?.reachable() ?? [db];
 }
 
 /** What belongs to sellers, by the part that writes it. */
-export function byPart<T extends { sellerNo: number }>(
-  db: InParts,
+export function groupByServer<T extends { sellerNo: number }>(
+  db: MaybeSpread,
   rows: Iterable<T>,
-): [Part, T[]][] {
-  const partOf = ({ sellerNo }: T) => db.spread?.partOf(sellerNo) ?? db;
+): [ServerReadWrite, T[]][] {
+  const partOf = ({ sellerNo }: T) => db.spread?.serverOf(sellerNo) ?? db;
   return [...Map.groupBy(rows, partOf)];
 }
 
@@ -508,7 +508,7 @@ export const LIMIT = "LIMIT CAST(? AS BIGINT)";
 export const EVERY_SELLER = "";
 
 /** `?, ?, ?` for an IN list of `n` values. */
-export function marks(n: number): string {
+export function placeholders(n: number): string {
   return Array(n).fill("?").join(", ");
 }
 
@@ -517,7 +517,7 @@ export function marks(n: number): string {
  * the last value, so that only nine statements are ever prepared for an IN list
  * of any length.
  */
-export function inLists<T>(values: readonly T[]): T[][] {
+export function splitIntoLists<T>(values: readonly T[]): T[][] {
   const lists: T[][] = [];
   for (let start = 0; start < values.length; start += 256) {
     const list = values.slice(start, start + 256);

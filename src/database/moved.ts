@@ -6,7 +6,7 @@
 import { type Db, DbError } from "./db.ts";
 
 /** Marks a database; `place` says where it is now, without a password. */
-export async function markMoved(db: Db, place: string): Promise<void> {
+export async function markDatabaseMoved(db: Db, place: string): Promise<void> {
   await db.write(async (tx) => {
     await tx.run("CREATE TABLE moved_to (place TEXT NOT NULL)", [], "any");
     await tx.run("INSERT INTO moved_to (place) VALUES (?)", [place], 1);
@@ -17,7 +17,7 @@ export async function markMoved(db: Db, place: string): Promise<void> {
  * The error of everybody who opens a marked database; `argument` names it on the
  * command line.
  */
-export function movedError(
+export function databaseMovedError(
   name: string,
   place: string,
   argument: string,

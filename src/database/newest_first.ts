@@ -2,7 +2,7 @@
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { BEFORE_ALL_IDS, firstIdOf } from "../lib/ids.ts";
 import { LIMIT, type Sql } from "./db.ts";
-import { type Found, type Place, scan, SCAN_ROWS } from "./scan.ts";
+import { type ListPage, type ListPlace, scan, SCAN_ROWS } from "./scan.ts";
 import { type Conditions, where } from "./where.ts";
 
 /** Which rows are found; null leaves a condition out. */
@@ -25,8 +25,8 @@ export interface LogSearch {
 export function newestFirst<T extends { id: string }>(
   sql: Sql,
   { table, select, within, part = "", since, until, matching }: LogSearch,
-  { after, limit }: Place,
-): Promise<Found<T>> {
+  { after, limit }: ListPlace,
+): Promise<ListPage<T>> {
   const id = `${table}.id`;
   const range = where({
     ...within,

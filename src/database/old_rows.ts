@@ -2,10 +2,17 @@
  * Rows that go: those of any sellers that are old, those of a removed seller,
  * and rows together with what belongs to them. `schema.ts` says which.
  */
-import { inLists, LIMIT, marks, type Param, query, type Tx } from "./db.ts";
+import {
+  LIMIT,
+  type Param,
+  placeholders,
+  query,
+  splitIntoLists,
+  type Tx,
+} from "./db.ts";
 import { SCHEMA, type SchemaTable, type TableName, TABLES } from "./schema.ts";
-import { portionOf } from "./retention.ts";
-import { columnsOf } from "./table.ts";
+import { deletePortion } from "./retention.ts";
+import { columnList } from "./table.ts";
 
 export interface OldRows {
   table: TableName;
@@ -31,7 +38,7 @@ export async function lockOld(
   tx: Tx,
   { table, condition, params, order, limit }: OldRows,
 ): Promise<OldRow[]> {
-  const [key] = keyIn(table);
+  const [key] = keyColumns(table);
   const select = `SELECT seller_no AS "sellerNo", ${key} AS id FROM ${table}`;
   const found = await tx.all<OldRow>(
     `${select} WHERE ${condition} ${tx.ofPart()} ORDER BY ${order} ${LIMIT}`,
@@ -41,10 +48,12 @@ export async function lockOld(
   const locked: OldRow[] = [];
   const bySeller = Map.groupBy(found, ({ sellerNo }) => sellerNo);
   for (const [sellerNo, rows] of bySeller) {
-    for (const list of inLists(rows.map(({ id }) => id))) {
+    for (const list of splitIntoLists(rows.map(({ id }) => id))) {
       const own = await tx.all<OldRow>(
         query(({ lock }) =>
-          `${select} WHERE seller_no = ? AND ${key} IN (${marks(list.length)})
+          `${select} WHERE seller_no = ? AND ${key} IN (${
+            placeholders(list.length)
+          })
              AND ${condition} ${lock("FOR UPDATE SKIP LOCKED")}`
         ),
         [sellerNo, ...list, ...params],
@@ -56,15 +65,15 @@ export async function lockOld(
 }
 
 /** Rows of one write, after which it does not begin with those of a next seller. */
-const ENOUGH = 500;
+const ROWS_PER_WRITE = 500;
 
 /** Deletes old rows with what belongs to them; returns how many rows. */
 export async function deleteOld(tx: Tx, old: OldRows): Promise<number> {
   const { table } = old;
-  if (keyIn(table).length > 1) return await deletePast(tx, old);
+  if (keyColumns(table).length > 1) return await deletePastRows(tx, old);
   const rows = await lockOld(tx, old);
   if (dependentsOf(table).length === 0) {
-    const [key] = keyIn(table);
+    const [key] = keyColumns(table);
     await tx.runMany(
       `DELETE FROM ${table} WHERE seller_no = ? AND ${key} = ?`,
       rows.map(({ sellerNo, id }) => [sellerNo, id]),
@@ -76,17 +85,17 @@ export async function deleteOld(tx: Tx, old: OldRows): Promise<number> {
   const bySeller = Map.groupBy(rows, ({ sellerNo }) => sellerNo);
   for (const [sellerNo, own] of bySeller) {
     deleted += await deleteWhole(tx, table, sellerNo, own.map(({ id }) => id));
-    if (deleted >= ENOUGH) break;
+    if (deleted >= ROWS_PER_WRITE) break;
   }
   return deleted;
 }
 
 /** Rows of longer keys are of times past, and nothing changes them any more. */
-async function deletePast(
+async function deletePastRows(
   tx: Tx,
   { table, condition, params, order, limit }: OldRows,
 ): Promise<number> {
-  const key = columnsOf(TABLES[table].key);
+  const key = columnList(TABLES[table].key);
   const rows = await tx.all<Record<string, Param>>(
     `SELECT ${key.join(", ")} FROM ${table} WHERE ${condition} ${tx.ofPart()}
      ORDER BY ${order} ${LIMIT}`,
@@ -116,10 +125,10 @@ export async function deleteWhole(
   const { deleted, isDone } = await deleteDependents(tx, table, sellerNo, ids);
   // The next write continues with the same rows.
   if (!isDone) return deleted;
-  const [list] = inLists(ids);
+  const [list] = splitIntoLists(ids);
   await tx.run(
     `DELETE FROM ${table}
-     WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+     WHERE seller_no = ? AND id IN (${placeholders(list.length)})`,
     [sellerNo, ...list],
     "any",
   );
@@ -133,15 +142,17 @@ export async function deleteDependents(
   sellerNo: number,
   ids: readonly string[],
 ): Promise<{ deleted: number; isDone: boolean }> {
-  const [list] = inLists(ids);
+  const [list] = splitIntoLists(ids);
   let deleted = 0;
   for (const dependent of dependentsOf(table)) {
     const rows = await deleteSome(tx, dependent.name, sellerNo, {
-      condition: `${dependent.goesWith![table]} IN (${marks(list.length)})`,
+      condition: `${dependent.deletedWith![table]} IN (${
+        placeholders(list.length)
+      })`,
       params: list,
     });
     deleted += rows;
-    if (rows === portionOf(dependent)) return { deleted, isDone: false };
+    if (rows === deletePortion(dependent)) return { deleted, isDone: false };
   }
   return { deleted, isDone: true };
 }
@@ -157,7 +168,7 @@ export async function deleteSome(
     order?: string;
   } = { condition: "true", params: [] },
 ): Promise<number> {
-  const key = keyIn(table);
+  const key = keyColumns(table);
   const own = `seller_no = ? AND ${condition}`;
   if (key.length === 0) {
     return await tx.run(`DELETE FROM ${table} WHERE ${own}`, [
@@ -169,7 +180,7 @@ export async function deleteSome(
     `DELETE FROM ${table} WHERE seller_no = ? AND (${key.join(", ")}) IN (
        SELECT ${key.join(", ")} FROM ${table} WHERE ${own}
        ${order === undefined ? "" : `ORDER BY ${order}`} ${LIMIT})`,
-    [sellerNo, sellerNo, ...params, portionOf(TABLES[table])],
+    [sellerNo, sellerNo, ...params, deletePortion(TABLES[table])],
     "any",
   );
 }
@@ -185,7 +196,7 @@ export async function deleteOwn(
   }
   const rows = await tx.all<{ id: string }>(
     `SELECT id FROM ${table} WHERE seller_no = ? ${LIMIT}`,
-    [sellerNo, portionOf(TABLES[table])],
+    [sellerNo, deletePortion(TABLES[table])],
   );
   return await deleteWhole(tx, table, sellerNo, rows.map(({ id }) => id));
 }
@@ -212,22 +223,24 @@ export async function deleteOldOfNext(
   const { no } = owner;
   const old = { condition: `${by} <= ?`, params: [before], order: by };
   const deleted = await deleteSome(tx, table, no, old);
-  const isMore = deleted === portionOf(TABLES[table]);
+  const isMore = deleted === deletePortion(TABLES[table]);
   return { deleted, next: isMore ? no : no + 1 };
 }
 
 /** The columns of a key beside the seller. */
-function keyIn(table: TableName): string[] {
-  return columnsOf(TABLES[table].key)
+function keyColumns(table: TableName): string[] {
+  return columnList(TABLES[table].key)
     .filter((column) => column !== "seller_no");
 }
 
 /** Whether its rows are deleted with those of another table. */
-export function belongsToOthers({ goesWith, partOf }: SchemaTable): boolean {
-  return goesWith !== undefined || partOf !== undefined;
+export function belongsToOthers(
+  { deletedWith, belongsTo }: SchemaTable,
+): boolean {
+  return deletedWith !== undefined || belongsTo !== undefined;
 }
 
 /** The tables whose rows go with those of this one. */
 export function dependentsOf(table: TableName): SchemaTable[] {
-  return SCHEMA.filter(({ goesWith }) => goesWith?.[table] !== undefined);
+  return SCHEMA.filter(({ deletedWith }) => deletedWith?.[table] !== undefined);
 }

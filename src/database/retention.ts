@@ -3,18 +3,18 @@ import type { Config, Role } from "../config.ts";
 
 /** How long rows stay, and what becomes of them with their seller. */
 export interface Retention {
-  kept: Kept;
+  kept: RetentionRule;
   /**
    * Once a seller is removed: deleted before the others, by more than a DELETE
    * (`administration/removal.ts`); as rows of this table alone; last, as they say
    * whose the others are; or never, as they are of no seller, or outlast it.
    */
-  withSeller: "first" | "rows" | "last" | "never";
+  onSellerRemoval: "first" | "rows" | "last" | "never";
   /**
    * Tables with whose rows these are deleted, a portion at a time, and the
    * column that names such a row.
    */
-  goesWith?: Readonly<Record<string, string>>;
+  deletedWith?: Readonly<Record<string, string>>;
   /** Rows that one write deletes at most; `PORTION` unless given. */
   portion?: number;
 }
@@ -23,7 +23,7 @@ export interface Retention {
  * Until a maintenance job deletes what is old; as the rows of another table; or
  * as a feature says, in words for the handbook.
  */
-export type Kept = Sweep | { as: string } | { bound: string };
+export type RetentionRule = Sweep | { as: string } | { bound: string };
 
 /** Rows are deleted some time after that in a column. */
 export interface Sweep {
@@ -55,6 +55,6 @@ type DaysSetting = {
 const PORTION = 250;
 
 /** Rows of a table that one write deletes at most. */
-export function portionOf({ portion = PORTION }: Retention): number {
+export function deletePortion({ portion = PORTION }: Retention): number {
   return portion;
 }

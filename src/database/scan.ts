@@ -4,7 +4,7 @@
 export const SCAN_ROWS = 500;
 
 /** A part of a list. */
-export interface Found<T> {
+export interface ListPage<T> {
   found: T[];
   /** The id behind which the list goes on; null at its end. */
   next: string | null;
@@ -13,13 +13,13 @@ export interface Found<T> {
 }
 
 /** A place in a list, behind an id or at its beginning, and a length. */
-export interface Place {
+export interface ListPlace {
   after: string | null;
   limit: number;
 }
 
 /** How the rows of a list behind a place are read. */
-export interface Rows<T> {
+export interface ScannedRows<T> {
   /** The id of the last of so many rows; null if the list ends before it. */
   endAfter(rows: number): Promise<string | null>;
   /** The first rows that match, up to `end`; null: up to the list's end. */
@@ -32,10 +32,10 @@ export interface Rows<T> {
  * more follow.
  */
 export async function scan<T extends { id: string }>(
-  { endAfter, matching }: Rows<T>,
+  { endAfter, matching }: ScannedRows<T>,
   limit: number,
   looked: number | null = SCAN_ROWS,
-): Promise<Found<T>> {
+): Promise<ListPage<T>> {
   const end = looked === null ? null : await endAfter(looked);
   const rows = await matching(end, limit + 1);
   const found = rows.slice(0, limit);

@@ -75,7 +75,7 @@ export const TABLES = {
     kept: {
       bound: "the operator creates them; a removed one goes with all its rows",
     },
-    withSeller: "last",
+    onSellerRemoval: "last",
   },
 
   /**
@@ -96,7 +96,7 @@ export const TABLES = {
     key: "seller_no",
     refersTo: { sellers: "seller_no" },
     kept: { bound: ONE_TO_THREE },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   seller_numbers: {
@@ -104,7 +104,7 @@ export const TABLES = {
     key: "id",
     first: "INSERT INTO seller_numbers (id, last) VALUES (1, 0)",
     kept: ONE_ROW,
-    withSeller: "never",
+    onSellerRemoval: "never",
   },
 
   /** What counts against quotas; each write changes one of several shards. */
@@ -118,7 +118,7 @@ export const TABLES = {
     key: "seller_no, resource, shard",
     inKeyOrder: true,
     kept: { bound: ONE_TO_THREE },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   /** The last refused requests of each seller. */
@@ -154,7 +154,7 @@ export const TABLES = {
       age: { days: 30 },
       about: "1,000 a seller and {age}, at most 4 MiB",
     },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
     portion: 500,
   },
 
@@ -169,7 +169,7 @@ export const TABLES = {
     },
     key: "seller_no, name",
     kept: { bound: "50 a seller, each at most 32 KiB" },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   /** The last number in the order of change (`change_numbers.ts`). */
@@ -178,7 +178,7 @@ export const TABLES = {
     key: "id",
     first: "INSERT INTO change_counter (id, n) VALUES (1, 0)",
     kept: ONE_ROW,
-    withSeller: "never",
+    onSellerRemoval: "never",
   },
 
   products: {
@@ -241,7 +241,7 @@ export const TABLES = {
       products_review_ids: "(id) WHERE review_state IS NOT NULL",
     },
     kept: { bound: "`SELLER_PRODUCT_LIMIT` a seller" },
-    withSeller: "first",
+    onSellerRemoval: "first",
   },
 
   /**
@@ -268,7 +268,7 @@ export const TABLES = {
       bound:
         "one row for each product that was deleted, for the operator's feed",
     },
-    withSeller: "never",
+    onSellerRemoval: "never",
   },
 
   /**
@@ -299,7 +299,7 @@ export const TABLES = {
       age: { setting: "keepPricesDays", zero: "keeps all" },
       about: "{age}, at least 30 days; also those of deleted products",
     },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
     portion: 500,
   },
 
@@ -343,7 +343,7 @@ export const TABLES = {
       bound: "those that products show or uploads name; others until " +
         "`SELLER_KEEP_IMAGES_DAYS` or `images prune --delete`",
     },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   /**
@@ -409,7 +409,7 @@ export const TABLES = {
         "`SELLER_KEEP_UPLOADS_DAYS` after they were over; their documents, " +
         "of at most `SELLER_IMPORT_LIMIT` bytes, count against the image quota",
     },
-    withSeller: "first",
+    onSellerRemoval: "first",
   },
 
   /** The documents of imports, as they were sent. */
@@ -423,8 +423,8 @@ export const TABLES = {
     key: "seller_no, import_id, piece",
     refersTo: { imports: "seller_no, import_id" },
     kept: { as: "imports" },
-    withSeller: "rows",
-    goesWith: { imports: "import_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { imports: "import_id" },
     // of 256 KiB
     portion: 16,
   },
@@ -453,8 +453,8 @@ export const TABLES = {
     key: "seller_no, import_id, part",
     refersTo: { imports: "seller_no, import_id" },
     kept: { as: "imports" },
-    withSeller: "rows",
-    goesWith: { imports: "import_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { imports: "import_id" },
   },
 
   /**
@@ -477,8 +477,8 @@ export const TABLES = {
     inKeyOrder: true,
     refersTo: { imports: "seller_no, import_id" },
     kept: { as: "imports" },
-    withSeller: "rows",
-    goesWith: { imports: "import_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { imports: "import_id" },
   },
 
   /** SKUs and ids that products of earlier parts of an import name. */
@@ -494,8 +494,8 @@ export const TABLES = {
     key: "seller_no, import_id, key",
     inKeyOrder: true,
     kept: { bound: "while their import is being checked and stored" },
-    withSeller: "rows",
-    goesWith: { imports: "import_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { imports: "import_id" },
     portion: 500,
   },
 
@@ -518,8 +518,8 @@ export const TABLES = {
     key: "seller_no, import_id, product",
     refersTo: { imports: "seller_no, import_id" },
     kept: { as: "imports" },
-    withSeller: "rows",
-    goesWith: { imports: "import_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { imports: "import_id" },
   },
 
   /** Uploads. */
@@ -567,7 +567,7 @@ export const TABLES = {
       age: { setting: "keepUploadsDays", zero: "keeps all" },
       about: "{age} after they became final",
     },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
     portion: 32,
   },
 
@@ -580,7 +580,7 @@ export const TABLES = {
       record: "text",
     },
     key: "seller_no, transaction_id",
-    partOf: { transactions: "seller_no, transaction_id" },
+    belongsTo: { transactions: "seller_no, transaction_id" },
     indexes: { undo_records_age: "(created_at)" },
     kept: {
       job: "undo",
@@ -590,7 +590,7 @@ export const TABLES = {
       age: { setting: "undoDays", zero: "keeps none" },
       about: "{age}, or until it is undone",
     },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
     portion: 100,
   },
 
@@ -604,9 +604,9 @@ export const TABLES = {
       kept_bytes: "integer",
     },
     key: "seller_no, transaction_id",
-    partOf: { transactions: "seller_no, transaction_id" },
+    belongsTo: { transactions: "seller_no, transaction_id" },
     kept: { bound: REFUSED },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   refused_pieces: {
@@ -617,10 +617,10 @@ export const TABLES = {
       bytes: "bytes",
     },
     key: "seller_no, transaction_id, piece",
-    partOf: { refused_documents: "seller_no, transaction_id" },
+    belongsTo: { refused_documents: "seller_no, transaction_id" },
     kept: { bound: REFUSED },
-    withSeller: "rows",
-    goesWith: { transactions: "transaction_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { transactions: "transaction_id" },
     // of 64 KiB
     portion: 64,
   },
@@ -636,9 +636,9 @@ export const TABLES = {
       more: "integer",
     },
     key: "seller_no, transaction_id, product",
-    partOf: { refused_documents: "seller_no, transaction_id" },
+    belongsTo: { refused_documents: "seller_no, transaction_id" },
     kept: { bound: REFUSED },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   /** Used keys; a repeated request gets the answer of the first one. */
@@ -672,8 +672,8 @@ export const TABLES = {
       age: { days: 0 },
       about: "24 hours",
     },
-    withSeller: "rows",
-    goesWith: { transactions: "transaction_id", imports: "import_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { transactions: "transaction_id", imports: "import_id" },
     portion: 500,
   },
 
@@ -708,8 +708,8 @@ export const TABLES = {
       transaction_images_image: "(seller_no, image_id)",
     },
     kept: { as: "transactions" },
-    withSeller: "rows",
-    goesWith: { transactions: "transaction_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { transactions: "transaction_id" },
     portion: 500,
   },
 
@@ -719,7 +719,7 @@ export const TABLES = {
     key: "seller_no, image_id, product_id",
     inKeyOrder: true,
     kept: { bound: "the images that products show" },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   /**
@@ -732,7 +732,7 @@ export const TABLES = {
     kept: {
       bound: "changed images of which not every product has its number",
     },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   webhooks: {
@@ -762,7 +762,7 @@ export const TABLES = {
       webhooks_failing: "(failing_since) WHERE failing_since IS NOT NULL",
     },
     kept: { bound: "one a trigger and seller" },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   events: {
@@ -805,7 +805,7 @@ export const TABLES = {
       age: { setting: "keepReferencesDays", zero: "keeps all" },
       about: "bodies: `SELLER_KEEP_EVENTS_DAYS`; rows: {age}",
     },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
     portion: 500,
   },
 
@@ -843,7 +843,7 @@ export const TABLES = {
       deliveries_newest: "(id)",
     },
     kept: { bound: DELIVERED },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   /** Inserted when a delivery is claimed: one without an end was cut off. */
@@ -863,8 +863,8 @@ export const TABLES = {
     key: "seller_no, delivery_id, number",
     refersTo: { deliveries: "seller_no, delivery_id" },
     kept: { bound: DELIVERED },
-    withSeller: "rows",
-    goesWith: { deliveries: "delivery_id" },
+    onSellerRemoval: "rows",
+    deletedWith: { deliveries: "delivery_id" },
     portion: 1_000,
   },
 
@@ -887,7 +887,7 @@ export const TABLES = {
       age: { days: 90 },
       about: "{age}, five rows an hour",
     },
-    withSeller: "never",
+    onSellerRemoval: "never",
     portion: 500,
   },
 
@@ -896,7 +896,7 @@ export const TABLES = {
     columns: { seller_no: "integer", looked_at: "integer" },
     key: "seller_no",
     kept: ONE_ROW,
-    withSeller: "never",
+    onSellerRemoval: "never",
   },
 
   /** How far jobs have read what they go round. */
@@ -904,7 +904,7 @@ export const TABLES = {
     columns: { job: "text", position: "text" },
     key: "job",
     kept: ONE_ROW,
-    withSeller: "never",
+    onSellerRemoval: "never",
   },
 
   /**
@@ -942,7 +942,7 @@ export const TABLES = {
     kept: {
       bound: "200 of a kind that wait, a seller; those of an end, 2 days",
     },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   /** The operator's own list of reasons for rejections. */
@@ -956,7 +956,7 @@ export const TABLES = {
     },
     key: "code",
     kept: { bound: "100" },
-    withSeller: "never",
+    onSellerRemoval: "never",
   },
 
   /** Changes that operators made; names, as what they name may be gone. */
@@ -975,7 +975,7 @@ export const TABLES = {
         "a row for each change by an operator, and of a key by a seller, " +
         "200 a day at most",
     },
-    withSeller: "never",
+    onSellerRemoval: "never",
   },
 
   operator_keys: {
@@ -991,7 +991,7 @@ export const TABLES = {
     unique: ["hash"],
     indexes: { operator_keys_name: "UNIQUE (name) WHERE revoked_at IS NULL" },
     kept: { bound: "the operator creates them; revoked ones stay" },
-    withSeller: "never",
+    onSellerRemoval: "never",
   },
 
   /** When keys of sellers were last used, exact to the minute. */
@@ -999,7 +999,7 @@ export const TABLES = {
     columns: { seller_no: "integer", key_id: "text", last_used_at: "integer" },
     key: "seller_no, key_id",
     kept: { bound: KEYS },
-    withSeller: "rows",
+    onSellerRemoval: "rows",
   },
 
   /** Only hashes of keys are stored. */
@@ -1025,7 +1025,7 @@ export const TABLES = {
     refersTo: { sellers: "seller_no" },
     indexes: { api_keys_seller: "(seller_no, id)" },
     kept: { bound: KEYS },
-    withSeller: "last",
+    onSellerRemoval: "last",
   },
 } satisfies Readonly<Record<string, DeclaredTable>>;
 
@@ -1035,8 +1035,8 @@ export type DeclaredTable = Omit<Table, "name"> & Retention;
 export type TableName = keyof typeof TABLES;
 
 /** The tables of which rows go so with their seller. */
-export type Going<W extends Retention["withSeller"]> = {
-  [N in TableName]: typeof TABLES[N]["withSeller"] extends W ? N : never;
+export type Going<W extends Retention["onSellerRemoval"]> = {
+  [N in TableName]: typeof TABLES[N]["onSellerRemoval"] extends W ? N : never;
 }[TableName];
 
 /** A table of the schema. */

@@ -28,7 +28,7 @@ export interface Table {
   /** Tables whose primary keys columns of this one refer to. */
   refersTo?: Readonly<Record<string, string>>;
   /** The same; its rows are deleted with those of the other table. */
-  partOf?: Readonly<Record<string, string>>;
+  belongsTo?: Readonly<Record<string, string>>;
   /** What follows `ON table`, by name; `UNIQUE` before it makes it unique. */
   indexes?: Readonly<Record<string, string | Partial<EngineSql>>>;
   /**
@@ -56,7 +56,7 @@ export function createTables(tables: readonly Table[]): EngineSql {
 
 function createTable(table: Table, engine: Engine): string {
   const { name, columns, key, unique = [], indexes = {}, first } = table;
-  const { refersTo = {}, partOf = {}, inKeyOrder } = table;
+  const { refersTo = {}, belongsTo = {}, inKeyOrder } = table;
   const lines = [
     ...Object.entries(columns).map(([column, type]) =>
       `${column} ${columnType(type, engine)}`
@@ -64,7 +64,7 @@ function createTable(table: Table, engine: Engine): string {
     `PRIMARY KEY (${key})`,
     ...unique.map((columns) => `UNIQUE (${columns})`),
     ...foreignKeys(refersTo, ""),
-    ...foreignKeys(partOf, " ON DELETE CASCADE"),
+    ...foreignKeys(belongsTo, " ON DELETE CASCADE"),
   ];
   const rowids = inKeyOrder === undefined ? "" : ", WITHOUT ROWID";
   const end = engine === "sqlite" ? ` STRICT${rowids}` : "";
@@ -103,6 +103,6 @@ function createIndex(
 }
 
 /** The columns of a list such as that of a key. */
-export function columnsOf(list: string): string[] {
+export function columnList(list: string): string[] {
   return list.split(", ");
 }

@@ -3,7 +3,12 @@
  * in which state. Each change stands in the commit of the transactions that it
  * counts.
  */
-import { inLists, marks, type Sql, type Tx } from "../database/db.ts";
+import {
+  placeholders,
+  splitIntoLists,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 
 /** What is added to the counts of images; negative: taken off. */
 export interface ImagesChange {
@@ -80,11 +85,11 @@ async function importsOf(
   transactions: readonly string[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (const list of inLists(transactions)) {
+  for (const list of splitIntoLists(transactions)) {
     const rows = await sql.all<{ id: string; importId: string }>(
       `SELECT id, import_id AS "importId" FROM transactions
        WHERE seller_no = ? AND import_id IS NOT NULL
-         AND id IN (${marks(list.length)})`,
+         AND id IN (${placeholders(list.length)})`,
       [sellerNo, ...list],
     );
     for (const { id, importId } of rows) found.set(id, importId);

@@ -7,9 +7,9 @@ import { addImagesOfParts } from "./import_images.ts";
 import { originsOf } from "../lib/url.ts";
 import { type ImageState, urlKey } from "./image.ts";
 import {
-  inLists,
   insertInto,
-  marks,
+  placeholders,
+  splitIntoLists,
   type Sql,
   type Tx,
 } from "../database/db.ts";
@@ -128,10 +128,10 @@ async function takenRows(
   values: readonly string[],
 ): Promise<LockedCopy[]> {
   const lists = await Promise.all(
-    inLists(values).map((list) =>
+    splitIntoLists(values).map((list) =>
       tx.all<LockedCopy>(
         `SELECT ${LOCKED}, url_key, sha256, validator FROM images
-         WHERE seller_no = ? AND ${column} IN (${marks(list.length)})`,
+         WHERE seller_no = ? AND ${column} IN (${placeholders(list.length)})`,
         [sellerNo, ...list],
       )
     ),
@@ -323,7 +323,7 @@ export async function unsettledImages(
   ordinals: readonly number[],
 ): Promise<UnsettledImage[]> {
   const lists: UnsettledImage[][] = [];
-  for (const list of inLists(ordinals)) {
+  for (const list of splitIntoLists(ordinals)) {
     lists.push(
       await sql.all<UnsettledImage>(
         `SELECT t.ordinal, i.url, t.status,
@@ -337,7 +337,7 @@ export async function unsettledImages(
          FROM transaction_images t
            JOIN images i ON i.seller_no = t.seller_no AND i.id = t.image_id
          WHERE t.seller_no = ? AND t.transaction_id = ?
-           AND t.ordinal IN (${marks(list.length)})
+           AND t.ordinal IN (${placeholders(list.length)})
            AND t.status IN ('pending', 'failed')`,
         [sellerNo, transactionId, ...list],
       ),

@@ -12,7 +12,12 @@ import {
   type ImageStore,
   PREFIXES,
 } from "./storage/blob_store.ts";
-import { type Db, MAINTENANCE, partsOf, type Tx } from "../database/db.ts";
+import {
+  type Db,
+  MAINTENANCE,
+  reachableServers,
+  type Tx,
+} from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesUnder,
@@ -145,7 +150,7 @@ async function* forgetRows(
   db: Db,
   times: { now: number; since: number },
 ): AsyncGenerator<number, void> {
-  for (const part of partsOf(db)) {
+  for (const part of reachableServers(db)) {
     let after: ImageKey | null = { sellerNo: 0, id: BEFORE_ALL_IDS };
     while (after !== null) {
       const from: ImageKey = after;

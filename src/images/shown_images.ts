@@ -11,12 +11,12 @@ import type { Services } from "../services.ts";
 import { urlKey } from "./image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
-  inLists,
   insertInto,
   LIMIT,
-  marks,
   type Param,
+  placeholders,
   query,
+  splitIntoLists,
   type Sql,
   type Tx,
 } from "../database/db.ts";
@@ -88,10 +88,12 @@ export async function touchProductsOf(
   if (imageIds.length === 0) return;
   const { number } = await tx.takeChanges(1, sellerNo);
   let room = TOUCH_LIMIT;
-  for (const list of inLists(imageIds)) {
+  for (const list of splitIntoLists(imageIds)) {
     const products = await tx.all<{ id: string }>(
       `SELECT DISTINCT product_id AS id FROM product_images
-       WHERE seller_no = ? AND image_id IN (${marks(list.length)}) ${LIMIT}`,
+       WHERE seller_no = ? AND image_id IN (${
+        placeholders(list.length)
+      }) ${LIMIT}`,
       [sellerNo, ...list, room + 1],
     );
     if (products.length > room) {
@@ -111,9 +113,9 @@ export async function setChange(
   products: readonly { id: string }[],
 ): Promise<void> {
   const ids = products.map(({ id }) => id);
-  for (const list of inLists(ids)) {
+  for (const list of splitIntoLists(ids)) {
     const lock = `SELECT 1 FROM products
-      WHERE seller_no = ? AND id IN (${marks(list.length)})
+      WHERE seller_no = ? AND id IN (${placeholders(list.length)})
       ORDER BY sku FOR UPDATE`;
     await tx.runMany(
       { sqlite: "", postgres: lock },

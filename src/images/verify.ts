@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { imageFile } from "./image.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import { type ImageStore, PREFIXES, sha256Of } from "./storage/blob_store.ts";
-import { type Db, MAINTENANCE, partsOf } from "../database/db.ts";
+import { type Db, MAINTENANCE, reachableServers } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesAfter,
@@ -52,7 +52,7 @@ export async function* refetchMissing(
     if (position !== from || gone.length > 0) {
       const at = deps.clock.now();
       let urls = 0;
-      for (const part of gone.length === 0 ? [] : partsOf(db)) {
+      for (const part of gone.length === 0 ? [] : reachableServers(db)) {
         urls += await part.write(
           (tx) => refetchCopies(tx, gone, at),
           MAINTENANCE,

@@ -1,9 +1,9 @@
 /** Rows of the parts of imports, of their keys and of their problems. */
 import {
-  inLists,
   insertInto,
   LIMIT,
-  marks,
+  placeholders,
+  splitIntoLists,
   type Sql,
   type Tx,
 } from "../database/db.ts";
@@ -164,11 +164,11 @@ export async function findKeys(
   keys: readonly string[],
 ): Promise<Map<string, KeyPlace>> {
   const found = new Map<string, KeyPlace>();
-  for (const list of inLists(keys)) {
+  for (const list of splitIntoLists(keys)) {
     const rows = await sql.all<KeyPlace & { key: string }>(
       `SELECT key, product, line FROM import_keys
        WHERE seller_no = ? AND import_id = ? AND key IN (${
-        marks(list.length)
+        placeholders(list.length)
       })`,
       [sellerNo, importId, ...list],
     );

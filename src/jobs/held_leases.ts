@@ -7,9 +7,9 @@
 import type { Deps } from "../deps.ts";
 import {
   type Db,
-  inReach,
   outageOf,
   type Tx,
+  withReachableServer,
   type WriteOptions,
 } from "../database/db.ts";
 import {
@@ -83,8 +83,8 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /** Those whose server can be reached. */
-  inReach(): T[] {
-    return inReach(this.#options.db, this.rows());
+  reachableRows(): T[] {
+    return withReachableServer(this.#options.db, this.rows());
   }
 
   get(lease: Pick<Leased, "id" | "lease">): T | undefined {
@@ -112,7 +112,9 @@ export class HeldLeases<T extends Leased = Leased> {
     const held = Array.from(this.#held.values())
       .filter(({ until }) => mustRenew(until, now));
     const due = new Set(held.map(({ row }) => row.sellerNo));
-    const rows = this.inReach().filter(({ sellerNo }) => due.has(sellerNo));
+    const rows = this.reachableRows().filter(({ sellerNo }) =>
+      due.has(sellerNo)
+    );
     await forEachSeller(rows, async (seller, own) => {
       const until = await db.of(seller).write(
         (tx) => renewLeases(tx, queue, own),

@@ -10,8 +10,8 @@
 import type { Deps } from "../deps.ts";
 import {
   type Db,
+  totalOutageOf,
   type Tx,
-  wholeOutageOf,
   type WriteOptions,
 } from "../database/db.ts";
 import { Calls } from "../lib/calls.ts";
@@ -107,7 +107,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
 
   /** Whether nothing that could go on is in progress. */
   protected isIdle(): boolean {
-    return this.leases.inReach().length === 0;
+    return this.leases.reachableRows().length === 0;
   }
 
   /** Called first in each step, also while the database is away. */
@@ -145,7 +145,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   trouble(): string | null {
-    return wholeOutageOf(this.#services.db, this.#loop.failure);
+    return totalOutageOf(this.#services.db, this.#loop.failure);
   }
 
   get progress(): number {

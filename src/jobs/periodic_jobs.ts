@@ -2,7 +2,12 @@
  * Runs periodic jobs, one small portion of one job at a time, so that no job
  * delays a request.
  */
-import { type InParts, MAINTENANCE, partsOf, type Tx } from "../database/db.ts";
+import {
+  MAINTENANCE,
+  type MaybeSpread,
+  reachableServers,
+  type Tx,
+} from "../database/db.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
@@ -140,10 +145,10 @@ export class PeriodicJobs {
 
 /** Writes portions on each server that can be reached until one handles nothing. */
 export async function* untilNoneOnAnyServer(
-  db: InParts,
+  db: MaybeSpread,
   portion: (tx: Tx) => Promise<number>,
 ): AsyncGenerator<number, void> {
-  for (const part of partsOf(db)) {
+  for (const part of reachableServers(db)) {
     yield* untilNone(() => part.write(portion, MAINTENANCE));
   }
 }

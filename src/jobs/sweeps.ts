@@ -3,14 +3,14 @@
  * `database/schema.ts` how long it keeps its rows.
  */
 import type { Config } from "../config.ts";
-import { MAINTENANCE, type Param, partsOf } from "../database/db.ts";
+import { MAINTENANCE, type Param, reachableServers } from "../database/db.ts";
 import { deleteOld, deleteOldOfNext } from "../database/old_rows.ts";
 import {
   SCHEMA,
   type SchemaTable,
   type TableName,
 } from "../database/schema.ts";
-import { portionOf, type Sweep } from "../database/retention.ts";
+import { deletePortion, type Sweep } from "../database/retention.ts";
 import type { Clock } from "../deps.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { firstIdOf } from "../lib/ids.ts";
@@ -48,7 +48,7 @@ export async function* sweepOld(
     condition: `${by} <= ? AND ${where}`,
     params: [before],
     order: by,
-    limit: portionOf(table),
+    limit: deletePortion(table),
   };
   yield* untilNoneOnAnyServer(db, (tx) => deleteOld(tx, old));
 }
@@ -77,7 +77,7 @@ async function* sellerAfterSeller(
   old: { by: string; before: Param },
   db: Db,
 ): AsyncGenerator<number, void> {
-  for (const part of partsOf(db)) {
+  for (const part of reachableServers(db)) {
     let from: number | null = 0;
     while (from !== null) {
       const first: number = from;

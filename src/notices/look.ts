@@ -1,5 +1,9 @@
 /** Finds new notices for sellers and the operator, and those that are over. */
-import { MAINTENANCE, type Part, partsOf } from "../database/db.ts";
+import {
+  MAINTENANCE,
+  reachableServers,
+  type ServerReadWrite,
+} from "../database/db.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import {
@@ -50,7 +54,7 @@ export class NoticeLooks {
       (recipient === "seller" ? mailer : config.noticesUrl) !== null
     );
     if (kinds.length === 0) return;
-    for (const [n, part] of partsOf(db).entries()) {
+    for (const [n, part] of reachableServers(db).entries()) {
       const usages: Usage[] = [];
       for await (const page of this.#usages(part)) {
         for (const usage of page) {
@@ -69,9 +73,9 @@ export class NoticeLooks {
     this.#lastAt = now;
   }
 
-  async *#usages(part: Part): AsyncGenerator<Usage[]> {
+  async *#usages(server: ServerReadWrite): AsyncGenerator<Usage[]> {
     for (let after = 0;;) {
-      const page = await part.read((sql) => pageOfUsages(sql, after, ROWS), {
+      const page = await server.read((sql) => pageOfUsages(sql, after, ROWS), {
         single: true,
       });
       yield page;
@@ -82,11 +86,11 @@ export class NoticeLooks {
 
   /** Of what goes on: stores what is new, and deletes what is over. */
   async *#compare(
-    part: Part,
+    server: ServerReadWrite,
     kind: SoughtKind,
     look: Look,
   ): AsyncGenerator<number, void> {
-    const { found, stored } = await part.read(async (sql) => ({
+    const { found, stored } = await server.read(async (sql) => ({
       found: await kind.find(sql, look),
       stored: await storedOf(sql, kind.name),
     }));
@@ -95,19 +99,19 @@ export class NoticeLooks {
     const begun = found.filter((each) =>
       !each.isFading && !known.has(nameOf(keyOf(kind, each)))
     );
-    yield* this.#insert(part, kind, begun);
+    yield* this.#insert(server, kind, begun);
     // Cut at FOUND_AT_MOST, so absence proves nothing.
     if (found.length >= FOUND_AT_MOST) return;
     const over = stored.filter((key) => !present.has(nameOf(key)));
     for (const some of pages(over)) {
-      await part.write((tx) => endNotices(tx, some), MAINTENANCE);
+      await server.write((tx) => endNotices(tx, some), MAINTENANCE);
       yield some.length;
     }
   }
 
   /** Of what happened: stores what is new. */
   async *#add(
-    part: Part,
+    server: ServerReadWrite,
     kind: SoughtKind,
     look: Look,
     name: string,
@@ -115,12 +119,12 @@ export class NoticeLooks {
     const known = this.#known.get(name) ?? new Set();
     const names = new Set<string>();
     for (let { since } = look;;) {
-      const found = await part.read(async (sql) =>
+      const found = await server.read(async (sql) =>
         await kind.find(sql, { ...look, since })
       );
       const all = found.map((each) => nameOf(keyOf(kind, each)));
       yield* this.#insert(
-        part,
+        server,
         kind,
         found.filter((_, n) => !known.has(all[n])),
       );
@@ -133,7 +137,7 @@ export class NoticeLooks {
   }
 
   async *#insert(
-    part: Part,
+    server: ServerReadWrite,
     kind: SoughtKind,
     found: readonly Found[],
   ): AsyncGenerator<number, void> {
@@ -146,7 +150,7 @@ export class NoticeLooks {
       isSilent: each.isSilent ?? false,
     }));
     for (const some of pages(notices)) {
-      await part.write(async (tx) => {
+      await server.write(async (tx) => {
         await insertNotices(tx, some);
         tx.onCommit(() => signals.notices.announce());
       }, MAINTENANCE);

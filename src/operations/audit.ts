@@ -5,7 +5,7 @@
 import type { Services } from "../services.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { newestFirst } from "../database/newest_first.ts";
-import type { Found, Place } from "../database/scan.ts";
+import type { ListPage, ListPlace } from "../database/scan.ts";
 
 /** `who` of a change made with the key of SELLER_OPERATOR_KEY. */
 export const ENVIRONMENT = "environment";
@@ -84,8 +84,8 @@ export interface AuditFilter {
 export function listChanges(
   sql: Sql,
   { who, seller, since, until }: AuditFilter,
-  place: Place,
-): Promise<Found<AuditEntry>> {
+  place: ListPlace,
+): Promise<ListPage<AuditEntry>> {
   const search = {
     table: "audit_log",
     select: "SELECT id, at, who, action, seller, detail FROM audit_log",

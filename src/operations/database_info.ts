@@ -44,7 +44,7 @@ export async function describeDatabase(
     };
   }
   const own = sellerNo === null ? null : await spread.locate(sellerNo);
-  const servers = own === null ? spread.holding : [own];
+  const servers = own === null ? spread.servers : [own];
   return {
     engine: "citus",
     shards: spread.shards,

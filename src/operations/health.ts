@@ -1,6 +1,11 @@
 /** Health checks behind `/readyz`. */
 import type { Clock, Deps } from "../deps.ts";
-import { type Db, outageOf, partsOf, type Tx } from "../database/db.ts";
+import {
+  type Db,
+  outageOf,
+  reachableServers,
+  type Tx,
+} from "../database/db.ts";
 import type { Holders } from "../lib/holders.ts";
 import { pause } from "../lib/waits.ts";
 
@@ -112,7 +117,9 @@ export class Health {
   /** One server that takes the write is enough: it serves its own sellers. */
   async #tryWrite(): Promise<string | null> {
     try {
-      await Promise.any(partsOf(this.#db).map((part) => part.write(look)));
+      await Promise.any(
+        reachableServers(this.#db).map((part) => part.write(look)),
+      );
     } catch (error) {
       const [first] = (error as AggregateError).errors;
       const outage = outageOf(first) ?? "the database refuses a write";

@@ -19,7 +19,7 @@ export function tracedDb(db: Db): Db {
     spread: db.spread,
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
-    hurry: () => db.hurry(),
+    shortenLockWaits: () => db.shortenLockWaits(),
     held: () => db.held(),
     close: () => db.close(),
   };

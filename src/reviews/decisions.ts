@@ -6,7 +6,13 @@
  */
 import { findProducts } from "../catalogue/product_rows.ts";
 import type { Product } from "../catalogue/product.ts";
-import { DbError, inLists, marks, type Sql, type Tx } from "../database/db.ts";
+import {
+  DbError,
+  placeholders,
+  splitIntoLists,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { recordChanges } from "../operations/audit.ts";
@@ -104,20 +110,20 @@ function byPlace(one: Detail, other: Detail): number {
 /** The sellers of reviewed products, in the order in which they are locked. */
 async function sellersOf(sql: Sql, ids: readonly string[]): Promise<Seller[]> {
   const numbers = new Set<number>();
-  for (const list of inLists(ids)) {
+  for (const list of splitIntoLists(ids)) {
     const rows = await sql.all<{ no: number }>(
       `SELECT DISTINCT seller_no AS no FROM products
-       WHERE review_state IS NOT NULL AND id IN (${marks(list.length)})
+       WHERE review_state IS NOT NULL AND id IN (${placeholders(list.length)})
          ${sql.ofPart()}`,
       list,
     );
     for (const { no } of rows) numbers.add(no);
   }
   const sellers: Seller[] = [];
-  for (const list of inLists([...numbers])) {
+  for (const list of splitIntoLists([...numbers])) {
     const rows = await sql.all<Seller>(
       `SELECT seller_no AS no, id, name FROM sellers
-       WHERE seller_no IN (${marks(list.length)}) AND status <> 'removed'
+       WHERE seller_no IN (${placeholders(list.length)}) AND status <> 'removed'
        ORDER BY seller_no`,
       list,
     );

@@ -3,7 +3,7 @@
  * request.
  */
 import type { Deps } from "../deps.ts";
-import { byPart, type Db, type Param } from "../database/db.ts";
+import { type Db, groupByServer, type Param } from "../database/db.ts";
 import type { Caller } from "./seller.ts";
 import { MINUTE_MS } from "../lib/durations.ts";
 
@@ -53,9 +53,9 @@ export class KeyUses {
     const uses = [...this.#waiting.values()];
     this.#waiting = new Map();
     await Promise.all(
-      byPart(this.#db, uses).map(async ([part, own]) => {
+      groupByServer(this.#db, uses).map(async ([server, own]) => {
         try {
-          await part.write((tx) =>
+          await server.write((tx) =>
             tx.runMany(NOTE, own.sort(byKey).map(valuesOf), "any")
           );
         } catch (error) {

@@ -9,18 +9,18 @@
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.ts";
 import {
-  byPart,
   type Db,
-  inLists,
+  groupByServer,
   insertInto,
-  marks,
   type Param,
-  type Part,
+  placeholders,
+  type ServerReadWrite,
+  splitIntoLists,
   type Sql,
   type Tx,
 } from "../database/db.ts";
 import { newestFirst } from "../database/newest_first.ts";
-import type { Found, Place } from "../database/scan.ts";
+import type { ListPage, ListPlace } from "../database/scan.ts";
 import { TABLES } from "../database/schema.ts";
 import { CLOCK_SLACK_MS, MINUTE_MS } from "../lib/durations.ts";
 import { readId } from "../lib/ids.ts";
@@ -160,20 +160,20 @@ export class RefusalLog {
    */
   async #write(waiting: ReadonlyMap<number, Waiting>): Promise<void> {
     const keys = Array.from(waiting.keys(), (sellerNo) => ({ sellerNo }));
-    const groups = byPart(this.#db, keys);
+    const groups = groupByServer(this.#db, keys);
     await Promise.all(
-      groups.map(([part, own]) =>
-        this.#writeOn(part, own.map(({ sellerNo }) => sellerNo), waiting)
+      groups.map(([server, own]) =>
+        this.#writeOn(server, own.map(({ sellerNo }) => sellerNo), waiting)
       ),
     );
   }
 
   async #writeOn(
-    part: Part,
+    server: ServerReadWrite,
     numbers: readonly number[],
     waiting: ReadonlyMap<number, Waiting>,
   ): Promise<void> {
-    await part.write(async (tx) => {
+    await server.write(async (tx) => {
       const sellers = await presentSellers(tx, numbers);
       const rows = sellers.flatMap((no) =>
         waiting.get(no)!.refusals.map(rowOf)
@@ -258,10 +258,12 @@ async function presentSellers(
   numbers: readonly number[],
 ): Promise<number[]> {
   const present: number[] = [];
-  for (const list of inLists(numbers)) {
+  for (const list of splitIntoLists(numbers)) {
     const rows = await tx.all<{ no: number }>(
       `SELECT seller_no AS no FROM sellers
-       WHERE seller_no IN (${marks(list.length)}) AND status <> 'removed'`,
+       WHERE seller_no IN (${
+        placeholders(list.length)
+      }) AND status <> 'removed'`,
       list,
     );
     for (const { no } of rows) present.push(no);
@@ -316,8 +318,8 @@ export interface RefusalFilter {
 export async function listRefusals(
   sql: Sql,
   { sellerNo, since, until, code, route, q }: RefusalFilter,
-  place: Place,
-): Promise<Found<ListedRefusal>> {
+  place: ListPlace,
+): Promise<ListPage<ListedRefusal>> {
   const search = {
     table: "refusals",
     select: `SELECT refusals.id, refusals.seller_no AS "sellerNo",

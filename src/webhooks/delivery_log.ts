@@ -8,14 +8,19 @@ import {
 } from "./webhook.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
 import {
-  inLists,
   LIMIT,
-  marks,
+  placeholders,
   query,
+  splitIntoLists,
   type Sql,
   type Tx,
 } from "../database/db.ts";
-import { type Found, type Place, scan, SCAN_ROWS } from "../database/scan.ts";
+import {
+  type ListPage,
+  type ListPlace,
+  scan,
+  SCAN_ROWS,
+} from "../database/scan.ts";
 import { where } from "../database/where.ts";
 import type { SellerStatus } from "../sellers/seller.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
@@ -113,8 +118,8 @@ export interface DeliveryChoice {
 export async function sellerDeliveries(
   sql: Sql,
   { sellerNo, trigger, state, reference }: DeliveryChoice,
-  { after, limit }: Place,
-): Promise<Found<LoggedDelivery>> {
+  { after, limit }: ListPlace,
+): Promise<ListPage<LoggedDelivery>> {
   const triggers = trigger === null ? TRIGGERS : [trigger];
   const wanted = { sellerNo, triggers, reference, before: after };
   let ids: readonly string[] = [];
@@ -175,11 +180,11 @@ async function deliveriesIn(
   limit: number,
 ): Promise<LoggedDelivery[]> {
   const lists: LoggedDelivery[][] = [];
-  for (const list of inLists(ids)) {
+  for (const list of splitIntoLists(ids)) {
     lists.push(
       await sql.all<LoggedDelivery>(
         `${delivery(sql)} WHERE deliveries.seller_no = ?
-           AND deliveries.id IN (${marks(list.length)})
+           AND deliveries.id IN (${placeholders(list.length)})
          ${state === null ? "" : "AND deliveries.state = ?"}
          ORDER BY deliveries.id DESC`,
         [sellerNo, ...list, ...(state === null ? [] : [state])],
@@ -215,7 +220,7 @@ export async function listAttempts(
   last: number,
 ): Promise<LoggedAttempt[]> {
   const lists: LoggedAttempt[][] = [];
-  for (const ids of inLists(deliveryIds)) {
+  for (const ids of splitIntoLists(deliveryIds)) {
     lists.push(
       await sql.all<LoggedAttempt>(
         `SELECT delivery_id AS "deliveryId", number, url,
@@ -224,7 +229,7 @@ export async function listAttempts(
          FROM deliveries d JOIN delivery_attempts a
            ON a.seller_no = d.seller_no AND delivery_id = id
            AND number > attempts - ?
-         WHERE d.seller_no = ? AND id IN (${marks(ids.length)})
+         WHERE d.seller_no = ? AND id IN (${placeholders(ids.length)})
          ORDER BY delivery_id, number`,
         [last, sellerNo, ...ids],
       ),

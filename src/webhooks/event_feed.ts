@@ -8,7 +8,7 @@ import {
   type Db,
   DbError,
   LIMIT,
-  marks,
+  placeholders,
   type Sql,
   type Tx,
 } from "../database/db.ts";
@@ -118,7 +118,7 @@ function numbered(
     : [named, [reference]];
   const ofTrigger = triggers.length === 0
     ? ""
-    : `AND trigger_name IN (${marks(triggers.length)})`;
+    : `AND trigger_name IN (${placeholders(triggers.length)})`;
   const ofReference = reference === null ? "" : "AND reference = ?";
   // With the plus, SQLite cannot use the indexes of numbers instead.
   const number = reference === null ? "event_no" : "+event_no";

@@ -2,7 +2,11 @@
  * Deletes old deliveries, bodies of events and secrets: jobs of
  * `administration/maintenance.ts`.
  */
-import { MAINTENANCE, type Part, partsOf } from "../database/db.ts";
+import {
+  MAINTENANCE,
+  reachableServers,
+  type ServerReadWrite,
+} from "../database/db.ts";
 import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -26,9 +30,11 @@ export async function* sweepFormerSecrets(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  const of = (part: Part, owner: SecretOwner) =>
-    part.write((tx) => forgetFormerSecrets(tx, owner, now), MAINTENANCE);
+  const of = (server: ServerReadWrite, owner: SecretOwner) =>
+    server.write((tx) => forgetFormerSecrets(tx, owner, now), MAINTENANCE);
   let changed = await of(db, "sellers");
-  for (const part of partsOf(db)) changed += await of(part, "webhooks");
+  for (const server of reachableServers(db)) {
+    changed += await of(server, "webhooks");
+  }
   yield changed;
 }

@@ -113,7 +113,7 @@ Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
         ? target.write(fn, options)
         : Promise.reject(new Error("cut off on purpose")),
     wakeUps: null,
-    hurry: () => {},
+    shortenLockWaits: () => {},
     sizes: () => target.sizes(),
     backup: (file) => target.backup(file),
     held: () => target.held(),

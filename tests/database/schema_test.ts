@@ -1,7 +1,7 @@
 /** What the keys of the schema have in common, as sellers can be spread by it. */
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals } from "@std/assert";
-import { textOf } from "../../src/database/db.ts";
+import { queryText } from "../../src/database/db.ts";
 import {
   type DeclaredTable,
   SCHEMA,
@@ -17,7 +17,7 @@ function* tablesOfSchema(): Generator<
   { name: string; columns: string[]; keys: string[][] }
 > {
   using database = new DatabaseSync(":memory:");
-  database.exec(textOf(createTables(SCHEMA), "sqlite"));
+  database.exec(queryText(createTables(SCHEMA), "sqlite"));
   const rows = (sql: string, ...params: string[]) =>
     database.prepare(sql).all(...params) as { name: string; pk: number }[];
   const tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
@@ -61,7 +61,7 @@ Deno.test("a table is written for each engine from one description", () => {
     columns: { seller_no: "integer", id: "id", note: "text?", data: "bytes" },
     key: "seller_no, id",
     unique: ["seller_no, note"],
-    partOf: { wholes: "seller_no, id" },
+    belongsTo: { wholes: "seller_no, id" },
     indexes: {
       parts_note: "UNIQUE (note) WHERE note IS NOT NULL",
       parts_data: { postgres: "USING hash (data)" },
@@ -111,8 +111,12 @@ Deno.test("a table says how long its rows stay, and what becomes of a seller's",
     kept: { bound: "one row" },
   };
   // @ts-expect-error: it does not say how long they stay
-  const withSeller: DeclaredTable = { columns, key: "id", withSeller: "rows" };
-  assertEquals([neither, kept, withSeller].length, 3);
+  const withOwner: DeclaredTable = {
+    columns,
+    key: "id",
+    onSellerRemoval: "rows",
+  };
+  assertEquals([neither, kept, withOwner].length, 3);
 });
 
 /** Read once a day, and short: no index has its hours. */
@@ -120,7 +124,8 @@ const UNINDEXED = ["hourly_counts"];
 
 Deno.test("what is declared of rows that go is in the columns and indexes", () => {
   for (const table of SCHEMA) {
-    const { name, columns, key, kept, goesWith = {}, withSeller } = table;
+    const { name, columns, key, kept, deletedWith = {}, onSellerRemoval } =
+      table;
     const starts = [key, ...Object.values(table.indexes ?? {}).map(String)]
       .map((text) => text.replace(/^UNIQUE |[()]/g, ""));
     const isFound = (start: string) =>
@@ -132,12 +137,15 @@ Deno.test("what is declared of rows that go is in the columns and indexes", () =
       assert(UNINDEXED.includes(name) || isFound(start), `${name} by ${by}`);
     }
     if ("as" in kept) assert(kept.as in TABLES, kept.as);
-    for (const [other, column] of Object.entries(goesWith)) {
+    for (const [other, column] of Object.entries(deletedWith)) {
       assert(other in TABLES, other);
       assert(column in columns, `${name}.${column}`);
       assert(isFound(`seller_no, ${column}`), `${name} of ${other}`);
     }
     const isOfSellers = "seller_no" in columns;
-    assert(isOfSellers || withSeller === "never", `${name} has no seller_no`);
+    assert(
+      isOfSellers || onSellerRemoval === "never",
+      `${name} has no seller_no`,
+    );
   }
 });

@@ -105,7 +105,7 @@ function meddled(db: Db, { write }: Pick<Db, "write">): Db {
       return write(fn);
     },
     wakeUps: null,
-    hurry: () => {},
+    shortenLockWaits: () => {},
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
     held: () => db.held(),

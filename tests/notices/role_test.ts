@@ -1,6 +1,10 @@
 /** Notices to the operator, whose server may be lost beneath the role. */
 import { assert, assertEquals } from "@std/assert";
-import { type Db, DbError, type Part } from "../../src/database/db.ts";
+import {
+  type Db,
+  DbError,
+  type ServerReadWrite,
+} from "../../src/database/db.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
 import type { Recipient } from "../../src/notices/notice.ts";
@@ -82,7 +86,7 @@ Deno.test("notices that were sent and cannot be recorded on a lost server keep n
   const clock = new TestClock(Date.now());
   const open = holdAnswers(sink);
   let isLost = false;
-  const lost: Part = {
+  const lost: ServerReadWrite = {
     read: db.read.bind(db),
     write: async (fn, options) => {
       if (isLost) throw new DbError("away", "broken on purpose");
@@ -92,7 +96,7 @@ Deno.test("notices that were sent and cannot be recorded on a lost server keep n
   const role = roleOn(app, sink, clock, {
     spread: {
       isAway: () => isLost,
-      parts: () => [isLost ? db : lost],
+      reachable: () => [isLost ? db : lost],
     } as unknown as Db["spread"],
   });
   await add(db, app.sellerNo, ["1", "2", "3", "4"]);
@@ -127,7 +131,7 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
   const clock = new TestClock(Date.now());
   const open = holdAnswers(sink);
   let looks = 0;
-  const slow: Part = {
+  const slow: ServerReadWrite = {
     read: (fn, options) => {
       looks++;
       return db.read(fn, options);
@@ -144,7 +148,7 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
   const role = roleOn(app, sink, clock, {
     spread: {
       isAway: () => false,
-      parts: () => [slow],
+      reachable: () => [slow],
     } as unknown as Db["spread"],
     of: (sellerNo) => {
       renewed++;
@@ -230,15 +234,15 @@ Deno.test("a notice role goes on while one of several servers is away", async ()
   const { db } = app.app;
   const clock = new TestClock(Date.now());
   const holding = [{ isUp: false }, { isUp: false }];
-  const away: Part = {
+  const away: ServerReadWrite = {
     read: () => Promise.reject(new DbError("away", "broken on purpose")),
     write: db.write.bind(db),
   };
   const role = roleOn(app, sink, clock, {
     spread: {
       isAway: () => false,
-      parts: () => [away],
-      holding,
+      reachable: () => [away],
+      servers: holding,
     } as unknown as Db["spread"],
   });
   role.start();

@@ -5,7 +5,7 @@
  * away.
  */
 import { assert, assertEquals } from "@std/assert";
-import { type Db, outageOf, partsOf } from "../../src/database/db.ts";
+import { type Db, outageOf, reachableServers } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { addSellersTo } from "../support/service.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -36,7 +36,7 @@ const AT_ONCE_MS = 1_000;
 /** Writes a row on each server; their numbers. */
 async function write(db: Db): Promise<number[]> {
   return await Promise.all(
-    partsOf(db).map((part) =>
+    reachableServers(db).map((part) =>
       part.write(async (tx) => {
         await tx.run(
           "INSERT INTO health (seller_no, looked_at) VALUES (?, 0)",
@@ -54,7 +54,7 @@ async function write(db: Db): Promise<number[]> {
 /** The numbers of the rows, of each server. */
 async function numbersOf(db: Db): Promise<number[][]> {
   return await Promise.all(
-    partsOf(db).map((part) =>
+    reachableServers(db).map((part) =>
       part.read(async (sql) => {
         const rows = await sql.all<{ no: number }>(
           `SELECT seller_no AS no FROM health
@@ -163,12 +163,12 @@ if (cluster !== null) {
     const url = await cluster.database(`silent${Date.now()}`);
     const db = await openPostgres({ url, connections: 2, shards: SHARDS });
     stack.defer(() => db.close());
-    const all = partsOf(db).length;
+    const all = reachableServers(db).length;
     const [, node] = await cluster.workers();
     await cluster.run("pause", `${node}`);
     stack.defer(async () => void await cluster.run("resume", `${node}`));
-    await until(() => partsOf(db).length < all, "that it is left out");
-    assert(db.spread!.holding.every(({ isUp }) => isUp), "it is away");
+    await until(() => reachableServers(db).length < all, "that it is left out");
+    assert(db.spread!.servers.every(({ isUp }) => isUp), "it is away");
   });
 
   for (const isEntered of [false, true]) {
@@ -182,7 +182,7 @@ if (cluster !== null) {
       const db = await openPostgres({ url, connections: 4, shards: SHARDS });
       stack.defer(() => db.close());
       await write(db);
-      const all = partsOf(db).length;
+      const all = reachableServers(db).length;
       let over = false;
       let slowestMs = 0;
       const errors: unknown[] = [];
@@ -204,7 +204,7 @@ if (cluster !== null) {
         await pause(node, stack);
         await until(() => isAway(db), "that it is away");
         await cluster.run("resume", `${node}`);
-        await until(() => partsOf(db).length === all, "its return");
+        await until(() => reachableServers(db).length === all, "its return");
       }
       over = true;
       await reading;
@@ -267,7 +267,7 @@ async function otherThan(name: string): Promise<number> {
 }
 
 function isAway(db: Db): boolean {
-  return db.spread!.holding.some(({ isUp }) => !isUp);
+  return db.spread!.servers.some(({ isUp }) => !isUp);
 }
 
 function failureOf(work: Promise<unknown>): Promise<unknown> {

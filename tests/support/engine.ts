@@ -139,7 +139,7 @@ function late(opening: Promise<Db>): Db {
     write: async (fn, options) => await (await opening).write(fn, options),
     sizes: async () => await (await opening).sizes(),
     backup: async (file) => await (await opening).backup(file),
-    hurry: () => void opening.then((db) => db.hurry()),
+    shortenLockWaits: () => void opening.then((db) => db.shortenLockWaits()),
     held: () => opened?.held() ?? {},
     close: async () => await (await opening).close(),
   };

@@ -5,7 +5,7 @@
  * coordinator, makes the schema.
  */
 import type pg from "pg";
-import { query } from "./connection.ts";
+import { queryClient } from "./connection.ts";
 
 /**
  * Tables of which every server has all rows: they belong to no seller, or are
@@ -40,7 +40,7 @@ export interface Address {
 
 /** Whether the extension is installed in the database of a connection. */
 export async function hasCitus(client: pg.Client): Promise<boolean> {
-  const rows = await query<Address>(
+  const rows = await queryClient<Address>(
     client,
     "SELECT 1 FROM pg_extension WHERE extname = 'citus'",
   );
@@ -54,7 +54,7 @@ export async function hasCitus(client: pg.Client): Promise<boolean> {
 export async function coordinatorOf(
   client: pg.Client,
 ): Promise<Address | null> {
-  const rows = await query<Address>(
+  const rows = await queryClient<Address>(
     client,
     `SELECT nodename AS host, nodeport AS port FROM pg_dist_node
      WHERE groupid = 0 AND noderole = 'primary'`,

@@ -9,7 +9,7 @@
 import { nextTick } from "node:process";
 import pg from "pg";
 import { DbError, type DbErrorKind, type Param, type Row } from "../db.ts";
-import { errorKind, readerOf, type Statement, toText } from "./dialect.ts";
+import { columnReader, errorKind, type Statement, toText } from "./dialect.ts";
 
 /** The server's answer to one statement. */
 export interface Answer {
@@ -96,7 +96,7 @@ class Batch implements pg.Submittable {
   constructor(prepared: Prepared, ended: () => void) {
     this.#prepared = prepared;
     this.callback = (error) => {
-      if (error !== null) this.#fail(toDbError(error));
+      if (error !== null) this.#fail(postgresDbError(error));
       ended();
     };
   }
@@ -140,7 +140,7 @@ class Batch implements pg.Submittable {
 
   handleRowDescription({ fields }: pg.RowDescription): void {
     for (const { name, dataTypeID } of fields) {
-      const read = readerOf(dataTypeID);
+      const read = columnReader(dataTypeID);
       this.#sent[this.#done].columns.push({ name, read });
     }
   }
@@ -204,7 +204,7 @@ export class PostgresError extends DbError {
 }
 
 /** An error of the driver; without an SQLSTATE the connection failed. */
-export function toDbError(error: unknown): PostgresError {
+export function postgresDbError(error: unknown): PostgresError {
   if (!(error instanceof Error)) throw error;
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) {
     return new PostgresError("away", error);
@@ -220,10 +220,13 @@ export function toDbError(error: unknown): PostgresError {
 const MOVING_HINT = "Retry the query.";
 
 /** Runs a text without parameters, of one statement or several. */
-export async function query<R>(client: pg.Client, text: string): Promise<R[]> {
+export async function queryClient<R>(
+  client: pg.Client,
+  text: string,
+): Promise<R[]> {
   try {
     return (await client.query(text)).rows as R[];
   } catch (error) {
-    throw toDbError(error);
+    throw postgresDbError(error);
   }
 }

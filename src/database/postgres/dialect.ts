@@ -64,7 +64,7 @@ const READERS = new Map<number, (text: string) => unknown>([
 ]);
 
 /** How the text of a column with this type (OID) is parsed. */
-export function readerOf(type: number): (text: string) => unknown {
+export function columnReader(type: number): (text: string) => unknown {
   return READERS.get(type) ?? ((text) => text);
 }
 

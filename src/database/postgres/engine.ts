@@ -24,7 +24,7 @@
 import type pg from "pg";
 import { type Deps, systemDeps } from "../../deps.ts";
 import {
-  closed,
+  closedError,
   type Db,
   DbError,
   type DbMeter,
@@ -191,7 +191,7 @@ class PostgresDb implements ServerDb {
     fn: (sql: Sql) => Promise<T>,
     options: EngineReadOptions & Reaching = {},
   ): Promise<T> {
-    if (this.#closing !== null) return Promise.reject(closed());
+    if (this.#closing !== null) return Promise.reject(closedError());
     return this.#reads.add(this.#read(fn, options));
   }
 
@@ -222,7 +222,7 @@ class PostgresDb implements ServerDb {
     fn: (tx: Tx) => Promise<T>,
     options: EngineWriteOptions & Reaching = {},
   ): Promise<T> {
-    if (this.#closing !== null) return Promise.reject(closed());
+    if (this.#closing !== null) return Promise.reject(closedError());
     const { shared, changes = false, seller = null, reach } = options;
     const isKnown = seller !== null || reach === undefined;
     const call = (tx: Tx) => {
@@ -399,7 +399,7 @@ class PostgresDb implements ServerDb {
     );
   }
 
-  hurry(): void {
+  shortenLockWaits(): void {
     this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 

@@ -14,7 +14,7 @@ import {
   type Db,
   DbError,
   type DbServer,
-  type Part,
+  type ServerReadWrite,
   type Sql,
   type Tx,
 } from "../db.ts";
@@ -72,7 +72,7 @@ export interface PlacedNode extends Node, SellersInReach, DbServer {
   db: ServerDb;
   state: State;
   /** As `parts` has it; made once. */
-  part?: Part;
+  access?: ServerReadWrite;
 }
 
 /** A database on one server, whose connections can be given up. */
@@ -81,7 +81,7 @@ export interface Opened {
   servers: Servers;
 }
 
-interface Kept extends PlacedNode {
+interface KnownNode extends PlacedNode {
   /** It is not away. */
   isUp: boolean;
   servers: Servers;
@@ -111,12 +111,12 @@ interface Placement {
 
 export class Nodes {
   readonly #options: NodesOptions;
-  #nodes: Kept[] = [];
-  #nodeOf: ReadonlyMap<number, Kept> = new Map();
+  #nodes: KnownNode[] = [];
+  #nodeOf: ReadonlyMap<number, KnownNode> = new Map();
   #entry: Opened;
-  #entered: Kept | null = null;
-  #meeting: Kept | null = null;
-  readonly #onMeeting: ((node: PlacedNode) => void)[] = [];
+  #entered: KnownNode | null = null;
+  #wakeUpNode: KnownNode | null = null;
+  readonly #onWakeUpNode: ((node: PlacedNode) => void)[] = [];
   #refreshing: Promise<void> | null = null;
   #cancel = () => {};
   #isClosed = false;
@@ -130,7 +130,7 @@ export class Nodes {
   /** See `SellersInReach`. */
   #away: readonly string[] = [];
   /** Is another number as soon as other servers answer. */
-  turns = 0;
+  reachabilityVersion = 0;
   /** When connections were given up, in monotonic time. */
   #givenUpAt: number[] = [];
 
@@ -144,20 +144,20 @@ export class Nodes {
     await nodes.#refresh();
     nodes.#refreshLater();
     options.deps.log.info("database_spread", {
-      servers: nodes.holding.length,
+      servers: nodes.servers.length,
       shards: nodes.shards,
     });
     return nodes;
   }
 
   /** Those that have rows of sellers, or may. */
-  get holding(): readonly PlacedNode[] {
+  get servers(): readonly PlacedNode[] {
     return this.#nodes.filter(({ holds }) => holds);
   }
 
   /** Those of them that answer at once. */
   get prompt(): readonly PlacedNode[] {
-    return this.holding.filter(isPrompt);
+    return this.servers.filter(isPrompt);
   }
 
   /** The database for work that belongs to no server. */
@@ -165,8 +165,8 @@ export class Nodes {
     return this.#entry.db;
   }
 
-  get meeting(): PlacedNode {
-    return this.#meeting!;
+  get wakeUpNode(): PlacedNode {
+    return this.#wakeUpNode!;
   }
 
   /** All open ones. */
@@ -181,7 +181,7 @@ export class Nodes {
   reach(onHorizon = () => {}): SellersInReach {
     return {
       numbers: this.#numbers,
-      beside: (this.prompt[0] ?? this.holding[0])?.beside ?? 0,
+      beside: (this.prompt[0] ?? this.servers[0])?.beside ?? 0,
       missing: this.#missing,
       away: this.#away,
       places: this.#places,
@@ -197,7 +197,7 @@ export class Nodes {
    * below.
    */
   async #horizon(): Promise<ChangeHorizon> {
-    const { holding, prompt } = this;
+    const { servers, prompt } = this;
     if (prompt.length === 0) throw new DbError("away", "All servers are away.");
     const horizons = await Promise.all(prompt.map(({ db }) => horizonOf(db)));
     return {
@@ -206,24 +206,24 @@ export class Nodes {
         Infinity,
       ),
       next: horizons.reduce((most, { next }) => Math.max(most, next), 0),
-      missing: holding.filter((node) => !prompt.includes(node))
+      missing: servers.filter((node) => !prompt.includes(node))
         .map(({ id }) => id),
     };
   }
 
   /** Calls `fn` with the server to meet on, now and when it is another one. */
-  onMeeting(fn: (node: PlacedNode) => void): void {
-    this.#onMeeting.push(fn);
-    fn(this.meeting);
+  onWakeUpNode(fn: (node: PlacedNode) => void): void {
+    this.#onWakeUpNode.push(fn);
+    fn(this.wakeUpNode);
   }
 
-  parts(): readonly Part[] {
-    return this.prompt.map(partOn);
+  reachable(): readonly ServerReadWrite[] {
+    return this.prompt.map(accessOn);
   }
 
-  partOf(sellerNo: number): Part | null {
+  serverOf(sellerNo: number): ServerReadWrite | null {
     const node = this.known(sellerNo);
-    return node === null ? null : partOn(node);
+    return node === null ? null : accessOn(node);
   }
 
   /** The server of a seller, as far as it is known. */
@@ -304,7 +304,8 @@ export class Nodes {
   }
 
   async #readVersion(): Promise<string> {
-    return (await only<{ version: string }>(this.#entry.db, VERSION)).version;
+    return (await singleValue<{ version: string }>(this.#entry.db, VERSION))
+      .version;
   }
 
   #place(placement: Placement): void {
@@ -353,7 +354,7 @@ export class Nodes {
     else this.#entered = entered ?? this.#nodes[0];
   }
 
-  #enter(node: Kept): void {
+  #enter(node: KnownNode): void {
     const former = this.#entry;
     this.#entered = node;
     this.#entry = this.#options.open(this.#serverOf(node));
@@ -364,9 +365,12 @@ export class Nodes {
 
   #add(
     node: Node,
-    placed: Pick<Kept, "holds" | "sellers" | "numbers" | "beside" | "places">,
-  ): Kept {
-    const kept: Kept = {
+    placed: Pick<
+      KnownNode,
+      "holds" | "sellers" | "numbers" | "beside" | "places"
+    >,
+  ): KnownNode {
+    const kept: KnownNode = {
       ...node,
       ...placed,
       missing: [],
@@ -386,7 +390,7 @@ export class Nodes {
     return { settings: { ...this.#options.server.settings, host, port } };
   }
 
-  #lookLater(node: Kept): void {
+  #lookLater(node: KnownNode): void {
     const { clock } = this.#options.deps;
     node.cancel = clock.after(LOOK_MS, async () => {
       const turn = (state: State) => {
@@ -408,7 +412,7 @@ export class Nodes {
   }
 
   /** A server went away, fell silent, or is back. */
-  #turn(node: Kept, state: State): void {
+  #turn(node: KnownNode, state: State): void {
     const { log } = this.#options.deps;
     node.state = state;
     const isUp = state !== "away";
@@ -441,7 +445,7 @@ export class Nodes {
   #choose(): void {
     const held = this.#nodes.filter(({ holds }) => holds);
     const silent = held.filter((node) => !isPrompt(node));
-    this.turns++;
+    this.reachabilityVersion++;
     this.#missing = silent.map(({ name }) => name);
     this.#away = this.#nodes.filter(({ isUp }) => !isUp)
       .map(({ name }) => name);
@@ -453,10 +457,10 @@ export class Nodes {
         .join(",")
     }}`;
     const prompt = this.#nodes.filter(isPrompt);
-    const meeting = prompt[0] ?? this.#meeting ?? this.#nodes[0];
-    if (meeting !== this.#meeting) {
-      this.#meeting = meeting;
-      for (const fn of this.#onMeeting) fn(meeting);
+    const meeting = prompt[0] ?? this.#wakeUpNode ?? this.#nodes[0];
+    if (meeting !== this.#wakeUpNode) {
+      this.#wakeUpNode = meeting;
+      for (const fn of this.#onWakeUpNode) fn(meeting);
     }
     const { state } = this.#entered!;
     if (prompt.length > 0 && this.#mayGiveUp(state)) {
@@ -464,7 +468,7 @@ export class Nodes {
     }
   }
 
-  async #end(node: Kept): Promise<void> {
+  async #end(node: KnownNode): Promise<void> {
     node.cancel();
     node.probe.close();
     await node.db.close();
@@ -522,22 +526,25 @@ class Probe {
 }
 
 /** The only row of a statement. */
-async function only<T>(db: Db, text: string): Promise<T> {
+async function singleValue<T>(db: Db, text: string): Promise<T> {
   const row = await db.read((sql) => sql.get<T>(text), { single: true });
   return row!;
 }
 
 /** The horizon of one server. */
 async function horizonOf(db: Db): Promise<{ below: number; next: number }> {
-  const { now } = await only<{ now: number }>(db, CLOCK);
-  const { since } = await only<{ since: number | null }>(db, IN_PROGRESS);
+  const { now } = await singleValue<{ now: number }>(db, CLOCK);
+  const { since } = await singleValue<{ since: number | null }>(
+    db,
+    IN_PROGRESS,
+  );
   const isQuiet = since === null || since > now;
   return { below: isQuiet ? now : since, next: isQuiet ? now : now + 1 };
 }
 
-function partOn(node: PlacedNode): Part {
+function accessOn(node: PlacedNode): ServerReadWrite {
   const reach = () => node;
-  return node.part ??= {
+  return node.access ??= {
     read: (fn, options) => node.db.read(fn, { ...options, reach }),
     write: (fn, options) => node.db.write(fn, { ...options, reach }),
   };

@@ -3,7 +3,7 @@ import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import { DbError, LOCK_WAIT_MS, type Param } from "../db.ts";
 import { waitAtMost } from "../../lib/waits.ts";
-import { Connection, isLost, toDbError } from "./connection.ts";
+import { Connection, isLost, postgresDbError } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
 import type { Server, Servers } from "./servers.ts";
 
@@ -127,7 +127,7 @@ export class ConnectionPool {
     for (let tries = 1;; tries++) {
       const generation = this.#generation;
       if (this.#options.servers.isAway) {
-        throw toDbError(new Error("The server is away."));
+        throw postgresDbError(new Error("The server is away."));
       }
       try {
         const client = await connected(generation);
@@ -139,7 +139,7 @@ export class ConnectionPool {
           await this.#options.servers.failed("lost");
         }
         if (this.#generation === generation || tries === TRIES) {
-          throw toDbError(error);
+          throw postgresDbError(error);
         }
       }
     }

@@ -4,18 +4,18 @@ import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
 import {
   type Change,
   type ChangeHorizon,
-  conflictOf,
+  conflictError,
   DbError,
   type EngineQuery,
   type Expected,
+  expectedTimes,
   type Insert,
   isInsert,
   type Param,
   type Query,
+  queryText,
   type ReadOptions,
   type Sql,
-  textOf,
-  timesOf,
   type Tx,
 } from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";
@@ -237,8 +237,8 @@ export class PostgresTx extends PostgresSql implements Tx {
       transaction.uncounted--;
       const changed = changedBy(answer);
       if (changed === 0) transaction.places ??= places ?? null;
-      const text = textOf(query, "postgres");
-      const conflict = conflictOf(text, changed, expected);
+      const text = queryText(query, "postgres");
+      const conflict = conflictError(text, changed, expected);
       if (conflict !== null) throw conflict;
     });
   }
@@ -247,7 +247,7 @@ export class PostgresTx extends PostgresSql implements Tx {
   #checkThatAllAreThere(query: Query): void {
     const [away] = this.reach?.away ?? [];
     if (away === undefined) return;
-    if (!changesEverywhere(textOf(query, "postgres"))) return;
+    if (!changesEverywhere(queryText(query, "postgres"))) return;
     throw new DbError("away", `the server ${away} is away, all are needed`);
   }
 
@@ -323,7 +323,7 @@ export class PostgresTx extends PostgresSql implements Tx {
     }
     let start = 0;
     for (let size = ROWS_LIMIT; size >= 1; size /= 2) {
-      const ofAll = timesOf(expected, size);
+      const ofAll = expectedTimes(expected, size);
       for (; rows.length - start >= size; start += size) {
         const some = rows.slice(start, start + size).flat();
         this.#write(query.of(size), some, ofAll);

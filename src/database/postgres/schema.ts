@@ -2,7 +2,7 @@
 import pg from "pg";
 import { systemClock } from "../../deps.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
-import { DbError, textOf } from "../db.ts";
+import { DbError, queryText } from "../db.ts";
 import {
   COLUMN_CHECKS,
   columnError,
@@ -13,14 +13,14 @@ import {
   missingMigrations,
   versionAfter,
 } from "../migrations.ts";
-import { movedError } from "../moved.ts";
+import { databaseMovedError } from "../moved.ts";
 import {
   BEFORE_SCHEMA,
   coordinatorOf,
   hasCitus,
   spreadStatements,
 } from "./citus.ts";
-import { query, toDbError } from "./connection.ts";
+import { postgresDbError, queryClient } from "./connection.ts";
 import { type Server, Servers } from "./servers.ts";
 
 /** The key of the advisory lock under which one process migrates: "SELL". */
@@ -41,8 +41,8 @@ export function migratePostgres(
   shards: number,
 ): Promise<boolean> {
   return onSchema(server, async (client, isSpread) => {
-    await query(client, "BEGIN");
-    await query(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
+    await queryClient(client, "BEGIN");
+    await queryClient(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     await refuseEncoding(client);
     const statements = isSpread
       ? (sql: string) => [...BEFORE_SCHEMA, ...spreadStatements(sql, shards)]
@@ -55,13 +55,13 @@ export function migratePostgres(
       statements,
     );
     if (migrations === MIGRATIONS) {
-      await query(client, COLUMN_CHECKS.join("; ")).catch((error) => {
+      await queryClient(client, COLUMN_CHECKS.join("; ")).catch((error) => {
         throw columnError(error, "The database");
       });
       // Only the present schema has what the numbers need.
-      if (!isSpread) await query(client, POSTGRES_CHANGES.raise);
+      if (!isSpread) await queryClient(client, POSTGRES_CHANGES.raise);
     }
-    await query(client, "COMMIT");
+    await queryClient(client, "COMMIT");
     upgraded();
     return isSpread;
   });
@@ -75,7 +75,7 @@ async function on<T>(
   const client = new pg.Client(settings);
   client.on("error", () => {});
   await client.connect().catch((error) => {
-    throw toDbError(error);
+    throw postgresDbError(error);
   });
   try {
     return await fn(client);
@@ -105,7 +105,7 @@ function onSchema<T>(
 const ENCODINGS = ["UTF8", "SQL_ASCII"];
 
 async function refuseEncoding(client: pg.Client): Promise<void> {
-  const [{ encoding }] = await query<{ encoding: string }>(
+  const [{ encoding }] = await queryClient<{ encoding: string }>(
     client,
     "SELECT current_setting('server_encoding') AS encoding",
   );
@@ -131,11 +131,11 @@ async function migrate(
   const upgraded = logUpgrade(deps, version, target);
   if (missing.length === 0) return upgraded;
   for (const { sql } of missing) {
-    for (const statement of statements(textOf(sql, "postgres"))) {
-      await query(client, statement);
+    for (const statement of statements(queryText(sql, "postgres"))) {
+      await queryClient(client, statement);
     }
   }
-  await query(client, `UPDATE schema_version SET n = ${target}`);
+  await queryClient(client, `UPDATE schema_version SET n = ${target}`);
   return upgraded;
 }
 
@@ -144,7 +144,7 @@ async function schemaVersion(
   client: pg.Client,
   create: boolean,
 ): Promise<number> {
-  const [{ made, moved, used }] = await query<Record<string, number>>(
+  const [{ made, moved, used }] = await queryClient<Record<string, number>>(
     client,
     `SELECT to_regclass('schema_version') IS NOT NULL AS made,
        to_regclass('moved_to') IS NOT NULL AS moved,
@@ -152,14 +152,14 @@ async function schemaVersion(
                WHERE schemaname = current_schema()) AS used`,
   );
   if (moved) {
-    const [{ place }] = await query<{ place: string }>(
+    const [{ place }] = await queryClient<{ place: string }>(
       client,
       "SELECT place FROM moved_to",
     );
-    throw movedError("The database", place, "SELLER_DATABASE_URL");
+    throw databaseMovedError("The database", place, "SELLER_DATABASE_URL");
   }
   if (made) {
-    const [{ n }] = await query<{ n: number }>(
+    const [{ n }] = await queryClient<{ n: number }>(
       client,
       "SELECT n FROM schema_version",
     );
@@ -174,8 +174,8 @@ async function schemaVersion(
   if (!create) {
     throw new DbError("missing", "it is empty: no database of the service");
   }
-  await query(client, "CREATE TABLE schema_version (n BIGINT NOT NULL)");
-  await query(client, "INSERT INTO schema_version (n) VALUES (0)");
+  await queryClient(client, "CREATE TABLE schema_version (n BIGINT NOT NULL)");
+  await queryClient(client, "INSERT INTO schema_version (n) VALUES (0)");
   return 0;
 }
 
@@ -186,7 +186,7 @@ async function schemaVersion(
 export async function isPostgresInUse(url: string): Promise<boolean> {
   const { current } = await Servers.open(url, systemClock);
   const rows = await on(current, (client) =>
-    query(
+    queryClient(
       client,
       `SELECT 1 FROM pg_stat_activity
        WHERE application_name = current_setting('application_name')
@@ -199,11 +199,11 @@ export async function isPostgresInUse(url: string): Promise<boolean> {
 export async function reopenPostgres(url: string): Promise<boolean> {
   const { current } = await Servers.open(url, systemClock);
   return await onSchema(current, async (client) => {
-    const [{ moved }] = await query<{ moved: number }>(
+    const [{ moved }] = await queryClient<{ moved: number }>(
       client,
       "SELECT to_regclass('moved_to') IS NOT NULL AS moved",
     );
-    if (moved) await query(client, "DROP TABLE moved_to");
+    if (moved) await queryClient(client, "DROP TABLE moved_to");
     return Boolean(moved);
   });
 }

@@ -15,7 +15,7 @@ import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import { serverUrls } from "../../lib/server_urls.ts";
 import { DbError } from "../db.ts";
-import { readerOf } from "./dialect.ts";
+import { columnReader } from "./dialect.ts";
 
 /** For connecting, and for waiting for a free connection. */
 const CONNECT_MS = 5_000;
@@ -192,7 +192,7 @@ function settingsOf(url: URL): pg.ClientConfig {
     application_name: "seller-interface",
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
-    types: { getTypeParser: readerOf },
+    types: { getTypeParser: columnReader },
   };
 }
 

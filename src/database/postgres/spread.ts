@@ -37,7 +37,7 @@ export class SpreadDb implements Db {
 
   constructor(nodes: Nodes) {
     this.#nodes = nodes;
-    this.wakeUps = new MeetingWakeUps(nodes);
+    this.wakeUps = new NodeWakeUps(nodes);
   }
 
   of(sellerNo: number): ReadWrite {
@@ -77,13 +77,13 @@ export class SpreadDb implements Db {
     { seller = null, ...options }: EngineWriteOptions = {},
   ): Promise<T> {
     return this.#again(async () => {
-      const { entry, meeting } = this.#nodes;
+      const { entry, wakeUpNode } = this.#nodes;
       const node = seller === null ? null : await this.#nodes.find(seller);
       if (node !== null) {
         const reach = () => node;
         return await node.db.write(fn, { ...options, seller, reach });
       }
-      const db = options.order === undefined ? entry : meeting.db;
+      const db = options.order === undefined ? entry : wakeUpNode.db;
       const reach = () => this.#nodes.reach();
       return await db.write(fn, { ...options, reach });
     });
@@ -99,11 +99,12 @@ export class SpreadDb implements Db {
    */
   async #again<T>(call: () => Promise<T>): Promise<T> {
     for (let tries = 1;; tries++) {
-      const { version, turns } = this.#nodes;
+      const { version, reachabilityVersion } = this.#nodes;
       try {
         return await call();
       } catch (error) {
-        const isLeft = isLost(error) && turns !== this.#nodes.turns;
+        const isLeft = isLost(error) &&
+          reachabilityVersion !== this.#nodes.reachabilityVersion;
         const hasMoved = !isLeft && isUnexplained(error) &&
           await this.#nodes.hasChangedSince(version);
         if (!isLeft && !hasMoved && !isConflict(error)) throw error;
@@ -131,8 +132,8 @@ export class SpreadDb implements Db {
     return this.#nodes.entry.backup(file);
   }
 
-  hurry(): void {
-    for (const db of this.#nodes.dbs) db.hurry();
+  shortenLockWaits(): void {
+    for (const db of this.#nodes.dbs) db.shortenLockWaits();
   }
 
   held(): Held {
@@ -162,7 +163,7 @@ function isUnexplained(error: unknown): boolean {
 }
 
 /** Wake-ups by way of the server where all processes meet. */
-class MeetingWakeUps implements WakeUps {
+class NodeWakeUps implements WakeUps {
   readonly #nodes: Nodes;
 
   constructor(nodes: Nodes) {
@@ -175,7 +176,7 @@ class MeetingWakeUps implements WakeUps {
   }
 
   send(topic: string, key: string): void {
-    this.#nodes.meeting.db.wakeUps?.send(topic, key);
+    this.#nodes.wakeUpNode.db.wakeUps?.send(topic, key);
   }
 
   /**
@@ -184,7 +185,7 @@ class MeetingWakeUps implements WakeUps {
    */
   listen(heard: Parameters<WakeUps["listen"]>[0]): void {
     const listening = new Set<Db>();
-    this.#nodes.onMeeting(({ db }) => {
+    this.#nodes.onWakeUpNode(({ db }) => {
       if (listening.has(db)) return;
       listening.add(db);
       db.wakeUps?.listen(heard);

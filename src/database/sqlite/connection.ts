@@ -9,22 +9,22 @@ import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
 import {
   type Change,
   type ChangeHorizon,
-  conflictOf,
+  conflictError,
   DbError,
   type Expected,
+  expectedTimes,
   type Insert,
   isInsert,
   type Param,
   type Query,
+  queryText,
   type ReadOptions,
   type Row,
   type Sql,
-  textOf,
-  timesOf,
   type Tx,
 } from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";
-import { guarded, toDbError } from "./errors.ts";
+import { guarded, sqliteDbError } from "./errors.ts";
 
 declare module "node:sqlite" {
   interface StatementSync {
@@ -167,7 +167,7 @@ export class SqliteConnection {
     try {
       return fn();
     } catch (error) {
-      const known = toDbError(error);
+      const known = sqliteDbError(error);
       this.failure ??= known;
       throw known;
     }
@@ -175,7 +175,7 @@ export class SqliteConnection {
 
   /** Prepared once: reusing a statement is two to three times as fast. */
   #prepared(query: Query): Prepared {
-    const sql = textOf(query, "sqlite");
+    const sql = queryText(query, "sqlite");
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
       prepared = this.#guarded(() => prepare(this.#database, sql));
@@ -236,8 +236,8 @@ export class SqliteConnection {
   /** Throws a `conflict`, as a failed statement does. */
   #check(query: Query, changed: number, expected: Expected): void {
     if (expected === "any") return;
-    const text = textOf(query, "sqlite");
-    const conflict = conflictOf(text, changed, expected);
+    const text = queryText(query, "sqlite");
+    const conflict = conflictError(text, changed, expected);
     if (conflict === null) return;
     this.failure ??= conflict;
     throw conflict;
@@ -272,7 +272,7 @@ export class SqliteConnection {
       const insert = () => this.#insert(query, rows);
       return this.#counted(query.of(1), rows.length, expected, insert);
     }
-    const text = textOf(query, "sqlite");
+    const text = queryText(query, "sqlite");
     if (text === "") return;
     // Cascades of a DELETE would be counted, too.
     if (
@@ -302,7 +302,7 @@ export class SqliteConnection {
     if (expected === "any") return run();
     const before = this.#changes();
     if (!this.#isIdle(expected)) run();
-    this.#check(text, this.#changes() - before, timesOf(expected, times));
+    this.#check(text, this.#changes() - before, expectedTimes(expected, times));
   }
 
   /** How many rows this connection has changed. */
@@ -326,7 +326,7 @@ export class SqliteConnection {
     try {
       await backup(this.#database, file, { rate: ALL_PAGES });
     } catch (error) {
-      throw toDbError(error);
+      throw sqliteDbError(error);
     }
   }
 

@@ -18,7 +18,7 @@ import { Calls } from "../../lib/calls.ts";
 import { heavyWorkList, type WaitList } from "../../lib/wait_list.ts";
 import type { Held } from "../../lib/holders.ts";
 import {
-  closed,
+  closedError,
   CONFLICT_TRIES,
   type Db,
   DbError,
@@ -42,7 +42,7 @@ import {
   SqliteSql,
   SqliteTx,
 } from "./connection.ts";
-import { makePrivate, sizeOf } from "./file.ts";
+import { fileSize, makePrivate } from "./file.ts";
 import { OpenFiles } from "./open_files.ts";
 import { Backoff, isBusy, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
@@ -187,7 +187,7 @@ class SqliteDb implements Db {
     fn: (sql: Sql) => Promise<T>,
     options: ReadOptions = {},
   ): Promise<T> {
-    if (this.#closing !== null) return Promise.reject(closed());
+    if (this.#closing !== null) return Promise.reject(closedError());
     const { unusable } = this.#files;
     if (unusable !== null) return Promise.reject(unusable);
     const sql = new SqliteSql(this.#reader, options, this.#deps.maybe);
@@ -219,7 +219,7 @@ class SqliteDb implements Db {
     fn: (tx: Tx) => Promise<T>,
     { heavy = false, order, owner = order }: EngineWriteOptions = {},
   ): Promise<T> {
-    if (this.#closing !== null) return Promise.reject(closed());
+    if (this.#closing !== null) return Promise.reject(closedError());
     const askedAt = this.#deps.clock.monotonic();
     const until = askedAt + LOCK_WAIT_MS;
     if (!heavy) return this.#askToWrite(fn, askedAt, until);
@@ -339,7 +339,7 @@ class SqliteDb implements Db {
    * valid frame; the lock keeps other processes from writing there meanwhile.
    */
   async #extendLog(): Promise<void> {
-    if (sizeOf(this.#files.log) < LOG_IN_USE) return;
+    if (fileSize(this.#files.log) < LOG_IN_USE) return;
     try {
       this.#checkFiles();
       this.#writer.exec("BEGIN IMMEDIATE");
@@ -496,8 +496,8 @@ class SqliteDb implements Db {
 
   sizes(): Promise<Record<string, number>> {
     return Promise.resolve({
-      database: sizeOf(this.#files.database),
-      wal: sizeOf(this.#files.log),
+      database: fileSize(this.#files.database),
+      wal: fileSize(this.#files.log),
     });
   }
 
@@ -508,7 +508,7 @@ class SqliteDb implements Db {
     await this.#reader.copyTo(file);
   }
 
-  hurry(): void {
+  shortenLockWaits(): void {
     this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 

@@ -42,7 +42,7 @@ const CODE_BY_TEXT: readonly (readonly [string, number])[] = [
 ];
 
 /** An error of the driver as a `DbError`; any other error unchanged. */
-export function toDbError(error: unknown): unknown {
+export function sqliteDbError(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   if (error.code !== "ERR_SQLITE_ERROR") return error;
   const code = "errcode" in error
@@ -62,6 +62,6 @@ export function guarded<T>(fn: () => T): T {
   try {
     return fn();
   } catch (error) {
-    throw toDbError(error);
+    throw sqliteDbError(error);
   }
 }

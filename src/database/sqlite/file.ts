@@ -39,7 +39,7 @@ export function identityOf(path: string): string | null {
 }
 
 /** Bytes of a file; 0 if there is none. */
-export function sizeOf(path: string): number {
+export function fileSize(path: string): number {
   try {
     return Deno.statSync(path).size;
   } catch {

@@ -1,7 +1,7 @@
 /** Creates and upgrades the schema of a SQLite file. */
 import { DatabaseSync } from "node:sqlite";
 import { SQLITE_CHANGES } from "../change_numbers.ts";
-import { DbError, textOf } from "../db.ts";
+import { DbError, queryText } from "../db.ts";
 import {
   COLUMN_CHECKS,
   columnError,
@@ -12,7 +12,7 @@ import {
   missingMigrations,
   versionAfter,
 } from "../migrations.ts";
-import { movedError } from "../moved.ts";
+import { databaseMovedError } from "../moved.ts";
 import { guarded } from "./errors.ts";
 import { isBusy } from "./lock_wait.ts";
 
@@ -67,7 +67,7 @@ function schemaOf(
   }
   if (isMarked(connection)) {
     const marked = connection.prepare("SELECT place FROM moved_to").get();
-    throw movedError(file, String(marked?.place), file);
+    throw databaseMovedError(file, String(marked?.place), file);
   }
   return { version, missing: missingMigrations(migrations, version, file) };
 }
@@ -101,7 +101,7 @@ function migrate(
     const target = versionAfter(migrations);
     const upgraded = logUpgrade(deps, version, target);
     for (const { sql } of missing) {
-      connection.exec(textOf(sql, "sqlite"));
+      connection.exec(queryText(sql, "sqlite"));
     }
     // Only the present schema has what the numbers need.
     if (migrations === MIGRATIONS) {

@@ -35,7 +35,7 @@ export const getReadiness = endpoint({
   const detailed = await isOperator();
   const { db, deps, health } = services;
   const checks = await health.look();
-  const isPartly = db.spread?.holding.some(({ isUp }) => !isUp) ?? false;
+  const isPartly = db.spread?.servers.some(({ isUp }) => !isUp) ?? false;
   const ready = [...checks.values()].every((trouble) => trouble === null);
   return {
     status: ready ? 200 : 503,

@@ -15,7 +15,7 @@ import type { Status } from "../../catalogue/fields.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { productNode, tombstoneNode } from "../../catalogue/product_xml.ts";
 import type { Sql } from "../../database/db.ts";
-import type { Place } from "../../database/scan.ts";
+import type { ListPlace } from "../../database/scan.ts";
 import { type Cursor, cursor, ID, number } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import {
@@ -149,7 +149,7 @@ async function readProducts(
   sql: Sql,
   sellerNo: number,
   filter: ProductFilter,
-  place: Place,
+  place: ListPlace,
 ) {
   const { found, ...step } = await productPage(sql, sellerNo, filter, place);
   const images = await shownImages(sql, sellerNo, found);

@@ -31,7 +31,7 @@ import {
 } from "../../webhooks/own_webhooks.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import type { Sql } from "../../database/db.ts";
-import type { Place } from "../../database/scan.ts";
+import type { ListPlace } from "../../database/scan.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import { SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
 import { readPage } from "../server/list.ts";
@@ -259,7 +259,7 @@ async function pageOfDeliveries(
 async function readDeliveries(
   sql: Sql,
   choice: DeliveryChoice,
-  place: Place,
+  place: ListPlace,
   toXml: typeof deliveryXml,
 ) {
   const { found, ...end } = await sellerDeliveries(sql, choice, place);

@@ -4,10 +4,10 @@
  */
 import { ATTEMPTS, RETRIES } from "../image.ts";
 import {
-  inLists,
   LIMIT,
-  marks,
   type Param,
+  placeholders,
+  splitIntoLists,
   type Tx,
 } from "../../database/db.ts";
 import type { ImagesChange } from "../import_images.ts";
@@ -67,9 +67,9 @@ export async function answerWaiting(
   const again = new Set<string>();
   const left = new Set<string>();
   let room = ANSWER_LIMIT;
-  for (const list of inLists([...answers.keys()].sort())) {
+  for (const list of splitIntoLists([...answers.keys()].sort())) {
     const rows = await tx.all<Waiting>(
-      `${WAITING} AND image_id IN (${marks(list.length)})
+      `${WAITING} AND image_id IN (${placeholders(list.length)})
        ORDER BY image_id, transaction_id, ordinal ${LIMIT}`,
       [sellerNo, ...list, room],
     );

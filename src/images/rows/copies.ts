@@ -3,10 +3,10 @@ import type { StoredFile } from "../image.ts";
 import { touchProductsOf } from "../shown_images.ts";
 import {
   EVERY_SELLER,
-  inLists,
-  marks,
   type Param,
+  placeholders,
   query,
+  splitIntoLists,
   type Sql,
   type Tx,
 } from "../../database/db.ts";
@@ -171,10 +171,10 @@ async function giveUp(
     imageIds.map((id) => [sellerNo, id]),
     1,
   );
-  for (const list of inLists(imageIds)) {
+  for (const list of splitIntoLists(imageIds)) {
     const images = await tx.all<{ id: string; named: number }>(
       `SELECT id, CASE WHEN ${NAMED} THEN 1 ELSE 0 END AS named FROM images
-       WHERE seller_no = ? AND id IN (${marks(list.length)})
+       WHERE seller_no = ? AND id IN (${placeholders(list.length)})
          AND NOT ${NEEDED}`,
       [sellerNo, ...list],
     );
@@ -206,8 +206,8 @@ export async function refetchCopies(
   at: number,
 ): Promise<number> {
   let urls = 0;
-  for (const list of inLists(sha256s)) {
-    const gone = `sha256 IN (${marks(list.length)})`;
+  for (const list of splitIntoLists(sha256s)) {
+    const gone = `sha256 IN (${placeholders(list.length)})`;
     const sellers = await tx.all<{ sellerNo: number }>(
       `SELECT DISTINCT seller_no AS "sellerNo" FROM images
        WHERE sha256 IS NOT NULL AND ${gone} ${tx.ofPart()} ORDER BY 1`,

@@ -14,7 +14,12 @@ import {
 } from "../image.ts";
 import { addImagesOfParts } from "../import_images.ts";
 import { touchProductsOf } from "../shown_images.ts";
-import { inLists, marks, query, type Tx } from "../../database/db.ts";
+import {
+  placeholders,
+  query,
+  splitIntoLists,
+  type Tx,
+} from "../../database/db.ts";
 import {
   type Leased,
   type Settlement,
@@ -234,11 +239,11 @@ async function leasedRows(
   imageIds: readonly string[],
 ): Promise<Map<string, LeasedRow>> {
   const found = new Map<string, LeasedRow>();
-  for (const list of inLists(imageIds.toSorted())) {
+  for (const list of splitIntoLists(imageIds.toSorted())) {
     const rows = await tx.all<LeasedRow>(
       query(({ lock }) =>
         `SELECT ${LOCKED}, sha256, bytes, validator, crashes FROM images
-         WHERE seller_no = ? AND id IN (${marks(list.length)})
+         WHERE seller_no = ? AND id IN (${placeholders(list.length)})
            AND lease_id IS NOT NULL
          ORDER BY url_key || '' ${lock("FOR UPDATE")}`
       ),

@@ -2,7 +2,12 @@
  * The image quota of a seller: the bytes of the stored copies of its URLs, each
  * counted once for each URL until the copy is given up.
  */
-import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
+import {
+  placeholders,
+  splitIntoLists,
+  type Sql,
+  type Tx,
+} from "../../database/db.ts";
 import { addUsage, lockUsage, quotaOf } from "../../sellers/usage_rows.ts";
 
 /** Bytes that a seller's quota leaves beside its stored copies. */
@@ -54,10 +59,10 @@ export async function refundCopies(
   imageIds: readonly string[],
 ): Promise<void> {
   let bytes = 0;
-  for (const list of inLists(imageIds)) {
+  for (const list of splitIntoLists(imageIds)) {
     const row = await tx.get<{ bytes: number | null }>(
       `SELECT CAST(SUM(bytes) AS BIGINT) AS bytes FROM images
-       WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+       WHERE seller_no = ? AND id IN (${placeholders(list.length)})`,
       [sellerNo, ...list],
     );
     bytes += row?.bytes ?? 0;

@@ -176,7 +176,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     const picked = await this.#pick(now);
     await deps.maybe?.("images picked");
     this.#next = picked.round;
-    const ended = this.leases.inReach().filter(({ end }) => end !== null);
+    const ended = this.leases.reachableRows().filter(({ end }) => end !== null);
     const places = picked.shares.reduce((sum, { limit }) => sum + limit, 0);
     const claimed = ended.length + places > 0
       ? await this.#write(ended, picked.shares)

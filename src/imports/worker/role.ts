@@ -3,7 +3,7 @@
  * parts, and gives it back, so that the imports of a seller take turns. Several
  * processes may do so.
  */
-import { inReach, outageOf, type Tx } from "../../database/db.ts";
+import { outageOf, type Tx, withReachableServer } from "../../database/db.ts";
 import {
   type ClaimResult,
   LeasedRole,
@@ -68,7 +68,7 @@ export class ImportRole extends LeasedRole {
       this.#waiting,
       ([sellerNo, since]) => ({ sellerNo, since }),
     );
-    return inReach(db, waiting)
+    return withReachableServer(db, waiting)
       .reduce((oldest, { since }) => Math.max(oldest, now - since), 0);
   }
 
@@ -80,7 +80,7 @@ export class ImportRole extends LeasedRole {
       { single: true },
     );
     const free = due.filter(({ no }) => !inHand.has(no))
-      .slice(0, Math.max(0, AT_ONCE - this.leases.inReach().length));
+      .slice(0, Math.max(0, AT_ONCE - this.leases.reachableRows().length));
     const found = deps.clock.monotonic();
     this.#waiting = new Map(
       free.map(({ no }) => [no, this.#waiting.get(no) ?? found]),

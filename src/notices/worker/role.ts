@@ -4,7 +4,11 @@
  * sends it, and records the outcome. A mail server or an endpoint that is away is
  * left alone for a while, and costs nothing else.
  */
-import { type Part, partsOf, type Tx } from "../../database/db.ts";
+import {
+  reachableServers,
+  type ServerReadWrite,
+  type Tx,
+} from "../../database/db.ts";
 import {
   type ClaimResult,
   LeasedRole,
@@ -183,16 +187,16 @@ export class NoticeRole extends LeasedRole {
     if (clock.monotonic() < channel.pausedUntil) return found;
     // One that was away is tried with one.
     const most = channel.failures > 0 ? 1 : AT_ONCE;
-    for (const part of partsOf(db)) {
+    for (const server of reachableServers(db)) {
       const room = most - channel.inFlight.size;
       if (room <= 0) return found;
-      const due = await part.read(
+      const due = await server.read(
         (sql) => dueFor(sql, channel.recipient, now, room),
         { single: true },
       );
       found.due += due.length;
       for (const sellerNo of due) {
-        if (await this.#claim(part, channel, sellerNo)) found.changed++;
+        if (await this.#claim(server, channel, sellerNo)) found.changed++;
       }
     }
     return found;
@@ -200,35 +204,39 @@ export class NoticeRole extends LeasedRole {
 
   /** Whether it claimed notices to a seller, or put them off. */
   async #claim(
-    part: Part,
+    server: ServerReadWrite,
     channel: Channel,
     sellerNo: number,
   ): Promise<boolean> {
     const claimed = await this.claim(
-      { db: part },
+      { db: server },
       (tx, { lease }) => channel.claim(tx, sellerNo, lease),
       (claimed) =>
         claimed === null || claimed === "put_off" ? [] : claimed.leased,
     );
     if (claimed === null || claimed === "put_off") return claimed !== null;
     channel.inFlight.add(claimed);
-    this.launch(claimed.leased, () => this.#send(part, channel, claimed));
+    this.launch(claimed.leased, () => this.#send(server, channel, claimed));
     return true;
   }
 
-  async #send(part: Part, channel: Channel, claimed: Claimed): Promise<void> {
+  async #send(
+    server: ServerReadWrite,
+    channel: Channel,
+    claimed: Claimed,
+  ): Promise<void> {
     try {
       const result = await channel.send(claimed);
       this.#note(channel, result);
       await this.#services.deps.maybe?.("notices sent");
-      await this.#record(part, channel, claimed, result);
+      await this.#record(server, channel, claimed, result);
     } finally {
       channel.inFlight.delete(claimed);
     }
   }
 
   async #record(
-    part: Part,
+    server: ServerReadWrite,
     channel: Channel,
     claimed: Claimed,
     { outcome }: Result,
@@ -239,9 +247,11 @@ export class NoticeRole extends LeasedRole {
     const isMailed = recipient === "seller" &&
       ["sent", "unsure"].includes(outcome);
     const onFailure = () => {
-      if (!partsOf(db).includes(part)) channel.inFlight.delete(claimed);
+      if (!reachableServers(db).includes(server)) {
+        channel.inFlight.delete(claimed);
+      }
     };
-    await this.settle({ db: part, onFailure }, async (tx) => {
+    await this.settle({ db: server, onFailure }, async (tx) => {
       if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
       await settleNotices(tx, claimed, outcome);
     });

@@ -14,10 +14,10 @@ import {
   type WebhookState,
 } from "../webhook.ts";
 import {
-  inLists,
   insertInto,
-  marks,
   type Param,
+  placeholders,
+  splitIntoLists,
   type Sql,
   type Tx,
 } from "../../database/db.ts";
@@ -269,7 +269,7 @@ export async function loadPayloads(
   ids: readonly string[],
 ): Promise<Map<string, Payload>> {
   const payloads = new Map<string, Payload>();
-  for (const list of inLists(ids)) {
+  for (const list of splitIntoLists(ids)) {
     const rows = await sql.all<PayloadRow>(
       `SELECT deliveries.id, events.id AS "eventId", events.body,
          events.created_at AS "createdAt",
@@ -281,7 +281,7 @@ export async function loadPayloads(
        LEFT JOIN webhooks ON webhooks.seller_no = deliveries.seller_no
          AND webhooks.id = deliveries.webhook_id
        WHERE deliveries.seller_no = ?
-         AND deliveries.id IN (${marks(list.length)})`,
+         AND deliveries.id IN (${placeholders(list.length)})`,
       [sellerNo, ...list],
     );
     for (const { secret, former, ...payload } of rows) {

@@ -13,7 +13,7 @@ import {
   type Db,
   NO_METER,
   type Query,
-  textOf,
+  queryText,
   type Tx,
   type WriteOptions,
 } from "../../../src/database/db.ts";
@@ -111,7 +111,7 @@ class Two implements AsyncDisposable {
     await this.one.write((tx) => {
       const look = async <R>(query: Query, ask: () => Promise<R>) => {
         const answer = await ask();
-        if (other === undefined && isLook(textOf(query, "postgres"))) {
+        if (other === undefined && isLook(queryText(query, "postgres"))) {
           let over = false;
           other = second().finally(() => over = true);
           await until(async () => over || await this.#isWaiting());

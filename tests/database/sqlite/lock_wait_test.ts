@@ -132,7 +132,7 @@ Deno.test("in a hurry, nothing waits for a lock for more than a second", async (
   const before = ask();
   await until(() => clock.waiting >= 2, "that both wait");
   const start = clock.monotonic();
-  db.hurry();
+  db.shortenLockWaits();
   const outcomes = [...before, ...ask()];
   await shared.advanceUntil(() => outcomes.every(({ isSettled }) => isSettled));
   outcomes.push(...ask());

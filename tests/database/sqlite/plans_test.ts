@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   type Param,
   type Query,
-  textOf,
+  queryText,
   type Tx,
 } from "../../../src/database/db.ts";
 import {
@@ -52,7 +52,7 @@ Deno.test("imports: a list finds the undo of each by an index", async () => {
   const plan = await hand.db.read(async (sql) => {
     const seen: string[] = [];
     const all = async (query: Query, params?: readonly Param[]) => {
-      const text = `EXPLAIN QUERY PLAN ${textOf(query, "sqlite")}`;
+      const text = `EXPLAIN QUERY PLAN ${queryText(query, "sqlite")}`;
       const rows = await sql.all<{ detail: string }>(text, params);
       seen.push(...rows.map(({ detail }) => detail));
       return [];
@@ -78,7 +78,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
       now: () => 1,
       all: async <T>(query: Query, params?: readonly Param[]) => {
         const plan = await sql.all<{ detail: string }>(
-          `EXPLAIN QUERY PLAN ${textOf(query, "sqlite")}`,
+          `EXPLAIN QUERY PLAN ${queryText(query, "sqlite")}`,
           params,
         );
         seen.push(...plan.map(({ detail }) => detail));
@@ -140,7 +140,7 @@ async function plans(
   await bench.db.write(async (tx) => {
     const explain = async (query: Query, params?: readonly Param[]) => {
       const rows = await tx.all<{ detail: string }>(
-        `EXPLAIN QUERY PLAN ${textOf(query, "sqlite")}`,
+        `EXPLAIN QUERY PLAN ${queryText(query, "sqlite")}`,
         params,
       );
       details.push(...rows.map(({ detail }) => detail));

@@ -5,13 +5,13 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type Db,
   DbError,
-  inLists,
   outageOf,
+  splitIntoLists,
   type Tx,
 } from "../../../src/database/db.ts";
 import { systemClock } from "../../../src/deps.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
-import { toDbError } from "../../../src/database/sqlite/errors.ts";
+import { sqliteDbError } from "../../../src/database/sqlite/errors.ts";
 import type { Migration } from "../../../src/database/migrations.ts";
 import { fastParent } from "../../support/data_dir.ts";
 import { TestClock, until } from "../../support/clock.ts";
@@ -50,7 +50,7 @@ Deno.test("a disk that fails is not called full alone", () => {
       code: "ERR_SQLITE_ERROR",
     });
     assertEquals(
-      outageOf(toDbError(error)),
+      outageOf(sqliteDbError(error)),
       "the disk of the database is full or failing",
     );
   }
@@ -268,7 +268,7 @@ Deno.test("SQLite: others have their turn between commits that take long", async
 Deno.test("inLists() gives every value, in nine lengths", () => {
   for (const length of [0, 1, 2, 3, 5, 200, 256, 257, 1_000]) {
     const values = Array.from({ length }, (_, i) => i);
-    const lists = inLists(values);
+    const lists = splitIntoLists(values);
     assertEquals([...new Set(lists.flat())], values);
     for (const list of lists) assert(Number.isInteger(Math.log2(list.length)));
   }

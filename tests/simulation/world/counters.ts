@@ -100,8 +100,8 @@ function checkForgotten({ stage }: Scene, seller: Seller): void {
 
 /** What goes with a row goes no later. */
 function checkParts({ stage }: Scene): void {
-  for (const { name, goesWith = {} } of SCHEMA) {
-    for (const [owner, column] of Object.entries(goesWith)) {
+  for (const { name, deletedWith = {} } of SCHEMA) {
+    for (const [owner, column] of Object.entries(deletedWith)) {
       const left = stage.rows(
         `SELECT * FROM ${name} one WHERE ${column} IS NOT NULL AND NOT EXISTS (
            SELECT 1 FROM ${owner} o

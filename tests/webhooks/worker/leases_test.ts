@@ -13,7 +13,7 @@ import {
   DbError,
   type Param,
   type Query,
-  textOf,
+  queryText,
   type Tx,
 } from "../../../src/database/db.ts";
 import { until } from "../../support/clock.ts";
@@ -217,7 +217,7 @@ bothEngines.test("deliveries of which the payloads cannot be read are not claime
         if (typeof value !== "function") return value;
         if (name !== "all") return value.bind(tx);
         return (text: Query, params: Param[]) => {
-          if (!textOf(text, "postgres").includes("events.body")) {
+          if (!queryText(text, "postgres").includes("events.body")) {
             return tx.all(text, params);
           }
           db.write = write;
