@@ -22,7 +22,11 @@ import {
   UNNAMED_FILES,
 } from "../images/retention.ts";
 import { MISSING_IMAGES, refetchMissing } from "../images/verify.ts";
-import { sweepImportKeys, sweepImports } from "../imports/retention.ts";
+import {
+  sweepImportDocuments,
+  sweepImportKeys,
+  sweepImports,
+} from "../imports/retention.ts";
 import { correctTimes, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { sweepNotices } from "../notices/retention.ts";
 
@@ -55,6 +59,7 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   ),
   job("imports", "api", HOUR_MS, sweepImports),
   job("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
+  job("import_documents", "api", 10 * SECOND_MS, sweepImportDocuments),
   job("image_changes", "api", OFTEN, finishImageChanges),
   job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
   job("ended_reviews", "api", OFTEN, sweepEndedReviews),

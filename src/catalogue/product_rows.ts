@@ -14,6 +14,7 @@ import {
   type ProductContent,
   TIED_FIELDS,
 } from "./product.ts";
+import { FORMER_FIELDS } from "./former.ts";
 import {
   type ChangedBy,
   changePrice,
@@ -87,6 +88,11 @@ export function groupsOf(
     groups.add(groupOf(field));
   }
   return groups;
+}
+
+/** The groups, and those of what a dry run shows. */
+export function withFormer(groups: Groups | null): Groups | null {
+  return groups && new Set([...groups, ...FORMER_FIELDS.map(groupOf)]);
 }
 
 /**

@@ -3,7 +3,14 @@
  * uploaded again; values that only the service sets are XML attributes.
  */
 import { imageFile, type ShownImage } from "../images/image.ts";
-import { type ProductImage, SCALAR_NAMES, SCALAR_RULES } from "./fields.ts";
+import {
+  type ProductFields,
+  type ProductImage,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "./fields.ts";
+import { type Former, FORMER_FIELDS } from "./former.ts";
 import { LOWEST_PRICE_DAYS, lowestPrice } from "./price_changes.ts";
 import type { Product } from "./product.ts";
 import { reviewOf } from "./review.ts";
@@ -30,14 +37,8 @@ export function productNode(
     "@created_at": isoTime(product.created_at),
     "@updated_at": isoTime(product.updated_at),
     id: product.id,
+    ...scalarNodes(product, SCALAR_NAMES),
   };
-  for (const field of SCALAR_NAMES) node[field] = product[field] ?? undefined;
-  for (const { field, name, column, example } of UNITS) {
-    const text = node[field];
-    if (text === undefined) continue;
-    const unit = column === undefined ? example : product[column];
-    node[field] = { "#text": text as string, [`@${name}`]: unit };
-  }
   node.categories = listNode("category", product.categories);
   node.attributes = listNode(
     "attribute",
@@ -52,6 +53,27 @@ export function productNode(
   );
   node.lowest_price = lowestPriceNode(product);
   node.review = reviewNode(product);
+  return node;
+}
+
+/** What a dry run shows of a product as it was. */
+export function formerNode(former: Former): XmlNode {
+  return scalarNodes(former, FORMER_FIELDS);
+}
+
+/** Those of these fields that have a value, with their units. */
+function scalarNodes(
+  product: Partial<ProductFields>,
+  fields: readonly ScalarField[],
+): XmlNode {
+  const node: XmlNode = {};
+  for (const field of fields) node[field] = product[field] ?? undefined;
+  for (const { field, name, column, example } of UNITS) {
+    const text = node[field];
+    if (text === undefined) continue;
+    const unit = column === undefined ? example : product[column];
+    node[field] = { "#text": text as string, [`@${name}`]: unit };
+  }
   return node;
 }
 

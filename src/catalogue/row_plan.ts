@@ -8,6 +8,7 @@ import { quote } from "../lib/values.ts";
 import { type DecodedProduct, lineOf } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
 import { changedSince } from "./expected.ts";
+import { changedSinceCheck, type Former } from "./former.ts";
 import type { Loaded } from "./load.ts";
 import { SkuReservations, type UsedBefore } from "./sku_reservations.ts";
 
@@ -29,17 +30,25 @@ interface Rows {
   products: PlannedProduct[];
 }
 
-/** `before`: what earlier parts of the document use. */
+/** What a part of a document was found to be. */
+export interface KnownOfPart {
+  /** What earlier parts of the document use. */
+  before?: UsedBefore;
+  /** What a dry run saw of each product, by its position. */
+  checked?: ReadonlyMap<number, Former | null>;
+}
+
 export function* planRows(
   { rows, attributesOnly }: ProductsDocument,
   loaded: Loaded,
-  before?: UsedBefore,
+  { before, checked }: KnownOfPart,
 ): RowWork<Rows> {
   const reservations = new SkuReservations(loaded, rows, before);
   const plan: Rows = { problems: [], products: [] };
   const find = attributesOnly ? findStored : findTarget;
   for (const row of rows) {
-    planRow(plan, row, find(row, loaded), reservations);
+    const former = checked?.get(row.product);
+    planRow(plan, row, find(row, loaded), { reservations, former });
     yield;
   }
   return plan;
@@ -49,7 +58,10 @@ function planRow(
   plan: Rows,
   row: DecodedProduct,
   target: Target,
-  reservations: SkuReservations,
+  { reservations, former }: {
+    reservations: SkuReservations;
+    former: Former | null | undefined;
+  },
 ): void {
   if ("problems" in target) {
     reservations.reserveSku(row);
@@ -62,7 +74,15 @@ function planRow(
   const { fields, problems } = applyPatch(current, row.patch, row.unread);
   const unexpected = row.expected
     .flatMap((expected) => changedSince(current, expected) ?? []);
-  for (const detail of detailsOf(row, place, [...problems, ...unexpected])) {
+  const changed = former === undefined
+    ? null
+    : changedSinceCheck(current, former);
+  const found = [
+    ...problems,
+    ...unexpected,
+    ...changed === null ? [] : [changed],
+  ];
+  for (const detail of detailsOf(row, place, found)) {
     plan.problems.push(detail);
   }
   if ("clash" in reservation) {

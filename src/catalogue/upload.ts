@@ -21,7 +21,13 @@ import {
 import { bytesInBlocks, freeBuffer } from "../lib/blocks.ts";
 import { inSpan } from "../lib/tracing.ts";
 import type { Caller } from "../sellers/seller.ts";
-import { countsOf, type ProductCounts } from "./transaction.ts";
+import { type Former, formerOf } from "./former.ts";
+import { withFormer } from "./product_rows.ts";
+import {
+  countsOf,
+  type ProductCounts,
+  type ProductResult,
+} from "./transaction.ts";
 import {
   imageProblems,
   imageUrls,
@@ -75,6 +81,8 @@ export interface Upload {
   body: Uint8Array[];
   form: DocumentForm;
   dryRun: boolean;
+  /** A dry run tells what each product was before. */
+  showsFormer: boolean;
   /** Store the products without a problem, also when others have one. */
   acceptValid: boolean;
   /** Change attributes of stored products; up to 10,000 of them. */
@@ -89,7 +97,20 @@ export type UploadOutcome =
   /** The Idempotency-Key was used before: nothing was done again. */
   | { transactionId: string; refused: number; repeated: true }
   /** `emptied`: SKUs of products that the document does not name. */
-  | { dryRun: ProductCounts; emptied: string[] };
+  | {
+    dryRun: ProductCounts;
+    emptied: string[];
+    /** null: it was not asked for. */
+    checked: CheckedProduct[] | null;
+  };
+
+/** What a dry run found of a product. */
+export interface CheckedProduct {
+  id: string | null;
+  sku: string | null;
+  result: ProductResult;
+  former: Former | null;
+}
 
 /** Uploads a document, or throws a `ServiceError` and has stored nothing. */
 export async function uploadProducts(
@@ -148,7 +169,9 @@ async function carryThrough(
   const hopeless = isHopeless(draft);
   if (!hopeless) requireAllProbed(draft.probed);
   if (upload.dryRun || hopeless) {
-    const wanted = { seller, ...namedBy(draft.document, draft.unnamed) };
+    const named = namedBy(draft.document, draft.unnamed);
+    const groups = upload.showsFormer ? withFormer(named.groups) : named.groups;
+    const wanted = { seller, ...named, groups };
     const inTurn: InTurn = (step) =>
       services.heavy.run({ owner: heavyOwner(seller) }, step);
     const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
@@ -159,6 +182,7 @@ async function carryThrough(
     refuse(draft, plan);
     return {
       dryRun: countsOf(outcomesOf(plan)),
+      checked: upload.showsFormer ? plan.products.map(toChecked) : null,
       emptied: plan.emptied.map(({ before: { sku } }) => sku),
     };
   }
@@ -169,6 +193,18 @@ async function carryThrough(
     "write",
     () => db.of(seller.no).write(write, options),
   );
+}
+
+function toChecked(
+  planned: PlannedProduct | RefusedProduct,
+): CheckedProduct {
+  if (planned.result === "refused") {
+    const { sku, result } = planned;
+    return { id: null, sku, result, former: null };
+  }
+  const { before, after: { sku }, result } = planned;
+  const former = before && formerOf(before);
+  return { id: before?.id ?? null, sku, result, former };
 }
 
 /** Decodes the document, which empties the body, and probes its image URLs. */

@@ -12,19 +12,16 @@ import type { ProductFields } from "./fields.ts";
 import { groupsOf } from "./product_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
-import { type PlannedProduct, planRows } from "./row_plan.ts";
-import type { UsedBefore } from "./sku_reservations.ts";
+import { type KnownOfPart, type PlannedProduct, planRows } from "./row_plan.ts";
 import { leaveOut } from "./valid_products.ts";
 
 /** An upload that was read and whose images were probed. */
-export interface Draft {
+export interface Draft extends KnownOfPart {
   document: ProductsDocument;
   /** Problems that do not depend on stored products. */
   known: readonly Detail[];
   /** Store the products without a problem, also when others have one. */
   acceptValid: boolean;
-  /** What earlier parts of the document use; nothing where it is the whole. */
-  before?: UsedBefore;
   /** Products to be set to quantity 0. */
   unnamed?: Unnamed;
 }
@@ -41,8 +38,8 @@ export function* planUpload(
   draft: Draft,
   loaded: Loaded,
 ): RowWork<UploadPlan> {
-  const { document, known, acceptValid, before, unnamed } = draft;
-  const plan = yield* planRows(document, loaded, before);
+  const { document, known, acceptValid, unnamed } = draft;
+  const plan = yield* planRows(document, loaded, draft);
   const found = [...known, ...plan.problems];
   const valid = acceptValid
     ? leaveOut(plan.products, found)

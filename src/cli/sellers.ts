@@ -2,7 +2,7 @@
 import { type ListedKey, listKeys } from "../sellers/key_rows.ts";
 import { SCOPES } from "../sellers/scopes.ts";
 import { readKeyTexts } from "../sellers/wanted_key.ts";
-import { quotaUnit } from "../sellers/limits.ts";
+import { quotaUnit, SELLER_QUOTAS } from "../sellers/limits.ts";
 import { listSellers, sellerByName } from "../sellers/seller_rows.ts";
 import { listUses, type QuotaUse } from "../sellers/usage_rows.ts";
 import { holdingsOf } from "../administration/removal.ts";
@@ -41,13 +41,20 @@ import { databaseCommand, rowsOf, withDatabase } from "./database.ts";
 import { dataFlag, readParameters } from "./flags.ts";
 
 /** Of which a seller uses so much, or more. */
-function nearQuotas(uses: readonly QuotaUse[], percent: number): string[] {
+function nearQuotas(
+  { uses, importBytes }: { uses: readonly QuotaUse[]; importBytes: number },
+  percent: number,
+): string[] {
   return uses
     .filter(({ used, limit }) => used > 0 && used * 100 >= percent * limit)
     .map(({ quota, used, limit }) => {
       const unit = quotaUnit(quota);
       const counted = unit === quota ? unit : `${unit} of ${quota}`;
-      return `${used} of ${limit} ${counted}`;
+      const documents = quota === SELLER_QUOTAS.image_quota.of &&
+          importBytes > 0
+        ? `, ${importBytes} of them of documents of imports`
+        : "";
+      return `${used} of ${limit} ${counted}${documents}`;
     });
 }
 
@@ -86,11 +93,11 @@ export const sellerCommands: readonly Command[] = [
       const { quota: percent } = readParameters(flags, { quota: AT_MOST });
       if (percent !== null) {
         for (
-          const { seller, uses } of await db.read((sql) =>
+          const { seller, ...own } of await db.read((sql) =>
             listUses(sql, config)
           )
         ) {
-          const near = nearQuotas(uses, percent);
+          const near = nearQuotas(own, percent);
           if (near.length > 0) print(line(seller, ...near));
         }
         return;

@@ -52,6 +52,8 @@ export interface Operations {
       products: SentProduct[] | Encoded;
       /** version; 1.1 when left out */
       v?: "1.1";
+      /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+      show?: "former";
       /** valid stores the products without a problem, also when others have one; all or none when left out */
       accept?: "valid";
       dry_run?: false;
@@ -69,6 +71,8 @@ export interface Operations {
     products: SentProduct[] | Encoded;
     /** version; 1.1 when left out */
     v?: "1.1";
+    /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+    show?: "former";
     /** valid stores the products without a problem, also when others have one; all or none when left out */
     accept?: "valid";
     /** does everything but the write */
@@ -176,6 +180,8 @@ export interface Operations {
       products: ProductAttributes[] | Encoded;
       /** version; 1.1 when left out */
       v?: "1.1";
+      /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+      show?: "former";
       /** valid stores the products without a problem, also when others have one; all or none when left out */
       accept?: "valid";
       /** quantity: your products that the document does not name go to quantity 0 */
@@ -197,6 +203,8 @@ export interface Operations {
     products: ProductAttributes[] | Encoded;
     /** version; 1.1 when left out */
     v?: "1.1";
+    /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+    show?: "former";
     /** valid stores the products without a problem, also when others have one; all or none when left out */
     accept?: "valid";
     /** quantity: your products that the document does not name go to quantity 0 */
@@ -219,6 +227,8 @@ export interface Operations {
     v?: "1.1";
     /** true does everything but the write */
     dry_run?: boolean;
+    /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+    show?: "former";
     /** valid stores the products without a problem, also when others have one; all or none when left out */
     accept?: "valid";
     /** a name to find it again by, such as that of the file */
@@ -277,6 +287,8 @@ export interface Operations {
         | "deleted"
         | "refused"
         | "not_stored";
+      /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+      show?: "former";
     },
     options?: CallOptions,
   ): Promise<
@@ -336,6 +348,16 @@ export interface Operations {
     changed?: "keep";
     /** true does everything but the write */
     dry_run?: boolean;
+  }, options?: CallOptions): Promise<{ import_id: string }>;
+
+  /**
+   * Store what a dry run has checked. The document of a dry run without a problem (with accept=valid: its valid products) is stored without being sent again: the same import goes on as storing. If a product that it would change was changed since the check, nothing is done; check the document again.
+   *
+   * `POST /seller_api/imports/:import_id/store`
+   */
+  storeImport(input: {
+    /** the answer of the import */
+    import_id: string;
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
   /**
@@ -1282,6 +1304,11 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
   undoImport: {
     method: "POST",
     path: "/seller_api/imports/:import_id/undo",
+    keyed: true,
+  },
+  storeImport: {
+    method: "POST",
+    path: "/seller_api/imports/:import_id/store",
     keyed: true,
   },
   putAttribute: {

@@ -216,6 +216,32 @@ export interface ProductCounts {
   refused?: number;
 }
 
+export interface FormerProduct {
+  title?: string;
+  price?: {
+    amount: string;
+    /** the price's currency code of ISO 4217, as in SEK */
+    currency: string;
+  };
+  quantity?: number | null;
+  gtin?: string | null;
+  weight?: {
+    value: number;
+    /** the unit, grams, as in g */
+    unit: "g";
+  } | null;
+}
+
+export interface CheckedProduct {
+  /** of a product that is stored */
+  id?: string;
+  /** left out where a refused product has none */
+  sku?: string;
+  result: "created" | "updated" | "unchanged" | "deleted" | "refused";
+  /** of a dry run with show=former: the stored product as it was when checked */
+  former?: FormerProduct;
+}
+
 export interface Detail {
   /** position in the document, from 1 */
   product?: number;
@@ -231,6 +257,10 @@ export interface Detail {
 
 export interface DryRun {
   products: ProductCounts;
+  /** of each product of the document; only with show=former */
+  results?: CheckedProduct[];
+  /** how many there are besides, beyond 4 MiB */
+  not_listed?: number;
   /** what was changed since, where an undo is tried */
   details?: Detail[];
   /** how many details there are besides */
@@ -397,6 +427,8 @@ export interface ImportResult {
     | "not_stored";
   /** only images that are pending or have failed */
   image: UnsettledImage[];
+  /** of a dry run with show=former: the stored product as it was when checked */
+  former?: FormerProduct;
   /** of a refused product, the first 50 */
   details?: Detail[];
   /** how many details there are besides */

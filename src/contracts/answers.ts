@@ -28,6 +28,7 @@ import {
 import { SELLER_STATUSES } from "../sellers/seller.ts";
 import {
   DOCUMENTS,
+  FORMER,
   NETWORK_LIST,
   READ_PRODUCT,
   REVIEWED_PRODUCT,
@@ -179,6 +180,9 @@ const IMPORT = named(
   maybe("problems", DETAILS, "the first 1,000; not in lists"),
 );
 
+const WITH_FORMER =
+  "of a dry run with show=former: the stored product as it was when checked";
+
 const IMPORT_RESULT = named(
   "import_result",
   maybe("id", UUID, "not of a product that is not stored"),
@@ -193,12 +197,29 @@ const IMPORT_RESULT = named(
     UNSETTLED_IMAGE,
     { about: "only images that are pending or have failed" },
   ),
+  maybe("former", FORMER, WITH_FORMER),
   maybe("details", DETAILS, "of a refused product, the first 50"),
+);
+
+const CHECKED_PRODUCT = named(
+  "checked_product",
+  maybe("id", UUID, "of a product that is stored"),
+  maybe("sku", STRING, "left out where a refused product has none"),
+  one("result", word(Object.keys(NO_PRODUCTS) as ProductResult[])),
+  maybe("former", FORMER, WITH_FORMER),
 );
 
 const DRY_RUN = named(
   "dry_run",
   one("products", PRODUCT_COUNTS),
+  maybe(
+    "results",
+    elements(
+      many("product", CHECKED_PRODUCT),
+      maybe("not_listed", COUNT, "how many there are besides, beyond 4 MiB"),
+    ),
+    "of each product of the document; only with show=former",
+  ),
   maybe("details", DETAILS, "what was changed since, where an undo is tried"),
   maybe(
     "missing",
@@ -317,6 +338,7 @@ const SELLER_PARTS = [
   one("review", word(REVIEW_POLICIES), "which products an operator reviews"),
   one("products", COUNT, "stored"),
   one("image_bytes", COUNT, "of stored images that count against the quota"),
+  one("import_bytes", COUNT, "of documents of imports, which count as well"),
   one("keys", COUNT, "in force"),
   one("webhooks", COUNT),
   one("failing_webhooks", COUNT),
@@ -559,6 +581,7 @@ export type ProductCountsNode = Written<typeof PRODUCT_COUNTS>;
 export type ProgressNode = Elements<typeof COUNTERS>;
 export type ImportNode = Written<typeof IMPORT>;
 export type ImportResultNode = Written<typeof IMPORT_RESULT>;
+export type CheckedProductNode = Written<typeof CHECKED_PRODUCT>;
 export type UnsettledImageNode = Written<typeof UNSETTLED_IMAGE>;
 export type ResultNode = Written<typeof RESULT>;
 export type DetailNode = Written<typeof DETAIL>;

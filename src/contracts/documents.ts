@@ -17,6 +17,7 @@ import {
   TEXT_NAMES,
   type UnitRule,
 } from "../catalogue/fields.ts";
+import { FORMER_FIELDS } from "../catalogue/former.ts";
 import { LOWEST_PRICE_DAYS } from "../catalogue/price_changes.ts";
 import { PRICE_DIGITS } from "../lib/values.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
@@ -35,6 +36,7 @@ import {
   elements,
   many,
   maybe,
+  named,
   one,
   type Shape,
   STRING,
@@ -192,6 +194,12 @@ export const READ_PRODUCT = product(
   readOnly(["seller", "seller_id", "deleted_at"]),
   one("id", UUID),
   false,
+);
+
+/** A stored product as a dry run shows it. */
+export const FORMER: Shape<XmlNode> = named(
+  "former_product",
+  ...FORMER_FIELDS.map((field) => scalar(field, false)),
 );
 
 /** A product in the queue of reviews. */

@@ -63,6 +63,8 @@ export interface Documentation {
   example?: string;
   /** Errors that do not follow from the rest; see `errorsOf`. */
   errors?: readonly ErrorCode[];
+  /** Those of them that are a conflict here, and not elsewhere. */
+  conflicts?: readonly ErrorCode[];
 }
 
 /** A document in XML is in JSON where that was sent or is asked for. */

@@ -39,6 +39,10 @@ export const ATTRIBUTES_EXAMPLE = `<products>
   <product><sku>MUG-2</sku><quantity>0</quantity></product>
 </products>`;
 
+const FORMER_EXAMPLE =
+  '<former><title>Mug</title><price currency="SEK">159</price>' +
+  "<quantity>3</quantity><gtin>4006381333931</gtin></former>";
+
 /** The body of a delivery. */
 export function deliveredExample(trigger: Trigger): string {
   return `<event><id>01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11</id>` +
@@ -193,6 +197,7 @@ ${LIMITS}
 <review>none</review>
 <products>1280</products>
 <image_bytes>734003200</image_bytes>
+<import_bytes>0</import_bytes>
 <keys>1</keys>
 <webhooks>2</webhooks>
 <failing_webhooks>1</failing_webhooks>
@@ -242,6 +247,13 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   ),
   dry_run: service(`<dry_run>
   <products><total>2</total><created>1</created><updated>1</updated><unchanged>0</unchanged></products>
+  <results>
+    <product>
+      <id>${PRODUCT_ID}</id><sku>MUG-1</sku><result>updated</result>
+      ${FORMER_EXAMPLE}
+    </product>
+    <product><sku>MUG-2</sku><result>created</result></product>
+  </results>
 </dry_run>`),
   undo_dry_run: service(`<dry_run>
   <products><total>2</total><created>0</created><updated>0</updated><unchanged>1</unchanged><deleted>1</deleted></products>
@@ -302,7 +314,10 @@ ${indented(importRecord(""))}
 </imports>`),
   import_results: service(
     `<results>
-  <product><id>${PRODUCT_ID}</id><sku>MUG-1</sku><result>created</result></product>
+  <product>
+    <id>${PRODUCT_ID}</id><sku>MUG-1</sku><result>updated</result>
+    ${FORMER_EXAMPLE}
+  </product>
 </results>`,
     "<next>0-1</next>",
   ),

@@ -1,5 +1,5 @@
 /** Writes the OpenAPI 3.1 description (https://spec.openapis.org/oas/v3.1.1). */
-import { type ErrorCode, ERRORS } from "../lib/errors.ts";
+import { CONFLICT_STATUS, type ErrorCode, ERRORS } from "../lib/errors.ts";
 import { type AnswerName, ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
 import {
@@ -338,7 +338,8 @@ function examples<N extends string>(
 function failures(endpoint: Endpoint, components: Components): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(endpoint)) {
-    const status = ERRORS[code].status;
+    const isConflict = endpoint.conflicts?.includes(code) ?? false;
+    const status = isConflict ? CONFLICT_STATUS : ERRORS[code].status;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(

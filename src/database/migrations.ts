@@ -28,7 +28,23 @@ export const MIGRATIONS: readonly Migration[] = [
     name: "keys of uploads and imports",
     sql: { sqlite: keysAdded("TEXT"), postgres: keysAdded('TEXT COLLATE "C"') },
   },
+  {
+    name: "documents of dry runs, and what products were before",
+    sql: {
+      sqlite: dryRunColumns("TEXT", "INTEGER"),
+      postgres: dryRunColumns('TEXT COLLATE "C"', "BIGINT"),
+    },
+  },
 ];
+
+function dryRunColumns(text: string, integer: string): string {
+  return `
+ALTER TABLE imports ADD COLUMN document ${text} NOT NULL DEFAULT 'whole';
+ALTER TABLE imports ADD COLUMN shows_former ${integer} NOT NULL DEFAULT 0;
+ALTER TABLE import_parts ADD COLUMN former ${text};
+CREATE INDEX imports_documents ON imports (over_at)
+  WHERE document <> 'refused';`;
+}
 
 /** Nothing is known of the keys of earlier ones. */
 function keysAdded(text: string): string {

@@ -391,6 +391,10 @@ export const TABLES = {
       name: "text?",
       // problems outside of any product: JSON, as of a part of the document
       outside: "text DEFAULT '[]'",
+      // what of the document is kept; see imports/import.ts
+      document: "text DEFAULT 'whole'",
+      // 1: the results of the dry run have what products were before
+      shows_former: "integer DEFAULT 0",
     },
     key: "seller_no, id",
     refersTo: { sellers: "seller_no" },
@@ -402,12 +406,14 @@ export const TABLES = {
       imports_arriving: "(created_at) WHERE state = 'arriving'",
       imports_keys: "(over_at) WHERE has_keys = 1",
       imports_undoes: "(seller_no, undoes) WHERE undoes IS NOT NULL",
+      imports_documents: "(over_at) WHERE document <> 'refused'",
     },
     // With documents, which count against a quota: imports/retention.ts.
     kept: {
       bound:
         "`SELLER_KEEP_UPLOADS_DAYS` after they were over; their documents, " +
-        "of at most `SELLER_IMPORT_LIMIT` bytes, count against the image quota",
+        "of at most `SELLER_IMPORT_LIMIT` bytes, until then, of a dry run a " +
+        "day longer, count against the image quota; then what was refused",
     },
     onSellerRemoval: "first",
   },
@@ -449,6 +455,8 @@ export const TABLES = {
       versions: "text?",
       // what the check found that the others become; see packed_results.ts
       results: "text?",
+      // of a dry run: what the others were before; see catalogue/former.ts
+      former: "text?",
     },
     key: "seller_no, import_id, part",
     refersTo: { imports: "seller_no, import_id" },

@@ -25,6 +25,7 @@ import {
   getRefusedOfImport,
   listImports,
   retryImportImages,
+  storeImport,
   undoImport,
 } from "./handlers/import_endpoints.ts";
 import { getHistory } from "./handlers/history_endpoints.ts";
@@ -124,6 +125,7 @@ const FOR_SELLERS = sellerRoutes("/seller_api", {
   "DELETE /imports/:import_id": ["products", cancelImport],
   "POST /imports/:import_id/images/retry": ["products", retryImportImages],
   "POST /imports/:import_id/undo": ["products", undoImport],
+  "POST /imports/:import_id/store": ["products", storeImport],
   "PUT /products/:sku_or_id/attribute/:attribute/:value": [
     "products",
     putAttribute,

@@ -5,6 +5,7 @@
 import { load, type Loaded } from "../catalogue/load.ts";
 import type { DecodedProduct } from "../catalogue/decoded_product.ts";
 import type { ProductsDocument } from "../catalogue/document.ts";
+import { formerOf, packFormer } from "../catalogue/former.ts";
 import { packResults } from "../catalogue/packed_results.ts";
 import type { RefusedProduct } from "../catalogue/refused_products.ts";
 import type { UsedBefore } from "../catalogue/sku_reservations.ts";
@@ -77,10 +78,13 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   )));
   const counts = countsOf(plan.products);
   const versions = versionsOf(probed);
+  const former = row.dry_run === 0
+    ? null
+    : packFormer(stored.map(({ before }) => before && formerOf(before)));
   const isLast = part.part === row.parts - 1;
   await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
-    await setChecked(tx, key, part.part, { versions, results });
+    await setChecked(tx, key, part.part, { versions, results, former });
     if (!isLast) await insertKeys(tx, key, keysOf(document, loaded));
     await endCheck(tx, job, locked, problems, {
       counts: row.dry_run === 1 ? counts : { refused: counts.refused },

@@ -6,9 +6,15 @@
  *   arriving → checking → storing → completed → deleting
  *
  * The check ends as `refused` if anything is wrong and only valid products were
- * not asked for, and a dry run as `completed`. `cancelled` by its seller or
+ * not asked for, and a dry run as `completed`; a completed dry run of a document
+ * goes on with `storing` where its seller says so. `cancelled` by its seller or
  * `failed` are possible from `checking` and `storing`. The undo of an import is
  * an import, too: its parts are the transactions that it takes back.
+ *
+ * Of the document of an import that is over, of a dry run a day later, only what
+ * was refused is kept:
+ *
+ *   whole → shrinking → refused
  *
  * Each part is committed with the import's row, which counts the parts that are
  * done; so each is stored once, however often a process is killed.
@@ -17,12 +23,14 @@ import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import type { ImageCounts, ProductCounts } from "../catalogue/transaction.ts";
 import { progressOf } from "../catalogue/transaction.ts";
 import type { Detail } from "../lib/errors.ts";
-import { SECOND_MS } from "../lib/durations.ts";
+import { DAY_MS, SECOND_MS } from "../lib/durations.ts";
 
 /** Products of an import at most. */
 export const IMPORT_PRODUCTS = 50_000;
 /** Imports of a seller that are worked on in turns; more wait. */
 export const IMPORTS_AT_ONCE = 3;
+/** How long the document of a dry run can be stored after its check. */
+export const CHECKED_KEPT_MS = DAY_MS;
 /** The pause after a part that failed. */
 export const AFTER_FAILURE_MS = 5 * SECOND_MS;
 
@@ -60,6 +68,9 @@ export const IMPORT_STATUSES = [
 
 export type ImportStatus = typeof IMPORT_STATUSES[number];
 
+/** What of its document an import keeps. */
+export type DocumentState = "whole" | "shrinking" | "refused";
+
 /** The row, without the columns of the queue. Flags are 0 or 1. */
 export interface Import {
   id: string;
@@ -90,6 +101,8 @@ export interface Import {
   /** The key that sent it; null: it is not known. */
   key_id: string | null;
   name: string | null;
+  document: DocumentState;
+  shows_former: number;
   /** Problems outside of any product; JSON. */
   outside: string;
 }

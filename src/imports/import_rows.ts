@@ -31,7 +31,7 @@ const LISTED_COLUMNS =
   over_at, bytes, root_start, root_end, parts, parts_checked, parts_stored,
   products_total, products_new, products_created, products_updated,
   products_unchanged, products_deleted, products_refused, problems, undoes,
-  key_id, name`;
+  key_id, name, document, shows_former`;
 const COLUMNS = `${LISTED_COLUMNS}, outside`;
 
 const SHOWN = `state NOT IN (${
@@ -48,6 +48,8 @@ export interface NewImport {
   keyId: string;
   undoes: string | null;
   name: string | null;
+  /** Its results have what products were before. */
+  showsFormer: boolean;
 }
 
 export async function insertImport(
@@ -57,8 +59,8 @@ export async function insertImport(
 ): Promise<void> {
   await tx.run(
     `INSERT INTO imports (seller_no, id, state, accept_valid, dry_run,
-       keep_changed, created_at, key_id, undoes, name)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       keep_changed, created_at, key_id, undoes, name, shows_former)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       sellerNo,
       row.id,
@@ -70,6 +72,7 @@ export async function insertImport(
       row.keyId,
       row.undoes,
       row.name,
+      Number(row.showsFormer),
     ],
     1,
   );
@@ -348,6 +351,22 @@ export async function setStoring(
   await tx.run(
     "UPDATE imports SET state = 'storing' WHERE seller_no = ? AND id = ?",
     [sellerNo, importId],
+    1,
+  );
+}
+
+/** Lets a checked dry run go on: its document is stored. */
+export async function storeDryRun(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  keyId: string,
+): Promise<void> {
+  await tx.run(
+    `UPDATE imports SET state = 'storing', dry_run = 0, over_at = NULL,
+       due_at = ?, key_id = ?, failures = 0, products_created = 0, products_updated = 0,
+       products_unchanged = 0
+     WHERE seller_no = ? AND id = ?`,
+    [tx.now(), keyId, sellerNo, importId],
     1,
   );
 }

@@ -86,18 +86,20 @@ export interface CheckedPart {
   versions: string | null;
   /** Of the products that are not refused. */
   results: string;
+  /** What these were before, of a dry run; null: it is none. */
+  former: string | null;
 }
 
 export async function setChecked(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
   part: number,
-  { versions, results }: CheckedPart,
+  { versions, results, former }: CheckedPart,
 ): Promise<void> {
   await tx.run(
-    `UPDATE import_parts SET versions = ?, results = ?
+    `UPDATE import_parts SET versions = ?, results = ?, former = ?
      WHERE seller_no = ? AND import_id = ? AND part = ?`,
-    [versions, results, sellerNo, importId, part],
+    [versions, results, former, sellerNo, importId, part],
     1,
   );
 }
@@ -108,7 +110,7 @@ export async function findChecked(
   part: number,
 ): Promise<CheckedPart | null> {
   return await sql.get<CheckedPart>(
-    `SELECT versions, results FROM import_parts
+    `SELECT versions, results, former FROM import_parts
      WHERE seller_no = ? AND import_id = ? AND part = ?
        AND results IS NOT NULL`,
     [sellerNo, importId, part],
@@ -124,7 +126,8 @@ export async function setStored(
 ): Promise<void> {
   await tx.run(
     `UPDATE import_parts SET transaction_id = ?, versions = NULL,
-       results = NULL WHERE seller_no = ? AND import_id = ? AND part = ?`,
+       results = NULL, former = NULL
+     WHERE seller_no = ? AND import_id = ? AND part = ?`,
     [transactionId, sellerNo, importId, part],
     1,
   );
@@ -234,6 +237,28 @@ export async function refusedAmong(
     [sellerNo, importId, first, last],
   );
   return new Set(rows.map(({ product }) => product));
+}
+
+/** A refused product, as offsets in its document. */
+export interface RefusedSpan {
+  product: number;
+  start: number;
+  end: number;
+}
+
+/** Up to `limit` refused products after a position, in document order. */
+export function refusedSpans(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+  after: number,
+  limit: number,
+): Promise<RefusedSpan[]> {
+  return sql.all<RefusedSpan>(
+    `SELECT product, start_at AS start, end_at AS "end" FROM import_problems
+     WHERE seller_no = ? AND import_id = ? AND product > ? AND refused = 1
+     ORDER BY product ${LIMIT}`,
+    [sellerNo, importId, after, limit],
+  );
 }
 
 /** Up to `limit` products with problems after a position, in document order. */

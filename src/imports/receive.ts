@@ -16,7 +16,7 @@ import {
 import type { DocumentForm } from "../catalogue/document_words.ts";
 import { readerOf } from "../catalogue/upload.ts";
 import type { ReadWrite, Tx } from "../database/db.ts";
-import { lockUsage, quotaOf } from "../sellers/usage_rows.ts";
+import { lockUsage, quotaOf, usageOf } from "../sellers/usage_rows.ts";
 import { requireActive } from "../sellers/access.ts";
 import { recordInvalid } from "../lib/errors.ts";
 import { inSpan } from "../lib/tracing.ts";
@@ -43,6 +43,7 @@ export interface ReceivedImport {
   name: string | null;
   dryRun: boolean;
   acceptValid: boolean;
+  showsFormer: boolean;
   idempotency: KeyedRequest | null;
 }
 
@@ -167,7 +168,7 @@ class Receiving {
 
   async #writePieces(tx: Tx): Promise<void> {
     const { config } = this.#services;
-    const { seller, dryRun, acceptValid, name } = this.#received;
+    const { seller, dryRun, acceptValid, name, showsFormer } = this.#received;
     const { sellerNo, importId } = this.#key;
     const bytes = this.#pieces.reduce((sum, { length }) => sum + length, 0);
     await lockUsage(tx, sellerNo, "image_bytes");
@@ -177,12 +178,16 @@ class Receiving {
       "image_quota",
       config.imageQuota,
     );
-    if (used + bytes > limit) throw beyondQuota(limit);
+    if (used + bytes > limit) {
+      const documents = await usageOf(tx, sellerNo, "import_bytes");
+      throw beyondQuota(limit, documents);
+    }
     if (this.#written === 0) {
       const row = {
         dryRun,
         acceptValid,
         name,
+        showsFormer,
         keepChanged: false,
         keyId: seller.keyId,
         undoes: null,
@@ -210,12 +215,13 @@ class Receiving {
   }
 }
 
-function beyondQuota(limit: number) {
+function beyondQuota(limit: number, documents: number) {
   return recordInvalid([{
     code: "quota_exceeded",
     message: "The document would take more bytes than are left of your image " +
-      `quota of ${limit} bytes, which documents of imports count against; ` +
-      "ask the operator for a larger one.",
+      `quota of ${limit} bytes, of which documents of imports take ` +
+      `${documents}; delete dry runs and old imports, or ask the operator ` +
+      "for a larger one.",
   }]);
 }
 

@@ -1,5 +1,6 @@
 /** What became of each product of an import. */
 import { PackedResults } from "../catalogue/packed_results.ts";
+import { type Former, unpackFormer } from "../catalogue/former.ts";
 import type { ProductResult } from "../catalogue/transaction.ts";
 import { findResults } from "../catalogue/transaction_rows.ts";
 import type { Sql } from "../database/db.ts";
@@ -33,6 +34,8 @@ export interface ImportedProduct {
   /** Those that are pending or failed. */
   images: UnsettledImage[];
   problems: ProductProblems | null;
+  /** What it was when a dry run checked it; null: it was none. */
+  former: Former | null;
 }
 
 /** Where the results go on: a part, and a position in it, from 0. */
@@ -63,7 +66,8 @@ export async function resultsFrom(
   };
 }
 
-async function resultsOf(
+/** The results of one part. */
+export async function resultsOf(
   sql: Sql,
   key: ImportKey,
   row: Import,
@@ -87,7 +91,8 @@ async function resultsOf(
     const own = problems.get(product) ?? null;
     if (own?.refused === 1) {
       const refused = { id: null, result: "refused" as const, images: [] };
-      products.push({ product, sku: own.sku, problems: own, ...refused });
+      const { sku } = own;
+      products.push({ product, sku, problems: own, former: null, ...refused });
     } else if (next < others.length) {
       products.push({ product, problems: own, ...others[next++] });
     }
@@ -101,6 +106,7 @@ const UNREAD: Omit<ImportedProduct, "product" | "problems"> = {
   sku: null,
   result: "not_stored",
   images: [],
+  former: null,
 };
 
 /** The products that are not refused, in their order; as many, or more. */
@@ -115,11 +121,19 @@ async function othersOf(
     const checked = await findChecked(sql, key, part);
     if (checked === null) return Array.from({ length: products }, () => UNREAD);
     const isKnown = row.dry_run === 1;
+    const former = isKnown && checked.former !== null
+      ? unpackFormer(checked.former)
+      : [];
     return new PackedResults(checked.results).slice().map((
       { id, sku, result },
-    ) => (
-      { id, sku, result: isKnown ? result : "not_stored", images: [] }
-    ));
+      n,
+    ) => ({
+      id,
+      sku,
+      result: isKnown ? result : "not_stored",
+      images: [],
+      former: former[n] ?? null,
+    }));
   }
   const results = (await findResults(sql, sellerNo, transaction_id)).slice();
   const ordinals = results.flatMap(({ images }) => images);
@@ -133,5 +147,6 @@ async function othersOf(
     sku,
     result,
     images: images.flatMap((ordinal) => unsettled.get(ordinal) ?? []),
+    former: null,
   }));
 }

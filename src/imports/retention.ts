@@ -1,5 +1,11 @@
 /** Deletes old imports and what is left of them: jobs of maintenance. */
-import { LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
+import {
+  LIMIT,
+  MAINTENANCE,
+  query,
+  type ReadWrite,
+  type Tx,
+} from "../database/db.ts";
 import {
   deleteDependents,
   deleteSome,
@@ -12,8 +18,10 @@ import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
-import type { ImportKey } from "./import.ts";
-import { setDeleting } from "./import_rows.ts";
+import { CHECKED_KEPT_MS, type ImportKey } from "./import.ts";
+import { addBytes, findImport, setDeleting } from "./import_rows.ts";
+import { refusedSpans } from "./part_rows.ts";
+import { PIECE } from "./spool.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
@@ -84,6 +92,105 @@ export async function* sweepImportKeys(
       );
     }, { ...MAINTENANCE });
   }
+}
+
+/**
+ * Deletes what is not needed any more of the documents of imports that are over,
+ * so that it counts against no quota: all but the pieces with a refused product.
+ */
+export async function* sweepImportDocuments(
+  { deps, db }: Pick<RetentionServices, "deps" | "db">,
+): AsyncGenerator<number, void> {
+  const before = deps.clock.now() - CHECKED_KEPT_MS;
+  const waiting = () =>
+    db.read((sql) =>
+      sql.get<ImportKey>(
+        `SELECT ${KEY} FROM imports
+         WHERE ${UNNEEDED} ${sql.ofPart()} ORDER BY over_at LIMIT 1`,
+        [before],
+      ), { single: true });
+  for (let over; (over = await waiting()) !== undefined;) {
+    const own = db.of(over.sellerNo);
+    const kept = await keptPieces(own, over);
+    for (let deleted = 1; deleted > 0;) {
+      deleted = await own.write(
+        (tx) => shrinkDocument(tx, over!, { before, kept }),
+        { ...MAINTENANCE },
+      );
+      yield deleted;
+    }
+  }
+}
+
+/** The parameter is the time until which dry runs had to be over. */
+const UNNEEDED = `document <> 'refused' AND over_at > 0
+  AND (dry_run = 0 OR over_at <= ?)`;
+
+/** Products whose positions are read at a time. */
+const SPANS = 1_000;
+
+/** The pieces of a document that hold its root and its refused products. */
+async function keptPieces(
+  own: ReadWrite,
+  key: ImportKey,
+): Promise<ReadonlySet<number>> {
+  const kept = new Set<number>();
+  const keep = ({ start, end }: { start: number; end: number }) => {
+    const last = Math.floor((end - 1) / PIECE);
+    for (let n = Math.floor(start / PIECE); n <= last; n++) kept.add(n);
+  };
+  for (let after = 0;;) {
+    const spans = await own.read((sql) => refusedSpans(sql, key, after, SPANS));
+    spans.forEach(keep);
+    if (spans.length < SPANS) break;
+    after = spans.at(-1)!.product;
+  }
+  if (kept.size === 0) return kept;
+  const row = await own.read((sql) =>
+    findImport(sql, key.sellerNo, key.importId)
+  );
+  if (row !== null) keep({ start: row.root_start, end: row.root_end });
+  return kept;
+}
+
+/** Deletes a portion of a document; 0: nothing is left to be deleted. */
+async function shrinkDocument(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  { before, kept }: { before: number; kept: ReadonlySet<number> },
+): Promise<number> {
+  const key = [sellerNo, importId];
+  const row = await tx.get(
+    query(({ lock }) =>
+      `SELECT id FROM imports WHERE seller_no = ? AND id = ? AND ${UNNEEDED}
+       ${lock("FOR UPDATE")}`
+    ),
+    [...key, before],
+  );
+  // It is being stored, or was deleted.
+  if (row === undefined) return 0;
+  const pieces = await tx.all<{ piece: number; size: number }>(
+    `SELECT piece, LENGTH(bytes) AS size FROM import_pieces
+     WHERE seller_no = ? AND import_id = ? ORDER BY piece`,
+    key,
+  );
+  const unneeded = pieces.filter(({ piece }) => !kept.has(piece));
+  const portion = unneeded.slice(0, TABLES.import_pieces.portion);
+  await tx.runMany(
+    `DELETE FROM import_pieces
+     WHERE seller_no = ? AND import_id = ? AND piece = ?`,
+    portion.map(({ piece }) => [...key, piece]),
+    1,
+  );
+  const isDone = portion.length === unneeded.length;
+  await tx.run(
+    "UPDATE imports SET document = ? WHERE seller_no = ? AND id = ?",
+    [isDone ? "refused" : "shrinking", ...key],
+    1,
+  );
+  const bytes = portion.reduce((sum, { size }) => sum + size, 0);
+  await addBytes(tx, { sellerNo, importId }, { kept: -bytes });
+  return isDone ? 0 : portion.length;
 }
 
 /**

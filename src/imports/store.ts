@@ -1,14 +1,17 @@
 /**
  * Stores a part of an import that was checked: one transaction, in one commit
  * with the import's row. A product with which something is wrong by now is
- * refused alone.
+ * refused alone; so is one that was changed since the check, where that was a
+ * dry run.
  */
 import { dropUnrequested } from "../images/requests.ts";
+import type { DecodedProduct } from "../catalogue/decoded_product.ts";
+import { unpackFormer } from "../catalogue/former.ts";
 import { loadLocked } from "../catalogue/load.ts";
 import { countsOf } from "../catalogue/transaction.ts";
 import { writeTransaction } from "../catalogue/transaction_write.ts";
 import { planLocked, toOutcome } from "../catalogue/upload.ts";
-import { namedBy } from "../catalogue/upload_plan.ts";
+import { type Draft, namedBy } from "../catalogue/upload_plan.ts";
 import { imageUrls } from "../catalogue/upload_probe.ts";
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
@@ -17,6 +20,7 @@ import type { Import } from "./import.ts";
 import { endImport, type PartDone } from "./import_rows.ts";
 import { type Job, readPart } from "./part.ts";
 import {
+  type CheckedPart,
   findChecked,
   type ProductProblems,
   refusedAmong,
@@ -38,10 +42,11 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     JSON.parse(checked?.versions ?? "[]"),
   );
   const rows = document.rows.filter(({ product }) => !refused.has(product));
-  const draft = {
+  const draft: Draft = {
     document: { ...document, rows, problems: [], moreProblems: 0 },
     known: [],
     acceptValid: true,
+    checked: checkedOf(rows, checked),
   };
   const wanted = {
     seller,
@@ -77,6 +82,16 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     const counts = countsOf(plan.products);
     await endStore(tx, job, locked, problems, { counts });
   }, { heavy: true, changes: true });
+}
+
+/** What a dry run saw of each of these products, by its position. */
+function checkedOf(
+  rows: readonly DecodedProduct[],
+  checked: CheckedPart | null,
+): Draft["checked"] {
+  if (!checked?.former) return undefined;
+  const former = unpackFormer(checked.former);
+  return new Map(rows.map(({ product }, n) => [product, former[n]]));
 }
 
 /** A write waits for nothing else. */

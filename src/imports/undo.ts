@@ -121,6 +121,7 @@ async function begin(
     keyId: seller.keyId,
     undoes: row.id,
     name: row.name,
+    showsFormer: false,
   });
   await insertParts(tx, key, parts);
   await beginImport(tx, key, {
@@ -217,7 +218,8 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   );
   await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
-    await setChecked(tx, key, part.part, { versions: null, results });
+    const checked = { versions: null, results, former: null };
+    await setChecked(tx, key, part.part, checked);
     await endCheck(tx, job, locked, [...refused, ...kept], {
       counts: {
         ...(row.dry_run === 1 && counts),

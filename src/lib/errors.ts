@@ -13,7 +13,8 @@ export interface CodeEntry {
 }
 
 /**
- * Error codes with their HTTP status. The tables of the handbook and the OpenAPI
+ * Error codes with their HTTP status; `also` is that of endpoints where the
+ * error is a conflict. The tables of the handbook and the OpenAPI
  * description are written from this one and the next.
  */
 export const ERRORS = {
@@ -93,9 +94,10 @@ export const ERRORS = {
   },
   changed_since: {
     status: 412,
+    also: 409,
     meaning:
-      "The attribute has another value than `expected` names; the message tells it.",
-    remedy: "Decide again by that value.",
+      "412: the attribute has another value than `expected` names; the message tells it. 409: products were changed after the dry run that is to be stored; `<details>` names the first 50.",
+    remedy: "Decide again by that value; check the document again.",
   },
   too_many_products: {
     status: 413,
@@ -143,9 +145,15 @@ export const ERRORS = {
     remedy:
       "Send the same again after `Retry-After` seconds, with the same `Idempotency-Key` if it had one.",
   },
-} as const satisfies Record<string, CodeEntry & { status: number }>;
+} as const satisfies Record<
+  string,
+  CodeEntry & { status: number; also?: typeof CONFLICT_STATUS }
+>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** The status of errors that are a conflict here, and not elsewhere. */
+export const CONFLICT_STATUS = 409;
 
 /** Codes of the details of an error. */
 export const DETAIL_CODES = {
@@ -234,9 +242,9 @@ export const DETAIL_CODES = {
   },
   changed_since: {
     meaning:
-      "The field was changed after the transaction to be undone, or has another value than `expected` names; or the product was changed after the `<changed_at>` of a review.",
+      "The field was changed after the transaction to be undone, or has another value than `expected` names; or the product was changed after the `<changed_at>` of a review, or after its check by a dry run.",
     remedy:
-      "Undo with `changed=keep`; or decide again by the present value, which the message tells; or review the product as it is now.",
+      "Undo with `changed=keep`; or decide again by the present value, which the message tells; or review the product as it is now; or check the document again.",
   },
   too_old: {
     meaning:
@@ -349,6 +357,8 @@ export interface ServiceErrorOptions {
   more?: number;
   headers?: Record<string, string>;
   cause?: unknown;
+  /** It is a conflict, although its code has another status elsewhere. */
+  isConflict?: true;
 }
 
 /** A failure that becomes the answer to a request. */
@@ -360,6 +370,7 @@ export class ServiceError extends Error {
   /** How many further details there are. */
   readonly more: number;
   readonly headers: Record<string, string>;
+  readonly #isConflict: boolean;
 
   constructor(
     code: ErrorCode,
@@ -372,10 +383,11 @@ export class ServiceError extends Error {
     this.details = details.slice(0, DETAIL_LIMIT);
     this.more = details.length - this.details.length + (options.more ?? 0);
     this.headers = options.headers ?? {};
+    this.#isConflict = options.isConflict ?? false;
   }
 
   get status(): number {
-    return ERRORS[this.code].status;
+    return this.#isConflict ? CONFLICT_STATUS : ERRORS[this.code].status;
   }
 }
 

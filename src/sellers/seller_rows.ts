@@ -157,6 +157,7 @@ export interface SellerRow extends Seller, SellerLimits {
   /** What counts against the limits. */
   products: number;
   imageBytes: number;
+  importBytes: number;
   /** How many webhooks there are, and how many of them fail or are disabled. */
   webhooks: number;
   failing: number;
@@ -186,6 +187,7 @@ const sellerRow = (
     CASE WHEN review = 'ending' THEN 'none' ELSE review END AS review,
     ${usedOf(sql, "products", seller)} AS products,
     ${usedOf(sql, "image_bytes", seller)} AS "imageBytes",
+    ${usedOf(sql, "import_bytes", seller)} AS "importBytes",
     (SELECT MAX(last_used_at) FROM key_uses
      WHERE seller_no = ${seller} ${sql.ofPart()}) AS "lastUsedAt",
     (SELECT COUNT(*) FROM webhooks

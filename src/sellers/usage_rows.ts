@@ -82,17 +82,28 @@ function usedOfAll(
   return resources.map((resource) => usedOf(sql, resource, seller)).join(" + ");
 }
 
-/** What each seller uses of each quota, by the names of the sellers. */
+/**
+ * What each seller uses of each quota, by the names of the sellers; of it the
+ * bytes of documents of imports.
+ */
 export async function listUses(
   sql: Sql,
   defaults: QuotaDefaults,
-): Promise<{ seller: string; uses: QuotaUse[] }[]> {
-  const rows = await sql.all<QuotaColumns & { name: string }>(
-    `SELECT sellers.name, ${quotaColumns(sql)} FROM ${OWN}
+): Promise<{ seller: string; uses: QuotaUse[]; importBytes: number }[]> {
+  const rows = await sql.all<
+    QuotaColumns & { name: string; importBytes: number }
+  >(
+    `SELECT sellers.name, ${quotaColumns(sql)},
+       ${usedOf(sql, "import_bytes", "own.seller_no")} AS "importBytes"
+     FROM ${OWN}
      WHERE sellers.status <> 'removed' ${sql.ofPart("own.seller_no")}
      ORDER BY sellers.name`,
   );
-  return rows.map((row) => ({ seller: row.name, uses: usesOf(row, defaults) }));
+  return rows.map((row) => ({
+    seller: row.name,
+    uses: usesOf(row, defaults),
+    importBytes: row.importBytes,
+  }));
 }
 
 /** A subquery: how much of a resource a seller uses; `seller` is its number. */
@@ -127,6 +138,19 @@ export async function addUsage(
   amount: number,
 ): Promise<void> {
   if (amount !== 0) await tx.runMany(INSERT[resource], [[sellerNo, amount]], 1);
+}
+
+/** How much of a resource a seller uses. */
+export async function usageOf(
+  sql: Sql,
+  sellerNo: number,
+  resource: Resource,
+): Promise<number> {
+  const row = await sql.get<{ used: number }>(
+    `SELECT ${usedOf(sql, resource, "?")} AS used`,
+    [sellerNo],
+  );
+  return row!.used;
 }
 
 /**

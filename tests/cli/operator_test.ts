@@ -82,7 +82,9 @@ Deno.test("seller list --quota lists who comes near a quota, and how near", asyn
   await run(app, "seller", "set", "acme", "image_quota", "600");
   await app.app.db.write((tx) => addUsage(tx, 1, "image_bytes", 200));
   await app.app.db.write((tx) => addUsage(tx, 1, "import_bytes", 300));
-  assertEquals(await near("81"), ["acme  500 of 600 bytes of images"]);
+  assertEquals(await near("81"), [
+    "acme  500 of 600 bytes of images, 300 of them of documents of imports",
+  ]);
   const { mistakes } = await assertRejects(() => near("most"), UsageError);
   assertMatch(mistakes[0], /^--quota .*a whole number of percent, 0 to 100/);
 });

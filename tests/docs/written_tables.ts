@@ -98,9 +98,13 @@ function errorTable(): string {
   return table(
     ["status", "code", "when", "what to do"],
     Object.entries(ERRORS).map((
-      [code, { status, meaning, remedy }],
-    ) => [`${status}`, `\`${code}\``, meaning, remedy]),
+      [code, { meaning, remedy, ...entry }],
+    ) => [statusesOf(entry), `\`${code}\``, meaning, remedy]),
   );
+}
+
+function statusesOf({ status, also }: { status: number; also?: number }) {
+  return also === undefined ? `${status}` : `${also}, ${status}`;
 }
 
 function parameterTable(): string {

@@ -8,9 +8,7 @@ import {
 import { DbError } from "../../src/database/db.ts";
 import { systemClock, systemDeps } from "../../src/deps.ts";
 import { sweepImports } from "../../src/imports/retention.ts";
-import type { XmlElement } from "../../src/xml/decode.ts";
 import {
-  type Answer,
   boot,
   child,
   codeOf,
@@ -24,56 +22,17 @@ import { Host } from "../support/host.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { bothEngines } from "../support/engine.ts";
 import { bothForms, contract } from "../support/forms.ts";
-
-const IMPORTS = "/seller_api/imports";
-
-/** Posts a document of products; `query` as in `&dry_run=true`. */
-function post(
-  app: TestApp,
-  products: string,
-  query = "",
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  return app.call(`${IMPORTS}?v=1.1${query}`, {
-    method: "POST",
-    body: `<products>\n${products}\n</products>`,
-    headers,
-  });
-}
-
-function idOf(begun: Answer): string {
-  assertEquals(begun.status, 200, begun.text);
-  return textAt(begun.xml, "import_id");
-}
-
-/** The record once it is final. */
-async function ended(app: TestApp, id: string): Promise<XmlElement> {
-  for (;;) {
-    const answer = await app.call(`${IMPORTS}/${id}?wait=30`);
-    assertEquals(answer.status, 200, answer.text);
-    const record = child(answer.xml, "import");
-    if (textAt(record, "finished_at") !== "") return record;
-  }
-}
-
-/** `status total/created/updated/unchanged` and other counts. */
-function summaryOf(record: XmlElement): string {
-  const counts = child(record, "products").children
-    .map(({ name, text }) => `${name} ${text}`)
-    .filter((count) => !count.endsWith(" 0"));
-  return [textAt(record, "status"), ...counts].join(", ");
-}
-
-/** `product sku line field code` of each problem. */
-function problemsOf(record: XmlElement): string[] {
-  return child(record, "problems").children
-    .filter(({ name }) => name === "detail")
-    .map((detail) =>
-      ["product", "sku", "line", "field", "code"].map((name) =>
-        detail.children.find((one) => one.name === name)?.text ?? "-"
-      ).join(" ")
-    );
-}
+import {
+  ended,
+  idOf,
+  IMPORTS,
+  post,
+  problemsOf,
+  products,
+  resultsOf,
+  storedCount,
+  summaryOf,
+} from "./calls.ts";
 
 /** The counts of images of an import are the sums of its transactions. */
 async function assertImageCounts(app: TestApp, id: string): Promise<void> {
@@ -93,40 +52,6 @@ async function assertImageCounts(app: TestApp, id: string): Promise<void> {
     ),
   ]);
   assertEquals(Object.values(counted!), Object.values(summed!));
-}
-
-/** `sku result` of each product, read in pages of `limit`. */
-async function resultsOf(
-  app: TestApp,
-  id: string,
-  query = "",
-  limit = 100,
-): Promise<string[]> {
-  const results: string[] = [];
-  for (let after = "";;) {
-    const answer = await app.call(
-      `${IMPORTS}/${id}/results?limit=${limit}${query}${after}`,
-    );
-    assertEquals(answer.status, 200, answer.text);
-    for (const each of child(answer.xml, "results").children) {
-      results.push(`${textAt(each, "sku")} ${textAt(each, "result")}`);
-    }
-    const next = answer.xml.children.find(({ name }) => name === "next");
-    if (next === undefined) return results;
-    after = `&after=${next.text}`;
-  }
-}
-
-async function storedCount(app: TestApp): Promise<number> {
-  const row = await app.app.db.read((sql) =>
-    sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM products")
-  );
-  return row!.n;
-}
-
-function products(count: number, from = 0): string {
-  return Array.from({ length: count }, (_, n) => product(`S-${from + n}`))
-    .join("\n");
 }
 
 contract.test("an import of several parts is stored, once each, in the order of the document", async () => {

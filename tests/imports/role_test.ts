@@ -36,6 +36,7 @@ async function addImport(db: Db, sellerNo: number) {
       keyId: "",
       undoes: null,
       name: null,
+      showsFormer: false,
     });
     await beginImport(tx, { sellerNo, importId: id }, {
       rootStart: 0,

@@ -30,10 +30,12 @@ import {
   resultsFrom,
   type ResultsPlace,
 } from "../../imports/results.ts";
+import { storeChecked } from "../../imports/store_checked.ts";
 import { retryImagesOf } from "../../imports/retry.ts";
 import { undoImport as undo } from "../../imports/undo.ts";
 import type { InTurn } from "../../lib/in_turn.ts";
 import { DETAIL_LIMIT, notFound, ServiceError } from "../../lib/errors.ts";
+import { formerNode } from "../../catalogue/product_xml.ts";
 import { totalOf } from "../../catalogue/transaction.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
@@ -49,6 +51,7 @@ import {
   LIMIT,
   NAME,
   RESULT,
+  SHOW,
   VERSION,
   waitUntil,
 } from "../server/parameters.ts";
@@ -65,6 +68,7 @@ import { keyNode, productCountsNode } from "./transaction_xml.ts";
 import {
   checkVersion,
   readIdempotencyKey,
+  readShow,
   replayHeaders,
 } from "./upload_endpoints.ts";
 
@@ -77,19 +81,22 @@ export const beginImport = endpoint({
     "disk. All are checked in the background, then stored, none if anything " +
     "is wrong (with accept=valid: those without a problem).",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
-  parameters: [VERSION, DRY_RUN, ACCEPT, NAME, IDEMPOTENCY_KEY],
+  parameters: [VERSION, DRY_RUN, SHOW, ACCEPT, NAME, IDEMPOTENCY_KEY],
   answers: ["import_begun"],
   errors: ["unsupported_version", "too_many_products"],
   waits: true,
 }, async (context) => {
   const { request, query, seller, services } = context;
   checkVersion(query);
+  const dryRun = readOption(query, DRY_RUN) ?? false;
+  const showsFormer = readShow(query, dryRun);
   const { importId, repeated } = await receiveImport(services, {
     seller,
     chunks: context.chunks(services.config.importLimit),
     form: context.sentForm,
     name: readOption(query, NAME),
-    dryRun: readOption(query, DRY_RUN) ?? false,
+    dryRun,
+    showsFormer,
     acceptValid: readOption(query, ACCEPT) !== null,
     idempotency: readIdempotencyKey(request),
   });
@@ -234,7 +241,7 @@ export const getImportResults = endpoint({
   operation: "getImportResults",
   title: "Results of an import",
   about: "What became of each product, in the order of the document.",
-  parameters: [AFTER, LIMIT, RESULT],
+  parameters: [AFTER, LIMIT, RESULT, SHOW],
   answers: ["import_results"],
 }, async (context) => {
   const { services: { db }, seller, params, query } = context;
@@ -244,8 +251,10 @@ export const getImportResults = endpoint({
   const after = reader.cursor(RESULTS_CURSOR) ?? START;
   const limit = reader.limit();
   const wanted = reader.read(RESULT);
+  const show = reader.read(SHOW);
   reader.finish();
   const record = await readImport(db, seller.no, id);
+  const showsFormer = show !== null || record.shows_former === 1;
   const page = await readPage<ResultsPlace, ImportResultNode>(
     context,
     "product",
@@ -262,7 +271,9 @@ export const getImportResults = endpoint({
         wanted === null || product.result === wanted
       );
       const entries = matching.slice(0, count)
-        .map(({ product, cursor }) => ({ node: resultNode(product), cursor }));
+        .map(({ product, cursor }) => (
+          { node: resultNode(product, { showsFormer }), cursor }
+        ));
       const next = matching.length > count
         ? entries[count - 1].cursor
         : part === record.parts - 1
@@ -277,13 +288,15 @@ export const getImportResults = endpoint({
 });
 
 function resultNode(
-  { id, sku, result, images, problems }: ImportedProduct,
+  { id, sku, result, images, problems, former }: ImportedProduct,
+  { showsFormer }: { showsFormer: boolean },
 ): ImportResultNode {
   return {
     id: id ?? undefined,
     sku: sku ?? undefined,
     result,
     image: images.map(imageNode),
+    former: showsFormer && former !== null ? formerNode(former) : undefined,
     details: problems === null ? undefined : {
       detail: problems.details.map(detailNode),
       more: problems.more || undefined,
@@ -352,6 +365,32 @@ export const undoImport = endpoint({
     idempotency: readIdempotencyKey(request),
   });
   if (!repeated) logBegun(context, "import_undone", importId);
+  return {
+    xml: { import_id: importId },
+    headers: replayHeaders(repeated),
+  };
+});
+
+export const storeImport = endpoint({
+  operation: "storeImport",
+  title: "Store what a dry run has checked",
+  about:
+    "The document of a dry run without a problem (with accept=valid: its " +
+    "valid products) is stored without being sent again: the same import goes " +
+    "on as storing. If a product that it would change was changed since the " +
+    "check, nothing is done; check the document again.",
+  parameters: [IDEMPOTENCY_KEY],
+  answers: ["import_begun"],
+  errors: ["conflict", "changed_since"],
+  conflicts: ["changed_since"],
+}, async (context) => {
+  const { request, params, seller, services } = context;
+  const { importId, repeated } = await storeChecked(services, {
+    seller,
+    importId: params.import_id,
+    idempotency: readIdempotencyKey(request),
+  });
+  if (!repeated) logBegun(context, "import_stored", importId);
   return {
     xml: { import_id: importId },
     headers: replayHeaders(repeated),

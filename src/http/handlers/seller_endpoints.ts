@@ -182,6 +182,7 @@ function sellerNode(seller: SellerRow): SellerNode {
     review: seller.review,
     products: seller.products,
     image_bytes: seller.imageBytes,
+    import_bytes: seller.importBytes,
     keys: seller.keys,
     webhooks: seller.webhooks,
     failing_webhooks: seller.failing,

@@ -1,13 +1,18 @@
 /** Uploads and their undo. */
-import { uploadProducts as upload } from "../../catalogue/upload.ts";
+import {
+  type CheckedProduct,
+  uploadProducts as upload,
+} from "../../catalogue/upload.ts";
 import type { Complete } from "../../catalogue/complete.ts";
 import type { WrittenTransaction } from "../../catalogue/transaction_write.ts";
 import { ServiceError } from "../../lib/errors.ts";
+import { formerNode } from "../../catalogue/product_xml.ts";
 import { readTransaction } from "../../catalogue/transaction_rows.ts";
 import { dryRunUndo, undoTransaction } from "../../catalogue/undo.ts";
 import type { KeyedRequest } from "../../catalogue/idempotency.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { detailList } from "../server/error_answers.ts";
+import { boundedList } from "../server/list.ts";
 import {
   ACCEPT,
   API_VERSION,
@@ -18,9 +23,12 @@ import {
   DRY_RUN,
   IDEMPOTENCY_KEY,
   IDEMPOTENCY_KEY_LENGTH,
+  SHOW,
   VERSION,
 } from "../server/parameters.ts";
 import { readOption } from "../server/query.ts";
+import type { AnswerForm } from "../../contracts/answer_form.ts";
+import type { CheckedProductNode } from "../../contracts/answers.ts";
 import {
   ATTRIBUTES_EXAMPLE,
   PRODUCTS_EXAMPLE,
@@ -35,7 +43,7 @@ export const uploadProducts = endpoint({
     "accept=valid: those without a problem). Each image URL must answer HEAD " +
     "with 200; the images are fetched after the answer.",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
-  parameters: [VERSION, DRY_RUN, ACCEPT, IDEMPOTENCY_KEY],
+  parameters: [VERSION, DRY_RUN, SHOW, ACCEPT, IDEMPOTENCY_KEY],
   answers: ["upload", "dry_run"],
   errors: ["unsupported_version", "too_many_products"],
   upload: true,
@@ -56,6 +64,7 @@ export const uploadAttributes = endpoint({
   parameters: [
     VERSION,
     DRY_RUN,
+    SHOW,
     ACCEPT,
     COMPLETE,
     AT_MOST,
@@ -79,12 +88,14 @@ async function uploadDocument(
     (complete === null ? 0 : ROWS_BYTES);
   if (room > 0) context.takeRoom(room);
   const dryRun = readOption(query, DRY_RUN) ?? false;
+  const showsFormer = readShow(query, dryRun);
   const acceptValid = readOption(query, ACCEPT) !== null;
   const outcome = await upload(services, {
     seller,
     body,
     form: context.sentForm,
     dryRun,
+    showsFormer,
     acceptValid,
     attributesOnly,
     complete,
@@ -96,6 +107,7 @@ async function uploadDocument(
       xml: {
         dry_run: {
           products: productCountsNode(outcome.dryRun),
+          results: checkedList(outcome.checked, context.form),
           missing: missingNode(outcome.emptied),
         },
       },
@@ -108,6 +120,38 @@ async function uploadDocument(
       refused: refused || undefined,
     },
     headers: replayHeaders("repeated" in outcome),
+  };
+}
+
+/** Throws 400 for `show=former` with a request that is no dry run. */
+export function readShow(query: URLSearchParams, dryRun: boolean): boolean {
+  const showsFormer = readOption(query, SHOW) !== null;
+  if (dryRun || !showsFormer) return showsFormer;
+  throw new ServiceError(
+    "malformed_request",
+    "show=former belongs to dry_run=true; send both, or leave it out.",
+  );
+}
+
+/** What a dry run found of each product, as many as an answer holds. */
+function checkedList(
+  checked: readonly CheckedProduct[] | null,
+  form: AnswerForm,
+) {
+  if (checked === null) return undefined;
+  const list = boundedList<CheckedProductNode>(form, "product");
+  for (const { id, sku, result, former } of checked) {
+    const isAdded = list.add({
+      id: id ?? undefined,
+      sku: sku ?? undefined,
+      result,
+      former: former === null ? undefined : formerNode(former),
+    });
+    if (!isAdded) break;
+  }
+  return {
+    product: list,
+    not_listed: checked.length - list.count || undefined,
   };
 }
 

@@ -291,6 +291,12 @@ export const ACCEPT = word(
   "valid stores the products without a problem, also when others have one; " +
     "all or none when left out",
 );
+export const SHOW = word(
+  "show",
+  ["former"],
+  "former: the results of a dry run have what each product is before it: " +
+    "title, price, quantity, GTIN and weight",
+);
 export const COMPLETE = word(
   "complete",
   ["quantity"],

@@ -1,0 +1,103 @@
+/**
+ * What a dry run keeps of each product as it was: the values that somebody
+ * compares with a document before it is stored, and a hash of all values, by
+ * which a change after the check is noticed.
+ */
+import { createHash } from "node:crypto";
+import type { FieldProblem } from "../lib/errors.ts";
+import type { ProductFields, ScalarField } from "./fields.ts";
+import { valuesOf } from "./product_values.ts";
+
+/** The fields that are shown. */
+export const FORMER_FIELDS = [
+  "title",
+  "price",
+  "quantity",
+  "gtin",
+  "weight",
+] as const satisfies readonly ScalarField[];
+
+/** With units; in the order in which they are stored. */
+const SHOWN = [...FORMER_FIELDS, "currency"] as const;
+
+export type ShownFields = Pick<ProductFields, typeof SHOWN[number]>;
+
+/** A product as it was when it was checked. */
+export interface Former extends ShownFields {
+  hash: string;
+}
+
+/** Characters of a hash; two versions of a product have the same one never. */
+const HASH_LENGTH = 16;
+
+export function formerOf(product: ProductFields): Former {
+  const shown = SHOWN.map((field) => [field, product[field]]);
+  return { hash: hashOf(product), ...Object.fromEntries(shown) };
+}
+
+function hashOf(product: ProductFields): string {
+  return createHash("sha256").update(JSON.stringify(valuesOf(product)))
+    .digest("base64").slice(0, HASH_LENGTH);
+}
+
+/** JSON of products, null for one that was not stored. */
+export function packFormer(products: readonly (Former | null)[]): string {
+  return JSON.stringify(
+    products.map((former) =>
+      former && [former.hash, ...SHOWN.map((field) => former[field])]
+    ),
+  );
+}
+
+/** What `packFormer` wrote. */
+export function unpackFormer(text: string): (Former | null)[] {
+  const packed: (unknown[] | null)[] = JSON.parse(text);
+  return packed.map((values) =>
+    values && Object.fromEntries(
+      ["hash", ...SHOWN].map((name, n) => [name, values[n]]),
+    ) as unknown as Former
+  );
+}
+
+/**
+ * What is wrong if a product is another one than its check saw; null if nothing
+ * is. Both are null where there is no such product.
+ */
+export function changedSinceCheck(
+  current: ProductFields | null,
+  former: Former | null,
+): FieldProblem | null {
+  if (current === null && former === null) return null;
+  if (current === null) {
+    return changeOf("sku", "is that of a product that was deleted");
+  }
+  if (former === null) {
+    return changeOf("sku", "is that of a product that was created");
+  }
+  if (hashOf(current) === former.hash) return null;
+  const field = SHOWN.find((field) => current[field] !== former[field]);
+  if (field === undefined) {
+    return changeOf("sku", "is that of a product that was changed");
+  }
+  // A price is shown with its currency.
+  const shown = field === "currency" ? "price" : field;
+  return changeOf(
+    shown,
+    `is ${textOf(current, shown)}, and was ${textOf(former, shown)}`,
+    "at",
+  );
+}
+
+function textOf(of: ShownFields, field: keyof ShownFields): string {
+  const value = of[field] ?? "empty";
+  return field === "price" ? `${value} ${of.currency}` : `${value}`;
+}
+
+function changeOf(
+  field: string,
+  what: string,
+  when: "at" | "after" = "after",
+): FieldProblem {
+  const message = `${what} ${when} the check; check the document again.`;
+  return { field, code: "changed_since", message };
+}

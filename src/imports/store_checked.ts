@@ -1,0 +1,164 @@
+/**
+ * Stores what a dry run has checked, so that a document is sent once: the same
+ * import goes on with `storing`. Nothing is done if a product that it would
+ * change was changed since. A change between this decision and the commit of its
+ * part is noticed there, and refuses that product alone.
+ */
+import {
+  type KeyedRequest,
+  once,
+  usedBefore,
+  useKey,
+} from "../catalogue/idempotency.ts";
+import { changedSinceCheck } from "../catalogue/former.ts";
+import { findProducts } from "../catalogue/product_rows.ts";
+import type { Sql } from "../database/db.ts";
+import {
+  type Detail,
+  fieldDetail,
+  notFound,
+  ServiceError,
+} from "../lib/errors.ts";
+import type { InTurn } from "../lib/in_turn.ts";
+import { heavyOwner } from "../lib/wait_list.ts";
+import { requireActive } from "../sellers/access.ts";
+import type { Caller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import { type Import, type ImportKey, isOpen, type Part } from "./import.ts";
+import { findImport, storeDryRun } from "./import_rows.ts";
+import { partsFrom } from "./part_rows.ts";
+import type { ImportOutcome } from "./receive.ts";
+import { resultsOf } from "./results.ts";
+
+export interface StoreOfCheck {
+  seller: Caller;
+  importId: string;
+  idempotency: KeyedRequest | null;
+}
+
+/** Products that an answer names. */
+const NAMED = 50;
+
+/**
+ * Throws 404 for an unknown import, 409 `conflict` for one that is no dry run,
+ * is not over, found nothing to store, or whose document is not kept any more,
+ * 409 `changed_since` if products were changed since the check.
+ */
+export async function storeChecked(
+  services: Services,
+  { seller, importId, idempotency: request }: StoreOfCheck,
+): Promise<ImportOutcome> {
+  const { db, deps, metrics, signals } = services;
+  const own = db.of(seller.no);
+  return await once<ImportOutcome>(services, {
+    seller,
+    request,
+    body: [],
+    again: ({ made }) => ({ importId: made, repeated: true }),
+    carryOut: async (use) => {
+      const row = storable(
+        await own.read((sql) => findImport(sql, seller.no, importId)),
+      );
+      const changed = await changedProducts(services, seller, row);
+      if (changed.length > 0) throw changedSince(changed);
+      await deps.maybe?.("checked products compared");
+      return await own.write(async (tx) => {
+        const used = await usedBefore(tx, seller, use);
+        if (used !== null) return { importId: used.made, repeated: true };
+        storable(await findImport(tx, seller.no, importId, true));
+        await requireActive(tx, seller);
+        const key = { sellerNo: seller.no, importId: row.id };
+        await storeDryRun(tx, key, seller.keyId);
+        if (use !== null) {
+          await useKey(tx, seller.no, { importId: row.id }, use);
+        }
+        tx.onCommit(() => {
+          metrics.imports.add(1, "accepted");
+          signals.imports.announce();
+          signals.progress.announce(row.id);
+        });
+        return { importId: row.id, repeated: false };
+      });
+    },
+  });
+}
+
+/** The dry run; throws if it cannot be stored. */
+function storable(row: Import | null): Import {
+  if (row === null) throw notFound("import");
+  const conflict = conflictOf(row);
+  if (conflict === null) return row;
+  throw new ServiceError("conflict", conflict);
+}
+
+function conflictOf(row: Import): string | null {
+  if (row.dry_run === 0) {
+    return "This import is no dry run, or is stored already.";
+  }
+  if (row.undoes !== null) {
+    return "This is the dry run of an undo; send the undo without dry_run.";
+  }
+  if (isOpen(row)) return "This dry run is not over; wait for its end.";
+  if (row.state !== "completed") {
+    return `This dry run was ${row.state}, so there is nothing to store; send ` +
+      "a corrected document.";
+  }
+  return row.document === "whole"
+    ? null
+    : "The document of this dry run is not kept any more; send it again.";
+}
+
+function changedSince(changed: Detail[]): ServiceError {
+  return new ServiceError(
+    "changed_since",
+    "Products of this document were changed after its check; nothing was " +
+      "stored. Check the document again.",
+    { details: changed.slice(0, NAMED), isConflict: true },
+  );
+}
+
+/** The first products that were changed since; a part at a time. */
+async function changedProducts(
+  { db, heavy }: Services,
+  seller: Caller,
+  row: Import,
+): Promise<Detail[]> {
+  const key = { sellerNo: seller.no, importId: row.id };
+  const inTurn: InTurn = (step) =>
+    heavy.run({ owner: heavyOwner(seller) }, step);
+  const changed: Detail[] = [];
+  for (let part = 0; part < row.parts && changed.length < NAMED; part++) {
+    const found = await inTurn(() =>
+      db.of(seller.no).read(async (sql) => {
+        const [one] = await partsFrom(sql, key, part, 1);
+        return await changedIn(sql, key, row, one);
+      })
+    );
+    for (const detail of found) changed.push(detail);
+  }
+  return changed;
+}
+
+async function changedIn(
+  sql: Sql,
+  key: ImportKey,
+  row: Import,
+  part: Part,
+): Promise<Detail[]> {
+  const checked = (await resultsOf(sql, key, row, part))
+    .filter(({ result }) => result !== "refused");
+  const ids = checked.flatMap(({ id }) => id ?? []);
+  const skus = checked.flatMap(({ id, sku }) => id === null ? sku! : []);
+  const byId = await findProducts(sql, key.sellerNo, { ids });
+  const bySku = await findProducts(sql, key.sellerNo, { skus });
+  const present = new Map([
+    ...byId.map((product) => [product.id, product] as const),
+    ...bySku.map((product) => [product.sku, product] as const),
+  ]);
+  return checked.flatMap(({ product, id, sku, former }) => {
+    const problem = changedSinceCheck(present.get(id ?? sku!) ?? null, former);
+    return problem === null
+      ? []
+      : fieldDetail(problem, { product, sku: sku ?? undefined });
+  });
+}
