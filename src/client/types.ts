@@ -672,6 +672,8 @@ export interface Account {
   products: number;
   /** of stored images that count against the quota */
   image_bytes: number;
+  /** of documents of imports, which count as well */
+  import_bytes: number;
   /** in force */
   keys: number;
   webhooks: number;
@@ -706,6 +708,8 @@ export interface Seller {
   products: number;
   /** of stored images that count against the quota */
   image_bytes: number;
+  /** of documents of imports, which count as well */
+  import_bytes: number;
   /** in force */
   keys: number;
   webhooks: number;

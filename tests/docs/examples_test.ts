@@ -43,7 +43,10 @@ function comparable(output: string): string {
   return output.replaceAll(UUID, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replaceAll(/whsec_[\w+/=]+/g, "SECRET")
-    .replaceAll(/<(duration_ms|queued|image_bytes|notices)>\d+/g, "<$1>N")
+    .replaceAll(
+      /<(duration_ms|queued|image_bytes|import_bytes|notices)>\d+/g,
+      "<$1>N",
+    )
     .replaceAll(/<last_used_at>TIME<.last_used_at>/g, "<last_used_at/>")
     .replaceAll(/\s+</g, "<").replaceAll(/>\s+/g, ">").trim();
 }
