@@ -227,7 +227,6 @@ export const TABLES = {
     refersTo: { sellers: "seller_no" },
     indexes: {
       products_sku: "UNIQUE (seller_no, sku)",
-      products_gtin: "(seller_no, gtin, id) WHERE gtin IS NOT NULL",
       // Numbers are nearly unique on SQLite; what one transaction of PostgreSQL
       // changed has one number.
       products_changes: {

@@ -771,7 +771,6 @@ const FORMER_SCHEMA = `
   ALTER TABLE refusals DROP COLUMN key_id;
   ALTER TABLE refusals DROP COLUMN client;
   ALTER TABLE products DROP COLUMN handling_days;
-  DROP INDEX products_gtin;
   DROP INDEX deleted_products_of_seller;`;
 
 onEach(
@@ -795,10 +794,13 @@ onEach(
       [{ id: "a", times: 1, key_id: "", client: "" }],
     );
     await db.write(async (tx) => {
-      // Fails if it is not there.
-      for (const index of ["products_gtin", "deleted_products_of_seller"]) {
-        await tx.run(`DROP INDEX ${index}`, [], "any");
-      }
+      // Fails if it is not there, or if the other one is.
+      await tx.run("DROP INDEX deleted_products_of_seller", [], "any");
+      await tx.run(
+        "CREATE INDEX products_gtin ON products (seller_no, gtin, id)",
+        [],
+        "any",
+      );
     });
   },
 );

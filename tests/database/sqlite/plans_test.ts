@@ -189,19 +189,9 @@ Deno.test("lists of products find their rows in an index, in its order", async (
   );
   const ofGtin = await plans(
     bench,
-    (tx) => listProducts(tx, 1, { ...ANY_PRODUCT, gtin: "96385074" }, place),
-  );
-  const ofGtinAndMore = await plans(
-    bench,
     (tx) =>
       listProducts(tx, 1, { ...ANY_PRODUCT, gtin: "9", updatedSince }, place),
   );
-  for (const detail of [...ofGtin, ...ofGtinAndMore]) {
-    assert(
-      detail.includes("INDEX products_gtin (seller_no=? AND gtin=?"),
-      detail,
-    );
-  }
   const changes = await plans(
     bench,
     (tx) => changedProducts(tx, FIRST_CHANGE, 1),
@@ -210,10 +200,15 @@ Deno.test("lists of products find their rows in an index, in its order", async (
     "SEARCH products USING COVERING INDEX sqlite_autoindex_products_1",
     "SEARCH products USING INDEX sqlite_autoindex_products_1",
   ]);
+  assertEquals(ofGtin.map((detail) => detail.replace(/ \(.*/, "")), [
+    "SEARCH products USING COVERING INDEX sqlite_autoindex_products_1",
+    "SEARCH products USING INDEX sqlite_autoindex_products_1",
+    "SEARCH products USING INDEX sqlite_autoindex_products_1",
+  ]);
   assert(changes[0].includes("INDEX products_changes"), changes.join("\n"));
   // Only what has the same number is sorted.
   assertEquals(
-    [...filtered, ...changes].filter((d) => d.includes("B-TREE")),
+    [...filtered, ...ofGtin, ...changes].filter((d) => d.includes("B-TREE")),
     ["USE TEMP B-TREE FOR LAST TERM OF ORDER BY"],
   );
 });

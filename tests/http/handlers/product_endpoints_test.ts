@@ -348,6 +348,20 @@ contract.test("a page looks at a bounded number of rows and still misses none", 
     const found = await readAll(app, `${PRODUCTS}?${query}`, "products");
     assertEquals([skus(found.entries), found.pages], [`S-${total - 1}`, 1]);
   }
+  const shared = "4006381333931";
+  await app.app.db.write((tx) =>
+    // bounded: that of all products but one
+    tx.run("UPDATE products SET gtin = ? WHERE gtin IS NULL", [shared], "any")
+  );
+  for (
+    const [query, sku, pages] of [
+      [`gtin=${coded}`, `S-${total - 1}`, 1],
+      [`gtin=${shared}&q=s-${total - 2}`, `S-${total - 2}`, 3],
+    ] as const
+  ) {
+    const found = await readAll(app, `${PRODUCTS}?${query}`, "products");
+    assertEquals([skus(found.entries), found.pages], [sku, pages]);
+  }
 });
 
 contract.test("deletions: the oldest first, by time and SKU, page by page, as often as a SKU went", async () => {
