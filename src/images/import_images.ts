@@ -58,15 +58,15 @@ function added(
 
 /**
  * Adds changes of transactions, by id, to the counts of their imports, if they
- * are parts of any. All else that the write locks is locked by then: images,
- * transactions, products.
+ * are parts of any; returns the ids of these imports. All else that the write
+ * locks is locked by then: images, transactions, products.
  */
 export async function addImagesOfParts(
   tx: Tx,
   sellerNo: number,
   changes: readonly (readonly [id: string, change: ImagesChange])[],
   at: number,
-): Promise<void> {
+): Promise<string[]> {
   const ids = new Set(changes.map(([id]) => id));
   const importOf = await importsOf(tx, sellerNo, [...ids]);
   // In one order, so that no two writes wait for each other.
@@ -76,6 +76,7 @@ export async function addImagesOfParts(
   }).sort((a, b) => a.importId < b.importId ? -1 : 1)
     .map(({ importId, change }) => added(sellerNo, importId, change, at));
   await tx.runMany(ADD, rows, 1);
+  return [...importOf.values()];
 }
 
 /** The imports of these transactions, by id; none where it is no part of one. */

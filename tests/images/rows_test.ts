@@ -5,6 +5,10 @@ import {
   type ImageOutcome,
   IMAGES,
 } from "../../src/images/image.ts";
+import {
+  addImportImages,
+  insertImportImages,
+} from "../../src/images/import_images.ts";
 import { settleImages } from "../../src/images/rows/outcomes.ts";
 import {
   type ClaimedImage,
@@ -102,14 +106,14 @@ class Hand extends ImageBench {
     { sellerNo, id, lease }: ClaimedImage,
     outcome: AttemptOutcome,
   ): Promise<string[]> {
-    const { transactions } = await this.db.write((tx) =>
+    const { progressed } = await this.db.write((tx) =>
       settleImages(tx, sellerNo, [{ sellerNo, id, lease, outcome }], {
         at: this.clock.now(),
         delay: (attempts) => attempts < 5 ? 1_000 : null,
         imageQuota: this.imageQuota,
       })
     );
-    return transactions;
+    return [...progressed];
   }
 }
 
@@ -426,6 +430,30 @@ bothEngines.test("images: no upload can use up the attempts of another one", asy
   await hand.upload([A]);
   await hand.settle((await hand.claim("acme"))[0], stored());
   assertEquals(await hand.counts(old), counts(0, 1, 0, 0));
+});
+
+bothEngines.test("images: who waits for an import is told of its images", async () => {
+  await using hand = new Hand();
+  const transaction = await hand.upload([A]);
+  const { no } = await hand.seller("acme");
+  const id = hand.deps.ids.uuid();
+  await hand.db.write(async (tx) => {
+    await tx.run(
+      `INSERT INTO imports (seller_no, id, state, accept_valid, dry_run,
+         keep_changed, created_at) VALUES (?, ?, 'storing', 0, 0, 0, 0)`,
+      [no, id],
+      1,
+    );
+    await insertImportImages(tx, no, id);
+    await tx.run(
+      "UPDATE transactions SET import_id = ? WHERE seller_no = ? AND id = ?",
+      [id, no, transaction],
+      1,
+    );
+    await addImportImages(tx, no, id, { pending: 1 }, 0);
+  });
+  const told = await hand.settle(await hand.claimOne(), stored());
+  assertEquals(told, [transaction, id]);
 });
 
 /** Has so many transactions wait for A, as so many uploads would. */

@@ -16,6 +16,15 @@ export interface LoggedError {
   at: number;
 }
 
+/** A portion of a job of maintenance that was done. */
+export interface Portion {
+  job: string;
+  /** Which life of which process did it. */
+  life: string;
+  /** Virtual milliseconds. */
+  at: number;
+}
+
 /** How long things take in a world; the longest, in virtual milliseconds. */
 export interface Pace {
   /** From a client to the service. */
@@ -68,6 +77,7 @@ export class Machine implements Disposable {
   readonly committing = new Set<() => void | Promise<void>>();
   /** By place in the source: kills the process that is there next. */
   readonly kills = new Map<string, (process: SimulatedProcess) => void>();
+  readonly portions: Portion[] = [];
   /** By how much the wall clock was set, at which virtual times. */
   readonly moves: { at: number; ms: number }[] = [];
   #dataDir: string;

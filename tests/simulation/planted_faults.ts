@@ -772,7 +772,8 @@ let end = () => Promise.resolve();
   {
     name: "stop: maintenance is not waited for",
     file: "app.ts",
-    from: "    stop: () => within(clock, MAINTENANCE_STOP_MS, work.stop()),",
+    from:
+      "    stop: () => waitAtMost(clock, MAINTENANCE_STOP_MS, work.stop()),",
     to: "    stop: async () => void work.stop(),",
   },
   {
@@ -802,6 +803,43 @@ let end = () => Promise.resolve();
     file: "imports/retention.ts",
     from: "AND (pending > 0 OR settled_at > ?))`,",
     to: "AND (pending >= 0 OR settled_at > ?))`,",
+  },
+  // When something is done.
+  {
+    name: "maintenance: each process does it",
+    file: "app.ts",
+    from: "mayDo: (role) => databaseUrl !== null || locks.take(role),",
+    to: "mayDo: () => true,",
+  },
+  {
+    name: "maintenance: a job is done twice as often",
+    file: "jobs/periodic_jobs.ts",
+    from: "      return everyMs;",
+    to: "      return everyMs / 2;",
+  },
+  {
+    name: "imports: what is sent wakes nobody",
+    file: "imports/receive.ts",
+    from: "tx.onCommit(() => signals.imports.announce());",
+    to: "tx.onCommit(() => signals.imports);",
+  },
+  {
+    name: "imports: who waits is not told of their images",
+    file: "images/rows/outcomes.ts",
+    from: "progressed: new Set([...changed.map(([id]) => id), ...imports]),",
+    to: "progressed: new Set(changed.map(([id]) => id)),",
+  },
+  {
+    name: "uploads: who waits is not told of their images",
+    file: "images/rows/outcomes.ts",
+    from: "progressed: new Set([...changed.map(([id]) => id), ...imports]),",
+    to: "progressed: new Set(imports),",
+  },
+  {
+    name: "events: one that comes wakes nobody who waits",
+    file: "webhooks/ingest.ts",
+    from: "      signals.events.announce(seller.id);\n",
+    to: "",
   },
   // The price of work.
   {

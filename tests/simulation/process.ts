@@ -42,6 +42,9 @@ const DRAIN_MS = 4_000;
 /** How long what a process does after its stop is looked for. */
 const LINGERS_MS = 2_000;
 
+/** Ends the name of the place after a portion of a job of maintenance. */
+const PORTION_DONE = " portion done";
+
 export interface ProcessOptions {
   name: string;
   machine: Machine;
@@ -414,8 +417,16 @@ export class Life implements Server {
     return new Promise((resolve) => void this.#after(ms, resolve));
   }
 
+  #note(place: string): void {
+    if (!this.#isAlive || !place.endsWith(PORTION_DONE)) return;
+    const { portions, kernel: { time: at } } = this.#machine;
+    const job = place.slice(0, -PORTION_DONE.length);
+    portions.push({ job, life: this.name, at });
+  }
+
   /** The places of a world where things take longer differ. */
   #maybe(place: string, random = this.#random): Promise<void> {
+    this.#note(place);
     const kill = this.#machine.kills.get(place);
     if (kill !== undefined && this.#process !== null && this.#isAlive) {
       kill(this.#process);
@@ -437,7 +448,9 @@ export class Life implements Server {
     const random = this.#machine.kernel.random(`place ${place}`);
     // Reads wait for each other, so that a longer pause stops all of them.
     if (place === "statement of a read") {
-      return { share: random.next() ** 4, mostMs: 20 * random.next() ** 2 };
+      const isAlways = random.below(6) === 0;
+      const share = isAlways ? 1 : random.next() ** 4;
+      return { share, mostMs: 20 * random.next() ** 2 };
     }
     // Late commits slow all writes down, so that a world does less.
     const isPrompt = place === "commit"

@@ -60,6 +60,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [94000072, "a mail that sums up many imports names none of them"],
     [99001578, "a recovery sends again what an endpoint had put off"],
     [42973879, "light writes of two processes overtook a heavy one for ever"],
+    [30, "who waits for an import was not told of its images"],
     [82649671, "the use of a key was noted after its seller was removed"],
     [188134729, "the undo of an import asked for an image that waited"],
   ];

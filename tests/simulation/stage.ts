@@ -241,6 +241,10 @@ export class SimulatedStage implements Stage, Disposable {
     });
   }
 
+  portions(): Machine["portions"] {
+    return this.machine.portions;
+  }
+
   errors(): Machine["errors"] {
     return this.machine.errors;
   }

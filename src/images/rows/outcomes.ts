@@ -89,8 +89,8 @@ interface Result extends AttemptResult {
 
 /** What `settleImages` has done. */
 export interface Settled {
-  /** The transactions whose counters changed. */
-  transactions: string[];
+  /** The transactions and imports whose counters changed. */
+  progressed: Set<string>;
   /**
    * Leases of results to be recorded again, because more requests wait for
    * those images than one write answers.
@@ -157,9 +157,9 @@ export async function settleImages(
   );
   const changed = [...exhausted, ...changes];
   // Last: a part of an import locks its products before these counts.
-  await addImagesOfParts(tx, sellerNo, changed, at);
+  const imports = await addImagesOfParts(tx, sellerNo, changed, at);
   return {
-    transactions: changed.map(([id]) => id),
+    progressed: new Set([...changed.map(([id]) => id), ...imports]),
     left: ends.filter(({ id }) => left.has(id)).map(({ lease }) => lease),
   };
 }

@@ -306,7 +306,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     const settled = await settleImages(tx, sellerNo, results, options);
     await releaseLeases(tx, IMAGES, released, at);
     tx.onCommit(() =>
-      settled.transactions.forEach((id) => progress.announce(id))
+      settled.progressed.forEach((id) => progress.announce(id))
     );
     return new Set(settled.left);
   }

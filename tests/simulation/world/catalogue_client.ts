@@ -34,6 +34,7 @@ import { CLOCK_MOVES } from "./trouble.ts";
 import type { Seller } from "./seller.ts";
 import { checkStatus, checkStream } from "./statuses.ts";
 import { READ_MS, readMs } from "./read_limits.ts";
+import { checkBegun, isTight, WAKE_MS, wakesAtOnce } from "./wake_ups.ts";
 
 export const BULK = "/seller_api/bulk_products";
 const ATTRIBUTES = "/seller_api/bulk_attributes";
@@ -44,12 +45,13 @@ const PART_LOOK_MS = 20;
 const PART_LOOKS = 200;
 /** How long writes may take while nothing fails. */
 const WRITE_MS = 20_000;
-/** How late a wait may end where nothing delays it; elsewhere, as a read. */
-const PROMPT_MS = 600;
 /** So many products with images that are silent take longer than a lease. */
 const SILENT_PRODUCTS = 64;
 /** Products of an import of which each part has some. */
 const SURE_PRODUCTS = 5;
+/** How often, and at which pace, it reads the status of an upload. */
+const POLLS = 30;
+const POLL_MS = 8;
 /** With images whose hosts take seconds. */
 const PROBE_MS = 45_000;
 
@@ -73,6 +75,7 @@ export type CatalogueStep =
   | "refused products"
   | "retry images"
   | "upload and leave"
+  | "upload and poll"
   | "import"
   | "slow import"
   | "dry run of an import"
@@ -150,6 +153,8 @@ export class CatalogueClient implements Actor {
         return await this.#reuseKey(random);
       case "upload and leave":
         return await this.#leave(random);
+      case "upload and poll":
+        return await this.#poll(random);
       case "import":
         return await this.#import(random);
       case "slow import":
@@ -346,6 +351,7 @@ export class CatalogueClient implements Actor {
       reply.text,
     );
     if (reply.status !== 200) return this.#checkFlaws(reply, rows);
+    await checkBegun(this.#scene);
     this.#checkKey(reply, upload);
     if (query.includes("dry_run")) return this.#checkCounts(reply, expected);
     const followed = { rows, completes, partly, begun, undo: null };
@@ -451,6 +457,7 @@ export class CatalogueClient implements Actor {
       );
     }
     hold(reply!.status === 200, "true", "an import is accepted", reply!.text);
+    await checkBegun(this.#scene);
     const id = textAt(reply!.xml!, "import_id");
     const isEnded = !isDry && !isSure && chance(random, 0.25) &&
       await this.#cancelImport(id, random);
@@ -563,10 +570,13 @@ export class CatalogueClient implements Actor {
   async #importOver(id: string, random: Random): Promise<XmlElement | null> {
     let shown = 0;
     for (;;) {
-      const path = `${IMPORTS}/${id}?wait=${pick(random, [0, 1, 30])}`;
+      const seconds = pick(random, [0, 1, 30]);
+      const path = `${IMPORTS}/${id}?wait=${seconds}`;
+      const begun = this.#scene.stage.scheduler.time;
       const { xml } = await this.#get(path, random, 30_000);
       if (xml === null) return null;
       const record = child(xml, "import");
+      if (seconds > 0) this.#checkPrompt(record, begun);
       const progress = Number(textAt(record, "progress"));
       hold(progress >= shown, "true", "progress never goes back", xml.source);
       shown = progress;
@@ -1203,6 +1213,23 @@ export class CatalogueClient implements Actor {
     if (seconds > 0) this.#checkPrompt(transaction, begun);
   }
 
+  /** Reads the status again and again while images of an upload arrive. */
+  async #poll(random: Random): Promise<void> {
+    const before = this.#uploads.length;
+    await this.#upload(random, this.#drawn(random, {}));
+    if (this.#uploads.length === before) return;
+    const { id } = this.#uploads.at(-1)!;
+    for (let looks = 0; looks < POLLS; looks++) {
+      const { xml } = await this.#get(`${BULK}/${id}`, random);
+      if (xml === null) return;
+      const transaction = child(xml, "transaction");
+      checkStatus(transaction);
+      this.#seen(id, transaction);
+      if (textAt(transaction, "finished_at") !== "") return;
+      await this.#scene.caller.sleep(POLL_MS * random.next());
+    }
+  }
+
   #seen(id: string, transaction: XmlElement): void {
     const isPending = textAt(transaction, "status") === "processing";
     const { stage } = this.#scene;
@@ -1225,26 +1252,24 @@ export class CatalogueClient implements Actor {
     );
   }
 
-  /** A wait ends soon after what it waits for. */
-  #checkPrompt(transaction: XmlElement, begun: number): void {
+  /** A wait ends soon after what it waits for: a transaction, or an import. */
+  #checkPrompt(waited: XmlElement, begun: number): void {
     const { stage, trouble, world } = this.#scene;
-    const finishedAt = Date.parse(textAt(transaction, "finished_at"));
+    const finishedAt = Date.parse(textAt(waited, "finished_at"));
     if (Number.isNaN(finishedAt) || world.jumps) return;
     // A request that is refused for its rate is sent again much later.
-    const { plan: { rateLimit } } = this.seller;
-    const rate = rateLimit ?? world.settings.rateLimit;
-    if (rate > 0 && rate < 1_000) return;
+    if (isTight(this.#scene, this.seller)) return;
     const { time } = stage.scheduler;
     if (trouble.anySince(begun - READ_MS)) return;
     const late = Math.min(stage.now() - finishedAt, time - begun);
     hold(
       late <
-        (world.isPrompt
-          ? PROMPT_MS
+        (wakesAtOnce(this.#scene)
+          ? WAKE_MS
           : readMs(this.#scene, this.seller, this.#name)),
       "fair",
       `${this.#name}: a wait ends soon after what it waits for`,
-      { late, transaction: transaction.source },
+      { late, waited: waited.source },
     );
   }
 

@@ -13,6 +13,7 @@ import { checkDeliveries } from "./deliveries.ts";
 import type { HookClient } from "./hook_client.ts";
 import { fateOf, retryAfterOf } from "./hosts.ts";
 import { Mirror, type Shown, sourceOf } from "./mirror.ts";
+import { checkMaintenance } from "./maintenance.ts";
 import { checkNotices, untold } from "./notices.ts";
 import { Puller } from "./puller.ts";
 import { checkReviews } from "./reviewer.ts";
@@ -106,6 +107,7 @@ export class Ending {
     checkDeliveries(this.#scene, this.#witnesses.sellers);
     checkNotices(this.#scene, this.#witnesses.sellers);
     checkReviews(this.#scene, this.#witnesses.sellers);
+    checkMaintenance(this.#scene);
     checkCounters(this.#scene, this.#witnesses.sellers);
     // Reading may have left something behind, too.
     await this.#scene.caller.sleep(2_000);

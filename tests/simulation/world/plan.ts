@@ -67,6 +67,7 @@ const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
   "upload sent twice": 1,
   "upload with a used key": 1,
   "upload and leave": 1,
+  "upload and poll": 0,
   "import": 1,
   "slow import": 0,
   "dry run of an import": 0,
@@ -277,6 +278,19 @@ export function drawSteps(
   if (theme === "catalogue" && chance(rare, 0.35)) {
     rarely("outages8", 1, "fail commits");
   }
+  const polls = scheduler.random("polls");
+  if (theme === "images" && rateLimit === null && chance(polls, 0.5)) {
+    for (let n = 0; n < 3; n++) {
+      const afterMs = between(polls, 0, 10_000);
+      const actor = `${name}/6`;
+      steps.push({
+        id: `${actor} #${n}`,
+        actor,
+        afterMs,
+        kind: "upload and poll",
+      });
+    }
+  }
   const kills = scheduler.random("kills between commits");
   if (rateLimit === null && chance(kills, KILLS)) {
     steps.push(...killBetween(name, theme, kills));
@@ -394,6 +408,9 @@ function drawPrompt(
   add(`${name}/1`, between(random, 8, 20), { "upload": 1, "wait": 2 }, 300);
   if (rateLimit === null) add(`${name}/hooks`, 5, { register: 1 }, 50);
   add("shop", between(random, 10, 20), { event: 1, "at once": 3 }, 1_000);
+  if (rateLimit !== null) return;
+  add(`${name}/2`, 3, { import: 1 }, 2_000);
+  add(`${name}/events`, 5, { wait: 1 }, 1_000);
 }
 
 /** Nothing fails; several processes have to notice what the others do. */

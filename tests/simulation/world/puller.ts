@@ -6,6 +6,7 @@ import type { Actor, Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { pick } from "./choice.ts";
 import type { Seller } from "./seller.ts";
+import { isTight, WAKE_MS, wakesAtOnce } from "./wake_ups.ts";
 
 /** How late a wait may end. */
 const LATE_MS = 6_000;
@@ -69,7 +70,26 @@ export class Puller implements Actor {
     this.#cursor = nextOf(reply!.xml!) ?? "";
     hold(this.#cursor !== "", "contract", "there is a <next>", reply!.text);
     if (children.length === 0) this.#checkComplete(begun, wait);
+    else if (wait > 0) {
+      this.#checkPrompt(begun, new Set(this.pulled.slice(-children.length)));
+    }
     return children.length;
+  }
+
+  /** A wait ends at once with the first event that comes. */
+  #checkPrompt(begun: number, ids: ReadonlySet<string>): void {
+    // A request that is refused for its rate is sent again much later.
+    if (!wakesAtOnce(this.#scene) || isTight(this.#scene, this.seller)) return;
+    const times = this.seller.events.filter(({ id }) => ids.has(id))
+      .map(({ at }) => at);
+    const late = this.#scene.stage.scheduler.time -
+      Math.max(begun, Math.min(...times));
+    hold(
+      late <= WAKE_MS,
+      "fair",
+      `${this.#name}: a wait ends soon after an event`,
+      late,
+    );
   }
 
   /** All that was there when it asked, or came early enough while it waited. */

@@ -1,6 +1,7 @@
 /** What a world is played on: processes, a network, faults, and the rows. */
 import type { Fault } from "../fault.ts";
 import type { ImageRequest } from "../image_hosts.ts";
+import type { Portion } from "../machine.ts";
 import type { TakenMail } from "../mail_server.ts";
 import type { ToOperator } from "../operator_endpoint.ts";
 import type { Receipt } from "../webhook_endpoints.ts";
@@ -77,6 +78,8 @@ export interface Stage {
   storedImages(): readonly { id: string; process: string; at: number }[];
   /** Resolves when a worker tells that it stored another one, or later. */
   imageStored(mostMs: number): Promise<void>;
+  /** Portions of jobs of maintenance that were done, in order. */
+  portions(): readonly Portion[];
   /** Lines of the log that say that something is wrong. */
   errors(): readonly { event: string; fields: unknown; at: number }[];
   /** What running processes hold, by name; nothing at zero. */

@@ -3,6 +3,7 @@ import type { XmlElement } from "../../../src/xml/decode.ts";
 import { parseTree } from "../../../src/xml/decode.ts";
 import { child, textAt } from "../../support/app.ts";
 import { asXml } from "../../support/forms.ts";
+import { valueOf } from "../../support/read_out.ts";
 import type { Random } from "../../support/random.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
@@ -35,6 +36,26 @@ export function checkStatus(transaction: XmlElement): void {
   const sum = products.filter(({ name }) => name !== "total")
     .reduce((sum, { text }) => sum + Number(text), 0);
   rule(sum === n("products/total"), "the counts of products add up");
+  checkImages(transaction);
+}
+
+/** The counters are those of the images that its results show. */
+function checkImages(transaction: XmlElement): void {
+  const results = transaction.children.find(({ name }) => name === "results");
+  // Of a long list only the beginning is shown.
+  if (results === undefined || valueOf(results, "next") !== null) return;
+  const shown = results.children.flatMap(({ children }) => children)
+    .filter(({ name }) => name === "image")
+    .map((image) => textAt(image, "status"));
+  for (const status of ["pending", "failed"]) {
+    const count = shown.filter((one) => one === status).length;
+    hold(
+      count === Number(textAt(transaction, `images/${status}`)),
+      "atomic",
+      `as many images are ${status} as the counter says`,
+      transaction.source,
+    );
+  }
 }
 
 /** Follows a stream to its end; each event is a status that adds up. */

@@ -1,0 +1,39 @@
+/** What waits goes on at once, where nothing fails and nothing takes long. */
+import type { Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import type { Seller } from "./seller.ts";
+
+/** From a commit until whoever waits for it goes on; virtual milliseconds. */
+export const WAKE_MS = 50;
+
+/** Whether what waits has to go on within `WAKE_MS`. */
+export function wakesAtOnce({ world }: Scene): boolean {
+  return world.isPrompt && !world.isPriced;
+}
+
+/** Whether requests of a seller may be refused for their rate. */
+export function isTight({ world }: Scene, { plan }: Seller): boolean {
+  const rate = plan.rateLimit ?? world.settings.rateLimit;
+  return rate > 0 && rate < 1_000;
+}
+
+/** What an answer has made due is being worked on. */
+export async function checkBegun(scene: Scene): Promise<void> {
+  if (!wakesAtOnce(scene)) return;
+  const { stage, caller } = scene;
+  await caller.sleep(WAKE_MS);
+  for (const queue of ["images", "imports"]) {
+    const [{ due, claimed }] = stage.rows<{ due: number; claimed: number }>(
+      `SELECT COUNT(*) FILTER (WHERE due_at <= ?) AS due,
+         COUNT(lease_id) AS claimed FROM ${queue}`,
+      stage.now() - WAKE_MS,
+    );
+    // Others may wait for those that are in progress.
+    hold(
+      due === 0 || claimed > 0,
+      "alive",
+      `${queue} that are due are begun within ${WAKE_MS} ms`,
+      due,
+    );
+  }
+}
