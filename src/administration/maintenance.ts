@@ -16,7 +16,7 @@ import { sweepOld, SWEPT } from "../jobs/sweeps.ts";
 import { sweepEndedReviews } from "../reviews/policy.ts";
 import { sweepRemovedSellers } from "./removal.ts";
 import {
-  sweepParts,
+  sweepTemporaryFiles,
   sweepUnnamed,
   sweepUnneeded,
   UNNAMED_FILES,
@@ -66,7 +66,7 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   job("notices", "api", HOUR_MS, sweepNotices),
   job("events", "webhooks", HOUR_MS, sweepEvents),
   job("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
-  job("image_parts", "images", MINUTE_MS, sweepParts),
+  job("image_parts", "images", MINUTE_MS, sweepTemporaryFiles),
   job(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),
   job(UNNAMED_FILES, "images", 5 * OFTEN, sweepUnnamed),
   job("unneeded_images", "images", DAY_MS, sweepUnneeded),

@@ -15,7 +15,11 @@ import {
   skuTaken,
 } from "./product.ts";
 import { readId } from "../lib/ids.ts";
-import { changedSince, type Expectation, readExpected } from "./expected.ts";
+import {
+  type Expectation,
+  expectationProblem,
+  readExpected,
+} from "./expected.ts";
 import {
   ATTRIBUTE_NAMES,
   EXPECTED,
@@ -67,7 +71,7 @@ export async function updateAttribute(
     const current = await lockGroup(tx, seller.no, skuOrId, group);
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
-    if (read.expected !== null) refuseOther(current, read.expected);
+    if (read.expected !== null) refuseUnexpected(current, read.expected);
     const { fields, problems } = applyPatch(current, read.patch);
     if (problems.length > 0) throw invalid(current, ...problems);
     if (sameFields(current, fields)) return;
@@ -76,7 +80,7 @@ export async function updateAttribute(
     }
     const field = attribute as ScalarField;
     const review = mayConcern(field, current)
-      ? await reviewed(tx, seller, current.id)
+      ? await policyAndReviewColumns(tx, seller, current.id)
       : null;
     const product = { ...fields, id: current.id };
     const by = { what: "attribute", keyId: seller.keyId };
@@ -95,7 +99,7 @@ interface ReadUpdate {
 }
 
 /** The whole of a locked product, and the policy; null: nothing is reviewed. */
-async function reviewed(tx: Tx, { no }: Seller, id: string) {
+async function policyAndReviewColumns(tx: Tx, { no }: Seller, id: string) {
   await holdSeller(tx, no);
   const policy = await findPolicy(tx, no);
   if (policy === "none") return null;
@@ -137,8 +141,8 @@ function readPatch(
   return { patch, group, expected: { field, ...former, unit: null } };
 }
 
-function refuseOther(current: Product, expected: Expectation): void {
-  const problem = changedSince(current, expected);
+function refuseUnexpected(current: Product, expected: Expectation): void {
+  const problem = expectationProblem(current, expected);
   if (problem === null) return;
   const details = [fieldDetail(problem, { sku: current.sku })];
   throw new ServiceError("changed_since", details[0].message, { details });

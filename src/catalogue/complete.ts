@@ -13,7 +13,7 @@ import { pause } from "../lib/waits.ts";
 import { heavyOwner } from "../lib/wait_list.ts";
 import type { ProductsDocument } from "./document.ts";
 import { ATTRIBUTES_LIMIT, type ProductFields } from "./fields.ts";
-import type { Loaded } from "./load.ts";
+import type { PlanData } from "./load.ts";
 import { applyPatch, type Product } from "./product.ts";
 
 export interface Complete {
@@ -44,14 +44,14 @@ const READ_AT_ONCE = 500;
  * take two to three times as long; with twice the time 1.75 times, with four
  * times 1.3.
  */
-const REST = 4;
+const PAUSE_FACTOR = 4;
 
 export async function findUnnamed(
   { db, heavy, deps: { clock } }: Services,
   seller: Seller,
   document: ProductsDocument,
 ): Promise<Unnamed> {
-  const names = namesIn(document);
+  const names = namesInDocument(document);
   const found: Unnamed = { names, onSale: 0, missing: 0, ids: [] };
   let from = BEFORE_ALL_IDS;
   for (;;) {
@@ -80,13 +80,13 @@ export async function findUnnamed(
     }
     if (rows.length < READ_AT_ONCE) return found;
     from = rows[rows.length - 1].id;
-    const rest = REST * (clock.monotonic() - begun);
+    const rest = PAUSE_FACTOR * (clock.monotonic() - begun);
     if (rest > 0) await pause(clock, rest);
   }
 }
 
 /** Ids and SKUs in a document, also those of products that are refused. */
-function namesIn({ rows }: ProductsDocument): Set<string> {
+function namesInDocument({ rows }: ProductsDocument): Set<string> {
   const names = new Set<string>();
   for (const { id, sku } of rows) {
     if (id !== null) names.add(id);
@@ -96,7 +96,7 @@ function namesIn({ rows }: ProductsDocument): Set<string> {
 }
 
 /** Why so many may not go to 0; null: they may. */
-export function tooManyMissing(
+export function missingProblem(
   { onSale, missing }: Unnamed,
   { atMost }: Complete,
 ): Detail | null {
@@ -120,7 +120,7 @@ export function tooManyMissing(
 /** What becomes of the products that were found, unless they are named now. */
 export function planEmptied(
   { names, ids }: Unnamed,
-  { byId }: Pick<Loaded, "byId">,
+  { byId }: Pick<PlanData, "byId">,
 ): Emptied[] {
   return ids.flatMap((id) => {
     const before = byId.get(id);

@@ -83,12 +83,12 @@ const NOTHING_UNREAD: ReadonlySet<string> = new Set();
 export const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
 
 /** The line of a field; of a field that was not sent, that of its product. */
-export function lineOf(row: DecodedProduct, field: string): number {
+export function lineOfField(row: DecodedProduct, field: string): number {
   return row.lines[FIELDS.get(field)?.place ?? -1] || row.line;
 }
 
 /** A product of which nothing was read yet. */
-export function newRow(
+export function newDecodedProduct(
   product: number,
   line: number,
   span: Span,

@@ -18,7 +18,7 @@ import {
   FIELD_NAMES,
   FIELDS,
   leaveUnread,
-  newRow,
+  newDecodedProduct,
   type Span,
 } from "./decoded_product.ts";
 import { DocumentProblems, type Tally } from "./document_problems.ts";
@@ -50,7 +50,11 @@ import {
   type XmlLimits,
 } from "../xml/handlers.ts";
 import { otherRootMessage } from "../xml/other_formats.ts";
-import { type DocumentForm, WORDS, type Words } from "./document_words.ts";
+import {
+  type DocumentForm,
+  type DocumentSyntax,
+  SYNTAX,
+} from "./document_words.ts";
 import { FieldText } from "./field_text.ts";
 
 export interface ProductsDocument {
@@ -166,7 +170,7 @@ interface DecoderOptions {
 /** Reads a document as handlers of the XML reader. */
 export class Decoder {
   readonly #form: DocumentForm;
-  readonly #words: Words;
+  readonly #words: DocumentSyntax;
   readonly #attributesOnly: boolean;
   /** The elements that may stand in a product. */
   readonly #fields: typeof FIELDS;
@@ -200,7 +204,7 @@ export class Decoder {
     }: DecoderOptions = {},
   ) {
     this.#form = form;
-    this.#words = WORDS[form];
+    this.#words = SYNTAX[form];
     this.#values = new ValueReader(
       form,
       this.#words,
@@ -390,7 +394,7 @@ export class Decoder {
       return;
     }
     const product = this.#productsBefore + this.#count;
-    this.#row = newRow(product, line, this.#tagSpan());
+    this.#row = newDecodedProduct(product, line, this.#tagSpan());
     this.#values.row = this.#row;
     this.#rows.push(this.#row);
     this.#level = Level.Product;

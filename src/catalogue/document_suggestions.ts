@@ -1,6 +1,6 @@
 /** What to write in place of a name that a document of products does not know. */
 import { isNear, nearestName } from "../lib/nearest_name.ts";
-import type { Words } from "./document_words.ts";
+import type { DocumentSyntax } from "./document_words.ts";
 import { fieldCalled, isList, LISTS, TEXT_LIMITS } from "./fields.ts";
 
 /** Names of a sale, in other systems, without their "_" and "-". */
@@ -11,7 +11,7 @@ const OF_A_SALE =
 function adviceOn(
   name: string,
   known: readonly string[],
-  show: Words["show"],
+  show: DocumentSyntax["show"],
 ): string | null {
   const written = name.toLowerCase().replace(/[-_]/g, "");
   if (known.includes("compare_at_price") && OF_A_SALE.test(written)) {
@@ -33,7 +33,7 @@ function adviceOn(
 export function suggestion(
   name: string,
   known: readonly string[],
-  { show, list, property }: Pick<Words, "show" | "list" | "property">,
+  { show, list, property }: Pick<DocumentSyntax, "show" | "list" | "property">,
   andNeeded: (field: string) => string = () => "",
 ): string {
   const advice = adviceOn(name, known, show);

@@ -14,7 +14,7 @@ import {
   type FieldElement,
   leaveUnread,
 } from "./decoded_product.ts";
-import type { DocumentForm, Words } from "./document_words.ts";
+import type { DocumentForm, DocumentSyntax } from "./document_words.ts";
 import { readExpected } from "./expected.ts";
 import {
   EXPECTED,
@@ -46,13 +46,17 @@ export class ValueReader {
   /** Its entries so far. */
   item = 0;
   readonly #form: DocumentForm;
-  readonly #words: Words;
+  readonly #words: DocumentSyntax;
   readonly #report: ReportProblem;
   readonly #seen = new Set<string>();
   #itemLine = 0;
   #attributes: XmlAttributes = {};
 
-  constructor(form: DocumentForm, words: Words, report: ReportProblem) {
+  constructor(
+    form: DocumentForm,
+    words: DocumentSyntax,
+    report: ReportProblem,
+  ) {
     this.#form = form;
     this.#words = words;
     this.#report = report;

@@ -6,7 +6,7 @@ import { TEXT_NAMES } from "./fields.ts";
 
 export type DocumentForm = "xml" | "json";
 
-export interface Words {
+export interface DocumentSyntax {
   /** What an unknown element (in JSON, as in a pointer) or XML attribute is called. */
   element: (name: string) => string;
   attribute: (name: string) => string;
@@ -24,7 +24,7 @@ export interface Words {
   noProduct: string;
 }
 
-const XML: Words = {
+const XML: DocumentSyntax = {
   element: (name) => `The element <${name}>`,
   attribute: (name) => `The XML attribute ${quote(name)}`,
   beside: () => [],
@@ -37,7 +37,7 @@ const XML: Words = {
   noProduct: "<products> holds no <product>; send at least one.",
 };
 
-const JSON: Words = {
+const JSON: DocumentSyntax = {
   element: (name) => `The name ${quote(nameOfToken(name))}`,
   attribute: (name) => `The name ${quote(name)}`,
   beside: (element) => [TEXT_NAMES[element] ?? TEXT_NAME],
@@ -49,7 +49,7 @@ const JSON: Words = {
   noProduct: '"products" holds no product; send at least one.',
 };
 
-export const WORDS: Readonly<Record<DocumentForm, Words>> = {
+export const SYNTAX: Readonly<Record<DocumentForm, DocumentSyntax>> = {
   xml: XML,
   json: JSON,
 };

@@ -28,12 +28,15 @@ export function readExpected(
  * What is wrong if a product does not have the expected value; null if it has.
  * `current` is null where there is no such product.
  */
-export function changedSince(
+export function expectationProblem(
   current: Product | null,
   { field, value, unit }: Expectation,
 ): FieldProblem | null {
   if (current === null) {
-    return problemOf(field, "has no present value: there is no such product");
+    return problemOfField(
+      field,
+      "has no present value: there is no such product",
+    );
   }
   const column = SCALAR_RULES[field].unit?.column;
   const present = column === undefined ? null : current[column];
@@ -41,10 +44,10 @@ export function changedSince(
   if (current[field] === value && isOfUnit) return null;
   const shown = [current[field] ?? "empty", present].filter((part) => part)
     .join(" ");
-  return problemOf(field, `is ${shown} now`);
+  return problemOfField(field, `is ${shown} now`);
 }
 
-function problemOf(field: ScalarField, present: string): FieldProblem {
+function problemOfField(field: ScalarField, present: string): FieldProblem {
   const message = `${present}, not as ${EXPECTED}; nothing was changed. ` +
     "Decide again by the present value.";
   return { field, code: "changed_since", message };

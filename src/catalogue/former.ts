@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import type { FieldProblem } from "../lib/errors.ts";
 import type { ProductFields, ScalarField } from "./fields.ts";
-import { valuesOf } from "./product_values.ts";
+import { columnValues } from "./product_values.ts";
 
 /** The fields that are shown. */
 export const FORMER_FIELDS = [
@@ -36,7 +36,7 @@ export function formerOf(product: ProductFields): Former {
 }
 
 function hashOf(product: ProductFields): string {
-  return createHash("sha256").update(JSON.stringify(valuesOf(product)))
+  return createHash("sha256").update(JSON.stringify(columnValues(product)))
     .digest("base64").slice(0, HASH_LENGTH);
 }
 

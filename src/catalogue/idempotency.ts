@@ -44,7 +44,7 @@ interface Once<T> {
  * in progress, 422 for one used for another request. The codes and statuses are
  * those of draft-ietf-httpapi-idempotency-key-header-07, section 2.6.
  */
-export async function once<T>(
+export async function carryOutOnce<T>(
   services: Services,
   { seller, request, body, carryOut, again }: Once<T>,
 ): Promise<T> {
@@ -52,12 +52,12 @@ export async function once<T>(
   const hash = beginHash(request);
   for (const block of body) hash.update(block);
   const use: KeyUse = { key: request.key, hash: hash.digest("hex") };
-  return await whileFree(
+  return await whileKeyIsFree(
     services,
     seller,
     request,
     async (used) =>
-      used === null ? await carryOut(use) : again(checkUse(used, use)),
+      used === null ? await carryOut(use) : again(checkSameRequest(used, use)),
   );
 }
 
@@ -70,7 +70,7 @@ export function beginHash({ target }: KeyedRequest): Hash {
  * Runs `work` with the former use of the key, null if there is none. Throws 409
  * for a key in progress.
  */
-export async function whileFree<T>(
+export async function whileKeyIsFree<T>(
   { db, deps, keysInProgress }: Services,
   seller: Seller,
   { key }: KeyedRequest,
@@ -102,17 +102,17 @@ export async function whileFree<T>(
  * The request for which another process used the key since this one began; null
  * if none did. Throws 422 if it is a different request.
  */
-export async function usedBefore(
+export async function findKeyUse(
   tx: Tx,
   seller: Seller,
   use: KeyUse | null,
 ): Promise<FoundKey | null> {
   const used = use && await findUsedKey(tx, seller.no, use.key, tx.now());
-  return used && checkUse(used, use!);
+  return used && checkSameRequest(used, use!);
 }
 
 /** The former use; throws 422 if it was a different request. */
-export function checkUse(used: FoundKey, use: KeyUse): FoundKey {
+export function checkSameRequest(used: FoundKey, use: KeyUse): FoundKey {
   if (used.request_hash === use.hash) return used;
   throw new ServiceError(
     "idempotency_key_reused",
@@ -147,7 +147,7 @@ async function findUsedKey(
  * expired use. If two writes store a key at the same time, one of them runs
  * again (`unique`).
  */
-export async function useKey(
+export async function storeKeyUse(
   tx: Tx,
   sellerNo: number,
   made: { transactionId: string } | { importId: string },

@@ -5,19 +5,19 @@
  */
 import type { Config } from "../config.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { takeImages, type TakenImages } from "../images/requests.ts";
+import { type LockedImages, lockOrCreateImages } from "../images/requests.ts";
 import { holdSeller, type Standing, standingOf } from "../sellers/access.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
-import { type FoundKey, type KeyUse, usedBefore } from "./idempotency.ts";
+import { findKeyUse, type FoundKey, type KeyUse } from "./idempotency.ts";
 import type { Product } from "./product.ts";
 import { hasLittleRoom, lockProductQuota } from "./product_quota.ts";
 import { portionsOf } from "../lib/in_turn.ts";
 import { findProducts, type Groups, waitForSkus } from "./product_rows.ts";
 
 /** What a plan is about. */
-export interface Wanted {
+export interface PlanRequest {
   seller: Seller & Partial<Caller>;
   ids: readonly string[];
   skus: readonly string[];
@@ -26,7 +26,7 @@ export interface Wanted {
 }
 
 /** What a plan decides by. */
-export interface Loaded extends Standing {
+export interface PlanData extends Standing {
   quota: Quota;
   /** The wanted products that are stored. */
   byId: ReadonlyMap<string, Product>;
@@ -34,17 +34,17 @@ export interface Loaded extends Standing {
 }
 
 /** Reads for a plan that is not carried out, or again what is locked. */
-export async function load(
+export async function loadForPlan(
   sql: Sql,
   config: Config,
-  { seller, ...named }: Wanted,
-): Promise<Loaded> {
+  { seller, ...named }: PlanRequest,
+): Promise<PlanData> {
   const [standing, quota, products] = await Promise.all([
     standingOf(sql, seller),
     quotaOf(sql, seller.no, "product_limit", config.productLimit),
     findProducts(sql, seller.no, named),
   ]);
-  return { ...standing, quota, ...byKeys(products) };
+  return { ...standing, quota, ...indexProducts(products) };
 }
 
 /** Reads in a snapshot of its own. */
@@ -54,11 +54,11 @@ export type ReadOnce = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
 export async function loadInSteps(
   read: ReadOnce,
   config: Config,
-  { seller, ids, skus, groups }: Wanted,
-): Promise<Loaded> {
-  const { byId, bySku } = byKeys([]);
+  { seller, ids, skus, groups }: PlanRequest,
+): Promise<PlanData> {
+  const { byId, bySku } = indexProducts([]);
   const loaded = await read((sql) =>
-    load(sql, config, { seller, ids: [], skus: [] })
+    loadForPlan(sql, config, { seller, ids: [], skus: [] })
   );
   const find = async (
     named: { ids: readonly string[] } | {
@@ -77,7 +77,7 @@ export async function loadInSteps(
   return { ...loaded, byId, bySku };
 }
 
-function byKeys(products: readonly Product[]) {
+function indexProducts(products: readonly Product[]) {
   const byId = new Map<string, Product>();
   const bySku = new Map<string, Product>();
   for (const product of products) {
@@ -87,15 +87,15 @@ function byKeys(products: readonly Product[]) {
   return { byId, bySku };
 }
 
-export interface WantedForWrite extends Wanted {
+export interface WriteRequest extends PlanRequest {
   /** URLs of images that products may show afterwards. */
   images: Iterable<string>;
   use: KeyUse | null;
 }
 
 /** What a write has locked until its commit. */
-export interface Locked extends Loaded {
-  images: TakenImages;
+export interface LockedPlanData extends PlanData {
+  images: LockedImages;
   /** The request that used the key before; null if none did. */
   used: FoundKey | null;
 }
@@ -104,8 +104,8 @@ export interface Locked extends Loaded {
 export async function loadLocked(
   tx: Tx,
   { config, deps }: Pick<Services, "config" | "deps">,
-  wanted: WantedForWrite,
-): Promise<Locked> {
+  wanted: WriteRequest,
+): Promise<LockedPlanData> {
   const { seller, skus, use } = wanted;
   const readQuota = () =>
     quotaOf(tx, seller.no, "product_limit", config.productLimit);
@@ -113,12 +113,18 @@ export async function loadLocked(
   await waitForSkus(tx, seller.no, skus);
   const [standing, images, used, quota, products] = await Promise.all([
     standingOf(tx, seller),
-    takeImages(tx, seller.no, wanted.images, deps.ids.uuid),
-    usedBefore(tx, seller, use),
+    lockOrCreateImages(tx, seller.no, wanted.images, deps.ids.uuid),
+    findKeyUse(tx, seller, use),
     readQuota(),
     findProducts(tx, seller.no, wanted),
   ]);
-  const locked = { ...standing, images, used, quota, ...byKeys(products) };
+  const locked = {
+    ...standing,
+    images,
+    used,
+    quota,
+    ...indexProducts(products),
+  };
   const mayBeNew = skus.filter((sku) => !locked.bySku.has(sku)).length;
   if (!hasLittleRoom(quota, mayBeNew)) return locked;
   await lockProductQuota(tx, seller.no);

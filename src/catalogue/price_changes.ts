@@ -121,7 +121,7 @@ export function changePrice(
       `${at} ${after.price} ${after.currency} ${by.what}${
         keyWord(begun, by)
       }\n`,
-    former_prices: formerPrices(before, at),
+    former_prices: withFormerPrice(before, at),
   };
   const row = isFull
     ? { product_id: id, changed_at: at, former_at: price_row, changes: recent }
@@ -139,7 +139,7 @@ function keyWord(lines: string, { keyId }: ChangedBy): string {
 }
 
 /** As `FormerPrices.former_prices`, once a price has ended at `at`. */
-export function formerPrices(
+export function withFormerPrice(
   { currency, price, former_prices }: PriceChange["before"],
   at: number,
 ): string {
@@ -164,8 +164,8 @@ export function formerPrices(
     end = start;
   }
   const kept = lines.slice(0, end) + others;
-  const left = kept.slice(expired(kept, at));
-  return newest(left + writeLine(ended));
+  const left = kept.slice(expiredLength(kept, at));
+  return newestLines(left + writeLine(ended));
 }
 
 /** In UTC. */
@@ -174,7 +174,7 @@ function dayOf(time: number): number {
 }
 
 /** The length of the lines that ended too long before `at` to count. */
-function expired(lines: string, at: number): number {
+function expiredLength(lines: string, at: number): number {
   const since = windowStart(at);
   let line = 0;
   while (line < lines.length) {
@@ -186,7 +186,7 @@ function expired(lines: string, at: number): number {
 }
 
 /** As many of the last lines as a product keeps. */
-function newest(lines: string): string {
+function newestLines(lines: string): string {
   const over = lines.length - MOST_LENGTH;
   return over > 0 ? lines.slice(lines.indexOf("\n", over - 1) + 1) : lines;
 }

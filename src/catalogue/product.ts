@@ -90,7 +90,7 @@ export function applyPatch(
   unread: ReadonlySet<string> = NONE,
 ): { fields: ProductFields; problems: FieldProblem[] } {
   const missing = current === null ? missingFields(patch, unread) : [];
-  const fields = merge(current ?? INITIAL, patch);
+  const fields = mergePatch(current ?? INITIAL, patch);
   if (patch.availability === undefined) followQuantity(fields, patch);
   const unsure = missing.length === 0
     ? unread
@@ -135,7 +135,10 @@ export const INITIAL = templateOf(
   ]) as ProductFields,
 );
 
-function merge(current: ProductFields, patch: ProductPatch): ProductFields {
+function mergePatch(
+  current: ProductFields,
+  patch: ProductPatch,
+): ProductFields {
   const fields: Record<string, unknown> = { ...current };
   for (const name in patch) {
     const value = patch[name as keyof ProductPatch];

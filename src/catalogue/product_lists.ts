@@ -153,7 +153,7 @@ async function passingRows(
     }`,
     isWhole ? [...wanted.params, limit] : wanted.params,
   );
-  const named = text === null ? rows : rows.filter(holds(text));
+  const named = text === null ? rows : rows.filter(contains(text));
   const passing = images === null
     ? named
     : await withImages(sql, sellerNo, named, images);
@@ -179,7 +179,7 @@ async function withImages(
   ).map(({ row }) => row);
 }
 
-function holds(text: string) {
+function contains(text: string) {
   const part = text.toLowerCase();
   return ({ sku, title }: { sku: string; title: string }) =>
     sku.toLowerCase().includes(part) || title.toLowerCase().includes(part);
@@ -291,10 +291,10 @@ export async function changedProducts(
   limit: number,
 ): Promise<ProductEvent[]> {
   const { below, missing } = await sql.changeHorizon();
-  const { lacks, ...from } = resumed(after, missing);
+  const { lacks, ...from } = resumeCursor(after, missing);
   const part = { after: from, below, limit };
-  const changed = await placesBehind(sql, "products", part);
-  const deleted = await placesBehind(sql, "deleted_products", part);
+  const changed = await placesAfter(sql, "products", part);
+  const deleted = await placesAfter(sql, "deleted_products", part);
   const places = [...changed, ...deleted].sort(byPlace).slice(0, limit);
   const last = places.at(-1);
   if (last === undefined) return [];
@@ -315,7 +315,7 @@ export async function changedProducts(
  * of them is back it begins again where it was then: some products come twice,
  * each as it is now, and none is missed.
  */
-function resumed(
+function resumeCursor(
   { lacks, ...place }: ChangeCursor,
   missing: readonly number[],
 ): ChangeCursor {
@@ -325,7 +325,7 @@ function resumed(
   return { ...from, lacks: { servers: missing, since: lacks?.since ?? place } };
 }
 
-async function placesBehind(
+async function placesAfter(
   sql: Sql,
   table: "products" | "deleted_products",
   { after, below, limit }: {
@@ -432,7 +432,7 @@ export async function shownImages(
       })`,
       [sellerNo, ...list],
     );
-    for (const row of rows) shown.set(row.url, toShown(row));
+    for (const row of rows) shown.set(row.url, toShownImage(row));
   }
   return shown;
 }
@@ -441,7 +441,7 @@ export async function shownImages(
  * A copy is shown until a newer one replaces it, even if downloads fail
  * meanwhile.
  */
-function toShown(row: ImageRow): ShownImage {
+function toShownImage(row: ImageRow): ShownImage {
   const { state, sha256, type, width, height } = row;
   if (sha256 !== null) {
     const copy = { sha256, type, width, height };

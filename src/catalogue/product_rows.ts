@@ -25,6 +25,8 @@ import {
 import {
   type Column,
   COLUMNS,
+  columnValue,
+  columnValues,
   CONTENT,
   type ContentColumn,
   differences,
@@ -34,9 +36,7 @@ import {
   type ProductRow,
   toPartialProduct,
   toProduct,
-  valueOf,
   type Values,
-  valuesOf,
 } from "./product_values.ts";
 import { isUnderReview } from "./review.ts";
 import type { Seller } from "../sellers/seller.ts";
@@ -56,9 +56,9 @@ import {
   type Tx,
 } from "../database/db.ts";
 
-const SELECT = selectOf(COLUMNS);
+const SELECT = selectColumns(COLUMNS);
 
-function selectOf(columns: readonly Column[]): string {
+function selectColumns(columns: readonly Column[]): string {
   return `SELECT ${columns.join(", ")} FROM products`;
 }
 
@@ -67,7 +67,7 @@ const INSERT = insertInto("products", [
   ...CONTENT,
 ]);
 
-interface Named {
+interface ProductsByName {
   ids: readonly string[];
   skus: readonly string[];
   groups?: Groups | null;
@@ -119,7 +119,7 @@ export async function waitForSkus(
 export async function findProducts(
   sql: Sql,
   sellerNo: number,
-  { ids = [], skus = [], groups = null }: Partial<Named>,
+  { ids = [], skus = [], groups = null }: Partial<ProductsByName>,
 ): Promise<Product[]> {
   if (groups !== null || ids.length + skus.length > MANY) {
     return await findMany(sql, sellerNo, { ids, skus, groups });
@@ -157,9 +157,9 @@ const MANY = 2 * PRODUCTS_LIMIT;
 async function findMany(
   sql: Sql,
   sellerNo: number,
-  { ids, skus, groups }: Named,
+  { ids, skus, groups }: ProductsByName,
 ): Promise<Product[]> {
-  const columns = groups ? columnsOf(groups) : COLUMNS;
+  const columns = groups ? groupColumns(groups) : COLUMNS;
   const wanted = new Set(skus);
   const missing = new Set<string>(ids.filter(readId));
   for (const list of splitIntoLists([...missing])) {
@@ -196,7 +196,7 @@ function lookupOf(
   column: "sku" | "id",
   n: number,
 ): Query {
-  const select = selectOf(columns);
+  const select = selectColumns(columns);
   return query(({ engine, lock }) =>
     column === "sku" && engine === "postgres"
       ? oneByOne(n, lock("FOR UPDATE"), select)
@@ -231,7 +231,7 @@ function lookup(columns: readonly Column[]): Lookup {
   return { bySku: by("sku"), byId: by("id") };
 }
 
-const WHOLE = lookup(COLUMNS);
+const WHOLE_PRODUCT = lookup(COLUMNS);
 
 /** The product with this SKU, else the one with this id; null when none. */
 export function findBySkuOrId(
@@ -239,7 +239,7 @@ export function findBySkuOrId(
   sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
-  return findOne(sql, WHOLE, sellerNo, skuOrId);
+  return findOne(sql, WHOLE_PRODUCT, sellerNo, skuOrId);
 }
 
 /** As `findBySkuOrId`; locks the product. */
@@ -248,7 +248,7 @@ export function lockBySkuOrId(
   sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
-  return lockOne(tx, WHOLE, sellerNo, skuOrId);
+  return lockOne(tx, WHOLE_PRODUCT, sellerNo, skuOrId);
 }
 
 /**
@@ -261,7 +261,7 @@ export function lockGroup(
   skuOrId: string,
   group: UpdateGroup,
 ): Promise<Product | null> {
-  return lockOne(tx, OF_GROUP[group], sellerNo, skuOrId);
+  return lockOne(tx, COLUMNS_OF_GROUP[group], sellerNo, skuOrId);
 }
 
 /** Reads twice, because the SKU may have changed its product meanwhile. */
@@ -300,7 +300,7 @@ export interface RowChange extends ProductChange {
 }
 
 export function rowChange({ before, after }: ProductChange): RowChange {
-  const created = before === null ? valuesOf(after!) : null;
+  const created = before === null ? columnValues(after!) : null;
   const changed = before === null ? 0 : differences(before, after ?? INITIAL);
   return { before, after, created, changed };
 }
@@ -349,7 +349,7 @@ export async function writeProduct(
   const change = await tx.takeChanges(1, no);
   const changed = differences(before, after);
   const updated = { place: 0, before, after, changed };
-  await updateAlike(tx, no, updateOf(updated), [updated], change, by);
+  await updateAlike(tx, no, updateStatement(updated), [updated], change, by);
 }
 
 function bySku({ after: one }: Created, { after: other }: Created): number {
@@ -361,17 +361,17 @@ function byId({ before: one }: Updated, { before: other }: Updated): number {
 }
 
 /** Index of its change number in this write, from 0; never decreases. */
-interface Placed {
+interface WithChangeIndex {
   place: number;
 }
-interface Created extends Placed {
+interface Created extends WithChangeIndex {
   after: ProductContent;
   is: Values;
 }
-interface Deleted extends Placed {
+interface Deleted extends WithChangeIndex {
   before: Product;
 }
-interface Updated extends Placed {
+interface Updated extends WithChangeIndex {
   before: Product;
   after: ProductContent;
   /** As in `differences`. */
@@ -437,7 +437,7 @@ async function updateProducts(
   await freeSkus(tx, no, updated);
   // Products that change the same columns share a statement.
   // In the order of the ids, products that lie together are written together.
-  const alike = Map.groupBy(updated.toSorted(byId), updateOf);
+  const alike = Map.groupBy(updated.toSorted(byId), updateStatement);
   for (const [update, rows] of alike) {
     for (let at = 0; at < rows.length; at += UPDATED_AT_ONCE) {
       const some = rows.slice(at, at + UPDATED_AT_ONCE);
@@ -464,7 +464,9 @@ async function updateAlike(
       const least = before.updated_at + (hasNewPrice ? 1 : 0);
       const at = Math.max(first.at, least);
       const values: Param[] = [first.number + place, at];
-      for (const column of update.columns) values.push(valueOf(after, column));
+      for (const column of update.columns) {
+        values.push(columnValue(after, column));
+      }
       if (update.priced) {
         let prices: FormerPrices = before;
         if (hasNewPrice) {
@@ -536,12 +538,12 @@ const PRICE_BITS = 1 << CONTENT.indexOf("price") |
  * For each group, the query for a product with the columns that a change of the
  * group needs.
  */
-const OF_GROUP = Object.fromEntries(GROUPS.map((group) => {
-  return [group, lookup(columnsOf(new Set([group])))];
+const COLUMNS_OF_GROUP = Object.fromEntries(GROUPS.map((group) => {
+  return [group, lookup(groupColumns(new Set([group])))];
 })) as Record<UpdateGroup, Lookup>;
 
 /** The columns that a change of these groups needs. */
-function columnsOf(groups: Groups): Column[] {
+function groupColumns(groups: Groups): Column[] {
   const own: readonly string[] = CONTENT
     .filter((column) => groups.has(groupOf(column)));
   const tied = TIED_FIELDS.filter((fields) =>
@@ -579,7 +581,7 @@ const UPDATES = Array.from(
 );
 
 /** The statement that writes what differs. */
-function updateOf({ changed }: Updated): Update {
+function updateStatement({ changed }: Updated): Update {
   let groups = 0;
   for (let place = 0; place < CONTENT.length; place++) {
     if (changed & 1 << place) groups |= GROUP_BITS[place];

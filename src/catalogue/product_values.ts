@@ -74,7 +74,7 @@ function listJson(list: readonly unknown[]): string {
 }
 
 /** A field from the value of its column. */
-export function fieldOf(column: Column, value: Param): unknown {
+export function fieldFromColumn(column: Column, value: Param): unknown {
   return isList(column) ? parseList(value as string) : value;
 }
 
@@ -86,13 +86,16 @@ export function toProduct(row: ProductRow): Product {
 }
 
 /** The value of a column of `CONTENT`. */
-export function valueOf(product: ProductFields, column: ContentColumn): Param {
+export function columnValue(
+  product: ProductFields,
+  column: ContentColumn,
+): Param {
   const value = product[column];
   return typeof value === "object" && value !== null ? listJson(value) : value;
 }
 
-export function valuesOf(product: ProductFields): Param[] {
-  return CONTENT.map((column) => valueOf(product, column));
+export function columnValues(product: ProductFields): Param[] {
+  return CONTENT.map((column) => columnValue(product, column));
 }
 
 /** The columns in which two products differ: a bit for each of `CONTENT`. */
@@ -102,13 +105,15 @@ export function differences(one: ProductFields, other: ProductFields): number {
     const column = CONTENT[place];
     // Lists that are the same object are not written as JSON.
     if (one[column] === other[column]) continue;
-    if (valueOf(one, column) !== valueOf(other, column)) bits |= 1 << place;
+    if (columnValue(one, column) !== columnValue(other, column)) {
+      bits |= 1 << place;
+    }
   }
   return bits;
 }
 
 /** The values of a product of which nothing was sent. */
-export const NO_VALUES: Values = valuesOf(INITIAL);
+export const NO_VALUES: Values = columnValues(INITIAL);
 
 /**
  * Has every property from the start: V8 turns an object into a hash table that
@@ -128,7 +133,7 @@ export function toPartialProduct(row: Partial<ProductRow>): Product {
   const product: Record<string, unknown> = { ...BLANK };
   for (const column in row) {
     const value = row[column as Column] as Param;
-    product[column] = fieldOf(column as Column, value);
+    product[column] = fieldFromColumn(column as Column, value);
   }
   return product as unknown as Product;
 }

@@ -126,7 +126,7 @@ export const JSON_END = "\n]}\n";
 const BRACE = "{".charCodeAt(0);
 
 /** The form of a document of products that begins with this byte. */
-export function formOf(firstByte: number): DocumentForm {
+export function documentFormOf(firstByte: number): DocumentForm {
   return firstByte === BRACE ? "json" : "xml";
 }
 

@@ -130,7 +130,7 @@ export function reviewAfter(
   now: number,
 ): Review | typeof NO_STATE | null {
   if (policy === "none") return null;
-  if (before === null) return waiting(null, now);
+  if (before === null) return pendingReview(null, now);
   const review = reviewOf(before);
   switch (review?.state) {
     case "pending":
@@ -140,7 +140,7 @@ export function reviewAfter(
     case "rejected":
       return isCorrected(before, after, review)
         ? {
-          ...waiting(review, now),
+          ...pendingReview(review, now),
           ...reasonOf(review),
           former: review.former,
         }
@@ -149,7 +149,7 @@ export function reviewAfter(
       return policy === "changes" &&
           differs(REVIEWED_FIELDS, before, after)
         ? {
-          ...waiting(review, now),
+          ...pendingReview(review, now),
           former: reviewedFields(before),
           formerState: review?.state ?? NO_STATE,
         }
@@ -168,7 +168,7 @@ function changedBack(
     !differs(REVIEWED_FIELDS, former, after);
   if (!isBack) return null;
   if (formerState === NO_STATE) return NO_STATE;
-  return { ...waiting(review, now), state: formerState };
+  return { ...pendingReview(review, now), state: formerState };
 }
 
 /** Whether an attribute of a product is reviewed. */
@@ -186,7 +186,7 @@ export function mayConcern(
     namedField(reviewOf(columns)!) === field;
 }
 
-function waiting(former: Review | null | undefined, now: number): Review {
+function pendingReview(former: Review | null | undefined, now: number): Review {
   const changedAt = former ? changedAfter(former, now) : now;
   return { state: "pending", at: now, changedAt, ...NO_REASON, former: null };
 }
@@ -226,7 +226,7 @@ function reviewedFields(product: ProductFields): ReviewedFields {
 }
 
 /** The review of a product after a decision; null: it is decided so already. */
-export function decided(
+export function withDecision(
   product: ProductFields,
   review: Review,
   { decision, ...reason }: Reason & { decision: Decision },

@@ -5,11 +5,11 @@ import { applyPatch, type Product, sameFields } from "./product.ts";
 import type { PlannedResult } from "./transaction.ts";
 import type { RowWork } from "../lib/in_turn.ts";
 import { quote } from "../lib/values.ts";
-import { type DecodedProduct, lineOf } from "./decoded_product.ts";
+import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
-import { changedSince } from "./expected.ts";
+import { expectationProblem } from "./expected.ts";
 import { changedSinceCheck, type Former } from "./former.ts";
-import type { Loaded } from "./load.ts";
+import type { PlanData } from "./load.ts";
 import { SkuReservations, type UsedBefore } from "./sku_reservations.ts";
 
 export interface PlannedProduct {
@@ -40,7 +40,7 @@ export interface KnownOfPart {
 
 export function* planRows(
   { rows, attributesOnly }: ProductsDocument,
-  loaded: Loaded,
+  loaded: PlanData,
   { before, checked }: KnownOfPart,
 ): RowWork<Rows> {
   const reservations = new SkuReservations(loaded, rows, before);
@@ -73,7 +73,7 @@ function planRow(
   const reservation = reservations.reserve(row, current);
   const { fields, problems } = applyPatch(current, row.patch, row.unread);
   const unexpected = row.expected
-    .flatMap((expected) => changedSince(current, expected) ?? []);
+    .flatMap((expected) => expectationProblem(current, expected) ?? []);
   const changed = former === undefined
     ? null
     : changedSinceCheck(current, former);
@@ -105,7 +105,7 @@ function planRow(
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 
-function findTarget(row: DecodedProduct, { byId, bySku }: Loaded): Target {
+function findTarget(row: DecodedProduct, { byId, bySku }: PlanData): Target {
   if (row.id !== null) {
     const current = byId.get(row.id);
     return current === undefined ? { problems: [unknownId(row)] } : { current };
@@ -120,7 +120,7 @@ function findTarget(row: DecodedProduct, { byId, bySku }: Loaded): Target {
 }
 
 /** As `findTarget`, where no product is created. */
-function findStored(row: DecodedProduct, loaded: Loaded): Target {
+function findStored(row: DecodedProduct, loaded: PlanData): Target {
   const target = findTarget(row, loaded);
   if ("problems" in target) {
     return {
@@ -150,7 +150,7 @@ function detailsOf(
   problems: readonly FieldProblem[],
 ): Detail[] {
   return problems.map((problem) => {
-    const line = lineOf(row, problem.field);
+    const line = lineOfField(row, problem.field);
     return fieldDetail(problem, { product: row.product, ...place, line });
   });
 }
@@ -159,7 +159,7 @@ function unknownId(row: DecodedProduct): Detail {
   return {
     product: row.product,
     ...(row.sku !== null && { sku: row.sku }),
-    line: lineOf(row, "id"),
+    line: lineOfField(row, "id"),
     field: "id",
     code: "unknown_id",
     message:
@@ -172,7 +172,7 @@ function unknownSku(row: DecodedProduct): Detail {
   return {
     product: row.product,
     sku: row.sku!,
-    line: lineOf(row, "sku"),
+    line: lineOfField(row, "sku"),
     field: "sku",
     code: "not_found",
     message:

@@ -1,19 +1,19 @@
 /** Which row of a document uses which SKU, and which stored product. */
 import { type Detail, fieldDetail } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
-import { type DecodedProduct, lineOf } from "./decoded_product.ts";
-import type { Loaded } from "./load.ts";
+import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
+import type { PlanData } from "./load.ts";
 import { type Product, skuTaken } from "./product.ts";
 
-type Stored = Pick<Loaded, "byId" | "bySku">;
+type Stored = Pick<PlanData, "byId" | "bySku">;
 
 /** A row that uses a SKU or a product. */
-type User = Pick<DecodedProduct, "product" | "line">;
+type SkuUser = Pick<DecodedProduct, "product" | "line">;
 
 /** What rows before a part of a document use, by SKU and by id. */
 export interface UsedBefore {
-  skus: ReadonlyMap<string, User>;
-  ids: ReadonlyMap<string, User>;
+  skus: ReadonlyMap<string, SkuUser>;
+  ids: ReadonlyMap<string, SkuUser>;
 }
 
 const NOTHING: UsedBefore = { skus: new Map(), ids: new Map() };
@@ -22,8 +22,8 @@ type Clash = Pick<Detail, "line" | "field" | "code" | "message">;
 
 export class SkuReservations {
   readonly #stored: Stored;
-  readonly #skus: Map<string, User>;
-  readonly #targets: Map<string, User>;
+  readonly #skus: Map<string, SkuUser>;
+  readonly #targets: Map<string, SkuUser>;
   /** Ids of the products that give up their SKU in this document. */
   readonly #leaving = new Set<string>();
 
@@ -60,7 +60,7 @@ export class SkuReservations {
   ): { clash: Clash } | { takesSkuOf: string | null } {
     const sku = row.sku ?? current!.sku;
     const field = row.sku === null ? "id" : "sku";
-    const line = lineOf(row, field);
+    const line = lineOfField(row, field);
     const namesake = this.#skus.get(sku);
     const twin = current === null ? undefined : this.#targets.get(current.id);
     if (namesake === undefined) this.#skus.set(sku, row);

@@ -87,7 +87,7 @@ export function transactionStatus(
   return transaction.images.failed > 0 ? "completed_with_errors" : "completed";
 }
 
-export function countsOf(
+export function countResults(
   products: readonly { result: ProductResult }[],
 ): ProductCounts {
   const counts = { ...NO_PRODUCTS };
@@ -95,13 +95,13 @@ export function countsOf(
   return counts;
 }
 
-export function totalOf(counts: ProductCounts | ImageCounts): number {
+export function totalProducts(counts: ProductCounts | ImageCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 /** Percent of image references that have settled, rounded down; 100 for none. */
 export function progressOf(images: ImageCounts): number {
-  const total = totalOf(images);
+  const total = totalProducts(images);
   if (total === 0) return 100;
   return Math.floor((total - images.pending) * 100 / total);
 }

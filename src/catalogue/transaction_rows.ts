@@ -81,7 +81,7 @@ export async function readTransaction(
   sellerNo: number,
   id: string,
 ): Promise<Transaction> {
-  return toTransaction(await rowOf(sql, COUNTERS, sellerNo, id));
+  return toTransaction(await readColumns(sql, COUNTERS, sellerNo, id));
 }
 
 /** The transaction that undid the seller's; null if none did, 404 for none. */
@@ -89,10 +89,10 @@ export async function findUndoneBy(
   sql: Sql,
   { sellerNo, id }: { sellerNo: number; id: string },
 ): Promise<string | null> {
-  return (await rowOf(sql, UNDONE_BY, sellerNo, id)).undone_by;
+  return (await readColumns(sql, UNDONE_BY, sellerNo, id)).undone_by;
 }
 
-async function rowOf(
+async function readColumns(
   sql: Sql,
   columns: string,
   sellerNo: number,

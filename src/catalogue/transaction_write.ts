@@ -9,21 +9,21 @@ import { betweenOthers, inSteps, mapInSteps } from "../lib/in_turn.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
 import {
   dropUnrequested,
+  type LockedImages,
   planImages,
   type RequestedImage,
   requestImages,
-  type TakenImages,
 } from "../images/requests.ts";
 import { addImportImages } from "../images/import_images.ts";
 import { linkImages } from "../images/shown_images.ts";
-import { type KeyUse, useKey } from "./idempotency.ts";
+import { type KeyUse, storeKeyUse } from "./idempotency.ts";
 import type { ProductFields } from "./fields.ts";
 import type { Product, ProductContent } from "./product.ts";
 import { rowChange, writeProducts } from "./product_rows.ts";
 import type { RefusedProducts } from "./refused_products.ts";
 import { insertRefusedProducts } from "./refused_product_rows.ts";
 import {
-  countsOf,
+  countResults,
   NO_IMAGES,
   type ProductCounts,
   type ProductResult,
@@ -58,7 +58,7 @@ export interface TransactionWrite {
   /** The refused ones, kept to be sent back; null: none. */
   refused: RefusedProducts | null;
   /** At least the images of the products. */
-  taken: TakenImages;
+  taken: LockedImages;
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
   undoes: string | null;
   /** The import of which it is a part. */
@@ -103,7 +103,7 @@ export async function writeTransaction(
     betweenOthers(deps),
   );
   const changed = changes.filter((change) => change !== null);
-  const counts = countsOf(products);
+  const counts = countResults(products);
   const { distinct, results } = collectImages({ ...write, products });
   const { pending, reused, waiting } = planImages(distinct, taken);
   await insertTransaction(tx, seller.no, {
@@ -125,7 +125,7 @@ export async function writeTransaction(
   if (pending > 0) tx.onCommit(() => signals.images.announce());
   await dropUnrequested(tx, seller.no, taken, distinct.map(({ url }) => url));
   await linkImages(tx, seller.no, changed, taken);
-  if (use !== null) await useKey(tx, seller.no, { transactionId }, use);
+  if (use !== null) await storeKeyUse(tx, seller.no, { transactionId }, use);
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;
     await insertRefusedProducts(tx, upload, refused, limit);

@@ -8,15 +8,20 @@ import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import {
+  carryOutOnce,
+  findKeyUse,
   type FoundKey,
   type KeyedRequest,
   type KeyUse,
-  once,
-  usedBefore,
 } from "./idempotency.ts";
-import { type Loaded, loadInSteps, loadLocked, type ReadOnce } from "./load.ts";
 import {
-  countsOf,
+  loadInSteps,
+  loadLocked,
+  type PlanData,
+  type ReadOnce,
+} from "./load.ts";
+import {
+  countResults,
   type ProductCounts,
   type TransactionKey,
 } from "./transaction.ts";
@@ -28,8 +33,8 @@ import {
 } from "./transaction_write.ts";
 import { formerImages, unpackUndo } from "./undo_record.ts";
 import {
-  namedByUndo,
   planUndo,
+  productsNamedByUndo,
   refusedConflicts,
   type UndoDraft,
   type UndoneProduct,
@@ -67,11 +72,11 @@ export async function undoTransaction(
 ): Promise<UndoOutcome> {
   const { db } = services;
   const { seller, idempotency: request } = undo;
-  return await once<UndoOutcome>(services, {
+  return await carryOutOnce<UndoOutcome>(services, {
     seller,
     request,
     body: [],
-    again: firstAnswer,
+    again: repeatedUndo,
     carryOut: (use) =>
       db.of(seller.no).write((tx) => storeUndo(tx, services, undo, use), {
         order: `undo ${undo.transactionId}`,
@@ -81,7 +86,7 @@ export async function undoTransaction(
   });
 }
 
-function firstAnswer({ made }: FoundKey): UndoOutcome {
+function repeatedUndo({ made }: FoundKey): UndoOutcome {
   return { transactionId: made, repeated: true };
 }
 
@@ -93,8 +98,8 @@ async function storeUndo(
 ): Promise<UndoOutcome> {
   const { seller, transactionId, keepChanged } = undo;
   // Looked up before anything is refused: the first request with the key undid it.
-  const used = await usedBefore(tx, seller, use);
-  if (used !== null) return firstAnswer(used);
+  const used = await findKeyUse(tx, seller, use);
+  if (used !== null) return repeatedUndo(used);
   const refuse = (plan: UndoPlan) => {
     const conflicts = keepChanged ? [] : refusedConflicts(plan);
     const problems = [...conflicts, ...plan.beyondQuota];
@@ -138,13 +143,13 @@ export async function applyUndo(
   );
   const loaded = await loadLocked(tx, services, {
     seller,
-    ...await inSteps(namedByUndo(draft), inTurn),
+    ...await inSteps(productsNamedByUndo(draft), inTurn),
     images: formerImages(draft.steps),
     use: null,
   });
   const plan = await plannedUndo(draft, loaded, inTurn);
   refuse(plan);
-  await deleteUndo(tx, keyOf(undone));
+  await deleteUndo(tx, undoKey(undone));
   const written = await writeTransaction(services, tx, {
     seller,
     review: loaded.review,
@@ -169,7 +174,7 @@ export async function dryRunUndo(
   const plan = await tryUndo(services, undo, inTurn);
   const conflicts = undo.keepChanged ? plan.conflicts : refusedConflicts(plan);
   const details = [...conflicts, ...plan.beyondQuota];
-  return { counts: countsOf(plan.products), details };
+  return { counts: countResults(plan.products), details };
 }
 
 /**
@@ -185,7 +190,10 @@ export async function tryUndo(
   const { seller } = undone;
   const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
   const draft = await readUndoDraft(read, services, undone, inTurn);
-  const wanted = { seller, ...await inSteps(namedByUndo(draft), inTurn) };
+  const wanted = {
+    seller,
+    ...await inSteps(productsNamedByUndo(draft), inTurn),
+  };
   return await plannedUndo(
     draft,
     await loadInSteps(read, config, wanted),
@@ -195,14 +203,14 @@ export async function tryUndo(
 
 async function plannedUndo(
   draft: UndoDraft,
-  loaded: Loaded,
+  loaded: PlanData,
   inTurn: InTurn,
 ): Promise<UndoPlan> {
   if (loaded.inactive !== null) throw loaded.inactive;
   return await inSteps(planUndo(draft, loaded), inTurn);
 }
 
-function keyOf({ seller, transactionId }: Undone): TransactionKey {
+function undoKey({ seller, transactionId }: Undone): TransactionKey {
   return { sellerNo: seller.no, transactionId };
 }
 
@@ -218,7 +226,7 @@ async function readUndoDraft(
   const [transaction, kept, results] = await read((sql) =>
     Promise.all([
       readTransaction(sql, seller.no, transactionId),
-      findUndo(sql, keyOf(undone), since),
+      findUndo(sql, undoKey(undone), since),
       findResults(sql, seller.no, transactionId),
     ])
   );

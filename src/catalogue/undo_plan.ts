@@ -13,13 +13,13 @@ import {
   type Product,
   TIED_FIELDS,
 } from "./product.ts";
-import type { Loaded } from "./load.ts";
+import type { PlanData } from "./load.ts";
 import { type Groups, groupsOf } from "./product_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import type { ProductOutcome } from "./transaction_write.ts";
 import type { PackedResults } from "./packed_results.ts";
 import type { ProductResult } from "./transaction.ts";
-import { valuesOf } from "./product_values.ts";
+import { columnValues } from "./product_values.ts";
 import {
   fieldsOf,
   type FieldValues,
@@ -57,7 +57,7 @@ export interface UndoDraft {
 }
 
 /** The products that an undo changes, and the SKUs that they may get. */
-export function* namedByUndo(
+export function* productsNamedByUndo(
   { steps, results }: UndoDraft,
 ): RowWork<{ ids: string[]; skus: string[]; groups: Groups | null }> {
   const ids: string[] = [];
@@ -82,7 +82,7 @@ function resultAt(results: PackedResults, index: number) {
 /** Plans the undo of these steps; decides by nothing but its arguments. */
 export function* planUndo(
   { steps, results }: UndoDraft,
-  { byId, bySku, quota }: Loaded,
+  { byId, bySku, quota }: PlanData,
 ): RowWork<UndoPlan> {
   const undoings: Undoing[] = [];
   for (const step of steps) {
@@ -165,7 +165,7 @@ class Undoing {
         this.#conflict("id", "is that of a product that was deleted since.");
       }
     } else if (step.did === "create") {
-      this.#isDeleted = step.isAsLeft(valuesOf(current));
+      this.#isDeleted = step.isAsLeft(columnValues(current));
       if (!this.#isDeleted) {
         const at = isoTime(current.updated_at);
         this.#conflict(
@@ -181,7 +181,7 @@ class Undoing {
     current: Product,
     fields: (UndoStep & { did: "update" })["fields"],
   ): void {
-    const values = valuesOf(current);
+    const values = columnValues(current);
     for (const { field, former, isAsLeft } of fields) {
       const present = fieldValues(values, field);
       if (sameValues(present, former)) continue;

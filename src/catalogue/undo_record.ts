@@ -23,12 +23,12 @@ import { INITIAL } from "./product.ts";
 import type { RowChange } from "./product_rows.ts";
 import {
   type Column,
+  columnValue,
   CONTENT,
   type ContentColumn,
   FIELD_OF_UNIT,
-  fieldOf,
+  fieldFromColumn,
   NO_VALUES,
-  valueOf,
   type Values,
 } from "./product_values.ts";
 
@@ -92,7 +92,7 @@ export function fieldsOf(
 ): Partial<ProductFields> {
   const columns = PLACES.get(field)!.map((place, i) => {
     const column = CONTENT[place];
-    return [column, fieldOf(column, values[i])];
+    return [column, fieldFromColumn(column, values[i])];
   });
   return Object.fromEntries(columns);
 }
@@ -128,8 +128,8 @@ function formerValues(
   for (const places of FIELDS) {
     if (!places.some((place) => changed & 1 << place)) continue;
     for (const place of places) {
-      const former = valueOf(was, CONTENT[place]) ?? NULL;
-      const left = marked(valueOf(is, CONTENT[place]));
+      const former = columnValue(was, CONTENT[place]) ?? NULL;
+      const left = marked(columnValue(is, CONTENT[place]));
       text += `${VALUE}${place}${VALUE}${former}${VALUE}${left}`;
     }
   }

@@ -24,7 +24,7 @@ import type { Caller } from "../sellers/seller.ts";
 import { type Former, formerOf } from "./former.ts";
 import { withFormer } from "./product_rows.ts";
 import {
-  countsOf,
+  countResults,
   type ProductCounts,
   type ProductResult,
 } from "./transaction.ts";
@@ -38,20 +38,20 @@ import {
 } from "./upload_probe.ts";
 import {
   type Draft,
-  isHopeless,
-  namedBy,
+  isRefusedBeforePlan,
   planUpload,
+  productsNamedIn,
   refusesAll,
   type UploadPlan,
 } from "./upload_plan.ts";
 import type { PlannedProduct } from "./row_plan.ts";
 import {
-  load,
-  type Loaded,
+  loadForPlan,
   loadInSteps,
   loadLocked,
+  type PlanData,
+  type PlanRequest,
   type ReadOnce,
-  type Wanted,
 } from "./load.ts";
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnrequested } from "../images/requests.ts";
@@ -60,17 +60,17 @@ import { heavyOwner } from "../lib/wait_list.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import {
+  carryOutOnce,
   type FoundKey,
   type KeyedRequest,
   type KeyUse,
-  once,
 } from "./idempotency.ts";
 import {
   type ProductOutcome,
   writeTransaction,
   type WrittenTransaction,
 } from "./transaction_write.ts";
-import { type Complete, findUnnamed, tooManyMissing } from "./complete.ts";
+import { type Complete, findUnnamed, missingProblem } from "./complete.ts";
 import { decodeProductsInPieces, LIGHT } from "./document.ts";
 import type { DocumentForm } from "./document_words.ts";
 import { type BeginReading, XML } from "../xml/decode.ts";
@@ -119,34 +119,34 @@ export async function uploadProducts(
 ): Promise<UploadOutcome> {
   const { metrics } = services;
   try {
-    const outcome = await once<UploadOutcome>(services, {
+    const outcome = await carryOutOnce<UploadOutcome>(services, {
       seller: upload.seller,
       request: upload.idempotency,
       body: upload.body,
-      again: firstAnswer,
-      carryOut: (use) => carryThrough(services, upload, use),
+      again: repeatedOutcome,
+      carryOut: (use) => readPlanAndStore(services, upload, use),
     });
-    metrics.uploads.add(1, nameOf(outcome));
+    metrics.uploads.add(1, metricsOutcome(outcome));
     return outcome;
   } catch (error) {
-    metrics.uploads.add(1, nameOfFailure(error, upload));
+    metrics.uploads.add(1, metricsFailure(error, upload));
     throw error;
   }
 }
 
 /** For the metrics. */
-function nameOf(outcome: UploadOutcome): string {
+function metricsOutcome(outcome: UploadOutcome): string {
   if ("dryRun" in outcome) return "dry_run";
   return "repeated" in outcome ? "repeated" : "accepted";
 }
 
 /** For the metrics. A dry run that found problems has done its work. */
-function nameOfFailure(error: unknown, { dryRun }: Upload): string {
+function metricsFailure(error: unknown, { dryRun }: Upload): string {
   if (!(error instanceof ServiceError) || error.status >= 500) return "failed";
   return dryRun ? "dry_run" : "refused";
 }
 
-function firstAnswer({ made, refused }: FoundKey): UploadOutcome {
+function repeatedOutcome({ made, refused }: FoundKey): UploadOutcome {
   return { transactionId: made, refused, repeated: true };
 }
 
@@ -157,7 +157,7 @@ interface ProbedDraft extends Draft {
   probed: ReadonlyMap<string, ProbedImage>;
 }
 
-async function carryThrough(
+async function readPlanAndStore(
   services: Services,
   upload: Upload,
   use: KeyUse | null,
@@ -166,10 +166,10 @@ async function carryThrough(
   const { seller } = upload;
   const heavy = bytesInBlocks(upload.body) > LIGHT;
   const draft = await readAndProbe(services, upload);
-  const hopeless = isHopeless(draft);
+  const hopeless = isRefusedBeforePlan(draft);
   if (!hopeless) requireAllProbed(draft.probed);
   if (upload.dryRun || hopeless) {
-    const named = namedBy(draft.document, draft.unnamed);
+    const named = productsNamedIn(draft.document, draft.unnamed);
     const groups = upload.showsFormer ? withFormer(named.groups) : named.groups;
     const wanted = { seller, ...named, groups };
     const inTurn: InTurn = (step) =>
@@ -177,18 +177,18 @@ async function carryThrough(
     const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
     const plan = await inSpan("upload.plan", async () => {
       const loaded = await loadInSteps(read, config, wanted);
-      return await planned(draft, loaded, inTurn);
+      return await planInSteps(draft, loaded, inTurn);
     });
-    refuse(draft, plan);
+    throwIfRefused(draft, plan);
     return {
-      dryRun: countsOf(outcomesOf(plan)),
+      dryRun: countResults(productOutcomes(plan)),
       checked: upload.showsFormer ? plan.products.map(toChecked) : null,
       emptied: plan.emptied.map(({ before: { sku } }) => sku),
     };
   }
-  const write = (tx: Tx) => store(tx, services, upload, draft, use);
+  const write = (tx: Tx) => storeUpload(tx, services, upload, draft, use);
   const options = { heavy, changes: true };
-  return await inPhase(
+  return await timePhase(
     services,
     "write",
     () => db.of(seller.no).write(write, options),
@@ -222,9 +222,9 @@ async function readAndProbe(
       done,
       attributesOnly,
       form,
-      begin: readerOf(services, form),
+      begin: documentReader(services, form),
     });
-  const document = await inPhase(
+  const document = await timePhase(
     services,
     "decode",
     () => inSpan("upload.decode", decode),
@@ -232,11 +232,11 @@ async function readAndProbe(
   const { yieldToIo } = services.deps;
   const source = sent && await SentDocument.locate(sent, document, yieldToIo);
   const probe = () =>
-    beforeEnd(
+    unlessStopping(
       services.ending,
       probeImages(services, imageUrls(document), seller.id),
     );
-  const probed = await inPhase(
+  const probed = await timePhase(
     services,
     "heads",
     () => inSpan("upload.heads", probe),
@@ -246,23 +246,23 @@ async function readAndProbe(
   const draft = { document, known, acceptValid, source, probed };
   if (complete === null || document.rows.length === 0) return draft;
   const unnamed = await findUnnamed(services, seller, document);
-  const problem = tooManyMissing(unnamed, complete);
+  const problem = missingProblem(unnamed, complete);
   return problem === null
     ? { ...draft, unnamed }
     : { ...draft, known: [...known, problem] };
 }
 
 /** Reads documents in this form. */
-export function readerOf(
+export function documentReader(
   { productsInJson }: Pick<Services, "productsInJson">,
   form: DocumentForm,
 ): BeginReading {
   return form === "json" ? productsInJson : XML;
 }
 
-export async function planned(
+export async function planInSteps(
   draft: Draft,
-  loaded: Loaded,
+  loaded: PlanData,
   inTurn: InTurn,
 ): Promise<UploadPlan> {
   if (loaded.inactive !== null) throw loaded.inactive;
@@ -270,7 +270,7 @@ export async function planned(
 }
 
 /** Throws 422 if nothing can be stored. */
-function refuse(
+function throwIfRefused(
   { document, acceptValid }: Draft,
   { problems, products }: UploadPlan,
 ): void {
@@ -278,12 +278,12 @@ function refuse(
   if (!refusesAll(problems, { acceptValid, hasOthers })) return;
   // The answer lists only some problems: first those that refuse the valid
   // products, too.
-  const ordered = acceptValid ? outsideFirst(problems) : problems;
+  const ordered = acceptValid ? problemsOutsideFirst(problems) : problems;
   throw recordInvalid(ordered, document.moreProblems);
 }
 
 /** Problems outside of any product before the others. */
-function outsideFirst(problems: readonly Detail[]): Detail[] {
+function problemsOutsideFirst(problems: readonly Detail[]): Detail[] {
   const rank = ({ product }: Detail) => product === undefined ? 0 : 1;
   return problems.toSorted((a, b) => rank(a) - rank(b));
 }
@@ -291,7 +291,7 @@ function outsideFirst(problems: readonly Detail[]): Detail[] {
 /**
  * Stores what can be stored, unless a request with the same key did so before.
  */
-async function store(
+async function storeUpload(
   tx: Tx,
   services: Services,
   { seller }: Upload,
@@ -299,20 +299,20 @@ async function store(
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
   const { document, unnamed, source, probed } = draft;
-  const named = namedBy(document, unnamed);
+  const named = productsNamedIn(document, unnamed);
   const wanted = { seller, ...named, images: probed.keys(), use };
   const loaded = await loadLocked(tx, services, wanted);
   const { used, images } = loaded;
   if (used !== null) {
     await dropUnrequested(tx, seller.no, images, []);
-    return firstAnswer(used);
+    return repeatedOutcome(used);
   }
   const plan = await planLocked(tx, services, draft, { loaded, wanted });
-  refuse(draft, plan);
+  throwIfRefused(draft, plan);
   return await writeTransaction(services, tx, {
     seller,
     review: loaded.review,
-    products: outcomesOf(plan),
+    products: productOutcomes(plan),
     refused: source && source.refused(
       plan.products.filter((product) => product.result === "refused"),
     ),
@@ -330,21 +330,21 @@ export function planLocked(
   tx: Tx,
   { config, deps }: Services,
   draft: Draft,
-  { loaded, wanted }: { loaded: Loaded; wanted: Wanted },
+  { loaded, wanted }: { loaded: PlanData; wanted: PlanRequest },
 ): Promise<UploadPlan> {
   return inSpan("upload.plan", async () => {
     const inTurn = betweenOthers(deps);
-    const plan = await planned(draft, loaded, inTurn);
+    const plan = await planInSteps(draft, loaded, inTurn);
     const isSure = plan.problems.length === draft.known.length;
     if (isSure || tx.isOnlyWriter) return plan;
     // While it waited for a lock, a SKU may have gone from one product to
     // another.
-    const again = await load(tx, config, wanted);
-    return await planned(draft, again, inTurn);
+    const again = await loadForPlan(tx, config, wanted);
+    return await planInSteps(draft, again, inTurn);
   });
 }
 
-async function inPhase<T>(
+async function timePhase<T>(
   { deps, metrics }: Services,
   phase: string,
   work: () => Promise<T>,
@@ -375,7 +375,7 @@ export function countProbes(
 }
 
 /** The result of `work`; throws 503 if the service stops first. */
-export async function beforeEnd<T>(
+export async function unlessStopping<T>(
   ending: AbortSignal,
   work: Promise<T>,
 ): Promise<T> {
@@ -391,9 +391,9 @@ export async function beforeEnd<T>(
 }
 
 /** Those of the document, then those that it does not name. */
-function outcomesOf({ products, emptied }: UploadPlan): ProductOutcome[] {
+function productOutcomes({ products, emptied }: UploadPlan): ProductOutcome[] {
   return [
-    ...products.map(toOutcome),
+    ...products.map(toProductOutcome),
     ...emptied.map((change): ProductOutcome => {
       const { id, sku } = change.before;
       return { id, sku, result: "updated", change, images: [] };
@@ -402,7 +402,7 @@ function outcomesOf({ products, emptied }: UploadPlan): ProductOutcome[] {
 }
 
 /** A product for which the document lists no images requests none. */
-export function toOutcome(
+export function toProductOutcome(
   planned: PlannedProduct | RefusedProduct,
 ): ProductOutcome {
   if (planned.result === "refused") {

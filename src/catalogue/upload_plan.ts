@@ -7,13 +7,13 @@ import type { Detail } from "../lib/errors.ts";
 import type { RowWork } from "../lib/in_turn.ts";
 import { type Emptied, planEmptied, type Unnamed } from "./complete.ts";
 import type { ProductsDocument } from "./document.ts";
-import type { Loaded } from "./load.ts";
+import type { PlanData } from "./load.ts";
 import type { ProductFields } from "./fields.ts";
 import { groupsOf } from "./product_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
 import { type KnownOfPart, type PlannedProduct, planRows } from "./row_plan.ts";
-import { leaveOut } from "./valid_products.ts";
+import { withoutRefused } from "./valid_products.ts";
 
 /** An upload that was read and whose images were probed. */
 export interface Draft extends KnownOfPart {
@@ -36,13 +36,13 @@ export interface UploadPlan {
 
 export function* planUpload(
   draft: Draft,
-  loaded: Loaded,
+  loaded: PlanData,
 ): RowWork<UploadPlan> {
   const { document, known, acceptValid, unnamed } = draft;
   const plan = yield* planRows(document, loaded, draft);
   const found = [...known, ...plan.problems];
   const valid = acceptValid
-    ? leaveOut(plan.products, found)
+    ? withoutRefused(plan.products, found)
     : { products: plan.products, problems: [] };
   const created = valid.products.filter(({ result }) => result === "created")
     .map(({ row: { product, line }, after: { sku } }) => ({
@@ -58,12 +58,12 @@ export function* planUpload(
     );
   return {
     problems,
-    products: withRefused(document, plan.products, problems),
+    products: withRefusedProducts(document, plan.products, problems),
     emptied: unnamed === undefined ? [] : planEmptied(unnamed, loaded),
   };
 }
 
-function withRefused(
+function withRefusedProducts(
   { rows }: ProductsDocument,
   planned: readonly PlannedProduct[],
   problems: readonly Detail[],
@@ -92,17 +92,19 @@ export function refusesAll(
 }
 
 /** Whether no plan can store anything. */
-export function isHopeless({ document, known, acceptValid }: Draft): boolean {
+export function isRefusedBeforePlan(
+  { document, known, acceptValid }: Draft,
+): boolean {
   const refused = new Set(known.map(({ product }) => product));
   const hasOthers = refused.size < document.rows.length;
   return refusesAll(known, { acceptValid, hasOthers });
 }
 
-export function namedBy(
+export function productsNamedIn(
   { rows, attributesOnly }: ProductsDocument,
   { ids: missing }: Pick<Unnamed, "ids"> = { ids: [] },
 ) {
-  const fields = attributesOnly ? fieldsOf(rows) : null;
+  const fields = attributesOnly ? fieldsInRows(rows) : null;
   if (missing.length > 0) fields?.add("quantity");
   return {
     groups: fields && groupsOf(fields),
@@ -112,7 +114,9 @@ export function namedBy(
 }
 
 /** The fields that a document changes. */
-function fieldsOf(rows: ProductsDocument["rows"]): Set<keyof ProductFields> {
+function fieldsInRows(
+  rows: ProductsDocument["rows"],
+): Set<keyof ProductFields> {
   const fields = new Set<keyof ProductFields>();
   for (const { patch } of rows) {
     for (const field in patch) fields.add(field as keyof ProductFields);

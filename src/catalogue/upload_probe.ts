@@ -105,7 +105,7 @@ export function imageProblems(
   for (const row of document.rows) {
     for (const { url, line, field } of row.images) {
       const image = probed.get(url);
-      if (image === undefined || !isProblem(image)) continue;
+      if (image === undefined || !isProbeProblem(image)) continue;
       problems.push({
         product: row.product,
         ...(row.sku !== null && { sku: row.sku }),
@@ -136,7 +136,7 @@ export function requireAllProbed(
   );
 }
 
-function isProblem(
+function isProbeProblem(
   image: ProbedImage,
 ): image is { code: DetailCode; seen: string } {
   return typeof image === "object" && "code" in image;

@@ -3,7 +3,7 @@
  * only be stored together.
  */
 import { type Detail, fieldDetail } from "../lib/errors.ts";
-import { lineOf } from "./decoded_product.ts";
+import { lineOfField } from "./decoded_product.ts";
 import { skuTaken } from "./product.ts";
 import type { PlannedProduct } from "./row_plan.ts";
 
@@ -20,14 +20,14 @@ export interface ValidProducts {
  * Removes the products that have one of the `problems`, and those that would
  * take the SKU of a product which now keeps it.
  */
-export function leaveOut(
+export function withoutRefused(
   planned: readonly PlannedProduct[],
   problems: readonly Detail[],
 ): ValidProducts {
   let products = withoutProblems(planned, problems);
   const found: Detail[] = [];
   for (;;) {
-    const kept = namesakes(products);
+    const kept = skuClashes(products);
     if (kept.length === 0) return { products, problems: found };
     for (const detail of kept) found.push(detail);
     products = withoutProblems(products, kept);
@@ -43,7 +43,7 @@ function withoutProblems(
 }
 
 /** A problem of each product whose SKU is not given up by its owner. */
-function namesakes(products: readonly PlannedProduct[]): Detail[] {
+function skuClashes(products: readonly PlannedProduct[]): Detail[] {
   const leaving = new Set<string>();
   for (const { before, after } of products) {
     if (before !== null && before.sku !== after.sku) leaving.add(before.id);
@@ -53,7 +53,7 @@ function namesakes(products: readonly PlannedProduct[]): Detail[] {
       fieldDetail(skuTaken(sku, takesSkuOf), {
         product: row.product,
         sku,
-        line: lineOf(row, "sku"),
+        line: lineOfField(row, "sku"),
       }),
     ]
   );

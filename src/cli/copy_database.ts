@@ -8,7 +8,7 @@ import {
   CopyRefused,
 } from "../database/copy.ts";
 import { type Db, DbError } from "../database/db.ts";
-import { markDatabaseMoved } from "../database/moved.ts";
+import { markDatabaseMoved } from "../database/moved_database.ts";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
 import { openSqlite } from "../database/sqlite/engine.ts";
 import { identityOf } from "../database/sqlite/file.ts";

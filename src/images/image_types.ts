@@ -15,7 +15,7 @@ export type ImageType = keyof typeof TYPE_NAMES;
 export const IMAGE_TYPES = Object.keys(TYPE_NAMES) as ImageType[];
 
 /** What people call it. */
-export function nameOfType(type: ImageType): string {
+export function imageTypeName(type: ImageType): string {
   return TYPE_NAMES[type];
 }
 

@@ -38,7 +38,7 @@ export async function addImportImages(
   change: ImagesChange,
   at: number,
 ): Promise<void> {
-  await tx.runMany(ADD, [added(sellerNo, importId, change, at)], 1);
+  await tx.runMany(ADD, [addStatement(sellerNo, importId, change, at)], 1);
 }
 
 const ADD = `UPDATE import_images SET pending = pending + ?,
@@ -46,7 +46,7 @@ const ADD = `UPDATE import_images SET pending = pending + ?,
     settled_at = CASE WHEN pending + ? = 0 THEN ? ELSE settled_at END
   WHERE seller_no = ? AND import_id = ?`;
 
-function added(
+function addStatement(
   sellerNo: number,
   importId: string,
   { pending, stored = 0, reused = 0, failed = 0 }: ImagesChange,
@@ -74,7 +74,9 @@ export async function addImagesOfParts(
     const importId = importOf.get(id);
     return importId === undefined ? [] : [{ importId, change }];
   }).sort((a, b) => a.importId < b.importId ? -1 : 1)
-    .map(({ importId, change }) => added(sellerNo, importId, change, at));
+    .map(({ importId, change }) =>
+      addStatement(sellerNo, importId, change, at)
+    );
   await tx.runMany(ADD, rows, 1);
   return [...importOf.values()];
 }

@@ -39,7 +39,7 @@ export interface LockedImage {
 }
 
 /** The columns of an `LockedImage`. */
-export const LOCKED = "id, state, lease_id, attempts, after_attempt";
+export const LOCK_IMAGES = "id, state, lease_id, attempts, after_attempt";
 
 interface LockedCopy extends LockedImage {
   url_key: string;
@@ -47,7 +47,7 @@ interface LockedCopy extends LockedImage {
   validator: string | null;
 }
 
-interface TakenImage extends LockedCopy {
+interface LockedOrCreatedImage extends LockedCopy {
   /** Whether this write has inserted it. */
   isNew: boolean;
 }
@@ -55,7 +55,7 @@ interface TakenImage extends LockedCopy {
 /**
  * Rows that a write has locked, by URL, so that no job of them ends before it.
  */
-export type TakenImages = ReadonlyMap<string, TakenImage>;
+export type LockedImages = ReadonlyMap<string, LockedOrCreatedImage>;
 
 /** The images of a transaction, in counts of references. */
 export interface ImagePlan {
@@ -70,12 +70,12 @@ export interface ImagePlan {
  * named before. All are locked in the order of their keys and before any product,
  * as jobs that end do it: else two writes could wait for each other.
  */
-export async function takeImages(
+export async function lockOrCreateImages(
   tx: Tx,
   sellerNo: number,
   named: Iterable<string>,
   uuid: () => string,
-): Promise<TakenImages> {
+): Promise<LockedImages> {
   const urls = [...new Set(named)];
   const origins = originsOf(urls);
   const images = urls.map((url, i) => ({
@@ -89,7 +89,7 @@ export async function takeImages(
   // Both are sent before anything that the caller sends next.
   const [, rows] = await Promise.all([
     tx.runMany(
-      TAKE,
+      LOCK_OR_CREATE,
       images.map(({ id, key, url, origin }) => [
         sellerNo,
         id,
@@ -101,7 +101,7 @@ export async function takeImages(
       ]),
       1,
     ),
-    takenRows(tx, sellerNo, "url_key", images.map(({ key }) => key)),
+    lockOrCreateRows(tx, sellerNo, "url_key", images.map(({ key }) => key)),
   ]);
   const byKey = new Map(rows.map((row) => [row.url_key, row]));
   return new Map(images.map(({ id, key, url }) => {
@@ -111,7 +111,7 @@ export async function takeImages(
 }
 
 /** Inserts the row of a URL, whose job is due at once, or locks it. */
-const TAKE = insertInto(
+const LOCK_OR_CREATE = insertInto(
   "images",
   [
     ...["seller_no", "id", "url_key", "url", "origin"],
@@ -121,7 +121,7 @@ const TAKE = insertInto(
   "(?, ?, ?, ?, ?, 'pending', 0, 0, ?, ?)",
 );
 
-async function takenRows(
+async function lockOrCreateRows(
   tx: Tx,
   sellerNo: number,
   column: "id" | "url_key",
@@ -130,7 +130,7 @@ async function takenRows(
   const lists = await Promise.all(
     splitIntoLists(values).map((list) =>
       tx.all<LockedCopy>(
-        `SELECT ${LOCKED}, url_key, sha256, validator FROM images
+        `SELECT ${LOCK_IMAGES}, url_key, sha256, validator FROM images
          WHERE seller_no = ? AND ${column} IN (${placeholders(list.length)})`,
         [sellerNo, ...list],
       )
@@ -143,7 +143,7 @@ async function takenRows(
 export async function dropUnrequested(
   tx: Tx,
   sellerNo: number,
-  taken: TakenImages,
+  taken: LockedImages,
   requested: Iterable<string>,
 ): Promise<void> {
   const kept = new Set(requested);
@@ -162,7 +162,7 @@ export async function dropUnrequested(
  */
 export function planImages(
   images: readonly RequestedImage[],
-  taken: TakenImages,
+  taken: LockedImages,
 ): ImagePlan {
   const plan: ImagePlan = { pending: 0, reused: 0, waiting: [] };
   for (const image of images) {
@@ -186,7 +186,7 @@ export async function requestImages(
   tx: Tx,
   { sellerNo, transactionId }: { sellerNo: number; transactionId: string },
   waiting: readonly RequestedImage[],
-  taken: TakenImages,
+  taken: LockedImages,
   at: number,
 ): Promise<void> {
   const rows = waiting.map(({ ordinal, url, refs, validator }) => {
@@ -277,7 +277,7 @@ export async function retryImages(
     1,
   );
   const ids = failed.map(({ id }) => id);
-  const rows = await takenRows(tx, seller.no, "id", ids);
+  const rows = await lockOrCreateRows(tx, seller.no, "id", ids);
   const taken = new Map(rows.map((row) => [row.id, row]));
   await enqueue(tx, seller.no, [...taken.values()], at);
   await tx.runMany(

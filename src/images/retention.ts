@@ -36,10 +36,10 @@ const AT_ONCE = 8;
 const REMOVED_AT_ONCE = 100;
 
 /** Removes partial downloads that a killed process left behind. */
-export async function* sweepParts(
+export async function* sweepTemporaryFiles(
   { deps, images }: Pick<Services, "deps" | "images">,
 ): AsyncGenerator<number, void> {
-  yield await images.sweepParts(deps.clock.now() - HOUR_MS);
+  yield await images.sweepTemporaryFiles(deps.clock.now() - HOUR_MS);
 }
 
 export interface PruneReport {
@@ -76,7 +76,7 @@ export async function pruneImages(
   if (dryRun) {
     for (const prefix of PREFIXES) {
       const names = await images.names(prefix);
-      (await unneeded(db, images, names, clock, neededCopiesUnder))
+      (await unneededCopies(db, images, names, clock, neededCopiesUnder))
         .forEach(note);
     }
     return report;
@@ -174,12 +174,17 @@ async function* sweepFiles(
 ): AsyncGenerator<number, void> {
   for (const prefix of PREFIXES) {
     yield 0;
-    const found = await unneeded(db, images, await images.names(prefix), clock);
+    const found = await unneededCopies(
+      db,
+      images,
+      await images.names(prefix),
+      clock,
+    );
     for (let start = 0; start < found.length; start += REMOVED_AT_ONCE) {
       const names = found.slice(start, start + REMOVED_AT_ONCE)
         .map(({ name }) => name);
       // A row may name some of them by now.
-      const files = await unneeded(db, images, names, clock);
+      const files = await unneededCopies(db, images, names, clock);
       await inParallel(AT_ONCE, files, ({ name }) => images.remove(name));
       files.forEach(note);
       yield files.length;
@@ -191,7 +196,7 @@ async function* sweepFiles(
  * Those of these files, which have one prefix, that belong to none of the
  * copies. While images are being fetched, none that is young.
  */
-async function unneeded(
+async function unneededCopies(
   db: Db,
   images: ImageStore,
   names: readonly string[],
@@ -205,7 +210,7 @@ async function unneeded(
     busy: (await currentLeases(sql, IMAGES)).size > 0,
   }));
   const unused = names.filter((name) => !used.has(name));
-  const files = await inParallel(AT_ONCE, unused, (name) => images.look(name));
+  const files = await inParallel(AT_ONCE, unused, (name) => images.stat(name));
   const latest = busy ? clock.now() - YOUNG_MS : Infinity;
   return files.filter((file) => file !== null)
     .filter(({ written }) => written <= latest);

@@ -97,7 +97,7 @@ export async function touchProductsOf(
       [sellerNo, ...list, room + 1],
     );
     if (products.length > room) {
-      await leaveRest(tx, sellerNo, list);
+      await leaveProductsForLater(tx, sellerNo, list);
       continue;
     }
     room -= products.length;
@@ -130,7 +130,7 @@ export async function setChange(
   );
 }
 
-function leaveRest(
+function leaveProductsForLater(
   tx: Tx,
   sellerNo: number,
   imageIds: readonly string[],
@@ -148,7 +148,7 @@ function leaveRest(
 }
 
 /** Whether `touchRest` has something to do. */
-export async function hasRest(sql: Sql): Promise<boolean> {
+export async function hasProductsForLater(sql: Sql): Promise<boolean> {
   const row = await sql.get(
     `SELECT 1 FROM changed_images WHERE seller_no > 0 ${sql.ofPart()} LIMIT 1`,
   );
@@ -159,7 +159,7 @@ export async function hasRest(sql: Sql): Promise<boolean> {
  * Handles some of the products that `touchProductsOf` left. Returns how many
  * products got a number.
  */
-export async function touchRest(tx: Tx): Promise<number> {
+export async function touchProductsForLater(tx: Tx): Promise<number> {
   const first = await tx.get<{ no: number; image: string }>(
     `SELECT seller_no AS no, image_id AS image FROM changed_images
      WHERE seller_no > 0 ${tx.ofPart()} ORDER BY seller_no, image_id LIMIT 1`,
@@ -208,6 +208,6 @@ export async function touchRest(tx: Tx): Promise<number> {
 export async function* finishImageChanges(
   { db }: Pick<Services, "db">,
 ): AsyncGenerator<number, void> {
-  if (!await db.read(hasRest, { single: true })) return;
-  yield* untilNoneOnAnyServer(db, touchRest);
+  if (!await db.read(hasProductsForLater, { single: true })) return;
+  yield* untilNoneOnAnyServer(db, touchProductsForLater);
 }

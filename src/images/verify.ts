@@ -92,7 +92,7 @@ export async function verifyImages(
     const found = await inParallel(
       AT_ONCE,
       copies,
-      (copy) => check(store, copy),
+      (copy) => checkCopy(store, copy),
     );
     report.checked += copies.length;
     for (const [n, copy] of copies.entries()) {
@@ -103,7 +103,7 @@ export async function verifyImages(
   return report;
 }
 
-async function check(
+async function checkCopy(
   store: ImageStore,
   copy: StoredCopy,
 ): Promise<"sound" | "missing" | "damaged"> {

@@ -2,16 +2,20 @@
  * Checks a part of an import: every problem is kept, and what the other products
  * become. Nothing of the catalogue is changed.
  */
-import { load, type Loaded } from "../catalogue/load.ts";
+import { loadForPlan, type PlanData } from "../catalogue/load.ts";
 import type { DecodedProduct } from "../catalogue/decoded_product.ts";
 import type { ProductsDocument } from "../catalogue/document.ts";
 import { formerOf, packFormer } from "../catalogue/former.ts";
 import { packResults } from "../catalogue/packed_results.ts";
 import type { RefusedProduct } from "../catalogue/refused_products.ts";
 import type { UsedBefore } from "../catalogue/sku_reservations.ts";
-import { countsOf } from "../catalogue/transaction.ts";
-import { beforeEnd, countProbes, planned } from "../catalogue/upload.ts";
-import { namedBy } from "../catalogue/upload_plan.ts";
+import { countResults } from "../catalogue/transaction.ts";
+import {
+  countProbes,
+  planInSteps,
+  unlessStopping,
+} from "../catalogue/upload.ts";
+import { productsNamedIn } from "../catalogue/upload_plan.ts";
 import {
   imageProblems,
   imageUrls,
@@ -58,26 +62,26 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   const probed = await probeAll(services, job, document);
   const known = [...document.problems, ...imageProblems(document, probed)];
   const acceptValid = row.accept_valid === 1;
-  const wanted = { seller, ...namedBy(document) };
+  const wanted = { seller, ...productsNamedIn(document) };
   const { plan, loaded } = await db.of(seller.no).read(async (sql) => {
-    const loaded = await load(sql, config, wanted);
+    const loaded = await loadForPlan(sql, config, wanted);
     const before = await usedBefore(sql, job, document, loaded);
     const { limit, used } = loaded.quota;
     const quota = { limit, used: used + row.products_new };
     const draft = { document, known, acceptValid, before };
-    const plan = await planned(draft, { ...loaded, quota }, atOnce);
+    const plan = await planInSteps(draft, { ...loaded, quota }, atOnce);
     return { plan, loaded };
   });
   const refused = plan.products.filter((each) => each.result === "refused");
   const { yieldToIo } = services.deps;
   const read = { document, locate };
-  const problems = await problemsOf(job, read, refused, yieldToIo);
+  const problems = await problemsByProduct(job, read, refused, yieldToIo);
   const stored = plan.products.filter((each) => each.result !== "refused");
   const results = packResults(stored.map(({ result, before, after }) => (
     { id: before?.id ?? null, sku: after.sku, result, images: [] }
   )));
-  const counts = countsOf(plan.products);
-  const versions = versionsOf(probed);
+  const counts = countResults(plan.products);
+  const versions = imageVersions(probed);
   const former = row.dry_run === 0
     ? null
     : packFormer(stored.map(({ before }) => before && formerOf(before)));
@@ -85,7 +89,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
     await setChecked(tx, key, part.part, { versions, results, former });
-    if (!isLast) await insertKeys(tx, key, keysOf(document, loaded));
+    if (!isLast) await insertKeys(tx, key, repeatedKeys(document, loaded));
     await endCheck(tx, job, locked, problems, {
       counts: row.dry_run === 1 ? counts : { refused: counts.refused },
       created: counts.created,
@@ -150,7 +154,7 @@ async function probeAll(
   const probed = new Map<string, ProbedImage>();
   let left: ReadonlySet<string> = imageUrls(document);
   while (left.size > 0) {
-    const asked = await beforeEnd(
+    const asked = await unlessStopping(
       abort,
       probeImages(services, left, seller.id),
     );
@@ -178,7 +182,7 @@ async function usedBefore(
   sql: Sql,
   { key, part }: Job,
   document: ProductsDocument,
-  loaded: Loaded,
+  loaded: PlanData,
 ): Promise<UsedBefore> {
   const skus = new Map<string, KeyPlace>();
   const ids = new Map<string, KeyPlace>();
@@ -205,9 +209,9 @@ const ofSku = (sku: string) => `s${sku}`;
 const ofId = (id: string) => `i${id}`;
 
 /** What this part uses. */
-function keysOf(
+function repeatedKeys(
   { rows }: ProductsDocument,
-  { byId }: Loaded,
+  { byId }: PlanData,
 ): Map<string, KeyPlace> {
   const keys = new Map<string, KeyPlace>();
   const use = (name: string, { product, line }: DecodedProduct) => {
@@ -222,7 +226,7 @@ function keysOf(
 }
 
 /** The rows of refused products. */
-export async function problemsOf(
+export async function problemsByProduct(
   { row, part }: Job,
   { document, locate }: PartDocument,
   refused: readonly RefusedProduct[],
@@ -249,7 +253,9 @@ export async function problemsOf(
 }
 
 /** The versions of images, for the write; null if there is none. */
-function versionsOf(probed: ReadonlyMap<string, ProbedImage>): string | null {
+function imageVersions(
+  probed: ReadonlyMap<string, ProbedImage>,
+): string | null {
   const known = Array.from(
     probed,
     ([url, head]) => [url, validatorFrom(head)] as const,

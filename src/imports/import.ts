@@ -192,6 +192,8 @@ export function countsOfImport(row: ImportRecord): ProductCounts {
   };
 }
 
-export function outsideOf({ outside }: Pick<Import, "outside">): Detail[] {
+export function problemsOutsideProducts(
+  { outside }: Pick<Import, "outside">,
+): Detail[] {
   return JSON.parse(outside);
 }

@@ -4,8 +4,8 @@ import {
   decodeProductsInPieces,
   type ProductsDocument,
 } from "../catalogue/document.ts";
-import { formOf } from "../catalogue/refused_products.ts";
-import { readerOf } from "../catalogue/upload.ts";
+import { documentFormOf } from "../catalogue/refused_products.ts";
+import { documentReader } from "../catalogue/upload.ts";
 import type { Leased } from "../jobs/lease_queue.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -60,7 +60,7 @@ export async function readPart(
     sent: await readBytes(sql, key, row.root_start, row.root_end),
     content: await readBytes(sql, key, part.start_at, part.end_at),
   }));
-  const form = formOf(sent[0][0]);
+  const form = documentFormOf(sent[0][0]);
   const root = form === "json" ? [JSON_ROOT] : sent;
   const end = form === "json" ? JSON_END : END;
   const blocks = [...root, ...content, end];
@@ -72,7 +72,7 @@ export async function readPart(
     (piece) => heavy.run({ owner: heavyOwner(seller) }, piece),
     {
       form,
-      begin: readerOf(services, form),
+      begin: documentReader(services, form),
       limits: PART_LIMITS,
       products: part.first_product - 1,
       lines: part.line - 1 - lineEnds(rootText, 0, rootText.length),

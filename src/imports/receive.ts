@@ -6,15 +6,15 @@
 import type { Hash } from "node:crypto";
 import {
   beginHash,
-  checkUse,
+  checkSameRequest,
+  findKeyUse,
   type KeyedRequest,
   type KeyUse,
-  usedBefore,
-  useKey,
-  whileFree,
+  storeKeyUse,
+  whileKeyIsFree,
 } from "../catalogue/idempotency.ts";
 import type { DocumentForm } from "../catalogue/document_words.ts";
-import { readerOf } from "../catalogue/upload.ts";
+import { documentReader } from "../catalogue/upload.ts";
 import type { ReadWrite, Tx } from "../database/db.ts";
 import { lockUsage, quotaOf, usageOf } from "../sellers/usage_rows.ts";
 import { requireActive } from "../sellers/access.ts";
@@ -63,13 +63,13 @@ export async function receiveImport(
     return await new Receiving(services, received, null).run();
   }
   const hash = beginHash(request);
-  return await whileFree(services, seller, request, async (used) => {
+  return await whileKeyIsFree(services, seller, request, async (used) => {
     if (used === null) {
       return await new Receiving(services, received, hash).run();
     }
     for await (const chunk of chunks) hash.update(chunk);
     const use = { key: request.key, hash: hash.digest("hex") };
-    return { importId: checkUse(used, use).made, repeated: true };
+    return { importId: checkSameRequest(used, use).made, repeated: true };
   });
 }
 
@@ -92,7 +92,7 @@ class Receiving {
     this.#services = services;
     this.#received = received;
     const { form } = received;
-    this.#survey = new DocumentSurvey(form, readerOf(services, form));
+    this.#survey = new DocumentSurvey(form, documentReader(services, form));
     this.#hash = hash;
     const importId = services.deps.ids.uuid();
     this.#key = { sellerNo: received.seller.no, importId };
@@ -108,7 +108,7 @@ class Receiving {
   }
 
   async #receive(): Promise<ImportOutcome> {
-    for await (const piece of piecesOf(this.#received.chunks)) {
+    for await (const piece of splitIntoPieces(this.#received.chunks)) {
       this.#hash?.update(piece);
       this.#survey.append(piece);
       while (this.#survey.canRead) await this.#readOne();
@@ -149,14 +149,14 @@ class Receiving {
     };
     const { signals, metrics } = this.#services;
     const outcome = await this.#own.write(async (tx) => {
-      const used = await usedBefore(tx, seller, use);
+      const used = await findKeyUse(tx, seller, use);
       if (used !== null) return { importId: used.made, repeated: true };
       await requireActive(tx, seller);
       await this.#writePieces(tx);
       await insertParts(tx, this.#key, parts);
       await beginImport(tx, this.#key, surveyed);
       if (use !== null && !dryRun) {
-        await useKey(tx, seller.no, { importId: this.#key.importId }, use);
+        await storeKeyUse(tx, seller.no, { importId: this.#key.importId }, use);
       }
       tx.onCommit(() => signals.imports.announce());
       return { importId: this.#key.importId, repeated: false };
@@ -180,7 +180,7 @@ class Receiving {
     );
     if (used + bytes > limit) {
       const documents = await usageOf(tx, sellerNo, "import_bytes");
-      throw beyondQuota(limit, documents);
+      throw openImportsProblem(limit, documents);
     }
     if (this.#written === 0) {
       const row = {
@@ -215,7 +215,7 @@ class Receiving {
   }
 }
 
-function beyondQuota(limit: number, documents: number) {
+function openImportsProblem(limit: number, documents: number) {
   return recordInvalid([{
     code: "quota_exceeded",
     message: "The document would take more bytes than are left of your image " +
@@ -226,7 +226,7 @@ function beyondQuota(limit: number, documents: number) {
 }
 
 /** The bytes in pieces, each of which has memory of its own. */
-async function* piecesOf(
+async function* splitIntoPieces(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void> {
   let piece = new Uint8Array(PIECE);

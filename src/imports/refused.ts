@@ -7,8 +7,8 @@ import type { DocumentForm } from "../catalogue/document_words.ts";
 import {
   commentOn,
   DECLARATION,
+  documentFormOf,
   END,
-  formOf,
   JSON_BETWEEN,
   JSON_END,
   JSON_START,
@@ -33,14 +33,14 @@ const CHUNK = 64 * 1024;
 export const REFUSED_KEEPS = 2 * PIECE;
 
 /** The form in which an import was sent. */
-export async function sentForm(
+export async function importForm(
   db: Db,
   key: ImportKey,
   { root_start }: Import,
 ): Promise<DocumentForm> {
   const spool = new SpoolReader(db, key);
   const first = await spool.bytes(root_start, root_start + 1).next();
-  return formOf(first.value![0]);
+  return documentFormOf(first.value![0]);
 }
 
 /**
@@ -54,7 +54,7 @@ export async function* refusedDocument(
   form: DocumentForm,
   inTurn: InTurn,
 ): AsyncGenerator<Uint8Array, void> {
-  const parts = partsOf(db, key, record, form);
+  const parts = importParts(db, key, record, form);
   for (let isOver = false; !isOver;) {
     const chunk = new Blocks();
     isOver = await inTurn(async () => {
@@ -69,7 +69,7 @@ export async function* refusedDocument(
   }
 }
 
-async function* partsOf(
+async function* importParts(
   db: Db,
   key: ImportKey,
   { root_start, root_end, products_refused }: Import,

@@ -51,7 +51,7 @@ export interface PartResults {
 }
 
 /** The results of the first part from `place` on that has any; null: none. */
-export async function resultsFrom(
+export async function readResults(
   sql: Sql,
   key: ImportKey,
   row: Import,
@@ -59,7 +59,7 @@ export async function resultsFrom(
 ): Promise<PartResults | null> {
   const [part] = await partsFrom(sql, key, number, 1);
   if (part === undefined) return null;
-  const products = await resultsOf(sql, key, row, part);
+  const products = await resultsOfPart(sql, key, row, part);
   return {
     part,
     products: products.slice(part.part === number ? index : 0),
@@ -67,7 +67,7 @@ export async function resultsFrom(
 }
 
 /** The results of one part. */
-export async function resultsOf(
+export async function resultsOfPart(
   sql: Sql,
   key: ImportKey,
   row: Import,
@@ -84,7 +84,7 @@ export async function resultsOf(
     found.filter(({ product }) => product <= last)
       .map((each) => [each.product, each]),
   );
-  const others = await othersOf(sql, key, row, part);
+  const others = await resultsOfUnstored(sql, key, row, part);
   let next = 0;
   const products: ImportedProduct[] = [];
   for (let product = part.first_product; product <= last; product++) {
@@ -110,7 +110,7 @@ const UNREAD: Omit<ImportedProduct, "product" | "problems"> = {
 };
 
 /** The products that are not refused, in their order; as many, or more. */
-async function othersOf(
+async function resultsOfUnstored(
   sql: Sql,
   key: ImportKey,
   row: Import,

@@ -8,14 +8,14 @@ import { dropUnrequested } from "../images/requests.ts";
 import type { DecodedProduct } from "../catalogue/decoded_product.ts";
 import { unpackFormer } from "../catalogue/former.ts";
 import { loadLocked } from "../catalogue/load.ts";
-import { countsOf } from "../catalogue/transaction.ts";
+import { countResults } from "../catalogue/transaction.ts";
 import { writeTransaction } from "../catalogue/transaction_write.ts";
-import { planLocked, toOutcome } from "../catalogue/upload.ts";
-import { type Draft, namedBy } from "../catalogue/upload_plan.ts";
+import { planLocked, toProductOutcome } from "../catalogue/upload.ts";
+import { type Draft, productsNamedIn } from "../catalogue/upload_plan.ts";
 import { imageUrls } from "../catalogue/upload_probe.ts";
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
-import { lockPart, problemsOf, recordWithProblems } from "./check.ts";
+import { lockPart, problemsByProduct, recordWithProblems } from "./check.ts";
 import type { Import } from "./import.ts";
 import { endImport, type PartDone } from "./import_rows.ts";
 import { type Job, readPart } from "./part.ts";
@@ -50,7 +50,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
   };
   const wanted = {
     seller,
-    ...namedBy(draft.document),
+    ...productsNamedIn(draft.document),
     images: imageUrls(draft.document),
     use: null,
   };
@@ -66,7 +66,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
       const { transactionId } = await writeTransaction(services, tx, {
         seller,
         review: loaded.review,
-        products: valid.map(toOutcome),
+        products: valid.map(toProductOutcome),
         refused: null,
         taken: loaded.images,
         versionOf: (url) => ({ validator: versions.get(url) ?? null }),
@@ -78,8 +78,13 @@ export async function storePart(services: Services, job: Job): Promise<void> {
       await setStored(tx, key, part.part, transactionId);
     }
     const late = plan.products.filter((each) => each.result === "refused");
-    const problems = await problemsOf(job, { document, locate }, late, noPause);
-    const counts = countsOf(plan.products);
+    const problems = await problemsByProduct(
+      job,
+      { document, locate },
+      late,
+      noPause,
+    );
+    const counts = countResults(plan.products);
     await endStore(tx, job, locked, problems, { counts });
   }, { heavy: true, changes: true });
 }

@@ -5,10 +5,10 @@
  * part is noticed there, and refuses that product alone.
  */
 import {
+  carryOutOnce,
+  findKeyUse,
   type KeyedRequest,
-  once,
-  usedBefore,
-  useKey,
+  storeKeyUse,
 } from "../catalogue/idempotency.ts";
 import { changedSinceCheck } from "../catalogue/former.ts";
 import { findProducts } from "../catalogue/product_rows.ts";
@@ -28,7 +28,7 @@ import { type Import, type ImportKey, isOpen, type Part } from "./import.ts";
 import { findImport, storeDryRun } from "./import_rows.ts";
 import { partsFrom } from "./part_rows.ts";
 import type { ImportOutcome } from "./receive.ts";
-import { resultsOf } from "./results.ts";
+import { resultsOfPart } from "./results.ts";
 
 export interface StoreOfCheck {
   seller: Caller;
@@ -50,7 +50,7 @@ export async function storeChecked(
 ): Promise<ImportOutcome> {
   const { db, deps, metrics, signals } = services;
   const own = db.of(seller.no);
-  return await once<ImportOutcome>(services, {
+  return await carryOutOnce<ImportOutcome>(services, {
     seller,
     request,
     body: [],
@@ -63,14 +63,14 @@ export async function storeChecked(
       if (changed.length > 0) throw changedSince(changed);
       await deps.maybe?.("checked products compared");
       return await own.write(async (tx) => {
-        const used = await usedBefore(tx, seller, use);
+        const used = await findKeyUse(tx, seller, use);
         if (used !== null) return { importId: used.made, repeated: true };
         storable(await findImport(tx, seller.no, importId, true));
         await requireActive(tx, seller);
         const key = { sellerNo: seller.no, importId: row.id };
         await storeDryRun(tx, key, seller.keyId);
         if (use !== null) {
-          await useKey(tx, seller.no, { importId: row.id }, use);
+          await storeKeyUse(tx, seller.no, { importId: row.id }, use);
         }
         tx.onCommit(() => {
           metrics.imports.add(1, "accepted");
@@ -145,7 +145,7 @@ async function changedIn(
   row: Import,
   part: Part,
 ): Promise<Detail[]> {
-  const checked = (await resultsOf(sql, key, row, part))
+  const checked = (await resultsOfPart(sql, key, row, part))
     .filter(({ result }) => result !== "refused");
   const ids = checked.flatMap(({ id }) => id ?? []);
   const skus = checked.flatMap(({ id, sku }) => id === null ? sku! : []);

@@ -29,7 +29,7 @@ import type { NewPart } from "./part_rows.ts";
 const PART_BYTES = 1024 * 1024;
 const PART_ELEMENTS = XML_LIMITS.elements / 2;
 /** Problems outside of products that are kept. */
-const OUTSIDE_KEPT = 50;
+const OUTSIDE_PROBLEMS_KEPT = 50;
 
 const LIMITS: XmlLimits = {
   ...XML_LIMITS,
@@ -135,7 +135,7 @@ export class DocumentSurvey implements JsonHandlers {
     if (this.#products === 0) throw recordInvalid(problems, moreProblems);
     this.#endPart();
     const { start, end } = this.#root!;
-    const outside = problems.slice(0, OUTSIDE_KEPT) as Detail[];
+    const outside = problems.slice(0, OUTSIDE_PROBLEMS_KEPT) as Detail[];
     const surveyed = {
       rootStart: start,
       rootEnd: end,

@@ -4,16 +4,16 @@
  * as a document is.
  */
 import {
+  carryOutOnce,
+  findKeyUse,
   type KeyedRequest,
   type KeyUse,
-  once,
-  usedBefore,
-  useKey,
+  storeKeyUse,
 } from "../catalogue/idempotency.ts";
 import { applyUndo, tooOldToUndo, tryUndo } from "../catalogue/undo.ts";
 import { refusedConflicts, type UndoPlan } from "../catalogue/undo_plan.ts";
 import { packResults } from "../catalogue/packed_results.ts";
-import { countsOf } from "../catalogue/transaction.ts";
+import { countResults } from "../catalogue/transaction.ts";
 import { undoableSince } from "../catalogue/undo_rows.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import type { InTurn } from "../lib/in_turn.ts";
@@ -60,23 +60,23 @@ export async function undoImport(
 ): Promise<ImportOutcome> {
   const { db, signals } = services;
   const { seller, idempotency: request } = undo;
-  return await once<ImportOutcome>(services, {
+  return await carryOutOnce<ImportOutcome>(services, {
     seller,
     request,
     body: [],
     again: ({ made }) => ({ importId: made, repeated: true }),
     carryOut: (use) =>
       db.of(seller.no).write(async (tx) => {
-        const used = await usedBefore(tx, seller, use);
+        const used = await findKeyUse(tx, seller, use);
         if (used !== null) return { importId: used.made, repeated: true };
-        const importId = await begin(tx, services, undo, use);
+        const importId = await beginUndo(tx, services, undo, use);
         tx.onCommit(() => signals.imports.announce());
         return { importId, repeated: false };
       }, { order: `undo ${undo.importId}` }),
   });
 }
 
-async function begin(
+async function beginUndo(
   tx: Tx,
   { config, deps }: Services,
   { seller, importId: undone, keepChanged, dryRun }: UndoOfImport,
@@ -132,7 +132,9 @@ async function begin(
     outside: [],
     problems: 0,
   });
-  if (use !== null && !dryRun) await useKey(tx, seller.no, { importId }, use);
+  if (use !== null && !dryRun) {
+    await storeKeyUse(tx, seller.no, { importId }, use);
+  }
   return importId;
 }
 
@@ -204,15 +206,15 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const { conflicts, beyondQuota } = plan;
   const keeps = row.keep_changed === 1;
   const left = keeps ? [] : refusedConflicts(plan);
-  const refused = problemsOf(part, plan, [...left, ...beyondQuota], 1);
+  const refused = problemsOfUndo(part, plan, [...left, ...beyondQuota], 1);
   // Nothing is refused then, but a dry run lists what is left as it is.
   const isListed = keeps && row.dry_run === 1 && refused.length === 0;
-  const kept = isListed ? problemsOf(part, plan, conflicts, 0) : [];
+  const kept = isListed ? problemsOfUndo(part, plan, conflicts, 0) : [];
   const numbers = new Set(refused.map(({ product }) => product));
   const others = plan.products.filter((_, index) =>
     !numbers.has(part.first_product + index)
   );
-  const counts = countsOf(others);
+  const counts = countResults(others);
   const results = packResults(
     others.map((product) => ({ ...product, images: [] })),
   );
@@ -243,14 +245,14 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     await setStored(tx, key, part.part, written.transactionId);
     // What was changed since the check is kept, and listed.
     const late = row.keep_changed === 1 ? [] : plan.conflicts;
-    const problems = problemsOf(part, plan, late, 0);
-    const counts = countsOf(plan.products);
+    const problems = problemsOfUndo(part, plan, late, 0);
+    const counts = countResults(plan.products);
     await endStore(tx, job, locked, problems, { counts });
   }, { heavy: true, changes: true });
 }
 
 /** Details by product, numbered over the whole undo. */
-function problemsOf(
+function problemsOfUndo(
   part: Part,
   { products }: UndoPlan,
   details: readonly Detail[],

@@ -24,9 +24,9 @@ import { element, isoTime } from "../xml/encode.ts";
 import type { ProductDecision } from "./decision.ts";
 import {
   columnValues,
-  decided,
   type Review,
   reviewOf,
+  withDecision,
 } from "../catalogue/review.ts";
 
 /** A service has signals; a command has none. */
@@ -96,7 +96,7 @@ async function decide(
     }
     if (word === null) continue;
     const made = { ...decision, decision: word };
-    const next = decided(known.product, review, made, tx.now());
+    const next = withDecision(known.product, review, made, tx.now());
     if (next !== null) reviewed.push({ ...known, review: next });
   }
   return { reviewed, details };

@@ -9,7 +9,7 @@ Deno.test("a stalled image store delays neither the jobs of other roles nor the 
   const dataDir = makeDataDir();
   const images = new FolderStore(`${dataDir}/images`);
   const stalled = Promise.withResolvers<void>();
-  images.sweepParts = () => {
+  images.sweepTemporaryFiles = () => {
     stalled.resolve();
     return new Promise(() => {});
   };

@@ -5,7 +5,7 @@ import type { ProductFields } from "../../src/catalogue/fields.ts";
 import { INITIAL } from "../../src/catalogue/product.ts";
 import { NO_REVIEW } from "../../src/catalogue/review.ts";
 import { rowChange } from "../../src/catalogue/product_rows.ts";
-import { valuesOf } from "../../src/catalogue/product_values.ts";
+import { columnValues } from "../../src/catalogue/product_values.ts";
 import {
   fieldsOf,
   fieldValues,
@@ -39,7 +39,7 @@ const PRODUCT: ProductFields = {
 function isAsLeft(record: string, product: ProductFields): boolean {
   const [step] = unpacked(record);
   assert(step.did === "create");
-  return step.isAsLeft(valuesOf(product));
+  return step.isAsLeft(columnValues(product));
 }
 
 Deno.test("an undo recognizes a created product, and any change of one", () => {
@@ -93,7 +93,7 @@ Deno.test("a record has the former values of the fields that changed, and knows 
     { categories: ["Home > Chairs", "Oak"] },
   ]);
   for (const { field, former, isAsLeft } of step.fields) {
-    assert(isAsLeft(fieldValues(valuesOf(after), field)), field);
+    assert(isAsLeft(fieldValues(columnValues(after), field)), field);
     assertEquals(isAsLeft(former), false, field);
   }
 });

@@ -2,7 +2,7 @@
 import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { assertEquals } from "@std/assert";
 import { decodeProducts } from "../../src/catalogue/document.ts";
-import type { Loaded } from "../../src/catalogue/load.ts";
+import type { PlanData } from "../../src/catalogue/load.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import { atOnce, inSteps } from "../../src/lib/in_turn.ts";
 import { planUpload } from "../../src/catalogue/upload_plan.ts";
@@ -11,7 +11,7 @@ import { product } from "../support/app.ts";
 
 const ID = "018f0000-0000-7000-8000-00000000000";
 
-function loaded(limit: number, ...skus: string[]): Loaded {
+function loaded(limit: number, ...skus: string[]): PlanData {
   const products = skus.map((sku, n): Product => ({
     ...INITIAL,
     ...NO_REVIEW,
@@ -34,7 +34,7 @@ function loaded(limit: number, ...skus: string[]): Loaded {
 }
 
 /** `sku result` of each product, and the codes of all problems. */
-async function plan(xml: string, acceptValid: boolean, stored: Loaded) {
+async function plan(xml: string, acceptValid: boolean, stored: PlanData) {
   const bytes = new TextEncoder().encode(`<products>${xml}</products>`);
   const document = decodeProducts([bytes]);
   const known = document.problems;

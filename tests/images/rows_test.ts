@@ -23,7 +23,7 @@ import {
 } from "../../src/jobs/lease_queue.ts";
 import { Owners } from "../../src/lib/usage.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
-import { roomOf } from "../../src/images/rows/quota.ts";
+import { imageRoom } from "../../src/images/rows/quota.ts";
 import type { FromImageWorker } from "../../src/images/worker/messages.ts";
 import type { SpawnWorker } from "../../src/images/worker/spawn.ts";
 import { FIRST_ROUND, pickImages } from "../../src/images/worker/scheduler.ts";
@@ -522,7 +522,7 @@ bothEngines.test("images: one write answers a bounded number of uploads, and the
   assertEquals(await hand.counts(newer), counts(1, 0, 0, 0));
   assertEquals((await hand.image(A)).state, "pending");
   const used = () =>
-    hand.db.read((sql) => roomOf(sql, job.sellerNo, hand.imageQuota));
+    hand.db.read((sql) => imageRoom(sql, job.sellerNo, hand.imageQuota));
   assertEquals(await used(), hand.imageQuota - 9, "counted once");
   await hand.settle(await hand.claimOne(), stored('etag "2"'));
   assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));

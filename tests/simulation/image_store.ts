@@ -248,7 +248,7 @@ class OpenStore implements ImageStore {
     });
   }
 
-  look(file: string): Promise<ImageFile | null> {
+  stat(file: string): Promise<ImageFile | null> {
     return this.#read(() => this.#metadata(file));
   }
 
@@ -280,7 +280,7 @@ class OpenStore implements ImageStore {
     await this.#write(() => this.#files.delete(file));
   }
 
-  sweepParts(before: number): Promise<number> {
+  sweepTemporaryFiles(before: number): Promise<number> {
     return this.#write(() => {
       const old = [...this.#files].filter(([name, { written }]) =>
         name.endsWith(PART) && written < before

@@ -65,7 +65,7 @@ onBoth(
       assertThrows(() => bench.store.prepare(true));
       await assertRejects(() => bench.store.probe());
       bench.kernel.faulty = false;
-      await bench.store.look(await bench.keep(SMALL));
+      await bench.store.stat(await bench.keep(SMALL));
       bench.kernel.faulty = true;
       end();
       await bench.store.probe();
@@ -76,7 +76,7 @@ onBoth(
 onBoth("a full one can still be read", async (bench) => {
   const file = await bench.keep(SMALL);
   bench.fail("the image store is full");
-  assertEquals((await bench.store.look(file))?.bytes, SMALL.length);
+  assertEquals((await bench.store.stat(file))?.bytes, SMALL.length);
 });
 
 onBoth("a stall ends, or is an outage", async (bench) => {
@@ -107,10 +107,10 @@ onBoth(
     const file = await bench.keep(LARGE);
     bench.store.receive("other").append(LARGE);
     bench.simulated.crash();
-    assertEquals((await bench.store.look(file))?.bytes, LARGE.length);
+    assertEquals((await bench.store.stat(file))?.bytes, LARGE.length);
     const part = bench.simulated.files.get("other.part");
     assertEquals((part?.bytes.length ?? 0) <= LARGE.length, true);
-    const swept = await bench.store.sweepParts(Infinity);
+    const swept = await bench.store.sweepTemporaryFiles(Infinity);
     assertEquals(swept, part === undefined ? 0 : 1);
     assertEquals([...bench.simulated.files.keys()], [file]);
   },

@@ -283,16 +283,16 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "idempotency: a key is kept in a write of its own",
     file: "catalogue/transaction_write.ts",
     from:
-      "  if (use !== null) await useKey(tx, seller.no, { transactionId }, use);",
+      "  if (use !== null) await storeKeyUse(tx, seller.no, { transactionId }, use);",
     to: `  if (use !== null) {
-    tx.onCommit(() => void services.db.write((tx) =>
-      useKey(tx, seller.no, { transactionId }, use)));
+    tx.onCommit(() => void services.db.writeAnswers((tx) =>
+      storeKeyUse(tx, seller.no, { transactionId }, use)));
   }`,
   },
   {
     name: "idempotency: a key is not looked for in the write",
     file: "catalogue/load.ts",
-    from: "    usedBefore(tx, seller, use),",
+    from: "    findKeyUse(tx, seller, use),",
     to: "    Promise.resolve(null as FoundKey | null),",
   },
   {
@@ -317,7 +317,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "attribute: what it must be is not looked at",
     file: "catalogue/attribute.ts",
     from:
-      "    if (read.expected !== null) refuseOther(current, read.expected);",
+      "    if (read.expected !== null) refuseUnexpected(current, read.expected);",
     to: "",
   },
   {
@@ -753,13 +753,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       from: `heavy: true, changes: true });
 }
 
-/** A write waits`,
+/** A writeAnswers waits`,
       to: `heavy: true, changes: true });
-  await db.of(seller.no).write(end);
+  await db.of(seller.no).writeAnswers(end);
 }
 let end = () => Promise.resolve();
 
-/** A write waits`,
+/** A writeAnswers waits`,
     },
   },
   // What commits inside a read, what goes on after a stop, what a removal leaves.
@@ -781,10 +781,10 @@ let end = () => Promise.resolve();
     file: "database/schema.ts",
     from: `      about: "1,000 a seller and {age}, at most 4 MiB",
     },
-    withSeller: "rows",`,
+    onSellerRemoval: "rows",`,
     to: `      about: "1,000 a seller and {age}, at most 4 MiB",
     },
-    withSeller: "never",`,
+    onSellerRemoval: "never",`,
   },
   {
     name: "removal: the files of its images stay",

@@ -8,7 +8,7 @@ import {
   systemDeps,
 } from "../../src/deps.ts";
 import {
-  countsOf,
+  countResults,
   type ImageCounts,
   NO_IMAGES,
 } from "../../src/catalogue/transaction.ts";
@@ -23,9 +23,9 @@ import type { PeriodicJobs } from "../../src/jobs/periodic_jobs.ts";
 import { maintenanceOf } from "../../src/administration/maintenance.ts";
 import type { Db } from "../../src/database/db.ts";
 import {
+  lockOrCreateImages,
   planImages,
   requestImages,
-  takeImages,
   type UnsettledImage,
   unsettledImages,
 } from "../../src/images/requests.ts";
@@ -144,13 +144,18 @@ export class ImageBench implements AsyncDisposable {
     }));
     await this.db.write(async (tx) => {
       const urls = images.map(({ url }) => url);
-      const taken = await takeImages(tx, seller.no, urls, this.deps.ids.uuid);
+      const taken = await lockOrCreateImages(
+        tx,
+        seller.no,
+        urls,
+        this.deps.ids.uuid,
+      );
       const { pending, reused, waiting } = planImages(images, taken);
       await insertTransaction(tx, seller.no, {
         id: transactionId,
         created_at: at,
         finished_at: pending === 0 ? at : null,
-        products: countsOf([]),
+        products: countResults([]),
         images: { ...NO_IMAGES, pending, reused },
         undoes: null,
         import_id: null,

@@ -13,7 +13,7 @@ import {
   missingMigrations,
   versionAfter,
 } from "../migrations.ts";
-import { databaseMovedError } from "../moved.ts";
+import { databaseMovedError } from "../moved_database.ts";
 import {
   BEFORE_SCHEMA,
   coordinatorOf,

@@ -12,7 +12,7 @@ import {
   missingMigrations,
   versionAfter,
 } from "../migrations.ts";
-import { databaseMovedError } from "../moved.ts";
+import { databaseMovedError } from "../moved_database.ts";
 import { guarded } from "./errors.ts";
 import { isBusy } from "./lock_wait.ts";
 
@@ -72,7 +72,7 @@ function schemaOf(
   return { version, missing: missingMigrations(migrations, version, file) };
 }
 
-/** Whether it was copied to another one (`../moved.ts`). */
+/** Whether it was copied to another one (`../moved_database.ts`). */
 function isMarked(connection: DatabaseSync): boolean {
   const table = connection
     .prepare("SELECT 1 FROM sqlite_schema WHERE name = 'moved_to'");

@@ -51,7 +51,7 @@ async function answer(
       headers: { ...headers, "Content-Length": `${bytes}` },
     };
   }
-  const { bytes: size } = found(await store.look(name));
+  const { bytes: size } = found(await store.stat(name));
   if (!changed) return { status: 304, body: null, headers };
   const range = wantedRange(request, size, headers.ETag);
   if (range === "unsatisfiable") {

@@ -11,7 +11,7 @@ import {
   importProgress,
   type ImportRecord,
   importStatus,
-  outsideOf,
+  problemsOutsideProducts,
 } from "../../imports/import.ts";
 import {
   findImport,
@@ -21,13 +21,13 @@ import {
 import { firstProblems } from "../../imports/part_rows.ts";
 import { receiveImport } from "../../imports/receive.ts";
 import {
+  importForm,
   REFUSED_KEEPS,
   refusedDocument,
-  sentForm,
 } from "../../imports/refused.ts";
 import {
   type ImportedProduct,
-  resultsFrom,
+  readResults,
   type ResultsPlace,
 } from "../../imports/results.ts";
 import { storeChecked } from "../../imports/store_checked.ts";
@@ -36,7 +36,7 @@ import { undoImport as undo } from "../../imports/undo.ts";
 import type { InTurn } from "../../lib/in_turn.ts";
 import { DETAIL_LIMIT, notFound, ServiceError } from "../../lib/errors.ts";
 import { formerNode } from "../../catalogue/product_xml.ts";
-import { totalOf } from "../../catalogue/transaction.ts";
+import { totalProducts } from "../../catalogue/transaction.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { detailNode } from "../server/error_answers.ts";
@@ -143,9 +143,10 @@ export const getImport = endpoint({
     db.of(seller.no).read(async (sql) => {
       const record = await findRecord(sql, seller.no, id);
       if (record === null) throw notFound("import");
-      const details = record.problems === 0
-        ? []
-        : [...outsideOf(record), ...await firstProblems(sql, key)];
+      const details = record.problems === 0 ? [] : [
+        ...problemsOutsideProducts(record),
+        ...await firstProblems(sql, key),
+      ];
       return { record, details };
     });
   const { record, details } = await heavyRead((takeStep) =>
@@ -194,7 +195,13 @@ function importNode(record: ImportRecord): ImportNode {
       ...productCountsNode(countsOfImport(record)),
       total: record.products_total,
     },
-    images: { total: totalOf(record.images), pending, stored, reused, failed },
+    images: {
+      total: totalProducts(record.images),
+      pending,
+      stored,
+      reused,
+      failed,
+    },
     dry_run: record.dry_run === 1 || undefined,
     undoes: record.undoes ?? undefined,
     undone_by: record.undone_by ?? undefined,
@@ -260,7 +267,7 @@ export const getImportResults = endpoint({
     "product",
     { after, limit },
     async (sql, after, count) => {
-      const found = await resultsFrom(sql, key, record, after);
+      const found = await readResults(sql, key, record, after);
       if (found === null) return { entries: [], next: null };
       const { part: { part }, products } = found;
       const first = part === after.part ? after.index : 0;
@@ -322,7 +329,7 @@ export const getRefusedOfImport = endpoint({
   const key = { sellerNo: seller.no, importId: id };
   return await heavyRead(async (takeStep) => {
     const inTurn: InTurn = (work) => takeStep(work, false);
-    const form = await inTurn(() => sentForm(db, key, record));
+    const form = await inTurn(() => importForm(db, key, record));
     const stream = ReadableStream.from(
       refusedDocument(db, key, record, form, inTurn),
     );

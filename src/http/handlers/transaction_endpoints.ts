@@ -8,7 +8,7 @@ import type {
 } from "../../contracts/answers.ts";
 import { errorForm } from "../../contracts/answer_form.ts";
 import { ServiceError } from "../../lib/errors.ts";
-import { formOf } from "../../catalogue/refused_products.ts";
+import { documentFormOf } from "../../catalogue/refused_products.ts";
 import { inOneBlock } from "../../xml/encode.ts";
 import type { PackedResults } from "../../catalogue/packed_results.ts";
 import type { Transaction } from "../../catalogue/transaction.ts";
@@ -293,7 +293,7 @@ export const getRefusedProducts = endpoint({
       }
     }
     const headers = {
-      "Content-Type": errorForm(formOf(first![0])).type,
+      "Content-Type": errorForm(documentFormOf(first![0])).type,
       "Content-Length": `${bytes}`,
     };
     const stream = ReadableStream.from(pieces());

@@ -6,7 +6,7 @@ import type {
 import {
   type ProductCounts,
   progressOf,
-  totalOf,
+  totalProducts,
   type Transaction,
   transactionStatus,
 } from "../../catalogue/transaction.ts";
@@ -24,7 +24,7 @@ export function progressRecord(transaction: Transaction): ProgressNode {
     finished_at: finished_at === null ? null : isoTime(finished_at),
     progress: progressOf(images),
     products: productCountsNode(products),
-    images: { total: totalOf(images), pending, stored, reused, failed },
+    images: { total: totalProducts(images), pending, stored, reused, failed },
     undoes: undoes ?? undefined,
     undone_by: undone_by ?? undefined,
     import_id: transaction.import_id ?? undefined,
@@ -43,7 +43,7 @@ export function keyNode(
 export function productCountsNode(counts: ProductCounts): ProductCountsNode {
   const { created, updated, unchanged, deleted, refused } = counts;
   return {
-    total: totalOf(counts),
+    total: totalProducts(counts),
     created,
     updated,
     unchanged,

@@ -85,7 +85,7 @@ export async function answerWaiting(
     }
     room -= rows.length;
   }
-  const changes = await write(tx, sellerNo, answered, at);
+  const changes = await writeAnswers(tx, sellerNo, answered, at);
   return { changes, again, left };
 }
 
@@ -114,7 +114,7 @@ export async function answerExhausted(
       if (exhausted) answered.push({ row, answer });
     }
   }
-  return await write(tx, sellerNo, answered, at);
+  return await writeAnswers(tx, sellerNo, answered, at);
 }
 
 /**
@@ -136,7 +136,7 @@ interface AnsweredRow {
 /** Counts of references of a transaction by outcome. */
 type Counts = Record<Answer["status"], number>;
 
-async function write(
+async function writeAnswers(
   tx: Tx,
   sellerNo: number,
   answered: readonly AnsweredRow[],

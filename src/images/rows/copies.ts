@@ -11,7 +11,12 @@ import {
   type Tx,
 } from "../../database/db.ts";
 import { groupBySeller } from "../../jobs/lease_queue.ts";
-import { enqueue, isSettled, LOCKED, type LockedImage } from "../requests.ts";
+import {
+  enqueue,
+  isSettled,
+  LOCK_IMAGES,
+  type LockedImage,
+} from "../requests.ts";
 import { refundCopies } from "./quota.ts";
 
 /** A stored copy, independent of its URLs. */
@@ -20,16 +25,16 @@ export interface StoredCopy extends StoredFile {
 }
 
 /** A condition: another table has rows for a row of `images`. */
-const isIn = (table: string, more = "") =>
+const existsIn = (table: string, more = "") =>
   `EXISTS (SELECT 1 FROM ${table} o
    WHERE o.seller_no = images.seller_no AND o.image_id = images.id${more})`;
 
 /** Whether a product or an upload needs a row of `images`. */
 const NEEDED = `(images.state = 'pending'
-  OR ${isIn("product_images")}
-  OR ${isIn("transaction_images", " AND o.status = 'pending'")})`;
+  OR ${existsIn("product_images")}
+  OR ${existsIn("transaction_images", " AND o.status = 'pending'")})`;
 
-const NAMED = isIn("transaction_images");
+const NAMED = existsIn("transaction_images");
 
 /**
  * The copies whose SHA-256 starts with `prefix` (two hexadecimal digits), each
@@ -74,7 +79,7 @@ export async function neededCopiesUnder(
 const UNDER = "sha256 >= ? AND sha256 < ?";
 
 /** Parameters of `UNDER`; "g" sorts after every hexadecimal digit. */
-function under(prefix: string): Param[] {
+function prefixRange(prefix: string): Param[] {
   return [prefix, `${prefix}g`];
 }
 
@@ -87,7 +92,7 @@ async function copiesWhere(
     `SELECT DISTINCT sha256, type, bytes FROM images
      WHERE ${condition} AND ${UNDER} ${EVERY_SELLER}
      ORDER BY sha256`,
-    under(prefix),
+    prefixRange(prefix),
   );
 }
 
@@ -216,7 +221,7 @@ export async function refetchCopies(
     for (const { sellerNo } of sellers) {
       const images = await tx.all<LockedImage>(
         query(({ lock }) =>
-          `SELECT ${LOCKED} FROM images
+          `SELECT ${LOCK_IMAGES} FROM images
            WHERE sha256 IS NOT NULL AND ${gone} AND seller_no = ?
            ORDER BY url_key || '' ${lock("FOR UPDATE")}`
         ),

@@ -26,10 +26,10 @@ import {
   settleRows,
 } from "../../jobs/lease_queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
-import { enqueue, LOCKED, type LockedImage } from "../requests.ts";
+import { enqueue, LOCK_IMAGES, type LockedImage } from "../requests.ts";
 import { type Answer, answerExhausted, answerWaiting } from "./answers.ts";
 import { addUsage } from "../../sellers/usage_rows.ts";
-import { beyondQuota } from "./quota.ts";
+import { copiesBeyondQuota } from "./quota.ts";
 
 /** The most UTF-16 code units of a stored message. */
 const MESSAGE_LIMIT = 500;
@@ -186,7 +186,7 @@ async function heldResults(
       : 0;
   const copies = held.filter(({ outcome }) => outcome.kind === "stored")
     .map((result) => ({ id: result.id, more: moreOf(result) }));
-  const refused = await beyondQuota(tx, sellerNo, copies, imageQuota);
+  const refused = await copiesBeyondQuota(tx, sellerNo, copies, imageQuota);
   return held.map((result) => {
     const row = leased.get(result.id)!;
     const isRefused = refused.has(result.id);
@@ -242,7 +242,7 @@ async function leasedRows(
   for (const list of splitIntoLists(imageIds.toSorted())) {
     const rows = await tx.all<LeasedRow>(
       query(({ lock }) =>
-        `SELECT ${LOCKED}, sha256, bytes, validator, crashes FROM images
+        `SELECT ${LOCK_IMAGES}, sha256, bytes, validator, crashes FROM images
          WHERE seller_no = ? AND id IN (${placeholders(list.length)})
            AND lease_id IS NOT NULL
          ORDER BY url_key || '' ${lock("FOR UPDATE")}`

@@ -11,7 +11,7 @@ import {
 import { addUsage, lockUsage, quotaOf } from "../../sellers/usage_rows.ts";
 
 /** Bytes that a seller's quota leaves beside its stored copies. */
-export async function roomOf(
+export async function imageRoom(
   sql: Sql,
   sellerNo: number,
   defaultQuota: number,
@@ -35,7 +35,7 @@ export interface NewCopy {
  * The ids of new copies of a seller for which there is no room. Locks the usage,
  * to which the caller adds those that it keeps.
  */
-export async function beyondQuota(
+export async function copiesBeyondQuota(
   tx: Tx,
   sellerNo: number,
   copies: readonly NewCopy[],
@@ -44,7 +44,7 @@ export async function beyondQuota(
   const refused = new Set<string>();
   if (copies.length === 0) return refused;
   await lockUsage(tx, sellerNo, "image_bytes");
-  let room = await roomOf(tx, sellerNo, defaultQuota);
+  let room = await imageRoom(tx, sellerNo, defaultQuota);
   for (const { id, more } of copies) {
     if (more > room) refused.add(id);
     else room -= more;

@@ -23,7 +23,7 @@ export interface ImageStore extends Required<Holder> {
   /** Starts to receive a download; `lease` names its partial file. */
   receive(lease: string): IncomingImage;
   /** Metadata of a file; null if there is none. */
-  look(file: string): Promise<ImageFile | null>;
+  stat(file: string): Promise<ImageFile | null>;
   /** The bytes of a file, or a range of them; null if there is none. */
   read(file: string, range?: ByteRange): Promise<ImageBytes | null>;
   /** Those of these files, in order, that do not exist. */
@@ -36,7 +36,7 @@ export interface ImageStore extends Required<Holder> {
    * Removes the partial downloads, which are on this machine, that were last
    * written before this time (Unix milliseconds); returns how many.
    */
-  sweepParts(before: number): Promise<number>;
+  sweepTemporaryFiles(before: number): Promise<number>;
 }
 
 /** An image being received. Call `discard` at the end in every case. */

@@ -6,7 +6,7 @@ import { diskTurn } from "./disk_call.ts";
  * Metadata of a file in the folder; null if it no longer exists, or is none: to
  * open a FIFO would wait for its writer.
  */
-export async function lookAt(
+export async function statFile(
   folder: string,
   name: string,
 ): Promise<ImageFile | null> {

@@ -3,8 +3,12 @@
  * two digits>/<SHA-256>.<type>`, and `<lease>.part` for partial downloads.
  */
 import { diskThreads, diskTurn } from "./disk_call.ts";
-import { filesIn, lookAt, unlessGone } from "./files.ts";
-import { PartFile, probeFolder, sweepFolder } from "./part_file.ts";
+import { filesIn, statFile, unlessGone } from "./files.ts";
+import {
+  probeFolder,
+  sweepTemporaryFolder,
+  TemporaryFile,
+} from "./temporary_file.ts";
 import {
   type ByteRange,
   type ImageBytes,
@@ -69,7 +73,7 @@ export class FolderStore implements ImageStore {
   }
 
   receive(lease: string): IncomingImage {
-    return new PartFile(
+    return new TemporaryFile(
       this.#folder,
       lease,
       (part, file) =>
@@ -86,8 +90,8 @@ export class FolderStore implements ImageStore {
     });
   }
 
-  look(file: string): Promise<ImageFile | null> {
-    return reading(() => lookAt(this.#folder, file));
+  stat(file: string): Promise<ImageFile | null> {
+    return reading(() => statFile(this.#folder, file));
   }
 
   read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
@@ -95,7 +99,7 @@ export class FolderStore implements ImageStore {
   }
 
   async #read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
-    const found = await lookAt(this.#folder, file);
+    const found = await statFile(this.#folder, file);
     if (found === null) return null;
     const opened = await unlessGone(() => Deno.open(`${this.#folder}/${file}`));
     if (opened === null) return null;
@@ -110,7 +114,7 @@ export class FolderStore implements ImageStore {
   }
 
   async missing(files: readonly string[]): Promise<string[]> {
-    const found = await inParallel(AT_ONCE, files, (file) => this.look(file));
+    const found = await inParallel(AT_ONCE, files, (file) => this.stat(file));
     return files.filter((_, n) => found[n] === null);
   }
 
@@ -123,8 +127,8 @@ export class FolderStore implements ImageStore {
     await unlessGone(() => Deno.remove(`${this.#folder}/${file}`));
   }
 
-  sweepParts(before: number): Promise<number> {
-    return sweepFolder(this.#folder, before);
+  sweepTemporaryFiles(before: number): Promise<number> {
+    return sweepTemporaryFolder(this.#folder, before);
   }
 }
 

@@ -7,7 +7,11 @@ import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import type { Held } from "../../lib/holders.ts";
 import { StoreError } from "../../lib/store_error.ts";
 import { diskThreads } from "./disk_call.ts";
-import { PartFile, probeFolder, sweepFolder } from "./part_file.ts";
+import {
+  probeFolder,
+  sweepTemporaryFolder,
+  TemporaryFile,
+} from "./temporary_file.ts";
 import type { S3Answer, S3Client } from "../../object_storage/client.ts";
 import {
   type ByteRange,
@@ -55,7 +59,7 @@ export class S3Store implements ImageStore {
   }
 
   receive(lease: string): IncomingImage {
-    return new PartFile(
+    return new TemporaryFile(
       this.#partFolder,
       lease,
       (part, file, abort) =>
@@ -63,7 +67,7 @@ export class S3Store implements ImageStore {
     );
   }
 
-  async look(file: string): Promise<ImageFile | null> {
+  async stat(file: string): Promise<ImageFile | null> {
     const answer = await this.#client.send({ method: "HEAD", file });
     if (answer === null) return null;
     await answer.drop();
@@ -116,8 +120,8 @@ export class S3Store implements ImageStore {
     await answer?.drop();
   }
 
-  sweepParts(before: number): Promise<number> {
-    return sweepFolder(this.#partFolder, before);
+  sweepTemporaryFiles(before: number): Promise<number> {
+    return sweepTemporaryFolder(this.#partFolder, before);
   }
 
   /** The keys of each page of a list. */
@@ -169,9 +173,9 @@ function pageIn(document: Uint8Array): Page {
   } catch (error) {
     throw new StoreError("unusable", "A listing is not readable XML.", error);
   }
-  const truncated = textOf(root, "IsTruncated");
+  const truncated = childTextOf(root, "IsTruncated");
   const next = truncated === "true"
-    ? textOf(root, "NextContinuationToken")
+    ? childTextOf(root, "NextContinuationToken")
     : null;
   if (
     root.name !== "ListBucketResult" || truncated === null ||
@@ -179,9 +183,9 @@ function pageIn(document: Uint8Array): Page {
   ) {
     throw new StoreError("unusable", "An answer is no listing of a bucket.");
   }
-  const isEncoded = textOf(root, "EncodingType") === "url";
+  const isEncoded = childTextOf(root, "EncodingType") === "url";
   const keys = root.children.filter(({ name }) => name === "Contents")
-    .map((one) => textOf(one, "Key") ?? "");
+    .map((one) => childTextOf(one, "Key") ?? "");
   return { keys: isEncoded ? keys.map(decodedKey) : keys, next };
 }
 
@@ -194,7 +198,7 @@ function decodedKey(key: string): string {
   }
 }
 
-function textOf(element: XmlElement, name: string): string | null {
+function childTextOf(element: XmlElement, name: string): string | null {
   return element.children.find((one) => one.name === name)?.text || null;
 }
 

@@ -46,7 +46,7 @@ export interface ImageFetcherOptions
 /** What it needs of the outbound client. */
 export type ImageSource = Pick<Outbound, "get">;
 /** What it needs of the store. */
-export type ImageTarget = Pick<ImageStore, "receive" | "look">;
+export type ImageTarget = Pick<ImageStore, "receive" | "stat">;
 
 interface Job {
   phase: ImagePhase;
@@ -116,10 +116,10 @@ export class ImageFetcher {
       const header = this.#marked(task, () => inspectImage(content));
       if (!received.isEndMarked && !header.complete) return CUT_OFF;
       job.phase = "storing";
-      return await keep(part, received, header, abort);
+      return await keepImage(part, received, header, abort);
     } catch (error) {
       abort.throwIfAborted();
-      return outcomeOf(error) ?? this.#fault(error);
+      return outcomeOfError(error) ?? this.#fault(error);
     }
   }
 
@@ -157,7 +157,7 @@ export class ImageFetcher {
       if (answer.status === 200) {
         const sniff = (head: Uint8Array) =>
           this.#marked(task, () => sniffImage(head));
-        return await receive(answer, part, sniff);
+        return await receiveImage(answer, part, sniff);
       }
       answer.cancel();
       if (answer.status === 304 && task.copy !== null) {
@@ -177,7 +177,7 @@ export class ImageFetcher {
   async #condition({ copy }: ImageTask): Promise<Record<string, string>> {
     if (copy === null || copy.validator === null) return {};
     try {
-      const found = await this.#store.look(imageFile(copy));
+      const found = await this.#store.stat(imageFile(copy));
       return found === null ? {} : conditionOf(copy.validator);
     } catch {
       return {};
@@ -193,7 +193,7 @@ interface Received {
 }
 
 /** Receives the body, or refuses it early by its first bytes. */
-async function receive(
+async function receiveImage(
   answer: StreamedAnswer,
   part: IncomingImage,
   sniff: (head: Uint8Array) => void,
@@ -216,7 +216,7 @@ async function receive(
 }
 
 /** Stores a received and inspected image. */
-async function keep(
+async function keepImage(
   part: IncomingImage,
   { sha256, validator }: Received,
   { type, width, height }: ImageHeader,
@@ -267,7 +267,7 @@ function isTooLarge(error: unknown): boolean {
 }
 
 /** What an error means for the image; null if it is unexpected. */
-function outcomeOf(error: unknown): ImageOutcome | null {
+function outcomeOfError(error: unknown): ImageOutcome | null {
   if (error instanceof OutboundError) {
     const failure = OUTBOUND[error.kind];
     if (failure === null) return { kind: "interrupted" };

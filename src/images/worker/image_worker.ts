@@ -61,7 +61,7 @@ export class ImageWorker {
       case "start":
         return this.#start(message.settings);
       case "fetch":
-        return this.#fetchAll(message.tasks);
+        return this.#fetchTasks(message.tasks);
       case "ping":
         return this.#beat();
       case "stop":
@@ -107,7 +107,7 @@ export class ImageWorker {
     this.#post({ type: "beat", jobs, waitMs });
   }
 
-  #fetchAll(tasks: readonly ImageTask[]): void {
+  #fetchTasks(tasks: readonly ImageTask[]): void {
     this.#results.expect(tasks.length);
     for (const task of tasks) {
       this.#running.add(this.#fetchOne(task))

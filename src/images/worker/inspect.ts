@@ -11,7 +11,7 @@
  * reading a header takes 0.01 ms; and the service would need the permission to
  * start programs, which is the permission to do anything.
  */
-import { type ImageType, nameOfType } from "../image_types.ts";
+import { type ImageType, imageTypeName } from "../image_types.ts";
 import {
   type FormatHeader,
   ImageReader,
@@ -69,7 +69,7 @@ function headerOf(type: ImageType, reader: ImageReader): FormatHeader {
   throw new ImageRefusal(
     "image_corrupt",
     `The bytes begin like ${
-      nameOfType(type)
+      imageTypeName(type)
     }, but width and height cannot be read: the file is damaged.`,
   );
 }

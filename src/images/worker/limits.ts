@@ -65,7 +65,7 @@ export class DownloadLimits {
 
   /** The most downloads of this source that may be given now. */
   room(source: DownloadSource): number {
-    const ask = askOf(source);
+    const ask = downloadAsk(source);
     const atOrigin = this.#proven(source.origin)
       ? AT_PROVEN(ask, this.#usage)
       : Math.min(AT_UNPROVEN(ask, this.#usage), this.#unprovenRoom(source));
@@ -78,7 +78,7 @@ export class DownloadLimits {
   }
 
   take(source: DownloadSource): void {
-    const { owner, keys } = askOf(source);
+    const { owner, keys } = downloadAsk(source);
     const more = this.#proven(source.origin) ? [] : [ALL_UNPROVEN];
     this.#usage.add({ owner, keys: [...keys, ...more] });
   }
@@ -97,6 +97,6 @@ export class DownloadLimits {
   }
 }
 
-const askOf = ({ sellerId, origin }: DownloadSource) => (
+const downloadAsk = ({ sellerId, origin }: DownloadSource) => (
   { owner: sellerId, keys: [origin] }
 );

@@ -29,7 +29,7 @@ import {
   claimImages,
   type ImageShare,
 } from "../rows/queue.ts";
-import { roomOf } from "../rows/quota.ts";
+import { imageRoom } from "../rows/quota.ts";
 import {
   FIRST_ROUND,
   nothingPicked,
@@ -255,7 +255,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
         left = await this.#recordEnds(tx, sellerNo, ended);
         if (shares.length === 0) return [];
         // In one round trip with the claims.
-        const room = roomOf(tx, sellerNo, config.imageQuota);
+        const room = imageRoom(tx, sellerNo, config.imageQuota);
         const claims = await Promise.all(
           shares.map((share) => claimImages(tx, share, { ...terms, room })),
         );

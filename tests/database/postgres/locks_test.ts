@@ -36,14 +36,14 @@ import { IMAGES } from "../../../src/images/image.ts";
 import { renewLeases } from "../../../src/jobs/lease_queue.ts";
 import { BEFORE_ALL_IDS } from "../../../src/lib/ids.ts";
 import {
+  lockOrCreateImages,
   planImages,
   requestImages,
-  takeImages,
 } from "../../../src/images/requests.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import {
+  touchProductsForLater,
   touchProductsOf,
-  touchRest,
 } from "../../../src/images/shown_images.ts";
 import {
   addImportImages,
@@ -53,7 +53,7 @@ import { requireActive } from "../../../src/sellers/access.ts";
 import type { Caller } from "../../../src/sellers/seller.ts";
 import { sweepRemovedSellers } from "../../../src/administration/removal.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
-import { countsOf, NO_IMAGES } from "../../../src/catalogue/transaction.ts";
+import { countResults, NO_IMAGES } from "../../../src/catalogue/transaction.ts";
 import { insertTransaction } from "../../../src/catalogue/transaction_rows.ts";
 import {
   deleteWebhook,
@@ -156,13 +156,13 @@ class Two implements AsyncDisposable {
     const id = deps.ids.uuid();
     const { no } = this.seller;
     const images = [{ ordinal: 0, url, refs: 1, validator: null }];
-    const taken = await takeImages(tx, no, [url], deps.ids.uuid);
+    const taken = await lockOrCreateImages(tx, no, [url], deps.ids.uuid);
     const { pending, waiting } = planImages(images, taken);
     await insertTransaction(tx, no, {
       id,
       created_at: 0,
       finished_at: null,
-      products: countsOf([]),
+      products: countResults([]),
       images: { ...NO_IMAGES, pending },
       undoes: null,
       import_id: null,
@@ -389,7 +389,7 @@ Deno.test("products of an image that changes again while the rest of them is tol
   );
   await touch(one);
   await both.interleave(
-    touchRest,
+    touchProductsForLater,
     (sql) => sql.includes("product_id AS product FROM changed_images"),
     () => touch(two),
   );

@@ -127,13 +127,13 @@ onEach("what is kept can be read, whole and in part", async (store) => {
     assertEquals(await bytesOf(store, file), bytes);
     const range = { start: 3, end: 10 };
     assertEquals(await bytesOf(store, file, range), bytes.slice(3, 10));
-    const found = await store.look(file);
+    const found = await store.stat(file);
     assertEquals([found?.name, found?.bytes], [file, bytes.length]);
     // The protocol tells whole seconds; some servers round up.
     assert(found!.written >= before - 1_000, "written now");
     assert(found!.written <= Date.now() + 1_000, "written now");
   }
-  assertEquals(await store.sweepParts(Infinity), 0);
+  assertEquals(await store.sweepTemporaryFiles(Infinity), 0);
 });
 
 onEach("the same image twice is one file", async (store) => {
@@ -168,12 +168,12 @@ onEach("images that come at once do not run into each other", async (store) => {
   for (const [file, bytes] of kept) {
     assertEquals(fileOf((await bytesOf(store, file))!), fileOf(bytes));
   }
-  assertEquals(await store.sweepParts(Infinity), 0);
+  assertEquals(await store.sweepTemporaryFiles(Infinity), 0);
 });
 
 onEach("what is not there is not there", async (store) => {
   const file = fileOf(SMALL);
-  assertEquals(await store.look(file), null);
+  assertEquals(await store.stat(file), null);
   assertEquals(await store.read(file), null);
   assertEquals(await store.read(file, { start: 0, end: 1 }), null);
   assertEquals(await store.names(file.slice(0, 2)), []);
@@ -183,15 +183,15 @@ onEach("what is discarded leaves nothing", async (store) => {
   const incoming = store.receive("lease");
   incoming.append(LARGE);
   await incoming.discard();
-  assertEquals(await store.sweepParts(Infinity), 0);
-  assertEquals(await store.look(fileOf(LARGE)), null);
+  assertEquals(await store.sweepTemporaryFiles(Infinity), 0);
+  assertEquals(await store.stat(fileOf(LARGE)), null);
 });
 
 onEach("partial downloads that are old are swept", async (store) => {
   const file = await keep(store, SMALL);
   store.receive("lease").append(LARGE);
-  assertEquals(await store.sweepParts(Date.now() - 60_000), 0);
-  assertEquals(await store.sweepParts(Date.now() + 60_000), 1);
+  assertEquals(await store.sweepTemporaryFiles(Date.now() - 60_000), 0);
+  assertEquals(await store.sweepTemporaryFiles(Date.now() + 60_000), 1);
   assertEquals(await bytesOf(store, file), SMALL);
 });
 
@@ -222,7 +222,7 @@ onEach("names are listed by their first digits, all of them", async (store) => {
 onEach("what is removed is gone, and the rest stays", async (store) => {
   const [gone, left] = [await keep(store, SMALL), await keep(store, LARGE)];
   for (const file of [gone, gone]) await store.remove(file);
-  assertEquals(await store.look(gone), null);
+  assertEquals(await store.stat(gone), null);
   assertEquals(await bytesOf(store, left), LARGE);
 });
 
@@ -312,7 +312,7 @@ onFolder(
       args: [`${folder}/${file}`],
     }).output();
     assert(success);
-    const asked = [store.look(file), store.read(file)];
+    const asked = [store.stat(file), store.read(file)];
     assertEquals(await inTime(Promise.all(asked), "answers"), [null, null]);
     assertEquals(await store.missing([file]), [file]);
     await keep(store, SMALL);

@@ -127,7 +127,7 @@ onBothStorages(
     const client = new S3Client(settings, systemClock);
     const wrong = "ab".repeat(32);
     await fails(put(client, wrong), "unusable", "XAmzContentSHA256Mismatch");
-    assertEquals(await new S3Store(client, "/nowhere").look(FILE), null);
+    assertEquals(await new S3Store(client, "/nowhere").stat(FILE), null);
   },
 );
 

@@ -29,7 +29,7 @@ class Fetching {
   constructor() {
     this.fetcher = new ImageFetcher(
       { get: () => this.#answer() },
-      { receive: () => this.#part(), look: () => Promise.resolve(null) },
+      { receive: () => this.#part(), stat: () => Promise.resolve(null) },
       this.clock,
       {
         imageLimit: 1_000,

@@ -259,7 +259,7 @@ onBothStorages("images are stored, verified and pruned", async (settings) => {
     damaged: [damaged],
   });
   assertEquals((await prune(bench, LATER)).files, [damaged, sound].sort());
-  assertEquals(await bench.images.look(sound), null);
+  assertEquals(await bench.images.stat(sound), null);
 });
 
 Deno.test("object storage: images prune removes what nothing needs", async () => {

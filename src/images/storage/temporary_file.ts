@@ -4,25 +4,25 @@
  * itself, runs on another thread.
  */
 import { diskCall, diskTurn } from "./disk_call.ts";
-import { filesIn, lookAt, unlessGone } from "./files.ts";
+import { filesIn, statFile, unlessGone } from "./files.ts";
 import type { IncomingImage } from "./blob_store.ts";
 
 /** Suffix of a partial download: `<lease>.part`. */
-const PART = ".part";
+const TEMPORARY_ENDING = ".part";
 const BUFFER_BYTES = 256 * 1024;
 
 /** Buffers to reuse; as many as were ever needed at once. */
 const spare: Uint8Array<ArrayBuffer>[] = [];
 
 /** As `ImageStore.sweepParts`, in a folder. */
-export async function sweepFolder(
+export async function sweepTemporaryFolder(
   folder: string,
   before: number,
 ): Promise<number> {
   let swept = 0;
   for (const name of await filesIn(folder)) {
-    if (!name.endsWith(PART)) continue;
-    const part = await lookAt(folder, name);
+    if (!name.endsWith(TEMPORARY_ENDING)) continue;
+    const part = await statFile(folder, name);
     if (part === null || part.written >= before) continue;
     await unlessGone(() => Deno.remove(`${folder}/${name}`));
     swept++;
@@ -55,10 +55,14 @@ async function writeAndFlush(path: string, bytes: Uint8Array): Promise<void> {
 }
 
 /** Stores a complete download under the image's name. */
-type Keep = (part: PartFile, file: string, abort: AbortSignal) => Promise<void>;
+type Keep = (
+  part: TemporaryFile,
+  file: string,
+  abort: AbortSignal,
+) => Promise<void>;
 
 /** One image, in a temporary file of the folder if it is large. */
-export class PartFile implements IncomingImage {
+export class TemporaryFile implements IncomingImage {
   readonly #path: string;
   readonly #keep: Keep;
   /** Allocated only while it holds data, so that few buffers exist. */
@@ -69,7 +73,7 @@ export class PartFile implements IncomingImage {
   #moved = false;
 
   constructor(folder: string, lease: string, keep: Keep) {
-    this.#path = `${folder}/${lease}${PART}`;
+    this.#path = `${folder}/${lease}${TEMPORARY_ENDING}`;
     this.#keep = keep;
   }
 
