@@ -1,6 +1,6 @@
 /** Opens what `Services` has, in the order in which it is closed in reverse. */
 import { type Config, leastBodyBudget } from "./config.ts";
-import { DOCUMENTS } from "./contracts/documents.ts";
+import { SENT_PRODUCTS } from "./contracts/documents.ts";
 import { openDatabase } from "./database/open.ts";
 import type { Deps } from "./deps.ts";
 import { hasCopies } from "./images/rows/copies.ts";
@@ -102,7 +102,7 @@ export async function openServices(
     ending,
     mailer: options.mailer ?? newMailer(config, deps),
     publicUrl,
-    productsInJson: jsonOf({ name: "products", shape: DOCUMENTS.products }),
+    productsInJson: jsonOf(SENT_PRODUCTS),
     sandbox: options.sandbox,
   };
 }

@@ -14,7 +14,21 @@ import {
   sameFields,
   skuTaken,
 } from "./product.ts";
+import { trimSpace } from "../lib/values.ts";
 import { readId } from "../lib/ids.ts";
+import {
+  besideDifference,
+  changedBy,
+  type Difference,
+  notByDifference,
+} from "./difference.ts";
+import {
+  carryOutOnce,
+  findKeyUse,
+  type KeyedRequest,
+  type KeyUse,
+  storeKeyUse,
+} from "./idempotency.ts";
 import {
   type Expectation,
   expectationProblem,
@@ -22,6 +36,7 @@ import {
 } from "./expected.ts";
 import {
   ATTRIBUTE_NAMES,
+  CHANGE,
   EXPECTED,
   fieldCalled,
   LIST_NAMES,
@@ -46,6 +61,15 @@ export interface AttributeUpdate {
   value: string;
   /** The text of the value that it must have now; any without it. */
   expected?: string | null;
+  /** The value is a difference, which is added to the present one. */
+  isDifference?: boolean;
+  /** null: a request that is sent twice is carried out twice. */
+  idempotency?: KeyedRequest | null;
+}
+
+export interface AttributeOutcome {
+  /** The Idempotency-Key was used before: nothing was done again. */
+  repeated: boolean;
 }
 
 /**
@@ -54,11 +78,29 @@ export interface AttributeUpdate {
  * `changed_since` where it has another value than the expected one.
  */
 export async function updateAttribute(
+  services: Services,
+  update: AttributeUpdate,
+): Promise<AttributeOutcome> {
+  return await carryOutOnce<AttributeOutcome>(services, {
+    seller: update.seller,
+    request: update.idempotency ?? null,
+    body: [],
+    again: () => REPEATED,
+    carryOut: (use) => writeUpdate(services, update, use),
+  });
+}
+
+const DONE: AttributeOutcome = { repeated: false };
+const REPEATED: AttributeOutcome = { repeated: true };
+
+async function writeUpdate(
   { db }: Services,
-  { seller, skuOrId, attribute, value, expected = null }: AttributeUpdate,
-): Promise<void> {
-  const read = readPatch(attribute, value, expected);
-  const group = "patch" in read ? read.group : "sku";
+  update: AttributeUpdate,
+  use: KeyUse | null,
+): Promise<AttributeOutcome> {
+  const { seller, skuOrId, attribute } = update;
+  const read = readUpdate(update);
+  const group = "problem" in read ? "sku" : read.group;
   // Two writes of one SKU concern one product. An id, or a SKU that changes,
   // may also be the key of another product; a review depends on the seller.
   const isAlone = readId(skuOrId) !== null || attribute === "sku" ||
@@ -67,14 +109,17 @@ export async function updateAttribute(
     kind: "attributes",
     key: `${String(seller.no).padStart(16, "0")} ${skuOrId}`,
   };
-  await db.of(seller.no).write(async (tx) => {
+  return await db.of(seller.no).write(async (tx) => {
     const current = await lockGroup(tx, seller.no, skuOrId, group);
+    const used = await findKeyUse(tx, seller, use);
+    if (used !== null) return REPEATED;
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
     if (read.expected !== null) refuseUnexpected(current, read.expected);
-    const { fields, problems } = applyPatch(current, read.patch);
+    const { fields, problems } = applyPatch(current, patchOf(read, current));
     if (problems.length > 0) throw invalid(current, ...problems);
-    if (sameFields(current, fields)) return;
+    if (use !== null) await storeKeyUse(tx, seller.no, {}, use);
+    if (sameFields(current, fields)) return DONE;
     if (fields.sku !== current.sku) {
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
@@ -85,17 +130,26 @@ export async function updateAttribute(
     const product = { ...fields, id: current.id };
     const by = { what: "attribute", keyId: seller.keyId };
     await writeProduct(tx, seller, current, product, by);
-    if (review === null) return;
+    if (review === null) return DONE;
     const { policy, before } = review;
     const after = { ...before, [field]: fields[field] };
     await reviewChanges(tx, seller.no, policy, [{ before, after }]);
+    return DONE;
   }, { shared, changes: true });
 }
 
 interface ReadUpdate {
-  patch: ProductPatch;
+  change: ProductPatch | Difference;
   group: UpdateGroup;
   expected: Expectation | null;
+}
+
+function patchOf({ change }: ReadUpdate, current: Product): ProductPatch {
+  if (!("by" in change)) return change;
+  const { field } = change;
+  const changed = changedBy(current, change);
+  if ("problem" in changed) throw invalid(current, changed.problem);
+  return { [field]: changed.value };
 }
 
 /** The whole of a locked product, and the policy; null: nothing is reviewed. */
@@ -107,10 +161,8 @@ async function policyAndReviewColumns(tx: Tx, { no }: Seller, id: string) {
   return { policy, before };
 }
 
-function readPatch(
-  attribute: string,
-  value: string,
-  expected: string | null,
+function readUpdate(
+  { attribute, value, expected = null, isDifference = false }: AttributeUpdate,
 ): ReadUpdate | { problem: FieldProblem } {
   if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
     const called = fieldCalled(attribute);
@@ -129,16 +181,43 @@ function readPatch(
     };
   }
   const field = attribute as ScalarField;
+  return isDifference
+    ? readChange(field, value, expected)
+    : readValue(field, value, expected);
+}
+
+function readChange(
+  field: ScalarField,
+  value: string,
+  expected: string | null,
+): ReadUpdate | { problem: FieldProblem } {
+  const { group, difference } = SCALAR_RULES[field];
+  const refused = difference === undefined
+    ? notByDifference(field)
+    : expected !== null
+    ? besideDifference(EXPECTED)
+    : null;
+  if (refused !== null) return { problem: { field: CHANGE, ...refused } };
+  const read = difference!.read(trimSpace(value));
+  if ("problem" in read) return { problem: { field, ...read.problem } };
+  return { change: { field, by: read.value as number }, group, expected: null };
+}
+
+function readValue(
+  field: ScalarField,
+  value: string,
+  expected: string | null,
+): ReadUpdate | { problem: FieldProblem } {
+  const { group } = SCALAR_RULES[field];
   const read = readScalar(field, value);
   if ("problem" in read) return { problem: { field, ...read.problem } };
-  const patch = { [field]: read.value };
-  const { group } = SCALAR_RULES[field];
-  if (expected === null) return { patch, group, expected };
+  const change = { [field]: read.value };
+  if (expected === null) return { change, group, expected };
   const former = readExpected(field, expected);
   if ("problem" in former) {
     return { problem: { field: EXPECTED, ...former.problem } };
   }
-  return { patch, group, expected: { field, ...former, unit: null } };
+  return { change, group, expected: { field, ...former, unit: null } };
 }
 
 function refuseUnexpected(current: Product, expected: Expectation): void {

@@ -1,4 +1,5 @@
 /** One product of a document, and the elements that may stand in it. */
+import type { Difference } from "./difference.ts";
 import type { Expectation } from "./expected.ts";
 import {
   ATTRIBUTE_NAMES,
@@ -38,6 +39,8 @@ export interface DecodedProduct {
   patch: ProductPatch;
   /** What its fields have to be so that the product is changed. */
   expected: readonly Expectation[];
+  /** Its numbers that are changed by a difference. */
+  differences: readonly Difference[];
   /** Fields that were sent but could not be read. */
   unread: ReadonlySet<string>;
   /** Line of each field by its `place`; 0: it was not sent. */
@@ -79,6 +82,7 @@ export const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
 const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
 
 export const NOTHING_EXPECTED: readonly Expectation[] = [];
+const NO_DIFFERENCES: readonly Difference[] = [];
 const NOTHING_UNREAD: ReadonlySet<string> = new Set();
 export const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
 
@@ -100,6 +104,7 @@ export function newDecodedProduct(
     sku: null,
     patch: {},
     expected: NOTHING_EXPECTED,
+    differences: NO_DIFFERENCES,
     unread: NOTHING_UNREAD,
     lines: NO_LINES.slice(),
     images: [],

@@ -26,6 +26,7 @@ import { suggestion } from "./document_suggestions.ts";
 import { ValueReader } from "./document_values.ts";
 import {
   ATTRIBUTES_LIMIT,
+  CHANGE,
   EXPECTED,
   PRODUCTS_LIMIT,
   READ_ONLY_ATTRIBUTES,
@@ -72,14 +73,17 @@ export interface ProductsDocument {
   moreProblems: number;
 }
 
-/** XML attributes that a seller gives an element. */
-const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
+type AttributeNames = Readonly<Record<string, readonly string[]>>;
+
+/** XML attributes that a seller gives an element, in `bulk_attributes`. */
+const SENT_ATTRIBUTES: AttributeNames = {
   ...Object.fromEntries(
     SCALAR_NAMES.flatMap((name) => {
-      const { unit, expectable } = SCALAR_RULES[name];
+      const { unit, expectable, difference } = SCALAR_RULES[name];
       const sent = [
         ...unit ? [unit.name] : [],
         ...expectable ? [EXPECTED] : [],
+        ...difference ? [CHANGE] : [],
       ];
       return sent.length === 0 ? [] : [[name, sent]];
     }),
@@ -87,6 +91,14 @@ const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
   attribute: ["name"],
   image: ["alt"],
 };
+
+/** Those in an upload: a new product has nothing to add a difference to. */
+const UPLOADED_ATTRIBUTES: AttributeNames = Object.fromEntries(
+  Object.entries(SENT_ATTRIBUTES).map(([element, names]) => [
+    element,
+    names.filter((name) => name !== CHANGE),
+  ]),
+);
 
 /**
  * Decodes a document, or throws `malformed_xml`, `too_many_products`, 422.
@@ -504,13 +516,28 @@ export class Decoder {
     path: string,
   ): void {
     for (const attribute in attributes) {
-      const sent = SENT_ATTRIBUTES[element] ?? [];
-      if (sent.includes(attribute)) continue;
-      if (READ_ONLY_ATTRIBUTES[element]?.includes(attribute)) continue;
       const field = path === "" ? `@${attribute}` : `${path}/@${attribute}`;
+      const all = this.#attributesOnly ? SENT_ATTRIBUTES : UPLOADED_ATTRIBUTES;
+      const sent = all[element] ?? [];
+      if (sent.includes(attribute)) continue;
+      if (SENT_ATTRIBUTES[element]?.includes(attribute)) {
+        this.#refuseDifference(element, line);
+        continue;
+      }
+      if (READ_ONLY_ATTRIBUTES[element]?.includes(attribute)) continue;
       const known = [...this.#words.beside(element), ...sent];
       this.#unknownAttribute(attribute, known, line, field);
     }
+  }
+
+  #refuseDifference(field: string, line: number): void {
+    this.#leaveUnread(field);
+    this.#problem(
+      "not_allowed",
+      `${field}/@${CHANGE} cannot be sent here; send the difference with ` +
+        "POST /seller_api/bulk_attributes, or the quantity itself.",
+      { line, field: `${field}/@${CHANGE}` },
+    );
   }
 
   #unknownAttribute(

@@ -15,8 +15,10 @@ import {
   leaveUnread,
 } from "./decoded_product.ts";
 import type { DocumentForm, DocumentSyntax } from "./document_words.ts";
+import { besideDifference } from "./difference.ts";
 import { readExpected } from "./expected.ts";
 import {
+  CHANGE,
   EXPECTED,
   type ListField,
   SCALAR_RULES,
@@ -103,6 +105,10 @@ export class ValueReader {
   }
 
   #closeScalar(field: ScalarField, text: string): void {
+    const change = this.#attributes[CHANGE];
+    if (change !== undefined && SCALAR_RULES[field].difference !== undefined) {
+      return this.#closeDifference(field, change, text);
+    }
     const { row } = this;
     const read = readScalar(field, text);
     if ("problem" in read) {
@@ -119,6 +125,24 @@ export class ValueReader {
     }
     const expected = this.#attributes[EXPECTED];
     if (expected !== undefined) this.#closeExpected(field, expected);
+  }
+
+  /** Reads a difference, which stands alone. */
+  #closeDifference(field: ScalarField, change: string, text: string): void {
+    const place = `${field}/@${CHANGE}`;
+    const refuse = (problem: Problem) =>
+      this.#report(place, this.line, problem);
+    const also = trimSpace(text) !== ""
+      ? "a value"
+      : EXPECTED in this.#attributes
+      ? EXPECTED
+      : null;
+    if (also !== null) return refuse(besideDifference(also));
+    const read = SCALAR_RULES[field].difference!.read(trimSpace(change));
+    if ("problem" in read) return refuse(read.problem);
+    const { row } = this;
+    const difference = { field, by: read.value as number };
+    row.differences = [...row.differences, difference];
   }
 
   #closeExpected(field: ScalarField, text: string): void {

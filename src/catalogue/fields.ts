@@ -75,6 +75,9 @@ export interface UnitRule {
 /** The XML attribute, and the query parameter, that holds an expected value. */
 export const EXPECTED = "expected";
 
+/** The XML attribute that holds a difference; the query says that it is one. */
+export const CHANGE = "change";
+
 /**
  * Columns that are written together when one of them changed. Each combination
  * is a prepared statement, so there are only few groups.
@@ -98,6 +101,8 @@ export interface FieldRule<V extends string | number | null>
   unit?: UnitRule;
   /** A document may say which value it expects: the XML attribute `EXPECTED`. */
   expectable?: true;
+  /** A document may change it by a difference: the XML attribute `CHANGE`. */
+  difference?: ValueRule<number>;
   label: string;
   /** Names in other systems: lower case, without "_" and "-". */
   synonyms?: readonly string[];
@@ -112,6 +117,7 @@ interface Place {
   verbatim?: true;
   unit?: UnitRule;
   expectable?: true;
+  difference?: ValueRule<number>;
 }
 
 /** A field that every product has; `initial` stands in for it until it is sent. */
@@ -165,6 +171,15 @@ function word<W extends string>(words: readonly W[]): ValueRule<W> {
 function integer(max: number, min = 0): ValueRule<number> {
   return { read: integerReader(max, min), form: { kind: "integer", max, min } };
 }
+
+/** A whole number with or without a sign, up to `max` in both directions. */
+function difference(max: number): ValueRule<number> {
+  const { read, form } = integer(max, -max);
+  const isPlus = (text: string) => text.startsWith("+") && text[1] !== "-";
+  return { read: (text) => read(isPlus(text) ? text.slice(1) : text), form };
+}
+
+const MOST_PIECES = 10_000_000;
 
 const SKU: ValueRule<string> = { ...line(SKU_MAX), read: readSku };
 const PRICE: ValueRule<string> = {
@@ -233,10 +248,11 @@ export const SCALARS = {
     label: "VAT rate",
     synonyms: ["vat", "tax", "taxrate"],
   }),
-  quantity: optional(integer(10_000_000), {
+  quantity: optional(integer(MOST_PIECES), {
     group: "stock",
     label: "Quantity",
     expectable: true,
+    difference: difference(MOST_PIECES),
     synonyms: ["stock", "qty", "inventory", "stocklevel", "stockquantity"],
   }),
   availability: mandatory(word(AVAILABILITIES), "in_stock", {

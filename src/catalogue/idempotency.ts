@@ -22,7 +22,7 @@ export interface KeyUse {
 
 export interface FoundKey {
   request_hash: string;
-  /** Of the transaction or import. */
+  /** The id of the transaction or import; "": it made neither. */
   made: string;
   /** How many products the upload refused. */
   refused: number;
@@ -33,7 +33,7 @@ interface Once<T> {
   /** null: without a key. */
   request: KeyedRequest | null;
   body: readonly Uint8Array[];
-  /** Executes the request; calls `usedBefore` and `useKey` in its write. */
+  /** Executes the request; calls `findKeyUse` and `storeKeyUse` in its write. */
   carryOut: (use: KeyUse | null) => Promise<T>;
   /** The answer to the same request before. */
   again: (used: FoundKey) => T;
@@ -131,7 +131,7 @@ async function findUsedKey(
   key: string,
   now: number,
 ): Promise<FoundKey | null> {
-  return await sql.get<FoundKey>(
+  const found = await sql.get<Omit<FoundKey, "made"> & { made: string | null }>(
     `SELECT request_hash, COALESCE(transaction_id, used.import_id) AS made,
        COALESCE(products_refused, 0) AS refused
      FROM idempotency_keys AS used
@@ -139,7 +139,14 @@ async function findUsedKey(
        AND transactions.id = transaction_id
      WHERE used.seller_no = ? AND key = ? AND expires_at > ?`,
     [sellerNo, key, now],
-  ) ?? null;
+  );
+  return found === undefined ? null : { ...found, made: found.made ?? "" };
+}
+
+/** What a request made, if it made any of them. */
+export interface Made {
+  transactionId?: string;
+  importId?: string;
 }
 
 /**
@@ -150,13 +157,10 @@ async function findUsedKey(
 export async function storeKeyUse(
   tx: Tx,
   sellerNo: number,
-  made: { transactionId: string } | { importId: string },
+  { transactionId, importId }: Made,
   { key, hash }: KeyUse,
 ): Promise<void> {
   const now = tx.now();
-  const [column, id] = "importId" in made
-    ? ["import_id", made.importId]
-    : ["transaction_id", made.transactionId];
   await tx.runMany(
     `DELETE FROM idempotency_keys
      WHERE seller_no = ? AND key = ? AND expires_at <= ?`,
@@ -165,9 +169,16 @@ export async function storeKeyUse(
   );
   await tx.runMany(
     `INSERT INTO idempotency_keys
-       (seller_no, key, request_hash, ${column}, expires_at)
-     VALUES (?, ?, ?, ?, ?)`,
-    [[sellerNo, key, hash, id, now + KEY_LIFETIME_MS]],
+       (seller_no, key, request_hash, transaction_id, import_id, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [[
+      sellerNo,
+      key,
+      hash,
+      transactionId ?? null,
+      importId ?? null,
+      now + KEY_LIFETIME_MS,
+    ]],
     1,
   );
 }

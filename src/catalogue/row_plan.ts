@@ -1,12 +1,18 @@
 /** What each row of a document does to stored products, or why it cannot. */
 import { type Detail, fieldDetail, type FieldProblem } from "../lib/errors.ts";
 import type { ProductFields } from "./fields.ts";
-import { applyPatch, type Product, sameFields } from "./product.ts";
+import {
+  applyPatch,
+  type Product,
+  type ProductPatch,
+  sameFields,
+} from "./product.ts";
 import type { PlannedResult } from "./transaction.ts";
 import type { RowWork } from "../lib/in_turn.ts";
 import { quote } from "../lib/values.ts";
 import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
+import { changedBy } from "./difference.ts";
 import { expectationProblem } from "./expected.ts";
 import { changedSinceCheck, type Former } from "./former.ts";
 import type { PlanData } from "./load.ts";
@@ -71,7 +77,8 @@ function planRow(
   const { current } = target;
   const place = { product: row.product, sku: row.sku ?? current?.sku };
   const reservation = reservations.reserve(row, current);
-  const { fields, problems } = applyPatch(current, row.patch, row.unread);
+  const { patch, beyond } = withDifferences(row, current);
+  const { fields, problems } = applyPatch(current, patch, row.unread);
   const unexpected = row.expected
     .flatMap((expected) => expectationProblem(current, expected) ?? []);
   const changed = former === undefined
@@ -80,6 +87,7 @@ function planRow(
   const found = [
     ...problems,
     ...unexpected,
+    ...beyond,
     ...changed === null ? [] : [changed],
   ];
   for (const detail of detailsOf(row, place, found)) {
@@ -97,6 +105,23 @@ function planRow(
     listsImages: row.patch.images !== undefined,
     takesSkuOf: reservation.takesSkuOf,
   });
+}
+
+/** The patch with the values after its differences, and those out of range. */
+function withDifferences(
+  { patch, differences }: DecodedProduct,
+  current: Product | null,
+): { patch: ProductPatch; beyond: FieldProblem[] } {
+  if (differences.length === 0) return { patch, beyond: [] };
+  const beyond: FieldProblem[] = [];
+  const values: Record<string, number> = {};
+  for (const difference of differences) {
+    const changed = changedBy(current, difference);
+    // bounded: the fields of a product
+    if ("problem" in changed) beyond.push(changed.problem);
+    else values[difference.field] = changed.value;
+  }
+  return { patch: { ...patch, ...values }, beyond };
 }
 
 /**

@@ -118,8 +118,9 @@ function fieldsInRows(
   rows: ProductsDocument["rows"],
 ): Set<keyof ProductFields> {
   const fields = new Set<keyof ProductFields>();
-  for (const { patch } of rows) {
+  for (const { patch, differences } of rows) {
     for (const field in patch) fields.add(field as keyof ProductFields);
+    for (const { field } of differences) fields.add(field);
   }
   return fields;
 }

@@ -361,7 +361,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
   /**
-   * Change one attribute. By the rules of the upload. A body is ignored.
+   * Change one attribute. By the rules of the upload. A body is ignored. With an Idempotency-Key it is carried out once, however often it is sent.
    *
    * `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`
    */
@@ -374,6 +374,8 @@ export interface Operations {
     value: string;
     /** the value that the attribute must have now, so that nothing is overwritten; 412 changed_since with the present one if it has another */
     expected?: string;
+    /** true: the value is a difference, which is added to the present one, as in quantity/-2; a result out of range is refused */
+    change?: boolean;
   }, options?: CallOptions): Promise<void>;
 
   /**
@@ -1314,6 +1316,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
   putAttribute: {
     method: "PUT",
     path: "/seller_api/products/:sku_or_id/attribute/:attribute/:value",
+    keyed: true,
     answer: null,
   },
   listProducts: { path: "/seller_api/products", pages: "products" },

@@ -360,6 +360,9 @@ export type ProductAttributes = {
     value: number | null;
     /** the value that it must have now, or nothing is changed */
     expected?: number | "";
+  } | {
+    /** a difference, in place of a value: it is added to the present one */
+    change: number;
   } | null;
   availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
   available_at?: string | null;

@@ -5,6 +5,7 @@ import { WEBHOOK } from "../webhooks/registration.ts";
 import {
   ATTRIBUTE_NAMES,
   ATTRIBUTES_LIMIT,
+  CHANGE,
   EXPECTED,
   type ListField,
   LISTS,
@@ -38,6 +39,7 @@ import {
   maybe,
   named,
   one,
+  type Root,
   type Shape,
   STRING,
   text,
@@ -47,16 +49,27 @@ import {
   word,
 } from "../xml/shapes.ts";
 
-/** `sends`: as it is sent, with what only sellers say. */
-function scalar(field: ScalarField, sends: boolean): Child {
-  const { form, clears, unit, expectable } = SCALAR_RULES[field];
+/** Where a field stands: as it is read out, in an upload, in `bulk_attributes`. */
+type Use = "read" | "upload" | "attributes";
+
+function scalar(field: ScalarField, use: Use): Child {
+  const { form, clears, unit, expectable, difference } = SCALAR_RULES[field];
   const content: TextForm = clears ? { ...form, empty: true } : form;
   const attributes: Record<string, Attribute> = {};
   if (unit !== undefined) attributes[unit.name] = unitOf(unit, !clears);
-  if (expectable && sends) {
+  if (expectable && use !== "read") {
     attributes[EXPECTED] = {
       form: content,
       about: "the value that it must have now, or nothing is changed",
+    };
+  }
+  if (difference !== undefined && use === "attributes") {
+    attributes[CHANGE] = {
+      form: difference.form,
+      alone: true,
+      about:
+        "a difference, in place of a value: it is added to the present one",
+      example: "-2",
     };
   }
   if (Object.keys(attributes).length === 0) return maybe(field, { content });
@@ -145,9 +158,10 @@ function product(
   type: string,
   attributes: Shape["attributes"],
   id: Child,
-  sends: boolean,
+  use: Use,
   more: readonly Child[] = [],
 ): Shape<XmlNode> {
+  const sends = use !== "read";
   const listOf = sends ? sentList : list;
   return {
     type,
@@ -155,7 +169,7 @@ function product(
     attributes: { ...readOnly(READ_ONLY_ATTRIBUTES.product), ...attributes },
     content: [
       id,
-      ...SCALAR_NAMES.map((field) => scalar(field, sends)),
+      ...SCALAR_NAMES.map((field) => scalar(field, use)),
       listOf("categories", text(line(TEXT_LIMITS.category))),
       listOf("attributes", ATTRIBUTE),
       listOf("images", IMAGE),
@@ -174,15 +188,29 @@ function product(
   };
 }
 
-const ADDRESS = maybe("id", STRING, "addresses a stored product");
+const ADDRESS = maybe("id", UUID, "addresses a stored product");
 
-export const SENT_PRODUCT = product("product", {}, ADDRESS, true);
+export const SENT_PRODUCT = product("product", {}, ADDRESS, "upload");
+
+/**
+ * The document of an upload or of `bulk_attributes`, as it is read in JSON: the
+ * decoder refuses what may not stand in it.
+ */
+export const SENT_PRODUCTS: Root = {
+  name: "products",
+  shape: elements(
+    many("product", product("sent_product", {}, ADDRESS, "attributes")),
+  ),
+};
 
 const SENT_ATTRIBUTES: Shape<XmlNode> = {
   type: "product_attributes",
   anyOrder: true,
   attributes: readOnly(READ_ONLY_ATTRIBUTES.product),
-  content: [ADDRESS, ...ATTRIBUTE_NAMES.map((name) => scalar(name, true))],
+  content: [
+    ADDRESS,
+    ...ATTRIBUTE_NAMES.map((name) => scalar(name, "attributes")),
+  ],
 };
 
 /**
@@ -193,13 +221,13 @@ export const READ_PRODUCT = product(
   "read_product",
   readOnly(["seller", "seller_id", "deleted_at"]),
   one("id", UUID),
-  false,
+  "read",
 );
 
 /** A stored product as a dry run shows it. */
 export const FORMER: Shape<XmlNode> = named(
   "former_product",
-  ...FORMER_FIELDS.map((field) => scalar(field, false)),
+  ...FORMER_FIELDS.map((field) => scalar(field, "read")),
 );
 
 /** A product in the queue of reviews. */
@@ -207,7 +235,7 @@ export const REVIEWED_PRODUCT = product(
   "reviewed_product",
   readOnly(["seller", "seller_id"]),
   one("id", UUID),
-  false,
+  "read",
   [
     one("changed_at", TIME, "the version to review"),
     one(

@@ -17,6 +17,7 @@ import { jsonWriter } from "../json/encode.ts";
 import { instanceOf } from "../json/instance.ts";
 import type { XmlNode, XmlValue } from "../xml/encode.ts";
 import {
+  type Attribute,
   type Child,
   isText,
   listedIn,
@@ -79,26 +80,59 @@ function contentSchema(form: TextForm): Json {
   };
 }
 
+/**
+ * A text that needs none of its XML attributes has the type of what is read out,
+ * so that a generated client passes on what it has read; that an object with
+ * attributes is taken as well is said in words. A union of both is written only
+ * where an attribute stands alone, which the text cannot say. Its object is one
+ * for all attributes: generators take the first that does not contradict.
+ */
+function plainSchema(
+  form: TextForm,
+  { attributes = {}, textName = TEXT_NAME }: Shape,
+  name: string,
+): Json {
+  const alone = contentSchema(form);
+  const members = Object.entries<Attribute>({
+    [textName]: { form },
+    ...attributes,
+  });
+  if (!members.some(([, { alone }]) => alone)) {
+    const names = members.map(([name]) => name).join(" and ");
+    return { ...alone, description: `an object of ${names} is taken, too` };
+  }
+  const properties = Object.fromEntries(
+    members.map(([name, { form, about }]) => [
+      name,
+      { ...textSchema(form), ...(about && { description: about }) },
+    ]),
+  );
+  const object = { title: `${name}_change`, type: "object", properties };
+  return { anyOf: [alone, object] };
+}
+
 /** Schemas of JSON; those of XML are in the XSD. */
 class Components {
   readonly schemas: Record<string, Json> = {};
 
-  shape(shape: Shape): Json {
+  /** `name` is that of the element. */
+  shape(shape: Shape, name = ""): Json {
     const { type } = shape;
-    if (type === undefined) return this.#written(shape);
+    if (type === undefined) return this.#written(shape, name);
     if (!(type in this.schemas)) {
       this.schemas[type] = {};
-      this.schemas[type] = this.#written(shape);
+      this.schemas[type] = this.#written(shape, name);
     }
     return { $ref: `#/components/schemas/${type}` };
   }
 
-  #written(shape: Shape): Json {
+  #written(shape: Shape, name: string): Json {
     const { content, textName = TEXT_NAME, orText, plain } = shape;
     const properties: Json = {};
     const required: string[] = [];
     if (isText(content)) {
       if (shape.attributes === undefined) return contentSchema(content);
+      if (plain) return plainSchema(content, shape, name);
       properties[textName] = contentSchema(content);
       required.push(textName);
     } else {
@@ -113,13 +147,11 @@ class Components {
     }
     // Said in words: generators rename the class of an object that may be null.
     const isNullable = isText(content) && content.empty;
-    const also = [plain && "its value alone", isNullable && "null"]
-      .filter((one) => one).join(" or ");
     const object = {
       type: "object",
       properties,
       ...(required.length > 0 && { required }),
-      ...(also !== "" && { description: `${also} is taken, too` }),
+      ...(isNullable && { description: "null is taken, too" }),
     };
     return orText ? { anyOf: [object, { type: "string" }] } : object;
   }
@@ -143,7 +175,7 @@ class Components {
       } else if (max > 1) {
         properties[name] = this.#array({ name, shape, min, max, about });
       } else {
-        properties[name] = { ...this.shape(shape), ...description };
+        properties[name] = { ...this.shape(shape, name), ...description };
       }
       if (min > 0 || max > 1) required.push(name);
     }
@@ -273,7 +305,9 @@ function answerHeaders(endpoint: Endpoint): Json {
 function answer(endpoint: Endpoint, components: Components): Json {
   const { answers, example: own, title, streams } = endpoint;
   if (answers === null) {
-    return { "204": { description: "Done.", headers: headers(endpoint) } };
+    return {
+      "204": { description: "Done.", headers: answerHeaders(endpoint) },
+    };
   }
   if ("type" in answers) {
     const content = Object.fromEntries(

@@ -29,7 +29,7 @@ function restriction(base: string, ...facets: Facet[]): string {
   return tag("restriction", `base="xs:${base}"`, ...written);
 }
 
-const UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const UUID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 const DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
 const TIME = `${DATE}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z`;
 
@@ -46,6 +46,13 @@ function textRestriction(form: TextForm): string {
       return restriction("token", ["pattern", pattern]);
     }
     case "integer":
+      if ((form.min ?? 0) < 0) {
+        return restriction(
+          "integer",
+          ["minInclusive", form.min!],
+          ["maxInclusive", form.max],
+        );
+      }
       return restriction(
         "nonNegativeInteger",
         ["pattern", "[0-9]+"],

@@ -31,7 +31,14 @@ function elementInstance(element: XmlElement, shape: Shape): Instance {
       ? anyInstance(element)
       : valueOf(element.text, content);
     const isPlain = shape.plain ? given.length === 0 : !shape.attributes;
-    return isPlain ? value : { ...Object.fromEntries(given), "#text": value };
+    if (isPlain) return value;
+    const isAlone = value === null &&
+      Object.entries(attributes)
+        .some(([name, { alone }]) => alone && name in element.attributes);
+    return {
+      ...Object.fromEntries(given),
+      ...(!isAlone && { "#text": value }),
+    };
   }
   if (orText && element.children.length === 0) return element.text;
   const children = content.flatMap(({ name, max, shape }) => {

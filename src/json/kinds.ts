@@ -83,7 +83,9 @@ function formShown(shape: Shape): string | null {
   const members = [
     `"${textName}": ${sample(content)}`,
     ...Object.entries(attributes)
-      .filter(([, { required, example }]) => required || example !== undefined)
+      .filter(([, { required, alone, example }]) =>
+        required || (!alone && example !== undefined)
+      )
       .map(([name, { form, example }]) =>
         `"${name}": ${sample(form, example)}`
       ),

@@ -399,7 +399,9 @@ class JsonReader extends JsonTokens {
   ): void {
     this.handlers.open(name, attributes, line);
     const { textName = TEXT_NAME, content } = shape;
-    if (!seen.includes(textName)) {
+    if (
+      !seen.includes(textName) && !seen.some((name) => isAlone(shape, name))
+    ) {
       const expected = textKind(content as TextForm);
       mistyped.push([textName, "missing", expected, line]);
     }
@@ -431,6 +433,11 @@ class JsonReader extends JsonTokens {
       at,
     );
   }
+}
+
+/** Whether a member stands in place of the text. */
+function isAlone({ attributes }: Shape, name: Child | string): boolean {
+  return typeof name === "string" && attributes?.[name]?.alone === true;
 }
 
 /** Whether the object has this member already. */

@@ -19,6 +19,8 @@ export type TextForm =
 export interface Attribute {
   form: TextForm;
   required?: boolean;
+  /** It stands in place of the text and of the other attributes. */
+  alone?: true;
   about?: string;
   /** A value, for messages. */
   example?: string;

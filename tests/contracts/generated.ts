@@ -136,6 +136,8 @@ async function tryOut(makes: readonly Step[], program: Step): Promise<void> {
     [
       "completed 250",
       "250",
+      "50",
+      "11",
       "record_invalid /products/1/sku duplicate_sku",
     ],
     text,

@@ -153,11 +153,27 @@ class Declarations {
       const value = content.empty ? `${type} | null` : type;
       if (attributes === undefined) return value;
       const { textName = "value", plain } = shape;
+      const [alone, beside] = [true, false].map((is) =>
+        Object.fromEntries(
+          Object.entries(attributes).filter(([, { alone = false }]) =>
+            alone === is
+          ),
+        )
+      );
       const own = `{ ${textName}: ${plain ? value : type}\n${
-        attributeProperties(attributes, content.empty === true && !plain)
+        attributeProperties(beside, content.empty === true && !plain)
       } }`;
-      const alone = plain ? `${type} | ` : "";
-      return `${alone}${own}${content.empty ? " | null" : ""}`;
+      const others = Object.entries(alone).map(([name, one]) =>
+        `{ ${
+          attributeProperties({ [name]: { ...one, required: true } }, false)
+        } }`
+      );
+      return [
+        ...plain ? [type] : [],
+        own,
+        ...others,
+        ...content.empty ? ["null"] : [],
+      ].join(" | ");
     }
     const properties = [
       attributeProperties(attributes ?? {}, false),

@@ -48,23 +48,14 @@ await client.uploadProducts({ products }, {
 });
 
 async function add(sku: string, more: number): Promise<number> {
-  for (let wait = 50;; wait = Math.min(2 * wait, 5_000)) {
-    const { product } = await client.getProduct({ sku_or_id: sku });
-    const value = (product.quantity ?? 0) + more;
-    try {
-      await client.putAttribute({
-        sku_or_id: sku,
-        attribute: "quantity",
-        value: `${value}`,
-        expected: `${product.quantity ?? ""}`,
-      });
-      return value;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.code !== "changed_since") throw error;
-    }
-    await new Promise((done) => setTimeout(done, wait * Math.random()));
-  }
+  await client.putAttribute({
+    sku_or_id: sku,
+    attribute: "quantity",
+    value: `${more}`,
+    change: true,
+  });
+  const { product } = await client.getProduct({ sku_or_id: sku });
+  return product.quantity ?? 0;
 }
 
 console.log(await add("MUG-1", 1), await add("MUG-1", -1));

@@ -20,8 +20,10 @@ import { type Cursor, cursor, ID, number } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
+  DIFFERENCE,
   EXPECTED_VALUE,
   GTIN_IS,
+  IDEMPOTENCY_KEY,
   IMAGES,
   LIMIT,
   REVIEW,
@@ -29,7 +31,8 @@ import {
   STATUS,
   UPDATED_SINCE,
 } from "../server/parameters.ts";
-import { QueryReader } from "../server/query.ts";
+import { QueryReader, readOption } from "../server/query.ts";
+import { readIdempotencyKey, replayHeaders } from "./upload_endpoints.ts";
 import { updateAttribute } from "../../catalogue/attribute.ts";
 import { deleteProduct as deleteOne } from "../../catalogue/deletion.ts";
 import { FEED_EXAMPLE } from "../../contracts/examples.ts";
@@ -174,20 +177,23 @@ function readFilter(reader: QueryReader): ProductFilter {
 export const putAttribute = endpoint({
   operation: "putAttribute",
   title: "Change one attribute",
-  about: "By the rules of the upload. A body is ignored.",
-  parameters: [EXPECTED_VALUE],
+  about: "By the rules of the upload. A body is ignored. With an " +
+    "Idempotency-Key it is carried out once, however often it is sent.",
+  parameters: [EXPECTED_VALUE, DIFFERENCE, IDEMPOTENCY_KEY],
   answers: null,
   errors: ["record_invalid", "changed_since"],
 }, async (context) => {
-  const { params, query, seller, services } = context;
-  await updateAttribute(services, {
+  const { params, query, request, seller, services } = context;
+  const { repeated } = await updateAttribute(services, {
     seller,
     skuOrId: params.sku_or_id,
     attribute: params.attribute,
     value: params.value,
     expected: query.get(EXPECTED_VALUE.name),
+    isDifference: readOption(query, DIFFERENCE) ?? false,
+    idempotency: readIdempotencyKey(request),
   });
-  return { status: 204 };
+  return { status: 204, headers: replayHeaders(repeated) };
 });
 
 export const deleteProduct = endpoint({

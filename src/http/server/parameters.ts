@@ -2,7 +2,7 @@
  * The parameters of queries and headers: what each is called, means, and may
  * be. Routes list those that they accept, handlers read them.
  */
-import { EXPECTED, STATUSES } from "../../catalogue/fields.ts";
+import { CHANGE, EXPECTED, STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
 import type { DetailCode, Problem } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
@@ -277,14 +277,20 @@ export const VERSION = word(
   [API_VERSION],
   `version; ${API_VERSION} when left out`,
 );
-export const DRY_RUN: QueryParameter<boolean> = {
-  name: "dry_run",
-  about: "true does everything but the write",
-  schema: { type: "boolean", default: false },
-  parse: (text) => text === "true" ? true : text === "false" ? false : null,
-  code: "not_in_list",
-  expected: "true or false",
-};
+
+/** A parameter that is false when it is left out. */
+function flag(name: string, about: string): QueryParameter<boolean> {
+  return {
+    name,
+    about,
+    schema: { type: "boolean", default: false },
+    parse: (text) => text === "true" ? true : text === "false" ? false : null,
+    code: "not_in_list",
+    expected: "true or false",
+  };
+}
+
+export const DRY_RUN = flag("dry_run", "true does everything but the write");
 export const ACCEPT = word(
   "accept",
   ["valid"],
@@ -335,6 +341,12 @@ export const EXPECTED_VALUE: QueryParameter<string> = {
   code: "not_allowed",
   expected: "a value of the attribute",
 };
+
+export const DIFFERENCE = flag(
+  CHANGE,
+  "true: the value is a difference, which is added to the present one, as in " +
+    "quantity/-2; a result out of range is refused",
+);
 
 /** Length of an Idempotency-Key at most. */
 export const IDEMPOTENCY_KEY_LENGTH = 255;

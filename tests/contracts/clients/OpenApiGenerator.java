@@ -9,7 +9,11 @@ import org.openapitools.client.api.SellerApi;
 import org.openapitools.client.model.ErrorAnswer;
 import org.openapitools.client.model.Product;
 import org.openapitools.client.model.ProductPrice;
-import org.openapitools.client.model.ProductQuantity;
+import org.openapitools.client.model.ProductAttributes;
+import org.openapitools.client.model.ProductAttributesQuantity;
+import org.openapitools.client.model.QuantityChange;
+import org.openapitools.client.model.UploadAttributesRequest;
+import org.openapitools.client.model.ProductsAnswer;
 import org.openapitools.client.model.UploadProductsRequest;
 
 final class OpenApiGenerator {
@@ -18,7 +22,7 @@ final class OpenApiGenerator {
         .sku(sku)
         .title("Mug")
         .price(new ProductPrice().amount("149.00").currency("SEK"))
-        .quantity(new ProductQuantity().value(12));
+        .quantity(12);
   }
 
   static UploadProductsRequest request(Stream<String> skus) {
@@ -46,12 +50,27 @@ final class OpenApiGenerator {
         status.getStatus() + " " + status.getProducts().getCreated());
     int listed = 0;
     String next = null;
+    ProductsAnswer page;
     do {
-      var page = seller.listProducts(next, 100, null, null, null, null, null);
+      page = seller.listProducts(next, 100, null, null, null, null, null, null);
       listed += page.getProducts().size();
       next = page.getNext();
     } while (next != null);
     System.out.println(listed);
+    // What was read is sent again, then one is sold.
+    var mapper = client.getObjectMapper();
+    var read = page.getProducts().stream()
+        .map(one -> mapper.convertValue(one, Product.class)).toList();
+    var again = seller.uploadProducts(
+        new UploadProductsRequest().products(read), null, null, null, null);
+    System.out.println(seller.getTransaction(again.getTransactionId(), null, null)
+        .getTransaction().getProducts().getUnchanged());
+    var change = new ProductAttributesQuantity(new QuantityChange().change(-1));
+    var sold = new ProductAttributes().sku("SKU-000").quantity(change);
+    seller.uploadAttributes(new UploadAttributesRequest().products(List.of(sold)),
+        null, null, null, null, null, null);
+    System.out.println(
+        seller.getProduct("SKU-000").getProduct().getQuantity());
     try {
       seller.uploadProducts(request(Stream.of("A", "A")), null, null, null, null);
     } catch (ApiException refused) {

@@ -12,8 +12,11 @@ use OpenAPI\Client\ApiException;
 use OpenAPI\Client\Configuration;
 use OpenAPI\Client\Model\Product;
 use OpenAPI\Client\Model\ProductPrice;
-use OpenAPI\Client\Model\ProductQuantity;
+use OpenAPI\Client\Model\ProductAttributes;
+use OpenAPI\Client\Model\QuantityChange;
+use OpenAPI\Client\Model\UploadAttributesRequest;
 use OpenAPI\Client\Model\UploadProductsRequest;
+use OpenAPI\Client\ObjectSerializer;
 
 [, $url, $key] = $argv;
 $configuration = (new Configuration())->setHost($url)
@@ -30,7 +33,7 @@ function product(string $sku): Product
         'sku' => $sku,
         'title' => 'Mug',
         'price' => new ProductPrice(['amount' => '149.00', 'currency' => 'SEK']),
-        'quantity' => new ProductQuantity(['value' => 12]),
+        'quantity' => 12,
     ]);
 }
 
@@ -53,6 +56,25 @@ do {
     $next = $page->getNext();
 } while ($next !== null);
 echo $listed, "\n";
+// What was read is sent again, then one is sold.
+$read = array_map(
+    fn ($one) => ObjectSerializer::deserialize(
+        ObjectSerializer::sanitizeForSerialization($one),
+        Product::class
+    ),
+    $page->getProducts()
+);
+$again = $seller->uploadProducts(
+    new UploadProductsRequest(['products' => $read])
+);
+echo $seller->getTransaction($again->getTransactionId())
+    ->getTransaction()->getProducts()->getUnchanged(), "\n";
+$sold = new ProductAttributes([
+    'sku' => 'SKU-000',
+    'quantity' => new QuantityChange(['change' => -1]),
+]);
+$seller->uploadAttributes(new UploadAttributesRequest(['products' => [$sold]]));
+echo $seller->getProduct('SKU-000')->getProduct()->getQuantity(), "\n";
 try {
     $seller->uploadProducts(request('A', 'A'));
 } catch (ApiException $refused) {

@@ -14,14 +14,16 @@ def product(sku):
         sku=sku,
         title="Mug",
         price=api.ProductPrice(amount="149.00", currency="SEK"),
-        quantity=api.ProductQuantity(value=12),
+        quantity=12,
     )
 
 
+def send(products):
+    return seller.upload_products(api.UploadProductsRequest(products=products))
+
+
 def upload(skus):
-    products = [product(sku) for sku in skus]
-    request = api.UploadProductsRequest(products=products)
-    return seller.upload_products(request)
+    return send([product(sku) for sku in skus])
 
 
 uploaded = upload(f"SKU-{n:03}" for n in range(250))
@@ -34,6 +36,15 @@ while True:
         break
     page = seller.list_products(limit=100, after=page.next)
 print(listed)
+# What was read is sent again, then one is sold.
+read = [api.Product.from_dict(one.to_dict()) for one in page.products]
+again = seller.get_transaction(send(read).transaction_id).transaction
+print(again.products.unchanged)
+sold = api.ProductAttributes.from_dict(
+    {"sku": "SKU-000", "quantity": {"change": -1}}
+)
+seller.upload_attributes(api.UploadAttributesRequest(products=[sold]))
+print(seller.get_product("SKU-000").product.quantity)
 try:
     upload(["A", "A"])
 except api.exceptions.UnprocessableEntityException as refused:

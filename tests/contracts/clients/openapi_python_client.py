@@ -4,14 +4,18 @@ import sys
 
 from seller_interface_client import AuthenticatedClient
 from seller_interface_client.api.seller import (
+    get_product,
     get_transaction,
     list_products,
+    upload_attributes,
     upload_products,
 )
 from seller_interface_client.models import (
     Product,
+    ProductAttributes,
+    ProductAttributesQuantityChange,
     ProductPrice,
-    ProductQuantity,
+    UploadAttributesJsonBody,
     UploadProductsJsonBody,
 )
 
@@ -21,7 +25,7 @@ client = AuthenticatedClient(
     token=key,
     prefix="",
     auth_header_name="X-Service-Auth",
-    # It sends none by itself, which asks for XML.
+    # It sends none by itself, which asks for XML where the request has no body.
     headers={"Accept": "application/json"},
     timeout=60,
 )
@@ -32,13 +36,17 @@ def product(sku):
         sku=sku,
         title="Mug",
         price=ProductPrice(amount="149.00", currency="SEK"),
-        quantity=ProductQuantity(value=12),
+        quantity=12,
     )
 
 
-def upload(skus):
-    body = UploadProductsJsonBody(products=[product(sku) for sku in skus])
+def send(products):
+    body = UploadProductsJsonBody(products=products)
     return upload_products.sync(client=client, body=body)
+
+
+def upload(skus):
+    return send([product(sku) for sku in skus])
 
 
 uploaded = upload(f"SKU-{n:03}" for n in range(250))
@@ -51,5 +59,14 @@ while True:
         break
     page = list_products.sync(client=client, limit=100, after=page.next_)
 print(listed)
+# What was read is sent again, then one is sold.
+read = [Product.from_dict(one.to_dict()) for one in page.products]
+again = get_transaction.sync(send(read).transaction_id, client=client)
+print(again.transaction.products.unchanged)
+sold = ProductAttributes(
+    sku="SKU-000", quantity=ProductAttributesQuantityChange(change=-1)
+)
+upload_attributes.sync(client=client, body=UploadAttributesJsonBody([sold]))
+print(get_product.sync("SKU-000", client=client).product.quantity)
 refused = upload(["A", "A"]).error
 print(refused.code, refused.details[0].pointer, refused.details[0].code)

@@ -1,0 +1,53 @@
+/** Numbers that are changed by a difference, whatever their present values are. */
+import type { FieldProblem, Problem } from "../lib/errors.ts";
+import type { ReadResult } from "../lib/values.ts";
+import { SCALAR_NAMES, SCALAR_RULES, type ScalarField } from "./fields.ts";
+import type { Product } from "./product.ts";
+
+export interface Difference {
+  field: ScalarField;
+  by: number;
+}
+
+/** `field` cannot be changed by a difference. */
+export function notByDifference(field: ScalarField): Problem {
+  const able = SCALAR_NAMES.filter((name) => SCALAR_RULES[name].difference);
+  return {
+    code: "not_allowed",
+    message: `does not go with ${field}, only with ${able.join(", ")}; leave ` +
+      "it out, and send the value itself.",
+  };
+}
+
+/** What is wrong with a difference beside something that also says a value. */
+export function besideDifference(what: string): Problem {
+  return {
+    code: "not_allowed",
+    message: `stands beside ${what}; send one of them: a difference is added ` +
+      "to the present value, whatever that is.",
+  };
+}
+
+/**
+ * The value after the difference. Without a value it counts as 0; `current` is
+ * null where there is no such product.
+ */
+export function changedBy(
+  current: Product | null,
+  { field, by }: Difference,
+): { value: number } | { problem: FieldProblem } {
+  const present = current?.[field] ?? null;
+  const value = Number(present ?? 0) + by;
+  const read = SCALAR_RULES[field].read(`${value}`) as ReadResult<number>;
+  if ("value" in read) return read;
+  const { code, message } = read.problem;
+  const sign = by > 0 ? "+" : "";
+  return {
+    problem: {
+      field,
+      code,
+      message: `is ${present ?? "empty"} now, and after a change by ${sign}` +
+        `${by} it ${message} Nothing was changed.`,
+    },
+  };
+}
