@@ -59,7 +59,7 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   ),
   job("imports", "api", HOUR_MS, sweepImports),
   job("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
-  job("import_documents", "api", 10 * SECOND_MS, sweepImportDocuments),
+  job("import_documents", "api", OFTEN, sweepImportDocuments),
   job("image_changes", "api", OFTEN, finishImageChanges),
   job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
   job("ended_reviews", "api", OFTEN, sweepEndedReviews),

@@ -39,7 +39,22 @@ export const MIGRATIONS: readonly Migration[] = [
     name: "no index of GTINs, which slowed uploads down",
     sql: "DROP INDEX products_gtin;",
   },
+  {
+    name: "copies of what imports refused",
+    sql: {
+      sqlite: refusedCopied("INTEGER", "BLOB"),
+      postgres: refusedCopied("BIGINT", "BYTEA"),
+    },
+  },
 ];
+
+/** Documents that went before kept the pieces with refused products. */
+function refusedCopied(integer: string, bytes: string): string {
+  return `
+ALTER TABLE imports ADD COLUMN copied_to ${integer} NOT NULL DEFAULT 0;
+ALTER TABLE imports ADD COLUMN root ${bytes};
+ALTER TABLE import_problems ADD COLUMN sent ${bytes};`;
+}
 
 function dryRunColumns(text: string, integer: string): string {
   return `

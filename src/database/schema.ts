@@ -388,6 +388,10 @@ export const TABLES = {
       // the key that sent it
       key_id: "text?",
       name: "text?",
+      // Refused products up to this one are copied from the document.
+      copied_to: "integer DEFAULT 0",
+      // the start tag of the root, as the document goes
+      root: "bytes?",
       // problems outside of any product: JSON, as of a part of the document
       outside: "text DEFAULT '[]'",
       // what of the document is kept; see imports/import.ts
@@ -521,6 +525,8 @@ export const TABLES = {
       more: "integer",
       // a JSON list
       details: "text",
+      // the refused product as it was sent, once the document goes
+      sent: "bytes?",
     },
     key: "seller_no, import_id, product",
     refersTo: { imports: "seller_no, import_id" },

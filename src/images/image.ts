@@ -214,7 +214,7 @@ export const CRASHES = 2;
 export const QUOTA_EXCEEDED: ImageFailure = {
   code: "image_quota_exceeded",
   message:
-    "Your stored images would take more bytes than your quota allows; remove images that you do not need, or ask the operator for a larger quota.",
+    "Your stored images, and the documents of your imports, would take more bytes than your quota allows; remove images that you do not need, wait for the end of your imports, or ask the operator for a larger quota.",
   transient: false,
 };
 

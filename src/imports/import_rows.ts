@@ -16,6 +16,7 @@ import { addUsage } from "../sellers/usage_rows.ts";
 import { insertImportImages } from "../images/import_images.ts";
 import type { ProductCounts } from "../catalogue/transaction.ts";
 import {
+  type DocumentState,
   HIDDEN_STATES,
   type Import,
   type ImportKey,
@@ -367,6 +368,19 @@ export async function storeDryRun(
        products_unchanged = 0
      WHERE seller_no = ? AND id = ?`,
     [tx.now(), keyId, sellerNo, importId],
+    1,
+  );
+}
+
+/** Records what is kept of the document. */
+export async function setDocument(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  document: DocumentState,
+): Promise<void> {
+  await tx.run(
+    "UPDATE imports SET document = ? WHERE seller_no = ? AND id = ?",
+    [document, sellerNo, importId],
     1,
   );
 }

@@ -9,6 +9,7 @@ import {
 } from "../database/db.ts";
 import { type Detail, DETAIL_LIMIT } from "../lib/errors.ts";
 import type { ImportKey, Part } from "./import.ts";
+import type { PlacedProduct } from "./spool.ts";
 
 const COLUMNS = `part, first_product, products, line, start_at, end_at,
   transaction_id, undoes`;
@@ -239,22 +240,15 @@ export async function refusedAmong(
   return new Set(rows.map(({ product }) => product));
 }
 
-/** A refused product, as offsets in its document. */
-export interface RefusedSpan {
-  product: number;
-  start: number;
-  end: number;
-}
-
 /** Up to `limit` refused products after a position, in document order. */
-export function refusedSpans(
+export function refusedAfter(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
   after: number,
   limit: number,
-): Promise<RefusedSpan[]> {
-  return sql.all<RefusedSpan>(
-    `SELECT product, start_at AS start, end_at AS "end" FROM import_problems
+): Promise<PlacedProduct[]> {
+  return sql.all<PlacedProduct>(
+    `SELECT product, start_at, end_at FROM import_problems
      WHERE seller_no = ? AND import_id = ? AND product > ? AND refused = 1
      ORDER BY product ${LIMIT}`,
     [sellerNo, importId, after, limit],

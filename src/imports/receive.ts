@@ -180,7 +180,7 @@ class Receiving {
     );
     if (used + bytes > limit) {
       const documents = await usageOf(tx, sellerNo, "import_bytes");
-      throw openImportsProblem(limit, documents);
+      throw openImportsProblem({ limit, used, documents, bytes });
     }
     if (this.#written === 0) {
       const row = {
@@ -215,13 +215,21 @@ class Receiving {
   }
 }
 
-function openImportsProblem(limit: number, documents: number) {
+function openImportsProblem(
+  { limit, used, documents, bytes }: {
+    limit: number;
+    used: number;
+    documents: number;
+    bytes: number;
+  },
+) {
   return recordInvalid([{
     code: "quota_exceeded",
-    message: "The document would take more bytes than are left of your image " +
-      `quota of ${limit} bytes, of which documents of imports take ` +
-      `${documents}; delete dry runs and old imports, or ask the operator ` +
-      "for a larger one.",
+    message: `There is no room for ${bytes} more bytes of the document: your ` +
+      `image quota is ${limit} bytes, of which images take ` +
+      `${used - documents} and documents of imports ${documents}. Wait for ` +
+      "the end of your imports, delete dry runs, or ask the operator for a " +
+      "larger quota.",
   }]);
 }
 

@@ -18,7 +18,7 @@ import { Blocks } from "../lib/blocks.ts";
 import type { InTurn } from "../lib/in_turn.ts";
 import type { Import, ImportKey } from "./import.ts";
 import { problemsAfter } from "./part_rows.ts";
-import { PIECE, SpoolReader } from "./spool.ts";
+import { near, PIECE, readProducts, readRoot } from "./spool.ts";
 
 const encoder = new TextEncoder();
 
@@ -36,11 +36,12 @@ export const REFUSED_KEEPS = 2 * PIECE;
 export async function importForm(
   db: Db,
   key: ImportKey,
-  { root_start }: Import,
+  record: Import,
 ): Promise<DocumentForm> {
-  const spool = new SpoolReader(db, key);
-  const first = await spool.bytes(root_start, root_start + 1).next();
-  return documentFormOf(first.value![0]);
+  const root = await db.of(key.sellerNo).read((sql) =>
+    readRoot(sql, key, record)
+  );
+  return documentFormOf(root[0]);
 }
 
 /**
@@ -72,33 +73,37 @@ export async function* refusedDocument(
 async function* importParts(
   db: Db,
   key: ImportKey,
-  { root_start, root_end, products_refused }: Import,
+  record: Import,
   form: DocumentForm,
 ): AsyncGenerator<Uint8Array, void> {
   const isJson = form === "json";
-  const spool = new SpoolReader(db, key);
+  const own = db.of(key.sellerNo);
   if (!isJson) {
     yield encoder.encode(DECLARATION);
-    yield* spool.bytes(root_start, root_end);
+    yield await own.read((sql) => readRoot(sql, key, record));
   }
   let found = 0;
   for (let after = 0;;) {
     const last = after;
-    const products = await db.of(key.sellerNo).read(
+    const products = await own.read(
       (sql) => problemsAfter(sql, key, last, STEP),
     );
-    for (const { product, refused, start_at, end_at, ...shown } of products) {
-      after = product;
-      if (refused === 0) continue;
-      const comment = isJson
-        ? found === 0 ? JSON_START : JSON_BETWEEN
-        : `\n${commentOn({ product, ...shown }, "import")}\n`;
-      yield encoder.encode(comment);
-      yield* spool.bytes(start_at, end_at);
-      found++;
+    for (const some of near(products.filter(({ refused }) => refused === 1))) {
+      const sent = await own.read((sql) => readProducts(sql, key, some));
+      for (const [n, product] of some.entries()) {
+        const comment = isJson
+          ? found === 0 ? JSON_START : JSON_BETWEEN
+          : `\n${commentOn(product, "import")}\n`;
+        yield encoder.encode(comment);
+        yield sent[n];
+        found++;
+      }
     }
     if (products.length < STEP) break;
+    after = products.at(-1)!.product;
   }
-  if (found < products_refused) throw new Error("the import was deleted");
+  if (found < record.products_refused) {
+    throw new Error("the import was deleted");
+  }
   yield encoder.encode(isJson ? JSON_END : END);
 }

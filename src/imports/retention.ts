@@ -1,11 +1,5 @@
 /** Deletes old imports and what is left of them: jobs of maintenance. */
-import {
-  LIMIT,
-  MAINTENANCE,
-  query,
-  type ReadWrite,
-  type Tx,
-} from "../database/db.ts";
+import { LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
 import {
   deleteDependents,
   deleteSome,
@@ -15,13 +9,20 @@ import {
 } from "../database/old_rows.ts";
 import { TABLES } from "../database/schema.ts";
 import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
+import { bytesInBlocks } from "../lib/blocks.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
-import { CHECKED_KEPT_MS, type ImportKey } from "./import.ts";
-import { addBytes, findImport, setDeleting } from "./import_rows.ts";
-import { refusedSpans } from "./part_rows.ts";
-import { PIECE } from "./spool.ts";
+import { CHECKED_KEPT_MS, type Import, type ImportKey } from "./import.ts";
+import { addBytes, setDeleting, setDocument } from "./import_rows.ts";
+import { refusedAfter } from "./part_rows.ts";
+import {
+  near,
+  PIECE,
+  type PlacedProduct,
+  readProducts,
+  readRoot,
+} from "./spool.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
@@ -95,102 +96,88 @@ export async function* sweepImportKeys(
 }
 
 /**
- * Deletes what is not needed any more of the documents of imports that are over,
- * so that it counts against no quota: all but the pieces with a refused product.
+ * Deletes documents of imports that are over, but for what was refused. Refused
+ * products are copied first, then the pieces are deleted, in portions; so each
+ * is there in every moment.
  */
 export async function* sweepImportDocuments(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
-  const before = deps.clock.now() - CHECKED_KEPT_MS;
-  const waiting = () =>
-    db.read((sql) =>
-      sql.get<ImportKey>(
-        `SELECT ${KEY} FROM imports
-         WHERE ${UNNEEDED} ${sql.ofPart()} ORDER BY over_at LIMIT 1`,
-        [before],
-      ), { single: true });
-  for (let over; (over = await waiting()) !== undefined;) {
-    const own = db.of(over.sellerNo);
-    const kept = await keptPieces(own, over);
-    for (let deleted = 1; deleted > 0;) {
-      deleted = await own.write(
-        (tx) => shrinkDocument(tx, over!, { before, kept }),
-        { ...MAINTENANCE },
-      );
-      yield deleted;
-    }
-  }
+  const old = {
+    table: "imports",
+    condition: UNNEEDED,
+    params: [deps.clock.now() - CHECKED_KEPT_MS],
+    order: "over_at",
+    limit: 1,
+  } as const;
+  yield* untilNoneOnAnyServer(db, async (tx) => {
+    const [row] = await lockOld(tx, old);
+    if (row === undefined) return 0;
+    const { sellerNo, id: importId } = row;
+    return await shrinkDocument(tx, { sellerNo, importId });
+  });
 }
 
 /** The parameter is the time until which dry runs had to be over. */
 const UNNEEDED = `document <> 'refused' AND over_at > 0
   AND (dry_run = 0 OR over_at <= ?)`;
 
-/** Products whose positions are read at a time. */
-const SPANS = 1_000;
-
-/** The pieces of a document that hold its root and its refused products. */
-async function keptPieces(
-  own: ReadWrite,
-  key: ImportKey,
-): Promise<ReadonlySet<number>> {
-  const kept = new Set<number>();
-  const keep = ({ start, end }: { start: number; end: number }) => {
-    const last = Math.floor((end - 1) / PIECE);
-    for (let n = Math.floor(start / PIECE); n <= last; n++) kept.add(n);
-  };
-  for (let after = 0;;) {
-    const spans = await own.read((sql) => refusedSpans(sql, key, after, SPANS));
-    spans.forEach(keep);
-    if (spans.length < SPANS) break;
-    after = spans.at(-1)!.product;
-  }
-  if (kept.size === 0) return kept;
-  const row = await own.read((sql) =>
-    findImport(sql, key.sellerNo, key.importId)
-  );
-  if (row !== null) keep({ start: row.root_start, end: row.root_end });
-  return kept;
+/** Copies refused products or deletes pieces; returns how many, at least 1. */
+async function shrinkDocument(tx: Tx, key: ImportKey): Promise<number> {
+  const own = [key.sellerNo, key.importId];
+  const row = (await tx.get<ShrinkingImport>(
+    `SELECT bytes, root_start, root_end, copied_to, undoes FROM imports
+     WHERE seller_no = ? AND id = ?`,
+    own,
+  ))!;
+  const copied = row.undoes === null ? await copyRefused(tx, key, row) : 0;
+  if (copied > 0) return copied;
+  const pieces = await deleteSome(tx, "import_pieces", key.sellerNo, {
+    condition: "import_id = ?",
+    params: [key.importId],
+  });
+  const isDone = pieces < TABLES.import_pieces.portion;
+  await setDocument(tx, key, isDone ? "refused" : "shrinking");
+  if (isDone) await addBytes(tx, key, { kept: -row.bytes });
+  return Math.max(1, pieces);
 }
 
-/** Deletes a portion of a document; 0: nothing is left to be deleted. */
-async function shrinkDocument(
+type ShrinkingImport =
+  & Pick<Import, "bytes" | "root_start" | "root_end" | "undoes">
+  & { copied_to: number };
+
+/** Refused products of one write, and the bytes among which they lie. */
+const COPIED_AT_ONCE = 250;
+const COPIED_BYTES = 4 * PIECE;
+
+/** Copies the next refused products, the root with the first; returns how many. */
+async function copyRefused(
   tx: Tx,
-  { sellerNo, importId }: ImportKey,
-  { before, kept }: { before: number; kept: ReadonlySet<number> },
+  key: ImportKey,
+  { copied_to, ...row }: ShrinkingImport,
 ): Promise<number> {
-  const key = [sellerNo, importId];
-  const row = await tx.get(
-    query(({ lock }) =>
-      `SELECT id FROM imports WHERE seller_no = ? AND id = ? AND ${UNNEEDED}
-       ${lock("FOR UPDATE")}`
-    ),
-    [...key, before],
-  );
-  // It is being stored, or was deleted.
-  if (row === undefined) return 0;
-  const pieces = await tx.all<{ piece: number; size: number }>(
-    `SELECT piece, LENGTH(bytes) AS size FROM import_pieces
-     WHERE seller_no = ? AND import_id = ? ORDER BY piece`,
-    key,
-  );
-  const unneeded = pieces.filter(({ piece }) => !kept.has(piece));
-  const portion = unneeded.slice(0, TABLES.import_pieces.portion);
+  const { sellerNo, importId } = key;
+  const left = await refusedAfter(tx, key, copied_to, COPIED_AT_ONCE);
+  const some: PlacedProduct[] | undefined =
+    near(left, COPIED_BYTES).next().value ?? undefined;
+  if (some === undefined) return 0;
+  const root = copied_to === 0 ? await readRoot(tx, key, row) : null;
+  const sent = await readProducts(tx, key, some);
   await tx.runMany(
-    `DELETE FROM import_pieces
-     WHERE seller_no = ? AND import_id = ? AND piece = ?`,
-    portion.map(({ piece }) => [...key, piece]),
+    `UPDATE import_problems SET sent = ?
+     WHERE seller_no = ? AND import_id = ? AND product = ?`,
+    some.map(({ product }, n) => [sent[n], sellerNo, importId, product]),
     1,
   );
-  const isDone = portion.length === unneeded.length;
   await tx.run(
-    "UPDATE imports SET document = ? WHERE seller_no = ? AND id = ?",
-    [isDone ? "refused" : "shrinking", ...key],
+    `UPDATE imports SET copied_to = ?, root = COALESCE(?, root)
+     WHERE seller_no = ? AND id = ?`,
+    [some.at(-1)!.product, root, sellerNo, importId],
     1,
   );
-  const bytes = portion.reduce((sum, { size }) => sum + size, 0);
-  await addBytes(tx, { sellerNo, importId }, { kept: -bytes });
-  return isDone ? 0 : portion.length;
+  await setDocument(tx, key, "shrinking");
+  await addBytes(tx, key, { kept: bytesInBlocks(sent) + (root?.length ?? 0) });
+  return some.length;
 }
 
 /**

@@ -1,13 +1,13 @@
 /**
  * The document of an import as it was sent, in rows of the database. Any process
  * that works on the import can read it, wherever it was received; it is part of
- * backups and copies, is deleted with its import, and no file is left behind
- * when a process dies.
+ * backups and copies, and no file is left behind when a process dies. Once the
+ * import is over, only the refused products are kept, beside their problems.
  */
-import { type Db, insertInto, type Sql, type Tx } from "../database/db.ts";
+import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import { joinBlocks } from "../lib/blocks.ts";
 import { bytesBetween } from "../xml/sent_bytes.ts";
-import type { ImportKey } from "./import.ts";
+import type { Import, ImportKey } from "./import.ts";
 
 /** Bytes of each piece but the last. */
 export const PIECE = 256 * 1024;
@@ -51,41 +51,69 @@ export async function readBytes(
   return bytesBetween(pieces, from, from + end - start);
 }
 
+/** A product in the document. */
+export interface PlacedProduct {
+  /** Its position, from 1. */
+  product: number;
+  /** Offsets in the document. */
+  start_at: number;
+  end_at: number;
+}
+
+/** Runs of products that lie within so many bytes, or are one product. */
+export function* near<P extends PlacedProduct>(
+  products: readonly P[],
+  bytes = PIECE,
+): Generator<P[], void> {
+  for (let first = 0; first < products.length;) {
+    let end = first + 1;
+    const most = products[first].start_at + bytes;
+    while (end < products.length && products[end].end_at <= most) end++;
+    yield products.slice(first, end);
+    first = end;
+  }
+}
+
 /**
- * Reads a document from its front to its back, one piece at a time and each
- * once.
+ * Refused products as they were sent, one after the other: from the document, or
+ * what is kept of it. They should lie near each other.
  */
-export class SpoolReader {
-  readonly #db: Db;
-  readonly #key: ImportKey;
-  /** The piece that was read last. */
-  #piece = -1;
-  #bytes: Uint8Array = new Uint8Array();
+export async function readProducts(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+  products: readonly PlacedProduct[],
+): Promise<Uint8Array[]> {
+  const [first, last] = [products[0], products.at(-1)!];
+  const kept = await sql.all<{ product: number; sent: Uint8Array }>(
+    `SELECT product, sent FROM import_problems
+     WHERE seller_no = ? AND import_id = ? AND product BETWEEN ? AND ?
+       AND sent IS NOT NULL`,
+    [sellerNo, importId, first.product, last.product],
+  );
+  const sent = new Map(kept.map(({ product, sent }) => [product, sent]));
+  const isWhole = products.some(({ product }) => !sent.has(product));
+  const from = first.start_at;
+  const document = isWhole
+    ? await readBytes(sql, { sellerNo, importId }, from, last.end_at)
+    : [];
+  return products.map(({ product, start_at, end_at }) => {
+    const bytes = sent.get(product) ??
+      joinBlocks(bytesBetween(document, start_at - from, end_at - from));
+    if (bytes.length === end_at - start_at) return bytes;
+    throw new Error("the import was deleted");
+  });
+}
 
-  constructor(db: Db, key: ImportKey) {
-    this.#db = db;
-    this.#key = key;
-  }
-
-  /** The bytes from `start` to `end`; throws if they are not there. */
-  async *bytes(start: number, end: number): AsyncGenerator<Uint8Array, void> {
-    for (let at = start; at < end;) {
-      const piece = Math.floor(at / PIECE);
-      if (piece !== this.#piece) await this.#read(piece);
-      const from = piece * PIECE;
-      const part = this.#bytes.subarray(at - from, end - from);
-      if (part.length === 0) throw new Error("the document was deleted");
-      yield part;
-      at += part.length;
-    }
-  }
-
-  async #read(piece: number): Promise<void> {
-    const from = piece * PIECE;
-    const blocks = await this.#db.of(this.#key.sellerNo).read(
-      (sql) => readBytes(sql, this.#key, from, from + PIECE),
-    );
-    this.#bytes = joinBlocks(blocks);
-    this.#piece = piece;
-  }
+/** The start tag of the root, or what JSON begins with. */
+export async function readRoot(
+  sql: Sql,
+  key: ImportKey,
+  { root_start, root_end }: Pick<Import, "root_start" | "root_end">,
+): Promise<Uint8Array> {
+  const row = await sql.get<{ root: Uint8Array | null }>(
+    "SELECT root FROM imports WHERE seller_no = ? AND id = ?",
+    [key.sellerNo, key.importId],
+  );
+  return row?.root ??
+    joinBlocks(await readBytes(sql, key, root_start, root_end));
 }

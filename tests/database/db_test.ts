@@ -771,7 +771,16 @@ const FORMER_SCHEMA = `
   ALTER TABLE refusals DROP COLUMN key_id;
   ALTER TABLE refusals DROP COLUMN client;
   ALTER TABLE products DROP COLUMN handling_days;
-  DROP INDEX deleted_products_of_seller;`;
+  DROP INDEX deleted_products_of_seller;
+  ALTER TABLE transactions DROP COLUMN key_id;
+  ALTER TABLE imports DROP COLUMN key_id;
+  DROP INDEX imports_documents;
+  ALTER TABLE imports DROP COLUMN document;
+  ALTER TABLE imports DROP COLUMN shows_former;
+  ALTER TABLE import_parts DROP COLUMN former;
+  ALTER TABLE imports DROP COLUMN copied_to;
+  ALTER TABLE imports DROP COLUMN root;
+  ALTER TABLE import_problems DROP COLUMN sent;`;
 
 onEach(
   "a database of the first version gets the columns and indexes of now",

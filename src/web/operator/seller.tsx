@@ -97,6 +97,7 @@ function Figures({ seller }: { seller: Seller }) {
     <dl class="figures card">
       <Figure label="products" value={count(seller.products)} />
       <Figure label="stored images" value={bytes(seller.image_bytes)} />
+      <Figure label="documents of imports" value={bytes(seller.import_bytes)} />
       <Figure label="webhooks" value={count(seller.webhooks)} />
       <div class="figure">
         <dt>last use of a key</dt>
