@@ -1,5 +1,4 @@
-/** Sends requests all at once, in a thread that leaves the cores to others. */
-import { lowerPriority } from "./priority.ts";
+/** Sends requests all at once, in a thread of its own. */
 
 export interface Order {
   url: string;
@@ -30,8 +29,7 @@ async function send({ url, ...order }: Order): Promise<number> {
   }
 }
 
-self.onmessage = async ({ data }: MessageEvent<Order[] | "yield">) => {
-  if (data === "yield") return lowerPriority();
+self.onmessage = async ({ data }: MessageEvent<Order[]>) => {
   const statuses: Statuses = {};
   for (const status of await Promise.all(data.map(send))) {
     statuses[status] = (statuses[status] ?? 0) + 1;

@@ -5,6 +5,7 @@
 import { quantile } from "../bench/table.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { OPERATOR, Service } from "../support/service.ts";
+import { starvedMs, starvedMsOf } from "../support/starvation.ts";
 import { type Input, ROUTE_INPUTS } from "./route_inputs.ts";
 import type { Order, Statuses } from "./route_worker.ts";
 import { prepareStage, type Stage } from "./stage.ts";
@@ -24,6 +25,16 @@ interface Delays {
   health: number;
   /** The 99th percentile of the neighbour's. */
   put: number;
+  /** The longest time in which the event loop let nothing else in. */
+  block: number;
+}
+
+interface Trial {
+  stage: Stage;
+  /** Of the service. */
+  pid: number;
+  /** The file in which `blocks.ts` writes. */
+  blocks: string;
 }
 
 /** Tries the routes whose names contain one of these; all: none is named. */
@@ -32,22 +43,24 @@ export async function tryRoutes(wanted: readonly string[]): Promise<number> {
   await using service = await Service.start(folder.path, {
     sellers: ["good", "bad"],
     env: { SELLER_LOG: "error", SELLER_METRICS_KEY: OPERATOR },
+    preload: new URL("./blocks.ts", import.meta.url).pathname,
   });
+  const { pid } = service.program;
   const stage = await prepareStage(service);
   const crowd = new Worker(new URL("./route_worker.ts", import.meta.url), {
     type: "module",
   });
-  crowd.postMessage("yield");
   let bad = 0;
   let n = 0;
   const names = Object.keys(ROUTE_INPUTS).filter((name) =>
     wanted.length === 0 || wanted.some((part) => name.includes(part))
   );
-  const alone = await measured(stage, () => Promise.resolve());
+  const trial: Trial = { stage, pid, blocks: `${service.folder}/blocks` };
+  const alone = await measured(trial, () => Promise.resolve());
   console.log(`nobody: ${told(alone)}`);
-  const areLong = ({ health, put }: Delays) =>
+  const areLong = ({ health, put, block }: Delays) =>
     health > Math.max(MOST_MS, TIMES * alone.health) ||
-    put > Math.max(MOST_MS, TIMES * alone.put);
+    put > Math.max(MOST_MS, TIMES * alone.put) || block > MOST_MS;
   for (const name of names) {
     for (const input of ROUTE_INPUTS[name]) {
       for (const count of AT_ONCE) {
@@ -59,7 +72,7 @@ export async function tryRoutes(wanted: readonly string[]): Promise<number> {
             () => orderOf(stage, name, input, n++),
           );
           const begun = performance.now();
-          const delays = await measured(stage, async () => {
+          const delays = await measured(trial, async () => {
             statuses = await sent(crowd, orders);
           });
           ms = performance.now() - begun - 2 * ALONE_MS;
@@ -82,8 +95,9 @@ export async function tryRoutes(wanted: readonly string[]): Promise<number> {
   return bad;
 }
 
-function told({ health, put }: Delays): string {
-  return `/healthz ${health.toFixed(0)}, PUT ${put.toFixed(0)} ms`;
+function told({ health, put, block }: Delays): string {
+  return `/healthz ${health.toFixed(0)}, PUT ${put.toFixed(0)}, ` +
+    `longest block ${block} ms`;
 }
 
 function orderOf(stage: Stage, name: string, input: Input, n: number): Order {
@@ -111,24 +125,33 @@ function sent(crowd: Worker, orders: readonly Order[]): Promise<Statuses> {
   });
 }
 
+/**
+ * Milliseconds, without those in which the service or this thread waited for a
+ * processor.
+ */
+function netNow(pid: number): number {
+  return performance.now() - starvedMs(pid) - starvedMsOf("/proc/thread-self");
+}
+
 /** What `/healthz` and a neighbour's small writes take meanwhile. */
 async function measured(
-  { url, keys }: Stage,
+  { stage: { url, keys }, pid, blocks }: Trial,
   work: () => Promise<void>,
 ): Promise<Delays> {
   let isOver = false;
   const again = async (request: (n: number) => Promise<Response>) => {
     const times: number[] = [];
     for (let n = 0; !isOver; n++) {
-      const begun = performance.now();
+      const begun = netNow(pid);
       await (await request(n)).body?.cancel();
-      times.push(performance.now() - begun);
+      times.push(netNow(pid) - begun);
       await rest(PAUSE_MS);
     }
     return times;
   };
   const headers = { "X-Service-Auth": keys.good };
   const path = `${url}/seller_api/products/own-0/attribute/quantity`;
+  await Deno.writeTextFile(blocks, "");
   const both = Promise.all([
     again(() => fetch(`${url}/healthz`)),
     again((n) => fetch(`${path}/${n % 900}`, { method: "PUT", headers })),
@@ -138,7 +161,12 @@ async function measured(
   await rest(ALONE_MS);
   isOver = true;
   const [health, put] = await both;
-  return { health: Math.max(...health), put: quantile(put, 0.99) };
+  const lines = (await Deno.readTextFile(blocks)).split("\n");
+  return {
+    health: Math.max(...health),
+    put: quantile(put, 0.99),
+    block: Math.max(...lines.map(Number)),
+  };
 }
 
 const rest = (ms: number) => new Promise((done) => setTimeout(done, ms));

@@ -48,7 +48,8 @@ function starvedByThread(pid: number): Map<string, number> {
   }
 }
 
-function starvedMsOf(thread: string): number {
+/** Milliseconds that a thread has waited, by its folder in `/proc`. */
+export function starvedMsOf(thread: string): number {
   try {
     const [, nanoseconds] = Deno.readTextFileSync(`${thread}/schedstat`)
       .split(" ");
