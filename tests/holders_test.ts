@@ -25,6 +25,7 @@ const MADE: Record<string, readonly string[]> = {
     "uploads",
     "waits",
   ],
+  "http/admission/admission.ts RequestPacer": ["paced_requests"],
   "http/admission/admission.ts SellerQuota": [
     "bodies",
     "body_bytes",

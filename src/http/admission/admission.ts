@@ -5,6 +5,7 @@ import { MetricsKeys, OperatorKeys, SellerKeys } from "./authentication.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
 import { type Quota, type Rate, RateLimiter, rateOf } from "./rate_limit.ts";
 import { ReadQuota } from "./read_quota.ts";
+import { RequestPacer } from "./request_pacer.ts";
 import { BodyBudget, SellerQuota } from "./seller_quota.ts";
 import { UploadQuota } from "./upload_quota.ts";
 
@@ -27,6 +28,7 @@ export class Admission {
   /** Requests that wait for an event. */
   readonly waits: SellerQuota;
   readonly reads: ReadQuota;
+  readonly pacer: RequestPacer;
   readonly #limiter: RateLimiter;
   /** Requests a minute of a seller without a limit of its own. */
   readonly #perMinute: number;
@@ -40,6 +42,7 @@ export class Admission {
     this.bodies = holders.add("bodies", new SellerQuota(clock, BODIES));
     this.waits = holders.add("waits", new SellerQuota(clock, WAITS));
     this.reads = new ReadQuota(deps, holders);
+    this.pacer = holders.add("paced_requests", new RequestPacer(deps));
     this.uploads = new UploadQuota(clock);
     holders.add("uploads", this.uploads.list);
     const budget = new BodyBudget(clock, config.bodyBudget);

@@ -203,6 +203,8 @@ export class RequestHandler {
       exchange.query = parseQuery(target.query);
       checkQuery(route, exchange.query);
     }
+    const { reader, client, held } = exchange;
+    await this.#admission.pacer.begin(reader ?? client, held.untilMade);
     return await route.handler(exchange);
   }
 

@@ -1,0 +1,79 @@
+/**
+ * Spreads the requests of one owner that arrive at once, each of which may take
+ * a few milliseconds: Deno's event loop handles many that have arrived before it
+ * looks for further ones, and would delay those of others by their sum.
+ */
+import type { Clock } from "../../deps.ts";
+import type { Held, Holder } from "../../lib/holders.ts";
+import { RecentValues } from "../../lib/recent_values.ts";
+
+/** Requests of one owner in progress that begin without a look for others. */
+export const BEGUN_AT_ONCE = 8;
+/** Milliseconds that requests of one owner take before such a look. */
+export const WORK_MS = 10;
+const OWNERS = 10_000;
+
+interface Owner {
+  inProgress: number;
+  /** Milliseconds that its requests have taken since the last look. */
+  workedMs: number;
+  /** Requests that may begin after the last look. */
+  left: number;
+  looking: Promise<void> | null;
+}
+
+export class RequestPacer implements Holder {
+  readonly #clock: Clock;
+  readonly #yieldToIo: () => Promise<void>;
+  readonly #owners = new RecentValues<Owner>(OWNERS);
+  #waiting = 0;
+
+  constructor(
+    { clock, yieldToIo }: { clock: Clock; yieldToIo: () => Promise<void> },
+  ) {
+    this.#clock = clock;
+    this.#yieldToIo = yieldToIo;
+  }
+
+  /**
+   * Resolves when a request of the owner may begin: at once where its others
+   * are few and short. Adds the end of the request to `held`.
+   */
+  async begin(owner: string, held: DisposableStack): Promise<void> {
+    const own = this.#ownerOf(owner);
+    own.inProgress++;
+    held.defer(() => own.inProgress--);
+    const mayBegin = own.inProgress <= BEGUN_AT_ONCE && own.workedMs < WORK_MS;
+    if (!mayBegin) await this.#wait(own);
+    const begunAt = this.#clock.monotonic();
+    held.defer(() => own.workedMs += this.#clock.monotonic() - begunAt);
+  }
+
+  #ownerOf(name: string): Owner {
+    const known = this.#owners.get(name);
+    if (known !== undefined) return known;
+    const owner = { inProgress: 0, workedMs: 0, left: 0, looking: null };
+    this.#owners.set(name, owner);
+    return owner;
+  }
+
+  async #wait(own: Owner): Promise<void> {
+    this.#waiting++;
+    while (own.left === 0 || own.workedMs >= WORK_MS) {
+      await (own.looking ??= this.#look(own));
+    }
+    own.left--;
+    this.#waiting--;
+  }
+
+  async #look(own: Owner): Promise<void> {
+    await this.#yieldToIo();
+    own.left = BEGUN_AT_ONCE;
+    own.workedMs = 0;
+    own.looking = null;
+  }
+
+  held(): Held {
+    return { waiting: this.#waiting };
+  }
+}
