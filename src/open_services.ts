@@ -1,4 +1,5 @@
 /** Opens what `Services` has, in the order in which it is closed in reverse. */
+import { Categories } from "./catalogue/category_rows.ts";
 import { type Config, leastBodyBudget } from "./config.ts";
 import { SENT_PRODUCTS } from "./contracts/documents.ts";
 import { openDatabase } from "./database/open.ts";
@@ -102,6 +103,7 @@ export async function openServices(
     ending,
     mailer: options.mailer ?? newMailer(config, deps),
     publicUrl,
+    categories: new Categories(),
     productsInJson: jsonOf(SENT_PRODUCTS),
     sandbox: options.sandbox,
   };

@@ -6,6 +6,7 @@ import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Network, Outbound } from "./net/outbound.ts";
 import type { Mailer } from "./net/smtp.ts";
+import type { Categories } from "./catalogue/category_rows.ts";
 import type { RefusalLog } from "./sellers/refusals.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
@@ -46,6 +47,8 @@ export interface Services {
   mailer: Mailer | null;
   /** How others reach the page, without a slash at the end. */
   publicUrl: () => string;
+  /** The marketplace's categories. */
+  categories: Categories;
   /** Reads documents of products in JSON. */
   productsInJson: BeginReading;
   /** Additional content of the page in a sandbox; a real service has none. */

@@ -50,6 +50,10 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
 import { holdSeller } from "../sellers/access.ts";
+import { ruleFindings, Suggestions, waitsForRules } from "./category_rules.ts";
+import { findVersion } from "./category_rows.ts";
+import { SYNTAX } from "./document_words.ts";
+import { dayOf } from "../lib/values.ts";
 import { isUnderReview, mayConcern } from "./review.ts";
 import { findPolicy, reviewChanges } from "./review_rows.ts";
 
@@ -94,10 +98,11 @@ const DONE: AttributeOutcome = { repeated: false };
 const REPEATED: AttributeOutcome = { repeated: true };
 
 async function writeUpdate(
-  { db }: Services,
+  services: Services,
   update: AttributeUpdate,
   use: KeyUse | null,
 ): Promise<AttributeOutcome> {
+  const { db } = services;
   const { seller, skuOrId, attribute } = update;
   const read = readUpdate(update);
   const group = "problem" in read ? "sku" : read.group;
@@ -124,6 +129,13 @@ async function writeUpdate(
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
     const field = attribute as ScalarField;
+    if (waitsForRules(field)) {
+      await refuseByRules(tx, services, seller, {
+        id: current.id,
+        field,
+        value: fields[field],
+      });
+    }
     const review = mayConcern(field, current)
       ? await policyAndReviewColumns(tx, seller, current.id)
       : null;
@@ -236,6 +248,35 @@ async function refuseTakenSku(
   const [owner] = await findProducts(tx, seller.no, { skus: [sku] });
   if (owner === undefined) return;
   throw invalid(current, skuTaken(sku, owner.id));
+}
+
+/** Throws 422 where a rule of a category of the product refuses the change. */
+async function refuseByRules(
+  tx: Tx,
+  { categories, deps }: Pick<Services, "categories" | "deps">,
+  { no }: Seller,
+  { id, field, value }: {
+    id: string;
+    field: ScalarField;
+    value: string | number | null;
+  },
+): Promise<void> {
+  const version = await findVersion(tx);
+  if (version === null) return;
+  const [before] = await findProducts(tx, no, { ids: [id] });
+  const names = new Set(before.categories);
+  const today = dayOf(deps.clock.now());
+  const list = await categories.find(tx, version, names, today);
+  const found = list && ruleFindings({
+    before,
+    after: { ...before, [field]: value },
+    unread: new Set(),
+    syntax: SYNTAX.xml,
+    suggestions: new Suggestions(),
+  }, list);
+  if (found !== null && found.problems.length > 0) {
+    throw invalid(before, ...found.problems);
+  }
 }
 
 function invalid(

@@ -3,7 +3,6 @@
  * in one order (see `Db.write`), so that no two of them wait for each other:
  * uploads with the same first SKU, the seller, images, products, the quota.
  */
-import type { Config } from "../config.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { type LockedImages, lockOrCreateImages } from "../images/requests.ts";
 import { holdSeller, type Standing, standingOf } from "../sellers/access.ts";
@@ -14,6 +13,8 @@ import { findKeyUse, type FoundKey, type KeyUse } from "./idempotency.ts";
 import type { Product } from "./product.ts";
 import { hasLittleRoom, lockProductQuota } from "./product_quota.ts";
 import { portionsOf } from "../lib/in_turn.ts";
+import type { CategoryList } from "./category_rules.ts";
+import { dayOf } from "../lib/values.ts";
 import { findProducts, type Groups, waitForSkus } from "./product_rows.ts";
 
 /** What a plan is about. */
@@ -23,7 +24,11 @@ export interface PlanRequest {
   skus: readonly string[];
   /** Only the columns of these are needed; null: all. */
   groups?: Groups | null;
+  /** Categories that the products get; undefined: no rule is applied. */
+  categories?: readonly string[];
 }
+
+type LoadServices = Pick<Services, "config" | "deps" | "categories">;
 
 /** What a plan decides by. */
 export interface PlanData extends Standing {
@@ -31,20 +36,52 @@ export interface PlanData extends Standing {
   /** The wanted products that are stored. */
   byId: ReadonlyMap<string, Product>;
   bySku: ReadonlyMap<string, Product>;
+  /** With the categories of the wanted products; null: no rule is applied. */
+  categories: CategoryList | null;
 }
 
 /** Reads for a plan that is not carried out, or again what is locked. */
 export async function loadForPlan(
   sql: Sql,
-  config: Config,
-  { seller, ...named }: PlanRequest,
+  services: LoadServices,
+  wanted: PlanRequest,
 ): Promise<PlanData> {
-  const [standing, quota, products] = await Promise.all([
+  const { seller } = wanted;
+  const [standing, quota, found] = await Promise.all([
     standingOf(sql, seller),
-    quotaOf(sql, seller.no, "product_limit", config.productLimit),
-    findProducts(sql, seller.no, named),
+    quotaOf(sql, seller.no, "product_limit", services.config.productLimit),
+    findProducts(sql, seller.no, wanted),
   ]);
-  return { ...standing, quota, ...indexProducts(products) };
+  const ruled = await ruledBy(sql, services, { standing, wanted, found });
+  return { ...standing, quota, ...ruled };
+}
+
+/** The products with what the rules of their categories are applied to. */
+async function ruledBy(
+  sql: Sql,
+  { categories, deps }: LoadServices,
+  { standing: { categoriesVersion }, wanted, found }: {
+    standing: Standing;
+    wanted: PlanRequest;
+    found: readonly Product[];
+  },
+): Promise<Pick<PlanData, "byId" | "bySku" | "categories">> {
+  if (categoriesVersion === null || wanted.categories === undefined) {
+    return { ...indexProducts(found), categories: null };
+  }
+  const { seller, ids, skus, groups = null } = wanted;
+  const products = groups === null
+    ? found
+    : await findProducts(sql, seller.no, { ids, skus });
+  const names = new Set(wanted.categories);
+  for (const product of products) {
+    for (const name of product.categories) names.add(name);
+  }
+  const today = dayOf(deps.clock.now());
+  return {
+    ...indexProducts(products),
+    categories: await categories.find(sql, categoriesVersion, names, today),
+  };
 }
 
 /** Reads in a snapshot of its own. */
@@ -53,28 +90,45 @@ export type ReadOnce = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
 /** As `load`, with a read for each few products: for any number of them. */
 export async function loadInSteps(
   read: ReadOnce,
-  config: Config,
-  { seller, ids, skus, groups }: PlanRequest,
+  services: LoadServices,
+  { ids, skus, categories, ...wanted }: PlanRequest,
 ): Promise<PlanData> {
   const { byId, bySku } = indexProducts([]);
-  const loaded = await read((sql) =>
-    loadForPlan(sql, config, { seller, ids: [], skus: [] })
-  );
-  const find = async (
-    named: { ids: readonly string[] } | {
-      skus: readonly string[];
-    },
-  ) => {
-    const wanted = { groups, ...named };
-    const found = await read((sql) => findProducts(sql, seller.no, wanted));
-    for (const product of found) {
-      byId.set(product.id, product);
-      bySku.set(product.sku, product);
-    }
+  const lists: CategoryList[] = [];
+  const find = async (some: Partial<PlanRequest>) => {
+    const loaded = await read((sql) =>
+      loadForPlan(sql, services, { ...wanted, ids: [], skus: [], ...some })
+    );
+    for (const [id, product] of loaded.byId) byId.set(id, product);
+    for (const [sku, product] of loaded.bySku) bySku.set(sku, product);
+    if (loaded.categories !== null) lists.push(loaded.categories);
+    return loaded;
   };
-  for (const some of portionsOf(ids)) await find({ ids: some });
-  for (const some of portionsOf(skus)) await find({ skus: some });
-  return { ...loaded, byId, bySku };
+  const loaded = await find({ categories });
+  const rules = categories && [];
+  for (const some of portionsOf(ids)) {
+    await find({ ids: some, categories: rules });
+  }
+  for (const some of portionsOf(skus)) {
+    await find({ skus: some, categories: rules });
+  }
+  return { ...loaded, byId, bySku, categories: together(lists) };
+}
+
+/** The categories of all of them; null: no rule is applied. */
+function together(lists: readonly CategoryList[]): CategoryList | null {
+  if (lists.length < 2) return lists[0] ?? null;
+  return {
+    ...lists[0],
+    names: lists.find(({ names }) => names.length > 0)?.names ?? [],
+    find: (name) => {
+      for (const list of lists) {
+        const found = list.find(name);
+        if (found !== null) return found;
+      }
+      return null;
+    },
+  };
 }
 
 function indexProducts(products: readonly Product[]) {
@@ -103,28 +157,24 @@ export interface LockedPlanData extends PlanData {
 /** Everything is sent before the first answer is waited for. */
 export async function loadLocked(
   tx: Tx,
-  { config, deps }: Pick<Services, "config" | "deps">,
+  services: LoadServices,
   wanted: WriteRequest,
 ): Promise<LockedPlanData> {
+  const { config, deps } = services;
   const { seller, skus, use } = wanted;
   const readQuota = () =>
     quotaOf(tx, seller.no, "product_limit", config.productLimit);
   await holdSeller(tx, seller.no);
   await waitForSkus(tx, seller.no, skus);
-  const [standing, images, used, quota, products] = await Promise.all([
+  const [standing, images, used, quota, found] = await Promise.all([
     standingOf(tx, seller),
     lockOrCreateImages(tx, seller.no, wanted.images, deps.ids.uuid),
     findKeyUse(tx, seller, use),
     readQuota(),
     findProducts(tx, seller.no, wanted),
   ]);
-  const locked = {
-    ...standing,
-    images,
-    used,
-    quota,
-    ...indexProducts(products),
-  };
+  const ruled = await ruledBy(tx, services, { standing, wanted, found });
+  const locked = { ...standing, images, used, quota, ...ruled };
   const mayBeNew = skus.filter((sku) => !locked.bySku.has(sku)).length;
   if (!hasLittleRoom(quota, mayBeNew)) return locked;
   await lockProductQuota(tx, seller.no);

@@ -257,13 +257,28 @@ function comparePriceConflicts(
 export function sameFields(a: ProductFields, b: ProductFields): boolean {
   for (const field of SCALAR_NAMES) if (a[field] !== b[field]) return false;
   for (const unit of STORED_UNITS) if (a[unit] !== b[unit]) return false;
-  return sameList(a.categories, b.categories, (x, y) => x === y) &&
-    sameList(
-      a.attributes,
-      b.attributes,
-      (x, y) => x.name === y.name && x.value === y.value,
-    ) &&
+  return sameCategories(a, b) && sameAttributes(a, b) &&
     sameList(a.images, b.images, (x, y) => x.url === y.url && x.alt === y.alt);
+}
+
+/** The same ones in the same order. */
+export function sameCategories(
+  a: Pick<ProductFields, "categories">,
+  b: Pick<ProductFields, "categories">,
+): boolean {
+  return sameList(a.categories, b.categories, (x, y) => x === y);
+}
+
+/** Likewise. */
+export function sameAttributes(
+  a: Pick<ProductFields, "attributes">,
+  b: Pick<ProductFields, "attributes">,
+): boolean {
+  return sameList(
+    a.attributes,
+    b.attributes,
+    (x, y) => x.name === y.name && x.value === y.value,
+  );
 }
 
 function sameList<T>(

@@ -10,6 +10,13 @@ import {
 import type { PlannedResult } from "./transaction.ts";
 import type { RowWork } from "../lib/in_turn.ts";
 import { quote } from "../lib/values.ts";
+import type { Warning } from "./warnings.ts";
+import {
+  type CategoryList,
+  ruleFindings,
+  Suggestions,
+} from "./category_rules.ts";
+import { type DocumentSyntax, SYNTAX } from "./document_words.ts";
 import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
 import { changedBy } from "./difference.ts";
@@ -34,6 +41,7 @@ interface Rows {
   problems: Detail[];
   /** Those that address a product of their own, in document order. */
   products: PlannedProduct[];
+  warnings: Warning[];
 }
 
 /** What a part of a document was found to be. */
@@ -45,28 +53,41 @@ export interface KnownOfPart {
 }
 
 export function* planRows(
-  { rows, attributesOnly }: ProductsDocument,
+  { form, rows, attributesOnly }: ProductsDocument,
   loaded: PlanData,
   { before, checked }: KnownOfPart,
 ): RowWork<Rows> {
   const reservations = new SkuReservations(loaded, rows, before);
-  const plan: Rows = { problems: [], products: [] };
+  const plan: Rows = { problems: [], products: [], warnings: [] };
+  const rules = loaded.categories && {
+    list: loaded.categories,
+    syntax: SYNTAX[form],
+    suggestions: new Suggestions(),
+  };
   const find = attributesOnly ? findStored : findTarget;
   for (const row of rows) {
     const former = checked?.get(row.product);
-    planRow(plan, row, find(row, loaded), { reservations, former });
+    planRow(plan, row, find(row, loaded), { reservations, former, rules });
     yield;
   }
   return plan;
+}
+
+/** What the marketplace wants, and how messages say it. */
+interface Rules {
+  list: CategoryList;
+  syntax: DocumentSyntax;
+  suggestions: Suggestions;
 }
 
 function planRow(
   plan: Rows,
   row: DecodedProduct,
   target: Target,
-  { reservations, former }: {
+  { reservations, former, rules }: {
     reservations: SkuReservations;
     former: Former | null | undefined;
+    rules: Rules | null;
   },
 ): void {
   if ("problems" in target) {
@@ -92,6 +113,18 @@ function planRow(
   ];
   for (const detail of detailsOf(row, place, found)) {
     plan.problems.push(detail);
+  }
+  const ruled = rules && ruleFindings({
+    before: current,
+    after: fields,
+    unread: row.unread,
+    ...rules,
+  }, rules.list);
+  for (const detail of detailsOf(row, place, ruled?.problems ?? [])) {
+    plan.problems.push(detail);
+  }
+  for (const { from, ...warning } of ruled?.warnings ?? []) {
+    plan.warnings.push({ ...detailOf(row, place, warning), from });
   }
   if ("clash" in reservation) {
     plan.problems.push({ ...place, ...reservation.clash });
@@ -174,10 +207,16 @@ function detailsOf(
   place: Pick<Detail, "sku">,
   problems: readonly FieldProblem[],
 ): Detail[] {
-  return problems.map((problem) => {
-    const line = lineOfField(row, problem.field);
-    return fieldDetail(problem, { product: row.product, ...place, line });
-  });
+  return problems.map((problem) => detailOf(row, place, problem));
+}
+
+function detailOf(
+  row: DecodedProduct,
+  place: Pick<Detail, "sku">,
+  problem: FieldProblem,
+): Detail {
+  const line = lineOfField(row, problem.field.replace(/\/.*/, ""));
+  return fieldDetail(problem, { product: row.product, ...place, line });
 }
 
 function unknownId(row: DecodedProduct): Detail {

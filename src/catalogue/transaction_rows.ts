@@ -11,6 +11,12 @@ import {
 import { PackedResults, packResults } from "./packed_results.ts";
 import { LIMIT, placeholders, type Sql, type Tx } from "../database/db.ts";
 import { KEY_LABEL } from "../sellers/key_rows.ts";
+import {
+  NO_WARNINGS,
+  packWarnings,
+  unpackWarnings,
+  type Warnings,
+} from "./warnings.ts";
 import { where } from "../database/where.ts";
 import { notFound } from "../lib/errors.ts";
 
@@ -31,18 +37,19 @@ export async function insertTransaction(
   sellerNo: number,
   transaction: Omit<Transaction, "undone_by" | "key_label">,
   results: readonly TransactionResult[],
+  warnings: Warnings = NO_WARNINGS,
 ): Promise<void> {
   const { id, created_at, finished_at, undoes, import_id, key_id } =
     transaction;
   const { products, images } = transaction;
   const values = [
-    ...[sellerNo, packResults(results)],
+    ...[sellerNo, packResults(results), packWarnings(warnings)],
     ...[id, created_at, finished_at, undoes, import_id, key_id],
     ...PRODUCT_COLUMNS.map(([name]) => products[name as ProductResult]),
     ...IMAGE_COLUMNS.map(([name]) => images[name as keyof ImageCounts]),
   ];
   await tx.runMany(
-    `INSERT INTO transactions (seller_no, results, ${OWN}, ${COUNTS})
+    `INSERT INTO transactions (seller_no, results, warnings, ${OWN}, ${COUNTS})
      VALUES (${placeholders(values.length)})`,
     [values],
     1,
@@ -125,15 +132,18 @@ export async function listTransactions(
   return rows.map(toTransaction);
 }
 
-/** The result of each product, in document order. */
+/** The result of each product, in document order, and warnings. */
 export async function findResults(
   sql: Sql,
   sellerNo: number,
   id: string,
-): Promise<PackedResults> {
-  const row = await sql.get<{ results: string }>(
-    "SELECT results FROM transactions WHERE seller_no = ? AND id = ?",
+): Promise<{ results: PackedResults; warnings: Warnings }> {
+  const row = await sql.get<{ results: string; warnings: string | null }>(
+    "SELECT results, warnings FROM transactions WHERE seller_no = ? AND id = ?",
     [sellerNo, id],
   );
-  return new PackedResults(row?.results ?? packResults([]));
+  return {
+    results: new PackedResults(row?.results ?? packResults([])),
+    warnings: unpackWarnings(row?.warnings),
+  };
 }

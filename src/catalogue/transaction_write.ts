@@ -31,6 +31,7 @@ import {
 } from "./transaction.ts";
 import { insertTransaction } from "./transaction_rows.ts";
 import { keepUndo } from "./undo_rows.ts";
+import type { Warnings } from "./warnings.ts";
 import type { ReviewPolicy } from "../sellers/review_policy.ts";
 import { reviewChanges } from "./review_rows.ts";
 
@@ -60,6 +61,8 @@ export interface TransactionWrite {
   /** At least the images of the products. */
   taken: LockedImages;
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
+  /** Of rules that are not in force yet; an import keeps its own. */
+  warnings?: Warnings;
   undoes: string | null;
   /** The import of which it is a part. */
   importId: string | null;
@@ -106,16 +109,22 @@ export async function writeTransaction(
   const counts = countResults(products);
   const { distinct, results } = collectImages({ ...write, products });
   const { pending, reused, waiting } = planImages(distinct, taken);
-  await insertTransaction(tx, seller.no, {
-    id: transactionId,
-    created_at: now,
-    finished_at: pending === 0 ? now : null,
-    products: counts,
-    images: { ...NO_IMAGES, pending, reused },
-    undoes,
-    import_id: importId,
-    key_id: keyId,
-  }, withOnly(waiting, results));
+  await insertTransaction(
+    tx,
+    seller.no,
+    {
+      id: transactionId,
+      created_at: now,
+      finished_at: pending === 0 ? now : null,
+      products: counts,
+      images: { ...NO_IMAGES, pending, reused },
+      undoes,
+      import_id: importId,
+      key_id: keyId,
+    },
+    withOnly(waiting, results),
+    write.warnings,
+  );
   if (importId !== null) {
     const images = { pending, reused };
     await addImportImages(tx, seller.no, importId, images, now);

@@ -186,7 +186,7 @@ export async function tryUndo(
   undone: Undone,
   inTurn: InTurn,
 ): Promise<UndoPlan> {
-  const { db, config } = services;
+  const { db } = services;
   const { seller } = undone;
   const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
   const draft = await readUndoDraft(read, services, undone, inTurn);
@@ -196,7 +196,7 @@ export async function tryUndo(
   };
   return await plannedUndo(
     draft,
-    await loadInSteps(read, config, wanted),
+    await loadInSteps(read, services, wanted),
     inTurn,
   );
 }
@@ -223,7 +223,7 @@ async function readUndoDraft(
 ): Promise<UndoDraft> {
   const { seller, transactionId } = undone;
   const since = undoableSince(deps.clock.now(), config.undoDays);
-  const [transaction, kept, results] = await read((sql) =>
+  const [transaction, kept, { results }] = await read((sql) =>
     Promise.all([
       readTransaction(sql, seller.no, transactionId),
       findUndo(sql, undoKey(undone), since),

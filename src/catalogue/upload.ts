@@ -45,6 +45,7 @@ import {
   type UploadPlan,
 } from "./upload_plan.ts";
 import type { PlannedProduct } from "./row_plan.ts";
+import { firstWarnings, type Warnings } from "./warnings.ts";
 import {
   loadForPlan,
   loadInSteps,
@@ -100,6 +101,7 @@ export type UploadOutcome =
   | {
     dryRun: ProductCounts;
     emptied: string[];
+    warnings: Warnings;
     /** null: it was not asked for. */
     checked: CheckedProduct[] | null;
   };
@@ -162,7 +164,7 @@ async function readPlanAndStore(
   upload: Upload,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { db, config } = services;
+  const { db } = services;
   const { seller } = upload;
   const heavy = bytesInBlocks(upload.body) > LIGHT;
   const draft = await readAndProbe(services, upload);
@@ -176,7 +178,7 @@ async function readPlanAndStore(
       services.heavy.run({ owner: heavyOwner(seller) }, step);
     const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
     const plan = await inSpan("upload.plan", async () => {
-      const loaded = await loadInSteps(read, config, wanted);
+      const loaded = await loadInSteps(read, services, wanted);
       return await planInSteps(draft, loaded, inTurn);
     });
     throwIfRefused(draft, plan);
@@ -184,6 +186,7 @@ async function readPlanAndStore(
       dryRun: countResults(productOutcomes(plan)),
       checked: upload.showsFormer ? plan.products.map(toChecked) : null,
       emptied: plan.emptied.map(({ before: { sku } }) => sku),
+      warnings: firstWarnings(plan.warnings),
     };
   }
   const write = (tx: Tx) => storeUpload(tx, services, upload, draft, use);
@@ -318,6 +321,7 @@ async function storeUpload(
     ),
     taken: images,
     versionOf: (url) => ({ validator: validatorFrom(probed.get(url)) }),
+    warnings: firstWarnings(plan.warnings),
     undoes: null,
     importId: null,
     keyId: seller.keyId,
@@ -328,18 +332,18 @@ async function storeUpload(
 /** Plans a write from what it has locked. */
 export function planLocked(
   tx: Tx,
-  { config, deps }: Services,
+  services: Services,
   draft: Draft,
   { loaded, wanted }: { loaded: PlanData; wanted: PlanRequest },
 ): Promise<UploadPlan> {
   return inSpan("upload.plan", async () => {
-    const inTurn = betweenOthers(deps);
+    const inTurn = betweenOthers(services.deps);
     const plan = await planInSteps(draft, loaded, inTurn);
     const isSure = plan.problems.length === draft.known.length;
     if (isSure || tx.isOnlyWriter) return plan;
     // While it waited for a lock, a SKU may have gone from one product to
     // another.
-    const again = await loadForPlan(tx, config, wanted);
+    const again = await loadForPlan(tx, services, wanted);
     return await planInSteps(draft, again, inTurn);
   });
 }

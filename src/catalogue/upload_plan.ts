@@ -14,6 +14,8 @@ import { quotaProblems } from "./product_quota.ts";
 import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
 import { type KnownOfPart, type PlannedProduct, planRows } from "./row_plan.ts";
 import { withoutRefused } from "./valid_products.ts";
+import type { Warning } from "./warnings.ts";
+import { waitsForRules } from "./category_rules.ts";
 
 /** An upload that was read and whose images were probed. */
 export interface Draft extends KnownOfPart {
@@ -32,6 +34,8 @@ export interface UploadPlan {
   /** Likewise. */
   products: (PlannedProduct | RefusedProduct)[];
   emptied: Emptied[];
+  /** Of the products that are stored; in document order. */
+  warnings: Warning[];
 }
 
 export function* planUpload(
@@ -60,7 +64,18 @@ export function* planUpload(
     problems,
     products: withRefusedProducts(document, plan.products, problems),
     emptied: unnamed === undefined ? [] : planEmptied(unnamed, loaded),
+    warnings: warningsOf(plan.warnings, problems),
   };
+}
+
+/** Those of products that are not refused. */
+function warningsOf(
+  warnings: readonly Warning[],
+  problems: readonly Detail[],
+): Warning[] {
+  if (warnings.length === 0) return [];
+  const refused = new Set(problems.map(({ product }) => product));
+  return warnings.filter(({ product }) => !refused.has(product));
 }
 
 function withRefusedProducts(
@@ -106,7 +121,11 @@ export function productsNamedIn(
 ) {
   const fields = attributesOnly ? fieldsInRows(rows) : null;
   if (missing.length > 0) fields?.add("quantity");
+  const meetsRules = fields === null || [...fields].some(waitsForRules);
   return {
+    categories: meetsRules
+      ? rows.flatMap(({ patch }) => patch.categories ?? [])
+      : undefined,
     groups: fields && groupsOf(fields),
     ids: [...rows.map(({ id }) => id), ...missing].filter((id) => id !== null),
     skus: rows.map(({ sku }) => sku).filter((sku) => sku !== null),

@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. The first is the default. */
 import { backupCommand } from "./backup.ts";
+import { categoryCommands } from "./categories.ts";
 import type { Command } from "./command.ts";
 import { copyDatabaseCommand, reopenDatabaseCommand } from "./copy_database.ts";
 import { databaseInfoCommand } from "./database_info.ts";
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   ...sellerCommands,
   ...operatorCommands,
   ...reviewCommands,
+  ...categoryCommands,
   emitCommand,
   ...webhookCommands,
   ...deliveryCommands,

@@ -164,7 +164,10 @@ async function* entriesOf(
   call?: CallOptions,
 ): AsyncGenerator<unknown> {
   for await (const page of pagesOf(connection, row, input, call)) {
-    yield* page[row.pages!] as unknown[];
+    const list = page[row.pages!] as Record<string, unknown>;
+    yield* (row.item === undefined
+      ? list
+      : list[row.item]) as unknown as unknown[];
   }
 }
 

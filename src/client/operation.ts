@@ -16,4 +16,6 @@ export interface Operation {
   readonly answer?: "text" | "blob" | null;
   /** The list in the answer, if it comes in pages. */
   readonly pages?: string;
+  /** The name of its entries, where the list is an object with more members. */
+  readonly item?: string;
 }

@@ -9,6 +9,8 @@ import type {
   AttributeName,
   AuditEntry,
   Backlog,
+  Categories,
+  Category,
   DatabaseServer,
   DeliveredEvent,
   Delivery,
@@ -651,6 +653,39 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
+   * Categories of the marketplace. With their rules, in the order of the marketplace. `closed`: products may name these alone. Without any, categories are free. The ETag changes with the list.
+   *
+   * `GET /seller_api/categories`
+   */
+  listCategories(
+    input?: {
+      /** only categories whose name holds this, in any case */
+      q?: string;
+      /** continues after an earlier page: its <next> */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      categories: Categories;
+      /** what ?after= takes for the next page */
+      next?: string;
+    }
+  >;
+
+  /**
+   * A category and its rules. The ETag changes with the list.
+   *
+   * `GET /seller_api/categories/:category`
+   */
+  getCategory(input: {
+    /** a category's name, "/" as %2F */
+    category: string;
+  }, options?: CallOptions): Promise<{ category: Category }>;
+
+  /**
    * List your keys. The oldest first, also those that were revoked or have ended; `<current>` marks the one of this request.
    *
    * `GET /seller_api/keys`
@@ -1008,6 +1043,43 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
+   * The list of categories. What was put, in its order, in pages.
+   *
+   * `GET /operator_api/categories`
+   */
+  listAllCategories(
+    input?: {
+      /** continues after an earlier page: its <next> */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      categories: Categories;
+      /** what ?after= takes for the next page */
+      next?: string;
+    }
+  >;
+
+  /**
+   * Replace the list of categories. The whole list, up to 10,000 categories and 8 MiB; it takes the place of the former one at once. With dry_run=true it is only checked. An empty list says nothing of any category. Stored products stay as they are.
+   *
+   * `PUT /operator_api/categories`
+   */
+  putCategories(input: {
+    /** or a document that is encoded already */
+    categories: {
+      /** true: products may name these categories alone */
+      closed?: boolean;
+      category?: Category[];
+    } | Encoded;
+    /** true does everything but the write */
+    dry_run?: boolean;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
    * Refused requests of sellers. The last 1000 of a seller and 30 days, the newest first.
    *
    * `GET /operator_api/refusals`
@@ -1242,11 +1314,13 @@ export interface Entries {
   getHistory: PriceChange;
   listDeliveries: LoggedDelivery;
   listEvents: DeliveredEvent;
+  listCategories: Category;
   listRefusals: Refusal;
   followProducts: Product;
   listSellers: Seller;
   listSellerDeliveries: LoggedDelivery;
   listReviews: ReviewedProduct;
+  listAllCategories: Category;
   listAllRefusals: Refusal;
   listAudit: AuditEntry;
 }
@@ -1363,6 +1437,12 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     sends: "mapping",
   },
   deleteMapping: { method: "DELETE", path: "/seller_api/mappings/:name" },
+  listCategories: {
+    path: "/seller_api/categories",
+    pages: "categories",
+    item: "category",
+  },
+  getCategory: { path: "/seller_api/categories/:category" },
   listOwnKeys: { path: "/seller_api/keys" },
   addOwnKey: { method: "POST", path: "/seller_api/keys", sends: "key" },
   revokeOwnKey: { method: "DELETE", path: "/seller_api/keys/:key_id" },
@@ -1405,6 +1485,16 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     method: "PUT",
     path: "/operator_api/review_reasons",
     sends: "reasons",
+  },
+  listAllCategories: {
+    path: "/operator_api/categories",
+    pages: "categories",
+    item: "category",
+  },
+  putCategories: {
+    method: "PUT",
+    path: "/operator_api/categories",
+    sends: "categories",
   },
   listAllRefusals: { path: "/operator_api/refusals", pages: "refusals" },
   listAudit: { path: "/operator_api/audit", pages: "audit" },

@@ -33,6 +33,8 @@ export type DetailCode =
   | "not_a_number"
   | "out_of_range"
   | "not_in_list"
+  | "attribute_required"
+  | "unknown_category"
   | "not_a_date"
   | "not_one_line"
   | "not_allowed"
@@ -255,6 +257,25 @@ export interface Detail {
   message: string;
 }
 
+export interface Warning {
+  /** position in the document, from 1 */
+  product?: number;
+  sku?: string;
+  line?: number;
+  field?: string;
+  code: DetailCode;
+  /** the date, 00:00 UTC, from which it is refused */
+  from: string;
+  message: string;
+}
+
+export interface Warnings {
+  /** the first 1,000 */
+  warning: Warning[];
+  /** how many warnings there are besides */
+  more?: number;
+}
+
 export interface DryRun {
   products: ProductCounts;
   /** of each product of the document; only with show=former */
@@ -273,6 +294,8 @@ export interface DryRun {
     /** how many there are besides */
     more?: number;
   };
+  /** of rules that are not in force yet: the products are stored */
+  warnings?: Warnings;
 }
 
 export interface ImageCounts {
@@ -332,6 +355,8 @@ export interface Transaction {
   import_id?: string;
   /** the key that asked for it */
   key?: MadeBy;
+  /** of rules that are not in force yet: the products are stored; not in lists */
+  warnings?: Warnings;
   /** not in lists */
   results?: Result[];
   /** there are more: what ?after= takes to go on */
@@ -413,6 +438,8 @@ export interface Import {
   problems?: Detail[];
   /** how many details there are besides */
   more?: number;
+  /** of rules that are not in force yet: the products are stored; not in lists */
+  warnings?: Warnings;
 }
 
 export interface ImportResult {
@@ -595,6 +622,43 @@ export interface Mapping {
   columns: MappedColumn[];
   /** what all rows have */
   values: MappedValue[];
+}
+
+export interface CategoryRule {
+  /** the field that the rule is about; or else attribute */
+  field?:
+    | "description"
+    | "compare_at_price"
+    | "vat_rate"
+    | "quantity"
+    | "available_at"
+    | "gtin"
+    | "brand"
+    | "mpn"
+    | "weight"
+    | "handling_days"
+    | "parent_sku"
+    | "images";
+  /** the name of the attribute that the rule is about */
+  attribute?: string;
+  /** true: a product must have it */
+  required?: boolean;
+  /** the rule warns before this day and refuses from 00:00 UTC on */
+  from?: string;
+  /** the values that are allowed; none: any */
+  value?: string[];
+}
+
+export interface Category {
+  /** as products name it */
+  name: string;
+  rule?: CategoryRule[];
+}
+
+export interface Categories {
+  /** true: products may name these categories alone */
+  closed?: boolean;
+  category?: Category[];
 }
 
 export interface SellerKey {

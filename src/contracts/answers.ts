@@ -1,4 +1,5 @@
 /** The content of `<service>` for every kind of answer. */
+import type { ElementList, XmlValue } from "../xml/encode.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import {
@@ -16,6 +17,7 @@ import {
 } from "../webhooks/webhook.ts";
 import { REVIEW_POLICIES } from "../sellers/review_policy.ts";
 import { LISTED_REASONS } from "../reviews/reasons.ts";
+import { CATEGORIES, CATEGORY } from "../categories/document.ts";
 import { MAPPING_PARTS } from "../sellers/mappings.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
@@ -128,6 +130,27 @@ const DETAILS = named(
   maybe("more", COUNT, "how many details there are besides"),
 );
 
+const WARNING = named(
+  "warning",
+  maybe("product", COUNT, "position in the document, from 1"),
+  maybe("sku", STRING),
+  maybe("line", COUNT),
+  maybe("field", STRING),
+  one("code", word(Object.keys(DETAIL_CODES)), listOf(DETAIL_CODES)),
+  one("from", STRING, "the date, 00:00 UTC, from which it is refused"),
+  one("message", STRING),
+);
+
+const WARNINGS = {
+  ...named(
+    "warnings",
+    many("warning", WARNING, { about: "the first 1,000" }),
+    maybe("more", COUNT, "how many warnings there are besides"),
+  ),
+  isObject: true as const,
+};
+const OF_RULES = "of rules that are not in force yet: the products are stored";
+
 const UNSETTLED_IMAGE = named(
   "unsettled_image",
   one("url", STRING),
@@ -153,6 +176,7 @@ const RESULT = named(
 const TRANSACTION = named(
   "transaction",
   ...COUNTERS,
+  maybe("warnings", WARNINGS, `${OF_RULES}; not in lists`),
   maybe(
     "results",
     elements(
@@ -178,6 +202,7 @@ const IMPORT = named(
   maybe("undone_by", UUID, "the import that takes this one back"),
   MADE_BY,
   maybe("problems", DETAILS, "the first 1,000; not in lists"),
+  maybe("warnings", WARNINGS, `${OF_RULES}; not in lists`),
 );
 
 const WITH_FORMER =
@@ -230,7 +255,19 @@ const DRY_RUN = named(
     ),
     "what complete=quantity would set to 0; left out where that is nothing",
   ),
+  maybe("warnings", WARNINGS, OF_RULES),
 );
+
+const LISTED_CATEGORIES: Shape<
+  {
+    "@closed": boolean;
+    category?: ElementList<CategoryNode & XmlValue>;
+  }
+> = {
+  type: "categories",
+  attributes: CATEGORIES.shape.attributes,
+  content: CATEGORIES.shape.content,
+};
 
 const PRICE_CHANGE = named(
   "price_change",
@@ -525,6 +562,8 @@ export const ANSWERS = {
     PARTIAL,
   ],
   reasons: [one("reasons", elements(LISTED_REASONS))],
+  categories: [one("categories", LISTED_CATEGORIES), NEXT],
+  category: [one("category", CATEGORY)],
   sellers: [one("sellers", elements(many("seller", SELLER))), NEXT, PARTIAL],
   account: [one("account", ACCOUNT)],
   new_seller: [one("seller", NEW_SELLER)],
@@ -585,7 +624,10 @@ export type CheckedProductNode = Written<typeof CHECKED_PRODUCT>;
 export type UnsettledImageNode = Written<typeof UNSETTLED_IMAGE>;
 export type ResultNode = Written<typeof RESULT>;
 export type DetailNode = Written<typeof DETAIL>;
+export type CategoryNode = Written<typeof CATEGORY>;
 export type DetailsNode = Written<typeof DETAILS>;
+export type WarningNode = Written<typeof WARNING>;
+export type WarningsNode = Written<typeof WARNINGS>;
 export type RefusalNode = Written<typeof REFUSAL>;
 export type MappingNode = Written<typeof MAPPING>;
 export type WebhookNode = Written<typeof WEBHOOK>;

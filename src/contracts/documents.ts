@@ -22,6 +22,7 @@ import { FORMER_FIELDS } from "../catalogue/former.ts";
 import { LOWEST_PRICE_DAYS } from "../catalogue/price_changes.ts";
 import { PRICE_DIGITS } from "../lib/values.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
+import { CATEGORIES } from "../categories/document.ts";
 import { REASON_PARTS, REVIEWS } from "../reviews/decision.ts";
 import { REASONS } from "../reviews/reasons.ts";
 import { REVIEW_STATES, REVIEWED_FIELDS } from "../catalogue/review.ts";
@@ -271,7 +272,7 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
     many("product", SENT_ATTRIBUTES, { min: 1, max: ATTRIBUTES_LIMIT }),
   ),
   ...Object.fromEntries(
-    [WEBHOOK, SELLER, KEY, REVIEWS, REASONS, MAPPING, EVENT]
+    [WEBHOOK, SELLER, KEY, REVIEWS, REASONS, CATEGORIES, MAPPING, EVENT]
       .map(({ name, shape }) => [name, shape as Shape<XmlNode>]),
   ),
 };

@@ -48,7 +48,8 @@ export interface Documentation {
       | "key"
       | "mapping"
       | "reviews"
-      | "reasons";
+      | "reasons"
+      | "categories";
     /** Its name among `DOCUMENTS`, where that is not the root. */
     document?: "attributes";
     example: string;
@@ -93,6 +94,9 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   seller: { about: "a seller's name or id; percent-encode what is special" },
   key_id: { about: "a key's id", idOf: "key" },
   seller_attribute: { about: "which attribute", words: SELLER_ATTRIBUTE_NAMES },
+  category: {
+    about: 'a category\'s name; percent-encode what is special, "/" as %2F',
+  },
   trigger: { about: "which trigger", words: TRIGGERS },
   id: { about: "a delivery's id", idOf: "delivery" },
   folder: { about: "the first two digits of the SHA-256" },

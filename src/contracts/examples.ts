@@ -96,6 +96,18 @@ export const REASONS_EXAMPLE = `<reasons>
   </reason>
 </reasons>`;
 
+const CATEGORY = `<category name="Home/Mugs">
+  <rule field="gtin" required="true" from="2027-01-01"/>
+  <rule attribute="material" required="true">
+    <value>steel</value>
+    <value>porcelain</value>
+  </rule>
+</category>`;
+
+export const CATEGORIES_EXAMPLE = `<categories closed="true">
+${indented(CATEGORY)}
+</categories>`;
+
 export const MAPPING_EXAMPLE = `<mapping>
   <columns>
     <column field="weight" unit="kg">Vikt</column>
@@ -398,6 +410,8 @@ ${indented(importRecord(""))}
     `<next>1795173206236-${PRODUCT_ID}</next>`,
   ),
   reasons: service(REASONS_EXAMPLE),
+  categories: service(CATEGORIES_EXAMPLE),
+  category: service(CATEGORY),
   sellers: service(`<sellers>
   <seller>
 ${indented(indented(SELLER))}

@@ -162,7 +162,8 @@ class Components {
     properties: Json,
     required: string[],
   ): void {
-    for (const { name, shape, min, max, about } of children) {
+    for (const child of children) {
+      const { name, shape, min, max, about, mayBeLeftOut } = child;
       const description = about && { description: about };
       const listed = max > 1 ? null : listedIn(shape);
       if (listed !== null) {
@@ -177,7 +178,7 @@ class Components {
       } else {
         properties[name] = { ...this.shape(shape, name), ...description };
       }
-      if (min > 0 || max > 1) required.push(name);
+      if (min > 0 || (max > 1 && !mayBeLeftOut)) required.push(name);
     }
   }
 

@@ -46,7 +46,44 @@ export const MIGRATIONS: readonly Migration[] = [
       postgres: refusedCopied("BIGINT", "BYTEA"),
     },
   },
+  { name: "categories and warnings", sql: categories() },
 ];
+
+function categories(): EngineSql {
+  const { sqlite, postgres } = createTables([
+    {
+      name: "category_list",
+      columns: {
+        id: "integer",
+        version: "text",
+        closed: "integer",
+        names: "text",
+      },
+      key: "id",
+    },
+    {
+      name: "categories",
+      columns: {
+        version: "text",
+        place: "integer",
+        name: "text",
+        written_at: "integer",
+        rules: "text",
+      },
+      key: "version, place",
+      unique: ["version, name"],
+      indexes: { categories_age: "(written_at)" },
+    },
+  ]);
+  const columns = (text: string, integer: string) => `
+ALTER TABLE imports ADD COLUMN warnings ${integer} NOT NULL DEFAULT 0;
+ALTER TABLE import_parts ADD COLUMN warnings ${text};
+ALTER TABLE transactions ADD COLUMN warnings ${text};`;
+  return {
+    sqlite: sqlite + columns("TEXT", "INTEGER"),
+    postgres: postgres + columns('TEXT COLLATE "C"', "BIGINT"),
+  };
+}
 
 /** Documents that went before kept the pieces with refused products. */
 function refusedCopied(integer: string, bytes: string): string {

@@ -381,6 +381,8 @@ export const TABLES = {
       products_deleted: "integer DEFAULT 0",
       products_refused: "integer DEFAULT 0",
       problems: "integer DEFAULT 0",
+      // of rules that are not in force yet
+      warnings: "integer DEFAULT 0",
       // 1: some of its keys are kept
       has_keys: "integer DEFAULT 0",
       // the import that this one takes back
@@ -460,6 +462,8 @@ export const TABLES = {
       results: "text?",
       // of a dry run: what the others were before; see catalogue/former.ts
       former: "text?",
+      // see catalogue/warnings.ts
+      warnings: "text?",
     },
     key: "seller_no, import_id, part",
     refersTo: { imports: "seller_no, import_id" },
@@ -559,6 +563,8 @@ export const TABLES = {
       key_id: "text?",
       // see catalogue/packed_results.ts
       results: "text",
+      // see catalogue/warnings.ts
+      warnings: "text?",
     },
     key: "seller_no, id",
     refersTo: { sellers: "seller_no" },
@@ -970,6 +976,51 @@ export const TABLES = {
     key: "code",
     kept: { bound: "100" },
     onSellerRemoval: "never",
+  },
+
+  /**
+   * The marketplace's list of categories; no row: it has none. A new list is
+   * written as rows of another version, and this row then names that version.
+   */
+  category_list: {
+    columns: {
+      id: "integer",
+      version: "text",
+      closed: "integer",
+      // all names, one a line: for what was probably meant
+      names: "text",
+    },
+    key: "id",
+    kept: { bound: "one row" },
+    onSellerRemoval: "never",
+  },
+
+  /** The categories of a list; those of former lists are deleted. */
+  categories: {
+    columns: {
+      version: "text",
+      // its place in the list, from 0
+      place: "integer",
+      name: "text",
+      written_at: "integer",
+      // JSON: see catalogue/category_rows.ts
+      rules: "text",
+    },
+    key: "version, place",
+    unique: ["version, name"],
+    indexes: { categories_age: "(written_at)" },
+    kept: {
+      job: "categories",
+      role: "api",
+      everyMs: HOUR_MS,
+      by: "written_at",
+      // A list may be being written.
+      age: { days: 1 },
+      where: "version NOT IN (SELECT version FROM category_list)",
+      about: "10,000 categories of 8 MiB; those of a former list {age}",
+    },
+    onSellerRemoval: "never",
+    portion: 32,
   },
 
   /** Changes that operators made; names, as what they name may be gone. */

@@ -5,6 +5,7 @@
 import api from "./api.md" with { type: "text" };
 import backup from "./backup.md" with { type: "text" };
 import capacity from "./capacity.md" with { type: "text" };
+import categories from "./categories.md" with { type: "text" };
 import changes from "./changes.md" with { type: "text" };
 import client from "./client.md" with { type: "text" };
 import commands from "./commands.md" with { type: "text" };
@@ -74,6 +75,7 @@ export const PARTS: readonly Part[] = [
       { name: "settings", text: settings },
       { name: "commands", text: commands },
       { name: "operator-api", text: operatorApi },
+      { name: "categories", text: categories },
       { name: "review", text: review },
       { name: "monitoring", text: monitoring },
       { name: "notices", text: notices },

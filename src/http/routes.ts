@@ -31,6 +31,12 @@ import {
 import { getHistory } from "./handlers/history_endpoints.ts";
 import { getImage } from "./handlers/image_endpoints.ts";
 import {
+  getCategory,
+  listAllCategories,
+  listCategories,
+  putCategories,
+} from "./handlers/category_endpoints.ts";
+import {
   addOwnKey,
   listOwnKeys,
   revokeOwnKey,
@@ -148,6 +154,8 @@ const FOR_SELLERS = sellerRoutes("/seller_api", {
   "GET /mappings/:name": ["products", getMapping],
   "PUT /mappings/:name": ["products", putMapping],
   "DELETE /mappings/:name": ["products", deleteMapping],
+  "GET /categories": ["any", listCategories],
+  "GET /categories/:category": ["any", getCategory],
   "GET /keys": ["keys", listOwnKeys],
   "POST /keys": ["keys", addOwnKey],
   "DELETE /keys/:key_id": ["keys", revokeOwnKey],
@@ -172,6 +180,8 @@ const FOR_OPERATORS = routes("operator", "/operator_api", {
   "POST /reviews": decideReviews,
   "GET /review_reasons": listReasons,
   "PUT /review_reasons": putReasons,
+  "GET /categories": listAllCategories,
+  "PUT /categories": putCategories,
   "GET /refusals": listAllRefusals,
   "GET /audit": listAudit,
   "GET /status": getStatus,

@@ -10,6 +10,7 @@ import { packResults } from "../catalogue/packed_results.ts";
 import type { RefusedProduct } from "../catalogue/refused_products.ts";
 import type { UsedBefore } from "../catalogue/sku_reservations.ts";
 import { countResults } from "../catalogue/transaction.ts";
+import { firstWarnings } from "../catalogue/warnings.ts";
 import {
   countProbes,
   planInSteps,
@@ -56,7 +57,7 @@ const ASK_AGAIN_MS = 1_000;
 const FEW_DETAILS = 4;
 
 export async function checkPart(services: Services, job: Job): Promise<void> {
-  const { db, config } = services;
+  const { db } = services;
   const { seller, key, row, part } = job;
   const { document, locate } = await readPart(services, job);
   const probed = await probeAll(services, job, document);
@@ -64,7 +65,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   const acceptValid = row.accept_valid === 1;
   const wanted = { seller, ...productsNamedIn(document) };
   const { plan, loaded } = await db.of(seller.no).read(async (sql) => {
-    const loaded = await loadForPlan(sql, config, wanted);
+    const loaded = await loadForPlan(sql, services, wanted);
     const before = await usedBefore(sql, job, document, loaded);
     const { limit, used } = loaded.quota;
     const quota = { limit, used: used + row.products_new };
@@ -88,11 +89,18 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   const isLast = part.part === row.parts - 1;
   await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
-    await setChecked(tx, key, part.part, { versions, results, former });
+    const room = DETAIL_LIMIT - locked.warnings;
+    await setChecked(tx, key, part.part, {
+      versions,
+      results,
+      former,
+      warnings: firstWarnings(plan.warnings, room),
+    });
     if (!isLast) await insertKeys(tx, key, repeatedKeys(document, loaded));
     await endCheck(tx, job, locked, problems, {
       counts: row.dry_run === 1 ? counts : { refused: counts.refused },
       created: counts.created,
+      warnings: plan.warnings.length,
     });
   }, { heavy: true });
 }

@@ -97,6 +97,7 @@ export interface Import {
   products_refused: number;
   /** How many were found. */
   problems: number;
+  warnings: number;
   undoes: string | null;
   /** The key that sent it; null: it is not known. */
   key_id: string | null;

@@ -31,8 +31,8 @@ const LISTED_COLUMNS =
   `id, state, accept_valid, dry_run, keep_changed, created_at,
   over_at, bytes, root_start, root_end, parts, parts_checked, parts_stored,
   products_total, products_new, products_created, products_updated,
-  products_unchanged, products_deleted, products_refused, problems, undoes,
-  key_id, name, document, shows_former`;
+  products_unchanged, products_deleted, products_refused, problems, warnings,
+  undoes, key_id, name, document, shows_former`;
 const COLUMNS = `${LISTED_COLUMNS}, outside`;
 
 const SHOWN = `state NOT IN (${
@@ -311,13 +311,14 @@ export interface PartDone {
   /** That the check found to be new. */
   created?: number;
   problems: number;
+  warnings?: number;
 }
 
 /** Records a part; the state after it follows from the counters. */
 export async function recordPart(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
-  { checked = 0, stored = 0, counts = {}, created = 0, problems }: PartDone,
+  { checked = 0, stored = 0, counts = {}, created = 0, ...found }: PartDone,
 ): Promise<void> {
   await tx.run(
     `UPDATE imports SET failures = 0, parts_checked = parts_checked + ?,
@@ -326,7 +327,8 @@ export async function recordPart(
        products_updated = products_updated + ?,
        products_unchanged = products_unchanged + ?,
        products_deleted = products_deleted + ?,
-       products_refused = products_refused + ?, problems = problems + ?
+       products_refused = products_refused + ?, problems = problems + ?,
+       warnings = warnings + ?
      WHERE seller_no = ? AND id = ?`,
     [
       checked,
@@ -337,7 +339,8 @@ export async function recordPart(
       counts.unchanged ?? 0,
       counts.deleted ?? 0,
       counts.refused ?? 0,
-      problems,
+      found.problems,
+      found.warnings ?? 0,
       sellerNo,
       importId,
     ],

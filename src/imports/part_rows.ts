@@ -8,6 +8,11 @@ import {
   type Tx,
 } from "../database/db.ts";
 import { type Detail, DETAIL_LIMIT } from "../lib/errors.ts";
+import {
+  packWarnings,
+  unpackWarnings,
+  type Warnings,
+} from "../catalogue/warnings.ts";
 import type { ImportKey, Part } from "./import.ts";
 import type { PlacedProduct } from "./spool.ts";
 
@@ -91,16 +96,30 @@ export interface CheckedPart {
   former: string | null;
 }
 
+/** What the check of a part keeps. */
+interface NewCheck extends CheckedPart {
+  warnings: Warnings;
+}
+
 export async function setChecked(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
   part: number,
-  { versions, results, former }: CheckedPart,
+  { versions, results, former, warnings }: NewCheck,
 ): Promise<void> {
   await tx.run(
-    `UPDATE import_parts SET versions = ?, results = ?, former = ?
+    `UPDATE import_parts SET versions = ?, results = ?, former = ?,
+       warnings = ?
      WHERE seller_no = ? AND import_id = ? AND part = ?`,
-    [versions, results, former, sellerNo, importId, part],
+    [
+      versions,
+      results,
+      former,
+      packWarnings(warnings),
+      sellerNo,
+      importId,
+      part,
+    ],
     1,
   );
 }
@@ -295,6 +314,24 @@ export async function firstProblems(
     if (products.length < PROBLEMS_STEP) break;
   }
   return found.slice(0, DETAIL_LIMIT);
+}
+
+/** The warnings of an import's parts; each part keeps what there is room for. */
+export async function findWarnings(
+  sql: Sql,
+  { sellerNo, importId }: ImportKey,
+): Promise<Warnings> {
+  const rows = await sql.all<{ warnings: string }>(
+    `SELECT warnings FROM import_parts
+     WHERE seller_no = ? AND import_id = ? AND warnings IS NOT NULL
+     ORDER BY part`,
+    [sellerNo, importId],
+  );
+  const parts = rows.map(({ warnings }) => unpackWarnings(warnings));
+  return {
+    list: parts.flatMap(({ list }) => list),
+    more: parts.reduce((sum, { more }) => sum + more, 0),
+  };
 }
 
 /** The transactions of an import with images that failed, in their order. */

@@ -135,7 +135,8 @@ async function resultsOfUnstored(
       former: former[n] ?? null,
     }));
   }
-  const results = (await findResults(sql, sellerNo, transaction_id)).slice();
+  const stored = await findResults(sql, sellerNo, transaction_id);
+  const results = stored.results.slice();
   const ordinals = results.flatMap(({ images }) => images);
   const unsettled = new Map(
     (await unsettledImages(sql, sellerNo, transaction_id, [

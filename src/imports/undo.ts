@@ -3,6 +3,7 @@
  * of the first, the newest first. It is checked as a whole and then carried out,
  * as a document is.
  */
+import { NO_WARNINGS } from "../catalogue/warnings.ts";
 import {
   carryOutOnce,
   findKeyUse,
@@ -220,7 +221,12 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   );
   await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
-    const checked = { versions: null, results, former: null };
+    const checked = {
+      versions: null,
+      results,
+      former: null,
+      warnings: NO_WARNINGS,
+    };
     await setChecked(tx, key, part.part, checked);
     await endCheck(tx, job, locked, [...refused, ...kept], {
       counts: {

@@ -179,8 +179,20 @@ export const DETAIL_CODES = {
     remedy: "Send one within the range in the message.",
   },
   not_in_list: {
-    meaning: "The value is not one of those that the field takes.",
+    meaning:
+      "The value is not one of those that the field, or a category's rule, allows.",
     remedy: "Send one of those in the message, spelt as there.",
+  },
+  attribute_required: {
+    meaning:
+      "A category of the product needs a field or attribute that it lacks.",
+    remedy:
+      "Add it; `GET /seller_api/categories/:name` shows the rules of a category.",
+  },
+  unknown_category: {
+    meaning: "The marketplace has no category of this name.",
+    remedy:
+      "Use a name of `GET /seller_api/categories`; the message has the nearest.",
   },
   not_a_date: {
     meaning: "The value is not a date (YYYY-MM-DD) or not a time in ISO 8601.",

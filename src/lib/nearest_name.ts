@@ -18,6 +18,62 @@ export function nearestName(
   return closestString(start, longer.length > 0 ? longer : [...known]);
 }
 
+/** Of many names the edit distance is computed of so many. */
+const COMPARED_NAMES = 30;
+
+/**
+ * The `count` names of `known` that are most like `written`, best first. Of
+ * many only those are compared that hold about the same characters: the edit
+ * distance of 10,000 names takes 30 ms, this 2 ms.
+ */
+export function nearestNames(
+  written: string,
+  known: readonly string[],
+  count: number,
+): string[] {
+  const start = written.toLowerCase().slice(0, COMPARED);
+  const bag = charactersOf(start);
+  return known
+    .map((name) => ({ name, apart: charactersApart(bag, start, name) }))
+    .sort((a, b) => a.apart - b.apart)
+    .slice(0, COMPARED_NAMES)
+    .map(({ name }) => ({
+      name,
+      apart: levenshteinDistance(start, comparable(name)),
+    }))
+    .sort((a, b) => a.apart - b.apart)
+    .slice(0, count)
+    .map(({ name }) => name);
+}
+
+function comparable(name: string): string {
+  return name.toLowerCase().slice(0, COMPARED);
+}
+
+const BAG = 64;
+
+/** How often each character stands in a text; several share a number. */
+function charactersOf(text: string): Int16Array {
+  const bag = new Int16Array(BAG);
+  for (let i = 0; i < text.length; i++) bag[text.charCodeAt(i) % BAG]++;
+  return bag;
+}
+
+/** A number of characters that differ at least; `bag` is that of `written`. */
+function charactersApart(
+  bag: Int16Array,
+  written: string,
+  name: string,
+): number {
+  const other = comparable(name);
+  const left = bag.slice();
+  let common = 0;
+  for (let i = 0; i < other.length; i++) {
+    if (left[other.charCodeAt(i) % BAG]-- > 0) common++;
+  }
+  return Math.max(written.length, other.length) - common;
+}
+
 /**
  * Whether `name` may have been meant by `written`: it begins with it, or about
  * a third of its characters are mistaken at most.

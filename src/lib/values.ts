@@ -322,6 +322,11 @@ export function wordReader<W extends string>(words: readonly W[]): Reader<W> {
       : invalid("not_in_list", `is ${quote(text)}; it must be ${expected}.`);
 }
 
+/** The day of a time in Unix milliseconds, in UTC: `YYYY-MM-DD`. */
+export function dayOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}
+
 /** A calendar date, `YYYY-MM-DD` (ISO 8601), from the year 1 on. */
 export const readDate: Reader<string> = (text) => {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);

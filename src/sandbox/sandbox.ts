@@ -10,6 +10,11 @@ import type { Db, Sql } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
 import { type ListedReason, writeReasons } from "../reviews/reasons.ts";
 import { setEmail } from "../sellers/email.ts";
+import type { NewList } from "../categories/document.ts";
+import { putCategories } from "../categories/list.ts";
+import { DAY_MS } from "../lib/durations.ts";
+import { dayOf } from "../lib/values.ts";
+import { COMMAND_LINE } from "../operations/audit.ts";
 import { addSeller, listSellers } from "../sellers/seller_rows.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
 import { guide } from "./guide.ts";
@@ -184,12 +189,41 @@ function listen(
 }
 
 async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
-  await db.write(async (tx) => {
-    if ((await listSellers(tx, deps.clock.now())).length > 0) return;
+  const isNew = await db.write(async (tx) => {
+    if ((await listSellers(tx, deps.clock.now())).length > 0) return false;
     const { seller } = await addSeller(tx, deps, SELLER, SELLER_KEY);
     await setEmail(tx, deps, seller, EMAIL);
     await writeReasons(tx, REASONS);
+    return true;
   }, { order: "sandbox" });
+  if (!isNew) return;
+  const list = demoCategories(deps.clock.now());
+  await putCategories({ db, deps }, { who: COMMAND_LINE, list });
+}
+
+/** A list with a rule that begins in a month, for products that name them. */
+function demoCategories(now: number): NewList {
+  const from = dayOf(now + 30 * DAY_MS);
+  return {
+    closed: false,
+    categories: [
+      {
+        name: "Kitchen/Cups",
+        rules: [
+          { field: "gtin", required: true, from },
+          {
+            attribute: "material",
+            required: true,
+            values: ["glass", "porcelain", "steel"],
+          },
+        ],
+      },
+      {
+        name: "Kitchen/Tea",
+        rules: [{ field: "weight", required: true, from }],
+      },
+    ],
+  };
 }
 
 async function webhookSecrets(sql: Sql): Promise<string[]> {

@@ -85,8 +85,9 @@ export async function requireActive(tx: Tx, caller: Caller): Promise<void> {
   if (inactive !== null) throw inactive;
 }
 
-const STATUS =
-  "SELECT status, review FROM sellers WHERE id = ? AND status <> 'removed'";
+const STATUS = `SELECT status, review,
+    (SELECT version FROM category_list WHERE id = 1) AS categories_version
+  FROM sellers WHERE id = ? AND status <> 'removed'`;
 const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
   SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)`;
 
@@ -140,6 +141,8 @@ export interface Standing {
   inactive: ServiceError | null;
   /** Which of its products are reviewed. */
   review: ReviewPolicy;
+  /** Of the marketplace's list of categories; null: it has none. */
+  categoriesVersion: string | null;
 }
 
 /**
@@ -152,14 +155,25 @@ export async function standingOf(
   { id, keyId }: Seller & Partial<Caller>,
 ): Promise<Standing> {
   const seller = await sql.get<
-    { status: SellerStatus; review: StoredPolicy }
+    {
+      status: SellerStatus;
+      review: StoredPolicy;
+      categories_version: string | null;
+    }
   >(
     keyId === undefined ? STATUS : STATUS_WITH_KEY,
     keyId === undefined ? [id] : [id, keyId],
   );
-  if (seller === undefined) return { inactive: unauthorized(), review: "none" };
+  if (seller === undefined) {
+    return {
+      inactive: unauthorized(),
+      review: "none",
+      categoriesVersion: null,
+    };
+  }
   return {
     inactive: seller.status === "active" ? null : suspended(),
     review: policyOf(seller.review),
+    categoriesVersion: seller.categories_version,
   };
 }

@@ -42,6 +42,11 @@ export interface Shape<V = unknown> {
   empty?: true;
   /** Its elements may stand in any order. */
   anyOrder?: true;
+  /**
+   * A list that is an object in JSON: what stands beside its items has the name
+   * of what stands beside another list there.
+   */
+  isObject?: true;
   /** May hold text instead of its elements. */
   orText?: true;
 }
@@ -54,6 +59,8 @@ export interface Child<E = unknown> {
   min: number;
   max: number;
   about?: string;
+  /** In JSON an array of none may be left out. */
+  mayBeLeftOut?: true;
 }
 
 /** A document, by the name of its root element. */
@@ -80,8 +87,10 @@ export const TEXT_NAME = "value";
  * JSON it is an array, and what stands beside the items stands beside it. Null
  * for any other element.
  */
-export function listedIn({ content, attributes }: Shape): Listed | null {
-  if (isText(content) || attributes !== undefined) return null;
+export function listedIn(
+  { content, attributes, isObject }: Shape,
+): Listed | null {
+  if (isText(content) || attributes !== undefined || isObject) return null;
   const [items, ...beside] = content;
   const isList = items?.max > 1 && beside.every(({ max }) => max === 1);
   return isList ? { items, beside } : null;
@@ -110,6 +119,15 @@ export function maybe<N extends string, V>(
   about?: string,
 ): Child<{ [K in N]?: V }> {
   return { name, shape, min: 0, max: 1, about };
+}
+
+/** As `many`, in a document that is sent: none may be left out in JSON, too. */
+export function some<N extends string, V>(
+  name: N,
+  shape: Shape<V>,
+  { max, about }: { max: number; about?: string },
+): Child<{ [K in N]?: V[] | ElementList<V & XmlValue> }> {
+  return { name, shape, min: 0, max, about, mayBeLeftOut: true };
 }
 
 /** An element that may be repeated, up to `max` times. */

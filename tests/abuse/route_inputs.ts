@@ -201,6 +201,11 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
     longest("/events?limit=250"),
     of("/events?limit=250&reference=absent", { what: "an absent reference" }),
   ],
+  "GET /seller_api/categories": [
+    of("/categories?limit=250"),
+    of("/categories?q=absent", { what: "an absent name" }),
+  ],
+  "GET /seller_api/categories/:category": [of("/categories/Category%201")],
   "GET /seller_api/mappings": [of("/mappings")],
   "GET /seller_api/mappings/:name": [of("/mappings/m-1")],
   "PUT /seller_api/mappings/:name": [
@@ -279,6 +284,20 @@ const OTHER_INPUTS: Readonly<Record<string, Inputs>> = {
   "GET /operator_api/review_reasons": [inOperatorsApi("/review_reasons")],
   "PUT /operator_api/review_reasons": [
     inOperatorsApi("/review_reasons", { body: () => REASONS_EXAMPLE }),
+  ],
+  "GET /operator_api/categories": [inOperatorsApi("/categories?limit=250")],
+  "PUT /operator_api/categories": [
+    inOperatorsApi("/categories", {
+      what: "10,000 categories",
+      body: () =>
+        `<categories>${
+          Array.from(
+            { length: 10_000 },
+            (_, n) =>
+              `<category name="Category ${n}"><rule field="gtin" required="true" from="2099-01-01"/></category>`,
+          ).join("")
+        }</categories>`,
+    }),
   ],
   "GET /operator_api/refusals": [inOperatorsApi("/refusals?limit=250")],
   "GET /operator_api/audit": [inOperatorsApi("/audit?limit=250")],

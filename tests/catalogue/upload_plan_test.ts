@@ -27,6 +27,8 @@ function loaded(limit: number, ...skus: string[]): PlanData {
   return {
     inactive: null,
     review: "none",
+    categories: null,
+    categoriesVersion: null,
     quota: { limit, used: skus.length },
     byId: new Map(products.map((product) => [product.id, product])),
     bySku: new Map(products.map((product) => [product.sku, product])),

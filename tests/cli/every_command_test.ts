@@ -1,6 +1,7 @@
 /** Every command, with each of its flags and arguments, on every engine. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
+import { CATEGORIES_EXAMPLE } from "../../src/contracts/examples.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { UsageError } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
@@ -20,6 +21,8 @@ interface Place {
   newFile: string;
   /** The event's data. */
   dataFile: string;
+  /** A list of categories. */
+  listFile: string;
 }
 
 /** Words after the command's name, and the lines that it prints. */
@@ -100,6 +103,11 @@ const EXAMPLES: Record<string, Elsewhere | ((at: Place) => Example[])> = {
   "review approve": ({ productId }) => [
     [[productId, "--message", "Fine"], /approved/],
   ],
+  "category put": ({ listFile }) => [
+    [[listFile, "--dry-run"], /^checked: 1 categories, 2 rules$/],
+    [[listFile], /^stored: 1 categories, 2 rules$/],
+  ],
+  "category list": () => [[[], /Home\/Mugs {2}gtin required from 2027-01-01/]],
   "emit": ({ dataFile }) => [[
     [
       ...[dataFile, "--seller", "acme", "--trigger", "order_paid"],
@@ -166,6 +174,8 @@ async function prepare(app: TestApp): Promise<Place> {
   const sent = await run("webhook", "test", "order_paid", "--seller", "acme");
   const dataFile = join(app.config.dataDir, "event.xml");
   await Deno.writeTextFile(dataFile, "<total>1</total>");
+  const listFile = join(app.config.dataDir, "categories.xml");
+  await Deno.writeTextFile(listFile, CATEGORIES_EXAMPLE);
   const [added] = await run("key", "add", "acme");
   return {
     app,
@@ -175,6 +185,7 @@ async function prepare(app: TestApp): Promise<Place> {
     keyId: valueOf([added], "key_id"),
     newFile: join(app.config.dataDir, "backup.db"),
     dataFile,
+    listFile,
   };
 }
 

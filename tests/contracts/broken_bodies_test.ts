@@ -59,6 +59,8 @@ function whole(of: Schema): Json {
       return [whole(schema.items!)];
     case "integer":
       return schema.minimum ?? 0;
+    case "boolean":
+      return true;
     case undefined:
       return { of: "any content" };
   }

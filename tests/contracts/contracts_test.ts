@@ -11,6 +11,7 @@ import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { headingId } from "../../src/docs/markdown.ts";
 import {
   ANSWER_EXAMPLES,
+  CATEGORIES_EXAMPLE,
   EVENT_EXAMPLE,
   KEY_EXAMPLE,
   MAPPING_EXAMPLE,
@@ -276,6 +277,14 @@ bothForms.test("every kind of answer of the running service is valid", async () 
   const reasons = "/operator_api/review_reasons";
   await app.call(reasons, { method: "PUT", key: "op", body: REASONS_EXAMPLE });
   await get("reasons", reasons, "op");
+  const categories = "/operator_api/categories";
+  await app.call(categories, {
+    method: "PUT",
+    key: "op",
+    body: CATEGORIES_EXAMPLE,
+  });
+  await get("categories", categories, "op");
+  await get("category", "/seller_api/categories/Home%2FMugs");
   await get("audit", "/operator_api/audit", "op");
   await get("status", "/operator_api/status", "op");
   note("success", await app.call(`${hooks}/order_paid`, { method: "DELETE" }));

@@ -184,11 +184,11 @@ class Declarations {
   }
 
   #property(child: Child): string {
-    const { name, shape, min, max } = child;
+    const { name, shape, min, max, mayBeLeftOut } = child;
     const listed = max === 1 ? listedIn(shape) : null;
     if (listed !== null) return this.#listProperties(child, listed);
     const type = this.type(shape);
-    const optional = max === 1 && min === 0 ? "?" : "";
+    const optional = mayBeLeftOut || (max === 1 && min === 0) ? "?" : "";
     const many = max === 1 ? type : `${bracketed(type)}[]`;
     return `${comment(aboutOf(child))}${name}${optional}: ${many};`;
   }
@@ -325,7 +325,11 @@ function row(endpoint: Endpoint): string {
     takesIdempotencyKey(endpoint) ? ", keyed: true" : ""
   }${access === "metrics" ? ", bearer: true" : ""}${
     Array.isArray(answers) ? "" : `, answer: ${BODIES[bodyType(endpoint)]}`
-  }${list === null ? "" : `, pages: "${list.name}"`} },`;
+  }${list === null ? "" : `, pages: "${list.name}"`}${
+    list === null || listedIn(list.shape) !== null
+      ? ""
+      : `, item: "${itemsOf(list.shape).name}"`
+  } },`;
 }
 
 /** The list in an answer that comes in pages. */
@@ -333,6 +337,11 @@ function pagesOf(endpoint: Endpoint): Child | null {
   const children = answersOf(endpoint).flat();
   const isPaged = children.some(({ name }) => name === "next");
   return isPaged ? children[0] : null;
+}
+
+/** What a list holds; one with XML attributes is an object in JSON. */
+function itemsOf({ content }: Shape): Child {
+  return (content as readonly Child[])[0];
 }
 
 const WRITTEN =
@@ -358,9 +367,7 @@ export async function clientModules(): Promise<Record<string, string>> {
   const lists = ENDPOINTS.flatMap((endpoint) => {
     const list = pagesOf(endpoint);
     return list === null ? [] : [
-      `${endpoint.operation}: ${
-        declarations.type(listedIn(list.shape)!.items.shape)
-      };`,
+      `${endpoint.operation}: ${declarations.type(itemsOf(list.shape).shape)};`,
     ];
   });
   const types = [

@@ -104,7 +104,13 @@ async function fill(app: TestApp): Promise<Ids> {
     body: MAPPING_EXAMPLE,
   });
   assertEquals(mapping.status, 200, mapping.text);
+  await operate(
+    "PUT",
+    "categories",
+    '<categories><category name="A"/><category name="B"/></categories>',
+  );
   const ids = {
+    category: "A",
     transaction_id: idIn(uploaded, "transaction_id"),
     import_id: idIn(imported, "import_id"),
     sku_or_id: "A",

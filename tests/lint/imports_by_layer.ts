@@ -7,7 +7,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["sellers"],
   ["images", "webhooks"],
   ["catalogue"],
-  ["imports", "reviews"],
+  ["categories", "imports", "reviews"],
   ["notices"],
   ["administration"],
 ];

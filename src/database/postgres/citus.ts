@@ -15,6 +15,8 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
   "sellers",
   "api_keys",
   "operator_keys",
+  "category_list",
+  "categories",
 ]);
 
 /**

@@ -18,7 +18,7 @@ import {
   findRecord,
   listImports as importsOf,
 } from "../../imports/import_rows.ts";
-import { firstProblems } from "../../imports/part_rows.ts";
+import { findWarnings, firstProblems } from "../../imports/part_rows.ts";
 import { receiveImport } from "../../imports/receive.ts";
 import {
   importForm,
@@ -39,7 +39,8 @@ import { formerNode } from "../../catalogue/product_xml.ts";
 import { totalProducts } from "../../catalogue/transaction.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
-import { detailNode } from "../server/error_answers.ts";
+import { NO_WARNINGS } from "../../catalogue/warnings.ts";
+import { detailNode, warningList } from "../server/error_answers.ts";
 import { cursor, number } from "../server/cursor.ts";
 import { readPage, readRows } from "../server/list.ts";
 import {
@@ -147,9 +148,12 @@ export const getImport = endpoint({
         ...problemsOutsideProducts(record),
         ...await firstProblems(sql, key),
       ];
-      return { record, details };
+      const warnings = record.warnings === 0
+        ? NO_WARNINGS
+        : await findWarnings(sql, key);
+      return { record, details, warnings };
     });
-  const { record, details } = await heavyRead((takeStep) =>
+  const { record, details, warnings } = await heavyRead((takeStep) =>
     takeStep(read, true)
   );
   const shown = details.slice(0, DETAIL_LIMIT);
@@ -157,7 +161,15 @@ export const getImport = endpoint({
     detail: shown.map(detailNode),
     more: record.problems - shown.length || undefined,
   };
-  return { xml: { import: { ...importNode(record), problems } } };
+  return {
+    xml: {
+      import: {
+        ...importNode(record),
+        problems,
+        warnings: warningList(warnings, context.form),
+      },
+    },
+  };
 });
 
 function watchedImport(

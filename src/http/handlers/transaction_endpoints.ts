@@ -10,6 +10,7 @@ import { errorForm } from "../../contracts/answer_form.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { documentFormOf } from "../../catalogue/refused_products.ts";
 import { inOneBlock } from "../../xml/encode.ts";
+import type { Warnings } from "../../catalogue/warnings.ts";
 import type { PackedResults } from "../../catalogue/packed_results.ts";
 import type { Transaction } from "../../catalogue/transaction.ts";
 import type { Sql } from "../../database/db.ts";
@@ -23,7 +24,7 @@ import {
 import { retryUpload } from "../../catalogue/retry.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
-import { detailNode } from "../server/error_answers.ts";
+import { detailNode, warningList } from "../server/error_answers.ts";
 import {
   type KeptDetails,
   refusedProductDetails,
@@ -137,12 +138,18 @@ async function fullRecord(
   await heavyRead(async (takeStep) => {
     while (await takeStep(step, mayBeLong)) continue;
   });
-  const { transaction, isFinal, left } = record!;
+  const { transaction, isFinal, left, warnings } = record!;
   const results = {
     product: list,
     next: left > list.count ? after + list.count : undefined,
   };
-  const xml = { transaction: { ...progressRecord(transaction), results } };
+  const xml = {
+    transaction: {
+      ...progressRecord(transaction),
+      warnings: warningList(warnings, form),
+      results,
+    },
+  };
   if (!isFinal) return { xml };
   const written = form.document(xml);
   // `Deno.serve` sends a text in half the time of as many bytes; a longer one is
@@ -158,6 +165,7 @@ interface ResultsRecord {
   /** Its results cannot change: no image is pending, and none can be retried. */
   isFinal: boolean;
   results: PackedResults;
+  warnings: Warnings;
   /** The number of results to leave out. */
   after: number;
   /** How many follow, and how many of these may fit an answer. */
@@ -192,11 +200,11 @@ async function readRecord(
   const isLong = hasRefused || pending + failed > SHORT_IMAGES;
   if (isLong && !mayBeLong) return null;
   const isFinal = pending + failed === 0 && !hasRefused;
-  const results = await findResults(sql, sellerNo, id);
+  const { results, warnings } = await findResults(sql, sellerNo, id);
   const left = Math.max(0, results.length - after);
   const unsettled = new Map<number, UnsettledImage>();
   const refused = new Map<number, KeptDetails>();
-  const found = { transaction, isFinal, results, left, after };
+  const found = { transaction, isFinal, results, warnings, left, after };
   const record = { ...found, unsettled, refused };
   if (isFinal) return { ...record, count: left };
   let size = 0;

@@ -11,7 +11,7 @@ import { readTransaction } from "../../catalogue/transaction_rows.ts";
 import { dryRunUndo, undoTransaction } from "../../catalogue/undo.ts";
 import type { KeyedRequest } from "../../catalogue/idempotency.ts";
 import type { Exchange } from "../server/exchange.ts";
-import { detailList } from "../server/error_answers.ts";
+import { detailList, warningList } from "../server/error_answers.ts";
 import { boundedList } from "../server/list.ts";
 import {
   ACCEPT,
@@ -109,6 +109,7 @@ async function uploadDocument(
           products: productCountsNode(outcome.dryRun),
           results: checkedList(outcome.checked, context.form),
           missing: missingNode(outcome.emptied),
+          warnings: warningList(outcome.warnings, context.form),
         },
       },
     };

@@ -1,5 +1,6 @@
 /** The one place that turns a failure into a status and a document. */
 import { type Detail, DETAIL_LIMIT, ServiceError } from "../../lib/errors.ts";
+import type { Warning, Warnings } from "../../catalogue/warnings.ts";
 import { StoreError } from "../../lib/store_error.ts";
 import { DbError, type DbErrorKind } from "../../database/db.ts";
 import { OutboundError } from "../../net/errors.ts";
@@ -10,6 +11,8 @@ import type {
   Answer,
   DetailNode,
   DetailsNode,
+  WarningNode,
+  WarningsNode,
 } from "../../contracts/answers.ts";
 
 /** How many seconds a client should wait before it retries. */
@@ -97,6 +100,24 @@ export function detailList(
   }
   const left = more + details.length - list.count;
   return { detail: list, more: left === 0 ? undefined : left };
+}
+
+/** `<warnings>`, or nothing without warnings. */
+export function warningList(
+  { list, more }: Warnings,
+  form: AnswerForm,
+): WarningsNode | undefined {
+  if (list.length + more === 0) return undefined;
+  const shown = boundedList<WarningNode>(form, "warning");
+  for (const warning of list) if (!shown.add(warningNode(warning))) break;
+  const left = more + list.length - shown.count;
+  return { warning: shown, more: left || undefined };
+}
+
+function warningNode(
+  { product, sku, line, field, code, from, message }: Warning,
+): WarningNode {
+  return { product, sku, line, field, code, from, message };
 }
 
 /** A detail as answers show it. */

@@ -140,6 +140,11 @@ export const SEARCH: QueryParameter<string> = {
   code: "too_long",
   expected: `a text of at most ${SEARCH_LENGTH} characters`,
 };
+/** Characters of a search text in names of categories. */
+export const CATEGORY_SEARCH: QueryParameter<string> = {
+  ...SEARCH,
+  about: "only categories whose name holds this, in any case",
+};
 export const GTIN_IS = valueText({
   name: "gtin",
   about: "only products with exactly this GTIN",

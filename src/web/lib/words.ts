@@ -39,6 +39,8 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   not_a_number: "is not a number",
   out_of_range: "is too small or too large",
   not_in_list: "is none of the values it can have",
+  attribute_required: "is missing; its category needs it",
+  unknown_category: "is no category of this marketplace",
   not_a_date: "is not a date",
   not_one_line: "has a line break or a control character",
   not_allowed: "breaks a rule",

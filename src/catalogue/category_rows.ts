@@ -1,0 +1,160 @@
+/** Reads the categories of the marketplace's list for the plan of an upload. */
+import { placeholders, splitIntoLists, type Sql } from "../database/db.ts";
+import { RecentValues } from "../lib/recent_values.ts";
+import type { Category, CategoryList, CategoryRule } from "./category_rules.ts";
+
+/** Characters of categories that a process keeps decoded. */
+const KEPT = 16 * 1_024 * 1_024;
+/** What a name that the list does not have takes. */
+const UNKNOWN_SIZE = 256;
+
+/** A rule as its category's row has it; what is left out is not limited. */
+export interface StoredRule {
+  field?: string;
+  attribute?: string;
+  required?: true;
+  values?: readonly string[];
+  from?: string;
+}
+
+export function toCategory(name: string, rules: string): Category {
+  const stored: StoredRule[] = JSON.parse(rules);
+  return {
+    name,
+    rules: stored.map(({ field, attribute, required, values, from }) => ({
+      field: (field ?? null) as CategoryRule["field"],
+      attribute: attribute ?? null,
+      required: required ?? false,
+      values: new Set(values),
+      from: from ?? null,
+    })),
+  };
+}
+
+/** The version of the list; null: the marketplace has none. */
+export async function findVersion(sql: Sql): Promise<string | null> {
+  const row = await sql.get<{ version: string }>(
+    "SELECT version FROM category_list WHERE id = 1",
+  );
+  return row?.version ?? null;
+}
+
+interface Row {
+  version: string;
+  closed: number;
+  name: string | null;
+  rules: string | null;
+}
+
+/** The categories of one version of the list. */
+interface Version {
+  version: string;
+  closed: boolean;
+  /** What was looked for; `known: null`: the list does not have it. */
+  found: RecentValues<{ known: Category | null }>;
+  names: readonly string[] | null;
+}
+
+/**
+ * Keeps the categories that products name decoded, until the list changes: an
+ * upload reads only those that no upload before it named.
+ */
+export class Categories {
+  #version: Version | null = null;
+
+  /**
+   * The categories of these names. `version` is the list's, as the caller has
+   * read it; null: the marketplace has no list. `today` in UTC, YYYY-MM-DD.
+   */
+  async find(
+    sql: Sql,
+    version: string | null,
+    names: ReadonlySet<string>,
+    today: string,
+  ): Promise<CategoryList | null> {
+    if (version === null) return null;
+    const known = new Map<string, Category | null>();
+    let from = await this.#look(sql, version, names, known);
+    // The list was replaced while it was read: all names again.
+    while (from !== null && known.size < names.size) {
+      known.clear();
+      from = await this.#look(sql, from.version, names, known);
+    }
+    if (from === null) return null;
+    const { closed } = from;
+    const lacksSome = closed && [...known.values()].includes(null);
+    return {
+      closed,
+      today,
+      names: lacksSome ? await namesOf(sql, from) : [],
+      find: (name) => known.get(name) ?? null,
+    };
+  }
+
+  /** Adds what it finds to `known`; all of it, unless the version has changed. */
+  async #look(
+    sql: Sql,
+    version: string,
+    names: ReadonlySet<string>,
+    known: Map<string, Category | null>,
+  ): Promise<Version | null> {
+    const kept = this.#version;
+    const missing: string[] = [];
+    for (const name of names) {
+      const found = kept?.version === version
+        ? kept.found.get(name)
+        : undefined;
+      if (found === undefined) missing.push(name);
+      else known.set(name, found.known);
+    }
+    if (missing.length === 0 && kept?.version === version) return kept;
+    let now: Version | null = null;
+    for (const list of splitIntoLists(missing.length > 0 ? missing : [""])) {
+      const rows = await sql.all<Row>(
+        `SELECT category_list.version, closed, name, rules FROM category_list
+         LEFT JOIN categories ON categories.version = category_list.version
+           AND name IN (${placeholders(list.length)})
+         WHERE category_list.id = 1`,
+        list,
+      );
+      if (rows.length === 0) return null;
+      now = this.#use(rows[0]);
+      if (now.version !== version) return now;
+      for (const { name, rules } of rows) {
+        if (name === null) continue;
+        const category = toCategory(name, rules!);
+        known.set(name, category);
+        now.found.set(name, { known: category }, name.length + rules!.length);
+      }
+      for (const name of list) {
+        if (known.has(name)) continue;
+        known.set(name, null);
+        now.found.set(name, { known: null }, UNKNOWN_SIZE);
+      }
+    }
+    return now;
+  }
+
+  #use({ version, closed }: Row): Version {
+    if (this.#version?.version !== version) {
+      this.#version = {
+        version,
+        closed: closed === 1,
+        found: new RecentValues(KEPT),
+        names: null,
+      };
+    }
+    return this.#version!;
+  }
+}
+
+/** All names of the list, which one column holds for this. */
+async function namesOf(sql: Sql, from: Version): Promise<readonly string[]> {
+  if (from.names !== null) return from.names;
+  const row = await sql.get<{ version: string; names: string }>(
+    "SELECT version, names FROM category_list WHERE id = 1",
+  );
+  const names = row?.names.split("\n") ?? [];
+  if (row?.version === from.version) from.names = names;
+  return names;
+}

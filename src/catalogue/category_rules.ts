@@ -1,0 +1,319 @@
+/**
+ * What the marketplace wants of the products in a category: the rules of its
+ * published list, applied to one product. Pure; `category_rows.ts` reads the
+ * list.
+ */
+import type { DetailCode, FieldProblem } from "../lib/errors.ts";
+import { nearestNames } from "../lib/nearest_name.ts";
+import { quote } from "../lib/values.ts";
+import type { DocumentSyntax } from "./document_words.ts";
+import {
+  type ProductFields,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "./fields.ts";
+import { sameAttributes, sameCategories } from "./product.ts";
+
+/** A field that a rule may be about: one that a product may lack. */
+export type RuledField = ScalarField | "images";
+
+export const RULED_FIELDS: readonly RuledField[] = [
+  ...SCALAR_NAMES.filter((field) => SCALAR_RULES[field].initial === null),
+  "images",
+];
+
+/** Fields whose change never waits for a rule: they change all day. */
+const NEVER_WAIT: ReadonlySet<string> = new Set(
+  ["price", "quantity", "availability", "status"],
+);
+
+/** Whether a change of the field has to satisfy the rules about it. */
+export function waitsForRules(field: string): boolean {
+  return (RULED_FIELDS as readonly string[]).includes(field) &&
+    !NEVER_WAIT.has(field);
+}
+
+/** What a product of the category must have, of one field or attribute. */
+export interface CategoryRule {
+  /** Null: the rule is about an attribute. */
+  field: RuledField | null;
+  /** The name of an `<attribute>`; null: the rule is about a field. */
+  attribute: string | null;
+  required: boolean;
+  /** The values that are allowed; empty: any. */
+  values: ReadonlySet<string>;
+  /** A date: from 00:00 UTC on the rule refuses, before it warns; null: now. */
+  from: string | null;
+}
+
+export interface Category {
+  name: string;
+  rules: readonly CategoryRule[];
+}
+
+/** The categories that the products of one plan name. */
+export interface CategoryList {
+  /** A product may name no other category. */
+  closed: boolean;
+  /** Null: the list does not have it. */
+  find(name: string): Category | null;
+  /** All names of a closed list; none where no product names an unknown one. */
+  names: readonly string[];
+  /** Today, as YYYY-MM-DD in UTC. */
+  today: string;
+}
+
+/** Names that are compared for the messages of one plan: 60 ms at most. */
+const COMPARISONS = 200_000;
+
+/** Finds what was probably meant, for a bounded number of comparisons. */
+export class Suggestions {
+  #left = COMPARISONS;
+
+  /** Of `known` the `count` names most like `written`; none once it is too much. */
+  of(written: string, known: Iterable<string>, count: number): string[] {
+    if (this.#left <= 0) return [];
+    const names = [...known];
+    this.#left -= names.length;
+    return nearestNames(written, names, count);
+  }
+}
+
+/** What a rule that is not in force yet will refuse. */
+export interface RuleWarning extends FieldProblem {
+  /** The date from which it refuses. */
+  from: string;
+}
+
+export interface RuleFindings {
+  problems: FieldProblem[];
+  warnings: RuleWarning[];
+}
+
+/** Problems and warnings of one product at most; further ones are left out. */
+const MOST_FINDINGS = 50;
+
+interface Change {
+  /** Null: the product is new. */
+  before: ProductFields | null;
+  after: ProductFields;
+  /** Fields whose problems are reported already. */
+  unread: ReadonlySet<string>;
+  syntax: DocumentSyntax;
+  suggestions: Suggestions;
+}
+
+/**
+ * What the list says of a product that is created, or that changes in its
+ * categories, its attributes or a field with a rule. Null: nothing.
+ */
+export function ruleFindings(
+  change: Change,
+  list: CategoryList,
+): RuleFindings | null {
+  const { before, after, unread } = change;
+  const categories = after.categories.map((name) => list.find(name));
+  if (before !== null && !concerns(before, after, categories)) return null;
+  const findings = new Findings(list.today);
+  if (list.closed && !unread.has("categories")) {
+    categories.forEach((category, n) => {
+      if (category !== null) return;
+      findings.add(null, unknownCategory(change, n, list));
+    });
+  }
+  for (const category of categories) {
+    for (const rule of category?.rules ?? []) {
+      if (unread.has(rule.field ?? "attributes")) continue;
+      const problems = rule.field === null
+        ? attributeProblems(change, category!, rule)
+        : fieldProblems(change, category!, rule);
+      for (const problem of problems) findings.add(rule.from, problem);
+      if (findings.isFull) return findings;
+    }
+  }
+  return findings.isEmpty ? null : findings;
+}
+
+/** Collects findings, each field's first one of a kind. */
+class Findings implements RuleFindings {
+  readonly problems: FieldProblem[] = [];
+  readonly warnings: RuleWarning[] = [];
+  readonly #today: string;
+  readonly #known = new Set<string>();
+
+  constructor(today: string) {
+    this.#today = today;
+  }
+
+  get isEmpty(): boolean {
+    return this.problems.length + this.warnings.length === 0;
+  }
+
+  get isFull(): boolean {
+    return this.problems.length + this.warnings.length >= MOST_FINDINGS;
+  }
+
+  add(from: string | null, problem: Finding): void {
+    const { about, field, code, message } = problem;
+    const isInForce = from === null || from <= this.#today;
+    const key = `${isInForce} ${code} ${field} ${about}`;
+    if (this.isFull || this.#known.has(key)) return;
+    this.#known.add(key);
+    if (isInForce) this.problems.push({ field, code, message });
+    else {this.warnings.push({
+        field,
+        code,
+        message: until(message, from),
+        from,
+      });}
+  }
+}
+
+/** `about`: the attribute, where the field is the whole list of them. */
+interface Finding extends FieldProblem {
+  about: string;
+}
+
+function until(message: string, from: string): string {
+  return `${message} From ${from} on such a product is refused.`;
+}
+
+/** Whether the change is one that has to satisfy the rules. */
+function concerns(
+  before: ProductFields,
+  after: ProductFields,
+  categories: readonly (Category | null)[],
+): boolean {
+  if (!sameCategories(before, after) || !sameAttributes(before, after)) {
+    return true;
+  }
+  return categories.some((category) =>
+    category?.rules.some(({ field }) =>
+      field !== null && waitsForRules(field) && differs(before, after, field)
+    )
+  );
+}
+
+/** Rules about images ask whether there are any. */
+function differs(
+  before: ProductFields,
+  after: ProductFields,
+  field: RuledField,
+): boolean {
+  return field === "images"
+    ? before.images.length !== after.images.length
+    : before[field] !== after[field];
+}
+
+function fieldProblems(
+  { after, syntax: { show, list }, suggestions }: Change,
+  category: Category,
+  { field, required, values }: CategoryRule,
+): Finding[] {
+  const name = field!;
+  const isMissing = name === "images"
+    ? after.images.length === 0
+    : (after[name] ?? "") === "";
+  if (isMissing) {
+    const written = name === "images" ? list(name, "image") : show(name);
+    return required
+      ? [finding(
+        name,
+        "attribute_required",
+        `is missing; the category ${quote(category.name)} needs it: write ` +
+          `${written}.`,
+      )]
+      : [];
+  }
+  if (name === "images" || values.size === 0) return [];
+  const value = String(after[name]);
+  return values.has(value) ? [] : [finding(
+    name,
+    "not_in_list",
+    notAmong(value, category, values, suggestions),
+  )];
+}
+
+function attributeProblems(
+  { after: { attributes }, syntax: { property }, suggestions }: Change,
+  category: Category,
+  { attribute, required, values }: CategoryRule,
+): Finding[] {
+  const name = attribute!;
+  let isMissing = true;
+  const problems: Finding[] = [];
+  for (const [n, { name: sent, value }] of attributes.entries()) {
+    if (sent !== name) continue;
+    isMissing = false;
+    if (values.size === 0 || values.has(value)) continue;
+    problems.push(finding(
+      `attributes/attribute[${n + 1}]`,
+      "not_in_list",
+      notAmong(value, category, values, suggestions),
+    ));
+  }
+  if (!isMissing || !required) return problems;
+  return [finding(
+    "attributes",
+    "attribute_required",
+    `has no ${quote(name)}, which the category ${quote(category.name)} ` +
+      `needs: write ${property(name)}${someOf(values)}.`,
+    name,
+  )];
+}
+
+/** The nearest names that a message shows. */
+const NEAREST = 3;
+
+function unknownCategory(
+  { after: { categories }, suggestions }: Change,
+  n: number,
+  { names }: CategoryList,
+): Finding {
+  const nearest = suggestions.of(categories[n], names, NEAREST)
+    .map(quote).join(", ");
+  const advice = nearest === ""
+    ? "GET /seller_api/categories lists them."
+    : `the nearest are ${nearest}.`;
+  return finding(
+    `categories/category[${n + 1}]`,
+    "unknown_category",
+    `is ${quote(categories[n])}, which is no category of this marketplace; ` +
+      advice,
+  );
+}
+
+function finding(
+  field: string,
+  code: DetailCode,
+  message: string,
+  about = "",
+): Finding {
+  return { field, code, message, about };
+}
+
+function notAmong(
+  value: string,
+  { name }: Category,
+  values: ReadonlySet<string>,
+  suggestions: Suggestions,
+): string {
+  const [nearest] = suggestions.of(value, values, 1);
+  const allowed = nearest === undefined
+    ? `one of ${values.size} values`
+    : values.size === 1
+    ? quote(nearest)
+    : `one of ${values.size} values, of which ${quote(nearest)} is the nearest`;
+  return `is ${quote(value)}; the category ${quote(name)} takes ${allowed}.`;
+}
+
+/** Values that a message lists. */
+const SHOWN = 5;
+
+function someOf(values: ReadonlySet<string>): string {
+  if (values.size === 0) return "";
+  const shown = [...values].slice(0, SHOWN).map(quote).join(", ");
+  const more = values.size - SHOWN;
+  return `, with ${shown}${more > 0 ? ` or one of ${more} others` : ""}`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Warnings of an upload: what a rule of a category will refuse from its date
+ * on. The products are stored.
+ */
+import { type Detail, DETAIL_LIMIT } from "../lib/errors.ts";
+
+export interface Warning extends Detail {
+  /** The date from which it is refused: YYYY-MM-DD, from 00:00 UTC. */
+  from: string;
+}
+
+/** The warnings that are kept; the others are only counted. */
+export interface Warnings {
+  list: readonly Warning[];
+  more: number;
+}
+
+export const NO_WARNINGS: Warnings = { list: [], more: 0 };
+
+/** The first of them, up to `room`. */
+export function firstWarnings(
+  warnings: readonly Warning[],
+  room = DETAIL_LIMIT,
+): Warnings {
+  const list = warnings.slice(0, Math.max(0, room));
+  return { list, more: warnings.length - list.length };
+}
+
+/** As a column holds them; null: there are none. */
+export function packWarnings({ list, more }: Warnings): string | null {
+  return list.length + more === 0 ? null : JSON.stringify({ list, more });
+}
+
+export function unpackWarnings(packed: string | null | undefined): Warnings {
+  return packed ? JSON.parse(packed) : NO_WARNINGS;
+}

@@ -1,0 +1,583 @@
+/**
+ * Reads the list of categories that an operator sends: up to 8 MiB, in steps,
+ * and with every problem at once.
+ */
+import {
+  readAttributeName,
+  readAttributeValue,
+  readCategory as readCategoryName,
+  readScalar,
+} from "../catalogue/product.ts";
+import { RULED_FIELDS, type RuledField } from "../catalogue/category_rules.ts";
+import type { StoredRule } from "../catalogue/category_rows.ts";
+import { fieldCalled, TEXT_LIMITS } from "../catalogue/fields.ts";
+import { jsonOf } from "../json/reader.ts";
+import {
+  type Detail,
+  DETAIL_LIMIT,
+  type DetailCode,
+  recordInvalid,
+} from "../lib/errors.ts";
+import { isNear, nearestName } from "../lib/nearest_name.ts";
+import { quote, readDate, type ReadResult, trimSpace } from "../lib/values.ts";
+import { readXmlInPieces, type TakePiece, XML } from "../xml/decode.ts";
+import { type Kind, XML_LIMITS, type XmlAttributes } from "../xml/handlers.ts";
+import { otherRootMessage } from "../xml/other_formats.ts";
+import {
+  type Attribute,
+  isText,
+  maybe,
+  type Shape,
+  some,
+} from "../xml/shapes.ts";
+
+export const CATEGORIES_LIMIT = 10_000;
+export const RULES_LIMIT = 100;
+export const VALUES_LIMIT = 1_000;
+export const CATEGORIES_BYTES = 8 * 1_024 * 1_024;
+/** Of the rules of one category, as they are stored. */
+const CATEGORY_BYTES = 1_024 * 1_024;
+
+/** A rule in an answer. */
+type RuleNode = {
+  "@field"?: string;
+  "@attribute"?: string;
+  "@required"?: boolean;
+  "@from"?: string;
+  value?: string[];
+};
+
+const RULE: Shape<RuleNode> = {
+  type: "category_rule",
+  attributes: {
+    field: {
+      form: { kind: "word", words: RULED_FIELDS },
+      about: "the field that the rule is about; or else attribute",
+    },
+    attribute: {
+      form: { kind: "line", max: TEXT_LIMITS.attributeName },
+      about: "the name of the attribute that the rule is about",
+    },
+    required: {
+      form: { kind: "boolean" },
+      about: "true: a product must have it",
+    },
+    from: {
+      form: { kind: "date" },
+      about: "the rule warns before this day and refuses from 00:00 UTC on",
+    },
+  },
+  content: [
+    some("value", { content: { kind: "string" } }, {
+      max: VALUES_LIMIT,
+      about: "the values that are allowed; none: any",
+    }),
+  ],
+};
+
+export const CATEGORY: Shape<{ "@name": string; rule?: RuleNode[] }> = {
+  type: "category",
+  attributes: {
+    name: {
+      form: { kind: "line", max: TEXT_LIMITS.category },
+      required: true,
+      about: "as products name it",
+    },
+  },
+  content: [some("rule", RULE, { max: RULES_LIMIT })],
+};
+
+const CLOSED: Attribute = {
+  form: { kind: "boolean" },
+  about: "true: products may name these categories alone",
+};
+
+export const CATEGORIES = {
+  name: "categories",
+  shape: {
+    attributes: { closed: CLOSED },
+    content: [some("category", CATEGORY, { max: CATEGORIES_LIMIT })],
+  } satisfies Shape,
+};
+
+export interface NewCategory {
+  name: string;
+  rules: readonly StoredRule[];
+}
+
+/** A list as it was sent. */
+export interface NewList {
+  closed: boolean;
+  categories: NewCategory[];
+}
+
+/** An element that was read, with what stands in it. */
+interface Element {
+  name: string;
+  line: number;
+  /** As details name it; "" for the root. */
+  path: string;
+  attributes: Record<string, string>;
+  text: string;
+  children: Element[];
+  /** Its elements so far, by name. */
+  counts: Record<string, number>;
+  /** In JSON: of another type, so nothing of it was read. */
+  isMistyped?: true;
+}
+
+const LIMITS = {
+  ...XML_LIMITS,
+  // As many as so many bytes can hold.
+  elements: Math.ceil(CATEGORIES_BYTES / "<r/>".length),
+};
+
+/**
+ * Reads `<categories>`. Throws 400 for what is malformed, and 422 with every
+ * problem. Removes the blocks from their list as it reads them.
+ */
+export async function readCategories(
+  blocks: Uint8Array[],
+  form: "xml" | "json",
+  take: TakePiece,
+): Promise<NewList> {
+  const reader = new CategoriesReader(form);
+  const begin = form === "xml" ? XML : jsonOf({
+    name: CATEGORIES.name,
+    shape: asElements(CATEGORIES.shape),
+  });
+  await readXmlInPieces(blocks, reader, take, { limits: LIMITS, begin });
+  return reader.finish();
+}
+
+/**
+ * Members of a JSON object have no order, so what is an XML attribute arrives
+ * as an element.
+ */
+function asElements({ content, attributes = {} }: Shape): Shape {
+  if (isText(content)) return { content };
+  return {
+    anyOrder: true,
+    content: [
+      ...Object.entries(attributes).map(([name, { form }]) =>
+        maybe(name, { content: form })
+      ),
+      ...content.map((child) => ({ ...child, shape: asElements(child.shape) })),
+    ],
+  };
+}
+
+const KNOWN: Readonly<Record<string, { attributes: string[]; item?: string }>> =
+  {
+    categories: {
+      attributes: Object.keys(CATEGORIES.shape.attributes),
+      item: "category",
+    },
+    category: { attributes: Object.keys(CATEGORY.attributes!), item: "rule" },
+    rule: { attributes: Object.keys(RULE.attributes!), item: "value" },
+    value: { attributes: [] },
+  };
+
+/** Handlers that read one category at a time. */
+class CategoriesReader {
+  readonly #isJson: boolean;
+  readonly #problems: Detail[] = [];
+  #more = 0;
+  readonly #path: Element[] = [];
+  /** Depth inside an element that is not known, whose content is ignored. */
+  #skipping = 0;
+  readonly #names = new Map<string, number>();
+  readonly #list: NewList = { closed: false, categories: [] };
+  #rootLine = 1;
+
+  constructor(form: "xml" | "json") {
+    this.#isJson = form === "json";
+  }
+
+  /** The list; throws 422 with every problem. */
+  finish(): NewList {
+    const { closed, categories } = this.#list;
+    if (closed && categories.length === 0 && this.#problems.length === 0) {
+      this.#problem(
+        "categories",
+        this.#rootLine,
+        "required",
+        "holds no category, and a closed list without any refuses every " +
+          "product; add categories, or leave closed out.",
+      );
+    }
+    if (this.#problems.length > 0) {
+      throw recordInvalid(this.#problems, this.#more);
+    }
+    return this.#list;
+  }
+
+  open(name: string, attributes: XmlAttributes, line: number): void {
+    const parent = this.#path.at(-1);
+    if (this.#skipping > 0) {
+      this.#skipping++;
+      return;
+    }
+    if (parent === undefined) return this.#openRoot(name, attributes, line);
+    const { attributes: own, item } = KNOWN[parent.name] ??
+      { attributes: [] };
+    const isAttribute = this.#isJson && own.includes(name);
+    if (name !== item && !isAttribute) {
+      this.#skipping = 1;
+      return this.#unknownElement(parent, name, line);
+    }
+    const n = parent.counts[name] = (parent.counts[name] ?? 0) + 1;
+    const step = isAttribute ? `@${name}` : `${name}[${n}]`;
+    const path = parent.path === "" ? step : `${parent.path}/${step}`;
+    this.#path.push(newElement(name, attributes, line, path));
+  }
+
+  text(text: string): void {
+    if (this.#skipping === 0) this.#path.at(-1)!.text += text;
+  }
+
+  close(): void {
+    if (this.#skipping > 0) {
+      this.#skipping--;
+      return;
+    }
+    const element = this.#path.pop()!;
+    const parent = this.#path.at(-1);
+    if (element.isMistyped) return;
+    if (parent === undefined) return this.#closeRoot(element);
+    if (element.path.includes("@")) {
+      parent.attributes[element.name] = element.text;
+    } else if (element.name === "category") this.#addCategory(element);
+    else parent.children.push(element);
+  }
+
+  mistyped(
+    member: string | null,
+    found: Kind,
+    expected: string,
+    line: number,
+  ): void {
+    const element = this.#path.at(-1)!;
+    const { path, name } = element;
+    const isList = expected === "an array";
+    const step = isList ? KNOWN[name].item! : member && `@${member}`;
+    if (!isList && member === null) element.isMistyped = true;
+    this.#problem(
+      [path, step].filter(Boolean).join("/") || "categories",
+      line,
+      found === "missing" ? "required" : "wrong_type",
+      `is ${found}; it must be ${expected}.`,
+    );
+  }
+
+  unknown(name: string, line: number): void {
+    this.open(name, {}, line);
+    this.close();
+  }
+
+  #openRoot(name: string, attributes: XmlAttributes, line: number): void {
+    if (name !== "categories") {
+      throw recordInvalid([{
+        line,
+        field: name.slice(0, 100),
+        code: "unknown_element",
+        message: otherRootMessage(name.slice(0, 100), "categories"),
+      }]);
+    }
+    this.#rootLine = line;
+    const own = Object.entries(attributes)
+      .filter(([name]) => !/^(xmlns$|xmlns:|xsi:)/.test(name));
+    this.#path.push(newElement(name, Object.fromEntries(own), line, ""));
+  }
+
+  #closeRoot(root: Element): void {
+    this.#checkContent(root);
+    this.#list.closed = this.#flag(root, "closed");
+  }
+
+  #addCategory(element: Element): void {
+    const n = this.#list.categories.length + 1;
+    if (n === CATEGORIES_LIMIT + 1) {
+      this.#problem(
+        element.path,
+        element.line,
+        "too_many",
+        `is one more than the ${CATEGORIES_LIMIT} categories allowed.`,
+      );
+    }
+    this.#checkContent(element);
+    const name = this.#attribute(element, "name", readCategoryName) ?? "";
+    const former = this.#names.get(name);
+    if (name !== "" && former !== undefined) {
+      this.#problem(
+        `${element.path}/@name`,
+        element.line,
+        "repeated_value",
+        `repeats ${quote(name)} of line ${former}; each category stands in ` +
+          "the list once.",
+      );
+    }
+    this.#names.set(name, element.line);
+    this.#limit(element, "rule", RULES_LIMIT);
+    const rules = element.children.slice(0, RULES_LIMIT)
+      .map((rule) => this.#rule(rule));
+    const bytes = JSON.stringify(rules).length;
+    if (bytes > CATEGORY_BYTES) {
+      this.#problem(
+        element.path,
+        element.line,
+        "too_long",
+        `has rules of ${bytes} characters; ${CATEGORY_BYTES} are allowed.`,
+      );
+    }
+    // What is refused is not kept: the list may be long.
+    const isKept = this.#problems.length === 0;
+    this.#list.categories.push({ name, rules: isKept ? rules : [] });
+  }
+
+  #rule(element: Element): StoredRule {
+    this.#checkContent(element);
+    const { path, line, attributes } = element;
+    const rule: StoredRule = {};
+    const field = this.#attribute(element, "field", readField, false);
+    const attribute = this.#attribute(
+      element,
+      "attribute",
+      readAttributeName,
+      false,
+    );
+    if (field !== undefined) rule.field = field;
+    if (attribute !== undefined) rule.attribute = attribute;
+    const named = ["field", "attribute"].filter((name) => name in attributes);
+    if (named.length !== 1) {
+      this.#problem(
+        path,
+        line,
+        named.length === 0 ? "required" : "not_allowed",
+        named.length === 0
+          ? "names neither field nor attribute; write one of them."
+          : "names field and attribute; a rule is about one of them.",
+      );
+    }
+    if (this.#flag(element, "required")) rule.required = true;
+    const from = this.#attribute(element, "from", readDate, false);
+    if (from !== undefined) rule.from = from;
+    const values = this.#values(element, rule);
+    if (values.length > 0) rule.values = values;
+    const saysMore = rule.required || "required" in attributes &&
+        attributes.required !== "false";
+    if (!saysMore && element.children.length === 0) {
+      this.#problem(
+        path,
+        line,
+        "required",
+        'says nothing; write required="true", or the values that are allowed.',
+      );
+    }
+    return rule;
+  }
+
+  #values(element: Element, { field }: StoredRule): string[] {
+    this.#limit(element, "value", VALUES_LIMIT);
+    const values = new Set<string>();
+    for (const value of element.children.slice(0, VALUES_LIMIT)) {
+      const { path, line, text } = value;
+      this.#checkContent(value, true);
+      if (field === "images") {
+        this.#problem(
+          path,
+          line,
+          "not_allowed",
+          "stands in a rule about images, which can only be required.",
+        );
+        break;
+      }
+      const read = readValue(field as RuledField | undefined, trimSpace(text));
+      if ("problem" in read) {
+        this.#problem(path, line, read.problem.code, read.problem.message);
+      } else if (values.has(read.value)) {
+        this.#problem(
+          path,
+          line,
+          "repeated_value",
+          `repeats ${quote(read.value)}; each value stands in a rule once.`,
+        );
+      } else values.add(read.value);
+    }
+    return [...values];
+  }
+
+  /** The value of an XML attribute; undefined without it, or after a problem. */
+  #attribute<T>(
+    { attributes, path, line }: Element,
+    name: string,
+    read: (text: string) => ReadResult<T>,
+    required = true,
+  ): T | undefined {
+    const sent = attributes[name];
+    if (sent === undefined && !required) return;
+    const text = trimSpace(sent ?? "");
+    const result: ReadResult<T> = text !== "" ? read(text) : {
+      problem: {
+        code: "required",
+        message: sent === undefined ? "is missing." : "is empty.",
+      },
+    };
+    if ("value" in result) return result.value;
+    const { code, message } = result.problem;
+    this.#problem(
+      path === "" ? `@${name}` : `${path}/@${name}`,
+      line,
+      code,
+      message,
+    );
+  }
+
+  #flag(element: Element, name: string): boolean {
+    return this.#attribute(element, name, readFlag, false) ?? false;
+  }
+
+  /** Reports more elements of this name than are allowed. */
+  #limit({ path, line, counts }: Element, name: string, max: number): void {
+    if ((counts[name] ?? 0) <= max) return;
+    this.#problem(
+      path,
+      line,
+      "too_many",
+      `holds ${counts[name]} elements <${name}>; ${max} are allowed.`,
+    );
+  }
+
+  /** Reports XML attributes and text that do not belong in an element. */
+  #checkContent(element: Element, holdsText = false): void {
+    const { name, path, line, text, attributes } = element;
+    const known = KNOWN[name].attributes;
+    for (const attribute of Object.keys(attributes)) {
+      if (known.includes(attribute)) continue;
+      const near = known.length > 0 && nearestName(attribute, known);
+      const advice = near && isNear(attribute, near)
+        ? `did you mean "${near}"?`
+        : known.length > 0
+        ? `known are ${known.join(", ")}.`
+        : "leave it out.";
+      this.#problem(
+        `${path || "categories"}/@${attribute.slice(0, 100)}`,
+        line,
+        "unknown_attribute",
+        `is not known here; ${advice}`,
+      );
+    }
+    if (holdsText || trimSpace(text) === "") return;
+    this.#problem(
+      path || "categories",
+      line,
+      "unexpected_text",
+      `holds the text ${quote(trimSpace(text))} beside its elements.`,
+    );
+  }
+
+  #unknownElement(parent: Element, name: string, line: number): void {
+    const { item } = KNOWN[parent.name] ?? {};
+    const shown = name.slice(0, 100);
+    this.#problem(
+      parent.path === "" ? shown : `${parent.path}/${shown}`,
+      line,
+      "unknown_element",
+      item === undefined
+        ? "stands where only text is allowed."
+        : `is not known here; <${parent.name}> holds <${item}>.`,
+    );
+  }
+
+  #problem(
+    field: string,
+    line: number,
+    code: DetailCode,
+    message: string,
+  ): void {
+    if (this.#problems.length === DETAIL_LIMIT) {
+      this.#more++;
+      return;
+    }
+    const detail: Detail = {
+      line,
+      field,
+      code,
+      message: `${field} ${message}`,
+    };
+    this.#problems.push(
+      this.#isJson ? { ...detail, pointer: pointerOf(field) } : detail,
+    );
+  }
+}
+
+function newElement(
+  name: string,
+  attributes: XmlAttributes,
+  line: number,
+  path: string,
+): Element {
+  const own = { ...attributes };
+  return {
+    name,
+    line,
+    path,
+    attributes: own,
+    text: "",
+    children: [],
+    counts: {},
+  };
+}
+
+/** `category[2]/@name` is `/category/1/name`. */
+function pointerOf(field: string): string {
+  if (field === "categories") return "";
+  const steps = field.split("/").map((step) => {
+    const [, name, n] = /^(\w+)\[(\d+)\]$/.exec(step) ?? [];
+    return name === undefined
+      ? step.replace("@", "")
+      : `${name}/${Number(n) - 1}`;
+  });
+  return `/${steps.join("/")}`;
+}
+
+function readField(text: string): ReadResult<string> {
+  const fields: readonly string[] = RULED_FIELDS;
+  if (fields.includes(text)) return { value: text };
+  const called = fieldCalled(text);
+  const near = called !== null && fields.includes(called)
+    ? called
+    : nearestName(text, fields);
+  return {
+    problem: {
+      code: "not_in_list",
+      message:
+        `is ${quote(text)}, which is no field that a product may lack; ` +
+        `the nearest is "${near}".`,
+    },
+  };
+}
+
+function readFlag(text: string): ReadResult<boolean> {
+  return text === "true" || text === "false" ? { value: text === "true" } : {
+    problem: {
+      code: "not_in_list",
+      message: `is ${quote(text)}; it must be true or false.`,
+    },
+  };
+}
+
+/** A value as products have it. */
+function readValue(
+  field: Exclude<RuledField, "images"> | undefined | "images",
+  text: string,
+): ReadResult<string> {
+  if (text === "") {
+    return { problem: { code: "required", message: "is empty." } };
+  }
+  if (field === undefined || field === "images") {
+    return readAttributeValue(text);
+  }
+  const read = readScalar(field, text);
+  return "problem" in read ? read : { value: String(read.value) };
+}

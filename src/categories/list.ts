@@ -1,0 +1,146 @@
+/**
+ * The marketplace's list of categories: replaced as a whole, and read in pages.
+ * A new list is written in portions as another version, and the last write makes
+ * it the list; so no reader sees half of it, and no other write waits for it.
+ */
+import type { StoredRule } from "../catalogue/category_rows.ts";
+import {
+  insertInto,
+  LIMIT,
+  placeholders,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
+import { STEP_ROWS } from "../lib/in_turn.ts";
+import { recorded } from "../operations/audit.ts";
+import type { Services } from "../services.ts";
+import type { NewCategory, NewList } from "./document.ts";
+
+const ROWS = insertInto("categories", [
+  ...["version", "place", "name", "written_at", "rules"],
+]);
+const LIST = insertInto(
+  "category_list",
+  ["id", "version", "closed", "names"],
+  `ON CONFLICT (id) DO UPDATE SET version = excluded.version,
+     closed = excluded.closed, names = excluded.names`,
+);
+
+/** Replaces the list; an empty one says nothing of any category. */
+export async function putCategories(
+  services: Pick<Services, "db" | "deps">,
+  { who, list: { closed, categories } }: { who: string; list: NewList },
+): Promise<void> {
+  const { db, deps } = services;
+  const version = deps.ids.uuid();
+  for (let first = 0; first < categories.length; first += STEP_ROWS) {
+    const some = categories.slice(first, first + STEP_ROWS);
+    const write = (tx: Tx) => insertSome(tx, { version, first, some });
+    await db.write(write, { heavy: true });
+  }
+  await recorded(services, who, "categories put", async (tx) => {
+    if (categories.length === 0) {
+      await tx.run("DELETE FROM category_list WHERE id = 1", [], "any");
+    } else {
+      const names = categories.map(({ name }) => name).join("\n");
+      await tx.runMany(LIST, [[1, version, Number(closed), names]], 1);
+    }
+    const rules = categories.reduce((sum, { rules }) => sum + rules.length, 0);
+    const detail = `${categories.length} categories, ${rules} rules` +
+      (closed ? ", closed" : "");
+    return [undefined, { seller: null, detail }];
+  });
+}
+
+async function insertSome(
+  tx: Tx,
+  { version, first, some }: {
+    version: string;
+    first: number;
+    some: readonly NewCategory[];
+  },
+): Promise<void> {
+  const now = tx.now();
+  await tx.runMany(
+    ROWS,
+    some.map(({ name, rules }, n) => [
+      ...[version, first + n, name, now],
+      JSON.stringify(rules),
+    ]),
+    1,
+  );
+}
+
+/** The present list, without its categories. */
+export interface ListHead {
+  version: string;
+  closed: boolean;
+}
+
+/** Null: the marketplace has no list. */
+export async function findList(sql: Sql): Promise<ListHead | null> {
+  const row = await sql.get<{ version: string; closed: number }>(
+    "SELECT version, closed FROM category_list WHERE id = 1",
+  );
+  return row === undefined ? null : { ...row, closed: row.closed === 1 };
+}
+
+export interface ListedCategory {
+  /** In the list, from 0. */
+  place: number;
+  name: string;
+  rules: readonly StoredRule[];
+}
+
+interface Row extends Omit<ListedCategory, "rules"> {
+  rules: string;
+}
+
+const COLUMNS = "place, name, rules";
+
+/** Names of a version from a place on, in the order of the list. */
+export function namesFrom(
+  sql: Sql,
+  version: string,
+  place: number,
+  limit: number,
+): Promise<Omit<ListedCategory, "rules">[]> {
+  return sql.all(
+    `SELECT place, name FROM categories WHERE version = ? AND place >= ?
+     ORDER BY place ${LIMIT}`,
+    [version, place, limit],
+  );
+}
+
+/** The categories at these places of a version, in the order of the list. */
+export async function categoriesAt(
+  sql: Sql,
+  version: string,
+  places: readonly number[],
+): Promise<ListedCategory[]> {
+  if (places.length === 0) return [];
+  const rows = await sql.all<Row>(
+    `SELECT ${COLUMNS} FROM categories
+     WHERE version = ? AND place IN (${
+      placeholders(places.length)
+    }) ORDER BY place`,
+    [version, ...places],
+  );
+  return rows.map(toListed);
+}
+
+export async function findCategory(
+  sql: Sql,
+  version: string,
+  name: string,
+): Promise<ListedCategory | null> {
+  const row = await sql.get<Row>(
+    `SELECT ${COLUMNS} FROM categories WHERE version = ? AND name = ?`,
+    [version, name],
+  );
+  return row === undefined ? null : toListed(row);
+}
+
+function toListed({ rules, ...row }: Row): ListedCategory {
+  return { ...row, rules: JSON.parse(rules) };
+}

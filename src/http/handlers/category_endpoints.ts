@@ -1,0 +1,213 @@
+/** The marketplace's categories: the operator puts the list, sellers read it. */
+import { ifNoneMatch } from "@std/http/etag";
+import {
+  CATEGORIES_BYTES,
+  CATEGORIES_LIMIT,
+  readCategories,
+} from "../../categories/document.ts";
+import {
+  categoriesAt,
+  findCategory,
+  findList,
+  type ListedCategory,
+  type ListHead,
+  namesFrom,
+  putCategories as putList,
+} from "../../categories/list.ts";
+import type { CategoryNode } from "../../contracts/answers.ts";
+import { CATEGORIES_EXAMPLE } from "../../contracts/examples.ts";
+import type { Sql } from "../../database/db.ts";
+import { notFound } from "../../lib/errors.ts";
+import { cursor, ID, number } from "../server/cursor.ts";
+import type { Exchange } from "../server/exchange.ts";
+import { boundedList, readPage, type Step } from "../server/list.ts";
+import {
+  AFTER,
+  CATEGORY_SEARCH,
+  DRY_RUN,
+  LIMIT,
+} from "../server/parameters.ts";
+import { QueryReader, readOption } from "../server/query.ts";
+import { endpoint, type Reply } from "../server/route.ts";
+
+export const putCategories = endpoint({
+  operation: "putCategories",
+  title: "Replace the list of categories",
+  about:
+    `The whole list, up to ${
+      CATEGORIES_LIMIT.toLocaleString("en")
+    } categories and 8 MiB; it takes the place of the former one at once. With ` +
+    "dry_run=true it is only checked. An empty list says nothing of any " +
+    "category. Stored products stay as they are.",
+  sends: { root: "categories", example: CATEGORIES_EXAMPLE },
+  parameters: [DRY_RUN],
+  answers: ["success"],
+}, async (exchange) => {
+  const { services, who, query } = exchange;
+  const dryRun = readOption(query, DRY_RUN) ?? false;
+  const blocks = await exchange.blocks(CATEGORIES_BYTES);
+  const list = await readCategories(
+    blocks,
+    exchange.sentForm,
+    (piece) => services.heavy.run({ owner: undefined }, piece),
+  );
+  if (!dryRun) await putList(services, { who, list });
+  return { xml: { success: true } };
+});
+
+export const listAllCategories = endpoint({
+  operation: "listAllCategories",
+  title: "The list of categories",
+  about: "What was put, in its order, in pages.",
+  parameters: [AFTER, LIMIT],
+  answers: ["categories"],
+}, (exchange) => pageOfCategories(exchange));
+
+export const listCategories = endpoint({
+  operation: "listCategories",
+  title: "Categories of the marketplace",
+  about: "With their rules, in the order of the marketplace. `closed`: " +
+    "products may name these alone. Without any, categories are free. The " +
+    "ETag changes with the list.",
+  parameters: [CATEGORY_SEARCH, AFTER, LIMIT],
+  answers: ["categories"],
+}, (exchange) => pageOfCategories(exchange));
+
+export const getCategory = endpoint({
+  operation: "getCategory",
+  title: "A category and its rules",
+  about: "The ETag changes with the list.",
+  answers: ["category"],
+}, async (exchange) => {
+  const { services: { db }, params } = exchange;
+  const { head, found } = await db.read(async (sql) => {
+    const head = await findList(sql);
+    const found = head &&
+      await findCategory(sql, head.version, params.category);
+    return { head, found };
+  });
+  if (head === null || found === null) throw notFound("category");
+  const headers = headersOf(exchange, head);
+  if (isKnown(exchange, headers)) return { status: 304, body: null, headers };
+  return { xml: { category: categoryNode(found) }, headers };
+});
+
+/** A page continues in the version in which the list began. */
+interface CategoryPlace {
+  version: string;
+  place: number;
+}
+
+const CURSOR = cursor<CategoryPlace>({
+  place: number(/\d{1,5}/y),
+  version: ID,
+});
+
+/** Categories that one step looks at; each may have rules of 1 MiB. */
+const LOOKED_AT = 250;
+/** Categories that one step reads whole. */
+const READ_AT_ONCE = 8;
+
+async function pageOfCategories(
+  exchange: Exchange,
+): Promise<Reply<"categories">> {
+  const { services: { db }, query } = exchange;
+  const reader = new QueryReader(query);
+  const after = reader.cursor(CURSOR);
+  const head = await db.read(findList);
+  const isGone = after !== null && after.version !== head?.version &&
+    await db.read((sql) => isDeleted(sql, after.version));
+  if (isGone) {
+    reader.complain(
+      AFTER.name,
+      "not_allowed",
+      "is of a list that was replaced; begin without it.",
+    );
+  }
+  const limit = reader.limit();
+  const search = reader.read(CATEGORY_SEARCH)?.toLowerCase() ?? "";
+  reader.finish();
+  const headers = headersOf(exchange, head);
+  if (isKnown(exchange, headers)) return { status: 304, body: null, headers };
+  if (head === null) {
+    const category = boundedList<CategoryNode>(exchange.form, "category");
+    return { xml: { categories: { "@closed": false, category } }, headers };
+  }
+  const { version, place } = after ?? { version: head.version, place: 0 };
+  const page = await readPage<number, CategoryNode>(
+    exchange,
+    "category",
+    { after: place, limit },
+    (sql, place, count) => stepOf(sql, { version, place, count, search }),
+    null,
+  );
+  const next = page.next && CURSOR.write({ version, place: page.next });
+  return {
+    xml: { categories: { "@closed": head.closed, category: page.list }, next },
+    headers,
+  };
+}
+
+/** Whether the categories of a former list are deleted. */
+async function isDeleted(sql: Sql, version: string): Promise<boolean> {
+  return (await namesFrom(sql, version, 0, 1)).length === 0;
+}
+
+async function stepOf(
+  sql: Sql,
+  { version, place, count, search }: CategoryPlace & {
+    count: number;
+    search: string;
+  },
+): Promise<Step<number, CategoryNode>> {
+  const most = Math.min(count, READ_AT_ONCE);
+  const looked = search === "" ? most : LOOKED_AT;
+  const names = await namesFrom(sql, version, place, looked);
+  const taken = names
+    .filter(({ name }) => name.toLowerCase().includes(search))
+    .slice(0, most);
+  const places = taken.map(({ place }) => place);
+  const found = await categoriesAt(sql, version, places);
+  const last = taken.length === most ? taken.at(-1) : names.at(-1);
+  const next = last === undefined ? place : last.place + 1;
+  const isOver = names.length < looked && next > (names.at(-1)?.place ?? -1);
+  return {
+    entries: found.map((category) => ({
+      node: categoryNode(category),
+      cursor: category.place + 1,
+    })),
+    next: isOver ? null : next,
+    scanned: next - place - taken.length,
+  };
+}
+
+function categoryNode({ name, rules }: ListedCategory): CategoryNode {
+  return {
+    "@name": name,
+    rule: rules.map(({ field, attribute, required, from, values }) => ({
+      "@field": field,
+      "@attribute": attribute,
+      "@required": required,
+      "@from": from,
+      value: [...values ?? []],
+    })),
+  };
+}
+
+function headersOf(
+  { form }: Exchange,
+  head: ListHead | null,
+): Record<string, string> {
+  return {
+    ETag: `"${head?.version ?? "none"}-${form.name}"`,
+    "Cache-Control": "no-cache",
+  };
+}
+
+/** Whether the client has this version. */
+function isKnown(
+  { request }: Exchange,
+  { ETag }: Record<string, string>,
+): boolean {
+  return !ifNoneMatch(request.headers.get("if-none-match"), ETag);
+}

@@ -1,0 +1,194 @@
+/** What the rules of categories say of one product. */
+import { assert, assertEquals } from "@std/assert";
+import {
+  type Category,
+  type CategoryList,
+  type CategoryRule,
+  ruleFindings,
+  Suggestions,
+} from "../../src/catalogue/category_rules.ts";
+import { SYNTAX } from "../../src/catalogue/document_words.ts";
+import type { ProductFields } from "../../src/catalogue/fields.ts";
+import { INITIAL } from "../../src/catalogue/product.ts";
+
+const TODAY = "2026-11-28";
+
+function rule(more: Partial<CategoryRule>): CategoryRule {
+  return {
+    field: null,
+    attribute: null,
+    required: false,
+    values: new Set(),
+    from: null,
+    ...more,
+  };
+}
+
+const MUGS: Category = {
+  name: "Mugs",
+  rules: [
+    rule({ field: "gtin", required: true }),
+    rule({
+      attribute: "material",
+      required: true,
+      values: new Set(["steel", "porcelain"]),
+    }),
+    rule({ field: "brand", values: new Set(["Acme", "Other"]) }),
+    rule({ field: "images", required: true }),
+    rule({ field: "weight", required: true, from: "2027-01-01" }),
+    rule({ field: "mpn", required: true, from: TODAY }),
+    rule({ field: "quantity", required: true }),
+  ],
+};
+
+function listOf(closed: boolean, ...categories: Category[]): CategoryList {
+  return {
+    closed,
+    today: TODAY,
+    names: categories.map(({ name }) => name),
+    find: (name) => categories.find((each) => each.name === name) ?? null,
+  };
+}
+
+const FINE: ProductFields = {
+  ...INITIAL,
+  sku: "A",
+  gtin: "4006381333931",
+  brand: "Acme",
+  mpn: "1",
+  weight: 5,
+  quantity: 1,
+  categories: ["Mugs"],
+  attributes: [{ name: "material", value: "steel" }],
+  images: [{ url: "https://cdn.example/a.png", alt: null }],
+};
+
+/** `field code` of each problem, and of each warning behind a "~". */
+function findings(
+  after: ProductFields,
+  before: ProductFields | null = null,
+  list = listOf(true, MUGS),
+  unread: readonly string[] = [],
+): string[] {
+  const found = ruleFindings({
+    before,
+    after,
+    unread: new Set(unread),
+    syntax: SYNTAX.xml,
+    suggestions: new Suggestions(),
+  }, list);
+  return [
+    ...(found?.problems ?? []).map(({ field, code }) => `${field} ${code}`),
+    ...(found?.warnings ?? []).map(({ field, code, from }) =>
+      `~${field} ${code} ${from}`
+    ),
+  ];
+}
+
+const CASES: Record<string, [more: Partial<ProductFields>, found: string[]]> = {
+  "nothing is wrong": [{}, []],
+  "a field is missing": [{ gtin: null }, ["gtin attribute_required"]],
+  "an attribute is missing": [
+    { attributes: [] },
+    ["attributes attribute_required"],
+  ],
+  "an attribute of another name, whose case differs": [
+    { attributes: [{ name: "Material", value: "steel" }] },
+    ["attributes attribute_required"],
+  ],
+  "an attribute has another value": [
+    {
+      attributes: [{ name: "a", value: "b" }, { name: "material", value: "x" }],
+    },
+    ["attributes/attribute[2] not_in_list"],
+  ],
+  "a field has another value": [{ brand: "Acm" }, ["brand not_in_list"]],
+  "a field with values that is not required": [{ brand: null }, []],
+  "no images": [{ images: [] }, ["images attribute_required"]],
+  "a rule of later warns": [
+    { weight: null },
+    ["~weight attribute_required 2027-01-01"],
+  ],
+  "a rule from today on": [{ mpn: null }, ["mpn attribute_required"]],
+  "a stock that is not tracked": [
+    { quantity: null },
+    ["quantity attribute_required"],
+  ],
+  "an unknown category": [
+    { categories: ["Mugs", "Mug"] },
+    ["categories/category[2] unknown_category"],
+  ],
+};
+
+for (const [name, [more, found]] of Object.entries(CASES)) {
+  Deno.test(`rules of categories: ${name}`, () => {
+    assertEquals(findings({ ...FINE, ...more }), found);
+  });
+}
+
+Deno.test("rules of categories: in an open list other names are free", () => {
+  const after = { ...FINE, gtin: null, categories: ["Toys"] };
+  assertEquals(findings(after, null, listOf(false, MUGS)), []);
+});
+
+Deno.test("rules of categories: a field that was not read is not missing", () => {
+  const after = { ...FINE, gtin: null };
+  assertEquals(findings(after, null, undefined, ["gtin"]), []);
+});
+
+Deno.test("rules of categories: only a change of what they are about has to satisfy them", () => {
+  const before = { ...FINE, gtin: null, quantity: null };
+  const changes: [Partial<ProductFields>, isChecked: boolean][] = [
+    [{ price: "9" }, false],
+    [{ quantity: 3 }, false],
+    [{ availability: "out_of_stock" }, false],
+    [{ status: "paused" }, false],
+    [{ title: "Other" }, false],
+    [{ compare_at_price: "99" }, false], // no rule
+    [{ brand: "Other" }, true],
+    [{ weight: 7 }, true],
+    [{ attributes: [...FINE.attributes, { name: "a", value: "b" }] }, true],
+    [{ categories: ["Mugs", "Mugs/Large"] }, true],
+    [{ images: [...FINE.images, ...FINE.images] }, true],
+  ];
+  for (const [change, isChecked] of changes) {
+    const found = findings({ ...before, ...change }, before);
+    assertEquals(found.length > 0, isChecked, JSON.stringify(change));
+  }
+});
+
+Deno.test("rules of categories: two that say the same are one problem", () => {
+  const twice = ["A", "B"].map((name) => ({ ...MUGS, name }));
+  const after = { ...FINE, gtin: null, categories: ["A", "B"] };
+  assertEquals(findings(after, null, listOf(true, ...twice)), [
+    "gtin attribute_required",
+  ]);
+});
+
+Deno.test("rules of categories: findings and comparisons are bounded", () => {
+  const values = new Set(Array.from({ length: 1_000 }, (_, n) => `value ${n}`));
+  const rules = Array.from(
+    { length: 100 },
+    (_, n) => rule({ attribute: `a${n}`, values }),
+  );
+  const list = listOf(true, { name: "Mugs", rules });
+  const attributes = rules.map(({ attribute }) => ({
+    name: attribute!,
+    value: "valu 7",
+  }));
+  const suggestions = new Suggestions();
+  let named = 0;
+  for (let product = 0; product < 250; product++) {
+    const { problems } = ruleFindings({
+      before: null,
+      after: { ...FINE, attributes },
+      unread: new Set(),
+      syntax: SYNTAX.xml,
+      suggestions,
+    }, list)!;
+    assertEquals(problems.length, 50);
+    named += problems.filter(({ message }) => message.includes("value 7"))
+      .length;
+  }
+  assert(named >= 200 && named < 300, `${named}`);
+});

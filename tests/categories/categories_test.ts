@@ -1,0 +1,244 @@
+/** The marketplace's list of categories, over HTTP. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Category } from "../../src/client/types.ts";
+import { CATEGORIES_EXAMPLE } from "../../src/contracts/examples.ts";
+import {
+  boot,
+  detailsOf,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
+import { contract } from "../support/forms.ts";
+import { bothEngines } from "../support/engine.ts";
+
+const PATH = "/operator_api/categories";
+const CONFIG = { config: { operatorKey: "op", rateLimit: 0 } };
+
+async function put(app: TestApp, body: string, query = "") {
+  return await app.call(`${PATH}${query}`, { method: "PUT", key: "op", body });
+}
+
+/** Category and attributes of a product. */
+function of(category: string, ...attributes: string[]): string {
+  const list = attributes.map((value) =>
+    `<attribute name="material">${value}</attribute>`
+  ).join("");
+  return `<categories><category>${category}</category></categories>` +
+    `<attributes>${list}</attributes>`;
+}
+
+contract.test("categories: what was put is read, in pages, by name and search", async () => {
+  await using app = await boot(CONFIG);
+  const client = app.client();
+  const none = await client.listCategories();
+  assertEquals(none.categories, { closed: false, category: [] });
+  assertEquals(
+    (await put(app, CATEGORIES_EXAMPLE, "?dry_run=true")).status,
+    200,
+  );
+  assertEquals((await client.listCategories()).categories.category, []);
+  assertEquals((await put(app, CATEGORIES_EXAMPLE)).status, 200);
+  const { categories } = await client.listCategories();
+  const mugs: Category = {
+    name: "Home/Mugs",
+    rule: [
+      { field: "gtin", required: true, from: "2027-01-01", value: [] },
+      { attribute: "material", required: true, value: ["steel", "porcelain"] },
+    ],
+  };
+  assertEquals(categories, { closed: true, category: [mugs] });
+  const { category } = await client.getCategory({ category: "Home/Mugs" });
+  assertEquals(category, mugs);
+  const missing = await app.call("/seller_api/categories/Home");
+  assertEquals(missing.status, 404);
+  for (const [q, found] of [["mUG", 1], ["cup", 0]] as const) {
+    const { categories } = await client.listCategories({ q });
+    assertEquals(categories.category!.length, found);
+  }
+});
+
+bothEngines.test("categories: 600 are read in pages while the list is replaced", async () => {
+  await using app = await boot(CONFIG);
+  const names = Array.from({ length: 600 }, (_, n) => `Category ${n}`);
+  const document = (names: string[]) =>
+    `<categories>${
+      names.map((name) => `<category name="${name}"/>`).join("")
+    }</categories>`;
+  assertEquals((await put(app, document(names))).status, 200);
+  const seen: string[] = [];
+  for (let after = ""; after !== "end";) {
+    const { text } = await app.call(
+      `/seller_api/categories?limit=250&after=${after}`,
+    );
+    for (const [, name] of text.matchAll(/category name="([^"]+)"/g)) {
+      seen.push(name);
+    }
+    after = /<next>([^<]+)/.exec(text)?.[1] ?? "end";
+    if (seen.length === 250) await put(app, document(["Other"]));
+  }
+  assertEquals(seen, names);
+  const { text } = await app.call("/seller_api/categories");
+  assertStringIncludes(text, 'name="Other"');
+});
+
+bothEngines.test("categories: the ETag changes with the list", async () => {
+  await using app = await boot(CONFIG);
+  const get = (etag = "") =>
+    app.call("/seller_api/categories", { headers: { "If-None-Match": etag } });
+  const etagOf = async () => (await get()).headers.get("ETag")!;
+  const none = await etagOf();
+  assertEquals((await get(none)).status, 304);
+  await put(app, CATEGORIES_EXAMPLE);
+  assertEquals((await get(none)).status, 200);
+  const first = await etagOf();
+  assertEquals((await get(first)).status, 304);
+  await put(app, CATEGORIES_EXAMPLE);
+  assertEquals((await get(first)).status, 200);
+});
+
+contract.test("categories: uploads follow the rules, prices do not wait for them", async () => {
+  await using app = await boot(CONFIG);
+  // Stored before there is a list.
+  assertEquals((await app.upload(product("OLD", of("Free")))).status, 200);
+  await put(app, CATEGORIES_EXAMPLE);
+  const refused = await app.upload(
+    product("A", of("Home/Mug", "steel")) +
+      product("B", of("Home/Mugs", "stel")) + product("C", of("Home/Mugs")) +
+      product("D", of("Home/Mugs", "steel")),
+  );
+  assertEquals(
+    detailsOf(refused).map((
+      { product, field, code },
+    ) => [product, field, code]),
+    [
+      ["1", "categories/category[1]", "unknown_category"],
+      ["2", "attributes/attribute[1]", "not_in_list"],
+      ["3", "attributes", "attribute_required"],
+    ],
+  );
+  assertStringIncludes(refused.text, "Home/Mugs");
+  assertStringIncludes(
+    refused.text,
+    "of which &quot;steel&quot; is the nearest",
+  );
+  const dryRun = await app.upload(
+    product("D", of("Home/Mugs", "steel")),
+    "&dry_run=true",
+  );
+  assertEquals(
+    textAt(dryRun.xml, "dry_run/warnings/warning/from"),
+    "2027-01-01",
+  );
+  const stored = await app.upload(product("D", of("Home/Mugs", "steel")));
+  const id = textAt(stored.xml, "transaction_id");
+  const status = await app.call(`/seller_api/bulk_products/${id}`);
+  assertEquals(
+    textAt(status.xml, "transaction/warnings/warning/code"),
+    "attribute_required",
+  );
+  // A stored product that breaks a rule keeps its price and stock up to date.
+  for (const [path, code] of [["price/7", 204], ["quantity/3", 204]] as const) {
+    const answer = await app.call(
+      `/seller_api/products/OLD/attribute/${path}`,
+      { method: "PUT" },
+    );
+    assertEquals(answer.status, code, answer.text);
+  }
+  const title = await app.upload(
+    "<product><sku>OLD</sku><title>Other</title></product>",
+  );
+  assertEquals(title.status, 200, title.text);
+  const other = await app.upload(
+    `<product><sku>OLD</sku>${of("Free", "steel")}</product>`,
+  );
+  assertEquals(detailsOf(other)[0].code, "unknown_category");
+});
+
+bothEngines.test("categories: a single attribute and bulk_attributes follow the rules", async () => {
+  await using app = await boot(CONFIG);
+  const list = `<categories><category name="C">
+    <rule field="brand"><value>Acme</value></rule></category></categories>`;
+  await put(app, list);
+  const stored = await app.upload(product("A", of("C")) + product("B"));
+  assertEquals(stored.status, 200, stored.text);
+  const set = (sku: string, brand: string) =>
+    app.call(`/seller_api/products/${sku}/attribute/brand/${brand}`, {
+      method: "PUT",
+    });
+  const refused = await set("A", "Acne");
+  assertEquals(refused.status, 422);
+  assertEquals(detailsOf(refused)[0].code, "not_in_list");
+  assertEquals((await set("A", "Acme")).status, 204);
+  assertEquals((await set("B", "Any")).status, 204);
+  const bulk = (brand: string) =>
+    app.call("/seller_api/bulk_attributes", {
+      method: "POST",
+      body: `<products><product><sku>A</sku><brand>${brand}</brand></product>` +
+        "</products>",
+    });
+  assertEquals(detailsOf(await bulk("Acne"))[0].code, "not_in_list");
+  assertEquals((await bulk("")).status, 200);
+});
+
+bothEngines.test("categories: an import tells problems and warnings", async () => {
+  await using app = await boot(CONFIG);
+  await put(app, CATEGORIES_EXAMPLE);
+  const products = Array.from(
+    { length: 300 },
+    (_, n) => product(`A${n}`, of("Home/Mugs", n === 299 ? "wood" : "steel")),
+  );
+  for (const query of ["&dry_run=true", "&accept=valid"]) {
+    const begun = await app.call(`/seller_api/imports?v=1.1${query}`, {
+      method: "POST",
+      body: `<products>${products.join("")}</products>`,
+    });
+    const id = textAt(begun.xml, "import_id");
+    const { xml, text } = await app.call(`/seller_api/imports/${id}?wait=30`);
+    const codes = text.match(/<code>[^<]+/g)!;
+    assertEquals(
+      codes.filter((code) => code.includes("not_in_list")).length,
+      1,
+    );
+    assertEquals(text.match(/<warning>/g)!.length, 299);
+    assert(textAt(xml, "import/status") !== "failed");
+  }
+});
+
+contract.test("categories: a document is told every mistake at once", async () => {
+  await using app = await boot(CONFIG);
+  const answer = await put(
+    app,
+    `<categories closed="maybe">text<categori/>
+<category><rule fild="gtin"><value/></rule></category>
+<category name="A"><rule field="price" required="true"/></category>
+<category name="A"><rule field="gtin" attribute="a" required="no" from="2027-02-30"/>
+<rule field="images"><value>1</value></rule><rule field="gtin"><value>1</value></rule>
+<rule attribute="x"><value>1</value><value>1</value></rule></category>
+</categories>`,
+  );
+  assertEquals(answer.status, 422, answer.text);
+  assertEquals(
+    detailsOf(answer).map(({ line, field, code }) => `${line} ${field} ${code}`)
+      .toSorted(),
+    [
+      "1 @closed not_in_list",
+      "1 categori unknown_element",
+      "1 categories unexpected_text",
+      "2 category[1]/@name required",
+      "2 category[1]/rule[1] required",
+      "2 category[1]/rule[1]/@fild unknown_attribute",
+      "2 category[1]/rule[1]/value[1] required",
+      "3 category[2]/rule[1]/@field not_in_list",
+      "4 category[3]/@name repeated_value",
+      "4 category[3]/rule[1] not_allowed",
+      "4 category[3]/rule[1]/@from not_a_date",
+      "4 category[3]/rule[1]/@required not_in_list",
+      "5 category[3]/rule[2]/value[1] not_allowed",
+      "5 category[3]/rule[3]/value[1] out_of_range",
+      "6 category[3]/rule[4]/value[2] repeated_value",
+    ].toSorted(),
+  );
+  const { text } = await app.call("/seller_api/categories");
+  assert(!/<category|"name"/.test(text), text);
+});
