@@ -5,98 +5,17 @@
  * it last time, then `SEEDS` from the first. It keeps which one that is in
  * `planted/seeds.json`.
  */
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 import { inParallel } from "../../src/lib/in_parallel.ts";
-import type { Line } from "./first_failure.ts";
+import { SourceCopy } from "../support/source_copy.ts";
+import { type Failed, firstFailure } from "./seeds_of_copy.ts";
 import KNOWN from "./planted/seeds.json" with { type: "json" };
-import {
-  planted,
-  PLANTED_FAULTS,
-  type PlantedFault,
-} from "./planted_faults.ts";
+import { planted, PLANTED_FAULTS } from "./planted_faults.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** What the simulation reads. */
-const PARTS = [
-  "src",
-  "tests",
-  "deno.json",
-  "deno.lock",
-  "main.ts",
-];
-const PROGRAM = "tests/simulation/first_failure.ts";
 const KNOWN_FILE = new URL("./planted/seeds.json", import.meta.url);
 const SEEDS = 300;
 /** Processes at the same time. */
 const AT_ONCE = 2;
-/** A seed that takes longer hangs. */
-const HANGS_MS = 300_000;
-
-interface Failed {
-  seed: number;
-  rule: string;
-}
-
-/** A copy of the source in a temporary folder. */
-class Copy implements Disposable {
-  readonly folder = Deno.makeTempDirSync({ prefix: "planted-" });
-
-  static async make(): Promise<Copy> {
-    const copy = new Copy();
-    const { success } = await new Deno.Command("cp", {
-      args: ["-a", ...PARTS.map((part) => `${ROOT}${part}`), copy.folder],
-    }).output();
-    if (!success) throw new Error("the source cannot be copied");
-    return copy;
-  }
-
-  async plant(fault: PlantedFault): Promise<Disposable> {
-    const file = `${this.folder}/src/${fault.file}`;
-    const text = await Deno.readTextFile(file);
-    await Deno.writeTextFile(file, planted(fault, text));
-    return { [Symbol.dispose]: () => Deno.writeTextFileSync(file, text) };
-  }
-
-  [Symbol.dispose](): void {
-    Deno.removeSync(this.folder, { recursive: true });
-  }
-}
-
-/** Plays seeds in a process of its own; null if none fails. */
-async function firstFailure(
-  folder: string,
-  first: number,
-  count: number,
-): Promise<Failed | null> {
-  const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", PROGRAM, `${first}`, `${count}`],
-    cwd: folder,
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const errors = new Response(process.stderr).text();
-  const lines = createInterface({ input: Readable.from(process.stdout) });
-  let seed = first;
-  let hangs = false;
-  const watch = () =>
-    setTimeout(() => (hangs = true, process.kill("SIGKILL")), HANGS_MS);
-  let timer = watch();
-  try {
-    for await (const text of lines) {
-      clearTimeout(timer);
-      timer = watch();
-      const line: Line = JSON.parse(text);
-      if ("failed" in line) return { seed: line.failed, rule: line.rule };
-      seed = line.seed;
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-  if (hangs) return { seed, rule: "it hangs" };
-  const { success } = await process.status;
-  return success ? null : { seed, rule: `it ends: ${await errors}` };
-}
 
 class Trial {
   /** Whether each seed passes without a fault. */
@@ -104,14 +23,14 @@ class Trial {
   readonly unsound = new Set<number>();
 
   /** Looks for a seed that fails because of what was planted in a copy. */
-  async find(copy: Copy, name: string): Promise<Failed | null> {
+  async find(copy: SourceCopy, name: string): Promise<Failed | null> {
     const known = (KNOWN as Record<string, number>)[name];
     return known === undefined
       ? await this.#first(copy, 1, SEEDS)
       : await this.#first(copy, known, 1) ?? await this.#first(copy, 1, SEEDS);
   }
 
-  async #first(copy: Copy, from: number, count: number) {
+  async #first(copy: SourceCopy, from: number, count: number) {
     for (let next = from; next < from + count;) {
       const found = await firstFailure(copy.folder, next, from + count - next);
       if (found === null || await this.#passes(found.seed)) return found;
@@ -146,15 +65,18 @@ if (import.meta.main) {
     new RegExp(pattern).test(name)
   );
   using copies = new DisposableStack();
-  const free: Copy[] = [];
+  const free: SourceCopy[] = [];
   for (let n = 0; n < Math.min(AT_ONCE, wanted.length); n++) {
-    free.push(copies.use(await Copy.make()));
+    free.push(copies.use(await SourceCopy.make("planted-")));
   }
   const trial = new Trial();
   const seeds = new Map<string, number>();
   await inParallel(AT_ONCE, wanted, async (fault) => {
     const copy = free.pop()!;
-    using _planted = await copy.plant(fault);
+    using _planted = await copy.change(
+      fault.file,
+      (text) => planted(fault, text),
+    );
     const found = await trial.find(copy, fault.name);
     if (found !== null) seeds.set(fault.name, found.seed);
     const words = found === null

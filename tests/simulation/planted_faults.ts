@@ -770,11 +770,10 @@ let end = () => Promise.resolve();
     to: "return ask();",
   },
   {
-    name: "stop: maintenance is not waited for",
-    file: "app.ts",
-    from:
-      "    stop: () => waitAtMost(clock, MAINTENANCE_STOP_MS, work.stop()),",
-    to: "    stop: async () => void work.stop(),",
+    name: "stop: the step of a loop is not waited for",
+    file: "jobs/loop.ts",
+    from: "    await this.#running;\n",
+    to: "",
   },
   {
     name: "removal: a table is forgotten",

@@ -5,12 +5,11 @@
  * `planted/seeds.json`.
  */
 import { inParallel } from "../../src/lib/in_parallel.ts";
+import { SourceCopy } from "../support/source_copy.ts";
 import { planted } from "../simulation/planted_faults.ts";
 import KNOWN from "./planted/seeds.json" with { type: "json" };
 import { PLANTED_FAULTS } from "./planted_faults.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-const PARTS = ["src", "tests", "deno.json", "deno.lock", "main.ts"];
 const KNOWN_FILE = new URL("./planted/seeds.json", import.meta.url);
 const SEEDS = 300;
 /** Processes at the same time. */
@@ -40,26 +39,22 @@ if (import.meta.main) {
   );
   const seeds: Record<string, number> = { ...KNOWN };
   using folders = new DisposableStack();
-  const free: string[] = [];
+  const free: SourceCopy[] = [];
   for (let n = 0; n < AT_ONCE; n++) {
-    const folder = Deno.makeTempDirSync({ prefix: "planted-" });
-    folders.defer(() => Deno.removeSync(folder, { recursive: true }));
-    await new Deno.Command("cp", {
-      args: ["-r", ...PARTS.map((part) => `${ROOT}${part}`), folder],
-    }).output();
-    free.push(folder);
+    free.push(folders.use(await SourceCopy.make("planted-")));
   }
   let missed = 0;
   await inParallel(AT_ONCE, wanted, async (fault) => {
-    const folder = free.pop()!;
-    const file = `${folder}/src/${fault.file}`;
-    const text = await Deno.readTextFile(file);
-    await Deno.writeTextFile(file, planted(fault, text));
+    const copy = free.pop()!;
+    const { folder } = copy;
+    using _planted = await copy.change(
+      fault.file,
+      (text) => planted(fault, text),
+    );
     const known = seeds[fault.name];
     const found = (known && await firstFailure(folder, known, 1)) ||
       await firstFailure(folder, 1, SEEDS);
-    await Deno.writeTextFile(file, text);
-    free.push(folder);
+    free.push(copy);
     console.log(`${fault.name}: ${found ?? "not found"}`);
     if (found === null) missed++;
     else seeds[fault.name] = found;

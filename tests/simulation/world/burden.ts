@@ -37,6 +37,8 @@ const SMALL_MS = 100;
  * portion of other work, whose rows cost ten times as much as they do elsewhere.
  */
 const SMALL_WRITE_MS = 250;
+/** The most that each of them may take of the time of all. */
+const EACH_MS = 250;
 /** The longest pause between two small requests. */
 const PAUSE_MS = 40;
 
@@ -107,7 +109,13 @@ export class Burden implements Actor {
         await caller.sleep(random.next() * PAUSE_MS);
       }
     };
+    const begun = scheduler.time;
     await Promise.all([...large, small()]);
+    const eachMs = Math.round((scheduler.time - begun) / count);
+    hold(eachMs <= EACH_MS, "fair", "no request of many takes long", {
+      eachMs,
+      calls,
+    });
     sometimes("small requests beside large ones");
   }
 

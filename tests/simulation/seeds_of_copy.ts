@@ -1,0 +1,57 @@
+/** Plays seeds with a copy of the source. */
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import type { Line } from "./first_failure.ts";
+
+const PROGRAM = "tests/simulation/first_failure.ts";
+/** A seed that takes longer hangs. */
+const HANGS_MS = 300_000;
+
+export interface Failed {
+  seed: number;
+  rule: string;
+}
+
+/**
+ * Plays seeds in a process of its own; null if none fails, or none in this time.
+ */
+export async function firstFailure(
+  folder: string,
+  first: number,
+  count: number,
+  { forMs = Infinity, hangsMs = HANGS_MS } = {},
+): Promise<Failed | null> {
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", PROGRAM, `${first}`, `${count}`],
+    cwd: folder,
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const errors = new Response(process.stderr).text();
+  const lines = createInterface({ input: Readable.from(process.stdout) });
+  let seed = first;
+  let hangs = false;
+  let isOver = false;
+  const watch = () =>
+    setTimeout(() => (hangs = true, process.kill("SIGKILL")), hangsMs);
+  const end = forMs === Infinity
+    ? undefined
+    : setTimeout(() => (isOver = true, process.kill("SIGKILL")), forMs);
+  let timer = watch();
+  try {
+    for await (const text of lines) {
+      clearTimeout(timer);
+      timer = watch();
+      const line: Line = JSON.parse(text);
+      if ("failed" in line) return { seed: line.failed, rule: line.rule };
+      seed = line.seed;
+    }
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(end);
+  }
+  if (isOver) return null;
+  if (hangs) return { seed, rule: "it hangs" };
+  const { success } = await process.status;
+  return success ? null : { seed, rule: `it ends: ${await errors}` };
+}
