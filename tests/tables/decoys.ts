@@ -1033,4 +1033,105 @@ export const DECOYS: readonly Decoy[] = [
       [first.title, first.description, first.brand] = words;
     },
   },
+  {
+    name: "a column of kinds of prices",
+    languages: ["de", "en", "fr"],
+    add: (sketch) => {
+      const price = sketch.at("price");
+      if (price === undefined) return false;
+      const [name, net] = {
+        de: ["Preisart", "netto"],
+        en: ["Price type", "net"],
+        fr: ["Type de prix", "HT"],
+      }[sketch.catalogue.language as "de"];
+      sketch.add(name, [], () => net);
+      sketch.wants.push((_, wants) => {
+        for (const field of ["price", "currency", "compare_at_price"]) {
+          if (wants.has(field)) wants.set(field, { texts: [], none: true });
+        }
+      });
+    },
+  },
+  {
+    name: "a title that says that prices are net",
+    add: (sketch) => {
+      if (sketch.at("price") === undefined) return false;
+      sketch.above.push([
+        sketch.draws.of([
+          "Alle Preise in EUR zzgl. MwSt.",
+          "All prices ex VAT",
+          "Prix HT, TVA en sus",
+          "Alla priser exkl. moms",
+        ]),
+      ]);
+      sketch.wants.push((_, wants) => {
+        for (const field of ["price", "currency", "compare_at_price"]) {
+          if (wants.has(field)) wants.set(field, { texts: [], none: true });
+        }
+      });
+    },
+  },
+  {
+    name: "a price below the net price",
+    languages: ["de", "en"],
+    add: (sketch) => {
+      const price = replace(sketch, "price");
+      if (price === null || /cent|pence|öre|gros|\bct\b/i.test(price.name)) {
+        return false;
+      }
+      const [net, own] = sketch.catalogue.language === "de"
+        ? ["Listenpreis netto", "Preis"]
+        : ["List price ex VAT", "Price"];
+      sketch.add(net, [], ({ price }) => sketch.money(Math.round(price * 1.2)));
+      sketch.add(own, ["price"], ({ price }) => sketch.money(price));
+      sketch.wants.push((_, wants) => {
+        for (const field of ["price", "currency", "compare_at_price"]) {
+          if (wants.has(field)) wants.set(field, { texts: [], none: true });
+        }
+      });
+    },
+  },
+  {
+    name: "pounds and ounces",
+    languages: ["en"],
+    add: (sketch) => {
+      replace(sketch, "weight");
+      const [pounds, ounces] = sketch.draws.of([
+        ["Weight lb", "Weight oz"],
+        ["Weight (lbs)", "Weight (oz)"],
+      ]);
+      const all = ({ grams }: Truth) => Math.round(grams / 28.349523125);
+      sketch.add(
+        pounds,
+        ["weight"],
+        (product) => `${Math.floor(all(product) / 16)}`,
+      );
+      sketch.add(ounces, ["weight"], (product) => `${all(product) % 16}`);
+      want(
+        sketch,
+        "weight",
+        (product) => ({ texts: [`${all(product) * 28.349523125}`] }),
+      );
+    },
+  },
+  {
+    name: "categories behind commas",
+    add: (sketch) => {
+      const column = replace(sketch, "categories");
+      if (column === null) return false;
+      const isOne = sketch.draws.chance(0.3);
+      sketch.add(
+        column.name,
+        ["categories"],
+        ({ categories }) => categories.join(", "),
+      );
+      want(
+        sketch,
+        "categories",
+        ({ categories }) => ({
+          texts: [categories.join(isOne ? ", " : " | ")],
+        }),
+      );
+    },
+  },
 ];

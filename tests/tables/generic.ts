@@ -511,6 +511,9 @@ function finished(sketch: Sketch, weightUnit: string): Grid {
     ],
     products: made,
     currency: catalogue.currency,
+    earlierCurrency: draws.chance(0.06)
+      ? draws.of([catalogue.currency, "GBP", "SEK"])
+      : undefined,
     weightUnit,
     imageBase: "",
     writing: { kind: "xlsx", sheets: ["Products"], eol: "\n", quotes: "few" },

@@ -59,6 +59,8 @@ export interface Grid {
   above: readonly (readonly string[])[];
   rows: readonly GridRow[];
   products: readonly Product[];
+  /** The currency of a file of before. */
+  earlierCurrency?: string;
   /** What somebody answers of the whole file. */
   currency: string;
   weightUnit: string;

@@ -106,6 +106,14 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
   ["SKU;Prix TTC;Prix remisé TTC\nA;12,90;12,90", { compare_at_price: null }],
   ["SKU;Titel;Online\nA;Becher;\nB;Glas;x", "Are those for sale"],
   ["p_id;p_model;p_name.de\n1,5;Titel;Beschreibung", { sku: undefined }],
+  ["SKU;Price;Price type\nA;12.90;net", "of one piece with VAT"],
+  [
+    "Alle Preise zzgl. MwSt.\nSKU;Titel;Preis\nA;Becher;12,90",
+    "Are the prices with VAT",
+  ],
+  ["SKU;Listenpreis netto;Preis\nA;15,00;12,00", "Is it with VAT"],
+  ["SKU,Weight lb,Weight oz\nA,1,4", { weight: { value: "567" } }],
+  ["SKU;Kategorie\nA;Haus, Garten", "one category, or several"],
   ["attribute: Color;SKU;attribute: color\nBlue;A;Red", {
     attributes: [{ name: "Color", value: "Blue" }, {
       name: "color",

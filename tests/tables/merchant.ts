@@ -5,7 +5,9 @@ import {
   blockOf,
   choose,
   drop,
+  earlierCurrencyOf,
   missing,
+  NOTHING_CHOSEN,
   openQuestions,
   setCurrency,
   setUnit,
@@ -40,7 +42,13 @@ const BY_LABEL: Readonly<Record<string, Target>> = {
 
 export async function sell(grid: Grid, file: MadeFile): Promise<Outcome> {
   const asked: string[] = [];
-  let now = await drop(file.name, file.bytes);
+  const { earlierCurrency } = grid;
+  const before = earlierCurrency === undefined ? NOTHING_CHOSEN : {
+    ...NOTHING_CHOSEN,
+    earlierCurrency,
+    values: { currency: earlierCurrency },
+  };
+  let now = await drop(file.name, file.bytes, before);
   if (typeof now === "string") return refused(grid, now, asked);
   const first = await judged(grid, now);
   for (let step = 0; step < MOST_STEPS; step++) {
@@ -123,6 +131,10 @@ async function stepOf(
     isSent(field)
       ? grid.heads.findIndex(({ states }) => states.includes(field))
       : -1;
+  const currency = earlierCurrencyOf(view);
+  if (currency !== null && currency !== grid.currency) {
+    return setCurrency(view, grid.currency);
+  }
   const block = blockOf(view);
   if (block === "sku") {
     const column = stated("sku");

@@ -14,21 +14,16 @@ import {
   type ChosenColumns,
   NOTHING_CHOSEN,
 } from "../../src/web/import/columns/mappings.ts";
-import {
-  questionsOf,
-  type TableAnswer,
-  type TableQuestion,
-} from "../../src/web/import/check/questions.ts";
-import {
-  checkRows,
-  missing,
-  repeated,
-  type RowProblems,
-} from "../../src/web/import/check/table_checks.ts";
+import type {
+  Finding,
+  FindingAnswer,
+} from "../../src/web/import/check/finding.ts";
+import { findingsIn } from "../../src/web/import/check/findings.ts";
+import { missing, repeated } from "../../src/web/import/check/table_checks.ts";
 import { intake, type Spreadsheet } from "../../src/web/import/intake_state.ts";
 import type { ColumnMapping } from "../../src/web/import/columns/spreadsheet.ts";
 import type { Table } from "../../src/web/import/read/csv.ts";
-import type { ColumnField } from "../../src/web/import/columns/headers.ts";
+import type { ColumnField } from "../../src/web/lib/column_field.ts";
 import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { newBook, readSheet } from "../../src/web/import/read/workbook/book.ts";
 import type {
@@ -41,13 +36,8 @@ import { utils, write } from "../../src/web/import/read/workbook/xlsx.ts";
 import { finish } from "../support/work.ts";
 import type { Cell } from "./grid.ts";
 
-export type {
-  ColumnField as Target,
-  RowProblems,
-  TableAnswer as Answer,
-  TableQuestion as Question,
-};
-export { missing };
+export type { ColumnField as Target, Finding, FindingAnswer as Answer };
+export { missing, NOTHING_CHOSEN };
 
 /** A table whose columns are being mapped, as its view holds it. */
 export interface View {
@@ -123,49 +113,53 @@ function taken(chosen: ChosenColumns): View | string {
   return { spreadsheet, table, mapping, answered: new Set(), chosen };
 }
 
-const checked = new WeakMap<Table, WeakMap<ColumnMapping, RowProblems>>();
+const found = new WeakMap<Table, WeakMap<ColumnMapping, Finding[]>>();
 
-export function problemsOf({ table, mapping }: View): RowProblems {
-  const known = checked.get(table) ?? new WeakMap<ColumnMapping, RowProblems>();
-  checked.set(table, known);
-  const problems = known.get(mapping) ?? finish(checkRows(table, mapping));
-  known.set(mapping, problems);
-  return problems;
+/** What the page says of a table, answered or not. */
+function findingsOf(view: View): Finding[] {
+  const { spreadsheet, table, mapping, chosen } = view;
+  const known = found.get(table) ?? new WeakMap<ColumnMapping, Finding[]>();
+  found.set(table, known);
+  const findings = known.get(mapping) ?? finish(findingsIn({
+    ...spreadsheet,
+    table,
+    mapping,
+    chosen,
+    answered: new Set(),
+  }));
+  known.set(mapping, findings);
+  return findings;
 }
 
-export function openQuestions(view: View): TableQuestion[] {
-  const { spreadsheet, table, mapping, answered, chosen } = view;
-  return [
-    ...spreadsheet.questions,
-    ...questionsOf(table, mapping, problemsOf(view), chosen),
-  ].filter(({ text }) => !answered.has(text));
+/** The currency that the page takes from an earlier file; null: it does not. */
+export function earlierCurrencyOf(view: View): string | null {
+  const texts = findingsOf(view).map(({ text }) => text).join("\n");
+  return /prices are sent in ([A-Z]{3}), as those of an earlier file/
+    .exec(texts)?.[1] ?? null;
+}
+
+export function openQuestions(view: View): Finding[] {
+  return findingsOf(view)
+    .filter(({ text, isQuestion }) => isQuestion && !view.answered.has(text));
 }
 
 /** The view after an answer, as `columns.tsx` does it. */
 export async function answer(
   view: View,
-  { text }: TableQuestion,
-  { readAgain, columnsToLeaveOut = [], ...to }: TableAnswer,
+  { text }: Finding,
+  { apply }: FindingAnswer,
 ): Promise<View | string> {
-  if (readAgain !== undefined) {
-    await withBooks(async () => {
-      await readAgain();
-      while (intake.value.name === "reading") await Promise.resolve();
-    });
-    return taken(view.chosen);
-  }
-  const left = to.mapping ?? view.mapping;
-  return {
-    ...view,
-    answered: new Set([...view.answered, text]),
-    table: to.table?.() ?? view.table,
-    mapping: {
-      ...left,
-      targets: left.targets.map((target, column) =>
-        columnsToLeaveOut.includes(column) ? "" : target
-      ),
-    },
-  };
+  let next: { table: Table; mapping: ColumnMapping } | null = null;
+  await withBooks(async () => {
+    next = apply(view);
+    while (intake.value.name === "reading") {
+      await new Promise((done) => setTimeout(done));
+    }
+  });
+  if (next === null) return taken(view.chosen);
+  const { table, mapping } = next;
+  const answered = new Set([...view.answered, text]);
+  return { ...view, table, mapping, answered };
 }
 
 export function choose(view: View, column: number, target: ColumnField): View {
@@ -202,7 +196,9 @@ export function blockOf(view: View):
   ) return "currency";
   if (view.table.flaw !== null) return "flaw";
   if (repeated(view.mapping).length > 0) return "repeated";
-  return problemsOf(view).bareWeight === null ? null : "unit";
+  const isUnitOpen = findingsOf(view)
+    .some(({ text }) => text.endsWith("Choose the unit."));
+  return isUnitOpen ? "unit" : null;
 }
 
 const blobs = new WeakMap<Blob, string>();

@@ -68,7 +68,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "which of several columns is the field is not asked for",
-    file: `${WEB}check/questions.ts`,
+    file: `${WEB}check/column_questions.ts`,
     from:
       "    if (!columns.includes(used) || different === undefined || isKnown) {",
     to: "    if (columns.length > 0) {",
@@ -93,8 +93,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "the currency by its values is not asked for",
     file: `${WEB}check/questions.ts`,
-    from: "    ...currencyQuestions(table, mapping, remembered),\n",
-    to: "",
+    from: "  currencyQuestion,\n  codeQuestion,\n  dash",
+    to: "  codeQuestion,\n  dash",
   },
   {
     name: "a label is an image of the product",
@@ -122,7 +122,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "no and yes are swapped",
-    file: `${WEB}columns/spreadsheet.ts`,
+    file: `${WEB}read/words.ts`,
     from: 'return word === undefined ? null : word === "active";',
     to: 'return word === undefined ? null : word !== "active";',
   },
@@ -141,13 +141,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   // Shops.
   {
     name: "stock that is not counted is 0",
-    file: `${WEB}shops/gather.ts`,
+    file: `${WEB}gather.ts`,
     from: 'isUntracked(cells) ? cells.with(stock, "") : cells',
     to: "cells",
   },
   {
     name: "a sale that is off is on",
-    file: `${WEB}shops/gather.ts`,
+    file: `${WEB}gather.ts`,
     from: 'cells[price] !== "" && yesOrNo(cells[isOn]) === false;',
     to: 'cells[price] !== "" && yesOrNo(cells[isOn]) === null;',
   },
@@ -159,7 +159,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "the columns of WooCommerce are shifted by one",
-    file: `${WEB}columns/presets.ts`,
+    file: `${WEB}shops/woocommerce.ts`,
     from: "    ...names.map((name, i) => [header[i], name]),",
     to: "    ...names.map((name, i) => [header[i + 1], name]),",
   },
@@ -185,8 +185,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "hidden rows are taken without a question",
     file: `${WEB}intake.ts`,
-    from: "hidden !== null || read.hiddenRows.length === 0",
-    to: "hidden !== null || read.hiddenRows.length >= 0",
+    from: "hidden !== null || hiddenRows.length === 0",
+    to: "hidden !== null || hiddenRows.length >= 0",
   },
   {
     name: "two quotation marks in a text are two",

@@ -1,11 +1,10 @@
 /** What the page says of a table, and what its answers change. */
 import { assert, assertEquals } from "@std/assert";
+import type { Finding } from "../../src/web/import/check/finding.ts";
 import {
-  type Finding,
   findingsIn,
   type FindingSource,
 } from "../../src/web/import/check/findings.ts";
-import { checkRows } from "../../src/web/import/check/table_checks.ts";
 import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { NOTHING_CHOSEN } from "../../src/web/import/columns/mappings.ts";
 import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
@@ -18,7 +17,6 @@ function sourceOf(csv: string): FindingSource {
   return {
     table,
     mapping,
-    problems: finish(checkRows(table, mapping)),
     chosen: NOTHING_CHOSEN,
     questions: [],
     note: table.note,
@@ -63,7 +61,7 @@ const CASES: readonly (readonly [
 
 for (const [csv, expected] of CASES) {
   Deno.test(`the findings of ${JSON.stringify(csv)}`, () => {
-    const findings = findingsIn(sourceOf(csv));
+    const findings = finish(findingsIn(sourceOf(csv)));
     for (const [severity, text] of expected) {
       const found = findings.find((one) =>
         one.text.toLowerCase().startsWith(text.toLowerCase())
@@ -82,7 +80,7 @@ Deno.test("an answer changes what it says, and not the table that it was given",
     "SKU;Title;Price (SEK);Stock\nA;Mug;5;-\n;Bowl;6;2\nSum;;11;2\n",
   );
   const before = structuredClone(source.table);
-  const findings = findingsIn(source);
+  const findings = finish(findingsIn(source));
   const answers = findings.flatMap(({ answers }) => answers);
   assert(answers.length > 3, findings.map(({ text }) => text).join("\n"));
   for (const { label, apply } of answers) {
@@ -98,10 +96,10 @@ Deno.test("an answer changes what it says, and not the table that it was given",
 
 Deno.test("a question is asked until it has an answer, whatever is mapped then", () => {
   const source = sourceOf("SKU;Title;Price (SEK)\nA;Mug;1.299\n");
-  const [question] = findingsIn(source).filter(({ isQuestion }) => isQuestion);
+  const [question] = finish(findingsIn(source))
+    .filter(({ isQuestion }) => isQuestion);
   const { table, mapping } = question.answers[1].apply(source)!;
   const answered = new Set([question.text]);
-  const problems = finish(checkRows(table, mapping));
-  const next = findingsIn({ ...source, table, mapping, problems, answered });
+  const next = finish(findingsIn({ ...source, table, mapping, answered }));
   assertEquals(next.filter(({ severity }) => severity === "blocks"), []);
 });

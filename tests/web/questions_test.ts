@@ -6,11 +6,8 @@ import {
   type ChosenColumns,
   NOTHING_CHOSEN,
 } from "../../src/web/import/columns/mappings.ts";
-import {
-  questionsOf,
-  type TableAnswer,
-} from "../../src/web/import/check/questions.ts";
-import type { ColumnField } from "../../src/web/import/columns/headers.ts";
+import { questionsOf } from "../../src/web/import/check/questions.ts";
+import type { ColumnField } from "../../src/web/lib/column_field.ts";
 import {
   chosenIn,
   mappingFor,
@@ -25,14 +22,16 @@ function asked(csv: string, chosen: Partial<ChosenColumns> = {}) {
   const all = { ...NOTHING_CHOSEN, ...chosen };
   const mapping = mappingFor(table, all);
   const problems = finish(checkRows(table, mapping));
-  const questions = questionsOf(table, mapping, problems, all);
+  const questions = finish(
+    questionsOf({ table, mapping, problems, chosen: all }),
+  );
   /** What a field of each row is after an answer. */
   const after = (label: string, field: ColumnField) => {
-    const answer: TableAnswer | undefined = questions
-      .flatMap(({ answers }) => answers).find((one) => one.label === label);
-    const { rows } = answer?.table?.() ?? table;
-    return rows.map((row) =>
-      rowValues(row, answer?.mapping ?? mapping).get(field)?.[0]
+    const answer = questions.flatMap(({ answers }) => answers)
+      .find((one) => one.label === label);
+    const next = answer?.apply({ table, mapping }) ?? { table, mapping };
+    return next.table.rows.map((row) =>
+      rowValues(row, next.mapping).get(field)?.[0]
     );
   };
   return { questions: questions.map(({ text }) => text), after };

@@ -2,8 +2,8 @@
 import { knownIn } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { csvOf, readTable, type Table } from "../../src/web/import/read/csv.ts";
-import { gathered } from "../../src/web/import/shops/gather.ts";
-import type { ColumnField } from "../../src/web/import/columns/headers.ts";
+import { gathered } from "../../src/web/import/gather.ts";
+import type { ColumnField } from "../../src/web/lib/column_field.ts";
 import { fileKindOf } from "../../src/web/import/read/kinds.ts";
 import {
   type ColumnMapping,
@@ -35,6 +35,11 @@ function mapped(csv: string, changes: Partial<ColumnMapping> = {}) {
 function problemsOf(csv: string) {
   const { table, mapping } = mapped(csv);
   return finish(checkRows(table, mapping));
+}
+
+/** The rows of a table put together. */
+function gatheredAtOnce(table: Table) {
+  return finish(gathered(table));
 }
 
 Deno.test("columns are told by their names", () => {
@@ -148,7 +153,7 @@ Deno.test("a SKU stands in the column of that name", () => {
 });
 
 Deno.test("weights have the units that stand beside them", () => {
-  const { table } = gathered(
+  const { table } = gatheredAtOnce(
     tableOf("sku;weight;Weight unit\nA;350;g\nB;1.2;kg\nC;5 oz;g\nD;2;\n"),
   );
   const mapping = mappingFor(table);
@@ -162,7 +167,7 @@ Deno.test("a sale price that is not on sale is left out", () => {
   const table = tableOf(
     "SKU,Price,Sale Price,On Sale\nA,12.90,9.90,No\nB,12.90,9.90,Yes\nC,5,,No\n",
   );
-  const { table: { rows }, note } = gathered(table);
+  const { table: { rows }, note } = gatheredAtOnce(table);
   assertEquals(rows.map((row) => row[2]), ["", "9.90", ""]);
   assertEquals(note, "1 sale price is left out: it is not on sale now.");
 });
@@ -171,7 +176,7 @@ Deno.test("a sale that is off is left out under names in small letters", () => {
   const table = tableOf(
     "sku;price;sale price;on sale\nA;12;9;no\nB;12;9;yes\n",
   );
-  const { table: { rows } } = gathered(table);
+  const { table: { rows } } = gatheredAtOnce(table);
   assertEquals(rows.map((row) => row[2]), ["", "9"]);
 });
 
@@ -212,7 +217,7 @@ Deno.test("a price without VAT is none in further languages", () => {
 });
 
 Deno.test("a row below the names may belong to them", () => {
-  const { table, note } = gathered(tableOf(
+  const { table, note } = gatheredAtOnce(tableOf(
     "SKU;Name;Preis;;Gewicht;Bestand\n;;netto;brutto;kg;Stk\nA;Mug;10;11,9;0,3;5\n",
   ));
   assertEquals(
@@ -224,12 +229,12 @@ Deno.test("a row below the names may belong to them", () => {
   assertEquals(note, "Row 2 is read as a part of the names above it.");
   for (const row of ["A;Mug;", ";Mug;auf Anfrage", ";;12,90", ";;"]) {
     const plain = tableOf(`SKU;Name;Preis\n${row}\nB;Cup;5\n`);
-    assertEquals(gathered(plain).table, plain, row);
+    assertEquals(gatheredAtOnce(plain).table, plain, row);
   }
 });
 
 Deno.test("Wix names images by files, and a discount is told", () => {
-  const { table, note } = gathered(tableOf(
+  const { table, note } = gatheredAtOnce(tableOf(
     "handleId,fieldType,name,productImageUrl,sku,price,visible,discountValue,inventory\n" +
       "p1,Product,Mug,a~mv2.jpg;b.png,M,9,true,10.0,InStock\n",
   ));
@@ -242,7 +247,7 @@ Deno.test("Wix names images by files, and a discount is told", () => {
 });
 
 Deno.test("Wix: a surcharge is added as a spreadsheet program writes it, too", () => {
-  const { table, note } = gathered(tableOf(
+  const { table, note } = gatheredAtOnce(tableOf(
     "handleId;fieldType;name;productImageUrl;sku;price;visible;discountValue;inventory;surcharge\n" +
       "p1;Product;Mug;;;9,50;true;10,0;InStock;\n" +
       "p1;Variant;;;M-S;;;;3;-1,25\n" +
@@ -255,7 +260,7 @@ Deno.test("Wix: a surcharge is added as a spreadsheet program writes it, too", (
 
 Deno.test("variants of what is hidden are hidden", () => {
   const stateOf = (csv: string, sku: string) => {
-    const { table } = gathered(tableOf(csv));
+    const { table } = gatheredAtOnce(tableOf(csv));
     const mapping = mappingFor(table);
     return table.rows.map((row) => rowValues(row, mapping))
       .find((values) => values.get("sku")?.[0] === sku)?.get("status")?.join();
@@ -496,7 +501,7 @@ Deno.test("an export of WooCommerce is read as a person reads it", async () => {
 });
 
 Deno.test("rows of Shopify's images and variants become products", () => {
-  const { table, note } = gathered(tableOf([
+  const { table, note } = gatheredAtOnce(tableOf([
     "Handle,Title,Vendor,Option1 Name,Option1 Value,Variant SKU,Variant Price,Image Src,Variant Image",
     "mug,Mug,Kockums,Colour,Blue,M-B,149,https://a.example/1.png,https://a.example/2.png",
     "mug,,,,Red,M-R,159,https://a.example/2.png,",
@@ -513,11 +518,11 @@ Deno.test("rows of Shopify's images and variants become products", () => {
   assertStringIncludes(note, "2 rows of images");
   assertStringIncludes(note, "2 variants");
   assertEquals(mappingFor(table).targets.at(-1), "parent_sku");
-  assertEquals(gathered(table).table, table, "once is enough");
+  assertEquals(gatheredAtOnce(table).table, table, "once is enough");
 });
 
 Deno.test("variations of WooCommerce have what they lack from their parent", () => {
-  const { table, note } = gathered(tableOf([
+  const { table, note } = gatheredAtOnce(tableOf([
     "ID;Type;SKU;Name;Is featured?;Description;Sale price;Regular price;Images;Parent",
     "1;variable;H;Hoodie;0;Warm;;;https://a.example/h.png;",
     "2;variation;H-B;Hoodie - Blue;0;;;45;;H",
@@ -531,7 +536,7 @@ Deno.test("variations of WooCommerce have what they lack from their parent", () 
   ]);
   assertStringIncludes(note, "1 row without a price");
   const plain = tableOf("sku;title\nA;B\n");
-  assertEquals(gathered(plain), { table: plain, note: "" });
+  assertEquals(gatheredAtOnce(plain), { table: plain, note: "" });
 });
 
 Deno.test("an export of Shopify is read as a person reads it", () => {

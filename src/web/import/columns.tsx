@@ -4,7 +4,8 @@ import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "./read/csv.ts";
 import { valuesIn } from "./columns/guesses.ts";
-import { type ColumnField, TARGETS } from "./columns/headers.ts";
+import type { ColumnField } from "../lib/column_field.ts";
+import { TARGETS } from "./columns/headers.ts";
 import { takeBook } from "./intake.ts";
 import {
   type ChosenColumns,
@@ -13,11 +14,8 @@ import {
 } from "./columns/mappings.ts";
 import { HUNDREDTHS, type NumberFormat, WEIGHT_UNITS } from "../lib/numbers.ts";
 import { count, plural } from "../lib/format.ts";
-import {
-  type Finding,
-  type FindingAnswer,
-  findingsIn,
-} from "./check/findings.ts";
+import { findingsIn, type FindingSource } from "./check/findings.ts";
+import type { Finding, FindingAnswer } from "./check/finding.ts";
 import { runInSlices } from "../lib/slices.ts";
 import {
   chosenIn,
@@ -29,7 +27,6 @@ import {
   withTarget,
 } from "./columns/spreadsheet.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import { checkRows, type RowProblems } from "./check/table_checks.ts";
 import { dropAll, type Spreadsheet } from "./intake_state.ts";
 import { takeSheet } from "./send/upload.ts";
 import { wordsForField } from "../lib/words.ts";
@@ -66,20 +63,12 @@ function Columns({ client, spreadsheet, chosen }: {
   const [mapping, setMapping] = useState<ColumnMapping>(() =>
     mappingFor(table, chosen)
   );
-  const problems = useRowProblems(table, mapping);
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
-  const findings = useMemo(
-    () =>
-      findingsIn({
-        ...spreadsheet,
-        table,
-        mapping,
-        problems,
-        chosen,
-        answered,
-      }),
-    [spreadsheet, table, mapping, problems, chosen, answered],
+  const source = useMemo(
+    () => ({ ...spreadsheet, table, mapping, chosen, answered }),
+    [spreadsheet, table, mapping, chosen, answered],
   );
+  const { findings, isCurrent } = useFindings(source);
   const asked = useRef<HTMLDivElement>(null);
   const examples = useMemo(() => examplesOf(table), [table]);
   const check = () => {
@@ -135,7 +124,7 @@ function Columns({ client, spreadsheet, chosen }: {
         <button
           type="button"
           class="main"
-          disabled={problems === null ||
+          disabled={!isCurrent ||
             findings.some(({ severity }) => severity === "blocks")}
           onClick={check}
         >
@@ -147,6 +136,7 @@ function Columns({ client, spreadsheet, chosen }: {
           <FindingNote
             key={finding.text}
             finding={finding}
+            isCurrent={isCurrent}
             onChoose={(choice) => choose(finding, choice)}
           />
         ))}
@@ -184,8 +174,9 @@ function Columns({ client, spreadsheet, chosen }: {
                 name={header || `column ${column + 1}`}
                 target={mapping.targets[column]}
                 reading={mapping.numberFormats[column]}
-                hasPaths={valuesIn(table.rows, column, 1)
-                  .some((value) => !isAddress(value))}
+                hasPaths={mapping.targets[column] === "images" &&
+                  valuesIn(table.rows, column, 1)
+                    .some((value) => !isAddress(value))}
                 onUnit={(unit) => setUnit(column, unit)}
               />
             ),
@@ -206,8 +197,10 @@ function Columns({ client, spreadsheet, chosen }: {
 /** How each severity looks. */
 const LOOKS = { blocks: "bad", warning: "warn", note: "", good: "good" };
 
-function FindingNote({ finding, onChoose }: {
+function FindingNote({ finding, isCurrent, onChoose }: {
   finding: Finding;
+  /** It is of the table as it is now, so that it can be answered. */
+  isCurrent: boolean;
   onChoose: (choice: FindingAnswer) => void;
 }) {
   const { severity, text, more, answers } = finding;
@@ -229,6 +222,7 @@ function FindingNote({ finding, onChoose }: {
             <button
               key={choice.label}
               type="button"
+              disabled={!isCurrent}
               onClick={() => onChoose(choice)}
             >
               {choice.label}
@@ -240,23 +234,21 @@ function FindingNote({ finding, onChoose }: {
   );
 }
 
-/** What is told of the rows; null until all have been looked at. */
-function useRowProblems(
-  table: Rows,
-  mapping: ColumnMapping,
-): RowProblems | null {
-  const { targets, numberFormats } = mapping;
+/** The findings of a table, or those of before until all rows are looked at. */
+function useFindings(
+  source: FindingSource,
+): { findings: readonly Finding[]; isCurrent: boolean } {
   const [found, setFound] = useState<
-    { readings: readonly NumberFormat[]; problems: RowProblems } | null
-  >(null);
+    { source: FindingSource | null; findings: readonly Finding[] }
+  >({ source: null, findings: [] });
   useEffect(() => {
     const left = new AbortController();
-    runInSlices(checkRows(table, mapping), left.signal).then((problems) => {
-      if (problems !== null) setFound({ readings: numberFormats, problems });
+    runInSlices(findingsIn(source), left.signal).then((findings) => {
+      if (findings !== null) setFound({ source, findings });
     });
     return () => left.abort();
-  }, [table, targets, numberFormats]);
-  return found?.readings === numberFormats ? found.problems : null;
+  }, [source]);
+  return { findings: found.findings, isCurrent: found.source === source };
 }
 
 /** Fields of which all products may have the same value. */

@@ -10,10 +10,13 @@ import { isOwnTable } from "./columns/own_table.ts";
 import { listed, plural, sentences } from "../lib/format.ts";
 import { decodeAs, type DecodedText } from "./read/encodings.ts";
 import { knownIn } from "./columns/headers.ts";
-import { gathered } from "./shops/gather.ts";
+import { confirms, leavesOut, question, readsAgain } from "./check/finding.ts";
+import { lookAtValues } from "./columns/guesses.ts";
+import { gathered } from "./gather.ts";
+import type { Gathered } from "./shops/rows.ts";
 import { tableOfFeed } from "./read/feed.ts";
 import { fileKindOf, isTable } from "./read/kinds.ts";
-import { runInSlices } from "../lib/slices.ts";
+import { runInSlices, type SlicedWork } from "../lib/slices.ts";
 import { intake, type Spreadsheet, takeAnew } from "./intake_state.ts";
 import { dropFile, upload } from "./send/upload_state.ts";
 import { takeDocument, takeFile } from "./send/upload.ts";
@@ -40,15 +43,17 @@ export async function takeAny(
   if (kind.name === "table") {
     await takeRows({ ...kind.decoded, name: file.name, bytes });
   } else if (kind.name === "feed") {
-    takeFeed({ ...kind.decoded, name: file.name, bytes });
+    await takeFeed({ ...kind.decoded, name: file.name, bytes });
   } else if (kind.name === "workbook") await takeBook(file.name, file, null);
   else intake.set(kind);
 }
 
-function takeFeed(file: TextFile): void {
+async function takeFeed(file: TextFile): Promise<void> {
   const { name } = file;
   const table = tableOfFeed(file.text);
-  if (table !== null) return takeTable(name, table, lettersOf(file, takeFeed));
+  if (table !== null) {
+    return await takeTable(name, table, lettersOf(file, takeFeed));
+  }
   const refused = {
     name,
     what: "a feed that cannot be read",
@@ -83,33 +88,27 @@ export async function takeBook(
     return;
   }
   const { sheets, note, errors, table } = read;
-  takeTable(name, table, {
+  const { hiddenRows, hiddenColumns } = read;
+  await takeTable(name, table, {
     book: { file, sheets, sheet: read.sheet },
     note,
     errors,
     questions: [
-      ...(hidden !== null || read.hiddenRows.length === 0 ? [] : [{
-        text: `The workbook hides ${listed("row", read.hiddenRows)}, as a ` +
-          "filter does.",
-        answers: [
-          { label: `Take ${plural(read.hiddenRows.length, "row")}, too` },
-          {
-            label: `Leave ${plural(read.hiddenRows.length, "row")} out`,
-            readAgain: () => takeBook(name, file, read.sheet, false),
-          },
-        ],
-      }]),
-      ...(read.hiddenColumns.length === 0 ? [] : [{
-        text: `The workbook hides ${
-          plural(read.hiddenColumns.length, "column")
-        }: ${
-          read.hiddenColumns.map((column) => table.header[column]).join(", ")
+      ...(hidden !== null || hiddenRows.length === 0 ? [] : [question(
+        `The workbook hides ${listed("row", hiddenRows)}, as a filter does.`,
+        confirms(`Take ${plural(hiddenRows.length, "row")}, too`),
+        readsAgain(
+          `Leave ${plural(hiddenRows.length, "row")} out`,
+          () => takeBook(name, file, read.sheet, false),
+        ),
+      )]),
+      ...(hiddenColumns.length === 0 ? [] : [question(
+        `The workbook hides ${plural(hiddenColumns.length, "column")}: ${
+          hiddenColumns.map((column) => table.header[column]).join(", ")
         }.`,
-        answers: [
-          { label: "Take what is hidden, too" },
-          { label: "Leave it out", columnsToLeaveOut: read.hiddenColumns },
-        ],
-      }]),
+        confirms("Take what is hidden, too"),
+        leavesOut("Leave it out", hiddenColumns),
+      )]),
     ],
   });
 }
@@ -151,35 +150,50 @@ export function mapAgain(): void {
   });
 }
 
+/** Rows that are changed between two pauses. */
+const STEP = 250;
+
 /** A table that the page has saved, as it was before it became CSV. */
-function withOwnTexts(table: Table): Table {
+function* withOwnTexts(table: Table): SlicedWork<Table> {
   if (table.delimiter === null) return table;
-  return {
-    ...table,
-    header: table.header.map(withFormulas),
-    rows: table.rows.map((cells) => cells.map(withFormulas)),
-  };
+  const rows: (readonly string[])[] = [];
+  for (const cells of table.rows) {
+    rows.push(cells.map(withFormulas));
+    if (rows.length % STEP === 0) yield;
+  }
+  return { ...table, header: table.header.map(withFormulas), rows };
 }
 
-/** A table of others, as a person reads it. */
-function understood(read: Table) {
-  const { table, errors } = withoutErrors(read);
-  return { ...gathered(table), errors };
+/** A table as a person reads it, and how many of its cells have no value. */
+function* understood(
+  read: Table,
+): SlicedWork<Gathered & { errors: number }> {
+  if (isOwnTable(read.header)) {
+    return { table: yield* withOwnTexts(read), note: "", errors: 0 };
+  }
+  const { table, errors } = yield* withoutErrors(read);
+  const { table: products, note } = yield* gathered(table);
+  // The columns are proposed at once by what is kept of their values.
+  yield* lookAtValues(products.rows);
+  return { table: products, note, errors };
 }
 
 /** How programs write that a formula or a database has no value. */
 const NO_VALUE =
   /^(?:#(?:N\/[ABD]|NV|[¡¿]?\p{Lu}[\p{Lu}/0]*[!?])|null|NULL|nan|NaN|None|N\/A|n\/a|n\.a\.|k\. ?A\.)$/u;
 
-function withoutErrors(table: Table): { table: Table; errors: number } {
+function* withoutErrors(
+  table: Table,
+): SlicedWork<{ table: Table; errors: number }> {
+  const rows = [...table.rows];
   let errors = 0;
-  const rows = table.rows.map((cells) =>
-    !cells.some((cell) => NO_VALUE.test(cell)) ? cells : cells.map((cell) => {
-      if (!NO_VALUE.test(cell)) return cell;
-      errors++;
-      return "";
-    })
-  );
+  for (const [row, cells] of table.rows.entries()) {
+    if (row % STEP === STEP - 1) yield;
+    const wrong = cells.filter((cell) => NO_VALUE.test(cell)).length;
+    if (wrong === 0) continue;
+    errors += wrong;
+    rows[row] = cells.map((cell) => NO_VALUE.test(cell) ? "" : cell);
+  }
   return { table: errors === 0 ? table : { ...table, rows }, errors };
 }
 
@@ -206,14 +220,13 @@ function lettersOf(
     take({ ...file, encoding, text: decodeAs(bytes!, encoding) });
   return {
     encoding: { name: encoding ?? all[0].name, all, choose },
-    questions: likely === 1 || encoding !== undefined ? [] : [{
-      text: "The letters of this file can be read in several ways. Which " +
+    questions: likely === 1 || encoding !== undefined ? [] : [question(
+      "The letters of this file can be read in several ways. Which " +
         "is right? There are more above.",
-      answers: all.slice(0, likely).map(({ name, label, words }) => ({
-        label: `${words} (${label})`,
-        readAgain: () => choose(name),
-      })),
-    }],
+      ...all.slice(0, likely).map(({ name, label, words }) =>
+        readsAgain(`${words} (${label})`, () => choose(name))
+      ),
+    )],
   };
 }
 
@@ -227,28 +240,28 @@ async function takeRows(file: TextFile): Promise<void> {
   );
   if (table === null) return;
   const { encoding, questions } = lettersOf(file, takeRows);
-  takeTable(name, table, {
+  await takeTable(name, table, {
     note: table.note,
     encoding,
     questions: [
       ...questions,
-      ...(table.doubts.length === 0 || file.oneText !== undefined ? [] : [{
-        text: `A text in ${listed("row", table.doubts)} may go on in the ` +
-          "lines below, or each of these lines may be a row, as where a " +
-          "quotation mark means inches.",
-        answers: [
-          { label: "Each line is a row" },
-          {
-            label: "It is one text",
-            readAgain: () => takeRows({ ...file, oneText: true }),
-          },
-        ],
-      }]),
+      ...(table.doubts.length === 0 || file.oneText !== undefined
+        ? []
+        : [question(
+          `A text in ${listed("row", table.doubts)} may go on in the ` +
+            "lines below, or each of these lines may be a row, as where a " +
+            "quotation mark means inches.",
+          confirms("Each line is a row"),
+          readsAgain(
+            "It is one text",
+            () => takeRows({ ...file, oneText: true }),
+          ),
+        )]),
     ],
   });
 }
 
-function takeTable(
+async function takeTable(
   name: string,
   read: Table,
   {
@@ -260,10 +273,12 @@ function takeTable(
   }:
     & Partial<Omit<Spreadsheet, "name" | "table">>
     & { errors?: number } = {},
-): void {
-  const { table, errors: more, note } = isOwnTable(read.header)
-    ? { table: withOwnTexts(read), errors: 0, note: "" }
-    : understood(read);
+): Promise<void> {
+  const signal = takeAnew();
+  intake.set({ name: "reading", file: name });
+  const made = await runInSlices(understood(read), signal);
+  if (made === null) return;
+  const { table, errors: more, note } = made;
   const without = errors + more;
   const notes = sentences(
     before,

@@ -3,7 +3,7 @@
  * is not taken. It is outside the views, so that a change of view loses nothing.
  */
 import { Store } from "../lib/store.ts";
-import type { TableQuestion } from "./check/questions.ts";
+import type { Finding } from "./check/finding.ts";
 import type { Book } from "./columns/sheet.ts";
 import type { Table } from "./read/csv.ts";
 import type { Encoding } from "./read/encodings.ts";
@@ -18,7 +18,7 @@ export interface Spreadsheet {
   note: string;
   book: Book | null;
   /** What must be answered before it is sent. */
-  questions: readonly TableQuestion[];
+  questions: readonly Finding[];
   /** How its text is read, and may be; null: it is Unicode. */
   encoding: {
     name: string;

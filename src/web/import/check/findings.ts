@@ -3,74 +3,75 @@
  * one view shows. What blocks must be answered or mended first.
  */
 import { count, plural } from "../../lib/format.ts";
-import { type ColumnField, targetsByName } from "../columns/headers.ts";
-import { presetOf } from "../columns/presets.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
+import { type ColumnValues, lookAtValues } from "../columns/guesses.ts";
+import { targetsByName } from "../columns/headers.ts";
+import { shopOf } from "../shops/shops.ts";
 import type { ChosenColumns } from "../columns/mappings.ts";
 import { skuProposals } from "../columns/proposals.ts";
 import { columnFieldLabel } from "../columns/sheet.ts";
 import { type ColumnMapping, isRepeatable } from "../columns/spreadsheet.ts";
 import type { Table } from "../read/csv.ts";
 import {
-  questionsOf,
-  type TableAnswer,
-  type TableQuestion,
-} from "./questions.ts";
-import { missing, repeated, type RowProblems } from "./table_checks.ts";
-
-/** A table as its columns are mapped. */
-export interface TableAndMapping {
-  table: Table;
-  mapping: ColumnMapping;
-}
-
-export interface Finding {
-  severity: "blocks" | "warning" | "note" | "good";
-  text: string;
-  /** More of it, which is shown when it is asked for. */
-  more?: string;
-  answers: readonly FindingAnswer[];
-  /** It is asked once: an answer ends it, whatever is mapped then. */
-  isQuestion?: true;
-}
-
-/** An answer; `apply` makes what follows, or null: it reads the file anew. */
-export interface FindingAnswer {
-  label: string;
-  apply: (mapped: TableAndMapping) => TableAndMapping | null;
-}
+  type CheckedTable,
+  columnName,
+  type Finding,
+  type TableAndMapping,
+} from "./finding.ts";
+import { questionsOf } from "./questions.ts";
+import {
+  checkRows,
+  missing,
+  repeated,
+  type RowProblems,
+} from "./table_checks.ts";
 
 /** What findings are made from. */
 export interface FindingSource extends TableAndMapping {
-  /** Null until all rows have been looked at. */
-  problems: RowProblems | null;
   /** What was chosen for such columns before. */
   chosen: ChosenColumns;
   /** Questions about the file, and what was done to its rows, in sentences. */
-  questions: readonly TableQuestion[];
+  questions: readonly Finding[];
   note: string;
   /** Texts of questions that have an answer. */
   answered: ReadonlySet<string>;
 }
 
 /** All findings, in the order in which they are shown. */
-export function findingsIn(source: FindingSource): Finding[] {
-  const { table, mapping, problems, chosen, answered } = source;
-  const asked = [
-    ...source.questions,
-    ...(problems === null ? [] : questionsOf(table, mapping, problems, chosen)),
-  ];
+export function* findingsIn(source: FindingSource): SlicedWork<Finding[]> {
+  const { table, mapping, answered } = source;
+  const counts = yield* lookAtValues(table.rows);
+  const problems = yield* problemsIn(source);
+  const checked: CheckedTable = { ...source, problems };
+  const questions = [...source.questions, ...yield* questionsOf(checked)];
   return [
     ...fieldFindings(mapping),
-    ...asked.filter(({ text }) => !answered.has(text)).map(findingOf),
+    ...questions.filter(({ text }) => !answered.has(text)),
     ...flawFindings(table, mapping, problems),
-    ...presetFindings(table),
+    ...currencyFindings(checked),
+    ...shopFindings(table),
     ...(source.note === "" ? [] : [findingWithoutAnswers("note", source.note)]),
-    ...skuFindings(table, mapping),
-    ...(problems === null ? [] : valueFindings(problems)),
-    ...leftOutFindings(table, mapping),
-    ...rivalFindings(table, mapping),
-    ...(problems === null ? [] : damageFindings(problems)),
+    ...yield* skuFindings(table, mapping),
+    ...valueFindings(problems),
+    ...leftOutFindings(checked, counts),
+    ...rivalFindings(checked, counts),
+    ...damageFindings(problems),
   ];
+}
+
+/** What was told of the rows last. */
+let last: TableAndMapping & { problems: RowProblems } | null = null;
+
+/** What is told of the rows; what all products have changes nothing of it. */
+function* problemsIn(
+  { table, mapping }: TableAndMapping,
+): SlicedWork<RowProblems> {
+  const isSame = last !== null && last.table === table &&
+    last.mapping.targets === mapping.targets &&
+    last.mapping.numberFormats === mapping.numberFormats;
+  const problems = isSame ? last!.problems : yield* checkRows(table, mapping);
+  last = { table, mapping, problems };
+  return problems;
 }
 
 function findingWithoutAnswers(
@@ -78,40 +79,6 @@ function findingWithoutAnswers(
   text: string,
 ): Finding {
   return { severity, text, answers: [] };
-}
-
-function findingOf({ text, answers }: TableQuestion): Finding {
-  return {
-    severity: "blocks",
-    text,
-    answers: answers.map((answer) => ({
-      label: answer.label,
-      apply: (mapped) => applyAnswer(mapped, answer),
-    })),
-    isQuestion: true,
-  };
-}
-
-function applyAnswer(
-  mapped: TableAndMapping,
-  {
-    readAgain,
-    columnsToLeaveOut = [],
-    table,
-    mapping = mapped.mapping,
-  }: TableAnswer,
-): TableAndMapping | null {
-  if (readAgain !== undefined) {
-    readAgain();
-    return null;
-  }
-  const targets = mapping.targets.map((target, column): ColumnField =>
-    columnsToLeaveOut.includes(column) ? "" : target
-  );
-  return {
-    table: table?.() ?? mapped.table,
-    mapping: { ...mapping, targets },
-  };
 }
 
 /** Fields that every new product needs, and those without which nothing goes. */
@@ -143,14 +110,28 @@ function fieldFindings(mapping: ColumnMapping): Finding[] {
   ];
 }
 
+/** The currency of another table may not be that of this one. */
+function currencyFindings(
+  { mapping: { targets, values }, chosen }: CheckedTable,
+): Finding[] {
+  const { currency } = values;
+  const isOfBefore = targets.includes("price") &&
+    !targets.includes("currency") && currency !== undefined &&
+    currency === chosen.earlierCurrency;
+  return !isOfBefore ? [] : [findingWithoutAnswers(
+    "warning",
+    `The prices are sent in ${currency}, as those of an earlier file: this ` +
+      "one names no currency.",
+  )];
+}
+
 /** Why nothing of the file can be sent as it is. */
 function flawFindings(
   { flaw }: Table,
   mapping: ColumnMapping,
-  problems: RowProblems | null,
+  { bareWeight }: RowProblems,
 ): Finding[] {
   const twice = repeated(mapping);
-  const bareWeight = problems?.bareWeight ?? null;
   return [
     flaw !== null && findingWithoutAnswers(
       "blocks",
@@ -170,12 +151,12 @@ function flawFindings(
   ].filter((finding) => finding !== false);
 }
 
-function presetFindings({ header }: Table): Finding[] {
-  const preset = presetOf(header);
-  return preset
+function shopFindings({ header }: Table): Finding[] {
+  const shop = shopOf(header);
+  return shop
     ? [findingWithoutAnswers(
       "good",
-      `This is an export of ${preset.shop}; its columns are known.`,
+      `This is an export of ${shop.name}; its columns are known.`,
     )]
     : [];
 }
@@ -184,9 +165,12 @@ function presetFindings({ header }: Table): Finding[] {
 const EXAMPLES = 3;
 
 /** Rows without a SKU, and what may be theirs. */
-function skuFindings(table: Table, mapping: ColumnMapping): Finding[] {
+function* skuFindings(
+  table: Table,
+  mapping: ColumnMapping,
+): SlicedWork<Finding[]> {
   const column = mapping.targets.indexOf("sku");
-  const proposals = skuProposals(table, mapping);
+  const proposals = yield* skuProposals(table, mapping);
   const { size } = proposals;
   if (size === 0) return [];
   const shown = [...proposals.values().take(EXAMPLES)].join(", ");
@@ -199,15 +183,11 @@ function skuFindings(table: Table, mapping: ColumnMapping): Finding[] {
       }`,
     answers: [{
       label: `Use ${size === 1 ? "this SKU" : `these ${count(size)} SKUs`}`,
-      apply: ({ table, mapping }) => ({
-        mapping,
-        table: {
-          ...table,
-          rows: table.rows.map((row, i) =>
-            row.with(column, proposals.get(i) ?? row[column])
-          ),
-        },
-      }),
+      apply: ({ table, mapping }) => {
+        const rows = [...table.rows];
+        for (const [i, sku] of proposals) rows[i] = rows[i].with(column, sku);
+        return { mapping, table: { ...table, rows } };
+      },
     }],
   }];
 }
@@ -235,44 +215,35 @@ function valueFindings(
   ].filter((finding) => finding !== false);
 }
 
-/** How many values each column has, by the table. */
-const valueCountsOfTable = new WeakMap<Table, readonly number[]>();
-
-function valueCounts(table: Table): readonly number[] {
-  const known = valueCountsOfTable.get(table) ??
-    table.header.map((_, i) =>
-      table.rows.reduce((all, row) => row[i] === "" ? all : all + 1, 0)
-    );
-  valueCountsOfTable.set(table, known);
-  return known;
-}
-
 /** The columns that are not sent, though they have values. */
-function leftOutFindings(table: Table, { targets }: ColumnMapping): Finding[] {
+function leftOutFindings(
+  { table, mapping: { targets } }: CheckedTable,
+  columns: readonly ColumnValues[],
+): Finding[] {
   const { header } = table;
-  const values = valueCounts(table);
-  const left = [...header.keys()]
-    .filter((i) => targets[i] === "" && values[i] > 0);
+  const left = [...columns.keys()]
+    .filter((i) => targets[i] === "" && columns[i].count > 0);
   return left.length === 0 ? [] : [{
     severity: "note",
     text: `${count(left.length)} of ${
       plural(header.length, "column")
     } left out`,
     more: left.map((i) =>
-      `${header[i] || `column ${i + 1}`} (${plural(values[i], "value")})`
+      `${columnName(table, i)} (${plural(columns[i].count, "value")})`
     ).join(", "),
     answers: [],
   }];
 }
 
 /** Columns that are left out because another one is the same field. */
-function rivalFindings(table: Table, { targets }: ColumnMapping): Finding[] {
-  const { header } = table;
-  const values = valueCounts(table);
+function rivalFindings(
+  { table: { header }, mapping: { targets } }: CheckedTable,
+  columns: readonly ColumnValues[],
+): Finding[] {
   const rivals = targetsByName(header).flatMap((target, column) => {
     const used = targets.indexOf(target || "sku");
     return target && targets[column] === "" && !isRepeatable(target) &&
-        used >= 0 && values[column] > 0
+        used >= 0 && (columns[column]?.count ?? 0) > 0
       ? [
         `${header[column]} (${header[used]} is the ${
           columnFieldLabel(target)

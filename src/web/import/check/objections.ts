@@ -9,7 +9,7 @@ import {
   type Detail,
   type Product,
 } from "../../../client/mod.ts";
-import type { ColumnField } from "../columns/headers.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
 import { isManyTimes, priceDoubt } from "../../lib/numbers.ts";
 import { productsIn } from "../read/xml.ts";
 import { type MappedTable, skuOfRow } from "../columns/sheet.ts";

@@ -4,8 +4,8 @@ import { isMadeDate } from "../../../lib/made_dates.ts";
 import type { Table } from "../read/csv.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { isImagePath, valuesIn } from "../columns/guesses.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
 import {
-  type ColumnField,
   isOfPrices,
   isOfSum,
   isSalePrice,
@@ -96,7 +96,7 @@ const GARBLED =
   /[ÃÅÄÐ][\u0080-\u00bf‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ€]|Â[\u00a0-\u00bf]|â€|\ufffd|\p{L}\?\?\p{Ll}/u;
 
 /** Rows that are looked at between two pauses. */
-const STEP = 1_000;
+const STEP = 250;
 
 /** Looks at all rows. */
 export function* checkRows(

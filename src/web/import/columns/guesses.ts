@@ -1,12 +1,9 @@
 /** What a column holds by its values, where its name says nothing. */
 import { IMAGE_TYPES } from "../../../images/image_types.ts";
 import { readGtin } from "../../../lib/values.ts";
-import {
-  type ColumnField,
-  isNet,
-  isOfCarton,
-  isOfOtherPicture,
-} from "./headers.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
+import { isNet, isOfCarton, isOfOtherPicture } from "./headers.ts";
+import { runUninterrupted, type SlicedWork } from "../../lib/slices.ts";
 import { currencyIn, decimalOf } from "../../lib/numbers.ts";
 
 /** Values of a column that are looked at. */
@@ -16,8 +13,45 @@ const ENOUGH = 3;
 
 type Rows = readonly (readonly string[])[];
 
-/** What was found of rows; many ask for the same column of 100,000 rows. */
-const known = new WeakMap<Rows, Map<string, readonly string[]>>();
+/** The most values of a column that are kept. */
+const KEPT = 1_000;
+
+/** The values of a column. */
+export interface ColumnValues {
+  /** The first ones, without repetitions and without empty ones. */
+  values: readonly string[];
+  /** How many cells are not empty. */
+  count: number;
+}
+
+const known = new WeakMap<Rows, readonly ColumnValues[]>();
+
+/** Rows that are looked at between two pauses. */
+const STEP = 250;
+
+/** Looks at the values of all columns; done before, it is done at once. */
+export function* lookAtValues(
+  rows: Rows,
+): SlicedWork<readonly ColumnValues[]> {
+  const before = known.get(rows);
+  if (before !== undefined) return before;
+  const found = (rows[0] ?? []).map(() => new Set<string>());
+  const counts = found.map(() => 0);
+  for (const [row, cells] of rows.entries()) {
+    for (const [column, cell] of cells.entries()) {
+      if (cell === "") continue;
+      counts[column]++;
+      if (found[column].size < KEPT) found[column].add(cell);
+    }
+    if (row % STEP === STEP - 1) yield;
+  }
+  const columns = found.map((values, column) => ({
+    values: [...values],
+    count: counts[column],
+  }));
+  known.set(rows, columns);
+  return columns;
+}
 
 /** Values of a column, without repetitions and without empty ones. */
 export function valuesIn(
@@ -25,21 +59,9 @@ export function valuesIn(
   column: number,
   most = LOOKED_AT,
 ): readonly string[] {
-  const ofRows = known.get(rows) ?? new Map<string, readonly string[]>();
-  known.set(rows, ofRows);
-  const key = `${column} ${most}`;
-  const values = ofRows.get(key) ?? valuesOfColumn(rows, column, most);
-  ofRows.set(key, values);
-  return values;
-}
-
-function valuesOfColumn(rows: Rows, column: number, most: number): string[] {
-  const found = new Set<string>();
-  for (const row of rows) {
-    if (row[column] !== "") found.add(row[column]);
-    if (found.size === most) break;
-  }
-  return [...found];
+  const columns = known.get(rows) ?? runUninterrupted(lookAtValues(rows));
+  const values = columns[column]?.values ?? [];
+  return values.length > most ? values.slice(0, most) : values;
 }
 
 /** What these values are; null if that is not clear. */

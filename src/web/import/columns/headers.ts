@@ -6,10 +6,8 @@
  */
 import {
   LIST_NAMES,
-  type ListField,
   SCALAR_NAMES,
   SCALAR_RULES,
-  type ScalarField,
 } from "../../../catalogue/fields.ts";
 import { readCurrency } from "../../../lib/values.ts";
 import {
@@ -19,22 +17,9 @@ import {
   weightUnitOf,
 } from "../../lib/numbers.ts";
 import { fieldLabel } from "../../lib/words.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
 import { isOwnTable } from "./own_table.ts";
-import { namesIn, presetOf } from "./presets.ts";
-
-/**
- * What a column holds: a scalar field, `currency`, a list, `attribute` (whose
- * name is the column's), `sale_price` (where it has one, it is the price, and
- * the column of the price is what the product cost before), or nothing that is
- * sent.
- */
-export type ColumnField =
-  | ScalarField
-  | ListField
-  | "currency"
-  | "sale_price"
-  | "attribute"
-  | "";
+import { namesIn, shopOf } from "../shops/shops.ts";
 
 /** The targets to choose from. Each column of attributes is one attribute. */
 export const TARGETS: readonly { target: ColumnField; label: string }[] = [
@@ -116,7 +101,7 @@ const CATEGORIES_ALONE =
 export function targetsByName(
   header: readonly string[],
 ): (ColumnField | null)[] {
-  const { targets = {} } = presetOf(header) ?? {};
+  const { targets = {} } = shopOf(header) ?? {};
   const found = namesIn(header).map((name) =>
     Object.hasOwn(targets, name) ? targets[name] : targetByName(name)
   );
@@ -310,6 +295,18 @@ export function weightsIn(
     UNITS_OF_WEIGHT.includes(squeezed(name))
   );
   return weight < 0 || unit < 0 ? null : { weight, unit };
+}
+
+/** The columns of weights in pounds, and in ounces; null: it has not both. */
+export function poundsAndOuncesIn(
+  header: readonly string[],
+): { pounds: number; ounces: number } | null {
+  const of = (unit: string) =>
+    header.findIndex((name) =>
+      targetByName(name) === "weight" && weightUnitOf(name) === unit
+    );
+  const [pounds, ounces] = [of("lb"), of("oz")];
+  return pounds < 0 || ounces < 0 ? null : { pounds, ounces };
 }
 
 const UNITS_OF_WEIGHT =

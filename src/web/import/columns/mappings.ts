@@ -3,13 +3,15 @@
  * same table, or another one with such columns, is read so again.
  */
 import { ApiError, type Client } from "../../../client/mod.ts";
-import type { ColumnField } from "./headers.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
 
 /** What somebody chose, other than what was proposed. */
 export interface ChosenColumns {
   /** By the name of the column. */
   targets: Readonly<Record<string, string>>;
   units: Readonly<Record<string, string>>;
+  /** The currency of another table, where this one has chosen none. */
+  earlierCurrency?: string;
   /** What all rows have, by its field. */
   values: Readonly<Partial<Record<ColumnField, string>>>;
 }
@@ -40,7 +42,14 @@ export async function chosenFor(
   const values = sorted.flatMap(({ name, values }) =>
     values.filter(({ field }) => name === own || field === "currency")
   );
+  const currency = sorted.findLast(({ values }) =>
+    values.some(({ field }) => field === "currency")
+  );
   return {
+    ...(currency !== undefined && currency.name !== own && {
+      earlierCurrency: currency.values
+        .find(({ field }) => field === "currency")?.value,
+    }),
     targets: Object.fromEntries(
       columns.map(({ name, field }) => [name, field]),
     ),

@@ -1,16 +1,20 @@
 /** SKUs for rows without one, made of what names the product; a person confirms. */
+import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
-import { namesIn } from "./presets.ts";
+import { namesIn } from "../shops/shops.ts";
 import type { ColumnMapping } from "./spreadsheet.ts";
 
 /** Characters of a proposal before its number; people have to read it. */
 const LONGEST = 60;
 
+/** Rows that are looked at between two pauses. */
+const STEP = 250;
+
 /** By the row's index, for rows without a SKU; each is used by no other row. */
-export function skuProposals(
+export function* skuProposals(
   { header, rows }: Table,
   { targets, nameColumns }: ColumnMapping,
-): Map<number, string> {
+): SlicedWork<Map<number, string>> {
   const sku = targets.indexOf("sku");
   const proposals = new Map<number, string>();
   if (sku < 0) return proposals;
@@ -20,9 +24,16 @@ export function skuProposals(
   const options = [...targets.keys()].filter((i) =>
     handle >= 0 && targets[i] === "attribute" && nameColumns[i] >= 0
   );
-  const used = new Set(rows.map((row) => row[sku].toUpperCase()));
+  const used = new Set<string>();
+  const without: number[] = [];
   for (const [i, row] of rows.entries()) {
-    if (row[sku] !== "") continue;
+    if (row[sku] === "") without.push(i);
+    else used.add(row[sku].toUpperCase());
+    if (i % STEP === STEP - 1) yield;
+  }
+  for (const [n, i] of without.entries()) {
+    if (n % STEP === STEP - 1) yield;
+    const row = rows[i];
     const parts = [
       row[handle >= 0 ? handle : title] ?? "",
       ...options.map((column) => row[column])

@@ -2,7 +2,8 @@
 import { type ListField, LISTS } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { csvOf, type Table } from "../read/csv.ts";
-import { type ColumnField, TARGETS } from "./headers.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
+import { TARGETS } from "./headers.ts";
 import { ATTRIBUTE, isOwnTable, ownCell, ownListCell } from "./own_table.ts";
 import {
   cellValues,

@@ -20,8 +20,8 @@ import {
   targetByValues,
   valuesIn,
 } from "./guesses.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
 import {
-  type ColumnField,
   isMoreOf,
   isOfLanguage,
   isOfStateOrCondition,
@@ -31,10 +31,12 @@ import {
   mayBeStock,
   nameColumnOf,
   rankOf,
+  targetByName,
   TARGETS,
   targetsByName,
 } from "./headers.ts";
-import { presetOf } from "./presets.ts";
+import { shopOf } from "../shops/shops.ts";
+import { wordFor, yesOrNo } from "../read/words.ts";
 import { isHtml, textOfHtml, withoutEntities } from "../../lib/html.ts";
 import {
   ATTRIBUTE,
@@ -153,7 +155,7 @@ export function columnsOfOneField(
   { header, rows }: Table,
 ): [ColumnField, number[]][] {
   // Of a shop's own columns it is known which one is meant.
-  if (presetOf(header) !== undefined) return [];
+  if (shopOf(header) !== undefined) return [];
   const byName = targetsByName(header);
   const values = header.map((_, i) => valuesIn(rows, i));
   const targets = header.map((_, i) => {
@@ -212,6 +214,12 @@ function availableIn(
   return columns.find((column) =>
     columns.some((whole) => whole !== column && isLeft(column, whole))
   ) ?? null;
+}
+
+/** What a column is that alone would be the price. */
+export function fieldBesidePrice(name: string): ColumnField {
+  const target = targetByName(name);
+  return target !== "price" && target !== null && isPrice(target) ? target : "";
 }
 
 /** The mapping once a column is this field. */
@@ -283,7 +291,7 @@ export function isPrice(target: ColumnField): boolean {
 
 /** What a table looks like, whatever was chosen before. */
 function proposedFor({ header, rows }: Table): ColumnMapping {
-  const preset = presetOf(header);
+  const shop = shopOf(header);
   const byName = targetsByName(header);
   const isSaid = (target: ColumnField) =>
     target === "currency" &&
@@ -294,8 +302,8 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
   const targets = header.map((name, i): ColumnField => {
     const target = byName[i];
     const values = valuesIn(rows, i);
-    if (target !== null || preset !== undefined) {
-      return preset === undefined || target === "categories"
+    if (target !== null || shop !== undefined) {
+      return shop === undefined || target === "categories"
         ? fieldByValues(name, target!, values)
         : target ?? "";
     }
@@ -304,7 +312,7 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
       ? ""
       : found;
   });
-  if (preset === undefined) {
+  if (shop === undefined) {
     const stock = [...targets.keys()]
       .filter((i) => targets[i] === "quantity" || mayBeStock(header[i]));
     const available = availableIn({ header, rows }, stock);
@@ -324,7 +332,7 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
     numberFormats: [],
     nameColumns: header.map((_, i) => nameColumnOf(header, i)),
     values: {},
-    commas: preset?.commas ?? false,
+    commas: shop?.commas ?? false,
     isOwn: isOwnTable(header),
   };
 }
@@ -624,40 +632,6 @@ function splitEntries(
     : /[|;\n]/;
   return text.split(ends)
     .map((entry) => entry.replaceAll("\\,", ",").trim()).filter(Boolean);
-}
-
-/** Words of shops for those of the interface; without case and spaces. */
-const YES = "1 true yes ja oui si sí tak wahr vrai verdadero prawda waar sant";
-const NO =
-  "0 false no nein nej non nie nee falsch faux falso fałsz onwaar falskt";
-const WORDS: Readonly<Partial<Record<ColumnField, Record<string, string>>>> = {
-  availability: {
-    in_stock: `${YES} instock available lieferbar`,
-    out_of_stock: `${NO} outofstock soldout`,
-  },
-  status: {
-    active: `${YES} y j x published publish visible enabled aktiv online`,
-    paused:
-      `${NO} -1 n draft archived private hidden disabled unlisted inactive inaktiv offline`,
-  },
-  condition: {
-    new: "neu ny nytt nya neuf nuevo nowy nieuw",
-    used:
-      "gebraucht begagnad begagnat occasion doccasion usado uzywany gebruikt",
-    refurbished: "generalüberholt renoverad reconditionné reacondicionado",
-  },
-};
-
-/** Whether a cell says yes or no; null: neither. */
-export function yesOrNo(text: string): boolean | null {
-  const word = wordFor("status", text);
-  return word === undefined ? null : word === "active";
-}
-
-function wordFor(target: ColumnField, text: string): string | undefined {
-  const word = text.toLowerCase().replace(/[\s_']+/g, "");
-  const words = Object.entries(WORDS[target] ?? {});
-  return words.find(([, others]) => others.split(" ").includes(word))?.[0];
 }
 
 /** A spreadsheet's value in the spelling of the interface, where it is clear. */

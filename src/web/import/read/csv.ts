@@ -14,6 +14,8 @@ export interface Table {
   numbers: readonly number[];
   /** What stands between values; null: it is a sheet of a workbook. */
   delimiter: string | null;
+  /** Texts above the names of the columns. */
+  titles?: readonly string[];
   /** Why values may stand in wrong columns, as a sentence; null: they do not. */
   flaw: string | null;
 }
@@ -122,6 +124,7 @@ export function* readTable(
     rows: rows.filter(isKept),
     numbers: numbers.filter(isKept),
     delimiter,
+    titles,
     flaw,
     note,
     doubts: [...doubts].sort((a, b) => a - b),

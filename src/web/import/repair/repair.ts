@@ -3,7 +3,8 @@ import { SCALAR_RULES, type ScalarField } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
 import { mayBeConfirmed } from "../check/objections.ts";
-import { type ColumnField, TARGETS } from "../columns/headers.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
+import { TARGETS } from "../columns/headers.ts";
 import {
   decimalOf,
   decimalSeparatorOf,

@@ -12,7 +12,7 @@ import {
   newIdempotencyKey,
 } from "../../../client/mod.ts";
 import { escaped } from "../../../lib/markup.ts";
-import type { ColumnField } from "../columns/headers.ts";
+import type { ColumnField } from "../../lib/column_field.ts";
 import {
   replacementObjections,
   rowName,

@@ -1,14 +1,32 @@
 /** Exports of BigCommerce. */
-import { yesOrNo } from "../columns/spreadsheet.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
+import { yesOrNo } from "../read/words.ts";
 import type { Table } from "../read/csv.ts";
-import { columnFinder, type Gathered } from "./rows.ts";
+import { type ColumnFinder, type Gathered, withChangedRows } from "./rows.ts";
+import type { Shop } from "./shop.ts";
+
+export const BIGCOMMERCE: Shop = {
+  name: "BigCommerce",
+  has: ["Product Code/SKU", "Product Visible?", "Allow Purchases?"],
+  targets: {
+    "Product Code/SKU": "sku",
+    "Product Visible?": "status",
+    "Product Condition": "condition",
+    // "MSRP" of its shop; 0 where there is none.
+    "Retail Price": "compare_at_price",
+    "Sale Price": "sale_price",
+    "Current Stock Level": "quantity",
+  },
+  gather,
+};
 
 /** What nobody may buy is not for sale, though it is shown. */
-export function ofBigCommerce(table: Table): Gathered {
-  const at = columnFinder(table);
+function* gather(table: Table, at: ColumnFinder): SlicedWork<Gathered> {
   const [visible, sold] = [at("Product Visible?"), at("Allow Purchases?")];
-  const rows = table.rows.map((cells) =>
-    yesOrNo(cells[sold]) === false ? cells.with(visible, cells[sold]) : cells
+  const { table: products } = yield* withChangedRows(
+    table,
+    (cells) =>
+      yesOrNo(cells[sold]) === false ? cells.with(visible, cells[sold]) : cells,
   );
-  return { table: { ...table, rows }, note: "" };
+  return { table: products, note: "" };
 }

@@ -1,8 +1,10 @@
 /** Exports of Magento 2 (Adobe Commerce). */
-import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
+import type { Table } from "../read/csv.ts";
 import {
-  columnFinder,
+  type ColumnFinder,
+  eachRow,
   type Gathered,
   type NumberedRow,
   pairsIn,
@@ -10,9 +12,30 @@ import {
   type Row,
   unique,
   withAttributes,
-  withComputedColumn,
+  withColumns,
   withRows,
 } from "./rows.ts";
+import type { Shop } from "./shop.ts";
+
+export const MAGENTO: Shop = {
+  name: "Magento",
+  has: ["sku", "product_type", "product_online", "name"],
+  targets: {
+    product_online: "status",
+    product_type: "",
+    base_image: "images",
+    additional_images: "images",
+    is_in_stock: "availability",
+    manufacturer: "brand",
+    short_description: "",
+  },
+  sale: [
+    "special_price",
+    "special_price_from_date",
+    "special_price_to_date",
+  ],
+  gather,
+};
 
 /** What a variant has from its parent, if it has none itself. */
 const INHERITED = [
@@ -29,8 +52,7 @@ interface Family {
   cells: Row;
 }
 
-export function ofMagento(table: Table): Gathered {
-  const at = columnFinder(table);
+function* gather(table: Table, at: ColumnFinder): SlicedWork<Gathered> {
   const cell = (cells: Row, name: string) => cells[at(name)] ?? "";
   const isTranslation = (cells: Row) => cell(cells, "store_view_code") !== "";
   const isParent = (cells: Row) =>
@@ -39,8 +61,10 @@ export function ofMagento(table: Table): Gathered {
       cell(cells, "price") === "");
   const parents = new Map<string, Family>();
   const options = new Map<string, [string, string][]>();
-  for (const cells of table.rows) {
-    if (!isParent(cells) || isTranslation(cells)) continue;
+  let translations = 0;
+  yield* eachRow(table, (cells) => {
+    if (isTranslation(cells)) translations++;
+    if (!isParent(cells) || isTranslation(cells)) return;
     const variations = cell(cells, "configurable_variations").split("|");
     for (const variation of variations) {
       const [[key, sku] = ["", ""], ...chosen] = pairsIn(variation, "=");
@@ -48,9 +72,10 @@ export function ofMagento(table: Table): Gathered {
       parents.set(sku, { sku: cell(cells, "sku"), cells });
       options.set(sku, chosen);
     }
-  }
-  const rows = table.rows.flatMap((row, i): NumberedRow[] => {
-    if (isTranslation(row) || isParent(row)) return [];
+  });
+  const rows: NumberedRow[] = [];
+  yield* eachRow(table, (row, i) => {
+    if (isTranslation(row) || isParent(row)) return;
     const cells = [...row];
     const family = parents.get(cell(row, "sku"));
     for (const name of INHERITED) {
@@ -61,11 +86,11 @@ export function ofMagento(table: Table): Gathered {
       cells[at("product_online")] = "2";
     }
     tidy(cells, at);
-    return [{ cells, number: table.numbers[i] }];
+    rows.push({ cells, number: table.numbers[i] });
   });
   const skuAt = at("sku");
   const attributesAt = at("additional_attributes");
-  const products = withAttributes(
+  const products = yield* withAttributes(
     withRows(table, rows),
     (row) => [
       ...pairsIn(rows[row].cells[attributesAt] ?? "", "="),
@@ -73,13 +98,12 @@ export function ofMagento(table: Table): Gathered {
     ],
   );
   const variants = rows.filter(({ cells }) => parents.has(cells[skuAt])).length;
-  const translations = table.rows.filter(isTranslation).length;
   const left = table.rows.length - rows.length - translations;
   return {
-    table: withComputedColumn(
+    table: yield* withColumns(
       products,
-      PARENT,
-      (row) => parents.get(rows[row].cells[skuAt])?.sku ?? "",
+      [PARENT],
+      (row) => [parents.get(rows[row].cells[skuAt])?.sku ?? ""],
     ),
     note: sentences(
       translations > 0 &&
@@ -88,7 +112,9 @@ export function ofMagento(table: Table): Gathered {
         `${plural(left, "row")} of families, which only name their variants, ` +
           "are left out.",
       variants > 0 &&
-        `${plural(variants, "variant")} have description, categories and ` +
+        `${plural(variants, "variant")} ${
+            variants === 1 ? "has" : "have"
+          } description, categories and ` +
           "images of their family, where they have none.",
     ),
   };

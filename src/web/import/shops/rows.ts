@@ -1,6 +1,6 @@
 /** Rows of an export by the names of its columns. */
 import type { Table } from "../read/csv.ts";
-import { namesIn } from "../columns/presets.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
 
 /** A table whose rows are products, and what was done to it, in sentences. */
 export interface Gathered {
@@ -18,10 +18,36 @@ export interface NumberedRow {
   number: number;
 }
 
-/** Finds columns by the names that the shop gives them in English; -1: none. */
-export function columnFinder({ header }: Table): (name: string) => number {
-  const names = namesIn(header);
-  return (name) => names.indexOf(name);
+/** Finds a column by the name that the shop gives it in English; -1: none. */
+export type ColumnFinder = (name: string) => number;
+
+/** Rows that are changed between two pauses. */
+const STEP = 250;
+
+/** Looks at rows one after the other. */
+export function* eachRow(
+  { rows }: Table,
+  look: (cells: Row, row: number) => void,
+): SlicedWork<void> {
+  for (const [row, cells] of rows.entries()) {
+    look(cells, row);
+    if (row % STEP === STEP - 1) yield;
+  }
+}
+
+/** The table with each row as it is changed, and how many rows are. */
+export function* withChangedRows(
+  table: Table,
+  change: (cells: Row) => Row,
+): SlicedWork<{ table: Table; changed: number }> {
+  const rows: Row[] = [];
+  let changed = 0;
+  yield* eachRow(table, (cells) => {
+    const row = change(cells);
+    if (row !== cells) changed++;
+    rows.push(row);
+  });
+  return { table: changed === 0 ? table : { ...table, rows }, changed };
 }
 
 /** A table with these rows, each with its number. */
@@ -33,37 +59,39 @@ export function withRows(table: Table, rows: readonly NumberedRow[]): Table {
   };
 }
 
-/** A table with one more column, whose cells are given by the row's index. */
-export function withComputedColumn(
+/** A table with more columns, whose cells are given by the row's index. */
+export function* withColumns(
   table: Table,
-  name: string,
-  cellOf: (row: number) => string,
-): Table {
-  return {
-    ...table,
-    header: [...table.header, name],
-    rows: table.rows.map((cells, row) => [...cells, cellOf(row)]),
-  };
+  names: readonly string[],
+  cellsOf: (row: number) => readonly string[],
+): SlicedWork<Table> {
+  const rows: Row[] = [];
+  yield* eachRow(table, (cells, row) => {
+    rows.push([...cells, ...cellsOf(row)]);
+  });
+  return { ...table, header: [...table.header, ...names], rows };
 }
 
 /** Names of attributes that become columns; the others stay in their cell. */
 const COLUMNS = 50;
 
 /** A table with a column for each attribute; `attributesOf` lists a row's. */
-export function withAttributes(
+export function* withAttributes(
   table: Table,
   attributesOf: (row: number) => readonly (readonly [string, string])[],
-): Table {
-  const lists = table.rows.map((_, row) => new Map(attributesOf(row)));
-  const names = new Set(lists.flatMap((list) => [...list.keys()]));
-  return [...names].slice(0, COLUMNS).reduce(
-    (all, name) =>
-      withComputedColumn(
-        all,
-        `attribute: ${name}`,
-        (row) => lists[row].get(name) ?? "",
-      ),
+): SlicedWork<Table> {
+  const lists: ReadonlyMap<string, string>[] = [];
+  const all = new Set<string>();
+  yield* eachRow(table, (_, row) => {
+    const list = new Map(attributesOf(row));
+    for (const name of list.keys()) all.add(name);
+    lists.push(list);
+  });
+  const names = [...all].slice(0, COLUMNS);
+  return yield* withColumns(
     table,
+    names.map((name) => `attribute: ${name}`),
+    (row) => names.map((name) => lists[row].get(name) ?? ""),
   );
 }
 

@@ -1,34 +1,58 @@
 /** Exports of the item library of Square. */
-import { yesOrNo } from "../columns/spreadsheet.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
+import { yesOrNo } from "../read/words.ts";
 import type { Table } from "../read/csv.ts";
-import { columnFinder, type Gathered, withComputedColumn } from "./rows.ts";
+import {
+  type ColumnFinder,
+  type Gathered,
+  withChangedRows,
+  withColumns,
+} from "./rows.ts";
+import type { Shop } from "./shop.ts";
+
+export const SQUARE: Shop = {
+  name: "Square",
+  has: ["Token", "Item Name", "Variation Name", "Price"],
+  names: (header) =>
+    Object.fromEntries(
+      header.filter((name) => name.startsWith("Current Quantity "))
+        .slice(0, 1).map((name) => [name, "Current Quantity"]),
+    ),
+  targets: {
+    "Item Name": "title",
+    "Current Quantity": "quantity",
+    "Reporting Category": "",
+    // What is for sale has "N" here.
+    Archived: "",
+  },
+  gather,
+};
 
 /** What Square calls the only variation of an item. */
 const ONLY = "Regular";
 
 /** Titles with the name of their variation, and what is for sale. */
-export function ofSquare(table: Table): Gathered {
-  const at = columnFinder(table);
+function* gather(table: Table, at: ColumnFinder): SlicedWork<Gathered> {
   const [title, variation, archived, sellable] = [
     at("Item Name"),
     at("Variation Name"),
     at("Archived"),
     at("Sellable"),
   ];
-  const rows = table.rows.map((cells) =>
-    cells[variation] === "" || cells[variation] === ONLY
-      ? cells
-      : cells.with(title, `${cells[title]} – ${cells[variation]}`)
+  const { table: titled } = yield* withChangedRows(
+    table,
+    (cells) =>
+      cells[variation] === "" || cells[variation] === ONLY
+        ? cells
+        : cells.with(title, `${cells[title]} – ${cells[variation]}`),
   );
   const isOff = (cells: readonly string[]) =>
     yesOrNo(cells[archived] ?? "") === true ||
     yesOrNo(cells[sellable] ?? "") === false;
-  return {
-    table: withComputedColumn(
-      { ...table, rows },
-      "Status",
-      (row) => isOff(rows[row]) ? "paused" : "active",
-    ),
-    note: "",
-  };
+  const products = yield* withColumns(
+    titled,
+    ["Status"],
+    (row) => [isOff(table.rows[row]) ? "paused" : "active"],
+  );
+  return { table: products, note: "" };
 }

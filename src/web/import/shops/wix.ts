@@ -1,17 +1,66 @@
 /** Exports of Wix, in which a row of a product stands above those of its variants. */
-import { type Table } from "../read/csv.ts";
 import { plural, sentences } from "../../lib/format.ts";
-import { namesIn } from "../columns/presets.ts";
-import { yesOrNo } from "../columns/spreadsheet.ts";
-import { columnFinder, type Gathered, type Row, withRows } from "./rows.ts";
-import { ofShopify } from "./shopify.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
+import { yesOrNo } from "../read/words.ts";
+import type { Table } from "../read/csv.ts";
+import {
+  type ColumnFinder,
+  eachRow,
+  type Gathered,
+  type NumberedRow,
+  type Row,
+  withRows,
+} from "./rows.ts";
+import type { Shop } from "./shop.ts";
+import { gatherFamilies } from "./shopify.ts";
+
+export const WIX: Shop = {
+  name: "Wix",
+  has: [
+    "Handle",
+    "fieldType",
+    "Variant Price",
+    "Variant Inventory Qty",
+    "Published",
+    "Image Src",
+  ],
+  names: {
+    handleId: "Handle",
+    handle: "Handle",
+    name: "Title",
+    plainDescription: "Description",
+    productImageUrl: "Image Src",
+    media: "Image Src",
+    visible: "Published",
+    sku: "Variant SKU",
+    barcode: "Variant Barcode",
+    price: "Variant Price",
+    strikethroughPrice: "Variant Compare At Price",
+    inventory: "Variant Inventory Qty",
+    ...Object.fromEntries(
+      [1, 2, 3, 4, 5, 6].flatMap((n) => [
+        [`productOptionName${n}`, `Option${n} Name`],
+        [`productOptionDescription${n}`, `Option${n} Value`],
+        [`productOptionChoices${n}`, `Option${n} Value`],
+      ]),
+    ),
+  },
+  targets: {
+    collection: "categories",
+    "Variant Availability": "availability",
+  },
+  gather,
+};
 
 /** Where images are that an export names by their files. */
 const IMAGES = "https://static.wixstatic.com/media/";
 
 /** Gives each variant what only the row of its product says, as in Shopify's. */
-export function ofWix(table: Table): Gathered {
-  const at = columnFinder(table);
+function* gather(
+  table: Table,
+  at: ColumnFinder,
+  names: readonly string[],
+): SlicedWork<Gathered> {
   const [handle, type, price, surcharge, published, stock, image, discount] = [
     "Handle",
     "fieldType",
@@ -22,24 +71,27 @@ export function ofWix(table: Table): Gathered {
     "Image Src",
     "discountValue",
   ].map(at);
-  const names = namesIn(table.header);
   const columns = [...names.keys()];
   const options = columns.filter((i) => names[i].endsWith(" Value"));
   const inherited = columns.filter((i) =>
     !names[i].startsWith("Variant ") && !options.includes(i)
   );
-  const isOf = (cells: Row, kind: string) => cells[type].toLowerCase() === kind;
-  const ofKind = (kind: string) =>
-    table.rows.filter((cells) => isOf(cells, kind));
-  const products = new Map(
-    ofKind("product").map((cells) => [cells[handle], cells]),
-  );
-  const families = new Set(ofKind("variant").map((cells) => cells[handle]));
-  const rows = table.rows.flatMap((row, i) => {
+  const kindOf = (cells: Row) => cells[type].toLowerCase();
+  const products = new Map<string, Row>();
+  const families = new Set<string>();
+  let discounts = 0;
+  yield* eachRow(table, (cells) => {
+    const kind = kindOf(cells);
+    if (kind === "product") products.set(cells[handle], cells);
+    if (kind === "variant") families.add(cells[handle]);
+    if (kind === "product" && numberOf(cells[discount] ?? "") > 0) discounts++;
+  });
+  const rows: NumberedRow[] = [];
+  yield* eachRow(table, (row, i) => {
     const product = products.get(row[handle]);
-    if (row === product && families.has(row[handle])) return [];
+    if (row === product && families.has(row[handle])) return;
     const cells = [...row];
-    if (product !== undefined && isOf(row, "variant")) {
+    if (product !== undefined && kindOf(row) === "variant") {
       for (const column of inherited) cells[column] ||= product[column];
       cells[price] ||= sumOf(product[price], row[surcharge]);
       // Nobody sees a variant of what is hidden.
@@ -55,14 +107,16 @@ export function ofWix(table: Table): Gathered {
     const isCount = !Number.isNaN(Number(cells[stock]));
     const availability = isCount ? "" : cells[stock];
     if (!isCount) cells[stock] = "";
-    return [{ cells: [...cells, availability], number: table.numbers[i] }];
+    rows.push({ cells: [...cells, availability], number: table.numbers[i] });
   });
-  const discounts = [...products.values()]
-    .filter((cells) => numberOf(cells[discount] ?? "") > 0).length;
-  const { table: all, note } = ofShopify({
-    ...withRows(table, rows),
-    header: [...table.header, "Variant Availability"],
-  });
+  const { table: all, note } = yield* gatherFamilies(
+    {
+      ...withRows(table, rows),
+      header: [...table.header, "Variant Availability"],
+    },
+    at,
+    [...names, "Variant Availability"],
+  );
   return {
     table: all,
     note: sentences(

@@ -257,6 +257,7 @@ function tableOf(
     rows.push(header.map((_, column) => texts[column] ?? ""));
     numbers.push(i + 1);
   }
+  const titles = first.slice(0, above).flat().filter(Boolean);
   const flaw = wide === null
     ? null
     : `Row ${wide} has more values than there are columns. Name every column.`;
@@ -264,7 +265,7 @@ function tableOf(
     errors,
     hiddenRows,
     hiddenColumns,
-    note: titleNote(first.slice(0, above).flat().filter(Boolean)),
-    table: { header, rows, numbers, delimiter: null, flaw },
+    note: titleNote(titles),
+    table: { header, rows, numbers, delimiter: null, titles, flaw },
   };
 }

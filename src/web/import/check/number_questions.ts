@@ -1,0 +1,169 @@
+/** Questions about what the numbers of a column mean. */
+import { count } from "../../lib/format.ts";
+import {
+  ambiguityQuestion,
+  bothMeanings,
+  HUNDREDTHS,
+  isBareWeight,
+  type NumberFormat,
+  partialGrams,
+  priceUnitOf,
+  WEIGHT_UNITS,
+  weightUnitOf,
+} from "../../lib/numbers.ts";
+import { valuesIn } from "../columns/guesses.ts";
+import { isPrice } from "../columns/spreadsheet.ts";
+import {
+  type CheckedTable,
+  columnName,
+  confirms,
+  type Finding,
+  type FindingAnswer,
+  leavesOut,
+  question,
+  remaps,
+  rewrites,
+  withCellInRows,
+} from "./finding.ts";
+
+/** Reads the numbers of a column in another way. */
+function readsAs(
+  label: string,
+  column: number,
+  change: Partial<NumberFormat>,
+): FindingAnswer {
+  return remaps(label, (mapping) => {
+    const { numberFormats } = mapping;
+    const format = { ...numberFormats[column], ...change };
+    return { ...mapping, numberFormats: numberFormats.with(column, format) };
+  });
+}
+
+/** The unit of another file may not be that of this one. */
+export function unitQuestions(
+  { table, mapping: { targets, numberFormats }, chosen }: CheckedTable,
+): Finding[] {
+  const remembered = chosen.units;
+  return table.header.flatMap((name, column) => {
+    const { unit } = numberFormats[column];
+    const isWeight = targets[column] === "weight";
+    const named = isWeight ? weightUnitOf(name) : priceUnitOf(name);
+    const isMeant = isWeight
+      ? valuesIn(table.rows, column, 1_000).some(isBareWeight)
+      : isPrice(targets[column]);
+    const isAsked = isMeant && Object.hasOwn(remembered, name) &&
+      remembered[name] === unit && named !== unit;
+    if (!isAsked) return [];
+    const units = isWeight ? Object.keys(WEIGHT_UNITS) : [HUNDREDTHS, ""];
+    const said = (one: string) =>
+      isWeight ? one : one === HUNDREDTHS ? "cents" : "whole amounts";
+    return [question(
+      `The numbers of ${columnName(table, column)} were ${said(unit)} ` +
+        "in an earlier file. What are they in this one?",
+      ...units.map((one) => readsAs(said(one), column, { unit: one })),
+    )];
+  });
+}
+
+/** A sign before three digits may be one of thousands, or of decimals. */
+export function thousandsQuestions(
+  { table, mapping, problems: { thousands } }: CheckedTable,
+): Finding[] {
+  return [...thousands].map(([column, { ",": comma, ".": point }]) => {
+    const name = columnName(table, column);
+    if (comma !== undefined && point !== undefined) {
+      return question(
+        `${name} has ${point} beside ${comma}, and either may be ` +
+          "thousands. Write them in the file without a sign of thousands.",
+      );
+    }
+    const number = (comma ?? point)!;
+    const both = bothMeanings(number, mapping.targets[column] === "quantity");
+    const [large, small] = both;
+    return question(
+      `${name}: ${ambiguityQuestion(number, both)}`,
+      readsAs(large, column, { decimalSeparator: comma ? "." : "," }),
+      readsAs(small, column, { decimalSeparator: comma ? "," : "." }),
+    );
+  });
+}
+
+/** The service has weights in whole grams. */
+export function partialQuestions(
+  { table, mapping, problems: { partial, thousands } }: CheckedTable,
+): Finding[] {
+  return [...partial].flatMap(([column, rows]) => {
+    // What the sign means is asked before.
+    if (thousands.has(column)) return [];
+    const text = table.rows[rows[0]][column];
+    const format = mapping.numberFormats[column];
+    const unit = /\d$/.test(text) ? ` ${format.unit}` : "";
+    return [question(
+      `${columnName(table, column)}: ${text}${unit} is ${
+        partialGrams(text, format)
+      } g, and only whole grams are stored.`,
+      readsAs(`Round ${count(rows.length)}`, column, { roundsToGrams: true }),
+      rewrites(
+        `Leave ${count(rows.length)} out`,
+        (table) => withCellInRows(table, rows, column, ""),
+      ),
+    )];
+  });
+}
+
+/** No country has more. */
+const RATES = 6;
+
+/** Rates of VAT in Europe, in percent. */
+const KNOWN_RATES =
+  "0 2.1 2.5 2.6 3 3.7 3.8 4 4.8 5 5.5 6 7 7.7 8 8.1 9 9.5 10 11 12 13 13.5 14 15 16 17 18 19 20 21 22 23 24 25 25.5 27"
+    .split(" ").map(Number);
+
+/** Whether a country has this rate; also as a share, and as a number of a class. */
+function isKnownRate(text: string): boolean {
+  const rate = Number(
+    text.replace("%", "").trim().replace(",", ".") || Number.NaN,
+  );
+  return Number.isNaN(rate) || rate < 4 && Number.isInteger(rate) ||
+    rate < 1.3 || KNOWN_RATES.includes(rate);
+}
+
+/** Amounts of VAT, and numbers of tax classes, are no rates. */
+export function taxQuestion(
+  { table, mapping }: CheckedTable,
+): Finding | null {
+  const column = mapping.targets.indexOf("vat_rate");
+  if (column < 0) return null;
+  const rates = valuesIn(table.rows, column).toSorted();
+  const name = columnName(table, column);
+  const asked = (text: string, others: string) =>
+    question(
+      text,
+      confirms("Percent"),
+      leavesOut(`${others}: leave them out`, [column]),
+    );
+  if (rates.length > RATES) {
+    return asked(
+      `${name} has ${rates.length} different values, such as ${
+        rates.slice(0, 3).join(", ")
+      }: is that the VAT rate in percent, or an amount?`,
+      "Amounts",
+    );
+  }
+  const unknown = rates.find((rate) => !isKnownRate(rate));
+  if (unknown !== undefined) {
+    return asked(
+      `${name} is ${unknown} in some rows, which no country has: is ` +
+        "that the VAT rate in percent, or an amount?",
+      "Amounts",
+    );
+  }
+  // No country has a rate of 1 or 2 %; programs number theirs so.
+  const isOfClasses = rates.every((rate) => /^[0-3]$/.test(rate)) &&
+    rates.some((rate) => rate !== "0");
+  return !isOfClasses ? null : asked(
+    `${name} is ${rates.join(", ")}: is that the VAT ` +
+      "rate in percent, or the number of a tax class?",
+    "Tax classes",
+  );
+}

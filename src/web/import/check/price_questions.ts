@@ -1,0 +1,246 @@
+/** Questions about prices: with VAT or not, of one piece or more, of a sale. */
+import { count, plural } from "../../lib/format.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
+import { HUNDREDTHS } from "../../lib/numbers.ts";
+import { targetByValues, valuesIn } from "../columns/guesses.ts";
+import {
+  isNet,
+  isNetRemark,
+  isOfPrice,
+  isPriceUnit,
+  isRecommended,
+  piecesPerPrice,
+  targetByName,
+  targetsByName,
+  vatFlagOf,
+} from "../columns/headers.ts";
+import { shopOf } from "../shops/shops.ts";
+import {
+  cellValues,
+  fieldBesidePrice,
+  isNumber,
+  isPrice,
+} from "../columns/spreadsheet.ts";
+import { yesOrNo } from "../read/words.ts";
+import type { Table } from "../read/csv.ts";
+import {
+  type CheckedTable,
+  columnName,
+  confirms,
+  type Finding,
+  leavesOut,
+  question,
+  remaps,
+  rewrites,
+  rowsWhere,
+  withCellInRows,
+  withoutRows,
+} from "./finding.ts";
+import { saleColumnOf } from "./table_checks.ts";
+
+/** The columns of prices. */
+function pricesIn({ mapping: { targets } }: CheckedTable): number[] {
+  return [...targets.keys()].filter((i) => isPrice(targets[i]));
+}
+
+/** A row or a title that is a remark may say that all prices are without VAT. */
+export function* netQuestion(
+  checked: CheckedTable,
+): SlicedWork<Finding | null> {
+  const { table } = checked;
+  const prices = pricesIn(checked);
+  if (prices.length === 0) return null;
+  const found = yield* rowsWhere(table, (cells) => {
+    const at = cells.findIndex((cell) => cell !== "");
+    return at >= 0 && cells[at].includes(" ") &&
+      cells.slice(at + 1).every((cell) => cell === "") &&
+      isNetRemark(cells[at]);
+  });
+  const remark = found.length > 0
+    ? table.rows[found[0]].join("")
+    : table.titles?.find(isNetRemark);
+  if (remark === undefined) return null;
+  return question(
+    `A row says “${remark.slice(0, 60)}”. Are the prices with VAT?`,
+    rewrites("Yes", (table) => withoutRows(table, found)),
+    {
+      label: "No: leave the prices out",
+      apply: ({ table, mapping }) =>
+        leavesOut("", prices).apply({
+          table: withoutRows(table, found),
+          mapping,
+        }),
+    },
+  );
+}
+
+export function saleQuestions(
+  { table, mapping: { targets }, problems }: CheckedTable,
+): (Finding | null)[] {
+  const column = saleColumnOf(table.header, targets);
+  const asked = (rows: readonly number[], why: string, yes: string) =>
+    rows.length === 0 ? null : question(
+      `${plural(rows.length, "sale price")} ${why}`,
+      confirms(yes),
+      rewrites(
+        `Leave ${count(rows.length)} out`,
+        (table) => withCellInRows(table, rows, column, ""),
+      ),
+    );
+  return [
+    asked(
+      problems.timedSales,
+      "with a date: it cannot be sent, and the sale would begin at once.",
+      "The sale is on now",
+    ),
+    asked(
+      problems.unpricedSales,
+      "without a price beside it would become the price.",
+      "That is meant",
+    ),
+  ];
+}
+
+/** Nobody sells at what a maker recommends, or at any other amount of money. */
+export function recommendedQuestion(
+  { table, mapping: { targets }, chosen }: CheckedTable,
+): Finding | null {
+  const { header, rows } = table;
+  const column = targets.indexOf("price");
+  if (column < 0) return null;
+  const name = header[column];
+  const isGuessed = !Object.hasOwn(chosen.targets, name) &&
+    targetsByName(header)[column] === null &&
+    targetByValues(name, valuesIn(rows, column)) === "price";
+  // A usual price is the price, unless another one stands there.
+  const isInstead = fieldBesidePrice(name) !== "" &&
+    shopOf(header) === undefined &&
+    header.some((other, i) =>
+      targets[i] === "" && targetByName(other) === null &&
+      (isOfPrice(other) || vatFlagOf(other) !== null) &&
+      valuesIn(rows, i).some(isNumber)
+    );
+  return !isRecommended(name) && !isGuessed && !isInstead ? null : question(
+    `${columnName(table, column)} would be the price, as no other column is.`,
+    confirms("It is the price"),
+    leavesOut("Leave it out", [column]),
+  );
+}
+
+/** Few values are kinds of prices. */
+const KINDS = 6;
+
+/** How a column says of a price that it is of many pieces, or without VAT. */
+function isSaidIn(
+  { header, rows }: Table,
+  column: number,
+): ((cell: string) => boolean) | null {
+  const name = header[column];
+  if (isPriceUnit(name)) return (cell) => piecesIn(cell) > 1;
+  const values = valuesIn(rows, column, KINDS + 1);
+  const flag = vatFlagOf(name);
+  if (flag !== null && values.every((value) => yesOrNo(value) !== null)) {
+    return (cell) => yesOrNo(cell) === (flag === "net");
+  }
+  const isKind = values.length <= KINDS && !values.some(isNumber) &&
+    (isOfPrice(name) || flag !== null);
+  return isKind && values.some(isNet) ? isNet : null;
+}
+
+/** Prices for many pieces, or without VAT, as another column says. */
+export function* priceQuestions(checked: CheckedTable): SlicedWork<Finding[]> {
+  const { table, mapping: { targets } } = checked;
+  const { header, rows } = table;
+  const prices = pricesIn(checked);
+  if (prices.length === 0) return [];
+  const questions: Finding[] = [];
+  for (const column of header.keys()) {
+    const isSaid = targets[column] === "" ? isSaidIn(table, column) : null;
+    if (isSaid === null) continue;
+    const found = yield* rowsWhere(
+      table,
+      (cells) =>
+        isSaid(cells[column]) && prices.some((price) => cells[price] !== ""),
+    );
+    if (found.length === 0) continue;
+    questions.push(question(
+      `${header[column]} is ${rows[found[0]][column]} in ${
+        plural(found.length, "row")
+      }. Is the price there that of one piece with VAT?`,
+      confirms("Yes"),
+      rewrites(
+        `No: leave ${plural(found.length, "price")} out`,
+        (table) =>
+          prices.reduce(
+            (all, price) => withCellInRows(all, found, price, ""),
+            table,
+          ),
+      ),
+    ));
+  }
+  return questions;
+}
+
+/** A price with VAT is more than the one without that stands beside it. */
+export function* netPriceQuestion(
+  checked: CheckedTable,
+): SlicedWork<Finding | null> {
+  const { table, mapping } = checked;
+  const { targets } = mapping;
+  const price = targets.indexOf("price");
+  const net = table.header.findIndex((name, i) =>
+    targets[i] === "" && isNet(name) && isOfPrice(name)
+  );
+  if (
+    price < 0 || net < 0 || vatFlagOf(table.header[price]) === "gross" ||
+    shopOf(table.header) !== undefined
+  ) return null;
+  const amountIn = (cells: readonly string[], column: number) =>
+    Number(cellValues("price", cells[column], mapping, column, "")[0]);
+  const found = yield* rowsWhere(
+    table,
+    (cells) => amountIn(cells, price) < amountIn(cells, net),
+  );
+  const [example] = found.map((row) => table.rows[row]);
+  return example === undefined ? null : question(
+    `${columnName(table, price)} is ${example[price]} where ${
+      columnName(table, net)
+    } is ${example[net]}. Is it with VAT?`,
+    confirms("Yes"),
+    leavesOut("No: leave the prices out", pricesIn(checked)),
+  );
+}
+
+/** Letters that programs write for hundred and thousand pieces. */
+const MANY_PIECES: Readonly<Record<string, number>> = { C: 100, M: 1_000 };
+
+/** `100` of `100`, `je 100` and `C`; 1 where it says nothing of a number. */
+function piecesIn(text: string): number {
+  return MANY_PIECES[text] ?? Number(/\d+/.exec(text)?.[0] ?? 1);
+}
+
+/** The name of a column may say that its prices are for many pieces. */
+export function packQuestions(
+  { table, mapping: { targets } }: CheckedTable,
+): Finding[] {
+  return [...table.header.keys()].flatMap((column) => {
+    const pieces = isPrice(targets[column])
+      ? piecesPerPrice(table.header[column])
+      : 1;
+    if (pieces === 1) return [];
+    return [question(
+      `${columnName(table, column)}: is that the price of one piece, or of ` +
+        `${pieces}?`,
+      confirms("Of one"),
+      pieces === 100
+        ? remaps("Of 100: divide it", ({ numberFormats, ...mapping }) => ({
+          ...mapping,
+          numberFormats: numberFormats.with(column, {
+            ...numberFormats[column],
+            unit: HUNDREDTHS,
+          }),
+        }))
+        : leavesOut(`Of ${pieces}: leave it out`, [column]),
+    )];
+  });
+}

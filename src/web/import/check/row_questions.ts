@@ -1,0 +1,229 @@
+/** Questions about rows: what is for sale, in stock, or no product at all. */
+import { count, listed, plural } from "../../lib/format.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
+import { valuesIn } from "../columns/guesses.ts";
+import { isOfUnsold, isState } from "../columns/headers.ts";
+import { namesIn } from "../shops/shops.ts";
+import { withColumnForField } from "../columns/sheet.ts";
+import { cellValues } from "../columns/spreadsheet.ts";
+import { yesOrNo } from "../read/words.ts";
+import {
+  type CheckedTable,
+  columnName,
+  confirms,
+  type Finding,
+  leavesOut,
+  leavesRowsOut,
+  question,
+  rewrites,
+  rowsWhere,
+  type TableAndMapping,
+  withCellInRows,
+} from "./finding.ts";
+
+/** A spreadsheet program makes dates and numbers of article numbers. */
+export function skuQuestion(
+  { problems: { damaged } }: CheckedTable,
+): Finding | null {
+  return damaged.length === 0 ? null : question(
+    `${plural(damaged.length, "article number")} such as ${
+      damaged.slice(0, 3).join(", ")
+    } may have been changed by a spreadsheet program. Then drop the file that ` +
+      "your shop exported, without opening it in Excel before.",
+    confirms("They are right"),
+  );
+}
+
+/** Another program may have lost letters for good. */
+export function letterQuestion(
+  { problems: { garbled } }: CheckedTable,
+): Finding | null {
+  return garbled === null ? null : question(
+    `The letters of a text such as “${garbled.slice(0, 60)}” seem to be ` +
+      "broken in the file itself. If so, export it anew as UTF-8.",
+    confirms("They are right"),
+  );
+}
+
+/** Formats of bookkeepers show a dash for 0; here it clears the quantity. */
+export function* dashQuestion(
+  { table, mapping: { targets } }: CheckedTable,
+): SlicedWork<Finding | null> {
+  const column = targets.indexOf("quantity");
+  if (column < 0) return null;
+  const found = yield* rowsWhere(
+    table,
+    (cells) => /^[-–—]$/.test(cells[column]),
+  );
+  const writes = (label: string, text: string) =>
+    rewrites(label, (table) => withCellInRows(table, found, column, text));
+  return found.length === 0 ? null : question(
+    `${columnName(table, column)} is ${table.rows[found[0]][column]} in ${
+      plural(found.length, "row")
+    }. Does it mean 0?`,
+    writes("Yes: 0", "0"),
+    writes("No: the stock is not counted", "-"),
+  );
+}
+
+/** Few values are states, many are texts. */
+const STATES = 6;
+
+/** How a column says of a row that it is not for sale; null: it does not. */
+function isUnsoldIn(
+  { table, mapping: { targets } }: CheckedTable,
+  column: number,
+): ((cell: string) => boolean) | null {
+  const isStatus = targets[column] === "status";
+  if (targets[column] !== "" && !isStatus) return null;
+  const name = namesIn(table.header)[column];
+  if (isOfUnsold(name)) {
+    return (cell) =>
+      cell !== "" && yesOrNo(cell) !== false && !/^0[-0:. ]*$/.test(cell);
+  }
+  if (isStatus) return null;
+  if (isState(name)) return (cell) => yesOrNo(cell) === false;
+  const few = valuesIn(table.rows, column, STATES + 1);
+  return few.length <= STATES && few.some(isOfUnsold) ? isOfUnsold : null;
+}
+
+/** Columns may say of rows that they are not for sale. */
+export function* unsoldQuestions(
+  checked: CheckedTable,
+): SlicedWork<Finding[]> {
+  const { table, mapping } = checked;
+  if (mapping.values.status === "paused") return [];
+  const status = mapping.targets.indexOf("status");
+  const isPaused = (cells: readonly string[]) =>
+    status >= 0 &&
+    cellValues("status", cells[status], mapping, status, "")[0] === "paused";
+  const questions: Finding[] = [];
+  for (const column of table.header.keys()) {
+    const isUnsold = isUnsoldIn(checked, column);
+    if (isUnsold === null) continue;
+    const isSaid = column === status;
+    const found = yield* rowsWhere(
+      table,
+      (cells) => isUnsold(cells[column]) && (isSaid || !isPaused(cells)),
+    );
+    if (found.length === 0) continue;
+    const name = columnName(table, column);
+    questions.push(question(
+      `${name} is ${table.rows[found[0]][column]} in ${
+        plural(found.length, "row")
+      }. Is that for sale?`,
+      {
+        label: `No: pause ${count(found.length)}`,
+        apply: (mapped) => withPaused(mapped, found, isSaid),
+      },
+      isSaid ? leavesOut("Leave the column out", [column]) : confirms("Yes"),
+    ));
+  }
+  return questions;
+}
+
+/** These rows are paused; `others`: all others are for sale. */
+function withPaused(
+  mapped: TableAndMapping,
+  found: readonly number[],
+  others: boolean,
+): TableAndMapping {
+  const { table, mapping } = mapped.mapping.targets.includes("status")
+    ? mapped
+    : withColumnForField({ ...mapped, name: "", book: null }, "status");
+  const status = mapping.targets.indexOf("status");
+  const stated = others
+    ? withCellInRows(table, [...table.rows.keys()], status, "active")
+    : table;
+  return { table: withCellInRows(stated, found, status, "paused"), mapping };
+}
+
+/** An empty cell leaves a product for sale; marks alone say that it is not. */
+export function* unmarkedQuestion(
+  { table, mapping: { targets } }: CheckedTable,
+): SlicedWork<Finding | null> {
+  const status = targets.indexOf("status");
+  const title = targets.indexOf("title");
+  const marks = status < 0 ? [] : valuesIn(table.rows, status);
+  if (marks.length === 0 || !marks.every((mark) => yesOrNo(mark) === true)) {
+    return null;
+  }
+  const empty = yield* rowsWhere(
+    table,
+    (cells) => cells[status] === "" && cells[title] !== "",
+  );
+  return empty.length === 0 ? null : question(
+    `${columnName(table, status)} is ${marks[0]} in some rows, and empty in ${
+      count(empty.length)
+    }. Are those for sale?`,
+    rewrites(
+      `No: pause ${count(empty.length)}`,
+      (table) => withCellInRows(table, empty, status, "paused"),
+    ),
+    confirms("Yes"),
+  );
+}
+
+/** Where one of both cells was changed, the other is wrong. */
+export function* stockQuestion(
+  { table, mapping }: CheckedTable,
+): SlicedWork<Finding | null> {
+  const quantity = mapping.targets.indexOf("quantity");
+  const availability = mapping.targets.indexOf("availability");
+  if (quantity < 0 || availability < 0) return null;
+  const valueIn = (
+    cells: readonly string[],
+    name: "quantity" | "availability",
+    column: number,
+  ) => cellValues(name, cells[column], mapping, column, "")[0];
+  const found = yield* rowsWhere(
+    table,
+    (cells) =>
+      valueIn(cells, "quantity", quantity) === "0" &&
+      valueIn(cells, "availability", availability) === "in_stock",
+  );
+  return found.length === 0 ? null : question(
+    `${columnName(table, availability)} is ${
+      table.rows[found[0]][availability]
+    } in ${plural(found.length, "row")} with the quantity 0. In stock?`,
+    rewrites(
+      `No: ${count(found.length)} out of stock`,
+      (table) => withCellInRows(table, found, availability, "out_of_stock"),
+    ),
+    confirms("Yes"),
+  );
+}
+
+/** Several SKUs of variants in one cell are no SKU. */
+export function* severalSkusQuestion(
+  { table, mapping: { targets } }: CheckedTable,
+): SlicedWork<Finding | null> {
+  const sku = targets.indexOf("sku");
+  if (sku < 0) return null;
+  const found = yield* rowsWhere(table, (cells) => isOfSeveral(cells[sku]));
+  return found.length === 0 ? null : question(
+    `${table.rows[found[0]][sku]} in ${plural(found.length, "row")} may be ` +
+      "several SKUs, as of variants. Each product needs a row of its own.",
+    confirms("It is one SKU"),
+    leavesRowsOut(found),
+  );
+}
+
+function isOfSeveral(sku: string): boolean {
+  const parts = sku.split(/[,;|]/).map((part) => part.trim());
+  return parts.length > 1 && parts.every((part) => part.length > 2) &&
+    /\D/.test(parts.join(""));
+}
+
+/** Rows that add up others. */
+export function sumQuestion(
+  { table, problems: { sums } }: CheckedTable,
+): Finding | null {
+  return sums.length === 0 ? null : question(
+    `A sum, not a product, may be in ${
+      listed("row", sums.map((row) => table.numbers[row]))
+    }.`,
+    leavesRowsOut(sums),
+    confirms(sums.length === 1 ? "It is a product" : "They are products"),
+  );
+}

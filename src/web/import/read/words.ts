@@ -1,0 +1,37 @@
+/** Words of other programs for those of the interface. */
+import type { ColumnField } from "../../lib/column_field.ts";
+
+/** Words of shops for those of the interface; without case and spaces. */
+const YES = "1 true yes ja oui si sí tak wahr vrai verdadero prawda waar sant";
+const NO =
+  "0 false no nein nej non nie nee falsch faux falso fałsz onwaar falskt";
+const WORDS: Readonly<Partial<Record<ColumnField, Record<string, string>>>> = {
+  availability: {
+    in_stock: `${YES} instock available lieferbar`,
+    out_of_stock: `${NO} outofstock soldout`,
+  },
+  status: {
+    active: `${YES} y j x published publish visible enabled aktiv online`,
+    paused:
+      `${NO} -1 n draft archived private hidden disabled unlisted inactive inaktiv offline`,
+  },
+  condition: {
+    new: "neu ny nytt nya neuf nuevo nowy nieuw",
+    used:
+      "gebraucht begagnad begagnat occasion doccasion usado uzywany gebruikt",
+    refurbished: "generalüberholt renoverad reconditionné reacondicionado",
+  },
+};
+
+/** Whether a cell says yes or no; null: neither. */
+export function yesOrNo(text: string): boolean | null {
+  const word = wordFor("status", text);
+  return word === undefined ? null : word === "active";
+}
+
+/** The word of the interface that a cell means; undefined: none. */
+export function wordFor(target: ColumnField, text: string): string | undefined {
+  const word = text.toLowerCase().replace(/[\s_']+/g, "");
+  const words = Object.entries(WORDS[target] ?? {});
+  return words.find(([, others]) => others.split(" ").includes(word))?.[0];
+}
