@@ -102,6 +102,7 @@ contract.test("an update changes its attribute alone, and obeys the rules that t
   await using app = await boot();
   await app.upload(FULL);
   assertEquals(Object.keys(OTHER).sort(), ATTRIBUTE_NAMES.toSorted());
+  const { account } = await app.client().getAccount();
   for (
     const [attribute, value, code] of [
       ["price", "250", "out_of_range"],
@@ -122,7 +123,7 @@ contract.test("an update changes its attribute alone, and obeys the rules that t
     const kept = attribute === "price"
       ? {
         recent_prices: `${before.price} SEK\n` +
-          `${updated_at} ${value} SEK attribute\n`,
+          `${updated_at} ${value} SEK attribute @${account.key_id}\n`,
         former_prices: `SEK ${before.price} ${updated_at}\n`,
       }
       : {};
