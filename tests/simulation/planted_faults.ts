@@ -306,12 +306,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "attribute: what was changed since it was read is lost",
     file: "catalogue/attribute.ts",
-    from: `  await db.of(seller.no).write(async (tx) => {
+    from: `  return await db.of(seller.no).write(async (tx) => {
     const current = await lockGroup(tx, seller.no, skuOrId, group);`,
     to: `  const current = await db.read((sql) =>
     lockGroup(sql as Tx, seller.no, skuOrId, group)
   );
-  await db.of(seller.no).write(async (tx) => {`,
+  return await db.of(seller.no).write(async (tx) => {`,
   },
   {
     name: "attribute: what it must be is not looked at",
@@ -329,8 +329,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "upload: a product with a value that was not expected is stored",
     file: "catalogue/row_plan.ts",
-    from: "[...problems, ...unexpected]",
-    to: "problems.length > 0 ? [...problems, ...unexpected] : []",
+    from: "    ...unexpected,\n",
+    to: "    ...problems.length > 0 ? unexpected : [],\n",
   },
   {
     name: "complete: what a file names by its id is left out of it",
@@ -753,13 +753,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       from: `heavy: true, changes: true });
 }
 
-/** A writeAnswers waits`,
+/** What a dry run saw`,
       to: `heavy: true, changes: true });
-  await db.of(seller.no).writeAnswers(end);
+  await db.of(seller.no).write(end);
 }
 let end = () => Promise.resolve();
 
-/** A writeAnswers waits`,
+/** What a dry run saw`,
     },
   },
   // What commits inside a read, what goes on after a stop, what a removal leaves.
@@ -842,10 +842,14 @@ let end = () => Promise.resolve();
   },
   // The price of work.
   {
-    name: "imports: a piece of the document is read for each refused product",
+    name: "imports: all refused products are read for each of them",
     file: "imports/spool.ts",
-    from: "if (piece !== this.#piece) await this.#read(piece);",
-    to: "await this.#read(piece);",
+    from: "products[end].end_at <= most) end++;",
+    to: "products[end].end_at <= most - bytes) end++;",
+    also: {
+      from: "AND product BETWEEN ? AND ?\n       AND sent",
+      to: "AND ? + ? > 0\n       AND sent",
+    },
   },
   {
     name: "imports: a list adds up the transactions of each import",
