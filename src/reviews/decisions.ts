@@ -192,7 +192,9 @@ async function emit(
     seller,
     trigger: state === "approved" ? "product_approved" : "product_rejected",
     reference: `review-${services.deps.ids.uuid()}`,
-    data: element("review", { product: id, sku, code, field, message }),
+    data: {
+      xml: element("review", { product: id, sku, code, field, message }),
+    },
   });
 }
 

@@ -3,19 +3,27 @@ import { isDeepStrictEqual } from "node:util";
 import { lineReader, wordReader } from "../lib/values.ts";
 import { jsonWriter } from "../json/encode.ts";
 import { instanceOf } from "../json/instance.ts";
+import { parseExactly } from "../json/exact.ts";
+import { parseJson, xmlOfAny } from "../json/tree.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import { XML_LIMITS } from "../xml/handlers.ts";
 import { ANY, one, type Shape, TIME, UUID, word } from "../xml/shapes.ts";
 import { eventXml } from "./event_text.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
 
+/** The data of an event, in the form in which the emitter wrote them. */
+export type EventData =
+  /** What stands inside `<data>`. */
+  | { xml: string }
+  /** A value; numbers are written as they were sent. */
+  | { json: string };
+
 export interface Event {
   /** UUID; also the `webhook-id` of every try to deliver it. */
   id: string;
   trigger: Trigger;
   createdAt: number;
-  /** What stands inside `<data>`, as the emitter wrote it. */
-  data: string;
+  data: EventData;
   /** Made to test a webhook, on a request of the seller; nothing happened. */
   test: boolean;
 }
@@ -43,26 +51,89 @@ export const readReference = lineReader(255);
 export const readTrigger = wordReader(TRIGGERS);
 
 /**
- * The body of a delivery, encoded once: it is stored, and signed unchanged
- * unless the webhook takes JSON.
+ * The body of a delivery in the form of its data, encoded once: it is stored, and
+ * signed unchanged where the webhook takes that form.
  */
 export function eventBody(event: Event): Uint8Array {
+  const { id, trigger, test, data } = event;
   const created_at = new Date(event.createdAt).toISOString();
-  return new TextEncoder().encode(eventXml({ ...event, created_at }));
+  const text = "xml" in data
+    ? eventXml({ id, trigger, created_at, test, data: data.xml })
+    : eventText({ id, trigger, created_at }, data.json);
+  return new TextEncoder().encode(text);
+}
+
+function eventText(head: Record<string, string>, data: string): string {
+  return `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
 }
 
 const writeEvent = jsonWriter(DELIVERED_EVENT);
 const LIMITS = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
+const DATA = { name: "data", shape: ANY };
 
-/** The same body in JSON; data that is empty is an object, like most. */
-export function eventJson(body: Uint8Array): string {
+/** The body in JSON: data that came so as they are. */
+export function eventInJson(body: Uint8Array): string {
+  if (isJson(body)) return new TextDecoder().decode(body);
   const event = instanceOf(body, DELIVERED_EVENT, LIMITS) as XmlNode;
+  // Data that are empty are an object, like most.
   return writeEvent(event.data === "" ? { ...event, data: {} } : event);
 }
 
-/** Whether the data of an event with this body are equal, as JSON values. */
-export function hasData(body: Uint8Array, data: string): boolean {
-  const event = JSON.parse(eventJson(body));
-  const other = eventBody({ ...event, createdAt: 0, data, test: false });
-  return isDeepStrictEqual(event.data, JSON.parse(eventJson(other)).data);
+/** The body in XML: data that came so byte for byte. */
+export function eventInXml(body: Uint8Array): string {
+  const text = new TextDecoder().decode(body);
+  if (!isJson(body)) return text;
+  const { data, ...event } = parseExactly(text) as {
+    data: unknown;
+    id: string;
+    trigger: Trigger;
+    created_at: string;
+  };
+  return eventXml({ ...event, data: xmlOfData(JSON.stringify(data)) });
+}
+
+/** The body as it is sent to a webhook of this format. */
+export function bodyIn(format: "xml" | "json", body: Uint8Array): Uint8Array {
+  if (isJson(body) === (format === "json")) return body;
+  const text = format === "json" ? eventInJson(body) : eventInXml(body);
+  return new TextEncoder().encode(text);
+}
+
+/** What stands inside `<data>` for a value of JSON. */
+export function xmlOfData(json: string): string {
+  const bytes = new TextEncoder().encode(json);
+  return xmlOfAny(parseJson(bytes, DATA, LIMITS).any!);
+}
+
+const BRACE = "{".charCodeAt(0);
+
+function isJson(body: Uint8Array): boolean {
+  return body[0] === BRACE;
+}
+
+/**
+ * Whether the data of an event with this body are equal, as JSON values; data in
+ * another form are compared as XML, which has texts alone.
+ */
+export function hasData(body: Uint8Array, data: EventData): boolean {
+  const isInJson = "json" in data;
+  const [one, other] = isInJson === isJson(body)
+    ? [eventInJson(body), eventInJson(bodyWith(data))]
+    : isInJson
+    ? [eventInJson(body), eventInJson(bodyWith({ xml: xmlOfData(data.json) }))]
+    : [
+      eventInJson(new TextEncoder().encode(eventInXml(body))),
+      eventInJson(bodyWith(data)),
+    ];
+  return isDeepStrictEqual(JSON.parse(one).data, JSON.parse(other).data);
+}
+
+function bodyWith(data: EventData): Uint8Array {
+  return eventBody({
+    id: "",
+    trigger: TRIGGERS[0],
+    createdAt: 0,
+    data,
+    test: false,
+  });
 }

@@ -2,12 +2,12 @@
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
 import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
-import { xmlOfAny } from "../json/tree.ts";
+import { parseExactly } from "../json/exact.ts";
 import { namespaceProblem } from "../xml/namespaces.ts";
 import { ANY, inAnyOrder, maybe, one, STRING, word } from "../xml/shapes.ts";
 import { readFields } from "../xml/small_document.ts";
 import { TRIGGERS } from "./trigger.ts";
-import { DATA_DEPTH, EVENT_LIMIT } from "./event.ts";
+import { DATA_DEPTH, EVENT_LIMIT, type EventData } from "./event.ts";
 
 /** The root and `<data>` itself enclose the nested elements. */
 export const EVENT_LIMITS: XmlLimits = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
@@ -27,8 +27,8 @@ export interface EventDraft {
   seller?: DraftField;
   trigger?: DraftField;
   reference?: DraftField;
-  /** What stands inside `<data>`, verbatim; well-formed by itself. */
-  data: string;
+  /** Verbatim; in XML well-formed by itself. */
+  data: EventData;
   /** Problems that are known already. */
   details: Detail[];
   /** The line of its document. */
@@ -54,7 +54,7 @@ export function readEventDocument(
     seller: fields.get("seller"),
     trigger: fields.get("trigger"),
     reference: fields.get("reference"),
-    data: fragment(bytes, fields.get("data")),
+    data: dataIn(bytes, fields.get("data")),
     details,
     line: root.line,
   };
@@ -64,7 +64,7 @@ export function readEventDocument(
  * Reads the content of `<data>` from a file. Throws 422 if it is too long, and
  * `malformed_xml` with a position in the file.
  */
-export function readEventData(bytes: Uint8Array): string {
+export function readEventData(bytes: Uint8Array): EventData {
   if (bytes.length > EVENT_LIMIT) throw dataTooLong(bytes.length);
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const data = bytes.subarray(hasMark ? 3 : 0);
@@ -73,7 +73,7 @@ export function readEventData(bytes: Uint8Array): string {
   const document = new Uint8Array([...open, ...data, ...close]);
   const limits = { ...XML_LIMITS, depth: DATA_DEPTH + 1 };
   try {
-    return fragment(document, parseTree(document, limits));
+    return dataIn(document, parseTree(document, limits));
   } catch (error) {
     throw error instanceof ServiceError ? shifted(error, open.length) : error;
   }
@@ -98,10 +98,14 @@ function dataTooLong(length: number) {
 }
 
 /** An element's content, which has to keep its meaning in another document. */
-function fragment(bytes: Uint8Array, element?: XmlElement): string {
-  if (element === undefined) return "";
-  if (element.any !== undefined) return xmlOfAny(element.any);
+function dataIn(bytes: Uint8Array, element?: XmlElement): EventData {
+  if (element === undefined) return { xml: "" };
+  if (element.any !== undefined) {
+    const text = new TextDecoder().decode(bytes);
+    const { data } = parseExactly(text) as { data: unknown };
+    return { json: JSON.stringify(data) };
+  }
   const problem = namespaceProblem(element);
-  if (problem === null) return element.source;
+  if (problem === null) return { xml: element.source };
   throw malformedElement(bytes, problem.element, problem.message);
 }

@@ -5,7 +5,13 @@
  */
 import type { Clock, Deps } from "../deps.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
-import { eventBody, hasData, readReference, readTrigger } from "./event.ts";
+import {
+  eventBody,
+  type EventData,
+  hasData,
+  readReference,
+  readTrigger,
+} from "./event.ts";
 import type { DraftField, EventDraft } from "./event_document.ts";
 import { ok, quote, type ReadResult, trimSpace } from "../lib/values.ts";
 import { readField } from "../xml/small_document.ts";
@@ -158,7 +164,7 @@ async function record(
   tx: Tx,
   clock: Clock,
   event: Omit<NewEvent, "body" | "delivery" | "createdAt">,
-  data: string,
+  data: EventData,
   delivery: NewEvent["delivery"],
 ): Promise<{ inserted: Promise<number> }> {
   const { id, trigger, reference } = event;
@@ -184,7 +190,7 @@ export async function emitWithin(
     seller: Pick<Seller, "id" | "no">;
     trigger: Trigger;
     reference: string;
-    data: string;
+    data: EventData;
   },
 ): Promise<void> {
   const webhook = await lockWebhook(tx, seller.no, trigger);
@@ -224,7 +230,7 @@ export function pingWebhook(
     if (webhook === undefined) return null;
     const event = { id: ids.uuid(), sellerNo, trigger, reference: null };
     const delivery = { id: ids.uuid(), webhook };
-    await record(tx, clock, event, "", delivery);
+    await record(tx, clock, event, { xml: "" }, delivery);
     const state = webhook.disabledAt === null ? "pending" : "held";
     return { eventId: event.id, deliveryId: delivery.id, state };
   });

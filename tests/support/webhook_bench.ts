@@ -111,7 +111,7 @@ export class WebhookBench implements AsyncDisposable {
       seller: { text: seller },
       trigger: { text: trigger },
       reference: { text: reference },
-      data: `<order>${reference}</order>`,
+      data: { xml: `<order>${reference}</order>` },
       details: [],
     };
     return ingestEvent(this, draft);

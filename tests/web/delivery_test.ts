@@ -90,12 +90,12 @@ Deno.test("a test event is shown as it is delivered", () => {
     id: "01a1f8a9-54fb-75a4-9674-000000000003",
     trigger: "order_paid",
     created_at: "2026-11-20T08:00:00.000Z",
-    data: "",
   } as const;
   const createdAt = Date.parse(event.created_at);
-  const sent = delivered.eventBody({ ...event, createdAt });
+  const data = { xml: "" };
+  const sent = delivered.eventBody({ ...event, data, createdAt });
   assertEquals(testEventBody(event, "xml"), new TextDecoder().decode(sent));
-  assertEquals(testEventBody(event, "json"), delivered.eventJson(sent));
+  assertEquals(testEventBody(event, "json"), delivered.eventInJson(sent));
 });
 
 Deno.test("queues are read from the metrics", () => {

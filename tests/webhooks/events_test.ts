@@ -17,7 +17,7 @@ function draftOf(reference: string): EventDraft {
     seller: { text: "acme" },
     trigger: { text: "order_created" },
     reference: { text: reference },
-    data: "",
+    data: { xml: "" },
     details: [],
   };
 }

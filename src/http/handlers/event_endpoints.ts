@@ -1,6 +1,6 @@
 /** Events: posted by operators, pulled by sellers. */
 import type { AnswerForm } from "../../contracts/answer_form.ts";
-import { EVENT_LIMIT, eventJson } from "../../webhooks/event.ts";
+import { EVENT_LIMIT, eventInJson, eventInXml } from "../../webhooks/event.ts";
 import {
   eventsAfter,
   type EventsPart,
@@ -119,9 +119,7 @@ async function waitForEvent(
 
 /** The body as it is signed, not encoded again. */
 function entryIn({ name }: AnswerForm) {
-  const write = name === "json"
-    ? eventJson
-    : (body: Uint8Array) => new TextDecoder().decode(body);
+  const write = name === "json" ? eventInJson : eventInXml;
   return ({ number, body }: FeedEvent) => ({
     node: new EncodedElement(write(body)),
     cursor: number,

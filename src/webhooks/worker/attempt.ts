@@ -1,7 +1,7 @@
 /** One attempt to deliver: signs, sends, and reports the outcome. */
 import type { Clock } from "../../deps.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
-import { eventJson } from "../event.ts";
+import { bodyIn } from "../event.ts";
 import {
   ANSWER_TIMEOUT_MS,
   signingSecrets,
@@ -63,10 +63,10 @@ export async function sendPayload(sending: Sending): Promise<Outcome> {
 }
 
 function bodyOf({ format, body }: Payload) {
-  return format === "xml" ? { type: "text/xml; charset=utf-8", body } : {
-    type: "application/json",
-    body: new TextEncoder().encode(eventJson(body)),
-  };
+  const type = format === "xml"
+    ? "text/xml; charset=utf-8"
+    : "application/json";
+  return { type, body: bodyIn(format, body) };
 }
 
 /** The headers that sign a body. */

@@ -43,7 +43,7 @@ final class OpenApiGenerator {
     SellerApi seller = new SellerApi(client);
     var skus = IntStream.range(0, 250).mapToObj(n -> "SKU-%03d".formatted(n));
     var uploaded = seller
-        .uploadProducts(request(skus), null, null, null, null);
+        .uploadProducts(request(skus), null, null, null, null, null);
     var status = seller.getTransaction(uploaded.getTransactionId(), 20, null)
         .getTransaction();
     System.out.println(
@@ -62,17 +62,18 @@ final class OpenApiGenerator {
     var read = page.getProducts().stream()
         .map(one -> mapper.convertValue(one, Product.class)).toList();
     var again = seller.uploadProducts(
-        new UploadProductsRequest().products(read), null, null, null, null);
+        new UploadProductsRequest().products(read), null, null, null, null, null);
     System.out.println(seller.getTransaction(again.getTransactionId(), null, null)
         .getTransaction().getProducts().getUnchanged());
     var change = new ProductAttributesQuantity(new QuantityChange().change(-1));
     var sold = new ProductAttributes().sku("SKU-000").quantity(change);
     seller.uploadAttributes(new UploadAttributesRequest().products(List.of(sold)),
-        null, null, null, null, null, null);
+        null, null, null, null, null, null, null);
     System.out.println(
         seller.getProduct("SKU-000").getProduct().getQuantity());
     try {
-      seller.uploadProducts(request(Stream.of("A", "A")), null, null, null, null);
+      seller.uploadProducts(
+          request(Stream.of("A", "A")), null, null, null, null, null);
     } catch (ApiException refused) {
       var error = client.getObjectMapper()
           .readValue(refused.getResponseBody(), ErrorAnswer.class).getError();

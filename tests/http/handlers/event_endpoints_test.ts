@@ -365,3 +365,90 @@ bothEngines.test("a reference with other data is refused, with equal data it is 
   const { xml } = await app.call(EVENTS);
   assertEquals(child(xml, "events").children.length, 3);
 });
+
+/** Values that XML would turn into others. */
+const EXACT_DATA =
+  '{"order":{"lines":[{"sku":"A","n":7}],"notes":[],"paid":true,' +
+  '"total":{"@currency":"SEK","#text":149.50},"tags":["one"],"gift":null,' +
+  '"small":1e-2,"zero":0,"empty":{},"text":""}}';
+const EXACT_IN_XML =
+  "<order><lines><sku>A</sku><n>7</n></lines><paid>true</paid>" +
+  '<total currency="SEK">149.50</total><tags>one</tags><gift/>' +
+  "<small>1e-2</small><zero>0</zero><empty/><text/></order>";
+
+bothEngines.test("data that came in JSON arrive in JSON as they came", async () => {
+  await using sink = new WebhookSink();
+  await using app = await boot({
+    config: { ...CONFIG, roles: ["api", "webhooks"] },
+  });
+  const registerFor = (trigger: string, format: string) =>
+    app.call("/seller_api/webhooks", {
+      method: "POST",
+      body: `<webhook><trigger>${trigger}</trigger>` +
+        `<url>${sink.url(`/${format}`)}</url>` +
+        `<format>${format}</format></webhook>`,
+    });
+  await registerFor("order_created", "json");
+  await registerFor("order_paid", "xml");
+  for (const trigger of ["order_created", "order_paid"]) {
+    const answer = await app.call("/operator_api/events", {
+      method: "POST",
+      key: OPERATOR,
+      headers: { "Content-Type": "application/json", Accept: "text/xml" },
+      body: `{"seller": "acme", "reference": "1", "data": ${EXACT_DATA},
+        "trigger": "${trigger}"}`,
+    });
+    assertEquals(answer.status, 200, answer.text);
+  }
+  await until(() => sink.received.length === 2);
+  const [[json], [xml]] = [sink.at("/json"), sink.at("/xml")];
+  assertStringIncludes(json.text, `"data":${EXACT_DATA}}`);
+  assertStringIncludes(xml.text, `<data>${EXACT_IN_XML}</data>`);
+
+  const listed = await app.call(EVENTS, {
+    headers: { Accept: "application/json" },
+  });
+  assertEquals(listed.text.split(`"data":${EXACT_DATA}}`).length, 3);
+  assertStringIncludes(listed.text, json.text);
+  const { text } = await app.call(EVENTS, { headers: { Accept: "text/xml" } });
+  assertStringIncludes(text, xml.text);
+});
+
+bothEngines.test("a reference in JSON is repeated with equal values", async () => {
+  await using app = await boot({ config: CONFIG });
+  const handIn = async (data: string) => {
+    const { status, text } = await app.call("/operator_api/events", {
+      method: "POST",
+      key: OPERATOR,
+      headers: { "Content-Type": "application/json" },
+      body: `{"seller": "acme", "trigger": "order_paid", "reference": "1",
+        "data": ${data}}`,
+    });
+    return [status, text];
+  };
+  const first = await handIn('{"n": 7, "of": ["a"], "none": []}');
+  assertEquals(first[0], 200);
+  assertEquals(await handIn('{"of":["a"],"none":[],"n":7.0}'), first);
+  for (
+    const other of [
+      '{"n": "7", "of": ["a"], "none": []}',
+      '{"n": 7, "of": "a", "none": []}',
+      '{"n": 7, "of": ["a"]}',
+    ]
+  ) {
+    const [status, text] = await handIn(other);
+    assertEquals(status, 409, other);
+    assertStringIncludes(`${text}`, "reference_reused");
+  }
+  for (
+    const [data, said] of [
+      ['{"two words": 1}', "which no XML element can have"],
+      ['{"n": [[1]]}', "an array in the array"],
+      ["[1]", "must be an object"],
+    ]
+  ) {
+    const [status, text] = await handIn(data);
+    assertEquals(status, 422, data);
+    assertStringIncludes(`${text}`, said);
+  }
+});
