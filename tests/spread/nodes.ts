@@ -5,7 +5,13 @@
  * away.
  */
 import { assert, assertEquals } from "@std/assert";
-import { type Db, outageOf, reachableServers } from "../../src/database/db.ts";
+import {
+  CONFLICT_TRIES,
+  type Db,
+  isConflict,
+  outageOf,
+  reachableServers,
+} from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { addSellersTo } from "../support/service.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -116,6 +122,38 @@ if (cluster !== null) {
       return one !== undefined && one === two;
     }, "the shard has moved");
     assertEquals(await numbersOf(db), [[], all]);
+  });
+
+  Deno.test("a write whose statement changed too few rows runs again, also of all sellers of a server (spread)", async () => {
+    await using stack = new AsyncDisposableStack();
+    const url = await cluster.database(`few${Date.now()}`);
+    const db = await openPostgres({ url, connections: 2, shards: SHARDS });
+    stack.defer(() => db.close());
+    const [first] = await write(db);
+    const writers = {
+      seller: db.of(first),
+      server: db.spread!.serverOf(first)!,
+    };
+    for (const [name, writer] of Object.entries(writers)) {
+      /** Changes no row in its first tries. */
+      const attempt = async (failing: number) => {
+        let tries = 0;
+        await writer.write((tx) =>
+          tx.run(
+            "UPDATE health SET looked_at = 1 WHERE seller_no = ? AND ? > 0",
+            [first, ++tries > failing ? 1 : 0],
+            1,
+          )
+        ).catch((error) => {
+          if (!isConflict(error)) throw error;
+          tries = Infinity;
+        });
+        return tries;
+      };
+      assertEquals(await attempt(1), 2, name);
+      assertEquals(await attempt(CONFLICT_TRIES - 1), CONFLICT_TRIES, name);
+      assertEquals(await attempt(CONFLICT_TRIES), Infinity, name);
+    }
   });
 
   Deno.test("a statement that asks all servers keeps its connections to them (spread)", async () => {

@@ -20,11 +20,11 @@ const NODES = [0, 1, 2, 3];
 /** The chapter's large seller, and others. */
 const SELLERS = ["acme", "s2", "s3", "s4", "s5", "s6"];
 
-/** The shell block of the chapter that contains `part`. */
+/** The only shell block of the chapter that contains `part`. */
 function step(part: string): string {
   const found = blocks(chapter("scaling"))
     .filter(({ language, code }) => language === "sh" && code.includes(part));
-  assert(found.length > 0, part);
+  assertEquals(found.length, 1, `blocks with ${part}`);
   return found[0].code;
 }
 
@@ -95,7 +95,7 @@ if (Cluster.given() !== null) {
       await cluster.sql(node, "DROP DATABASE seller WITH (FORCE)", "postgres");
     }
 
-    const createdb = step("createdb");
+    const createdb = step("CREATE EXTENSION citus");
     for (const node of [0, 1, 2]) await servers.on(node, createdb);
     await servers.on(0, step("citus_set_coordinator_host"));
     const url = await cluster.url(0, "seller");

@@ -21,6 +21,7 @@ import {
 import type { EngineReadOptions, EngineWriteOptions } from "../of_seller.ts";
 import { pause } from "../../lib/waits.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
+import { again } from "./again.ts";
 import {
   BESIDE,
   CLOCK,
@@ -71,7 +72,7 @@ export interface PlacedNode extends Node, SellersInReach, DbServer {
   away: readonly string[];
   db: ServerDb;
   state: State;
-  /** As `parts` has it; made once. */
+  /** As `reachable` has it; made once. */
   access?: ServerReadWrite;
 }
 
@@ -218,12 +219,22 @@ export class Nodes {
   }
 
   reachable(): readonly ServerReadWrite[] {
-    return this.prompt.map(accessOn);
+    return this.prompt.map((node) => this.#accessTo(node));
   }
 
   serverOf(sellerNo: number): ServerReadWrite | null {
     const node = this.known(sellerNo);
-    return node === null ? null : accessOn(node);
+    return node === null ? null : this.#accessTo(node);
+  }
+
+  #accessTo(node: PlacedNode): ServerReadWrite {
+    const reach = () => node;
+    return node.access ??= {
+      read: (fn, options) =>
+        again(this, () => node.db.read(fn, { ...options, reach })),
+      write: (fn, options) =>
+        again(this, () => node.db.write(fn, { ...options, reach })),
+    };
   }
 
   /** The server of a seller, as far as it is known. */
@@ -540,14 +551,6 @@ async function horizonOf(db: Db): Promise<{ below: number; next: number }> {
   );
   const isQuiet = since === null || since > now;
   return { below: isQuiet ? now : since, next: isQuiet ? now : now + 1 };
-}
-
-function accessOn(node: PlacedNode): ServerReadWrite {
-  const reach = () => node;
-  return node.access ??= {
-    read: (fn, options) => node.db.read(fn, { ...options, reach }),
-    write: (fn, options) => node.db.write(fn, { ...options, reach }),
-  };
 }
 
 function isPrompt({ state }: PlacedNode): boolean {

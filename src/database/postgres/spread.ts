@@ -11,10 +11,8 @@
  * on the first server in a fixed order that can be reached.
  */
 import {
-  CONFLICT_TRIES,
   type Db,
   DbError,
-  isConflict,
   type ReadOptions,
   type ReadWrite,
   type Spread,
@@ -28,7 +26,7 @@ import {
   ofSeller,
 } from "../of_seller.ts";
 import type { Held } from "../../lib/holders.ts";
-import { isLost, PostgresError } from "./connection.ts";
+import { again } from "./again.ts";
 import type { Nodes } from "./nodes.ts";
 
 export class SpreadDb implements Db {
@@ -48,7 +46,7 @@ export class SpreadDb implements Db {
     fn: (sql: Sql) => Promise<T>,
     { seller = null, ...options }: EngineReadOptions = {},
   ): Promise<T> {
-    return this.#again(async () => {
+    return again(this.#nodes, async () => {
       const node = seller === null ? null : await this.#nodes.find(seller);
       return node === null
         ? await this.#readAll(fn, options)
@@ -76,7 +74,7 @@ export class SpreadDb implements Db {
     fn: (tx: Tx) => Promise<T>,
     { seller = null, ...options }: EngineWriteOptions = {},
   ): Promise<T> {
-    return this.#again(async () => {
+    return again(this.#nodes, async () => {
       const { entry, wakeUpNode } = this.#nodes;
       const node = seller === null ? null : await this.#nodes.find(seller);
       if (node !== null) {
@@ -87,32 +85,6 @@ export class SpreadDb implements Db {
       const reach = () => this.#nodes.reach();
       return await db.write(fn, { ...options, reach });
     });
-  }
-
-  /**
-   * Makes a call again that servers or shards changed beneath: its connection
-   * broke, and other servers answer now, or a statement failed whose rows moved.
-   * Such errors have no code in common, so any that nothing else explains is
-   * taken for one, if anything did move; a statement that changed too few rows
-   * also else, as its server may know it later. Nothing of a failed call was
-   * committed.
-   */
-  async #again<T>(call: () => Promise<T>): Promise<T> {
-    for (let tries = 1;; tries++) {
-      const { version, reachabilityVersion } = this.#nodes;
-      try {
-        return await call();
-      } catch (error) {
-        const isLeft = isLost(error) &&
-          reachabilityVersion !== this.#nodes.reachabilityVersion;
-        const hasMoved = !isLeft && isUnexplained(error) &&
-          await this.#nodes.hasChangedSince(version);
-        if (!isLeft && !hasMoved && !isConflict(error)) throw error;
-        if (tries < CONFLICT_TRIES) continue;
-        if (!hasMoved) throw error;
-        throw new DbError("busy", "Shards move.", error);
-      }
-    }
   }
 
   get spread(): Spread {
@@ -154,12 +126,6 @@ export class SpreadDb implements Db {
   close(): Promise<void> {
     return this.#nodes.close();
   }
-}
-
-/** Whether the statement may have failed because its rows moved. */
-function isUnexplained(error: unknown): boolean {
-  return error instanceof DbError && error.kind === "other" ||
-    isConflict(error) || error instanceof PostgresError && error.again;
 }
 
 /** Wake-ups by way of the server where all processes meet. */
