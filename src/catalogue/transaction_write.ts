@@ -5,7 +5,7 @@
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { betweenOthers, inSteps, mapInSteps } from "../lib/in_turn.ts";
+import { betweenOthers, mapInSteps } from "../lib/in_turn.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
 import {
   dropUnrequested,
@@ -101,10 +101,7 @@ export async function writeTransaction(
       : change.after as ProductContent | null;
     return rowChange({ before, after });
   };
-  const changes = await inSteps(
-    mapInSteps(products, changeOf),
-    betweenOthers(deps),
-  );
+  const changes = await mapInSteps(products, changeOf, betweenOthers(deps));
   const changed = changes.filter((change) => change !== null);
   const counts = countResults(products);
   const { distinct, results } = collectImages({ ...write, products });

@@ -49,15 +49,16 @@ function someOf<T>(work: RowWork<T>): IteratorResult<void, T> {
   return work.next();
 }
 
-/** `Array.map` as such work. */
-export function* mapInSteps<A, B>(
+/** `Array.map` in steps of `STEP_ROWS`. */
+export async function mapInSteps<A, B>(
   list: readonly A[],
   fn: (entry: A) => B,
-): RowWork<B[]> {
+  inTurn: InTurn,
+): Promise<B[]> {
   const mapped: B[] = [];
-  for (const entry of list) {
-    mapped.push(fn(entry));
-    yield;
+  const map = (entry: A) => void mapped.push(fn(entry));
+  for (const some of portionsOf(list)) {
+    await inTurn(() => Promise.resolve(some.forEach(map)));
   }
   return mapped;
 }

@@ -56,9 +56,9 @@ Deno.test("a write lets others in between its steps, and before none", async () 
   const double = (n: number) => 2 * n;
   const numbers = Array.from({ length: 600 }, (_, n) => n);
   const few = numbers.slice(0, 250);
-  assertEquals(await inSteps(mapInSteps(few, double), inTurn), few.map(double));
+  assertEquals(await mapInSteps(few, double, inTurn), few.map(double));
   assertEquals(yields, 0);
-  const doubled = await inSteps(mapInSteps(numbers, double), inTurn);
+  const doubled = await mapInSteps(numbers, double, inTurn);
   assertEquals(doubled, numbers.map(double));
   assertEquals(yields, 3);
 });

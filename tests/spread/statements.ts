@@ -34,6 +34,7 @@ export const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
     "each look of imports",
   ],
   ["keys of imports", /has_keys = 1/, "each hour"],
+  ["documents of imports", /WHERE document <> 'refused'/, "each hour"],
   [
     "sellers with due imports",
     /AND seller_no > \$1\s+GROUP BY seller_no\) AS waiting/,
