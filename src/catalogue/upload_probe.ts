@@ -3,7 +3,11 @@ import { type Detail, type DetailCode, ServiceError } from "../lib/errors.ts";
 import { validatorOf } from "../images/image.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import type { OutboundErrorKind } from "../net/errors.ts";
-import { OutboundError, type RequestOptions } from "../net/outbound.ts";
+import {
+  type Answer,
+  OutboundError,
+  type RequestOptions,
+} from "../net/outbound.ts";
 import type { OutboundRequest } from "../net/request.ts";
 import type { Services } from "../services.ts";
 import type { ProductsDocument } from "./document.ts";
@@ -21,43 +25,51 @@ const LAST_BEGIN_MS = HEADS_TIMEOUT_MS - HEAD_TIMEOUT_MS;
  * The result of a HEAD. `not_asked` says nothing about the URL: the HEAD waited
  * too long in the queue, or the service stopped.
  */
-export type ProbedImage = { validator: string | null } | {
-  code: DetailCode;
-  seen: string;
-} | "not_asked";
+export type ProbedImage =
+  | { validator: string | null }
+  | ImageProblem
+  | "not_asked";
 
 /** The distinct URLs of a document, in its order. */
 export function imageUrls({ rows }: ProductsDocument): Set<string> {
   return new Set(rows.flatMap(({ images }) => images.map(({ url }) => url)));
 }
 
-/** Sends one HEAD to each image URL, for the seller `owner`. */
+/** Sends a HEAD to each image URL, for the seller `owner`. */
 export async function probeImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
   urls: ReadonlySet<string>,
   owner: string,
 ): Promise<Map<string, ProbedImage>> {
   if (urls.size === 0) return new Map();
-  const group = new Set<OutboundRequest>();
-  const options = { timeoutMs: HEAD_TIMEOUT_MS, group, owner };
-  let isLate = false;
-  const cancel = deps.clock.after(LAST_BEGIN_MS, () => {
-    isLate = true;
-    for (const head of group) head.stopWaiting();
-  });
+  const probes = new Probes(outbound, owner);
+  const cancel = deps.clock.after(LAST_BEGIN_MS, () => probes.beginNoMore());
   try {
     const probed = await inParallel(
       AT_ONCE,
-      [...urls],
-      async (url) => {
-        if (isLate) return [url, "not_asked"] as const;
-        return [url, await probeImage(outbound, url, options)] as const;
-      },
+      hostsInTurn(urls),
+      async (url) => [url, await probes.probe(url)] as const,
     );
     return new Map(probed);
   } finally {
     cancel();
   }
+}
+
+/** One URL of each host in turn, so that a slow host delays no other one. */
+function hostsInTurn(urls: ReadonlySet<string>): string[] {
+  const byHost = [...Map.groupBy(urls, hostOf).values()];
+  if (byHost.length === 1) return byHost[0];
+  const ordered: string[] = [];
+  for (let n = 0; ordered.length < urls.size; n++) {
+    for (const own of byHost) if (n < own.length) ordered.push(own[n]);
+  }
+  return ordered;
+}
+
+/** Its scheme, host and port; a URL that cannot be read is of none. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.origin ?? "";
 }
 
 /** Detail codes of the reasons for which no HEAD is sent. */
@@ -66,34 +78,130 @@ const NOT_SENT: Partial<Record<OutboundErrorKind, DetailCode>> = {
   unresolved: "unresolved",
 };
 
-async function probeImage(
-  outbound: Services["outbound"],
-  url: string,
-  options: RequestOptions,
-): Promise<ProbedImage> {
-  try {
-    const answer = await outbound.head(url, options);
-    if (answer.status === 200) {
-      return { validator: validatorOf(answer.headers) };
-    }
-    const location = answer.headers("location");
-    const to = location === null ? "" : ` (to ${location.slice(0, 200)})`;
-    return {
-      code: "image_unavailable",
-      seen: `answered ${answer.status}${to}; an image URL must answer 200.`,
-    };
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    if (error.isOurs) return "not_asked";
-    const { kind, message, elapsedMs } = error;
-    const code = NOT_SENT[kind];
-    return code === undefined
-      ? {
-        code: "image_unavailable",
-        seen: `got no answer after ${Math.round(elapsedMs)} ms: ${message}`,
-      }
-      : { code, seen: `was not sent: ${message}` };
+/** A host that answered nothing. */
+const UNANSWERED: ReadonlySet<OutboundErrorKind> = new Set<OutboundErrorKind>([
+  "timeout",
+  "reset",
+]);
+
+/** A host that left so many HEADs unanswered, and answered none, gets no more. */
+const SILENT = 12;
+
+/** What a host made of the HEADs of a request. */
+interface HostAnswers {
+  origin: string;
+  answered: number;
+  unanswered: number;
+}
+
+/** The HEADs of one request. */
+class Probes {
+  readonly #outbound: Services["outbound"];
+  readonly #options: RequestOptions & { group: Set<OutboundRequest> };
+  readonly #hosts = new Map<string, HostAnswers>();
+  #isLate = false;
+
+  constructor(outbound: Services["outbound"], owner: string) {
+    this.#outbound = outbound;
+    this.#options = { timeoutMs: HEAD_TIMEOUT_MS, group: new Set(), owner };
   }
+
+  beginNoMore(): void {
+    this.#isLate = true;
+    for (const head of this.#options.group) head.stopWaiting();
+  }
+
+  /** A HEAD without an answer is sent once more, before all others. */
+  async probe(url: string): Promise<ProbedImage> {
+    const host = this.#hostAnswers(url);
+    const hasEnded = () => this.#isLate || isSilent(host);
+    if (hasEnded()) return unasked(host);
+    let first: OutboundError | null = null;
+    const mayRepeat = (error: OutboundError) => {
+      this.#countUnanswered(host);
+      first = error;
+      return !hasEnded();
+    };
+    try {
+      const options = { ...this.#options, mayRepeat };
+      const answer = await this.#outbound.head(url, options);
+      host.answered++;
+      return probedBy(answer);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      const isSecond = first !== null && error !== first;
+      if (isSecond && UNANSWERED.has(error.kind)) this.#countUnanswered(host);
+      return first !== null && error.isOurs
+        ? problemOf(first, host, false)
+        : problemOf(error, host, isSecond);
+    }
+  }
+
+  /** HEADs that wait for a silent host are not sent. */
+  #countUnanswered(host: HostAnswers): void {
+    host.unanswered++;
+    if (!isSilent(host)) return;
+    for (const head of this.#options.group) {
+      if (head.origin === host.origin) head.stopWaiting();
+    }
+  }
+
+  #hostAnswers(url: string): HostAnswers {
+    const origin = hostOf(url);
+    const host = this.#hosts.get(origin) ??
+      { origin, answered: 0, unanswered: 0 };
+    this.#hosts.set(origin, host);
+    return host;
+  }
+}
+
+interface ImageProblem {
+  code: DetailCode;
+  seen: string;
+}
+
+function isSilent({ answered, unanswered }: HostAnswers): boolean {
+  return answered === 0 && unanswered >= SILENT;
+}
+
+/** Of a URL that got no HEAD: because of the host, or because of us. */
+function unasked({ unanswered }: HostAnswers): ProbedImage {
+  if (unanswered === 0) return "not_asked";
+  return {
+    code: "image_unavailable",
+    seen: `was not sent: the host left ${unanswered} of the HEADs before it ` +
+      "unanswered.",
+  };
+}
+
+function probedBy({ status, headers }: Answer): ProbedImage {
+  if (status === 200) return { validator: validatorOf(headers) };
+  const location = headers("location");
+  const to = location === null ? "" : ` (to ${location.slice(0, 200)})`;
+  return {
+    code: "image_unavailable",
+    seen: `answered ${status}${to}; an image URL must answer 200.`,
+  };
+}
+
+/** What an error says of the URL; `again`: that of the second HEAD. */
+function problemOf(
+  { kind, isOurs, message, elapsedMs, atOnce }: OutboundError,
+  host: HostAnswers,
+  again: boolean,
+): ProbedImage {
+  if (kind === "queued") return unasked(host);
+  if (isOurs) return "not_asked";
+  const code = NOT_SENT[kind];
+  if (code !== undefined) return { code, seen: `was not sent: ${message}` };
+  const got = again ? "again got no answer" : "got no answer";
+  const sent = atOnce === undefined
+    ? ""
+    : ` At most ${atOnce} HEADs were sent to this host at once.`;
+  return {
+    code: "image_unavailable",
+    seen: `${got} after ${Math.round(elapsedMs)} ms: ${message}${sent}`,
+  };
 }
 
 /** A detail for each product that uses a URL which did not answer 200. */
@@ -129,9 +237,11 @@ export function requireAllProbed(
   throw new ServiceError(
     "unavailable",
     `${count} of ${probed.size} image URLs could not be checked within ` +
-      `${LAST_BEGIN_MS / 1_000} s, because the service has too much to do; ` +
-      "nothing of this request was stored. Send it again, with fewer images " +
-      "if their hosts are slow.",
+      `${
+        LAST_BEGIN_MS / 1_000
+      } s, because their hosts are slow, or the service ` +
+      "has too much to do; nothing of this request was stored. Send it again, " +
+      "with fewer images if their hosts are slow.",
     { headers: { "Retry-After": "5" } },
   );
 }

@@ -93,15 +93,18 @@ function timeShare(
  * together, as much as `total`.
  */
 export function timeSharePolicy(
-  { perKey, total, burst = 0 }: {
+  { perKey, total, burst = 0, pace }: {
     perKey: number;
     total: number;
     burst?: number;
+    /** A further limit of keys. */
+    pace?: Limit;
   },
 ): Policy {
+  const share = keyTimeShareLimit(perKey);
   return {
     limit: timeShareLimit(total),
-    keyLimit: keyTimeShareLimit(perKey),
+    keyLimit: pace === undefined ? share : leastOf(pace, share),
     outOfTurn: ({ owner }, usage) =>
       owner === undefined || usage.owners.share(owner) < 1 ? 0 : Math.min(
         burst - usage.used(undefined, owner),

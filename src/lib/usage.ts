@@ -9,6 +9,8 @@ export interface Ask {
   keys?: readonly string[];
   /** How much, such as bytes; 1 by default. */
   amount?: number;
+  /** It waits before all others of its owner with its first key. */
+  first?: boolean;
 }
 
 /** As much of a clock as is needed here. */

@@ -95,7 +95,10 @@ export class WaitList implements Holder {
       const { owner = "", keys = [""] } = ask;
       const lines: WaitersByKey = this.#waiting.get(owner) ?? new Map();
       const line = lines.get(keys[0]) ?? [];
-      line.push(waiter);
+      if (ask.first) {
+        const after = line.findLastIndex(({ ask }) => ask.first);
+        line.splice(after + 1, 0, waiter);
+      } else line.push(waiter);
       this.#waiting.set(owner, lines.set(keys[0], line));
       signal?.addEventListener("abort", leave, { once: true });
     });
@@ -112,6 +115,11 @@ export class WaitList implements Holder {
     const permit = this.usage.acquire(ask, this.#freed, inTurn);
     this.#dispatch();
     return permit;
+  }
+
+  /** After a limit has become milder. */
+  lookAgain(): void {
+    this.#dispatch();
   }
 
   /** What it holds; all zero when nothing is in progress. */

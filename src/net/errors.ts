@@ -40,6 +40,7 @@ const OURS: ReadonlySet<OutboundErrorKind> = new Set<OutboundErrorKind>([
 export interface OutboundErrorOptions extends ErrorOptions {
   address?: string;
   elapsedMs?: number;
+  atOnce?: number;
 }
 
 /**
@@ -53,6 +54,8 @@ export class OutboundError extends Error {
   readonly address?: string;
   /** Milliseconds since the request started. */
   readonly elapsedMs: number;
+  /** How many requests the host got at once, where that is limited. */
+  readonly atOnce?: number;
 
   constructor(
     kind: OutboundErrorKind,
@@ -63,6 +66,7 @@ export class OutboundError extends Error {
     this.kind = kind;
     this.address = options.address;
     this.elapsedMs = options.elapsedMs ?? 0;
+    this.atOnce = options.atOnce;
   }
 
   /** Whether the cause is on our side: the host is not at fault. */

@@ -11,7 +11,7 @@
 import type { Clock } from "../deps.ts";
 import type { Held } from "../lib/holders.ts";
 import { Ranges } from "../lib/cidr.ts";
-import { timeSharePolicy } from "../lib/limits.ts";
+import { type Limit, timeSharePolicy } from "../lib/limits.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { WaitList } from "../lib/wait_list.ts";
 import { OutboundRequest } from "./request.ts";
@@ -30,7 +30,9 @@ import {
   type Resolver,
   systemResolver,
 } from "./names.ts";
+import { LATE_CONNECT_MS, Paces, ReservedPlace } from "./pace.ts";
 import { Pool } from "./pool.ts";
+import { limitTime } from "./time_limit.ts";
 import {
   encodeRequest,
   headerLines,
@@ -56,7 +58,8 @@ export interface OutboundOptions extends Partial<Network> {
   /** CIDRs of private addresses that may be reached. */
   allowPrivate: readonly string[];
   /**
-   * Most requests in flight to one origin (scheme, host, port), and in total,
+   * Most requests in flight to one origin (scheme, host, port), of which it gets
+   * as many as it takes at present (`pace.ts`), and in total,
    * shared as `sharedByTime` does; no limit by default, for callers that have
    * limits of their own.
    */
@@ -91,6 +94,18 @@ export interface RequestOptions {
    * owner are not limited by shares.
    */
   owner?: string;
+  /** It gets a slot before other requests of its owner to the same origin. */
+  first?: boolean;
+  /** Its place, if it is sent again without an answer. */
+  again?: ReservedPlace;
+}
+
+export interface HeadOptions extends RequestOptions {
+  /**
+   * Whether a HEAD without an answer is sent once more, with a time limit of its
+   * own, before others to its origin. Throws the error of the second one.
+   */
+  mayRepeat?: (error: OutboundError) => boolean;
 }
 
 export interface GetOptions extends RequestOptions {
@@ -152,6 +167,8 @@ export class Outbound {
   readonly #names: HostNames;
   readonly #lookups: WaitList;
   readonly #slots: WaitList;
+  /** null: nothing limits the requests to one host. */
+  readonly #paces: Paces | null;
   readonly #pool: Pool;
   /** Headers of every request. */
   readonly #headers: string;
@@ -171,10 +188,17 @@ export class Outbound {
       clock: this.#clock,
       slots: this.#lookups,
     });
-    const { perOrigin = Infinity, total = Infinity, burst } = options;
+    const { perOrigin, total = Infinity, burst } = options;
+    const paces = perOrigin === undefined ? null : new Paces(perOrigin);
+    this.#paces = paces;
     this.#slots = new WaitList(
       this.#clock,
-      timeSharePolicy({ perKey: perOrigin, total, burst }),
+      timeSharePolicy({
+        perKey: perOrigin ?? Infinity,
+        total,
+        burst,
+        pace: paces === null ? undefined : paceLimit(paces),
+      }),
     );
     this.#pool = new Pool(Math.min(total, IDLE), this.#clock);
     const { userAgent } = options;
@@ -210,7 +234,24 @@ export class Outbound {
    *
    * @throws {OutboundError}
    */
-  head(url: string, options: RequestOptions): Promise<Answer> {
+  async head(url: string, options: HeadOptions): Promise<Answer> {
+    const { mayRepeat } = options;
+    if (mayRepeat === undefined) return await this.#head(url, options);
+    const again = new ReservedPlace();
+    const giveUp = () => again.giveUp() && this.#slots.lookAgain();
+    try {
+      return await this.#head(url, { ...options, again });
+    } catch (error) {
+      const isUnanswered = error instanceof OutboundError &&
+        (error.kind === "timeout" || error.kind === "reset");
+      if (!isUnanswered || !mayRepeat(error)) throw error;
+      return await this.#head(url, { ...options, first: true, onTurn: giveUp });
+    } finally {
+      giveUp();
+    }
+  }
+
+  #head(url: string, options: RequestOptions): Promise<Answer> {
     const message = { method: "HEAD", url, lines: this.#headers };
     return this.#request(message, options, (call, { connection, head }) => {
       const answer = answerOf(call, head);
@@ -314,13 +355,18 @@ export class Outbound {
     options: RequestOptions,
     use: (call: OutboundRequest, answered: AnsweredRequest) => T | Promise<T>,
   ): Promise<T> {
-    const { owner, signal, group, timeoutMs, onTurn } = options;
+    const { owner, first, again = null, signal, group, timeoutMs, onTurn } =
+      options;
     const call = this.#open(url, group);
     call.onAbort(signal, () => call.cancel());
     try {
       call.addresses = await this.#lookUp(call, owner);
-      const ask = { owner, keys: [call.origin] };
+      const ask = { owner, keys: [call.origin], first };
       const slot = await this.#slots.acquire(ask, call.signal);
+      const pace = this.#paces?.begin(call.origin) ?? null;
+      call.pace = pace;
+      call.again = again;
+      call.onEnd(() => pace?.ended());
       call.onEnd(() => slot[Symbol.dispose]());
       call.start(timeoutMs);
       onTurn?.();
@@ -329,6 +375,7 @@ export class Outbound {
       const request = encodeRequest(method, call.url, lines, body);
       const answered = await this.#send(call, method, request);
       limit?.cancel();
+      call.pace?.answered(this.#slots.usage.used(call.origin));
       return await use(call, answered);
     } catch (error) {
       const failure = call.failure(error);
@@ -373,6 +420,7 @@ export class Outbound {
   ): Promise<AnsweredRequest> {
     const connection = pooled ?? await this.#connect(call);
     call.address = connection.address;
+    call.pace?.accepted();
     call.phase = "answer";
     call.onEnd((keep) => {
       if (keep !== connection || this.#isClosed) connection.close();
@@ -397,6 +445,9 @@ export class Outbound {
     const { dial = dialTcp, secure = secureTls, ca } = this.#options;
     call.phase = "connect";
     const limit = call.limit(CONNECT_TIMEOUT_MS);
+    const late = limitTime(this.#clock, LATE_CONNECT_MS, (stalled) => {
+      if (!stalled) call.pace?.late();
+    });
     try {
       const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
       const { conn, address } = await dialFirst(
@@ -407,6 +458,8 @@ export class Outbound {
         this.#clock,
       );
       call.address = address;
+      call.pace?.accepted();
+      late.cancel();
       const ready = url.protocol === "https:"
         ? await secure(conn, url.hostname, ca, signal)
         : conn;
@@ -415,6 +468,7 @@ export class Outbound {
       throw connectError(error, url.host);
     } finally {
       limit.cancel();
+      late.cancel();
     }
   }
 
@@ -441,6 +495,15 @@ export class Outbound {
       call.end(complete && head.keepAlive ? connection : undefined);
     }
   }
+}
+
+/** A request that is sent again may use a reserved place. */
+function paceLimit(paces: Paces): Limit {
+  return ({ keys, first }, usage) => {
+    const [origin] = keys!;
+    const reserved = first ? 0 : paces.reserved(origin);
+    return paces.atOnce(origin) - usage.used(origin) - reserved;
+  };
 }
 
 interface Message {

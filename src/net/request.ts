@@ -8,6 +8,7 @@ import {
   secondsText,
 } from "./errors.ts";
 import type { HttpConnection } from "./http_connection.ts";
+import type { PacedRequest, ReservedPlace } from "./pace.ts";
 
 /** How far a request has come; it decides the message of a time-out. */
 type Phase = "connect" | "answer" | "body";
@@ -27,6 +28,10 @@ export class OutboundRequest {
   addresses: readonly string[] = [];
   /** The one that was dialled. */
   address: string | undefined;
+  /** null: it has not begun, or nothing limits the requests to its host. */
+  pace: PacedRequest | null = null;
+  /** Where it is sent again without an answer. */
+  again: ReservedPlace | null = null;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   readonly #cleanUp: ((keep: HttpConnection | undefined) => void)[] = [];
@@ -125,22 +130,27 @@ export class OutboundRequest {
 
   /**
    * The error to throw for a failure: the reason of the abort, if there was
-   * one. A connection that broke while this process stood still is our fault.
+   * one. Without an answer in time, or with a broken connection, the host gets
+   * fewer requests at once. A connection that broke while this process stood still is our fault.
    */
   failure(error: unknown): unknown {
     const real = this.signal.aborted ? this.signal.reason : error;
     if (!(real instanceof OutboundError)) return real;
     const isOurs = real.kind === "reset" && this.hasStalled;
-    return new OutboundError(isOurs ? "stalled" : real.kind, real.message, {
+    const kind = isOurs ? "stalled" : real.kind;
+    if (kind === "reset" && !this.#ended) this.pace?.failed(this.again);
+    return new OutboundError(kind, real.message, {
       cause: real.cause,
       address: this.address,
       elapsedMs: this.elapsedMs,
+      atOnce: this.pace?.atOnce,
     });
   }
 
   #stop(kind: OutboundErrorKind, message: string): void {
     if (this.#ended) return;
     this.#abort.abort(new OutboundError(kind, message));
+    if (kind === "timeout") this.pace?.failed(this.again);
     this.end();
   }
 }

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import {
   imageProblems,
   imageUrls,
@@ -83,17 +83,119 @@ Deno.test("a HEAD that hung for its five seconds is the fault of its host", asyn
     probe.clock.advance(5_000);
   }
   const problems = imageProblems(probe.document, await probe.heads);
-  assertEquals(problems.map(({ code, field }) => `${code} ${field}`), [
-    "image_unavailable images/image[1]",
-    "image_unavailable images/image[2]",
-    "image_unavailable images/image[3]",
-    "image_unavailable images/image[4]",
-  ]);
   assertEquals(
-    problems[3].message,
-    `HEAD ${host.url("/3.png")} got no answer after 5000 ms: ` +
-      `127.0.0.1:${host.port} did not answer within 5 s.`,
+    problems.map(({ code, field }) => `${code} ${field}`),
+    Array.from(
+      { length: 10 },
+      (_, n) => `image_unavailable images/image[${n + 1}]`,
+    ),
   );
+  // Each is sent once more before another one begins.
+  assertEquals(
+    problems[1].message,
+    `HEAD ${host.url("/1.png")} again got no answer after 5000 ms: ` +
+      `127.0.0.1:${host.port} did not answer within 5 s. At most 1 HEADs ` +
+      "were sent to this host at once.",
+  );
+  assertEquals(
+    problems[2].message,
+    `HEAD ${host.url("/2.png")} was not sent: the host left 3 of the HEADs ` +
+      "before it unanswered.",
+  );
+});
+
+/** The HEADs of a document with so many images of each host. */
+function probeAll(hosts: readonly Host[], images: number) {
+  const clock = new TestClock();
+  const outbound = openOutbound({ perOrigin: 128, clock });
+  const deps = { ...systemDeps("error", undefined, () => {}), clock };
+  const urls = hosts.flatMap((host) =>
+    Array.from({ length: images }, (_, n) => host.url(`/${n}.png`))
+  );
+  const heads = probeImages({ outbound, deps }, new Set(urls), "seller");
+  return { clock, heads, [Symbol.dispose]: () => outbound.close() };
+}
+
+/** Counts requests that wait for an answer. */
+class Counted {
+  waiting = 0;
+  most = 0;
+  asked = 0;
+  readonly paths: string[] = [];
+
+  begin(request: string): void {
+    this.asked++;
+    this.paths.push(/ \/(\d+)\.png/.exec(request)![1]);
+    this.most = Math.max(this.most, ++this.waiting);
+  }
+}
+
+Deno.test("a host that never answers gets ever fewer at once, and few HEADs in all", async () => {
+  const counted = new Counted();
+  await using host = new Host(async (caller) => {
+    counted.begin((await caller.request())!);
+    await caller.gone();
+    counted.waiting--;
+  });
+  using probe = probeAll([host], 100);
+  await until(() => counted.asked === 8);
+  probe.clock.advance(5_000);
+  await until(() => counted.asked === 12);
+  probe.clock.advance(5_000);
+  // These had places when the host was given up.
+  await until(() => counted.asked === 14);
+  probe.clock.advance(5_000);
+  const heads = [...(await probe.heads).values()];
+  assertEquals([counted.asked, counted.most], [14, 8]);
+  const again = counted.paths.slice(8).toSorted();
+  assertEquals(again, ["0", "1", "2", "3", "4", "5"], "before others");
+  const seen = heads.map((head) =>
+    typeof head === "object" && "seen" in head ? head.seen : "-"
+  );
+  assertStringIncludes(seen[0], "At most 4 HEADs were sent to this host");
+  assertStringIncludes(seen[7], "At most 8 HEADs were sent to this host");
+  assertStringIncludes(seen[99], "was not sent: the host left 12 of the HEADs");
+});
+
+Deno.test("connections that break are made again at a slower pace, before other URLs", async () => {
+  const counted = new Counted();
+  await using host = new Host(async (caller, number) => {
+    for (let request; (request = await caller.request()) !== null;) {
+      counted.begin(request);
+      // Each of them is sent twice at once.
+      if (number > 16) await caller.send(EMPTY_200);
+      counted.waiting--;
+      if (number <= 16) return;
+    }
+  });
+  using probe = probeAll([host], 250);
+  const heads = [...(await probe.heads).values()];
+  assertEquals(heads.filter((head) => head === "not_asked"), []);
+  assertEquals(
+    heads.filter((head) => typeof head === "object" && "code" in head),
+    [],
+  );
+  const again = counted.paths.slice(16, 24).map(Number);
+  assertEquals(again.every((path) => path < 8), true, again.join());
+});
+
+Deno.test("a slow host does not hold up the URLs of another one", async () => {
+  const [slow, quick] = [new Counted(), new Counted()];
+  await using slowHost = new Host(async (caller) => {
+    slow.begin((await caller.request())!);
+    await caller.gone();
+  });
+  await using quickHost = new Host(async (caller) => {
+    for (let request; (request = await caller.request()) !== null;) {
+      quick.begin(request);
+      quick.waiting--;
+      await caller.send(EMPTY_200);
+    }
+  });
+  using probe = probeAll([slowHost, quickHost], 50);
+  await until(() => quick.asked === 50 && slow.asked === 8);
+  probe[Symbol.dispose]();
+  await probe.heads;
 });
 
 Deno.test("what the service cuts off when it stops is no fault of the host", async () => {

@@ -1,0 +1,170 @@
+/**
+ * How many requests a host gets at once. A host that was not requested before
+ * gets few. After a round of as many answers it gets twice as many: one more with
+ * each answer, so that no burst overflows its queue of connections. A request
+ * without an answer halves the number.
+ *
+ * A connection that the host accepts late means that its queue was full and that
+ * it dropped the first packet: then the host gets no more than it had accepted at
+ * once, and from there on one more with each round.
+ */
+import { RecentValues } from "../lib/recent_values.ts";
+
+/** Requests at once to a host that was not requested before. */
+export const FIRST_AT_ONCE = 8;
+/** TCP sends the first packet again after one second. */
+export const LATE_CONNECT_MS = 1_000;
+/** How many hosts are remembered. */
+const HOSTS = 10_000;
+
+interface HostPace {
+  atOnce: number;
+  /** Counts how often it was reduced. */
+  reductions: number;
+  /** From here on it grows by one with each round. */
+  slowFrom: number;
+  /** Answers of the present round, from there on. */
+  answers: number;
+  /** Requests whose connection was accepted; the most since it was reduced. */
+  accepted: number;
+  mostAccepted: number;
+  /** Places for requests that are sent again. */
+  reserved: number;
+}
+
+/** A place for a request that is sent again; it is given up once. */
+export class ReservedPlace {
+  #host: HostPace | null = null;
+
+  reserve(host: HostPace): void {
+    this.#host = host;
+    host.reserved++;
+  }
+
+  /** Whether there was one. */
+  giveUp(): boolean {
+    const host = this.#host;
+    this.#host = null;
+    if (host !== null) host.reserved--;
+    return host !== null;
+  }
+}
+
+/** The paces of all hosts, by origin. */
+export class Paces {
+  readonly #most: number;
+  readonly #hosts = new RecentValues<HostPace>(HOSTS);
+
+  /** `most`: the most requests to one host at once. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** How many requests this host gets at once. */
+  atOnce(origin: string): number {
+    return this.#hosts.peek(origin)?.atOnce ?? this.#first;
+  }
+
+  /** Of these, the places that are reserved. */
+  reserved(origin: string): number {
+    return this.#hosts.peek(origin)?.reserved ?? 0;
+  }
+
+  /** A request to this host begins. */
+  begin(origin: string): PacedRequest {
+    const host = this.#hosts.get(origin) ?? {
+      atOnce: this.#first,
+      reductions: 0,
+      slowFrom: Infinity,
+      answers: 0,
+      accepted: 0,
+      mostAccepted: 0,
+      reserved: 0,
+    };
+    this.#hosts.set(origin, host);
+    return new PacedRequest(host, this.#most);
+  }
+
+  get #first(): number {
+    return Math.min(FIRST_AT_ONCE, this.#most);
+  }
+}
+
+/**
+ * A request that changes the pace of its host. One that began before the last
+ * reduction neither raises nor reduces it.
+ */
+export class PacedRequest {
+  /** How many requests the host got at once when this one began. */
+  readonly atOnce: number;
+  readonly #host: HostPace;
+  readonly #most: number;
+  readonly #reductions: number;
+  #isAccepted = false;
+
+  constructor(host: HostPace, most: number) {
+    this.#host = host;
+    this.#most = most;
+    this.atOnce = host.atOnce;
+    this.#reductions = host.reductions;
+  }
+
+  /** It has a connection. */
+  accepted(): void {
+    if (this.#isAccepted) return;
+    this.#isAccepted = true;
+    const host = this.#host;
+    host.accepted++;
+    host.mostAccepted = Math.max(host.mostAccepted, host.accepted);
+  }
+
+  /** The host has not accepted the connection in `LATE_CONNECT_MS`. */
+  late(): void {
+    const host = this.#host;
+    if (!this.#isOfNow) return;
+    this.#reduce(Math.min(host.mostAccepted, Math.floor(host.atOnce / 2)));
+    host.slowFrom = host.atOnce;
+  }
+
+  /**
+   * `inFlight` are the requests to the host, this one included: far fewer than
+   * it may get do not show that it takes more.
+   */
+  answered(inFlight: number): void {
+    const host = this.#host;
+    if (!this.#isOfNow || 2 * inFlight < host.atOnce) return;
+    if (host.atOnce >= host.slowFrom) {
+      host.answers++;
+      if (host.answers < host.atOnce) return;
+      host.answers = 0;
+    }
+    host.atOnce = Math.min(this.#most, host.atOnce + 1);
+  }
+
+  /**
+   * There was no answer in time, or the connection broke. `again` is the place of
+   * the request if it is sent again.
+   */
+  failed(again: ReservedPlace | null = null): void {
+    again?.reserve(this.#host);
+    if (this.#isOfNow) this.#reduce(Math.floor(this.#host.atOnce / 2));
+  }
+
+  /** It is over, whatever became of it. */
+  ended(): void {
+    if (this.#isAccepted) this.#host.accepted--;
+    this.#isAccepted = false;
+  }
+
+  #reduce(atOnce: number): void {
+    const host = this.#host;
+    host.atOnce = Math.max(1, atOnce);
+    host.reductions++;
+    host.answers = 0;
+    host.mostAccepted = host.accepted;
+  }
+
+  get #isOfNow(): boolean {
+    return this.#reductions === this.#host.reductions;
+  }
+}

@@ -1,0 +1,81 @@
+/** How many requests a host gets at once, by what becomes of them. */
+import { assertEquals } from "@std/assert";
+import { type PacedRequest, Paces } from "../../src/net/pace.ts";
+
+const ORIGIN = "https://cdn.example";
+
+/** Fills the host with requests, and ends all of them as told. */
+function round(
+  paces: Paces,
+  end: (request: PacedRequest, inFlight: number) => void,
+): void {
+  const requests = Array.from(
+    { length: paces.atOnce(ORIGIN) },
+    () => paces.begin(ORIGIN),
+  );
+  for (const request of requests) {
+    end(request, requests.length);
+    request.ended();
+  }
+}
+
+const answer = (request: PacedRequest, inFlight: number) => {
+  request.accepted();
+  request.answered(inFlight);
+};
+
+Deno.test("a host gets twice as many after each round that it answered, up to the most", () => {
+  const paces = new Paces(128);
+  const seen: number[] = [];
+  for (let n = 0; n < 6; n++) {
+    seen.push(paces.atOnce(ORIGIN));
+    round(paces, answer);
+  }
+  assertEquals(seen, [8, 16, 32, 64, 128, 128]);
+  assertEquals(paces.atOnce("https://other.example"), 8);
+  assertEquals(new Paces(4).atOnce(ORIGIN), 4);
+});
+
+Deno.test("a round without answers halves it once, to one at least; answers double it again", () => {
+  const paces = new Paces(128);
+  const seen: number[] = [];
+  for (let n = 0; n < 5; n++) {
+    round(paces, (request) => request.failed());
+    seen.push(paces.atOnce(ORIGIN));
+  }
+  assertEquals(seen, [4, 2, 1, 1, 1]);
+  round(paces, answer);
+  assertEquals(paces.atOnce(ORIGIN), 2);
+  round(paces, answer);
+  assertEquals(paces.atOnce(ORIGIN), 4);
+});
+
+Deno.test("a host that accepts late gets what it had accepted, and then one more a round", () => {
+  const paces = new Paces(128);
+  for (let n = 0; n < 3; n++) round(paces, answer);
+  const requests = Array.from({ length: 64 }, () => paces.begin(ORIGIN));
+  // 64 were accepted in a round before; that is long ago after a reduction.
+  requests[63].failed();
+  assertEquals(paces.atOnce(ORIGIN), 32);
+  for (const request of requests) request.ended();
+  const later = Array.from({ length: 32 }, () => paces.begin(ORIGIN));
+  for (const request of later.slice(0, 6)) request.accepted();
+  later[31].late();
+  later[30].late();
+  assertEquals(paces.atOnce(ORIGIN), 6);
+  for (const request of later) request.ended();
+  round(paces, answer);
+  assertEquals(paces.atOnce(ORIGIN), 7);
+  round(paces, answer);
+  assertEquals(paces.atOnce(ORIGIN), 8);
+});
+
+Deno.test("single requests do not show that a host takes many", () => {
+  const paces = new Paces(128);
+  for (let n = 0; n < 100; n++) {
+    const request = paces.begin(ORIGIN);
+    request.answered(1);
+    request.ended();
+  }
+  assertEquals(paces.atOnce(ORIGIN), 8);
+});
