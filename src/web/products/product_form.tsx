@@ -32,6 +32,7 @@ import { fieldLabel } from "../lib/words.ts";
 import { capitalised, readable } from "../lib/texts.ts";
 import { nameUpload } from "../state/names.ts";
 import { ErrorNote, Form, useAction } from "../ui/parts.tsx";
+import { CategoryNames, CategoryNeeds } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
 import { isTaken, loadProduct } from "../ui/thumbnails.tsx";
 import { dropUnsaved, keepUnsaved, unsavedOf } from "./unsaved.ts";
@@ -166,8 +167,23 @@ export function ProductForm({ client, product, onSaved }: {
             items={draft.lists[name]}
             problem={messageFor(name, refused)}
             onItems={(items) => setList(name, items)}
+            offered={name === "categories"
+              ? (id, text) => (
+                <CategoryNames client={client} id={id} text={text} />
+              )
+              : undefined}
           />
         ))}
+        <CategoryNeeds
+          client={client}
+          names={draft.lists.categories.map(({ text }) => text)}
+          attributes={draft.lists.attributes}
+          onAdd={(note) =>
+            setList("attributes", [
+              ...draft.lists.attributes,
+              { text: "", note },
+            ])}
+        />
       </fieldset>
       {error && <ErrorNote error={error} />}
       {doubt !== null && doubt === asked && (
@@ -314,12 +330,16 @@ function Control(
   );
 }
 
-function ListOf({ name, items, problem, onItems }: {
+function ListOf({ name, items, problem, onItems, offered }: {
   name: ListField;
   items: readonly Item[];
   problem: string | null;
   onItems: (items: readonly Item[]) => void;
+  /** Draws a `<datalist>` of texts for what is typed. */
+  offered?: (id: string, text: string) => ComponentChildren;
 }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const listId = `${name}-offered`;
   const { text, note } = WORDS[name];
   const { max, item: element } = LISTS[name];
   const change = (index: number, changes: Partial<Item>) =>
@@ -338,6 +358,7 @@ function ListOf({ name, items, problem, onItems }: {
     <fieldset>
       <legend>{fieldLabel(name)}</legend>
       {problem && <p class="bad" role="alert">{problem}</p>}
+      {typed !== null && offered?.(listId, typed)}
       {items.map((item, i) => (
         <div key={i} class="row">
           {note !== undefined && (
@@ -355,7 +376,12 @@ function ListOf({ name, items, problem, onItems }: {
             placeholder={text}
             class="grow"
             value={item.text}
-            onInput={(event) => change(i, { text: event.currentTarget.value })}
+            list={offered && listId}
+            onFocus={() => setTyped(item.text)}
+            onInput={({ currentTarget: { value } }) => {
+              setTyped(value);
+              change(i, { text: value });
+            }}
           />
           {i > 0 && (
             <button

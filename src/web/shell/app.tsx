@@ -44,6 +44,7 @@ const WebhooksView = lazy(async () => (await ofSellers()).WebhooksView);
 
 const ofOperators = () => import("./of_operators.ts");
 const AuditView = lazy(async () => (await ofOperators()).AuditView);
+const CategoriesView = lazy(async () => (await ofOperators()).CategoriesView);
 const OperatorView = lazy(async () => (await ofOperators()).OperatorView);
 const RefusalsView = lazy(async () => (await ofOperators()).RefusalsView);
 const ReviewsView = lazy(async () => (await ofOperators()).ReviewsView);
@@ -129,6 +130,11 @@ const VIEWS: Readonly<Record<Role, readonly View[]>> = {
       name: "reviews",
       label: "Review",
       draw: (client) => <ReviewsView client={client} />,
+    },
+    {
+      name: "categories",
+      label: "Categories",
+      draw: (client) => <CategoriesView client={client} />,
     },
     {
       name: "refusals",

@@ -19,6 +19,7 @@ import { sentRow } from "../import/send/upload.ts";
 import { stateWord } from "../lib/texts.ts";
 import { ProblemList } from "./refusals.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
+import { WarningNote } from "./warnings.tsx";
 import { UndoBar } from "./undo.tsx";
 import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
 
@@ -102,7 +103,7 @@ function CancelButton({ client, id }: { client: Client; id: string }) {
   );
 }
 
-/** Problems that belong to no product. */
+/** Problems that belong to no product, and warnings. */
 function Outside({ client, id }: { client: Client; id: string }) {
   const { data } = useLoaded(
     (signal) => client.getImport({ import_id: id }, { signal }),
@@ -110,11 +111,15 @@ function Outside({ client, id }: { client: Client; id: string }) {
   );
   const problems = data?.import.problems
     ?.filter(({ product }) => product === undefined) ?? [];
-  if (problems.length === 0) return null;
   return (
-    <div class="note bad" role="alert">
-      <ProblemList details={problems} />
-    </div>
+    <>
+      {problems.length > 0 && (
+        <div class="note bad" role="alert">
+          <ProblemList details={problems} />
+        </div>
+      )}
+      <WarningNote warnings={data?.import.warnings} />
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { uploadState, uploadTitle } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
+import { UploadWarnings } from "./warnings.tsx";
 import { UndoBar } from "./undo.tsx";
 import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
 
@@ -62,6 +63,7 @@ export function TransactionView({ client, id }: {
       {transaction && transaction.products.refused !== undefined && (
         <RefusedBar client={client} watched={transaction} />
       )}
+      {final !== null && <UploadWarnings client={client} id={id} />}
       {transaction && <UndoBar client={client} watched={transaction} />}
       {(begun || live.error === null) && (
         <Await loaded={results}>

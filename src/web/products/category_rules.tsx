@@ -1,0 +1,111 @@
+/** What the marketplace wants of a product in its categories. */
+import {
+  ApiError,
+  type Category,
+  type CategoryRule,
+  type Client,
+} from "../../client/mod.ts";
+import { fieldLabel } from "../lib/words.ts";
+import { useLoaded } from "../ui/parts.tsx";
+import type { Item } from "./draft.ts";
+
+/** Categories of which names are offered; others are found by typing on. */
+const OFFERED = 100;
+
+/** Offers names of categories while one is typed. */
+export function CategoryNames({ client, id, text }: {
+  client: Client;
+  /** Of the `<datalist>`. */
+  id: string;
+  /** What is typed. */
+  text: string;
+}) {
+  const { data } = useLoaded(
+    (signal) => client.listCategories({ q: text, limit: OFFERED }, { signal }),
+    [client, text],
+  );
+  return (
+    <datalist id={id}>
+      {data?.categories.category?.map(({ name }) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  );
+}
+
+/** The needs of the categories, and what the product has not. */
+export function CategoryNeeds({ client, names, attributes, onAdd }: {
+  client: Client;
+  names: readonly string[];
+  attributes: readonly Item[];
+  /** Adds an attribute to the form. */
+  onAdd: (name: string) => void;
+}) {
+  const wanted = names.map((name) => name.trim()).filter((name) => name !== "");
+  const { data } = useLoaded(
+    async (signal) => {
+      const found = wanted.map((name) => findCategory(client, name, signal));
+      return (await Promise.all(found)).filter((one) => one !== null);
+    },
+    [client, wanted.join("\n")],
+  );
+  const has = (rule: CategoryRule) =>
+    attributes.some(({ note }) => note.trim() === rule.attribute);
+  return (
+    <>
+      {data?.filter(({ rule = [] }) => rule.length > 0).map((category) => (
+        <div key={category.name} class="quiet">
+          {category.name}
+          <ul>
+            {category.rule!.map((rule, i) => (
+              <li key={i}>
+                {needOf(rule)}{" "}
+                {rule.attribute !== undefined && !has(rule) && (
+                  <button
+                    type="button"
+                    class="small"
+                    onClick={() => onAdd(rule.attribute!)}
+                  >
+                    Add {rule.attribute}
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Null: the marketplace says nothing of it. */
+async function findCategory(
+  client: Client,
+  category: string,
+  signal: AbortSignal,
+): Promise<Category | null> {
+  try {
+    return (await client.getCategory({ category }, { signal })).category;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Values that are shown of a rule. */
+const SHOWN = 12;
+
+/** As in "material: needed; one of steel, porcelain; from 2027-01-01 on". */
+export function needOf(
+  { field, attribute, required, value = [], from }: CategoryRule,
+): string {
+  const more = value.length - SHOWN;
+  const values = value.slice(0, SHOWN).join(", ");
+  const parts = [
+    required && "needed",
+    values && `one of ${values}${more > 0 ? ` and ${more} more` : ""}`,
+    from && `from ${from} on`,
+  ].filter(Boolean);
+  const name = attribute ?? fieldLabel(field!);
+  return `${name}: ${parts.join("; ")}`;
+}

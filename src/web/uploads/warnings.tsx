@@ -1,0 +1,37 @@
+/** What rules that are not in force yet will refuse. */
+import type { Client, Warnings } from "../../client/mod.ts";
+import { count, plural } from "../lib/format.ts";
+import { useLoaded } from "../ui/parts.tsx";
+import { ProblemList } from "./refusals.tsx";
+
+/** Warnings that are shown; more do not help to find the cause. */
+const SHOWN = 10;
+
+export function WarningNote({ warnings }: { warnings: Warnings | undefined }) {
+  const { warning = [], more = 0 } = warnings ?? {};
+  const total = warning.length + more;
+  if (total === 0) return null;
+  const [first] = warning.map(({ from }) => from).toSorted();
+  return (
+    <div class="note warn" role="status">
+      <p>
+        {count(total)}{" "}
+        {plural(total, "warning", "warnings")}: these products are stored, and
+        from {first} on such products are refused.
+      </p>
+      <ProblemList
+        details={warning.slice(0, SHOWN)}
+        more={total - Math.min(SHOWN, warning.length)}
+      />
+    </div>
+  );
+}
+
+/** The warnings of an upload that is over. */
+export function UploadWarnings({ client, id }: { client: Client; id: string }) {
+  const { data } = useLoaded(
+    (signal) => client.getTransaction({ transaction_id: id }, { signal }),
+    [client, id],
+  );
+  return <WarningNote warnings={data?.transaction.warnings} />;
+}
