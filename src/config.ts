@@ -6,25 +6,25 @@
 import type { LogLevel } from "./deps.ts";
 import { nearestName } from "./lib/nearest_name.ts";
 import {
-  cidr,
-  contact,
-  databaseUrl,
-  days,
-  headerValue,
-  hostName,
   IMAGE_PLACES,
-  imagePlace,
-  list,
-  mailFrom,
-  noticesUrl,
-  oneOf,
-  path,
-  regionName,
-  s3Endpoint,
+  parseContact,
+  parseDatabaseUrl,
+  parseDays,
+  parseEndpoint,
+  parseHeaderValue,
+  parseHostName,
+  parseImagePlace,
+  parseList,
+  parseMailFrom,
+  parseNetwork,
+  parseNoticesUrl,
+  parseOneOf,
+  parsePath,
+  parseRegionName,
+  parseSigningSecret,
+  parseSmtpUrl,
+  parseWholeNumber,
   SettingError,
-  signingSecret,
-  smtpUrl,
-  wholeNumber,
 } from "./lib/setting_values.ts";
 import { RATE_LIMIT_MAX } from "./lib/values.ts";
 
@@ -64,7 +64,7 @@ const ALL = {
     placeholder: "ADDRESS",
     fallback: "127.0.0.1",
     meaning: "address to listen on",
-    parse: hostName,
+    parse: parseHostName,
   },
   port: {
     variable: "SELLER_PORT",
@@ -72,7 +72,7 @@ const ALL = {
     placeholder: "PORT",
     fallback: "8080",
     meaning: "port to listen on; 0 takes a free one",
-    parse: (text) => wholeNumber(text, 0, 65_535),
+    parse: (text) => parseWholeNumber(text, 0, 65_535),
   },
   dataDir: {
     variable: "SELLER_DATA_DIR",
@@ -80,7 +80,7 @@ const ALL = {
     placeholder: "FOLDER",
     fallback: "./data",
     meaning: "folder of seller.db and images/",
-    parse: path,
+    parse: parsePath,
   },
   databaseUrl: {
     variable: "SELLER_DATABASE_URL",
@@ -88,7 +88,7 @@ const ALL = {
     fallback: "",
     meaning: "postgres://USER:PASSWORD@HOST/DATABASE, in place of seller.db",
     secret: true,
-    parse: databaseUrl,
+    parse: parseDatabaseUrl,
   },
   databasePool: {
     variable: "SELLER_DATABASE_POOL",
@@ -96,7 +96,7 @@ const ALL = {
     placeholder: "N",
     fallback: "10",
     meaning: "connections of this process to PostgreSQL, from 2",
-    parse: (text) => wholeNumber(text, 2, 1_000),
+    parse: (text) => parseWholeNumber(text, 2, 1_000),
   },
   databaseShards: {
     variable: "SELLER_SHARDS",
@@ -105,7 +105,7 @@ const ALL = {
     fallback: "32",
     meaning:
       "shards of a new database whose sellers Citus spreads over servers",
-    parse: (text) => wholeNumber(text, 1, 10_000),
+    parse: (text) => parseWholeNumber(text, 1, 10_000),
   },
   imageStore: {
     variable: "SELLER_IMAGE_STORE",
@@ -113,21 +113,21 @@ const ALL = {
     placeholder: "PLACE",
     fallback: "",
     meaning: `where the images are: ${IMAGE_PLACES}`,
-    parse: imagePlace,
+    parse: parseImagePlace,
   },
   s3Endpoint: {
     variable: "SELLER_S3_ENDPOINT",
     placeholder: "URL",
     fallback: "",
     meaning: "URL of the object storage; by default Amazon's of the region",
-    parse: s3Endpoint,
+    parse: parseEndpoint,
   },
   s3Region: {
     variable: "SELLER_S3_REGION",
     placeholder: "REGION",
     fallback: "us-east-1",
     meaning: "region of the bucket",
-    parse: regionName,
+    parse: parseRegionName,
   },
   s3AccessKey: {
     variable: "SELLER_S3_ACCESS_KEY",
@@ -135,7 +135,7 @@ const ALL = {
     fallback: "",
     meaning: "id of the key for the bucket",
     secret: true,
-    parse: headerValue,
+    parse: parseHeaderValue,
   },
   s3SecretKey: {
     variable: "SELLER_S3_SECRET_KEY",
@@ -143,7 +143,7 @@ const ALL = {
     fallback: "",
     meaning: "the key for the bucket",
     secret: true,
-    parse: headerValue,
+    parse: parseHeaderValue,
   },
   operatorKey: {
     variable: "SELLER_OPERATOR_KEY",
@@ -152,7 +152,7 @@ const ALL = {
     meaning:
       "an operator key; the operator API answers 404 until there is this one, or one of operator-key add",
     secret: true,
-    parse: headerValue,
+    parse: parseHeaderValue,
   },
   metricsKey: {
     variable: "SELLER_METRICS_KEY",
@@ -160,7 +160,7 @@ const ALL = {
     fallback: "",
     meaning: "a key for /metrics; operator keys are accepted, too",
     secret: true,
-    parse: headerValue,
+    parse: parseHeaderValue,
   },
   metricsPort: {
     variable: "SELLER_METRICS_PORT",
@@ -168,7 +168,7 @@ const ALL = {
     placeholder: "PORT",
     fallback: "",
     meaning: "port of 127.0.0.1 for /metrics, /healthz and /readyz",
-    parse: (text) => text === "" ? null : wholeNumber(text, 0, 65_535),
+    parse: (text) => text === "" ? null : parseWholeNumber(text, 0, 65_535),
   },
   allowPrivate: {
     variable: "SELLER_ALLOW_PRIVATE",
@@ -177,7 +177,7 @@ const ALL = {
     fallback: "",
     meaning:
       "private networks that outbound requests may reach, such as 10.0.0.0/8, separated by commas",
-    parse: (text): readonly string[] => list(text).map(cidr),
+    parse: (text): readonly string[] => parseList(text).map(parseNetwork),
   },
   rateLimit: {
     variable: "SELLER_RATE_LIMIT",
@@ -185,7 +185,7 @@ const ALL = {
     placeholder: "N",
     fallback: "1200",
     meaning: "requests a minute and seller; 0 is off",
-    parse: (text) => wholeNumber(text, 0, RATE_LIMIT_MAX),
+    parse: (text) => parseWholeNumber(text, 0, RATE_LIMIT_MAX),
   },
   trustProxy: {
     variable: "SELLER_TRUST_PROXY",
@@ -193,7 +193,7 @@ const ALL = {
     placeholder: "N",
     fallback: "",
     meaning: "proxies in front that append to X-Forwarded-For, at most 8",
-    parse: (text) => text === "" ? 0 : wholeNumber(text, 0, 8),
+    parse: (text) => text === "" ? 0 : parseWholeNumber(text, 0, 8),
   },
   sourceAddresses: {
     variable: "SELLER_SOURCE_ADDRESSES",
@@ -201,7 +201,7 @@ const ALL = {
     fallback: "",
     meaning:
       "networks of the service's outgoing requests, shown in sellers' accounts",
-    parse: (text): readonly string[] => list(text).map(cidr),
+    parse: (text): readonly string[] => parseList(text).map(parseNetwork),
   },
   bodyLimit: {
     variable: "SELLER_BODY_LIMIT",
@@ -209,7 +209,7 @@ const ALL = {
     placeholder: "BYTES",
     fallback: "16777216",
     meaning: "bytes of a request body, after inflating",
-    parse: (text) => wholeNumber(text, 1, 1_073_741_824),
+    parse: (text) => parseWholeNumber(text, 1, 1_073_741_824),
   },
   importLimit: {
     variable: "SELLER_IMPORT_LIMIT",
@@ -217,7 +217,7 @@ const ALL = {
     placeholder: "BYTES",
     fallback: "67108864",
     meaning: "bytes of the document of an import, after inflating",
-    parse: (text) => wholeNumber(text, 1, 1_073_741_824),
+    parse: (text) => parseWholeNumber(text, 1, 1_073_741_824),
   },
   bodyBudget: {
     variable: "SELLER_BODY_BUDGET",
@@ -226,7 +226,7 @@ const ALL = {
     fallback: "268435456",
     meaning:
       "bytes of bodies and documents in progress, a quarter a seller; less than twelve times the body limit is warned of",
-    parse: (text) => wholeNumber(text, 1, 1_099_511_627_776),
+    parse: (text) => parseWholeNumber(text, 1, 1_099_511_627_776),
   },
   imageLimit: {
     variable: "SELLER_IMAGE_LIMIT",
@@ -234,7 +234,7 @@ const ALL = {
     placeholder: "BYTES",
     fallback: "16777216",
     meaning: "bytes of one image",
-    parse: (text) => wholeNumber(text, 1, 1_073_741_824),
+    parse: (text) => parseWholeNumber(text, 1, 1_073_741_824),
   },
   productLimit: {
     variable: "SELLER_PRODUCT_LIMIT",
@@ -242,7 +242,7 @@ const ALL = {
     placeholder: "N",
     fallback: "1000000",
     meaning: "products of a seller; 0 allows no new ones",
-    parse: (text) => wholeNumber(text, 0, 1_000_000_000),
+    parse: (text) => parseWholeNumber(text, 0, 1_000_000_000),
   },
   imageQuota: {
     variable: "SELLER_IMAGE_QUOTA",
@@ -250,21 +250,21 @@ const ALL = {
     placeholder: "BYTES",
     fallback: "10737418240",
     meaning: "bytes of stored images of a seller; 0 allows none",
-    parse: (text) => wholeNumber(text, 0, 999_999_999_999_999),
+    parse: (text) => parseWholeNumber(text, 0, 999_999_999_999_999),
   },
   keepUploadsDays: {
     variable: "SELLER_KEEP_UPLOADS_DAYS",
     placeholder: "DAYS",
     fallback: "90",
     meaning: "how long final uploads and their results are kept; 0: for ever",
-    parse: days,
+    parse: parseDays,
   },
   undoDays: {
     variable: "SELLER_UNDO_DAYS",
     placeholder: "DAYS",
     fallback: "30",
     meaning: "how long an upload can be undone; 0: never",
-    parse: days,
+    parse: parseDays,
   },
   keepEventsDays: {
     variable: "SELLER_KEEP_EVENTS_DAYS",
@@ -272,21 +272,21 @@ const ALL = {
     fallback: "30",
     meaning:
       "how long events and their deliveries are kept, those not delivered three times as long; 0: for ever",
-    parse: days,
+    parse: parseDays,
   },
   keepReferencesDays: {
     variable: "SELLER_KEEP_REFERENCES_DAYS",
     placeholder: "DAYS",
     fallback: "400",
     meaning: "how long a repeated reference is recognized; 0: for ever",
-    parse: days,
+    parse: parseDays,
   },
   keepPricesDays: {
     variable: "SELLER_KEEP_PRICES_DAYS",
     placeholder: "DAYS",
     fallback: "90",
     meaning: "how long changes of prices are shown; 0: for ever",
-    parse: days,
+    parse: parseDays,
   },
   keepImagesDays: {
     variable: "SELLER_KEEP_IMAGES_DAYS",
@@ -294,7 +294,7 @@ const ALL = {
     fallback: "0",
     meaning:
       "how long an image that no product shows is kept; 0: until images prune --delete",
-    parse: days,
+    parse: parseDays,
   },
   publicUrl: {
     variable: "SELLER_PUBLIC_URL",
@@ -302,7 +302,7 @@ const ALL = {
     fallback: "",
     meaning:
       "how others reach the page, for links in notices; by default where this process listens",
-    parse: s3Endpoint,
+    parse: parseEndpoint,
   },
   noticesUrl: {
     variable: "SELLER_NOTICES_URL",
@@ -311,7 +311,7 @@ const ALL = {
     meaning: "URL that receives notices to the operator",
     // It may have a key in it.
     secret: true,
-    parse: noticesUrl,
+    parse: parseNoticesUrl,
   },
   noticesSecret: {
     variable: "SELLER_NOTICES_SECRET",
@@ -320,7 +320,7 @@ const ALL = {
     meaning:
       "secret that signs these notices: whsec_ and the Base64 of 24 to 64 random bytes",
     secret: true,
-    parse: signingSecret,
+    parse: parseSigningSecret,
   },
   smtpUrl: {
     variable: "SELLER_SMTP_URL",
@@ -329,14 +329,14 @@ const ALL = {
     meaning:
       "smtp://USER:PASSWORD@HOST:PORT or smtps://…: the server that takes mail to sellers",
     secret: true,
-    parse: smtpUrl,
+    parse: parseSmtpUrl,
   },
   mailFrom: {
     variable: "SELLER_MAIL_FROM",
     placeholder: "ADDRESS",
     fallback: "",
     meaning: "sender of that mail: an address, or NAME <ADDRESS>",
-    parse: mailFrom,
+    parse: parseMailFrom,
   },
   securityContact: {
     variable: "SELLER_SECURITY_CONTACT",
@@ -344,7 +344,7 @@ const ALL = {
     fallback: "",
     meaning:
       "where to report weaknesses: mailto: or https:, served as /.well-known/security.txt",
-    parse: contact,
+    parse: parseContact,
   },
   roles: {
     variable: "SELLER_ROLES",
@@ -352,7 +352,7 @@ const ALL = {
     placeholder: "ROLE,…",
     fallback: ROLES.join(","),
     meaning: `which parts this process runs, of ${ROLES.join(", ")}`,
-    parse: roles,
+    parse: rolesSetting,
   },
   logLevel: {
     variable: "SELLER_LOG",
@@ -360,7 +360,7 @@ const ALL = {
     placeholder: "LEVEL",
     fallback: "info",
     meaning: `how much is logged: ${LOG_LEVELS.join(", ")}`,
-    parse: (text) => oneOf(text, LOG_LEVELS),
+    parse: (text) => parseOneOf(text, LOG_LEVELS),
   },
 } satisfies Record<string, Setting<unknown>>;
 
@@ -462,8 +462,8 @@ export function leastBodyBudget({ bodyLimit }: Config): number {
   return bodyLimit * BODY_COST / SELLER_BODY_SHARE;
 }
 
-function roles(text: string): readonly Role[] {
-  const wanted = list(text).map((role) => oneOf(role, ROLES));
+function rolesSetting(text: string): readonly Role[] {
+  const wanted = parseList(text).map((role) => parseOneOf(role, ROLES));
   if (wanted.length > 0) return ROLES.filter((role) => wanted.includes(role));
   throw new SettingError(`at least one of ${ROLES.join(", ")} is needed.`);
 }

@@ -75,7 +75,7 @@ export async function openServices(
     options.images ?? openImageStore(imageStoreSettings(config), deps.clock),
   );
   const keysInProgress = new Set<string>();
-  holders.add("keys", { held: () => ({ in_progress: keysInProgress.size }) });
+  holders.add("keys", { inUse: () => ({ in_progress: keysInProgress.size }) });
   const refusals = new RefusalLog(db, deps);
   stack.defer(() => refusals.flush());
   if (config.roles.includes("images")) {

@@ -112,7 +112,7 @@ function keepRole(
   health.watch(role, () => keeper.trouble());
   metrics.roleReady.watch(() => keeper.trouble() === null ? 1 : 0, role);
   holders.add(queue, keeper);
-  metrics.inProgress.watch(() => keeper.held().in_flight, kind);
+  metrics.inProgress.watch(() => keeper.inUse().in_flight, kind);
   metrics.queueMoved.watch(
     () => keeper.lastProgressAt === null ? null : keeper.lastProgressAt / 1_000,
     queue,

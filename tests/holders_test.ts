@@ -17,9 +17,9 @@ const MADE: Record<string, readonly string[]> = {
   "database/postgres/engine.ts WriteQueues": ["database"],
   "database/postgres/write_queues.ts WaitList": ["database"],
   "database/sqlite/engine.ts SqliteDb": ["database"],
-  "http/admission/read_quota.ts SellerQuota": ["reads"],
-  "http/admission/read_quota.ts WaitList": ["reads"],
-  "http/admission/seller_quota.ts WaitList": [
+  "http/admission/read_limiter.ts SellerQuota": ["reads"],
+  "http/admission/read_limiter.ts WaitList": ["reads"],
+  "http/admission/concurrency_limit.ts WaitList": [
     "bodies",
     "body_bytes",
     "uploads",
@@ -114,6 +114,6 @@ Deno.test("when all is done, nothing is held", async () => {
     app.call("/seller_api/bulk_products"),
   ]);
   assertEquals(answers.map(({ status }) => status), [200, 200, 200, 200]);
-  const isIdle = () => Object.keys(holders.held()).length === 0;
+  const isIdle = () => Object.keys(holders.inUse()).length === 0;
   await until(isIdle, "a service that holds nothing");
 });

@@ -48,7 +48,7 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
 }
 
 /** How many jobs are not done, of each queue. */
-export function totals({ queues }: Backlog): Record<QueueName, number> {
+export function totalCounts({ queues }: Backlog): Record<QueueName, number> {
   const total = (queue: QueueName) =>
     queues[queue].waiting + queues[queue].inFlight;
   return Object.fromEntries(
@@ -61,7 +61,7 @@ export function totals({ queues }: Backlog): Record<QueueName, number> {
  * none waits. Jobs of suspended sellers and those in progress do not count, and
  * only a bounded number is examined.
  */
-export async function oldestDue(
+export async function oldestDueTime(
   sql: Sql,
   queue: QueueName,
 ): Promise<number | null> {

@@ -11,13 +11,13 @@ import { Loop } from "../jobs/loop.ts";
 import { readPosition, writePosition } from "../jobs/positions.ts";
 import type { Signal } from "../jobs/signals.ts";
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** Smaller changes are not worth a write; clocks are corrected all the time. */
-const WORTH_MS = 2_000;
+const LEAST_STEP_MS = 2_000;
 /** Processes of one machine see a step of its clock within this time. */
 const SAME_MS = 10_000;
 
-interface Watched {
+interface WatchedQueue {
   queue: LeaseQueue;
   /** Wakes those who work on the queue. */
   signal: Signal;
@@ -32,7 +32,7 @@ interface Watched {
 export class ClockWatch {
   readonly #services: Pick<Services, "deps" | "db">;
   readonly #loop: Loop;
-  readonly #watched: Watched[] = [];
+  readonly #watched: WatchedQueue[] = [];
 
   constructor(services: Pick<Services, "deps" | "db">) {
     const { deps } = services;
@@ -40,8 +40,8 @@ export class ClockWatch {
     this.#loop = new Loop({
       name: "clock",
       deps,
-      idleMs: LOOK_MS,
-      step: () => this.#look(),
+      idleMs: CHECK_MS,
+      step: () => this.#checkClock(),
     });
   }
 
@@ -67,17 +67,17 @@ export class ClockWatch {
     return clock.now() - clock.monotonic();
   }
 
-  async #look(): Promise<number> {
+  async #checkClock(): Promise<number> {
     const offset = this.#currentOffset();
     for (const each of this.#watched) {
       const ms = Math.round(each.offset - offset);
-      if (ms > WORTH_MS && each.isMine()) await this.#move(each, ms);
+      if (ms > LEAST_STEP_MS && each.isMine()) await this.#moveTimes(each, ms);
       each.offset = offset;
     }
-    return LOOK_MS;
+    return CHECK_MS;
   }
 
-  async #move({ queue, signal }: Watched, ms: number): Promise<void> {
+  async #moveTimes({ queue, signal }: WatchedQueue, ms: number): Promise<void> {
     const { db, deps } = this.#services;
     deps.log.warn("clock_went_back", { ms, queue: queue.table });
     for (const [n, part] of reachableServers(db).entries()) {
@@ -104,7 +104,8 @@ async function isFirst(
 ): Promise<boolean> {
   // NaN, unlike everything, if there was none.
   const [at, by] = (await readPosition(tx, name)).split(" ").map(Number);
-  const isSame = Math.abs(now - at) < SAME_MS && Math.abs(ms - by) < WORTH_MS;
+  const isSame = Math.abs(now - at) < SAME_MS &&
+    Math.abs(ms - by) < LEAST_STEP_MS;
   if (!isSame) await writePosition(tx, name, `${now} ${ms}`);
   return !isSame;
 }

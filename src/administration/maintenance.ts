@@ -51,28 +51,28 @@ type Run = (services: MaintenanceServices) => AsyncGenerator<number, void>;
  * The interval of jobs that finish what a write of any process left undone. A
  * run without work reads an index once; a signal could be lost.
  */
-const OFTEN = SECOND_MS;
+const OFTEN_MS = SECOND_MS;
 
 export const MAINTENANCE: readonly MaintenanceJob[] = [
   ...SWEPT.map(({ name, kept: { job: of, role, everyMs } }) =>
-    job(of, role, everyMs, (services) => sweepOld(name, services))
+    maintenanceJob(of, role, everyMs, (services) => sweepOld(name, services))
   ),
-  job("imports", "api", HOUR_MS, sweepImports),
-  job("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
-  job("import_documents", "api", OFTEN, sweepImportDocuments),
-  job("image_changes", "api", OFTEN, finishImageChanges),
-  job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
-  job("ended_reviews", "api", OFTEN, sweepEndedReviews),
-  job("notices", "api", HOUR_MS, sweepNotices),
-  job("events", "webhooks", HOUR_MS, sweepEvents),
-  job("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
-  job("image_parts", "images", MINUTE_MS, sweepTemporaryFiles),
-  job(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),
-  job(UNNAMED_FILES, "images", 5 * OFTEN, sweepUnnamed),
-  job("unneeded_images", "images", DAY_MS, sweepUnneeded),
+  maintenanceJob("imports", "api", HOUR_MS, sweepImports),
+  maintenanceJob("import_keys", "api", 10 * SECOND_MS, sweepImportKeys),
+  maintenanceJob("import_documents", "api", OFTEN_MS, sweepImportDocuments),
+  maintenanceJob("image_changes", "api", OFTEN_MS, finishImageChanges),
+  maintenanceJob("removed_sellers", "api", OFTEN_MS, sweepRemovedSellers),
+  maintenanceJob("ended_reviews", "api", OFTEN_MS, sweepEndedReviews),
+  maintenanceJob("notices", "api", HOUR_MS, sweepNotices),
+  maintenanceJob("events", "webhooks", HOUR_MS, sweepEvents),
+  maintenanceJob("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
+  maintenanceJob("image_parts", "images", MINUTE_MS, sweepTemporaryFiles),
+  maintenanceJob(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),
+  maintenanceJob(UNNAMED_FILES, "images", 5 * OFTEN_MS, sweepUnnamed),
+  maintenanceJob("unneeded_images", "images", DAY_MS, sweepUnneeded),
 ];
 
-function job(
+function maintenanceJob(
   name: string,
   role: Role,
   everyMs: number,
@@ -82,9 +82,9 @@ function job(
 }
 
 /** Corrects the times of a queue once, at the start of the process. */
-function timesOf(queue: LeaseQueue): MaintenanceJob {
+function timeCorrection(queue: LeaseQueue): MaintenanceJob {
   const { kind, process } = QUEUES[queue.table];
-  return job(
+  return maintenanceJob(
     `${kind}_times`,
     process,
     Infinity,
@@ -104,7 +104,7 @@ export function maintenanceOf(
   queues: readonly LeaseQueue[],
   isOurs: () => boolean,
 ): PeriodicJobs {
-  const jobs = [...queues.map(timesOf), ...MAINTENANCE]
+  const jobs = [...queues.map(timeCorrection), ...MAINTENANCE]
     .filter((job) => job.role === role);
   return new PeriodicJobs(
     `${role}_maintenance`,

@@ -13,7 +13,7 @@ import {
   wordReader,
 } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
-import { recorded } from "../operations/audit.ts";
+import { withAudit } from "../operations/audit.ts";
 import { setEmail } from "../sellers/email.ts";
 import { REVIEW_POLICIES } from "../sellers/review_policy.ts";
 import { setPolicy } from "../reviews/policy.ts";
@@ -58,7 +58,7 @@ export function createSeller(
   services: Changing,
   { who, name }: ByOperator & { name: string },
 ): Promise<NewSeller> {
-  return recorded(services, who, "seller add", async (tx) => {
+  return withAudit(services, who, "seller add", async (tx) => {
     const added = await addSeller(tx, services.deps, name);
     return [added, { seller: name, detail: `key ${added.keyId}` }];
   });
@@ -85,7 +85,7 @@ interface AttributeChange {
 }
 
 /** Writes what a reader makes of the value into the column of this name. */
-function column(read: (text: string) => ReadResult<string | number | null>) {
+function setColumn(read: (text: string) => ReadResult<string | number | null>) {
   return ({ tx, seller, attribute, value }: AttributeChange) =>
     tx.run(`UPDATE sellers SET ${attribute} = ? WHERE id = ?`, [
       readValue(attribute, value, read),
@@ -93,7 +93,7 @@ function column(read: (text: string) => ReadResult<string | number | null>) {
     ], 1);
 }
 
-const setStatus = column(wordReader(SELLER_STATUSES));
+const setStatus = setColumn(wordReader(SELLER_STATUSES));
 const readPolicy = wordReader(REVIEW_POLICIES);
 
 /** The attributes that operators can change, by name. */
@@ -113,7 +113,9 @@ export const SELLER_ATTRIBUTES: Readonly<Record<string, SellerAttribute>> = {
       return setStatus(change);
     },
   },
-  ...Object.fromEntries(LIMIT_NAMES.map((name) => [name, limit(name)])),
+  ...Object.fromEntries(
+    LIMIT_NAMES.map((name) => [name, limitAttribute(name)]),
+  ),
   email: {
     meaning: "where the seller is [told of trouble](notices.md)",
     isPrivate: true,
@@ -138,11 +140,11 @@ export const SELLER_ATTRIBUTE_WORDS: readonly string[] = Object.entries(
   SELLER_ATTRIBUTES,
 ).map(([name, { unit }]) => unit === undefined ? name : `${name} (${unit})`);
 
-function limit(name: LimitName): SellerAttribute {
+function limitAttribute(name: LimitName): SellerAttribute {
   const { unit, meaning, max = Number.MAX_SAFE_INTEGER }: SellerLimit =
     SELLER_LIMITS[name];
   const read = integerReader(max, 0, unit);
-  const set = column((text) => text === "" ? ok(null) : read(text));
+  const set = setColumn((text) => text === "" ? ok(null) : read(text));
   return { unit, meaning, set };
 }
 
@@ -162,7 +164,7 @@ export function changeSeller(
   services: Changing,
   { who, seller: nameOrId, attribute, value }: SellerChange,
 ): Promise<void> {
-  return recorded(services, who, "seller set", async (tx) => {
+  return withAudit(services, who, "seller set", async (tx) => {
     const seller = await sellerByName(tx, nameOrId);
     if (!Object.hasOwn(SELLER_ATTRIBUTES, attribute)) {
       throw unknownAttribute(attribute);
@@ -205,7 +207,7 @@ export function removeSeller(
   services: Changing,
   { who, seller: nameOrId }: ByOperator & { seller: string },
 ): Promise<void> {
-  return recorded(services, who, "seller remove", async (tx) => {
+  return withAudit(services, who, "seller remove", async (tx) => {
     const seller = await sellerByName(tx, nameOrId);
     const isNew = await markRemoved(tx, seller);
     const change = { seller: seller.name, detail: `id ${seller.id}` };
@@ -221,7 +223,7 @@ export function createKey(
     key: WantedKey;
   },
 ): Promise<NewKey> {
-  return recorded(services, who, "key add", async (tx) => {
+  return withAudit(services, who, "key add", async (tx) => {
     const { no, name } = await sellerByName(tx, nameOrId);
     const rights = { ...ALL_RIGHTS, ...wanted };
     const options = { label: label || null, rights };
@@ -237,7 +239,7 @@ export function revokeSellerKey(
   services: Changing,
   { who, keyId }: ByOperator & { keyId: string },
 ): Promise<void> {
-  return recorded(services, who, "key revoke", async (tx) => {
+  return withAudit(services, who, "key revoke", async (tx) => {
     const key = await findKey(tx, keyId);
     if (key === null) throw unknownKey(keyId);
     if (key.revoked) return [undefined, null];
@@ -259,7 +261,7 @@ export function rotateSellerSecret(
   services: Changing,
   { who, seller: nameOrId }: ByOperator & { seller: string },
 ): Promise<RotatedSecret> {
-  return recorded(services, who, "key rotate-secret", async (tx) => {
+  return withAudit(services, who, "key rotate-secret", async (tx) => {
     const { id, name } = await sellerByName(tx, nameOrId);
     const rotated = await rotateWebhookSecret(tx, services.deps, id);
     const until = isoTime(rotated.oldUntil);

@@ -9,7 +9,7 @@ import { Loop } from "../jobs/loop.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { lastBackup } from "../notices/backup_time.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
-import { countBacklog, countWebhooks, oldestDue } from "./backlog.ts";
+import { countBacklog, countWebhooks, oldestDueTime } from "./backlog.ts";
 
 const EVERY_MS = 10_000;
 /** The interval of a timer whose delay measures the event loop's lag. */
@@ -106,7 +106,7 @@ export class Snapshot {
         (sql) =>
           name === "deliveries"
             ? oldestDueDelivery(sql, now)
-            : oldestDue(sql, name),
+            : oldestDueTime(sql, name),
         single,
       );
       queueOldestDue.set(secondsSince(due ?? now, now), name);

@@ -49,7 +49,7 @@ import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
-import { holdSeller } from "../sellers/access.ts";
+import { lockAgainstRemoval } from "../sellers/access.ts";
 import { ruleFindings, Suggestions, waitsForRules } from "./category_rules.ts";
 import { findVersion } from "./category_rows.ts";
 import { SYNTAX } from "./document_words.ts";
@@ -166,7 +166,7 @@ function patchOf({ change }: ReadUpdate, current: Product): ProductPatch {
 
 /** The whole of a locked product, and the policy; null: nothing is reviewed. */
 async function policyAndReviewColumns(tx: Tx, { no }: Seller, id: string) {
-  await holdSeller(tx, no);
+  await lockAgainstRemoval(tx, no);
   const policy = await findPolicy(tx, no);
   if (policy === "none") return null;
   const [before] = await findProducts(tx, no, { ids: [id] });

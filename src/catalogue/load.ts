@@ -5,7 +5,11 @@
  */
 import type { Sql, Tx } from "../database/db.ts";
 import { type LockedImages, lockOrCreateImages } from "../images/requests.ts";
-import { holdSeller, type Standing, standingOf } from "../sellers/access.ts";
+import {
+  lockAgainstRemoval,
+  type Standing,
+  standingOf,
+} from "../sellers/access.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
@@ -164,7 +168,7 @@ export async function loadLocked(
   const { seller, skus, use } = wanted;
   const readQuota = () =>
     quotaOf(tx, seller.no, "product_limit", config.productLimit);
-  await holdSeller(tx, seller.no);
+  await lockAgainstRemoval(tx, seller.no);
   await waitForSkus(tx, seller.no, skus);
   const [standing, images, used, quota, found] = await Promise.all([
     standingOf(tx, seller),

@@ -26,7 +26,7 @@ import { type Conditions, where } from "../database/where.ts";
 import { findProducts } from "./product_rows.ts";
 import {
   COLUMNS,
-  parseList,
+  parseJsonList,
   type ProductRow,
   toProduct,
 } from "./product_values.ts";
@@ -171,7 +171,7 @@ async function withImages(
 ): Promise<NamedRow[]> {
   const products = rows.map((row) => ({
     row,
-    images: parseList(row.images) as ProductImage[],
+    images: parseJsonList(row.images) as ProductImage[],
   }));
   const shown = await shownImages(sql, sellerNo, products);
   return products.filter(({ images }) =>

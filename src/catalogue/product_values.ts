@@ -65,7 +65,7 @@ export type ProductRow =
 export type Values = readonly Param[];
 
 /** Most lists of most products are empty: this saves a parse. */
-export function parseList(json: string): unknown[] {
+export function parseJsonList(json: string): unknown[] {
   return json === "[]" ? [] : JSON.parse(json);
 }
 
@@ -75,13 +75,13 @@ function listJson(list: readonly unknown[]): string {
 
 /** A field from the value of its column. */
 export function fieldFromColumn(column: Column, value: Param): unknown {
-  return isList(column) ? parseList(value as string) : value;
+  return isList(column) ? parseJsonList(value as string) : value;
 }
 
 /** The product of a whole row, which becomes it. */
 export function toProduct(row: ProductRow): Product {
   const product: Record<string, unknown> = row;
-  for (const list of LIST_NAMES) product[list] = parseList(row[list]);
+  for (const list of LIST_NAMES) product[list] = parseJsonList(row[list]);
   return product as unknown as Product;
 }
 

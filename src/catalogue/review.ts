@@ -112,7 +112,7 @@ export function reviewOf(
 }
 
 /** The values of `review_state`, `review_at` and `review`. */
-export function columnValues({ state, at, ...rest }: Review): Param[] {
+export function reviewColumnValues({ state, at, ...rest }: Review): Param[] {
   return [state, at, JSON.stringify(rest)];
 }
 

@@ -1,7 +1,12 @@
 /** The columns of products that hold their reviews. */
 import type { Product, ProductContent } from "./product.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { columnValues, NO_STATE, type Review, reviewAfter } from "./review.ts";
+import {
+  NO_STATE,
+  type Review,
+  reviewAfter,
+  reviewColumnValues,
+} from "./review.ts";
 import {
   policyOf,
   type ReviewPolicy,
@@ -49,7 +54,9 @@ async function writeReviews(
     `UPDATE products SET review_state = ?, review_at = ?, review = ?
      WHERE seller_no = ? AND id = ?`,
     reviews.map(([id, review]) => [
-      ...(review === NO_STATE ? [null, null, null] : columnValues(review)),
+      ...(review === NO_STATE
+        ? [null, null, null]
+        : reviewColumnValues(review)),
       sellerNo,
       id,
     ]),

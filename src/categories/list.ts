@@ -12,7 +12,7 @@ import {
   type Tx,
 } from "../database/db.ts";
 import { STEP_ROWS } from "../lib/in_turn.ts";
-import { recorded } from "../operations/audit.ts";
+import { withAudit } from "../operations/audit.ts";
 import type { Services } from "../services.ts";
 import type { NewCategory, NewList } from "./document.ts";
 
@@ -38,7 +38,7 @@ export async function putCategories(
     const write = (tx: Tx) => insertSome(tx, { version, first, some });
     await db.write(write, { heavy: true });
   }
-  await recorded(services, who, "categories put", async (tx) => {
+  await withAudit(services, who, "categories put", async (tx) => {
     if (categories.length === 0) {
       await tx.run("DELETE FROM category_list WHERE id = 1", [], "any");
     } else {

@@ -29,8 +29,8 @@ export const copyDatabaseCommand: Command = {
   arguments: [{ name: "FROM" }, { name: "TO" }],
   flags: [{ name: "keep", meaning: "do not mark FROM: both may be used" }],
   async run({ config, deps, arguments: [from, to], flags, print }) {
-    const source = await placeOf("FROM", from, config);
-    const target = await placeOf("TO", to, config);
+    const source = await databasePlaceOf("FROM", from, config);
+    const target = await databasePlaceOf("TO", to, config);
     if (isSame(source, target)) {
       throw new UsageError("FROM and TO are the same database.");
     }
@@ -40,12 +40,12 @@ export const copyDatabaseCommand: Command = {
     await refuseInUse(source, deps.clock);
     await refuseInUse(target, deps.clock);
     await using stack = new AsyncDisposableStack();
-    const sourceDb = await open(source, config);
+    const sourceDb = await openPlace(source, config);
     stack.defer(() => sourceDb.close());
     if (!await hasSellers(sourceDb)) {
       throw new UsageError("FROM holds no seller: it is not what you mean.");
     }
-    const targetDb = await open(target, config);
+    const targetDb = await openPlace(target, config);
     stack.defer(() => targetDb.close());
     await copy(sourceDb, targetDb, print);
     if (flags.keep !== undefined) return;
@@ -60,13 +60,13 @@ export const reopenDatabaseCommand: Command = {
   arguments: [{ name: "PLACE" }],
   flags: [],
   async run({ config, deps, arguments: [text], print }) {
-    const place = await placeOf("PLACE", text, config);
+    const place = await databasePlaceOf("PLACE", text, config);
     const { kind, address } = place;
     if (kind === "sqlite" && !await exists(address)) {
       throw new UsageError(`PLACE: there is no ${address}.`);
     }
     await refuseInUse(place, deps.clock);
-    const wasMarked = await naming(
+    const wasMarked = await withArgumentName(
       place,
       async () =>
         kind === "postgres"
@@ -79,7 +79,7 @@ export const reopenDatabaseCommand: Command = {
 };
 
 /** Where it is, without a password. */
-function shown({ address }: Place): string {
+function shown({ address }: CopyPlace): string {
   return address.replace(/^(postgres\w*:\/\/[^:@/]*):[^@/]*@/, "$1@");
 }
 
@@ -114,27 +114,29 @@ async function hasSellers(db: Db): Promise<boolean> {
 }
 
 /** One of the two databases, as named on the command line. */
-interface Place {
+interface CopyPlace {
   argument: "FROM" | "TO" | "PLACE";
   kind: "sqlite" | "postgres";
   /** The absolute path of a file, or a URL, which contains a password. */
   address: string;
 }
 
-async function placeOf(
-  argument: Place["argument"],
+async function databasePlaceOf(
+  argument: CopyPlace["argument"],
   text: string,
   { databaseUrl }: Config,
-): Promise<Place> {
+): Promise<CopyPlace> {
   if (text === SETTINGS.databaseUrl.variable) {
-    if (databaseUrl !== null) return { argument, ...server(databaseUrl) };
+    if (databaseUrl !== null) {
+      return { argument, ...serverAddress(databaseUrl) };
+    }
     throw new UsageError(`${argument}: ${text} is not set.`);
   }
   if (/^postgres(ql)?:/.test(text)) {
-    parsed(SETTINGS.databaseUrl, argument, text);
-    return { argument, ...server(text) };
+    parsedSetting(SETTINGS.databaseUrl, argument, text);
+    return { argument, ...serverAddress(text) };
   }
-  const path = parsed(
+  const path = parsedSetting(
     SETTINGS.dataDir,
     argument,
     text.replace(/^sqlite:(\/\/)?/, ""),
@@ -144,9 +146,9 @@ async function placeOf(
 }
 
 /** Read as the value of a setting. */
-function parsed<T>(
+function parsedSetting<T>(
   setting: Setting<T>,
-  argument: Place["argument"],
+  argument: CopyPlace["argument"],
   text: string,
 ): T {
   try {
@@ -157,14 +159,14 @@ function parsed<T>(
 }
 
 /** Whether both are the same database of a server, or the same file. */
-function isSame(one: Place, other: Place): boolean {
+function isSame(one: CopyPlace, other: CopyPlace): boolean {
   if (one.address === other.address) return true;
   if (one.kind !== "sqlite" || other.kind !== "sqlite") return false;
   const file = identityOf(one.address);
   return file !== null && file === identityOf(other.address);
 }
 
-function server(address: string): Pick<Place, "kind" | "address"> {
+function serverAddress(address: string): Pick<CopyPlace, "kind" | "address"> {
   return { kind: "postgres", address };
 }
 
@@ -174,7 +176,7 @@ async function isFile(path: string): Promise<boolean> {
   return (await Deno.stat(path)).isFile;
 }
 
-async function refuseInUse(place: Place, clock: Clock): Promise<void> {
+async function refuseInUse(place: CopyPlace, clock: Clock): Promise<void> {
   if (!await isInUse(place)) return;
   await pause(clock, LEAVE_MS);
   if (!await isInUse(place)) return;
@@ -183,9 +185,9 @@ async function refuseInUse(place: Place, clock: Clock): Promise<void> {
   );
 }
 
-async function isInUse(place: Place): Promise<boolean> {
+async function isInUse(place: CopyPlace): Promise<boolean> {
   const { kind, address } = place;
-  return await naming(
+  return await withArgumentName(
     place,
     async () =>
       kind === "postgres"
@@ -204,12 +206,12 @@ async function postgres() {
 /**
  * Opens it; creates the folder, the file and the schema if they are missing.
  */
-async function open(
-  place: Place,
+async function openPlace(
+  place: CopyPlace,
   { databaseShards: shards }: Config,
 ): Promise<Db> {
   const { kind, address } = place;
-  return await naming(place, async () => {
+  return await withArgumentName(place, async () => {
     if (kind === "postgres") {
       const { openPostgres } = await postgres();
       const connections = CONNECTIONS;
@@ -221,8 +223,8 @@ async function open(
 }
 
 /** Adds to an error which database it concerns. */
-async function naming<T>(
-  { argument }: Place,
+async function withArgumentName<T>(
+  { argument }: CopyPlace,
   doing: () => Promise<T>,
 ): Promise<T> {
   try {

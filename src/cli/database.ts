@@ -31,7 +31,7 @@ export function contentsLine(contents: Contents): string {
 }
 
 /** All rows of a log, which are read a page at a time. */
-export async function* rowsOf<T>(
+export async function* allRows<T>(
   readPage: (after: string | null) => Promise<ListPage<T>>,
 ): AsyncGenerator<T, void> {
   let after: string | null = null;

@@ -124,7 +124,7 @@ async function list(context: CommandContext): Promise<void> {
         })
       ),
   );
-  for (const line of table([HEADER, ...rows.map(listCells)])) print(line);
+  for (const line of printTable([HEADER, ...rows.map(listCells)])) print(line);
 }
 
 const HEADER = [
@@ -154,7 +154,7 @@ function listCells(delivery: LoggedDelivery): string[] {
 function nextAttempt({ state, sellerStatus, dueAt }: LoggedDelivery): string {
   const waits = state === "pending" || state === "retrying";
   if (waits && sellerStatus === "suspended") return "seller suspended";
-  return time(dueAt);
+  return timeCell(dueAt);
 }
 
 async function show(
@@ -167,8 +167,8 @@ async function show(
     const attempts = await listAttempts(sql, sellerNo, [id], KEPT_ATTEMPTS);
     const cells = listCells(delivery);
     for (const [i, name] of HEADER.entries()) print(`${name}: ${cells[i]}`);
-    print(`created_at: ${time(delivery.createdAt)}`);
-    print(`settled_at: ${time(delivery.settledAt)}`);
+    print(`created_at: ${timeCell(delivery.createdAt)}`);
+    print(`settled_at: ${timeCell(delivery.settledAt)}`);
     for (const attempt of attempts) showAttempt(attempt, print);
   });
 }
@@ -181,7 +181,7 @@ function showAttempt(
   const end = durationMs === null
     ? "under way"
     : `${status ?? error} after ${durationMs} ms`;
-  print(`attempt ${number}: ${time(startedAt)}  ${end}`);
+  print(`attempt ${number}: ${timeCell(startedAt)}  ${end}`);
   print(`  url: ${attempt.url}`);
   print(`  address: ${address ?? "-"}`);
   if (attempt.answer) print(`  answer: ${JSON.stringify(attempt.answer)}`);
@@ -303,12 +303,12 @@ function limitFlag(text: string | undefined, mistakes: string[]): number {
   return limit;
 }
 
-function time(milliseconds: number | null): string {
+function timeCell(milliseconds: number | null): string {
   return milliseconds === null ? "-" : isoTime(milliseconds);
 }
 
 /** Rows as lines, each column as wide as its widest cell. */
-function table(rows: readonly (readonly string[])[]): string[] {
+function printTable(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0].map((_, i) =>
     rows.reduce((most, row) => Math.max(most, [...row[i]].length), 0)
   );

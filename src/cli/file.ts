@@ -11,13 +11,13 @@ export const fileCommand: Command = {
   run({ arguments: [name], print }) {
     const lines = name === undefined
       ? OPERATOR_FILES.map(({ name, about }) => line(name, about))
-      : textOf(name).trimEnd().split("\n");
+      : fileText(name).trimEnd().split("\n");
     lines.forEach(print);
     return Promise.resolve();
   },
 };
 
-function textOf(name: string): string {
+function fileText(name: string): string {
   const file = OPERATOR_FILES.find((file) => file.name === name);
   if (file !== undefined) return file.text;
   const names = OPERATOR_FILES.map(({ name }) => name);

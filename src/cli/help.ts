@@ -4,7 +4,7 @@ import type { Command } from "./command.ts";
 
 export const PROGRAM = "seller-interface";
 
-function words(command: Command): string {
+function commandWords(command: Command): string {
   const values = command.arguments.map(({ name, optional }) =>
     optional ? `[${name}]` : name
   );
@@ -15,7 +15,7 @@ function words(command: Command): string {
 export function synopsis(command: Command): string {
   const required = command.flags.filter((flag) => flag.required)
     .map(({ name, placeholder }) => `--${name} ${placeholder}`);
-  return [words(command), ...required].join(" ");
+  return [commandWords(command), ...required].join(" ");
 }
 
 /** The flags of one command, or a list of several. */
@@ -52,7 +52,7 @@ function commandList(commands: readonly Command[]): string {
     "",
     "Commands:",
     ...columns(commands.map((command) => [
-      words(command),
+      commandWords(command),
       command.summary,
     ])),
     "",

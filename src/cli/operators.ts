@@ -13,7 +13,7 @@ import {
 } from "../http/server/parameters.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, flag, line } from "./command.ts";
-import { databaseCommand, rowsOf } from "./database.ts";
+import { allRows, databaseCommand } from "./database.ts";
 import { readParameters } from "./flags.ts";
 
 /** Entries that are read at a time. */
@@ -77,7 +77,7 @@ export const operatorCommands: readonly Command[] = [
       let count = 0;
       const readPage = (after: string | null) =>
         db.read((sql) => listChanges(sql, filter, { after, limit: PAGE }));
-      for await (const entry of rowsOf(readPage)) {
+      for await (const entry of allRows(readPage)) {
         const { at, who, action, seller, detail } = entry;
         print(
           line(isoTime(at), who, ...[action, seller, detail].filter(Boolean)),

@@ -3,7 +3,7 @@ import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import { type DecisionTexts, readDecision } from "../reviews/decision.ts";
 import { decideReviews } from "../reviews/decisions.ts";
-import { FIRST_REVIEW, listReviews, placeOf } from "../reviews/queue.ts";
+import { FIRST_REVIEW, listReviews, reviewPlace } from "../reviews/queue.ts";
 import { REVIEW_STATES, reviewOf } from "../catalogue/review.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
@@ -77,7 +77,7 @@ async function list({ db, flags, print }: Context): Promise<void> {
       const reason = [code, field, message].filter((part) => part !== null);
       const { id, sku, title } = product;
       print(line(isoTime(at), id, owner.name, sku, title, ...reason));
-      after = placeOf(product);
+      after = reviewPlace(product);
     }
     if (page.length < PAGE_ROWS) return;
   }

@@ -22,9 +22,9 @@ import {
   listRefusals,
 } from "../sellers/refusals.ts";
 import {
-  AT_MOST,
   CODE,
   FROM_TIME,
+  MISSING_AT_MOST,
   ROUTE,
   SKU_OR_REQUEST,
   TO_TIME,
@@ -33,11 +33,11 @@ import { nearestPath } from "../http/server/nearest_path.ts";
 import { nearestName } from "../lib/nearest_name.ts";
 import { isoTime } from "../xml/encode.ts";
 import { readId } from "../lib/ids.ts";
-import { list } from "../lib/setting_values.ts";
+import { parseList } from "../lib/setting_values.ts";
 import { quote } from "../lib/values.ts";
 import { type Command, flag, line, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
-import { databaseCommand, rowsOf, withDatabase } from "./database.ts";
+import { allRows, databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag, readParameters } from "./flags.ts";
 
 /** Of which a seller uses so much, or more. */
@@ -90,7 +90,9 @@ export const sellerCommands: readonly Command[] = [
       ),
     ],
     run: async ({ config, db, deps: { clock }, flags, print }) => {
-      const { quota: percent } = readParameters(flags, { quota: AT_MOST });
+      const { quota: percent } = readParameters(flags, {
+        quota: MISSING_AT_MOST,
+      });
       if (percent !== null) {
         for (
           const { seller, ...own } of await db.read((sql) =>
@@ -178,7 +180,7 @@ export const sellerCommands: readonly Command[] = [
         db.read((sql) =>
           listRefusals(sql, filter, { after, limit: PAGE_ROWS })
         );
-      for await (const refusal of rowsOf(readPage)) {
+      for await (const refusal of allRows(readPage)) {
         printRefusal(refusal, print);
         count++;
       }
@@ -208,9 +210,9 @@ export const sellerCommands: readonly Command[] = [
       const { label, scopes, networks } = flags;
       const key = readKeyTexts({
         label,
-        scopes: scopes === undefined ? undefined : list(scopes),
+        scopes: scopes === undefined ? undefined : parseList(scopes),
         expiresAt: flags["expires-at"],
-        networks: networks === undefined ? undefined : list(networks),
+        networks: networks === undefined ? undefined : parseList(networks),
       }, deps.clock.now());
       const who = COMMAND_LINE;
       const added = await createKey({ db, deps }, { who, seller, key });
@@ -240,7 +242,7 @@ export const sellerCommands: readonly Command[] = [
             isoTime(key.createdAt),
             key.prefix ?? "?",
             used,
-            stateOf(key, clock.now()),
+            keyState(key, clock.now()),
             scopes.join(","),
             networks.join(",") || "everywhere",
             ...label,
@@ -279,7 +281,7 @@ async function checkRoute(route: string): Promise<void> {
   );
 }
 
-function stateOf(
+function keyState(
   { revokedAt, rights: { expiresAt } }: ListedKey,
   now: number,
 ): string {

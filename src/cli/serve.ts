@@ -14,7 +14,7 @@ const CLOSE_LIMIT_MS = 9_000;
  * One Ctrl-C may arrive several times: from the terminal, from npm, which
  * forwards it, and from `deno run --watch`.
  */
-const ONE_WISH_MS = 500;
+const REPEATED_SIGNAL_MS = 500;
 
 export const serveCommand: Command = {
   name: "serve",
@@ -29,7 +29,7 @@ export const serveCommand: Command = {
   ],
   isService: true,
   run: async (context) => {
-    const end = endOf(context.deps);
+    const end = serviceEnd(context.deps);
     const running = context.flags.sandbox === undefined
       ? serve(context, end)
       : serveSandbox(context, end);
@@ -37,7 +37,7 @@ export const serveCommand: Command = {
   },
 };
 
-interface End {
+interface ServiceEnd {
   /** Resolves at the first SIGTERM or SIGINT. */
   asked: Promise<void>;
   /** Rejects when the process has to end at once. */
@@ -47,7 +47,7 @@ interface End {
 
 async function serve(
   { config, deps, print }: CommandContext,
-  end: End,
+  end: ServiceEnd,
 ): Promise<void> {
   // The start waits while another process has locked the database.
   const app = await Promise.race([open(config, deps), end.asked]);
@@ -76,7 +76,7 @@ async function serve(
 
 async function serveSandbox(
   context: CommandContext,
-  end: End,
+  end: ServiceEnd,
 ): Promise<void> {
   const { config, deps, flags, print } = context;
   // SELLER_DATA_DIR and SELLER_HOST may belong to a real service.
@@ -104,14 +104,14 @@ const open: typeof openApp = async (...args) =>
   await (await import("../app.ts")).openApp(...args);
 
 /** A signal asks for the end; a second one, or an uncaught error, forces it. */
-function endOf({ clock, log }: Deps): End {
+function serviceEnd({ clock, log }: Deps): ServiceEnd {
   const asked = Promise.withResolvers<void>();
   const failed = Promise.withResolvers<never>();
   const fail = failed.reject;
   let askedAt: number | null = null;
   const onSignal = () => {
     askedAt ??= clock.monotonic();
-    if (clock.monotonic() - askedAt > ONE_WISH_MS) {
+    if (clock.monotonic() - askedAt > REPEATED_SIGNAL_MS) {
       fail(new Error("a second signal ended the service before it had closed"));
     }
     asked.resolve();
@@ -137,7 +137,7 @@ function endOf({ clock, log }: Deps): End {
 
 async function closeInTime(
   { clock, log }: Deps,
-  { fail }: End,
+  { fail }: ServiceEnd,
   close: () => Promise<void>,
 ): Promise<void> {
   const cancel = clock.after(CLOSE_LIMIT_MS, () => {

@@ -4,7 +4,7 @@ import type { Seller } from "../sellers/seller.ts";
 import { rotateSellerSecret } from "../administration/sellers.ts";
 import type { Db, Tx } from "../database/db.ts";
 import { newSignals } from "../jobs/signals.ts";
-import { COMMAND_LINE, recorded } from "../operations/audit.ts";
+import { COMMAND_LINE, withAudit } from "../operations/audit.ts";
 import { readTrigger } from "../webhooks/event.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
 import { recoverDeliveries } from "../webhooks/recovery.ts";
@@ -104,7 +104,7 @@ async function recover(context: CommandContext): Promise<void> {
       detail: `${trigger} from ${isoTime(period.since)} to ` +
         `${isoTime(period.until)}: ${queued} queued`,
     };
-    await recorded(
+    await withAudit(
       { db, deps },
       COMMAND_LINE,
       "webhook recover",
@@ -128,7 +128,7 @@ function rotateOwn(context: CommandContext): Promise<void> {
       return [rotated, { seller: seller.name, detail }] as const;
     };
     const action = "webhook rotate-secret";
-    const rotated = await recorded({ db, deps }, COMMAND_LINE, action, rotate);
+    const rotated = await withAudit({ db, deps }, COMMAND_LINE, action, rotate);
     printSecret(rotated, print);
   });
 }

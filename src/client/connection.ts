@@ -189,7 +189,7 @@ export class Connection {
       init.body = plain;
       if (plain.size > GZIP_FROM && "CompressionStream" in globalThis) {
         headers["Content-Encoding"] = "gzip";
-        init.body = await compressed(plain);
+        init.body = await compressBody(plain);
       }
     }
     return {
@@ -210,7 +210,7 @@ function documentOf(root: string, value: unknown): Blob {
   return new Blob([JSON.stringify(content)], { type: JSON_TYPE });
 }
 
-function compressed(plain: Blob): Promise<Blob> {
+function compressBody(plain: Blob): Promise<Blob> {
   const stream = plain.stream().pipeThrough(new CompressionStream("gzip"));
   return new Response(stream).blob();
 }

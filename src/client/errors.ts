@@ -25,7 +25,7 @@ export class ApiError extends Error {
     const error = errorIn(body);
     const title = error?.message ??
       `The answer was ${status}, and it is not one of this service: something between it and here may have given it.`;
-    super(withFirst(title, error));
+    super(withFirstDetail(title, error));
     this.title = title;
     this.status = status;
     this.code = error?.code ?? `http_${status}`;
@@ -43,7 +43,7 @@ export class ApiError extends Error {
 }
 
 /** As in `Record Invalid: product 2, SKU A, gtin: … (and 3 more)`. */
-function withFirst(
+function withFirstDetail(
   title: string,
   { details = [], more = 0 }: Partial<ServiceError> = {},
 ): string {

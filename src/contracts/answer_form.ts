@@ -2,9 +2,9 @@
 import {
   jsonWriter,
   membersOf,
-  object,
   type Write,
   type WriteMember,
+  writeObject,
 } from "../json/encode.ts";
 import {
   documentOf,
@@ -76,10 +76,10 @@ class JsonForm implements AnswerForm {
   }
 
   document(content: XmlNode): string | EncodedBlocks {
-    return documentOf((long) => object(this.#members, content, long));
+    return documentOf((long) => writeObject(this.#members, content, long));
   }
 
   element(name: string, value: XmlValue): string {
-    return object(this.#members, { [name]: value });
+    return writeObject(this.#members, { [name]: value });
   }
 }

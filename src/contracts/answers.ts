@@ -20,7 +20,10 @@ import { LISTED_REASONS } from "../reviews/reasons.ts";
 import { CATEGORIES, CATEGORY } from "../categories/document.ts";
 import { MAPPING_PARTS } from "../sellers/mappings.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
-import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
+import {
+  HOURLY_COUNTS,
+  type HourlyCount,
+} from "../operations/hourly_counts.ts";
 import { ENGINES } from "../operations/database_info.ts";
 import {
   LIMIT_NAMES,
@@ -476,7 +479,7 @@ const SERVER = named(
 const HOUR: Shape<{ "@from": string } & Record<HourlyCount, number>> = {
   type: "hour",
   attributes: { from: { form: { kind: "time" }, required: true } },
-  content: HOURLY.map((name) => one(name, COUNT)),
+  content: HOURLY_COUNTS.map((name) => one(name, COUNT)),
 };
 
 /**

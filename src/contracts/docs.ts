@@ -15,38 +15,42 @@ import { pathNames } from "./openapi.ts";
 
 /** An endpoint is on the first page that fits. */
 export const REFERENCE_PAGES = [
-  page("api-uploads", "Uploads and imports", /^\/seller_api\/(bulk_|imports)/),
-  page("api-products", "Products", /^\/seller_api\/products/),
-  page(
+  referencePageOf(
+    "api-uploads",
+    "Uploads and imports",
+    /^\/seller_api\/(bulk_|imports)/,
+  ),
+  referencePageOf("api-products", "Products", /^\/seller_api\/products/),
+  referencePageOf(
     "api-webhooks",
     "Webhooks and events",
     /^\/seller_api\/(webhooks|events)/,
   ),
-  page(
+  referencePageOf(
     "api-account",
     "Account, keys, mappings, refused requests",
     /^\/seller_api\/(account|keys|mappings|refusals)/,
   ),
-  page(
+  referencePageOf(
     "api-catalogue",
     "Operator: events and catalogue",
     /^\/operator_api\/(events|products)/,
   ),
-  page(
+  referencePageOf(
     "api-sellers",
     "Operator: sellers and keys",
     /^\/operator_api\/(sellers|keys)/,
   ),
-  page("api-reviews", "Operator: review", /^\/operator_api\/review/),
-  page(
+  referencePageOf("api-reviews", "Operator: review", /^\/operator_api\/review/),
+  referencePageOf(
     "api-operations",
     "Operator: status, refusals, audit log",
     /^\/operator_api\//,
   ),
-  page("api-service", "Health, metrics, images, contracts", /^\//),
+  referencePageOf("api-service", "Health, metrics, images, contracts", /^\//),
 ];
 
-function page(name: string, title: string, paths: RegExp) {
+function referencePageOf(name: string, title: string, paths: RegExp) {
   return { name, title, paths };
 }
 

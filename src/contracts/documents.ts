@@ -57,7 +57,7 @@ function scalar(field: ScalarField, use: Use): Child {
   const { form, clears, unit, expectable, difference } = SCALAR_RULES[field];
   const content: TextForm = clears ? { ...form, empty: true } : form;
   const attributes: Record<string, Attribute> = {};
-  if (unit !== undefined) attributes[unit.name] = unitOf(unit, !clears);
+  if (unit !== undefined) attributes[unit.name] = unitAttribute(unit, !clears);
   if (expectable && use !== "read") {
     attributes[EXPECTED] = {
       form: content,
@@ -79,7 +79,7 @@ function scalar(field: ScalarField, use: Use): Child {
   return maybe(field, { content, textName, attributes, ...plain });
 }
 
-function unitOf(unit: UnitRule, required: boolean): Attribute {
+function unitAttribute(unit: UnitRule, required: boolean): Attribute {
   return {
     form: unit.form,
     // An empty element, which clears the field, needs no unit.
@@ -89,7 +89,7 @@ function unitOf(unit: UnitRule, required: boolean): Attribute {
   };
 }
 
-function line(max: number): TextForm {
+function lineForm(max: number): TextForm {
   return { kind: "line", max };
 }
 
@@ -104,18 +104,18 @@ function readOnly(names: readonly string[]): Record<string, Attribute> {
 const IMAGE: Shape = {
   type: "image",
   textName: TEXT_NAMES.image,
-  content: line(MAX_URL_LENGTH),
+  content: lineForm(MAX_URL_LENGTH),
   attributes: {
-    alt: { form: { ...line(TEXT_LIMITS.alt), empty: true } },
+    alt: { form: { ...lineForm(TEXT_LIMITS.alt), empty: true } },
     ...readOnly(READ_ONLY_ATTRIBUTES.image),
   },
 };
 
 const ATTRIBUTE: Shape = {
   type: "attribute",
-  content: line(TEXT_LIMITS.attributeValue),
+  content: lineForm(TEXT_LIMITS.attributeValue),
   attributes: {
-    name: { form: line(TEXT_LIMITS.attributeName), required: true },
+    name: { form: lineForm(TEXT_LIMITS.attributeName), required: true },
   },
 };
 
@@ -171,7 +171,7 @@ function product(
     content: [
       id,
       ...SCALAR_NAMES.map((field) => scalar(field, use)),
-      listOf("categories", text(line(TEXT_LIMITS.category))),
+      listOf("categories", text(lineForm(TEXT_LIMITS.category))),
       listOf("attributes", ATTRIBUTE),
       listOf("images", IMAGE),
       maybe(

@@ -197,7 +197,7 @@ class Components {
  * A document in both forms. JSON is the first, because generators take that;
  * the schema of XML is the XSD.
  */
-function both(schema: Json, json: Json, xml: Json): Json {
+function inBothFormats(schema: Json, json: Json, xml: Json): Json {
   return {
     [JSON_TYPE]: { schema, examples: json },
     [XML]: { schema: { type: "string", contentMediaType: XML }, examples: xml },
@@ -252,32 +252,32 @@ const HEADERS: Readonly<Record<string, Json>> = {
     description: "names this request in the log of the service",
     schema: { type: "string", format: "uuid" },
   },
-  "RateLimit-Limit": number("requests a minute"),
-  "RateLimit-Remaining": number("requests that may be sent at once now"),
-  "RateLimit-Reset": number(
+  "RateLimit-Limit": numberHeader("requests a minute"),
+  "RateLimit-Remaining": numberHeader("requests that may be sent at once now"),
+  "RateLimit-Reset": numberHeader(
     "seconds until all that may be sent at once may be again",
   ),
-  "RateLimit-Policy": text(
+  "RateLimit-Policy": textHeader(
     "the limits by name (draft-ietf-httpapi-ratelimit-headers-11): q is how " +
       "many requests, w is within how many seconds",
   ),
-  "RateLimit": text(
+  "RateLimit": textHeader(
     "what is left of each limit (the same draft): r is how many requests, " +
       "t is the seconds until all of q may be sent again",
   ),
-  "Retry-After": number(
+  "Retry-After": numberHeader(
     "seconds to wait before the same request is sent again",
   ),
-  "Idempotent-Replayed": text(
+  "Idempotent-Replayed": textHeader(
     "true: the answer to an earlier request with the same Idempotency-Key",
   ),
 };
 
-function text(description: string): Json {
+function textHeader(description: string): Json {
   return { description, schema: { type: "string" } };
 }
 
-function number(description: string): Json {
+function numberHeader(description: string): Json {
   return { description, schema: { type: "integer" } };
 }
 
@@ -303,7 +303,7 @@ function answerHeaders(endpoint: Endpoint): Json {
   return headers(endpoint, ...more);
 }
 
-function answer(endpoint: Endpoint, components: Components): Json {
+function answerObject(endpoint: Endpoint, components: Components): Json {
   const { answers, example: own, title, streams } = endpoint;
   if (answers === null) {
     return {
@@ -327,7 +327,7 @@ function answer(endpoint: Endpoint, components: Components): Json {
       description: title,
       headers: answerHeaders(endpoint),
       content: {
-        ...both(
+        ...inBothFormats(
           answerSchema(answers, components),
           examples(
             answers,
@@ -384,7 +384,7 @@ function failures(endpoint: Endpoint, components: Components): Json {
         endpoint,
         ...(WAITING.includes(status) ? ["Retry-After"] : []),
       ),
-      content: both(
+      content: inBothFormats(
         answerSchema(
           status === 503 && endpoint.isProbe ? ["health", "error"] : ["error"],
           components,
@@ -422,7 +422,7 @@ function webhooks(components: Components): Json {
         })),
       requestBody: {
         required: true,
-        content: both(
+        content: inBothFormats(
           components.shape(shape),
           examples(["example"], () => asJson(deliveredExample(trigger), shape)),
           examples(["example"], () => deliveredExample(trigger)),
@@ -461,7 +461,7 @@ function operation(endpoint: Endpoint, components: Components): Json {
       },
     }),
     responses: {
-      ...answer(endpoint, components),
+      ...answerObject(endpoint, components),
       ...failures(endpoint, components),
     },
   };
@@ -475,7 +475,7 @@ function sentContent(
   const written = jsonWriter({ content: [one(root, shape)] });
   const instance = instanceOf(encoder.encode(example), shape);
   const json = JSON.parse(written({ [root]: instance } as XmlNode));
-  return both(
+  return inBothFormats(
     components.shape(sentShape(root, shape)),
     examples(["example"], () => listedIn(shape) === null ? json[root] : json),
     examples(["example"], () => example),
@@ -497,7 +497,7 @@ const SECURITY: Readonly<Record<string, readonly Json[]>> = {
   public: [],
 };
 
-function key(whose: string): Json {
+function keyScheme(whose: string): Json {
   return {
     type: "apiKey",
     in: "header",
@@ -554,8 +554,8 @@ export function openApi(
     components: {
       headers: HEADERS,
       securitySchemes: {
-        seller: key("a seller's"),
-        operator: key("the operator's"),
+        seller: keyScheme("a seller's"),
+        operator: keyScheme("the operator's"),
         metrics: {
           type: "http",
           scheme: "bearer",

@@ -42,12 +42,12 @@ export interface Chapter {
   text: string;
 }
 
-export interface Part {
+export interface ChapterGroup {
   title: string;
   chapters: readonly Chapter[];
 }
 
-export const PARTS: readonly Part[] = [
+export const CHAPTER_GROUPS: readonly ChapterGroup[] = [
   {
     title: "For sellers",
     chapters: [
@@ -92,6 +92,6 @@ export const PARTS: readonly Part[] = [
   },
 ];
 
-export const CHAPTERS: readonly Chapter[] = PARTS.flatMap(({ chapters }) =>
-  chapters
-);
+export const CHAPTERS: readonly Chapter[] = CHAPTER_GROUPS.flatMap((
+  { chapters },
+) => chapters);

@@ -1,5 +1,5 @@
 /** Renders the pages of the handbook: plain HTML, but for the search. */
-import { type Chapter, CHAPTERS, PARTS } from "./chapters.ts";
+import { type Chapter, CHAPTER_GROUPS, CHAPTERS } from "./chapters.ts";
 import { headingsOf, render } from "./markdown.ts";
 import { escaped } from "../lib/markup.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
@@ -12,7 +12,7 @@ interface Titled {
 
 /** `GET /docs`: every chapter with its sections. */
 export function contentsPage(): string {
-  const parts = PARTS.map(({ title, chapters }) => {
+  const parts = CHAPTER_GROUPS.map(({ title, chapters }) => {
     const items = chapters.map((chapter) => {
       const path = `/docs/${chapter.name}`;
       return `<li><a href="${path}">${titleOf(chapter)}</a><ul>${
@@ -27,7 +27,7 @@ export function contentsPage(): string {
 
 /** `GET /llms.txt`: where every chapter and every page of the reference is. */
 export function contentsText(reference: readonly Titled[]): string {
-  const parts = PARTS.map(({ title, chapters }) =>
+  const parts = CHAPTER_GROUPS.map(({ title, chapters }) =>
     listOf(
       title,
       chapters.map((chapter) => ({
@@ -117,7 +117,7 @@ function sectionsOf(chapter: Chapter, path: string): string {
 
 /** All chapters; the one shown with its sections. */
 function navigation(shown?: { name: string; sections: string }): string {
-  const parts = PARTS.map(({ title, chapters }) => {
+  const parts = CHAPTER_GROUPS.map(({ title, chapters }) => {
     const items = chapters.map((chapter) => {
       const here = chapter.name === shown?.name;
       const link = `<a href="/docs/${chapter.name}"${

@@ -110,7 +110,12 @@ import {
   testWebhook,
 } from "./handlers/webhook_endpoints.ts";
 import type { Endpoint } from "../contracts/endpoint.ts";
-import { type Route, routes, sellerRoutes, viewsOf } from "./server/route.ts";
+import {
+  operatorViewsOf,
+  type Route,
+  routes,
+  sellerRoutes,
+} from "./server/route.ts";
 
 const FOR_SELLERS = sellerRoutes("/seller_api", {
   "POST /bulk_products": ["products", uploadProducts],
@@ -223,7 +228,10 @@ const OWN: readonly Route[] = [
   ...FOR_ALL,
 ];
 
-export const ROUTES: readonly Route[] = [...OWN, ...viewsOf(FOR_SELLERS)];
+export const ROUTES: readonly Route[] = [
+  ...OWN,
+  ...operatorViewsOf(FOR_SELLERS),
+];
 
 /** The documented rows; views are as what they show. */
 export const ENDPOINTS: readonly Endpoint[] = OWN.flatMap((

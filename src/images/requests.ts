@@ -143,11 +143,11 @@ async function lockOrCreateRows(
 export async function dropUnrequested(
   tx: Tx,
   sellerNo: number,
-  taken: LockedImages,
+  locked: LockedImages,
   requested: Iterable<string>,
 ): Promise<void> {
   const kept = new Set(requested);
-  const unused = [...taken]
+  const unused = [...locked]
     .filter(([url, { isNew }]) => isNew && !kept.has(url));
   await tx.runMany(
     "DELETE FROM images WHERE seller_no = ? AND id = ?",
@@ -162,12 +162,12 @@ export async function dropUnrequested(
  */
 export function planImages(
   images: readonly RequestedImage[],
-  taken: LockedImages,
+  locked: LockedImages,
 ): ImagePlan {
   const plan: ImagePlan = { pending: 0, reused: 0, waiting: [] };
   for (const image of images) {
     const { url, refs, validator, asStored } = image;
-    const stored = taken.get(url)!;
+    const stored = locked.get(url)!;
     if (asStored ? stored.sha256 !== null : isCurrent(stored, validator)) {
       plan.reused += refs;
     } else {
@@ -186,15 +186,15 @@ export async function requestImages(
   tx: Tx,
   { sellerNo, transactionId }: { sellerNo: number; transactionId: string },
   waiting: readonly RequestedImage[],
-  taken: LockedImages,
+  locked: LockedImages,
   at: number,
 ): Promise<void> {
   const rows = waiting.map(({ ordinal, url, refs, validator }) => {
-    const image = taken.get(url)!;
+    const image = locked.get(url)!;
     const version = [validator, attemptsBefore(image), at];
     return [sellerNo, transactionId, ordinal, image.id, refs, ...version];
   });
-  await enqueue(tx, sellerNo, waiting.map(({ url }) => taken.get(url)!), at);
+  await enqueue(tx, sellerNo, waiting.map(({ url }) => locked.get(url)!), at);
   await tx.runMany(INSERT_WAITING, rows, 1);
 }
 
@@ -278,14 +278,14 @@ export async function retryImages(
   );
   const ids = failed.map(({ id }) => id);
   const rows = await lockOrCreateRows(tx, seller.no, "id", ids);
-  const taken = new Map(rows.map((row) => [row.id, row]));
-  await enqueue(tx, seller.no, [...taken.values()], at);
+  const locked = new Map(rows.map((row) => [row.id, row]));
+  await enqueue(tx, seller.no, [...locked.values()], at);
   await tx.runMany(
     `UPDATE transaction_images SET status = 'pending', attempts = 0,
        code = NULL, message = NULL, after_attempt = ?, created_at = ?
      WHERE seller_no = ? AND transaction_id = ? AND ordinal = ?`,
     failed.map(({ ordinal, id }) => {
-      const before = attemptsBefore(taken.get(id)!);
+      const before = attemptsBefore(locked.get(id)!);
       return [before, at, seller.no, transactionId, ordinal];
     }),
     1,

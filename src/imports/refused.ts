@@ -18,7 +18,7 @@ import { Blocks } from "../lib/blocks.ts";
 import type { InTurn } from "../lib/in_turn.ts";
 import type { Import, ImportKey } from "./import.ts";
 import { problemsAfter } from "./part_rows.ts";
-import { near, PIECE, readProducts, readRoot } from "./spool.ts";
+import { near, PIECE, readDocumentRoot, readProducts } from "./spool.ts";
 
 const encoder = new TextEncoder();
 
@@ -39,7 +39,7 @@ export async function importForm(
   record: Import,
 ): Promise<DocumentForm> {
   const root = await db.of(key.sellerNo).read((sql) =>
-    readRoot(sql, key, record)
+    readDocumentRoot(sql, key, record)
   );
   return documentFormOf(root[0]);
 }
@@ -80,7 +80,7 @@ async function* importParts(
   const own = db.of(key.sellerNo);
   if (!isJson) {
     yield encoder.encode(DECLARATION);
-    yield await own.read((sql) => readRoot(sql, key, record));
+    yield await own.read((sql) => readDocumentRoot(sql, key, record));
   }
   let found = 0;
   for (let after = 0;;) {

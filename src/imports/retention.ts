@@ -20,8 +20,8 @@ import {
   near,
   PIECE,
   type PlacedProduct,
+  readDocumentRoot,
   readProducts,
-  readRoot,
 } from "./spool.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
@@ -161,7 +161,7 @@ async function copyRefused(
   const some: PlacedProduct[] | undefined =
     near(left, COPIED_BYTES).next().value ?? undefined;
   if (some === undefined) return 0;
-  const root = copied_to === 0 ? await readRoot(tx, key, row) : null;
+  const root = copied_to === 0 ? await readDocumentRoot(tx, key, row) : null;
   const sent = await readProducts(tx, key, some);
   await tx.runMany(
     `UPDATE import_problems SET sent = ?

@@ -105,7 +105,7 @@ export async function readProducts(
 }
 
 /** The start tag of the root, or what JSON begins with. */
-export async function readRoot(
+export async function readDocumentRoot(
   sql: Sql,
   key: ImportKey,
   { root_start, root_end }: Pick<Import, "root_start" | "root_end">,

@@ -26,7 +26,7 @@ import { pause } from "../lib/waits.ts";
 /** A lease is renewed this long after it was made or renewed. */
 const RENEW_MS = 5_000;
 /** Pause between two looks for leases of dead processes. */
-const LOOK_MS = 5_000;
+const DEAD_LEASE_CHECK_MS = 5_000;
 /**
  * After this long without a look, no process may have reached the database.
  * Others then have until the next look to renew their leases.
@@ -165,7 +165,7 @@ export class HeldLeases<T extends Leased = Leased> {
     const dead = hadGap
       ? []
       : ended.filter((one) => this.get(one) === undefined);
-    if (dead.length === 0) this.#lookAt = at + LOOK_MS;
+    if (dead.length === 0) this.#lookAt = at + DEAD_LEASE_CHECK_MS;
     if (dead.length === 0 && !hadGap) this.#formerProcessUntil = 0;
     return dead;
   }

@@ -16,7 +16,7 @@ import {
 } from "../database/db.ts";
 import { Calls } from "../lib/calls.ts";
 import { SECOND_MS } from "../lib/durations.ts";
-import type { Held } from "../lib/holders.ts";
+import type { InUse } from "../lib/holders.ts";
 import { waitAtMost } from "../lib/waits.ts";
 import type { Outbound } from "../net/outbound.ts";
 import { HeldLeases, LEASE_WRITE, writeUntilAccepted } from "./held_leases.ts";
@@ -152,11 +152,11 @@ export abstract class LeasedRole<T extends Leased = Leased>
     return this.#progress;
   }
 
-  held(): Held & { in_flight: number } {
+  inUse(): InUse & { in_flight: number } {
     return {
       in_flight: this.leases.size,
       working: this.#calls.size,
-      ...this.#options.outbound?.held(),
+      ...this.#options.outbound?.inUse(),
     };
   }
 

@@ -33,7 +33,7 @@ export type RunOutcome = "done" | "failed";
 /**
  * While a job belongs to another process, the loop checks again at this interval.
  */
-const LOOK_AGAIN_MS = 10 * SECOND_MS;
+const CHECK_AGAIN_MS = 10 * SECOND_MS;
 /** A failed job starts again after this long. */
 const AFTER_FAILURE_MS = 5 * SECOND_MS;
 /**
@@ -73,7 +73,7 @@ export class PeriodicJobs {
     this.#loop = new Loop({
       name,
       deps,
-      idleMs: LOOK_AGAIN_MS,
+      idleMs: CHECK_AGAIN_MS,
       step: () => this.#step(),
     });
   }
@@ -112,7 +112,7 @@ export class PeriodicJobs {
     const { name, everyMs, isOurs, run, ended } = scheduled.job;
     const began = clock.monotonic();
     try {
-      if (!isOurs()) return LOOK_AGAIN_MS;
+      if (!isOurs()) return CHECK_AGAIN_MS;
       scheduled.run ??= run();
       const portion = await scheduled.run.next();
       if (!portion.done) {

@@ -3,7 +3,7 @@
  * keeper compares that count every second and restarts the role from its rows
  * when it has not changed for a minute although the role could work.
  */
-import type { Held, Holder } from "../lib/holders.ts";
+import type { Holder, InUse } from "../lib/holders.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 
 /** A background role, as its keeper sees it. */
@@ -23,7 +23,7 @@ export interface BackgroundRole extends Required<Holder> {
    * none, neither due nor in progress.
    */
   readonly progress: number;
-  held(): Held & { in_flight: number };
+  inUse(): InUse & { in_flight: number };
 }
 
 export interface RoleKeeperOptions {
@@ -91,8 +91,8 @@ export class RoleKeeper implements Holder {
   }
 
   /** What the role holds. */
-  held(): Held & { in_flight: number } {
-    return this.#role.held();
+  inUse(): InUse & { in_flight: number } {
+    return this.#role.inUse();
   }
 
   oldestWaitMs(): number {
@@ -116,7 +116,7 @@ export class RoleKeeper implements Holder {
 
   #restart(): void {
     const { name, deps, make } = this.#options;
-    deps.log.error("role_stuck", { role: name, ...this.#role.held() });
+    deps.log.error("role_stuck", { role: name, ...this.#role.inUse() });
     this.#stuck = true;
     this.#checksWithoutProgress = 0;
     const stuck = this.#role;

@@ -50,10 +50,10 @@ function writerOf(shape: Shape): Write {
   }
   return (value) => {
     if (value === null) return "null";
-    if (typeof value === "object") return object(members, value);
+    if (typeof value === "object") return writeObject(members, value);
     return isText(content)
-      ? object(members, { "#text": value })
-      : quoted(String(value));
+      ? writeObject(members, { "#text": value })
+      : quotedJson(String(value));
   };
 }
 
@@ -65,7 +65,7 @@ export function membersOf(
 }
 
 /** The members of a node, in its order. `long` as for `element`. */
-export function object(
+export function writeObject(
   members: ReadonlyMap<string, WriteMember>,
   node: XmlNode,
   long?: ElementList[],
@@ -95,7 +95,7 @@ function memberOf({ name, shape, max }: Child): WriteMember {
   const others = membersOf(beside);
   return (value, long) => {
     const { [items.name]: list, ...more } = value as XmlNode;
-    const written = object(others, more).slice(1, -1);
+    const written = writeObject(others, more).slice(1, -1);
     return writeItems(list ?? [], long) + (written && `,${written}`);
   };
 }
@@ -116,20 +116,22 @@ function textWriter(form: TextForm): Write {
     case "integer":
       return (value) => {
         if (typeof value === "number") return `${value}`;
-        return value === null || value === "" ? none : quoted(String(value));
+        return value === null || value === ""
+          ? none
+          : quotedJson(String(value));
       };
     case "boolean":
       return String;
     case "any":
       return JSON.stringify;
     default:
-      return (value) => value === null ? none : quoted(String(value));
+      return (value) => value === null ? none : quotedJson(String(value));
   }
 }
 
 /** Characters that are escaped, or that XML does not have. */
 const UNUSUAL = /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
 
-function quoted(text: string): string {
+function quotedJson(text: string): string {
   return UNUSUAL.test(text) ? JSON.stringify(xmlText(text)) : `"${text}"`;
 }

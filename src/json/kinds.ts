@@ -55,7 +55,7 @@ export function isAttributed({ content, attributes }: Shape): boolean {
 }
 
 /** The kind of values of a shape. */
-export function kindOf(shape: Shape): Kind {
+export function contentKindOf(shape: Shape): Kind {
   if (listedIn(shape) !== null) return "an array";
   const { content } = shape;
   if (!isText(content) || isAttributed(shape)) return "an object";
@@ -64,7 +64,7 @@ export function kindOf(shape: Shape): Kind {
 
 /** For messages: the kind of values of a shape, and how such a value looks. */
 export function expectedOf(shape: Shape): string {
-  const kind = kindOf(shape);
+  const kind = contentKindOf(shape);
   const isPlain = isText(shape.content) && !isAttributed(shape);
   const form = isPlain ? null : formShown(shape);
   return form === null ? kind : `${kind}; write ${form}`;
@@ -79,21 +79,21 @@ function formShown(shape: Shape): string | null {
   }
   const { content, attributes, textName = TEXT_NAME } = shape;
   if (!isText(content)) return null;
-  if (attributes === undefined) return sample(content);
+  if (attributes === undefined) return exampleOf(content);
   const members = [
-    `"${textName}": ${sample(content)}`,
+    `"${textName}": ${exampleOf(content)}`,
     ...Object.entries(attributes)
       .filter(([, { required, alone, example }]) =>
         required || (!alone && example !== undefined)
       )
       .map(([name, { form, example }]) =>
-        `"${name}": ${sample(form, example)}`
+        `"${name}": ${exampleOf(form, example)}`
       ),
   ];
   return `{${members.join(", ")}}`;
 }
 
-export function sample(form: TextForm, example = "…"): string {
+export function exampleOf(form: TextForm, example = "…"): string {
   return textKind(form) === "a string" ? `"${example}"` : example;
 }
 
@@ -111,7 +111,7 @@ export function isOwnText(
 }
 
 /** The form of that text or of an XML attribute; none of one not known. */
-export function formOf(shape: Shape, name: string): TextForm | undefined {
+export function textFormOf(shape: Shape, name: string): TextForm | undefined {
   return isOwnText(shape, name)
     ? shape.content as TextForm
     : shape.attributes?.[name]?.form;

@@ -10,16 +10,16 @@
  */
 import {
   childrenOf,
+  contentKindOf,
   expectedKind,
   expectedOf,
   expectedScalar,
-  formOf,
   isAny,
   isAttributed,
   isIgnored,
   isOwnText,
-  kindOf,
   rootChild,
+  textFormOf,
   textKind,
 } from "./kinds.ts";
 import { pointerToken } from "./pointer.ts";
@@ -236,7 +236,7 @@ class JsonReader extends JsonTokens {
   #attributeTarget(kind: Kind, at: number): Target {
     const { shape, mistyped } = this.frame!.attributed!;
     const isOwn = isOwnText(shape, this.#name);
-    const form = formOf(shape, this.#name);
+    const form = textFormOf(shape, this.#name);
     const expected = form === undefined ? null : expectedKind(form, kind);
     if (expected !== null) {
       mistyped.push([this.#name, kind, expected, this.lineOf(at)]);
@@ -323,7 +323,7 @@ class JsonReader extends JsonTokens {
         return this.#addAny(parent!.any!, frame.any);
       case Mode.Attributed: {
         const { shape, mistyped } = parent!.attributed!;
-        const form = formOf(shape, this.#name);
+        const form = textFormOf(shape, this.#name);
         const expected = form === undefined ? "a string" : textKind(form);
         mistyped.push([this.#name, kind, expected, line]);
         return;
@@ -364,7 +364,7 @@ class JsonReader extends JsonTokens {
       frame.any = frame.isArray ? [] : {};
       return;
     }
-    if (kind !== kindOf(shape)) {
+    if (kind !== contentKindOf(shape)) {
       this.handlers.mistyped?.(null, kind, expectedOf(shape), line);
       return;
     }

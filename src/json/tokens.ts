@@ -5,7 +5,7 @@
 import { ServiceError } from "../lib/errors.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 import type { Kind } from "../xml/handlers.ts";
-import type { Place } from "../xml/position.ts";
+import type { TextPosition } from "../xml/position.ts";
 import { INCOMPLETE, shown, WindowReader } from "../xml/window_reader.ts";
 
 const TAB = 9;
@@ -236,7 +236,7 @@ export abstract class JsonTokens extends WindowReader {
   #unescaped(start: number, end: number): string {
     if (this.#usual !== null) return this.#usual;
     const raw = this.window.slice(start, end);
-    const text = parsed(raw);
+    const text = parsedString(raw);
     if (text !== null) return text;
     for (let at = start; at < end;) at = this.#piece(at, () => {});
     throw this.malformed("The string is not written as JSON has it.", start);
@@ -249,8 +249,8 @@ export abstract class JsonTokens extends WindowReader {
       this.endText();
       return this.#afterValue(at + 1);
     }
-    const end = soundEnd(this.window, at);
-    const text = parsed(this.window.slice(at, end));
+    const end = endOfWholeCharacters(this.window, at);
+    const text = parsedString(this.window.slice(at, end));
     if (end === at) return this.#piece(at, (part) => this.partOfText(part));
     if (text !== null) this.partOfText(text);
     // An escape is not allowed.
@@ -285,10 +285,10 @@ export abstract class JsonTokens extends WindowReader {
       );
     }
     let end = ESCAPE.lastIndex;
-    let text = parsed(window.slice(at, end));
+    let text = parsedString(window.slice(at, end));
     if (text === null && ESCAPE.test(window)) {
       end = ESCAPE.lastIndex;
-      text = parsed(window.slice(at, end));
+      text = parsedString(window.slice(at, end));
     }
     if (text === null) {
       throw this.malformed(
@@ -332,7 +332,7 @@ export abstract class JsonTokens extends WindowReader {
 
 function malformedJson(
   message: string,
-  place: Place,
+  place: TextPosition,
   code: "syntax" | "limit" = "syntax",
 ): ServiceError {
   return new ServiceError("malformed_json", "The body is not usable JSON.", {
@@ -341,7 +341,7 @@ function malformedJson(
 }
 
 /** The end of the characters and escapes that may stand in a string. */
-function soundEnd(window: string, start: number): number {
+function endOfWholeCharacters(window: string, start: number): number {
   WHOLE_ESCAPE.lastIndex = start;
   do {
     USUAL.lastIndex = WHOLE_ESCAPE.lastIndex;
@@ -352,7 +352,7 @@ function soundEnd(window: string, start: number): number {
 }
 
 /** The text of a string in JSON, without its quotes; null if it has none. */
-function parsed(raw: string): string | null {
+function parsedString(raw: string): string | null {
   try {
     const text: string = JSON.parse(`"${raw}"`);
     // An escape may name what XML does not allow.

@@ -1,10 +1,10 @@
 /** A register of everything that is in use while work is in progress. */
 
 /** Counts by name; all zero when nothing is in progress. */
-export type Held = Readonly<Record<string, number>>;
+export type InUse = Readonly<Record<string, number>>;
 
 export interface Holder {
-  held(): Held;
+  inUse(): InUse;
   /**
    * For how many milliseconds the oldest waiter has waited although it could
    * run; 0 if there is none. Missing where nothing waits.
@@ -41,11 +41,11 @@ export class Holders {
   }
 
   /** What is not zero, as `uploads.waiting`. */
-  held(): Held {
+  inUse(): InUse {
     const all: Record<string, number> = {};
     for (const [name, holders] of this.#byName) {
       for (const holder of holders) {
-        for (const [what, count] of Object.entries(holder.held())) {
+        for (const [what, count] of Object.entries(holder.inUse())) {
           const key = `${name}.${what}`;
           if (count !== 0) all[key] = (all[key] ?? 0) + count;
         }

@@ -23,7 +23,11 @@ function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
-export function wholeNumber(text: string, from: number, to: number): number {
+export function parseWholeNumber(
+  text: string,
+  from: number,
+  to: number,
+): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
   if (value >= from && value <= to) return value;
   throw new SettingError(
@@ -31,11 +35,14 @@ export function wholeNumber(text: string, from: number, to: number): number {
   );
 }
 
-export function days(text: string): number {
-  return wholeNumber(text, 0, 36_500);
+export function parseDays(text: string): number {
+  return parseWholeNumber(text, 0, 36_500);
 }
 
-export function oneOf<T extends string>(text: string, known: readonly T[]): T {
+export function parseOneOf<T extends string>(
+  text: string,
+  known: readonly T[],
+): T {
   const found = known.find((value) => value === text);
   if (found !== undefined) return found;
   throw new SettingError(
@@ -44,11 +51,11 @@ export function oneOf<T extends string>(text: string, known: readonly T[]): T {
 }
 
 /** What stands between commas. */
-export function list(text: string): string[] {
+export function parseList(text: string): string[] {
   return text.split(",").map((part) => part.trim()).filter(Boolean);
 }
 
-export function hostName(text: string): string {
+export function parseHostName(text: string): string {
   const bare = text.replace(/^\[(.*)\]$/, "$1");
   if (/^0(\.0){0,3}$/.test(bare)) {
     throw new SettingError(
@@ -66,7 +73,7 @@ export function hostName(text: string): string {
   );
 }
 
-export function cidr(text: string): string {
+export function parseNetwork(text: string): string {
   const parsed = parseCidr(text);
   const whole = parsed && wholeRange(parsed);
   if (whole !== null) {
@@ -89,7 +96,7 @@ const URL_PARAMETERS = [
 const SSL_MODES = ["disable", "require", "verify-full"];
 
 /** The value contains a password, so messages do not repeat it. */
-export function databaseUrl(text: string): string | null {
+export function parseDatabaseUrl(text: string): string | null {
   if (text === "") return null;
   const urls = serverUrls(text);
   if (urls === null || !urls.every(isWellFormed)) {
@@ -155,14 +162,14 @@ function checkParameters(parameters: URLSearchParams): void {
 const URL_LIKE = /^[a-z][a-z0-9+.-]+:\//i;
 
 /** As an absolute path. */
-export function path(text: string): string {
+export function parsePath(text: string): string {
   if (!URL_LIKE.test(text)) return resolve(text);
   throw new SettingError(
     `${quoted(text)} is a URL; write a path such as /srv/seller.`,
   );
 }
 
-export function headerValue(text: string): string | null {
+export function parseHeaderValue(text: string): string | null {
   if (text === "") return null;
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new SettingError(
@@ -173,7 +180,7 @@ export function headerValue(text: string): string | null {
 /** Where images may be, in words. */
 export const IMAGE_PLACES = "a folder or s3://BUCKET/PREFIX";
 
-export function imagePlace(text: string): ImagePlace | null {
+export function parseImagePlace(text: string): ImagePlace | null {
   if (text === "") return null;
   if (!URL_LIKE.test(text)) {
     return { kind: "folder", folder: resolve(text) };
@@ -208,7 +215,7 @@ export function parseS3Place(
   return { bucket, key };
 }
 
-export function s3Endpoint(text: string): string | null {
+export function parseEndpoint(text: string): string | null {
   if (text === "") return null;
   const url = URL.parse(text);
   const plain = url !== null && /^https?:$/.test(url.protocol) &&
@@ -219,7 +226,7 @@ export function s3Endpoint(text: string): string | null {
   );
 }
 
-export function noticesUrl(text: string): string | null {
+export function parseNoticesUrl(text: string): string | null {
   if (text === "") return null;
   const parsed = parseSellerUrl(text);
   if ("url" in parsed) return parsed.url.href;
@@ -227,7 +234,7 @@ export function noticesUrl(text: string): string | null {
 }
 
 /** With its prefix; as it is a secret, messages do not repeat it. */
-export function signingSecret(text: string): string | null {
+export function parseSigningSecret(text: string): string | null {
   if (text === "") return null;
   const base64 = text.replace(/^whsec_/, "");
   const bytes = bytesOf(base64);
@@ -251,7 +258,7 @@ const SUBMISSION_PORT = 587;
 const SUBMISSIONS_PORT = 465;
 
 /** The value contains a password, so messages do not repeat it. */
-export function smtpUrl(text: string): MailServer | null {
+export function parseSmtpUrl(text: string): MailServer | null {
   if (text === "") return null;
   const url = URL.parse(text);
   const isSound = url !== null && /^smtps?:$/.test(url.protocol) &&
@@ -279,7 +286,7 @@ export function smtpUrl(text: string): MailServer | null {
   };
 }
 
-export function mailFrom(text: string): MailFrom | null {
+export function parseMailFrom(text: string): MailFrom | null {
   if (text === "") return null;
   const isNamed = text.endsWith(">") && text.includes("<");
   const start = isNamed ? text.lastIndexOf("<") : 0;
@@ -294,7 +301,7 @@ export function mailFrom(text: string): MailFrom | null {
   );
 }
 
-export function contact(text: string): string | null {
+export function parseContact(text: string): string | null {
   if (text === "") return null;
   const url = URL.parse(text);
   if (url !== null && /^(mailto|https):$/.test(url.protocol)) return url.href;
@@ -303,7 +310,7 @@ export function contact(text: string): string | null {
   );
 }
 
-export function regionName(text: string): string {
+export function parseRegionName(text: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return text;
   throw new SettingError(
     `${quoted(text)} is not the name of a region such as eu-north-1.`,

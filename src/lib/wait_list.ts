@@ -123,7 +123,7 @@ export class WaitList implements Holder {
   }
 
   /** What it holds; all zero when nothing is in progress. */
-  held() {
+  inUse() {
     const lines = [...this.#waiting.values()].flatMap((all) => [
       ...all.values(),
     ]);

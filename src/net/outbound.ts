@@ -9,7 +9,7 @@
  */
 
 import type { Clock } from "../deps.ts";
-import type { Held } from "../lib/holders.ts";
+import type { InUse } from "../lib/holders.ts";
 import { Ranges } from "../lib/cidr.ts";
 import { type Limit, timeSharePolicy } from "../lib/limits.ts";
 import { parseSellerUrl } from "../lib/url.ts";
@@ -314,8 +314,8 @@ export class Outbound {
   }
 
   /** What it holds; all zero some seconds after the last request. */
-  held(): Held {
-    const [slots, lookups] = [this.#slots.held(), this.#lookups.held()];
+  inUse(): InUse {
+    const [slots, lookups] = [this.#slots.inUse(), this.#lookups.inUse()];
     return {
       requests: this.#calls.size,
       slots: slots.used,

@@ -112,7 +112,7 @@ export class SmtpMailer implements Mailer {
       });
       return { outcome: "sent", reason: "" };
     } catch (error) {
-      return resultOf(error, isUnderWay);
+      return mailResultOf(error, isUnderWay);
     } finally {
       cancel();
       socket.destroy();
@@ -159,7 +159,7 @@ interface SmtpError {
 }
 
 /** The server's words are left out, as they may repeat the address. */
-function resultOf(error: unknown, isUnderWay: boolean): MailResult {
+function mailResultOf(error: unknown, isUnderWay: boolean): MailResult {
   const { code, responseCode, command } = error as SmtpError;
   const reason = responseCode === undefined
     ? code === "EABORT" ? "timeout" : `${code}`

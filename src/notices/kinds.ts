@@ -11,7 +11,7 @@ import {
   type QuotaColumns,
   quotaColumns,
   type QuotaUse,
-  usesOf,
+  quotaUses,
 } from "../sellers/usage_rows.ts";
 import type { Detail, Recipient } from "./notice.ts";
 
@@ -26,7 +26,7 @@ export interface Kind {
 }
 
 /** Something that a seller or the operator should know, about a seller. */
-export interface Found {
+export interface FoundNotice {
   sellerNo: number;
   /** Which one, where a seller may have several. */
   about: string;
@@ -40,13 +40,16 @@ export interface Found {
 }
 
 /** A kind that rows of sellers show. */
-export interface SoughtKind extends Kind {
+export interface SearchedKind extends Kind {
   /** It goes on, or it happened at a time. */
   nature: "state" | "event";
-  find: (sql: Sql, look: Look) => Found[] | Promise<Found[]>;
+  find: (
+    sql: Sql,
+    input: SearchInput,
+  ) => FoundNotice[] | Promise<FoundNotice[]>;
 }
 
-export interface Look {
+export interface SearchInput {
   now: number;
   /** Events of before are known. */
   since: number;
@@ -56,7 +59,7 @@ export interface Look {
 }
 
 /** A look finds so many of a kind at most. */
-export const FOUND_AT_MOST = 2_000;
+export const SEARCH_LIMIT = 2_000;
 
 /** A condition: the seller wants mail; a suspended one, later. */
 const WANTS_MAIL = `sellers.status <> 'removed' AND sellers.email IS NOT NULL
@@ -79,7 +82,7 @@ async function webhooks(
   condition: string,
   since: number,
   isSilent: (webhook: FailingWebhook) => boolean = () => false,
-): Promise<Found[]> {
+): Promise<FoundNotice[]> {
   const rows = await sql.all<FailingWebhook>(
     `SELECT webhooks.seller_no AS "sellerNo", webhooks.id,
        webhooks.trigger_name AS "trigger", webhooks.last_error AS "lastError",
@@ -88,7 +91,7 @@ async function webhooks(
      WHERE webhooks.failing_since IS NOT NULL AND webhooks.failing_since <= ?
        AND ${condition} AND ${WANTS_MAIL} ${sql.ofPart("webhooks.seller_no")}
      ORDER BY webhooks.failing_since ${LIMIT}`,
-    [since, FOUND_AT_MOST],
+    [since, SEARCH_LIMIT],
   );
   return rows.map((row) => {
     const { sellerNo, id, trigger, failingSince, lastError } = row;
@@ -102,9 +105,9 @@ const webhookView = ({ trigger }: Detail) => `webhooks/${trigger}`;
 /** Imports that ended in one of some states. */
 async function imports(
   sql: Sql,
-  { since }: Look,
+  { since }: SearchInput,
   states: string,
-): Promise<Found[]> {
+): Promise<FoundNotice[]> {
   const rows = await sql.all<
     & { sellerNo: number; id: string; at: number }
     & Record<string, number | string | null>
@@ -121,7 +124,7 @@ async function imports(
        AND imports.state IN (${states})
        AND ${WANTS_MAIL} ${sql.ofPart("imports.seller_no")}
      ORDER BY imports.over_at ${LIMIT}`,
-    [since, FOUND_AT_MOST],
+    [since, SEARCH_LIMIT],
   );
   return rows.map(({ sellerNo, at, ...detail }) => (
     { sellerNo, about: detail.id, detail, at }
@@ -153,7 +156,10 @@ interface EndingKey {
  * Keys that end soon. One that was rotated has a day left, which its seller
  * knows.
  */
-async function endingKeys(sql: Sql, { now }: Look): Promise<Found[]> {
+async function endingKeys(
+  sql: Sql,
+  { now }: SearchInput,
+): Promise<FoundNotice[]> {
   const rows = await sql.all<EndingKey>(
     `SELECT own.seller_no AS "sellerNo", api_keys.id, label, prefix,
        expires_at AS "endsAt"
@@ -161,7 +167,7 @@ async function endingKeys(sql: Sql, { now }: Look): Promise<Found[]> {
      WHERE expires_at IS NOT NULL AND expires_at > ? AND expires_at <= ?
        AND revoked_at IS NULL AND ${WANTS_MAIL} ${sql.ofPart("own.seller_no")}
      ORDER BY expires_at ${LIMIT}`,
-    [now, now + KEY_ENDS_MS, FOUND_AT_MOST],
+    [now, now + KEY_ENDS_MS, SEARCH_LIMIT],
   );
   return rows.map(({ sellerNo, id, label, prefix, endsAt }) => ({
     sellerNo,
@@ -180,7 +186,10 @@ interface RejectedProduct {
 }
 
 /** Products that reviewers rejected. */
-async function rejected(sql: Sql, { since }: Look): Promise<Found[]> {
+async function rejected(
+  sql: Sql,
+  { since }: SearchInput,
+): Promise<FoundNotice[]> {
   const rows = await sql.all<RejectedProduct>(
     `SELECT products.seller_no AS "sellerNo", products.id, products.sku,
        review_at AS at, products.review
@@ -189,7 +198,7 @@ async function rejected(sql: Sql, { since }: Look): Promise<Found[]> {
        AND review_at >= ? AND review_at >= sellers.email_since
        AND ${WANTS_MAIL} ${sql.ofPart("products.seller_no")}
      ORDER BY review_at ${LIMIT}`,
-    [since, FOUND_AT_MOST],
+    [since, SEARCH_LIMIT],
   );
   return rows.map(({ sellerNo, id, sku, at, review }) => {
     const { message, code } = JSON.parse(review) as Reason;
@@ -209,7 +218,10 @@ interface FailedImages {
 }
 
 /** Uploads and imports that are through, but for images that failed. */
-async function failedImages(sql: Sql, { since }: Look): Promise<Found[]> {
+async function failedImages(
+  sql: Sql,
+  { since }: SearchInput,
+): Promise<FoundNotice[]> {
   const rows = await sql.all<FailedImages>(
     `SELECT transactions.seller_no AS "sellerNo", transactions.id,
        import_id AS "importId", images_failed AS failed, finished_at AS at
@@ -219,7 +231,7 @@ async function failedImages(sql: Sql, { since }: Look): Promise<Found[]> {
        AND finished_at >= sellers.email_since
        AND ${WANTS_MAIL} ${sql.ofPart("transactions.seller_no")}
      ORDER BY finished_at ${LIMIT}`,
-    [since, FOUND_AT_MOST],
+    [since, SEARCH_LIMIT],
   );
   return rows.map(({ sellerNo, id, importId, failed, at }) => {
     const detail = { upload: id, import: importId, failed };
@@ -258,8 +270,8 @@ const LEVELS = [80, 90, 100];
 const FADES = 5;
 
 /** A seller that may have none has not used any up. */
-function limitedUses(usage: Usage, config: Look["config"]): QuotaUse[] {
-  return usesOf(usage, config).filter(({ limit }) => limit > 0);
+function limitedUses(usage: Usage, config: SearchInput["config"]): QuotaUse[] {
+  return quotaUses(usage, config).filter(({ limit }) => limit > 0);
 }
 
 /** What the numbers of a quota count, such as "bytes for images". */
@@ -271,13 +283,16 @@ function countedFor(quota: Detail[string]): string {
 const percentOf = ({ used, limit }: QuotaUse) => 100 * used / limit;
 
 /** Whether a notice of its use of a quota is due, or may have been sent. */
-export function isMuch(usage: Usage, config: Look["config"]): boolean {
+export function isNearLimit(
+  usage: Usage,
+  config: SearchInput["config"],
+): boolean {
   return limitedUses(usage, config)
     .some((use) => percentOf(use) >= LEVELS[0] - FADES);
 }
 
 /** A notice of the highest level that is reached. */
-function quotas({ usages, config }: Look): Found[] {
+function quotas({ usages, config }: SearchInput): FoundNotice[] {
   return usages.filter(({ wantsMail }) => wantsMail === 1).flatMap((usage) =>
     limitedUses(usage, config).flatMap((use) => {
       const percent = percentOf(use);
@@ -294,7 +309,7 @@ function quotas({ usages, config }: Look): Found[] {
   );
 }
 
-function overQuota({ usages, config }: Look): Found[] {
+function overQuota({ usages, config }: SearchInput): FoundNotice[] {
   return usages.flatMap((usage) =>
     limitedUses(usage, config).filter((use) => percentOf(use) >= 100 - FADES)
       .map((use) => ({
@@ -307,7 +322,10 @@ function overQuota({ usages, config }: Look): Found[] {
 }
 
 /** Sellers of whom a delivery was exhausted in the last day. */
-async function exhausted(sql: Sql, { now }: Look): Promise<Found[]> {
+async function exhausted(
+  sql: Sql,
+  { now }: SearchInput,
+): Promise<FoundNotice[]> {
   const rows = await sql.all<
     { sellerNo: number; id: string; name: string; n: number }
   >(
@@ -320,7 +338,7 @@ async function exhausted(sql: Sql, { now }: Look): Promise<Found[]> {
        JOIN sellers ON sellers.seller_no = newest.seller_no
      WHERE sellers.status <> 'removed'
      GROUP BY newest.seller_no, sellers.id, sellers.name`,
-    [now - DAY_MS, 10 * FOUND_AT_MOST],
+    [now - DAY_MS, 10 * SEARCH_LIMIT],
   );
   return rows.map(({ sellerNo, id, name, n }) => ({
     sellerNo,
@@ -332,7 +350,7 @@ async function exhausted(sql: Sql, { now }: Look): Promise<Found[]> {
 const sellerView = ({ seller_id }: Detail) => `sellers/${seller_id}`;
 
 /** Kinds that rows show. */
-export const SOUGHT: readonly SoughtKind[] = [
+export const SEARCHED_KINDS: readonly SearchedKind[] = [
   {
     name: "webhook_failing",
     recipient: "seller",
@@ -378,7 +396,7 @@ export const SOUGHT: readonly SoughtKind[] = [
     name: "import_through",
     recipient: "seller",
     nature: "event",
-    find: (sql, look) => imports(sql, look, "'completed'"),
+    find: (sql, input) => imports(sql, input, "'completed'"),
     text: (detail) =>
       `${importName(detail)} is through: ${
         countsOf(detail, ["created", "updated", "deleted", "refused"])
@@ -393,7 +411,7 @@ export const SOUGHT: readonly SoughtKind[] = [
     name: "import_refused",
     recipient: "seller",
     nature: "event",
-    find: (sql, look) => imports(sql, look, "'refused', 'failed'"),
+    find: (sql, input) => imports(sql, input, "'refused', 'failed'"),
     text: (detail) =>
       detail.state === "failed"
         ? `${importName(detail)} could not be processed to its end.`
@@ -456,7 +474,7 @@ export const SOUGHT: readonly SoughtKind[] = [
     name: "quota",
     recipient: "seller",
     nature: "state",
-    find: (_, look) => quotas(look),
+    find: (_, input) => quotas(input),
     text: ({ quota, level, used, limit }) => {
       const what = `${used} of ${limit} ${countedFor(quota)}`;
       return level === 100
@@ -479,7 +497,7 @@ export const SOUGHT: readonly SoughtKind[] = [
     name: "seller_over_quota",
     recipient: "operator",
     nature: "state",
-    find: (_, look) => overQuota(look),
+    find: (_, input) => overQuota(input),
     text: ({ seller, quota, used, limit }) =>
       `${seller} has used up its quota of ${quota}: ${used} of ` +
       `${quotaUnit(quota) === quota ? limit : `${limit} ${quotaUnit(quota)}`}.`,
@@ -488,7 +506,7 @@ export const SOUGHT: readonly SoughtKind[] = [
 ];
 
 /** Kinds that a process sees. */
-export const SEEN = {
+export const OBSERVED_KINDS = {
   not_ready: {
     name: "not_ready",
     recipient: "operator",
@@ -512,11 +530,13 @@ export const SEEN = {
   },
 } as const satisfies Readonly<Record<string, Kind>>;
 
-export type SeenKind = keyof typeof SEEN;
+export type ObservedKind = keyof typeof OBSERVED_KINDS;
 
 /** By name. */
 export const KINDS: ReadonlyMap<string, Kind> = new Map(
-  [...SOUGHT, ...Object.values(SEEN)].map((kind) => [kind.name, kind]),
+  [...SEARCHED_KINDS, ...Object.values(OBSERVED_KINDS)].map((
+    kind,
+  ) => [kind.name, kind]),
 );
 
 /** `2026-11-24 09:30 UTC`. */

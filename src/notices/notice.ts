@@ -28,7 +28,7 @@ export interface NoticeKey {
 }
 
 /** The key in one text. */
-export function nameOf({ sellerNo, id }: NoticeKey): string {
+export function noticeName({ sellerNo, id }: NoticeKey): string {
   return `${sellerNo} ${id}`;
 }
 
@@ -48,7 +48,7 @@ export const GIVE_UP_MS = DAY_MS;
 /** How long what happened is known, and so not sent again. */
 export const KEPT_MS = 2 * DAY_MS;
 /** Of a kind and a seller, so many wait at most; a mail has as many at most. */
-export const MOST = 200;
+export const NOTICES_IN_A_MAIL = 200;
 
 /** A mail that may have been taken is sent again soon, once. */
 const RETRY_MS: readonly number[] = [

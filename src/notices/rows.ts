@@ -8,13 +8,13 @@ import {
   FIRST_MAIL_MS,
   GIVE_UP_MS,
   KEPT_MS,
-  MOST,
-  nameOf,
   NEXT_MAIL_MS,
   type Notice,
   type NoticeKey,
+  noticeName,
   noticeRetryDelay,
   NOTICES,
+  NOTICES_IN_A_MAIL,
   type Recipient,
 } from "./notice.ts";
 
@@ -27,7 +27,7 @@ export interface NewNotice extends NoticeKey {
 }
 
 /** Notices of a kind that are stored, of which there are few. */
-export async function storedOf(
+export async function storedNotices(
   sql: Sql,
   kind: string,
 ): Promise<NoticeKey[]> {
@@ -40,7 +40,7 @@ export async function storedOf(
 
 /** In the order of their keys, in which every process writes them. */
 function inOrder<T extends NoticeKey>(notices: readonly T[]): T[] {
-  return notices.toSorted((a, b) => nameOf(a) < nameOf(b) ? -1 : 1);
+  return notices.toSorted((a, b) => noticeName(a) < noticeName(b) ? -1 : 1);
 }
 
 /**
@@ -71,7 +71,13 @@ export async function insertNotices(
         ...[Number(isSilent), Number(isMail), now],
         ...[NEXT_MAIL_MS, now + FIRST_MAIL_MS, NEXT_MAIL_MS],
         ...[now + FIRST_MAIL_MS, isSilent ? now : null],
-        ...[JSON.stringify(detail), sellerNo, sellerNo, kind, MOST],
+        ...[
+          JSON.stringify(detail),
+          sellerNo,
+          sellerNo,
+          kind,
+          NOTICES_IN_A_MAIL,
+        ],
       ];
     }),
     "any",
@@ -79,7 +85,7 @@ export async function insertNotices(
 }
 
 /** What is sent, or may have been, stays until that is known. */
-const MAY_GO =
+const MAY_BE_ENDED =
   "lease_id IS NULL AND (told_at IS NOT NULL OR message_id IS NULL)";
 
 /** Deletes what is over. */
@@ -88,7 +94,7 @@ export async function endNotices(
   keys: readonly NoticeKey[],
 ): Promise<void> {
   await tx.runMany(
-    `DELETE FROM notices WHERE seller_no = ? AND id = ? AND ${MAY_GO}`,
+    `DELETE FROM notices WHERE seller_no = ? AND id = ? AND ${MAY_BE_ENDED}`,
     inOrder(keys).map(({ sellerNo, id }) => [sellerNo, id]),
     "any",
   );
@@ -110,7 +116,7 @@ export function deletePast(
 }
 
 /** Something that a process sees. */
-export type SeenNotice = Pick<NewNotice, "id" | "kind" | "detail">;
+export type ObservedNotice = Pick<NewNotice, "id" | "kind" | "detail">;
 
 const INSERT_SEEN = insertInto(
   "notices",
@@ -122,9 +128,9 @@ const INSERT_SEEN = insertInto(
 );
 
 /** Stores what a process sees, as sent or to be sent; or that it sees it still. */
-export async function noteSeen(
+export async function recordObserved(
   tx: Tx,
-  seen: readonly (SeenNotice & { isSent: boolean })[],
+  seen: readonly (ObservedNotice & { isSent: boolean })[],
 ): Promise<void> {
   const now = tx.now();
   const order = seen.toSorted((a, b) => a.id < b.id ? -1 : 1);
@@ -139,9 +145,9 @@ export async function noteSeen(
 }
 
 /** What no process has seen since a time is over. */
-export async function endUnseen(tx: Tx, before: number): Promise<void> {
+export async function endUnobserved(tx: Tx, before: number): Promise<void> {
   await tx.run(
-    `DELETE FROM notices WHERE seller_no = ? AND seen_at < ? AND ${MAY_GO}`,
+    `DELETE FROM notices WHERE seller_no = ? AND seen_at < ? AND ${MAY_BE_ENDED}`,
     [tx.beside, before],
     "any",
   );
@@ -177,7 +183,7 @@ export interface Claimed {
 const COLUMNS = `id, kind, created_at AS "createdAt", failures, detail`;
 type ClaimedRow = Omit<Notice, "sellerNo" | "detail"> & { detail: string };
 
-function claimed(
+function toClaimed(
   sellerNo: number,
   lease: string,
   mail: Pick<Claimed, "messageId" | "mayBeSent">,
@@ -205,7 +211,7 @@ export async function claimForOperator(
     limit: 1,
   }, { returning: COLUMNS });
   const mail = { messageId: "", mayBeSent: false };
-  return claimed(sellerNo, lease, mail, rows);
+  return toClaimed(sellerNo, lease, mail, rows);
 }
 
 /**
@@ -230,7 +236,7 @@ export async function claimForSeller(
   if (own === undefined) return null;
   const now = tx.now();
   if (await isSuspended(tx, sellerNo)) {
-    await putOff(tx, sellerNo, now + HELD_UP_MS);
+    await putOffNotices(tx, sellerNo, now + HELD_UP_MS);
     return "put_off";
   }
   const unsure = await tx.get<{ messageId: string; dueAt: number | null }>(
@@ -240,12 +246,12 @@ export async function claimForSeller(
     [sellerNo],
   );
   if (unsure !== undefined && (unsure.dueAt ?? Infinity) > now) {
-    await putOff(tx, sellerNo, unsure.dueAt ?? now + HELD_UP_MS);
+    await putOffNotices(tx, sellerNo, unsure.dueAt ?? now + HELD_UP_MS);
     return "put_off";
   }
   const nextAt = own.mailedAt + NEXT_MAIL_MS;
   if (unsure === undefined && own.mailedAt <= now && now < nextAt) {
-    await putOff(tx, sellerNo, nextAt);
+    await putOffNotices(tx, sellerNo, nextAt);
     return "put_off";
   }
   const mail = {
@@ -259,14 +265,14 @@ export async function claimForSeller(
       ? "recipient = 'seller'"
       : "recipient = 'seller' AND message_id = ?",
     params: unsure === undefined ? [] : [mail.messageId],
-    limit: MOST,
+    limit: NOTICES_IN_A_MAIL,
   }, { returning: COLUMNS });
   await tx.runMany(
     "UPDATE notices SET message_id = ? WHERE seller_no = ? AND id = ?",
     rows.map(({ id }) => [mail.messageId, sellerNo, id]),
     1,
   );
-  return claimed(sellerNo, lease, mail, rows);
+  return toClaimed(sellerNo, lease, mail, rows);
 }
 
 /** How often it looks at what waits for the end of something else. */
@@ -281,7 +287,11 @@ async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
 }
 
 /** What waits for a mail waits until then at least. */
-async function putOff(tx: Tx, sellerNo: number, until: number): Promise<void> {
+async function putOffNotices(
+  tx: Tx,
+  sellerNo: number,
+  until: number,
+): Promise<void> {
   await tx.run(
     `UPDATE notices SET due_at = ?
      WHERE seller_no = ? AND recipient = 'seller' AND due_at < ?`,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Mail } from "../net/smtp.ts";
 import { linkSignature } from "../sellers/email.ts";
 import { KINDS } from "./kinds.ts";
-import { type Detail, MOST, type Notice } from "./notice.ts";
+import { type Detail, type Notice, NOTICES_IN_A_MAIL } from "./notice.ts";
 import type { Addressee } from "./rows.ts";
 
 /** A mail lists so many; the rest is counted. */
@@ -17,7 +17,7 @@ export interface NoticeText {
 }
 
 /** Null for a kind that a later version made. */
-export function textOf(
+export function noticeText(
   { kind, detail }: { kind: string; detail: Detail },
   publicUrl: string,
 ): NoticeText | null {
@@ -38,7 +38,7 @@ export function digest(
   to: Addressee,
   { id, publicUrl }: { id: string; publicUrl: string },
 ): Mail {
-  const all = inWords(notices, publicUrl);
+  const all = noticeLines(notices, publicUrl);
   const listed = all.slice(0, LISTED);
   const more = all.length - listed.length;
   const link = publicUrl + subscriptionPath(to);
@@ -68,16 +68,21 @@ export function digest(
 const ONE_BY_ONE = 5;
 
 /** In the order of the notices, with many of one kind in one. */
-function inWords(notices: readonly Notice[], publicUrl: string): NoticeText[] {
+function noticeLines(
+  notices: readonly Notice[],
+  publicUrl: string,
+): NoticeText[] {
   const byKind = Map.groupBy(notices, ({ kind }) => kind);
   return [...byKind].flatMap(([kind, own]) => {
     const many = KINDS.get(kind)?.many;
     if (many === undefined || own.length <= ONE_BY_ONE) {
-      return own.flatMap((notice) => textOf(notice, publicUrl) ?? []);
+      return own.flatMap((notice) => noticeText(notice, publicUrl) ?? []);
     }
     const link = `${publicUrl}/#/${many.view}`;
     // Beyond those that may wait they are not counted.
-    const count = `${own.length}${own.length < MOST ? "" : " or more"}`;
+    const count = `${own.length}${
+      own.length < NOTICES_IN_A_MAIL ? "" : " or more"
+    }`;
     return [{ kind, text: many.text(count), link }];
   });
 }
@@ -96,7 +101,7 @@ export function operatorPayload(
   { kind, detail, createdAt }: Pick<Notice, "kind" | "detail" | "createdAt">,
   publicUrl: string,
 ): string | null {
-  const notice = textOf({ kind, detail }, publicUrl);
+  const notice = noticeText({ kind, detail }, publicUrl);
   if (notice === null) return null;
   const { text, link } = notice;
   return JSON.stringify({

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import type { Clock } from "../deps.ts";
-import type { Held, Holder } from "../lib/holders.ts";
+import type { Holder, InUse } from "../lib/holders.ts";
 import { totalLimit } from "../lib/limits.ts";
 import { WaitList } from "../lib/wait_list.ts";
 import { StoreError, type StoreErrorKind } from "../lib/store_error.ts";
@@ -82,8 +82,8 @@ export class S3Client implements Required<Holder> {
     this.#sending = new WaitList(clock, { limit: totalLimit(SENDING) });
   }
 
-  held(): Held {
-    const { used, waiting } = this.#sending.held();
+  inUse(): InUse {
+    const { used, waiting } = this.#sending.inUse();
     return { requests: this.#requests.size, sending: used, to_send: waiting };
   }
 
@@ -221,7 +221,7 @@ export class S3Client implements Required<Holder> {
       ...region === null ? [] : [`region ${region}`],
     ].map((word) => word.slice(0, 100)).join(", ");
     throw this.#error(
-      kindOf(status, code),
+      errorKindOf(status, code),
       request,
       said === "" ? `answered ${status}` : `answered ${status} (${said})`,
     );
@@ -322,7 +322,7 @@ const NO_ROOM = /full|quota|insufficient|nospace|toomany/i;
 /** Error codes, with a status of their own, after which a retry may succeed. */
 const LATER = new Set(["RequestTimeout", "SlowDown"]);
 
-function kindOf(status: number, code: string | null): StoreErrorKind {
+function errorKindOf(status: number, code: string | null): StoreErrorKind {
   if (status === 412) return "condition";
   if (status === 507 || NO_ROOM.test(code ?? "")) return "full";
   if (status === 401 || status === 403) return "denied";

@@ -46,7 +46,7 @@ export interface TransferOptions {
 
 /** Whether there is an object of that key. Throws a `StoreError`. */
 export async function hasObject(place: ObjectPlace): Promise<boolean> {
-  return await stored(place) !== null;
+  return await storedObject(place) !== null;
 }
 
 /**
@@ -63,7 +63,7 @@ export async function sendFile(
   const upload = new Upload(place, options);
   await upload.begin(sha256);
   try {
-    const parts = partsOf(size, options);
+    const parts = transferParts(size, options);
     const etags = await inParallel(
       AT_ONCE,
       parts,
@@ -74,7 +74,7 @@ export async function sendFile(
     await upload.cancel();
     throw error;
   }
-  const found = await stored(place);
+  const found = await storedObject(place);
   if (found?.bytes !== size || found.sha256 !== sha256) {
     throw new StoreError("unusable", `${place.key}: another object is there.`);
   }
@@ -90,7 +90,7 @@ export async function receiveFile(
   options: TransferOptions,
 ): Promise<void> {
   const { clock, abort } = options;
-  const found = await stored({ client, key });
+  const found = await storedObject({ client, key });
   if (found === null) throw new StoreError("unusable", `There is no ${key}.`);
   const hash = createHash("sha256");
   using file = await Deno.open(path, {
@@ -98,7 +98,7 @@ export async function receiveFile(
     createNew: true,
     mode: 0o600,
   });
-  for (const { start, end } of partsOf(found.bytes, options)) {
+  for (const { start, end } of transferParts(found.bytes, options)) {
     if (start === end) continue;
     const bytes = await retrying(clock, abort, async () => {
       const answer = await client.send({
@@ -107,7 +107,7 @@ export async function receiveFile(
         headers: { range: `bytes=${start}-${end - 1}`, "if-match": found.etag },
         abort,
       });
-      return await bodyOf(answer, end - start);
+      return await answerBody(answer, end - start);
     });
     if (bytes.length !== end - start) {
       throw new StoreError("unusable", `${key}: another range came.`);
@@ -130,7 +130,7 @@ interface Part {
 }
 
 /** At least one, which may be empty. */
-function partsOf(
+function transferParts(
   size: number,
   { partBytes = PART_BYTES }: TransferOptions,
 ): Part[] {
@@ -151,7 +151,7 @@ interface StoredObject {
 }
 
 /** Null if there is none. */
-async function stored(
+async function storedObject(
   { client, key }: ObjectPlace,
 ): Promise<StoredObject | null> {
   const answer = await client.send({ method: "HEAD", file: key });
@@ -220,7 +220,7 @@ class Upload {
       await this.#retrying(() => this.#complete(etags));
     } catch (error) {
       // The answer of an earlier request may have been lost.
-      const found = await stored(this.#place).catch(() => null);
+      const found = await storedObject(this.#place).catch(() => null);
       if (found?.sha256 !== sha256) throw error;
     }
   }
@@ -286,7 +286,7 @@ async function retrying<T>(
   return await request();
 }
 
-async function bodyOf(
+async function answerBody(
   answer: S3Answer | null,
   most: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -295,7 +295,7 @@ async function bodyOf(
 }
 
 async function documentOf(answer: S3Answer | null): Promise<XmlElement> {
-  const bytes = await bodyOf(answer, ANSWER_BYTES);
+  const bytes = await answerBody(answer, ANSWER_BYTES);
   try {
     return parseTree(bytes);
   } catch (error) {

@@ -31,14 +31,14 @@ export interface AuditEntry extends Change {
 }
 
 /** What a write changed; null: nothing, so nothing is recorded. */
-type Recorded = Pick<Change, "seller" | "detail"> | null;
+type AuditedResult = Pick<Change, "seller" | "detail"> | null;
 
 /** Makes a change and records it, in one write. */
-export function recorded<T>(
+export function withAudit<T>(
   { db, deps: { clock, ids } }: Pick<Services, "db" | "deps">,
   who: string,
   action: string,
-  make: (tx: Tx) => Promise<readonly [result: T, change: Recorded]>,
+  make: (tx: Tx) => Promise<readonly [result: T, change: AuditedResult]>,
 ): Promise<T> {
   return db.write(async (tx) => {
     const [result, change] = await make(tx);

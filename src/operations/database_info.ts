@@ -59,12 +59,12 @@ async function toInfo(
     name,
     state: isUp ? "up" : "away",
     sellers,
-    bytes: isUp ? await bytesOf(db) : null,
+    bytes: isUp ? await databaseBytes(db) : null,
   };
 }
 
 /** null for a server that went away a moment ago. */
-async function bytesOf(db: DbServer["db"]): Promise<number | null> {
+async function databaseBytes(db: DbServer["db"]): Promise<number | null> {
   try {
     const sizes = Object.values(await db.sizes());
     return sizes.reduce((sum, bytes) => sum + bytes, 0);

@@ -12,7 +12,7 @@ import { pause } from "../lib/waits.ts";
 /**
  * How long a result is reused, so that anonymous requests cannot cause work.
  */
-const STANDS_MS = 1_000;
+const VALID_MS = 1_000;
 /** A write that takes longer counts as failed. */
 const WRITE_MS = 1_000;
 
@@ -28,7 +28,7 @@ const WAIT_MS = 1_000;
  * A stall of this process makes all waits long, so a long one counts only if it
  * is there after this process has gone on for so long.
  */
-const GO_ON_MS = 100;
+const RECHECK_AFTER_MS = 100;
 
 /** A start that takes no longer is no reason to log that it is not ready. */
 const START_MS = 10_000;
@@ -44,7 +44,7 @@ export interface HealthOptions {
   folder: string | null;
 }
 
-function look(tx: Tx): Promise<number> {
+function checkStorage(tx: Tx): Promise<number> {
   return tx.run(
     `INSERT INTO health (seller_no, looked_at) VALUES (?, ?)
      ON CONFLICT (seller_no) DO UPDATE SET looked_at = excluded.looked_at`,
@@ -97,7 +97,7 @@ export class Health {
       ["queues", await this.#queueTrouble()],
     ]);
     for (const [role, trouble] of this.#roles) checks.set(role, trouble());
-    this.#until = clock.monotonic() + STANDS_MS;
+    this.#until = clock.monotonic() + VALID_MS;
     this.#noteChange(checks);
     return checks;
   }
@@ -118,7 +118,7 @@ export class Health {
   async #tryWrite(): Promise<string | null> {
     try {
       await Promise.any(
-        reachableServers(this.#db).map((part) => part.write(look)),
+        reachableServers(this.#db).map((part) => part.write(checkStorage)),
       );
     } catch (error) {
       const [first] = (error as AggregateError).errors;
@@ -137,7 +137,7 @@ export class Health {
   async #queueTrouble(): Promise<string | null> {
     if (this.#stuckQueue() === undefined) return null;
     const { clock } = this.#deps;
-    await pause(clock, GO_ON_MS);
+    await pause(clock, RECHECK_AFTER_MS);
     const queue = this.#stuckQueue();
     if (queue === undefined) return null;
     const seconds = Math.floor(this.#holders.oldestWaitMs(queue) / 1_000);

@@ -3,14 +3,14 @@ import { query, type Sql, type Tx } from "../database/db.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 
 /** The counters; `deliveries` counts delivery attempts. */
-export const HOURLY = [
+export const HOURLY_COUNTS = [
   "uploads",
   "images_stored",
   "images_failed",
   "deliveries_delivered",
   "deliveries_failed",
 ] as const;
-export type HourlyCount = typeof HOURLY[number];
+export type HourlyCount = typeof HOURLY_COUNTS[number];
 
 export interface Hour {
   at: number;
@@ -54,7 +54,9 @@ export async function lastHours(
   return Array.from({ length: hours }, (_, i) => ({
     at: (first + i) * HOUR_MS,
     counts: Object.fromEntries(
-      HOURLY.map((name) => [name, found.get(`${first + i} ${name}`) ?? 0]),
+      HOURLY_COUNTS.map((
+        name,
+      ) => [name, found.get(`${first + i} ${name}`) ?? 0]),
     ) as Record<HourlyCount, number>,
   }));
 }

@@ -20,7 +20,7 @@ export function tracedDb(db: Db): Db {
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
     shortenLockWaits: () => db.shortenLockWaits(),
-    held: () => db.held(),
+    inUse: () => db.inUse(),
     close: () => db.close(),
   };
 }

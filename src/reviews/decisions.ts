@@ -16,15 +16,15 @@ import {
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { recordChanges } from "../operations/audit.ts";
-import { holdSeller } from "../sellers/access.ts";
+import { lockAgainstRemoval } from "../sellers/access.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { emitWithin } from "../webhooks/ingest.ts";
 import { element, isoTime } from "../xml/encode.ts";
 import type { ProductDecision } from "./decision.ts";
 import {
-  columnValues,
   type Review,
+  reviewColumnValues,
   reviewOf,
   withDecision,
 } from "../catalogue/review.ts";
@@ -46,12 +46,12 @@ export async function decideReviews(
   },
 ): Promise<void> {
   await services.db.write(async (tx) => {
-    const { reviewed, details } = await decide(tx, decisions);
+    const { reviewed, details } = await decideIn(tx, decisions);
     const all = [...problems, ...details];
     if (all.length > 0) throw recordInvalid(all.sort(byPlace));
     for (const [seller, own] of Map.groupBy(reviewed, ({ seller }) => seller)) {
-      await store(tx, seller, own);
-      for (const each of own) await emit(tx, services, each);
+      await storeReviews(tx, seller, own);
+      for (const each of own) await emitReviewed(tx, services, each);
     }
     await recordChanges(tx, services.deps, reviewed.map(auditEntry(who)));
   }, { changes: true });
@@ -65,14 +65,14 @@ interface Reviewed {
 }
 
 /** Locks the products, and finds what becomes of them. */
-async function decide(
+async function decideIn(
   tx: Tx,
   decisions: readonly ProductDecision[],
 ): Promise<{ reviewed: Reviewed[]; details: Detail[] }> {
   const ids = decisions.map(({ productId }) => productId);
   const found = new Map<string, Omit<Reviewed, "review">>();
   for (const seller of await sellersOf(tx, ids)) {
-    await holdSeller(tx, seller.no);
+    await lockAgainstRemoval(tx, seller.no);
     for (const product of await findProducts(tx, seller.no, { ids })) {
       found.set(product.id, { seller, product });
     }
@@ -91,7 +91,7 @@ async function decide(
     }
     const { changedAt, decision: word } = decision;
     if (changedAt !== null && changedAt !== review.changedAt) {
-      details.push(changedSince(decision, known.product, review));
+      details.push(changedSinceProblem(decision, known.product, review));
       continue;
     }
     if (word === null) continue;
@@ -144,7 +144,7 @@ function notReviewed({ product, line, productId }: ProductDecision): Detail {
   };
 }
 
-function changedSince(
+function changedSinceProblem(
   { product, line }: ProductDecision,
   { sku }: Product,
   { changedAt }: Review,
@@ -161,7 +161,7 @@ function changedSince(
   };
 }
 
-async function store(
+async function storeReviews(
   tx: Tx,
   seller: Seller,
   reviewed: readonly Reviewed[],
@@ -173,7 +173,7 @@ async function store(
      WHERE seller_no = ? AND id = ?`,
     reviewed.map(({ product: { id }, review }, place) => [
       number + place,
-      ...columnValues(review),
+      ...reviewColumnValues(review),
       seller.no,
       id,
     ]),
@@ -182,7 +182,7 @@ async function store(
 }
 
 /** The event of a decision, `product_approved` or `product_rejected`. */
-async function emit(
+async function emitReviewed(
   tx: Tx,
   services: Deciding,
   { seller, product: { id, sku }, review }: Reviewed,

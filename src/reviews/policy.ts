@@ -6,7 +6,7 @@
 import { setChange } from "../images/shown_images.ts";
 import type { Db, Tx } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
-import { holdSeller, outlastHolds } from "../sellers/access.ts";
+import { lockAgainstRemoval, lockExclusively } from "../sellers/access.ts";
 import { eachSeller } from "../sellers/each_seller.ts";
 import type { ReviewPolicy } from "../sellers/review_policy.ts";
 
@@ -22,7 +22,7 @@ export async function setPolicy(
   sellerNo: number,
   policy: ReviewPolicy,
 ): Promise<void> {
-  await outlastHolds(tx, sellerNo);
+  await lockExclusively(tx, sellerNo);
   await tx.run(
     policy === "none"
       ? `UPDATE sellers SET review = 'ending'
@@ -49,7 +49,9 @@ async function* endReviews(
 ): AsyncGenerator<number, void> {
   const options = { order: `reviews ${seller}`, heavy: true, changes: true };
   const own = db.of(seller);
-  yield* untilNone(() => own.write((tx) => removeSome(tx, seller), options));
+  yield* untilNone(() =>
+    own.write((tx) => endSomeReviews(tx, seller), options)
+  );
   await db.write((tx) =>
     tx.run(
       `UPDATE sellers SET review = 'none'
@@ -61,8 +63,8 @@ async function* endReviews(
 }
 
 /** Returns how many products lost their review; 0 at the end. */
-async function removeSome(tx: Tx, sellerNo: number): Promise<number> {
-  await holdSeller(tx, sellerNo);
+async function endSomeReviews(tx: Tx, sellerNo: number): Promise<number> {
+  await lockAgainstRemoval(tx, sellerNo);
   const products = await tx.all<{ id: string }>(
     `SELECT id FROM products
      WHERE seller_no = ? AND review_state IS NOT NULL AND EXISTS

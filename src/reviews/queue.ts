@@ -58,7 +58,7 @@ export async function listReviews(
   return rows.map((row) => ({ product: toProduct(row), owner: ownerOf(row) }));
 }
 
-export function placeOf(
+export function reviewPlace(
   { review_at, id }: OwnedProduct["product"],
 ): ReviewPlace {
   return { at: review_at!, productId: id };

@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { lineReader, trimSpace } from "../lib/values.ts";
-import { recorded } from "../operations/audit.ts";
+import { withAudit } from "../operations/audit.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { elements, many, one, STRING } from "../xml/shapes.ts";
 import { readField, readFields, readRoot } from "../xml/small_document.ts";
@@ -42,7 +42,7 @@ export function putReasons(
   services: Pick<Services, "db" | "deps">,
   { who, reasons }: { who: string; reasons: readonly ListedReason[] },
 ): Promise<void> {
-  return recorded(services, who, "review reasons", async (tx) => {
+  return withAudit(services, who, "review reasons", async (tx) => {
     await writeReasons(tx, reasons);
     const codes = reasons.map(({ code }) => code).join(", ");
     return [undefined, { seller: null, detail: codes || "none" }];

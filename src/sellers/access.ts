@@ -80,7 +80,7 @@ function suspended(): ServiceError {
 
 /** Holds the seller; throws what `standingOf` finds. */
 export async function requireActive(tx: Tx, caller: Caller): Promise<void> {
-  await holdSeller(tx, caller.no);
+  await lockAgainstRemoval(tx, caller.no);
   const { inactive } = await standingOf(tx, caller);
   if (inactive !== null) throw inactive;
 }
@@ -97,29 +97,35 @@ const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
  * `sellers` is copied to every server. Conflicts with `outlastHolds` alone, so
  * many writes may hold a seller at the same time.
  */
-export async function holdSeller(tx: Tx, sellerNo: number): Promise<void> {
-  await tx.runMany(lockOf("FOR KEY SHARE"), [[sellerNo]], "any");
+export async function lockAgainstRemoval(
+  tx: Tx,
+  sellerNo: number,
+): Promise<void> {
+  await tx.runMany(sellerLock("FOR KEY SHARE"), [[sellerNo]], "any");
 }
 
 /**
  * Waits for the writes that hold a seller; later ones wait for this one.
  * Conflicts with all three locks, itself included.
  */
-export async function outlastHolds(tx: Tx, sellerNo: number): Promise<void> {
-  await tx.runMany(lockOf("FOR UPDATE"), [[sellerNo]], "any");
+export async function lockExclusively(tx: Tx, sellerNo: number): Promise<void> {
+  await tx.runMany(sellerLock("FOR UPDATE"), [[sellerNo]], "any");
 }
 
 /**
  * For a write that counts rows of the seller before it adds one. Conflicts with
  * itself and `outlastHolds`. Take it before `holdSeller`; the two do not conflict.
  */
-export async function oneWriteAtATime(tx: Tx, sellerNo: number): Promise<void> {
-  await tx.runMany(lockOf("FOR NO KEY UPDATE"), [[sellerNo]], "any");
+export async function lockForCounting(tx: Tx, sellerNo: number): Promise<void> {
+  await tx.runMany(sellerLock("FOR NO KEY UPDATE"), [[sellerNo]], "any");
 }
 
 /** Waits for the writes that hold a seller; later ones see that it is removed. */
-export async function endHolds(tx: Tx, sellerNo: number): Promise<void> {
-  await outlastHolds(tx, sellerNo);
+export async function markRemovedAfterHolds(
+  tx: Tx,
+  sellerNo: number,
+): Promise<void> {
+  await lockExclusively(tx, sellerNo);
   await tx.runMany(
     "UPDATE seller_counters SET removed = 1 WHERE seller_no = ?",
     [[sellerNo]],
@@ -128,7 +134,7 @@ export async function endHolds(tx: Tx, sellerNo: number): Promise<void> {
 }
 
 /** Locks a seller beside its rows; nothing where there is one writer. */
-function lockOf(clause: string): EngineQuery {
+function sellerLock(clause: string): EngineQuery {
   return {
     sqlite: "",
     postgres: `SELECT 1 FROM seller_counters WHERE seller_no = ? ${clause}`,

@@ -12,12 +12,12 @@ export function newKey(ids: Pick<Deps["ids"], "random">, kind: string): string {
 }
 
 /** The first characters of a key, to distinguish it from others. */
-export function prefixOf(key: string): string {
+export function keyPrefix(key: string): string {
   return key.slice(0, PREFIX_LENGTH);
 }
 
 /** What is stored of a key: its SHA-256 in hexadecimal. */
-export function hashOf(key: string): string {
+export function keyHash(key: string): string {
   return createHash("sha256").update(key, "utf8").digest("hex");
 }
 

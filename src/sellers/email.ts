@@ -106,12 +106,12 @@ export function changeSubscription(
 ): Promise<Subscription | null> {
   return db.write(async (tx) => {
     const found = await findSubscription(tx, sellerId, signature);
-    if (found !== null) await subscribe(tx, deps, found, isOn);
+    if (found !== null) await setSubscription(tx, deps, found, isOn);
     return found;
   });
 }
 
-async function subscribe(
+async function setSubscription(
   tx: Tx,
   { clock }: Pick<Deps, "clock">,
   { seller, isOn: wasOn }: Subscription,

@@ -87,7 +87,7 @@ export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
     expiresAt: expiresAt === undefined ? own.expiresAt : expiresAt,
     networks: networks ?? own.networks,
   };
-  const details = excess(own, rights);
+  const details = excessRights(own, rights);
   if (details.length === 0) return rights;
   throw new ServiceError(
     "forbidden",
@@ -98,7 +98,7 @@ export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
 }
 
 /** What goes beyond `own`. */
-function excess(own: KeyRights, rights: KeyRights): Detail[] {
+function excessRights(own: KeyRights, rights: KeyRights): Detail[] {
   const scopes = rights.scopes.filter((scope) => !own.scopes.includes(scope));
   const isLonger = own.expiresAt !== null &&
     (rights.expiresAt === null || rights.expiresAt > own.expiresAt);
@@ -107,19 +107,24 @@ function excess(own: KeyRights, rights: KeyRights): Detail[] {
     : rights.networks.filter((network) => !isWithin(network, own.networks));
   return [
     ...scopes.map((scope) =>
-      tooMuch("scopes/scope", `Your key lacks the scope "${scope}".`)
+      tooMuchProblem("scopes/scope", `Your key lacks the scope "${scope}".`)
     ),
     ...(isLonger
-      ? [tooMuch(
+      ? [tooMuchProblem(
         "expires_at",
         `Your key ends at ${isoTime(own.expiresAt!)}; name no later end.`,
       )]
       : []),
     ...(own.networks.length > 0 && rights.networks.length === 0
-      ? [tooMuch("networks", `Your key is for ${own.networks.join(", ")}.`)]
+      ? [
+        tooMuchProblem(
+          "networks",
+          `Your key is for ${own.networks.join(", ")}.`,
+        ),
+      ]
       : []),
     ...networks.map((network) =>
-      tooMuch(
+      tooMuchProblem(
         "networks/network",
         `${network} is not within the networks of your key, ` +
           `${own.networks.join(", ")}.`,
@@ -128,7 +133,7 @@ function excess(own: KeyRights, rights: KeyRights): Detail[] {
   ];
 }
 
-function tooMuch(field: string, message: string): Detail {
+function tooMuchProblem(field: string, message: string): Detail {
   return { field, code: "not_allowed", message };
 }
 

@@ -2,7 +2,7 @@
 import type { Sql, Tx } from "../database/db.ts";
 import type { Deps } from "../deps.ts";
 import type { KeyRestrictions } from "./access.ts";
-import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
+import { keyHash, keyPrefix, newKey, sameHash } from "./api_key.ts";
 import {
   ALL_RIGHTS,
   type KeyRights,
@@ -56,7 +56,7 @@ export async function addKey(
        scopes, expires_at, networks)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      ...[keyId, sellerNo, hashOf(apiKey), label, prefixOf(apiKey)],
+      ...[keyId, sellerNo, keyHash(apiKey), label, keyPrefix(apiKey)],
       clock.now(),
       ...rightsColumns(rights),
     ],
@@ -151,7 +151,7 @@ export async function findSellerByKey(
   sql: Sql,
   apiKey: string,
 ): Promise<KeyOwner | null> {
-  const wanted = hashOf(apiKey);
+  const wanted = keyHash(apiKey);
   const row = await sql.get<
     Omit<KeyOwner, keyof KeyRights> & RightsRow & { hash: string }
   >(

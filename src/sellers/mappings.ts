@@ -17,7 +17,7 @@ import {
   type Shape,
 } from "../xml/shapes.ts";
 import { readFields, textBeside } from "../xml/small_document.ts";
-import { oneWriteAtATime, requireActive } from "./access.ts";
+import { lockForCounting, requireActive } from "./access.ts";
 import { isName, NAME_RULE } from "./names.ts";
 import type { Caller, Seller } from "./seller.ts";
 
@@ -107,7 +107,12 @@ export function readMapping(root: XmlElement): Mapping {
     }
     return (sent?.children ?? []).flatMap((element, n) => {
       const path = `${list}/${item}[${n + 1}]`;
-      const problem = problemOf(element, item, path, Object.keys(attributes!));
+      const problem = mappingProblem(
+        element,
+        item,
+        path,
+        Object.keys(attributes!),
+      );
       if (problem !== null) details.push(problem);
       return problem === null ? [element] : [];
     });
@@ -127,7 +132,7 @@ export function readMapping(root: XmlElement): Mapping {
   return { columns, values };
 }
 
-function problemOf(
+function mappingProblem(
   { name, line, attributes, children }: XmlElement,
   item: string,
   path: string,
@@ -179,7 +184,7 @@ export async function putMapping(
   mapping: Mapping,
 ): Promise<void> {
   await db.of(seller.no).write(async (tx) => {
-    await oneWriteAtATime(tx, seller.no);
+    await lockForCounting(tx, seller.no);
     await requireActive(tx, seller);
     await writeMapping(tx, { sellerNo: seller.no, name, mapping });
   });

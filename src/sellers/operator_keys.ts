@@ -4,12 +4,12 @@ import type { Sql } from "../database/db.ts";
 import {
   COMMAND_LINE,
   ENVIRONMENT,
-  recorded,
   SELLER,
+  withAudit,
 } from "../operations/audit.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
-import { hashOf, newKey, sameHash } from "./api_key.ts";
+import { keyHash, newKey, sameHash } from "./api_key.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 
 export interface Operator {
@@ -41,8 +41,8 @@ export async function addOperatorKey(
   checkName(name);
   const { clock, ids } = services.deps;
   const key = newKey(ids, "ok_");
-  const row = [ids.uuid(), name, hashOf(key), readOnly ? 1 : 0, clock.now()];
-  return await recorded(services, who, "operator-key add", async (tx) => {
+  const row = [ids.uuid(), name, keyHash(key), readOnly ? 1 : 0, clock.now()];
+  return await withAudit(services, who, "operator-key add", async (tx) => {
     await giveName(() =>
       tx.run(
         `INSERT INTO operator_keys (id, name, hash, read_only, created_at)
@@ -69,7 +69,7 @@ export function revokeOperatorKey(
   services: Changing,
   { who, name }: { who: string; name: string },
 ): Promise<void> {
-  return recorded(services, who, "operator-key revoke", async (tx) => {
+  return withAudit(services, who, "operator-key revoke", async (tx) => {
     const changed = await tx.run(
       `UPDATE operator_keys SET revoked_at = ?
        WHERE name = ? AND revoked_at IS NULL`,
@@ -105,7 +105,7 @@ export async function findOperatorByKey(
   sql: Sql,
   key: string,
 ): Promise<Operator | null> {
-  const wanted = hashOf(key);
+  const wanted = keyHash(key);
   const row = await sql.get<{ name: string; read_only: number; hash: string }>(
     `SELECT name, read_only, hash FROM operator_keys
      WHERE hash = ? AND revoked_at IS NULL`,

@@ -7,8 +7,8 @@ import type { Tx } from "../database/db.ts";
 import { notFound, recordInvalid, ServiceError } from "../lib/errors.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { isoTime } from "../xml/encode.ts";
-import { recorded, SELLER } from "../operations/audit.ts";
-import { oneWriteAtATime, requireActive } from "./access.ts";
+import { SELLER, withAudit } from "../operations/audit.ts";
+import { lockForCounting, requireActive } from "./access.ts";
 import { rightsWithin } from "./key_rights.ts";
 import {
   addKey,
@@ -41,14 +41,14 @@ interface Keys {
 }
 
 /** Changes keys of a seller: one write after the other, the asking key in force. */
-function changed<T>(
+function changeKeys<T>(
   services: Changing,
   caller: Caller,
   action: string,
   change: (keys: Keys) => Promise<readonly [T, detail: string | null]>,
 ): Promise<T> {
-  return recorded(services, SELLER, action, async (tx) => {
-    await oneWriteAtATime(tx, caller.no);
+  return withAudit(services, SELLER, action, async (tx) => {
+    await lockForCounting(tx, caller.no);
     await requireActive(tx, caller);
     const all = await listKeys(tx, caller.no);
     const own = all.find(({ id }) => id === caller.keyId)!;
@@ -71,9 +71,9 @@ export function makeOwnKey(
   caller: Caller,
   { label, rights: wanted }: WantedKey,
 ): Promise<NewKey> {
-  return changed(services, caller, "key add", async (keys) => {
+  return changeKeys(services, caller, "key add", async (keys) => {
     const rights = rightsWithin(keys.own.rights, wanted);
-    const key = await add(services, caller, keys, { label, rights });
+    const key = await addKeyTo(services, caller, keys, { label, rights });
     return [key, keyWords(key)];
   });
 }
@@ -89,8 +89,8 @@ export function rotateOwnKey(
   keyId: string,
 ): Promise<NewKey> {
   const now = services.deps.clock.now();
-  return changed(services, caller, "key rotate", async (keys) => {
-    const former = found(keys, keyId);
+  return changeKeys(services, caller, "key rotate", async (keys) => {
+    const former = requireKey(keys, keyId);
     if (!isInForce(former, now)) {
       throw new ServiceError(
         "conflict",
@@ -100,7 +100,7 @@ export function rotateOwnKey(
     const { label } = former;
     const rights = { ...former.rights };
     rightsWithin(keys.own.rights, rights);
-    const key = await add(services, caller, keys, { label, rights });
+    const key = await addKeyTo(services, caller, keys, { label, rights });
     const end = Math.min(rights.expiresAt ?? Infinity, now + ROTATED_MS);
     await endKey(keys.tx, keyId, end);
     return [key, `key ${keyId} until ${isoTime(end)}, now ${keyWords(key)}`];
@@ -117,14 +117,14 @@ export function revokeOwnKey(
   keyId: string,
 ): Promise<void> {
   const { deps } = services;
-  return changed(services, caller, "key revoke", async (keys) => {
-    const key = found(keys, keyId);
+  return changeKeys(services, caller, "key revoke", async (keys) => {
+    const key = requireKey(keys, keyId);
     if (key.revokedAt !== null) return [undefined, null];
     const now = deps.clock.now();
     // One that ends sooner leaves little time to make another.
-    const until = Math.min(endOf(key), now + DAY_MS);
+    const until = Math.min(expiryOf(key), now + DAY_MS);
     const hasOther = keys.all.some((one) =>
-      one !== key && isInForce(one, now) && endOf(one) >= until &&
+      one !== key && isInForce(one, now) && expiryOf(one) >= until &&
       one.rights.scopes.includes("keys")
     );
     if (!hasOther) {
@@ -139,21 +139,21 @@ export function revokeOwnKey(
   });
 }
 
-function found({ all }: Keys, keyId: string): ListedKey {
+function requireKey({ all }: Keys, keyId: string): ListedKey {
   const key = all.find(({ id }) => id === keyId);
   if (key === undefined) throw notFound("key");
   return key;
 }
 
 function isInForce({ revokedAt, rights }: ListedKey, now: number): boolean {
-  return revokedAt === null && endOf({ rights }) > now;
+  return revokedAt === null && expiryOf({ rights }) > now;
 }
 
-function endOf({ rights }: Pick<ListedKey, "rights">): number {
+function expiryOf({ rights }: Pick<ListedKey, "rights">): number {
   return rights.expiresAt ?? Infinity;
 }
 
-async function add(
+async function addKeyTo(
   { deps }: Changing,
   { no }: Caller,
   { tx, all }: Keys,

@@ -108,7 +108,7 @@ export class RefusalLog {
     const own = this.#waiting.get(sellerNo) ??
       { refusals: [], repeats: new Map() };
     this.#waiting.set(sellerNo, own);
-    const { bounded, bytes } = bound(refusal);
+    const { bounded, bytes } = boundedRefusal(refusal);
     const alike = likenessOf(bounded);
     const first = this.#recent.get(alike);
     if (first !== undefined && Math.abs(bounded.at - first.at) < MINUTE_MS) {
@@ -176,7 +176,7 @@ export class RefusalLog {
     await server.write(async (tx) => {
       const sellers = await presentSellers(tx, numbers);
       const rows = sellers.flatMap((no) =>
-        waiting.get(no)!.refusals.map(rowOf)
+        waiting.get(no)!.refusals.map(refusalRow)
       );
       await tx.runMany(
         insertInto("refusals", [
@@ -210,7 +210,7 @@ export class RefusalLog {
 }
 
 /** The refusal within its bounds, and the bytes of its details. */
-function bound(refusal: Refusal): { bounded: Refusal; bytes: number } {
+function boundedRefusal(refusal: Refusal): { bounded: Refusal; bytes: number } {
   const details: Detail[] = [];
   let bytes = 0;
   for (const { message, ...rest } of refusal.details.slice(0, KEPT_DETAILS)) {
@@ -271,7 +271,7 @@ async function presentSellers(
   return present;
 }
 
-function rowOf(refusal: Refusal): Param[] {
+function refusalRow(refusal: Refusal): Param[] {
   const { id, sellerNo, at, keyId, client, route, status } = refusal;
   const { code, message, size, more } = refusal;
   const details = JSON.stringify(refusal.details);
@@ -335,10 +335,10 @@ export async function listRefusals(
     since,
     until,
     matching: {
-      [`(code = ? OR ${IN_DETAILS})`]: code && [code, member("code", code)],
+      [`(code = ? OR ${IN_DETAILS})`]: code && [code, jsonMember("code", code)],
       "route = ?": route,
       "id = ?": q && readId(q),
-      [IN_DETAILS]: q && !readId(q) ? member("sku", q) : null,
+      [IN_DETAILS]: q && !readId(q) ? jsonMember("sku", q) : null,
     },
   };
   const { found, ...step } = await newestFirst<
@@ -372,6 +372,6 @@ export async function keptRefusals(
 const IN_DETAILS = "REPLACE(details, ?, '') <> details";
 
 /** What the JSON of a detail with this member contains. */
-function member(name: "code" | "sku", value: string): string {
+function jsonMember(name: "code" | "sku", value: string): string {
   return `"${name}":${JSON.stringify(value)}`;
 }

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
-import { endHolds } from "./access.ts";
+import { markRemovedAfterHolds } from "./access.ts";
 import { addKey, type NewKey } from "./key_rows.ts";
 import { LIMIT_NAMES, type SellerLimits } from "./limits.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
@@ -98,7 +98,7 @@ export async function markRemoved(
   tx: Tx,
   { id: sellerId, no }: Pick<Seller, "id" | "no">,
 ): Promise<boolean> {
-  await endHolds(tx, no);
+  await markRemovedAfterHolds(tx, no);
   const changed = await tx.run(
     `UPDATE sellers SET status = 'removed', former_name = name, name = ?
      WHERE id = ? AND status <> 'removed'`,

@@ -62,7 +62,10 @@ export interface QuotaUse extends Quota {
 }
 
 /** What a seller uses of each quota, and the limit that applies. */
-export function usesOf(row: QuotaColumns, defaults: QuotaDefaults): QuotaUse[] {
+export function quotaUses(
+  row: QuotaColumns,
+  defaults: QuotaDefaults,
+): QuotaUse[] {
   return QUOTA_NAMES.map((name) => {
     const { of: quota, setting } = SELLER_QUOTAS[name];
     const limit = row[name] ?? defaults[setting];
@@ -101,7 +104,7 @@ export async function listUses(
   );
   return rows.map((row) => ({
     seller: row.name,
-    uses: usesOf(row, defaults),
+    uses: quotaUses(row, defaults),
     importBytes: row.importBytes,
   }));
 }
@@ -116,7 +119,7 @@ export function usedOf(
         WHERE seller_no = ${seller} ${sql.ofPart()} AND resource = '${resource}'), 0)`;
 }
 
-const insert = (resource: Resource, shardOf: (words: Words) => string) =>
+const insertUsage = (resource: Resource, shardOf: (words: Words) => string) =>
   query((words) =>
     `INSERT INTO seller_usage (seller_no, resource, shard, used)
      VALUES (?, '${resource}', ${shardOf(words)}, ?)
@@ -124,10 +127,10 @@ const insert = (resource: Resource, shardOf: (words: Words) => string) =>
        DO UPDATE SET used = seller_usage.used + excluded.used`
   );
 const INSERT: Record<Resource, Query> = {
-  products: insert("products", ({ shard }) => shard),
+  products: insertUsage("products", ({ shard }) => shard),
   // One row, so that it can be locked.
-  image_bytes: insert("image_bytes", () => "0"),
-  import_bytes: insert("import_bytes", () => "0"),
+  image_bytes: insertUsage("image_bytes", () => "0"),
+  import_bytes: insertUsage("import_bytes", () => "0"),
 };
 
 /** Adds an amount, which may be negative, to the usage of a seller. */

@@ -1,5 +1,5 @@
 /** Operators see what a seller sees; the audit log records when and which. */
-import { recorded } from "../operations/audit.ts";
+import { withAudit } from "../operations/audit.ts";
 import type { Services } from "../services.ts";
 import { RecentValues } from "../lib/recent_values.ts";
 import type { Caller } from "./seller.ts";
@@ -8,16 +8,16 @@ import { sellerByName } from "./seller_rows.ts";
 /** A view that lasts longer than this makes another entry. */
 export const ENTRY_MS = 15 * 60_000;
 /** Views that are remembered; a forgotten one makes an entry too many. */
-const LOOKS = 1_000;
+const VIEWS_REMEMBERED = 1_000;
 
-interface Look {
+interface RecordedView {
   until: number;
   recorded: Promise<void>;
 }
 
 export class SellerViews {
   /** By seller and operator. */
-  readonly #looks = new RecentValues<Look>(LOOKS);
+  readonly #recordedViews = new RecentValues<RecordedView>(VIEWS_REMEMBERED);
 
   /**
    * Returns the seller once the look is in the audit log; throws 404. A page
@@ -30,18 +30,18 @@ export class SellerViews {
     const seller = await services.db.read((sql) => sellerByName(sql, nameOrId));
     const now = services.deps.clock.now();
     const key = `${seller.id} ${who}`;
-    let look = this.#looks.get(key);
+    let look = this.#recordedViews.get(key);
     if (look === undefined || look.until <= now) {
       const entry = { seller: seller.name, detail: "read only" };
-      const write = recorded(
+      const write = withAudit(
         services,
         who,
         "seller view",
         () => Promise.resolve([undefined, entry] as const),
       );
       look = { until: now + ENTRY_MS, recorded: write };
-      this.#looks.set(key, look);
-      write.catch(() => this.#looks.delete(key));
+      this.#recordedViews.set(key, look);
+      write.catch(() => this.#recordedViews.delete(key));
     }
     await look.recorded;
     return { ...seller, keyId: "" };

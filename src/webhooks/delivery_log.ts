@@ -70,7 +70,7 @@ export interface DeliveryFilter {
   limit: number;
 }
 
-const delivery = (sql: Sql) => `
+const selectDeliveries = (sql: Sql) => `
   SELECT deliveries.id, deliveries.event_id AS "eventId", events.reference,
     sellers.name AS seller, deliveries.seller_no AS "sellerNo",
     sellers.status AS "sellerStatus",
@@ -96,7 +96,9 @@ export function listDeliveries(
     "deliveries.id < ?": before,
   });
   return sql.all<LoggedDelivery>(
-    `${delivery(sql)} ${wanted.where} ORDER BY deliveries.id DESC ${LIMIT}`,
+    `${
+      selectDeliveries(sql)
+    } ${wanted.where} ORDER BY deliveries.id DESC ${LIMIT}`,
     [...wanted.params, limit],
   );
 }
@@ -183,7 +185,7 @@ async function deliveriesIn(
   for (const list of splitIntoLists(ids)) {
     lists.push(
       await sql.all<LoggedDelivery>(
-        `${delivery(sql)} WHERE deliveries.seller_no = ?
+        `${selectDeliveries(sql)} WHERE deliveries.seller_no = ?
            AND deliveries.id IN (${placeholders(list.length)})
          ${state === null ? "" : "AND deliveries.state = ?"}
          ORDER BY deliveries.id DESC`,
@@ -207,7 +209,7 @@ export async function findDelivery(
     "deliveries.seller_no = ?": sellerNo,
   });
   return await sql.get<LoggedDelivery>(
-    `${delivery(sql)} ${wanted.where}`,
+    `${selectDeliveries(sql)} ${wanted.where}`,
     wanted.params,
   );
 }

@@ -75,12 +75,14 @@ export function readEventData(bytes: Uint8Array): EventData {
   try {
     return dataIn(document, parseTree(document, limits));
   } catch (error) {
-    throw error instanceof ServiceError ? shifted(error, open.length) : error;
+    throw error instanceof ServiceError
+      ? shiftColumns(error, open.length)
+      : error;
   }
 }
 
 /** The error with its position relative to the end of the prefix. */
-function shifted(error: ServiceError, characters: number): ServiceError {
+function shiftColumns(error: ServiceError, characters: number): ServiceError {
   const details = error.details.map((detail) =>
     detail.line === 1 && detail.column !== undefined
       ? { ...detail, column: Math.max(1, detail.column - characters) }

@@ -23,7 +23,7 @@ export interface FeedEvent {
   body: Uint8Array;
 }
 
-export interface EventsPart {
+export interface EventsQuery {
   /** The number of the last event before it. */
   after: number;
   /** Only events of this one; null: of all. */
@@ -54,7 +54,7 @@ const NUMBERING_MS = 5_000;
 export async function makeListable(
   { db, deps: { clock } }: Pick<Services, "db"> & { deps: Pick<Deps, "clock"> },
   { no }: { no: number },
-  part: EventsPart,
+  part: EventsQuery,
 ): Promise<Listable> {
   const until = clock.monotonic() + NUMBERING_MS;
   for (let hasMore = true;;) {
@@ -63,7 +63,7 @@ export async function makeListable(
     if (isFull || !hasMore || found.unnumbered === null) return found;
     if (clock.monotonic() > until) {
       if (found.count > 0) return found;
-      throw takesLong();
+      throw tooManyUnnumbered();
     }
     try {
       // Apart from the seller's other writes, which may take long.
@@ -78,7 +78,7 @@ export async function makeListable(
   }
 }
 
-function takesLong(): ServiceError {
+function tooManyUnnumbered(): ServiceError {
   return new ServiceError(
     "unavailable",
     "You have not read your events for a long time, and they are still being " +
@@ -90,7 +90,7 @@ function takesLong(): ServiceError {
 async function readListable(
   db: Db,
   sellerNo: number,
-  part: EventsPart,
+  part: EventsQuery,
 ): Promise<Listable> {
   const { from, params } = numbered(sellerNo, part);
   const found = await db.of(sellerNo).read((sql) =>
@@ -110,7 +110,7 @@ async function readListable(
  */
 function numbered(
   sellerNo: number,
-  { after, trigger, reference, limit }: EventsPart,
+  { after, trigger, reference, limit }: EventsQuery,
 ) {
   const named = trigger === null ? TRIGGERS : [trigger];
   const [triggers, references] = reference === null
@@ -137,7 +137,7 @@ function numbered(
 export function eventsAfter(
   sql: Sql,
   sellerNo: number,
-  part: EventsPart,
+  part: EventsQuery,
 ): Promise<FeedEvent[]> {
   const { from, params } = numbered(sellerNo, part);
   return sql.all<FeedEvent>(`SELECT event_no AS number, body ${from}`, params);
@@ -163,7 +163,7 @@ export interface Period {
  * The next `limit` events of a trigger in a period, in order of time, after one
  * of them; from the first with null.
  */
-export function eventsOfTime(
+export function eventsInPeriod(
   sql: Sql,
   { sellerNo, trigger }: { sellerNo: number; trigger: Trigger },
   { since, until }: Period,

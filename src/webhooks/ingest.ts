@@ -67,7 +67,7 @@ async function prepareAndRecord(
 ): Promise<Ingested> {
   const { db, deps, signals } = services;
   const { clock, ids } = deps;
-  const { seller, webhook, trigger, reference } = await prepare(
+  const { seller, webhook, trigger, reference } = await prepareDelivery(
     db,
     draft,
   );
@@ -76,7 +76,7 @@ async function prepareAndRecord(
   const delivery = webhook === null ? null : { id: ids.uuid(), webhook };
   const { inserted } = await db.of(seller.no).write(async (tx) => {
     const event = { id: eventId, sellerNo: seller.no, trigger, reference };
-    const recorded = await record(tx, clock, event, draft.data, delivery);
+    const recorded = await recordEvent(tx, clock, event, draft.data, delivery);
     const { inserted } = recorded;
     tx.onCommit(async () => {
       if (await inserted === 0) return;
@@ -89,7 +89,7 @@ async function prepareAndRecord(
   });
   if (await inserted > 0) {
     const deliveryId = delivery?.id ?? null;
-    return { eventId, deliveryId, trigger, outcome: outcomeOf(webhook) };
+    return { eventId, deliveryId, trigger, outcome: ingestOutcome(webhook) };
   }
   const first = await db.of(seller.no).read(
     (sql) => findEvent(sql, seller.no, trigger, reference),
@@ -111,7 +111,7 @@ function referenceReused(): ServiceError {
   );
 }
 
-function outcomeOf(webhook: WebhookState | null): EventOutcome {
+function ingestOutcome(webhook: WebhookState | null): EventOutcome {
   if (webhook === null) return "unheard";
   return webhook.disabledAt === null ? "queued" : "held";
 }
@@ -121,7 +121,7 @@ interface Prepared extends Recipient {
   reference: string;
 }
 
-async function prepare(
+async function prepareDelivery(
   db: Pick<Db, "read" | "of">,
   draft: EventDraft,
 ): Promise<Prepared> {
@@ -160,7 +160,7 @@ function unknownSeller({ text, line }: DraftField): Detail {
 }
 
 /** How many events are inserted is known after the commit. */
-async function record(
+async function recordEvent(
   tx: Tx,
   clock: Clock,
   event: Omit<NewEvent, "body" | "delivery" | "createdAt">,
@@ -196,7 +196,7 @@ export async function emitWithin(
   const webhook = await lockWebhook(tx, seller.no, trigger);
   const delivery = webhook === undefined ? null : { id: ids.uuid(), webhook };
   const event = { id: ids.uuid(), sellerNo: seller.no, trigger, reference };
-  await record(tx, clock, event, data, delivery);
+  await recordEvent(tx, clock, event, data, delivery);
   tx.onCommit(() => {
     signals?.events.announce(seller.id);
     if (delivery !== null) signals?.deliveries.announce();
@@ -230,7 +230,7 @@ export function pingWebhook(
     if (webhook === undefined) return null;
     const event = { id: ids.uuid(), sellerNo, trigger, reference: null };
     const delivery = { id: ids.uuid(), webhook };
-    await record(tx, clock, event, { xml: "" }, delivery);
+    await recordEvent(tx, clock, event, { xml: "" }, delivery);
     const state = webhook.disabledAt === null ? "pending" : "held";
     return { eventId: event.id, deliveryId: delivery.id, state };
   });

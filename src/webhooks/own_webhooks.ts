@@ -21,7 +21,7 @@ export async function removeWebhook(
 }
 
 /** Throws as `rotateOwnSecret`, and 404 if there is no webhook. */
-export async function rotateSecret(
+export async function rotateSecretOfOwn(
   { db, deps }: Pick<Services, "db" | "deps">,
   { no }: Seller,
   trigger: Trigger,
@@ -34,7 +34,7 @@ export async function rotateSecret(
 }
 
 /** Sends a delivery anew, and returns its state; throws 404. */
-export function sendAnew(
+export function replayOwnDelivery(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
   { no }: Seller,
   { trigger, id }: { trigger: string; id: string },

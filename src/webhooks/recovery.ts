@@ -2,7 +2,7 @@
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
-  eventsOfTime,
+  eventsInPeriod,
   type Period,
   setDelivery,
   type TimedEvent,
@@ -50,7 +50,7 @@ export async function recoverDeliveries(
   let after: TimedEvent | null = null;
   const readStep = () =>
     db.of(sellerNo).read((sql) =>
-      eventsOfTime(sql, request, period, after, STEP_EVENTS)
+      eventsInPeriod(sql, request, period, after, STEP_EVENTS)
     );
   for (;;) {
     const events = await runStep(readStep);
@@ -93,7 +93,7 @@ async function queueMissed(
   for (const { id, deliveryId, state } of missed) {
     const done = state === "held" ||
       (deliveryId === null
-        ? await deliverFirst(tx, webhook, id, ids.uuid(), now)
+        ? await deliverForFirstTime(tx, webhook, id, ids.uuid(), now)
         : await queueAnew(
           tx,
           { sellerNo: webhook.sellerNo, id: deliveryId },
@@ -106,7 +106,7 @@ async function queueMissed(
   return queued;
 }
 
-async function deliverFirst(
+async function deliverForFirstTime(
   tx: Tx,
   webhook: OwnedWebhook,
   eventId: string,

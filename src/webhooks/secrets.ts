@@ -48,7 +48,7 @@ export async function rotateWebhookSecret(
     ),
     [sellerId],
   );
-  const secrets = rotate(row!, deps);
+  const secrets = rotateRow(row!, deps);
   await tx.run(
     `UPDATE sellers SET webhook_secret = ?, former_webhook_secrets = ?
      WHERE id = ?`,
@@ -71,7 +71,7 @@ export async function rotateOwnSecret(
 ): Promise<RotatedSecret | undefined> {
   const row = await lockSecrets(tx, sellerNo, trigger);
   if (row === undefined) return;
-  const secrets = rotate(row, deps);
+  const secrets = rotateRow(row, deps);
   await tx.run(
     `UPDATE webhooks SET secret = ?, former_secrets = ?
      WHERE seller_no = ? AND id = ?`,
@@ -97,7 +97,7 @@ function lockSecrets(
   );
 }
 
-function rotate(
+function rotateRow(
   row: SecretsRow,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
 ): Secrets {

@@ -12,10 +12,10 @@ import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { hastenDeliveries, moveDeliveries } from "./rows/queue.ts";
 
-const SHOWN = `trigger_name AS "trigger", url, format,
+const SHOWN_COLUMNS = `trigger_name AS "trigger", url, format,
   disabled_at AS "disabledAt", failing_since AS "failingSince",
   last_error AS "lastError"`;
-const COLUMNS = `id, ${SHOWN}`;
+const COLUMNS = `id, ${SHOWN_COLUMNS}`;
 
 /**
  * Registers a webhook for its trigger; it replaces another one. A disabled webhook is
@@ -61,7 +61,7 @@ export function listWebhooks(
   sellerNo: number,
 ): Promise<ShownWebhook[]> {
   return sql.all<ShownWebhook>(
-    `SELECT ${SHOWN} FROM webhooks WHERE seller_no = ? ORDER BY id`,
+    `SELECT ${SHOWN_COLUMNS} FROM webhooks WHERE seller_no = ? ORDER BY id`,
     [sellerNo],
   );
 }

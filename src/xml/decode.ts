@@ -12,7 +12,7 @@ import {
   type XmlHandlers,
   type XmlLimits,
 } from "./handlers.ts";
-import { malformed, placeOf } from "./position.ts";
+import { lineAndColumn, malformed } from "./position.ts";
 import { XmlReader } from "./reader.ts";
 import { XmlSource } from "./source.ts";
 
@@ -28,7 +28,7 @@ export function readXml(
   handlers: XmlHandlers,
   options?: ReadingOptions,
 ): void {
-  for (const _ of begun(blocks, handlers, options).read());
+  for (const _ of beginReadingOf(blocks, handlers, options).read());
 }
 
 /** A reader of a document; `read` pauses between two windows. */
@@ -68,7 +68,7 @@ export async function readXmlInPieces(
   take: TakePiece,
   options?: ReadingOptions,
 ): Promise<void> {
-  const windows = begun(blocks, handlers, options).read();
+  const windows = beginReadingOf(blocks, handlers, options).read();
   let isOver = false;
   const readOne = () => {
     isOver = windows.next().done === true;
@@ -98,7 +98,7 @@ export function readArrivingXml(
   handlers: XmlHandlers,
   options: ReadingOptions,
 ): ArrivingXml {
-  const reader = begun(blocks, handlers, options);
+  const reader = beginReadingOf(blocks, handlers, options);
   const windows = reader.read();
   return {
     readOne: () => windows.next().done !== true,
@@ -106,7 +106,7 @@ export function readArrivingXml(
   };
 }
 
-function begun(
+function beginReadingOf(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
   { done, limits = XML_LIMITS, begin = XML }: ReadingOptions = {},
@@ -148,7 +148,7 @@ export function parseTree(
   limits: XmlLimits = XML_LIMITS,
   begin: BeginReading = XML,
 ): XmlElement {
-  const source = decoded(bytes);
+  const source = decodeBytes(bytes);
   const sent = new SentIndex(source);
   const root: XmlElement = {
     name: "",
@@ -207,7 +207,7 @@ export function malformedElement(
   element: XmlElement,
   message: string,
 ): ServiceError {
-  return malformed(message, placeOf(decoded(bytes), element.at));
+  return malformed(message, lineAndColumn(decodeBytes(bytes), element.at));
 }
 
 /**
@@ -236,6 +236,6 @@ class SentIndex {
 }
 
 /** The characters that indices count: all except a byte order mark. */
-function decoded(bytes: Uint8Array): string {
+function decodeBytes(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

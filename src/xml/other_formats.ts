@@ -1,12 +1,12 @@
 /** Recognizes bodies that are not XML by their first characters. */
 
 /** Characters of a body that are examined. */
-const LOOKED_AT = 1_000;
+const LENGTH_READ = 1_000;
 const HTML = /^<(?:!doctype\s+)?html[\s>/]/i;
 
 /** The format of a body, by its first characters; null if it is unknown. */
 function otherFormat(body: string): string | null {
-  const start = body.slice(0, LOOKED_AT).trimStart();
+  const start = body.slice(0, LENGTH_READ).trimStart();
   if (HTML.test(start)) return "an HTML page";
   if (/^[{[]/.test(start)) return "JSON";
   if (start.startsWith("PK")) return "a ZIP archive, perhaps of a spreadsheet";

@@ -6,20 +6,24 @@ import { ServiceError } from "../lib/errors.ts";
 import { codePoints } from "../lib/values.ts";
 
 /** A position, both numbers from 1; the column counts code points. */
-export interface Place {
+export interface TextPosition {
   line: number;
   column: number;
 }
 
 /** The error for a document that cannot be read at that position. */
-export function malformed(message: string, place: Place, code?: "limit") {
+export function malformed(
+  message: string,
+  place: TextPosition,
+  code?: "limit",
+) {
   return new ServiceError("malformed_xml", "The body is not usable XML.", {
     details: [{ ...place, code: code ?? "syntax", message }],
   });
 }
 
 /** Line and column of an index, both from 1; the column in code points. */
-export function placeOf(source: string, index: number): Place {
+export function lineAndColumn(source: string, index: number): TextPosition {
   const end = Math.max(0, index);
   let start = end;
   while (start > 0 && !isLineEnd(source.charCodeAt(start - 1))) start--;

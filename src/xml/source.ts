@@ -80,7 +80,7 @@ export class XmlSource {
       this.#fault = `The body is ${wide}; save it as UTF-8.`;
       return "";
     }
-    const text = decoded(this.#sound(bytes));
+    const text = decodeWindow(this.#sound(bytes));
     if (!isFirst || !text.startsWith(BYTE_ORDER_MARK)) return text;
     if (!text.startsWith(BYTE_ORDER_MARK, 1)) return text.slice(1);
     this.#fault = "The body begins with more than one byte order mark.";
@@ -144,7 +144,7 @@ export class XmlSource {
 }
 
 /** The characters, each line end as one line feed. */
-function decoded(bytes: Uint8Array): string {
+function decodeWindow(bytes: Uint8Array): string {
   const text = utf8.decode(bytes);
   return text.includes("\r") ? utf8.decode(withLineFeeds(bytes)) : text;
 }

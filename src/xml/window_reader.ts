@@ -2,7 +2,7 @@
 import type { ServiceError } from "../lib/errors.ts";
 import { codePoints } from "../lib/values.ts";
 import type { TagPosition, XmlHandlers, XmlLimits } from "./handlers.ts";
-import type { Place } from "./position.ts";
+import type { TextPosition } from "./position.ts";
 import type { XmlSource } from "./source.ts";
 
 /** Thrown if a token continues after the window; `readWindow` catches it. */
@@ -45,7 +45,7 @@ export abstract class WindowReader implements TagPosition {
   /** The error of a document that cannot be read at that place. */
   protected abstract errorAt(
     message: string,
-    place: Place,
+    place: TextPosition,
     code?: "limit",
   ): ServiceError;
 

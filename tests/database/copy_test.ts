@@ -116,7 +116,7 @@ Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
     shortenLockWaits: () => {},
     sizes: () => target.sizes(),
     backup: (file) => target.backup(file),
-    held: () => target.held(),
+    inUse: () => target.inUse(),
     close: () => target.close(),
   };
   let copied = 0;

@@ -354,7 +354,7 @@ onEach("close() waits for the calls in progress", async (db) => {
 onEach(
   "held() tells what is in progress, and is zero when nothing is",
   async (db) => {
-    const sum = () => Object.values(db.held()).reduce((a, b) => a + b);
+    const sum = () => Object.values(db.inUse()).reduce((a, b) => a + b);
     const shared = { kind: "test", key: "one" };
     const options = [{}, { order: "one" }, { heavy: true }, { shared }];
     for (const ok of [true, false]) {
@@ -369,7 +369,7 @@ onEach(
         db.read(end),
         ...options.map((one) => db.write(end, one)),
       ];
-      assert(sum() >= calls.length, JSON.stringify(db.held()));
+      assert(sum() >= calls.length, JSON.stringify(db.inUse()));
       held.resolve();
       await Promise.allSettled(calls);
     }

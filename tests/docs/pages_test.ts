@@ -1,7 +1,7 @@
 /** The handbook as the service shows it under `/docs`. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
-import { CHAPTERS, PARTS } from "../../src/docs/chapters.ts";
+import { CHAPTER_GROUPS, CHAPTERS } from "../../src/docs/chapters.ts";
 import { headingId, render } from "../../src/docs/markdown.ts";
 import { chapterPage, servedMarkdown } from "../../src/docs/page.ts";
 import type { SearchEntry } from "../../src/docs/search_index.ts";
@@ -54,7 +54,7 @@ Deno.test("every file is a chapter, but for those of contributors alone", () => 
 });
 
 Deno.test("the contents list the chapters in the order of /docs, then those for contributors", () => {
-  const served = PARTS.map(({ title, chapters }) => ({
+  const served = CHAPTER_GROUPS.map(({ title, chapters }) => ({
     title,
     files: chapters.map(({ name }) => `src/docs/${name}.md`),
   }));

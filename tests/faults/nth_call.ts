@@ -264,9 +264,9 @@ class Trial implements Disposable {
   /** Whether a host has to answer, which takes real time. */
   get #isAsking(): boolean {
     const app: TestApp | undefined = this.#app;
-    const held = app?.app.holders.held() ?? {};
+    const held = app?.app.holders.inUse() ?? {};
     const asked = [held["outbound.requests"], held["deliveries.requests"]];
-    const fetched = [...this.#workers].map((one) => one.held().requests);
+    const fetched = [...this.#workers].map((one) => one.inUse().requests);
     return [...asked, ...fetched].some((count = 0) => count > 0);
   }
 

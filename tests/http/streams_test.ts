@@ -44,7 +44,7 @@ async function begin(app: TestApp, path: string): Promise<Response> {
 }
 
 const isSent = (app: TestApp) => () =>
-  app.app.holders.held()["answers.bodies"] === undefined;
+  app.app.holders.inUse()["answers.bodies"] === undefined;
 
 for (const [what, prepare] of Object.entries(STREAMS)) {
   bothEngines.test(`${what} arrive whole, and are streamed`, async () => {

@@ -108,7 +108,7 @@ function meddled(db: Db, { write }: Pick<Db, "write">): Db {
     shortenLockWaits: () => {},
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
-    held: () => db.held(),
+    inUse: () => db.inUse(),
     close: () => db.close(),
   };
 }

@@ -129,7 +129,7 @@ Deno.test("imports on a server that is away keep no place from others", async ()
   role.start();
   await until(() => {
     deps.clock.advance(100);
-    return role.held().in_flight === 8;
+    return role.inUse().in_flight === 8;
   }, "the claims");
   const other = await add("other");
   await until(async () => {

@@ -123,13 +123,13 @@ Deno.test("leased role: progress is what moves, or a look that finds nothing whi
   await addNotice(bench);
   await until(() => {
     bench.clock.advance(1_000);
-    return role.held().in_flight === 1;
+    return role.inUse().in_flight === 1;
   }, "the claim");
   const claimed = await looked(bench, role, 2);
   assertEquals(await looked(bench, role, 60), claimed, "the work hangs");
   assertEquals(await stateOf(bench), "leased", "its lease is renewed");
   work.resolve();
-  await until(() => role.held().in_flight === 0, "the end of the work");
+  await until(() => role.inUse().in_flight === 0, "the end of the work");
   assertEquals(await stateOf(bench), "done");
   assert(await looked(bench, role, 2) > claimed);
   await role.stop();
@@ -140,7 +140,7 @@ Deno.test("leased role: a stop waits for work, then aborts it, and ends although
   const role = new SmallRole(bench, () => new Promise(() => {}), 2_000);
   await addNotice(bench);
   role.start();
-  await until(() => role.held().in_flight === 1, "the claim");
+  await until(() => role.inUse().in_flight === 1, "the claim");
   let isStopped = false;
   const stopped = role.stop().then(() => isStopped = true);
   await until(() => bench.clock.waiting > 0, "the grace");
@@ -186,7 +186,7 @@ Deno.test("leased role: rows that are given back are due at once", async () => {
   const role = new SmallRole(bench, () => new Promise(() => {}));
   await addNotice(bench);
   role.start();
-  await until(() => role.held().in_flight === 1, "the claim");
+  await until(() => role.inUse().in_flight === 1, "the claim");
   assertEquals(await stateOf(bench), "leased");
   await role.abandon();
   await role.release();

@@ -23,7 +23,7 @@ class PlayedRole implements BackgroundRole {
   trouble() {
     return this.problem;
   }
-  held() {
+  inUse() {
     return { in_flight: 3 };
   }
   oldestWaitMs() {

@@ -93,7 +93,7 @@ Deno.test("two at once are of different owners, and the one that has used less i
   await end("a2", 10);
   await Promise.all(all);
   assertEquals(begun, ["a1", "b1", "c1", "b2", "a2"]);
-  assertEquals(queue.held(), NOTHING);
+  assertEquals(queue.inUse(), NOTHING);
 });
 
 Deno.test("an owner that has used little does not wait for the end of a pause", async () => {
@@ -215,7 +215,7 @@ class ManualQueue {
     const waiting = this.waiting();
     assert(owners.length <= this.atOnce, "too many run");
     assert(new Set(owners).size === owners.length, "two of one owner run");
-    const held = this.queue.held();
+    const held = this.queue.inUse();
     assert(held.used === owners.length && held.waiting === waiting.length);
     if (owners.length + this.pauses.length >= this.atOnce) return;
     const able = waiting.filter((name) => !owners.includes(name[0]));
@@ -230,7 +230,7 @@ Deno.test("what an owner asks for while its task outlasts a pause runs after it"
   manual.take("a1");
   manual.end("a1");
   await settle();
-  assertEquals(queue.held(), { ...NOTHING, pausing: 1 });
+  assertEquals(queue.inUse(), { ...NOTHING, pausing: 1 });
   manual.take("a2");
   manual.endPause();
   await settle();
@@ -245,7 +245,7 @@ Deno.test("what an owner asks for while its task outlasts a pause runs after it"
   await settle();
   manual.endPause();
   await settle();
-  assertEquals(queue.held(), NOTHING);
+  assertEquals(queue.inUse(), NOTHING);
 });
 
 Deno.test("nothing runs in a pause beside as many tasks as may run", async () => {
@@ -272,7 +272,7 @@ Deno.test("a task that throws at once gives its place back", async () => {
   manual.endPause();
   await settle();
   assertEquals(manual.ended, 2);
-  assertEquals(manual.queue.held(), NOTHING);
+  assertEquals(manual.queue.inUse(), NOTHING);
 });
 
 Deno.test("a queue tells how long a task has stood beside a free place", async () => {
@@ -321,7 +321,7 @@ async function interleave(seed: number): Promise<void> {
     manual.check();
   }
   assertEquals(manual.ended, manual.taken, "a task did not end");
-  assertEquals(manual.queue.held(), NOTHING);
+  assertEquals(manual.queue.inUse(), NOTHING);
   for (const owner of "abcd") {
     const numbers = manual.started.filter((name) => name[0] === owner)
       .map((name) => Number(name.slice(1)));

@@ -279,7 +279,7 @@ async function interleave(seed: number): Promise<void> {
       const ofKey = held.filter((one) => one.key === key).length;
       assert(ofKey <= perKey, "too many of a key are held");
     }
-    const { used, waiting: count } = limit.held();
+    const { used, waiting: count } = limit.inUse();
     assert(used === held.length && count === waiting.length);
     clock.advance(1);
     assert(limit.oldestWaitMs() === 0, "one that may begin waits");
@@ -312,7 +312,7 @@ async function interleave(seed: number): Promise<void> {
     check();
   }
   assertEquals(ended, asked, "one waits for ever");
-  assertEquals(limit.held(), { used: 0, pausing: 0, waiting: 0 });
+  assertEquals(limit.inUse(), { used: 0, pausing: 0, waiting: 0 });
 }
 
 Deno.test("by time: whatever the order of events, nobody waits who may begin", async () => {

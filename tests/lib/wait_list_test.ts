@@ -154,7 +154,7 @@ async function interleave(seed: number): Promise<void> {
   });
   const checkAll = () => {
     check(bench);
-    const { used, pausing, waiting: count } = list.held();
+    const { used, pausing, waiting: count } = list.inUse();
     assertEquals(used, bench.sum());
     assertEquals([pausing, count], [bench.pauses.length, waiting.length]);
     clock.advance(1);
@@ -175,7 +175,7 @@ async function interleave(seed: number): Promise<void> {
     // Some things happen in the same turn.
     if (random.next() < 0.2) continue;
     await settle();
-    if (list.held().waiting === waiting.length) checkAll();
+    if (list.inUse().waiting === waiting.length) checkAll();
   }
   await settle();
   while (granted.length + bench.pauses.length + waiting.length > 0) {
@@ -189,7 +189,7 @@ async function interleave(seed: number): Promise<void> {
     await settle();
   }
   assertEquals(bench.ended, bench.asked, "one has no answer");
-  assertEquals(list.held(), NOTHING);
+  assertEquals(list.inUse(), NOTHING);
 }
 
 Deno.test("whatever the policy and the order of events, no limit is exceeded, nobody waits who may run, and nothing is held at the end", async () => {
@@ -211,9 +211,9 @@ Deno.test("a permit is given back once, and its time ends once", async () => {
     first[Symbol.dispose]();
     first.cancel();
   }
-  assertEquals(list.held().used, 1);
+  assertEquals(list.inUse().used, 1);
   second.cancel();
-  assertEquals(list.held(), NOTHING);
+  assertEquals(list.inUse(), NOTHING);
 });
 
 Deno.test("who gave up before asking is not granted anything", async () => {
@@ -225,7 +225,7 @@ Deno.test("who gave up before asking is not granted anything", async () => {
   await assertRejects(() => list.acquire({}, gone), Error, "gone");
   const work = () => Promise.resolve();
   await assertRejects(() => list.run({}, work, gone), Error, "gone");
-  assertEquals(list.held().waiting, 0);
+  assertEquals(list.inUse().waiting, 0);
 });
 
 Deno.test("a plan tries out what would fit, and takes nothing", () => {

@@ -7,7 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
-import { MOST } from "../../src/notices/notice.ts";
+import { NOTICES_IN_A_MAIL } from "../../src/notices/notice.ts";
 import { child, product, textAt } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { EMAIL, OPERATOR_KEY, SECRET, tell, type Telling } from "./support.ts";
@@ -287,7 +287,10 @@ Deno.test("a seller that was told of hundreds of things is told of others", asyn
   const { app, mail, clock } = telling;
   await telling.set("email", EMAIL);
   await telling.set("review", "new");
-  const all = Array.from({ length: MOST + 10 }, (_, n) => product(`P-${n}`));
+  const all = Array.from(
+    { length: NOTICES_IN_A_MAIL + 10 },
+    (_, n) => product(`P-${n}`),
+  );
   assertEquals((await app.upload(all.join(""))).status, 200);
   const operator = app.client({ key: OPERATOR_KEY });
   const { reviews } = await operator.listReviews({ limit: all.length });
@@ -301,7 +304,7 @@ Deno.test("a seller that was told of hundreds of things is told of others", asyn
   await telling.mailed(1);
   assertStringIncludes(
     mail.received[0].text,
-    `${MOST} or more products were rejected`,
+    `${NOTICES_IN_A_MAIL} or more products were rejected`,
   );
   await telling.set("product_limit", "1");
   clock.setForward(HOUR_MS);

@@ -102,20 +102,20 @@ Deno.test("notices that were sent and cannot be recorded on a lost server keep n
   await add(db, app.sellerNo, ["1", "2", "3", "4"]);
   role.start();
   await until(() => {
-    if (role.held().working < 4) clock.advance(1_000);
+    if (role.inUse().working < 4) clock.advance(1_000);
     return sink.received.length === 4;
   }, "all places taken");
   isLost = true;
   open();
   await add(db, app.sellerNo, ["5"]);
   await until(() => {
-    if (role.held().working < 5) clock.advance(500);
+    if (role.inUse().working < 5) clock.advance(500);
     return sink.received.length === 5;
   }, "the fifth");
   isLost = false;
   await until(() => {
     clock.advance(500);
-    return role.held().working === 0;
+    return role.inUse().working === 0;
   }, "what was sent recorded");
   const left = await db.read((sql) =>
     sql.all("SELECT 1 FROM notices WHERE told_at IS NULL")
@@ -170,7 +170,7 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
   open();
   await until(() => {
     clock.advance(500);
-    return role.held().working === 0;
+    return role.inUse().working === 0;
   }, "the record");
   await role.stop();
 });
@@ -223,7 +223,7 @@ Deno.test("a notice role counts progress as it sends, and with nothing to send, 
   const begun = await progressAfter(1);
   assertEquals(await progressAfter(60), begun, "it hangs");
   open();
-  await until(() => role.held().working === 0, "the record");
+  await until(() => role.inUse().working === 0, "the record");
   assert(role.progress > begun);
   await role.stop();
 });

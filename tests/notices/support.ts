@@ -89,7 +89,7 @@ export class Telling implements AsyncDisposable {
 
   #isAtRest(): boolean {
     return [this.app, ...this.others].every(({ app }) =>
-      Object.keys(app.holders.held()).every((name) => name.endsWith(".idle"))
+      Object.keys(app.holders.inUse()).every((name) => name.endsWith(".idle"))
     );
   }
 

@@ -12,7 +12,7 @@ import {
   type IncomingImage,
   isStoredName,
 } from "../../src/images/storage/blob_store.ts";
-import type { Held } from "../../src/lib/holders.ts";
+import type { InUse } from "../../src/lib/holders.ts";
 import { StoreError, type StoreErrorKind } from "../../src/lib/store_error.ts";
 import type { Random } from "../support/random.ts";
 import type { Fault } from "./fault.ts";
@@ -218,7 +218,7 @@ class OpenStore implements ImageStore {
     this.#enter = enter;
   }
 
-  held(): Held {
+  inUse(): InUse {
     return { calls: this.#calls };
   }
 

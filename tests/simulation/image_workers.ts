@@ -17,7 +17,7 @@ import type {
   SpawnedWorker,
   WorkerEvents,
 } from "../../src/images/worker/spawn.ts";
-import type { Held } from "../../src/lib/holders.ts";
+import type { InUse } from "../../src/lib/holders.ts";
 import type { Random } from "../support/random.ts";
 import type { Fault } from "./fault.ts";
 import { type Enter, Gate } from "./gate.ts";
@@ -140,7 +140,7 @@ export class ImageWorkers {
   }
 
   /** What the workers hold; all zero when nothing is in progress. */
-  held(): Held {
+  held(): InUse {
     const all: Record<string, number> = {};
     for (const worker of this.#workers) {
       for (const [what, count] of Object.entries(worker.held())) {
@@ -217,8 +217,8 @@ class SimulatedWorker implements SpawnedWorker {
   }
 
   /** As `ImageWorker`. */
-  held(): Held {
-    return this.#worker.held();
+  held(): InUse {
+    return this.#worker.inUse();
   }
 
   post(message: ToImageWorker): void {

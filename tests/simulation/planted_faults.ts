@@ -99,22 +99,22 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "read quota: an admitted read is never given back",
-    file: "http/admission/read_quota.ts",
-    from: "    held.untilMade.use(this.#admitted.take(owner));",
-    to: "    this.#admitted.take(owner);",
+    file: "http/admission/read_limiter.ts",
+    from: "    held.untilMade.use(this.#admitted.acquire(owner));",
+    to: "    this.#admitted.acquire(owner);",
   },
   {
     name: "body budget: a part of a share is not given back",
-    file: "http/admission/seller_quota.ts",
-    from: "    held.use(this.take(seller, BODY_COST * bytes));",
-    to: `    held.use(this.take(seller, bytes));
-    this.take(seller, (BODY_COST - 1) * bytes);`,
+    file: "http/admission/concurrency_limit.ts",
+    from: "    inUse.use(this.acquire(seller, BODY_COST * bytes));",
+    to: `    inUse.use(this.acquire(seller, bytes));
+    this.acquire(seller, (BODY_COST - 1) * bytes);`,
   },
   {
     name: "bodies: a slot is kept where the body fails",
     file: "http/server/exchange.ts",
-    from: "    if (owner !== null) reading.use(bodies.take(owner.id));",
-    to: "    const left = owner && bodies.take(owner.id);",
+    from: "    if (owner !== null) reading.use(bodies.acquire(owner.id));",
+    to: "    const left = owner && bodies.acquire(owner.id);",
     also: {
       from: "    const all = [...blocks];\n",
       to: "    left?.[Symbol.dispose]();\n    const all = [...blocks];\n",
@@ -139,8 +139,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "rate limit: Retry-After is a second short",
     file: "http/admission/rate_limit.ts",
-    from: '"Retry-After": String(quota.retryAfter)',
-    to: '"Retry-After": String(quota.retryAfter - 1)',
+    from: '"Retry-After": String(state.retryAfter)',
+    to: '"Retry-After": String(state.retryAfter - 1)',
   },
   {
     name: "keys: one that was looked up is known for ever",
@@ -188,8 +188,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "waiting: a change that another process makes is not noticed",
     file: "http/handlers/waiting.ts",
-    from: "signal.wait(services.deps.clock, LOOK_AGAIN_MS, {",
-    to: "signal.wait(services.deps.clock, 1_000 * LOOK_AGAIN_MS, {",
+    from: "signal.wait(services.deps.clock, POLL_MS, {",
+    to: "signal.wait(services.deps.clock, 1_000 * POLL_MS, {",
   },
   {
     name: "loop: a failed step ends it",
@@ -211,7 +211,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "stop: a read that waits is told that its client has gone",
-    file: "http/admission/seller_quota.ts",
+    file: "http/admission/concurrency_limit.ts",
     from: "    if (reason instanceof ServiceError) throw reason;\n",
     to: "",
   },
@@ -285,7 +285,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     from:
       "  if (use !== null) await storeKeyUse(tx, seller.no, { transactionId }, use);",
     to: `  if (use !== null) {
-    tx.onCommit(() => void services.db.writeAnswers((tx) =>
+    tx.onCommit(() => void services.db.write((tx) =>
       storeKeyUse(tx, seller.no, { transactionId }, use)));
   }`,
   },
@@ -692,22 +692,24 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "notices: what no row keeps is told in other words again",
-    file: "notices/worker/seen.ts",
+    file: "notices/worker/observed_conditions.ts",
     from: "const notice = this.#known.get(id)?.notice ??",
     to: "const notice = null ??",
   },
   {
     name: "reviews: a decision makes no event",
     file: "reviews/decisions.ts",
-    from: "      for (const each of own) await emit(tx, services, each);\n",
+    from:
+      "      for (const each of own) await emitReviewed(tx, services, each);\n",
     to: "",
   },
   {
     name: "reviews: a decision makes two events",
     file: "reviews/decisions.ts",
-    from: "      for (const each of own) await emit(tx, services, each);",
+    from:
+      "      for (const each of own) await emitReviewed(tx, services, each);",
     to:
-      "      for (const each of [...own, ...own]) await emit(tx, services, each);",
+      "      for (const each of [...own, ...own]) await emitReviewed(tx, services, each);",
   },
   {
     name: "reviews: a decision is not in the operator's feed",

@@ -15,7 +15,7 @@ import type {
   Listening,
 } from "../../src/http/server/listener.ts";
 import { RoleLocks } from "../../src/jobs/role_lock.ts";
-import type { Held } from "../../src/lib/holders.ts";
+import type { InUse } from "../../src/lib/holders.ts";
 import {
   failingSqlite,
   type SqliteCall,
@@ -108,7 +108,7 @@ export class Process implements SimulatedProcess {
   }
 
   /** What it holds; nothing while it does not run. */
-  held(): Held {
+  held(): InUse {
     return this.#life?.held() ?? {};
   }
 
@@ -225,8 +225,8 @@ export class Life implements Server {
     this.#app = await Promise.race([opening, this.#ended.promise]);
   }
 
-  held(): Held {
-    return this.#app?.holders.held() ?? {};
+  held(): InUse {
+    return this.#app?.holders.inUse() ?? {};
   }
 
   /** Opens a client's connection. */

@@ -140,7 +140,7 @@ function late(opening: Promise<Db>): Db {
     sizes: async () => await (await opening).sizes(),
     backup: async (file) => await (await opening).backup(file),
     shortenLockWaits: () => void opening.then((db) => db.shortenLockWaits()),
-    held: () => opened?.held() ?? {},
+    inUse: () => opened?.inUse() ?? {},
     close: async () => await (await opening).close(),
   };
 }

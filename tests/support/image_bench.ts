@@ -235,7 +235,7 @@ export class ImageBench implements AsyncDisposable {
       // What the clock has called begins its calls before the next turn.
       await new Promise((resolve) => setTimeout(resolve));
       await until(
-        () => Object.values(this.images.held()).every((count) => count === 0),
+        () => Object.values(this.images.inUse()).every((count) => count === 0),
         "the end of the calls of the image store",
       );
     }

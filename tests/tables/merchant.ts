@@ -6,7 +6,7 @@ import {
   choose,
   drop,
   earlierCurrencyOf,
-  missing,
+  missingFieldsOf,
   NOTHING_CHOSEN,
   openQuestions,
   setCurrency,
@@ -142,7 +142,7 @@ async function stepOf(
     asked.push("Choose the column with the SKU");
     return choose(view, column, "sku");
   }
-  for (const label of missing(view.mapping)) {
+  for (const label of missingFieldsOf(view.mapping)) {
     const target = BY_LABEL[label];
     const column = stated(target);
     if (column < 0 || view.mapping.targets[column] === target) continue;

@@ -4,7 +4,7 @@
  */
 import { SCALAR_RULES, type ScalarField } from "../../src/catalogue/fields.ts";
 import type { SentProduct } from "../../src/client/mod.ts";
-import { takeAny } from "../../src/web/import/intake.ts";
+import { takeAnyFile } from "../../src/web/import/intake.ts";
 import {
   makeDocument,
   mappingFor,
@@ -19,7 +19,10 @@ import type {
   FindingAnswer,
 } from "../../src/web/import/check/finding.ts";
 import { findingsIn } from "../../src/web/import/check/findings.ts";
-import { missing, repeated } from "../../src/web/import/check/table_checks.ts";
+import {
+  missingFieldsOf,
+  repeatedFields,
+} from "../../src/web/import/check/table_checks.ts";
 import { intake, type Spreadsheet } from "../../src/web/import/intake_state.ts";
 import type { ColumnMapping } from "../../src/web/import/columns/spreadsheet.ts";
 import type { Table } from "../../src/web/import/read/csv.ts";
@@ -37,7 +40,7 @@ import { finish } from "../support/work.ts";
 import type { Cell } from "./grid.ts";
 
 export type { ColumnField as Target, Finding, FindingAnswer as Answer };
-export { missing, NOTHING_CHOSEN };
+export { missingFieldsOf, NOTHING_CHOSEN };
 
 /** A table whose columns are being mapped, as its view holds it. */
 export interface View {
@@ -99,7 +102,7 @@ export async function drop(
   bytes: Uint8Array<ArrayBuffer>,
   chosen: ChosenColumns = NOTHING_CHOSEN,
 ): Promise<View | string> {
-  await withBooks(() => takeAny(null, new File([bytes], name)));
+  await withBooks(() => takeAnyFile(null, new File([bytes], name)));
   return taken(chosen);
 }
 
@@ -195,7 +198,7 @@ export function blockOf(view: View):
     (values.currency ?? "") === ""
   ) return "currency";
   if (view.table.flaw !== null) return "flaw";
-  if (repeated(view.mapping).length > 0) return "repeated";
+  if (repeatedFields(view.mapping).length > 0) return "repeated";
   const isUnitOpen = findingsOf(view)
     .some(({ text }) => text.endsWith("Choose the unit."));
   return isUnitOpen ? "unit" : null;

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import axe from "axe-core";
 import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
-import { PARTS } from "../../src/docs/chapters.ts";
+import { CHAPTER_GROUPS } from "../../src/docs/chapters.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -290,7 +290,7 @@ browserTest(
       if (Object.keys(said).length > 0) found[name] = said;
     }
     await tab.page.setViewportSize({ width: 360, height: 800 });
-    const chapters = PARTS.flatMap(({ chapters }) => chapters);
+    const chapters = CHAPTER_GROUPS.flatMap(({ chapters }) => chapters);
     for (
       const { name } of [...chapters, ...REFERENCE_PAGES]
     ) {

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { product } from "../support/app.ts";
-import type { Role } from "../../src/web/state/session.ts";
+import type { AccountKind } from "../../src/web/state/session.ts";
 import type { Tab } from "./browser.ts";
 
 /**
@@ -13,7 +13,7 @@ export async function signIn(
   { page }: Tab,
   url: string,
   key: string,
-  role: Role = "seller",
+  role: AccountKind = "seller",
 ): Promise<void> {
   const script = await page.addInitScript((kept: Record<string, string>) => {
     for (const [name, text] of Object.entries(kept)) {

@@ -14,8 +14,8 @@ import {
 } from "../../src/web/import/columns/spreadsheet.ts";
 import {
   checkRows,
-  missing,
-  repeated,
+  missingFieldsOf,
+  repeatedFields,
 } from "../../src/web/import/check/table_checks.ts";
 import { boot } from "../support/app.ts";
 import { blocks, chapter } from "../support/handbook.ts";
@@ -58,8 +58,8 @@ Deno.test("columns are told by their names", () => {
     "attribute",
     "",
   ]);
-  assertEquals(missing(mapping), []);
-  assertEquals(missing(mapped("sku;price\n1;2\n").mapping), [
+  assertEquals(missingFieldsOf(mapping), []);
+  assertEquals(missingFieldsOf(mapped("sku;price\n1;2\n").mapping), [
     "Title",
     "Quantity",
     "Currency",
@@ -77,7 +77,7 @@ Deno.test("long numbers that were rounded are found before anything is sent", ()
 Deno.test("SKUs that look like one are told before anything is sent", () => {
   const alikeIn = (...skus: string[]) =>
     problemsOf(`SKU;Title\n${skus.map((sku) => `${sku};Mug`).join("\n")}\n`)
-      .alike;
+      .similarSkus;
   assertEquals(alikeIn("A-1", "B", "a-1"), ["A-1", "a-1"]);
   assertEquals(alikeIn("A 1", "A\u00a01"), ["A 1", "A\u00a01"]);
   assertEquals(alikeIn("A1", "A\u200b1"), ["A1", "A\u200b1"]);
@@ -620,9 +620,9 @@ Deno.test("a header that names few columns is no title", () => {
 
 Deno.test("a field that two columns hold is a problem", () => {
   const { mapping } = mapped("sku,title,Namn,a,b,image 1,image 2\n1,2,3,4,5\n");
-  assertEquals(repeated(mapping), []);
+  assertEquals(repeatedFields(mapping), []);
   const targets = mapping.targets.with(2, "title");
-  assertEquals(repeated({ ...mapping, targets }), ["Title"]);
+  assertEquals(repeatedFields({ ...mapping, targets }), ["Title"]);
 });
 
 const FLAWS: readonly (readonly [string, string | null])[] = [

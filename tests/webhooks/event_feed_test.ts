@@ -4,7 +4,7 @@ import { type Db, DbError, type Tx } from "../../src/database/db.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import {
   eventsAfter,
-  type EventsPart,
+  type EventsQuery,
   makeListable,
 } from "../../src/webhooks/event_feed.ts";
 import { unnumbered } from "../../src/webhooks/event_numbers.ts";
@@ -16,7 +16,7 @@ import { WebhookBench } from "../support/webhook_bench.ts";
 
 /** Where an event has its number from the start. */
 
-const ALL: EventsPart = {
+const ALL: EventsQuery = {
   after: 0,
   trigger: null,
   reference: null,
@@ -58,7 +58,7 @@ function storeMany(bench: WebhookBench, count: number) {
 /** Lists a part: the references, and the number of the last one. */
 async function list(
   { db, deps, seller }: WebhookBench,
-  part: EventsPart,
+  part: EventsQuery,
   writable: Db = db,
 ) {
   const found = await makeListable({ db: writable, deps }, seller, part);

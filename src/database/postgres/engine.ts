@@ -59,7 +59,7 @@ import { Nodes, type Opened, type ServerDb } from "./nodes.ts";
 import { type Server, Servers } from "./servers.ts";
 import { SpreadDb } from "./spread.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import { type Undone, type WaitingWrite, WriteQueues } from "./write_queues.ts";
 
 /** How often a read is tried if its connection breaks. */
@@ -403,9 +403,9 @@ class PostgresDb implements ServerDb {
     this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 
-  held(): Held {
+  inUse(): InUse {
     return {
-      ...this.#writes.held(),
+      ...this.#writes.inUse(),
       reads: this.#reads.size,
       writersInUse: this.#writers.inUse,
       readersInUse: this.#readers.inUse,

@@ -36,7 +36,7 @@ import type { Reaching, SellersInReach } from "./queries.ts";
 import type { Server, Servers } from "./servers.ts";
 
 /** How often each server is asked whether it answers. */
-const LOOK_MS = 500;
+const PROBE_MS = 500;
 /** A server that answers later than this is silent. */
 const PROMPT_MS = 400;
 /**
@@ -403,7 +403,7 @@ export class Nodes {
 
   #lookLater(node: KnownNode): void {
     const { clock } = this.#options.deps;
-    node.cancel = clock.after(LOOK_MS, async () => {
+    node.cancel = clock.after(PROBE_MS, async () => {
       const turn = (state: State) => {
         const isGone = this.#isClosed || !this.#nodes.includes(node);
         if (!isGone && state !== node.state) this.#turn(node, state);

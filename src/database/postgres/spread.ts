@@ -25,7 +25,7 @@ import {
   type EngineWriteOptions,
   ofSeller,
 } from "../of_seller.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import { again } from "./again.ts";
 import type { Nodes } from "./nodes.ts";
 
@@ -108,10 +108,10 @@ export class SpreadDb implements Db {
     for (const db of this.#nodes.dbs) db.shortenLockWaits();
   }
 
-  held(): Held {
+  inUse(): InUse {
     const sum: Record<string, number> = {};
     for (const db of this.#nodes.dbs) {
-      for (const [name, n] of Object.entries(db.held())) {
+      for (const [name, n] of Object.entries(db.inUse())) {
         sum[name] = (sum[name] ?? 0) + n;
       }
     }
@@ -138,7 +138,7 @@ class NodeWakeUps implements WakeUps {
 
   get unsent(): number {
     return this.#nodes.dbs
-      .reduce((sum, db) => sum + (db.held().wakeUps ?? 0), 0);
+      .reduce((sum, db) => sum + (db.inUse().wakeUps ?? 0), 0);
   }
 
   send(topic: string, key: string): void {

@@ -19,7 +19,7 @@ const IN_ONE = 100;
 /** Pause before the listening connection is opened again. */
 const AGAIN_MS = 1_000;
 /** How often the listening connection is checked. */
-const LOOK_MS = 2_000;
+const CONNECTION_CHECK_MS = 2_000;
 /** After which a silent server is given up. */
 const SILENCE_MS = 10_000;
 
@@ -140,9 +140,11 @@ export class PostgresWakeUps implements WakeUps {
         this.#servers.failed("lost");
         if (now - silentSince >= SILENCE_MS) return end();
       }
-      this.#cancel = this.#clock.after(LOOK_MS, look);
+      this.#cancel = this.#clock.after(CONNECTION_CHECK_MS, look);
     };
-    if (!this.#closed) this.#cancel = this.#clock.after(LOOK_MS, look);
+    if (!this.#closed) {
+      this.#cancel = this.#clock.after(CONNECTION_CHECK_MS, look);
+    }
   }
 
   #again(heard: Heard): void {

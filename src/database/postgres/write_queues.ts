@@ -18,7 +18,7 @@ import {
 } from "../db.ts";
 import type { EngineWriteOptions } from "../of_seller.ts";
 import { Calls } from "../../lib/calls.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import { totalLimit } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
 import { isLost, PostgresError } from "./connection.ts";
@@ -191,8 +191,8 @@ export class WriteQueues {
     return this.#permits.oldestWaitMs();
   }
 
-  held(): Held {
-    const { used, waiting } = this.#permits.held();
+  inUse(): InUse {
+    const { used, waiting } = this.#permits.inUse();
     const shared = this.#lines.values()
       .reduce((sum, { waiting }) => sum + waiting.length, 0);
     return { transactions: used, transactionsWaiting: waiting, shared };

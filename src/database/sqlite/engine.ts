@@ -16,7 +16,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
 import { Calls } from "../../lib/calls.ts";
 import { heavyWorkList, type WaitList } from "../../lib/wait_list.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import {
   closedError,
   CONFLICT_TRIES,
@@ -512,7 +512,7 @@ class SqliteDb implements Db {
     this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 
-  held(): Held {
+  inUse(): InUse {
     return {
       writes: this.#waiting.length,
       heavyWrites: this.#heavyWrites.size,

@@ -8,7 +8,7 @@ import { identityOf } from "./file.ts";
  * commit would add a twentieth to a small write. A commit in between is lost
  * with the file, as are all earlier ones, or returns with it.
  */
-const LOOK_MS = 10;
+const CHECK_MS = 10;
 
 /**
  * A write to an unlinked file is lost. A database file may return. Without the
@@ -50,7 +50,7 @@ export class OpenFiles {
     if (this.#isGone(this.database)) throw removed(this.database);
     const gone = [this.log, this.#index].find((path) => this.#isGone(path));
     if (gone !== undefined) throw this.unusable = removed(gone);
-    this.#checkedUntil = now + LOOK_MS;
+    this.#checkedUntil = now + CHECK_MS;
   }
 
   #isGone(path: string): boolean {

@@ -3,11 +3,16 @@ import type { KeyOwner } from "../../sellers/key_rows.ts";
 import type { Services } from "../../services.ts";
 import { MetricsKeys, OperatorKeys, SellerKeys } from "./authentication.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
-import { type Quota, type Rate, RateLimiter, rateOf } from "./rate_limit.ts";
-import { ReadQuota } from "./read_quota.ts";
+import {
+  type Rate,
+  rateFor,
+  RateLimiter,
+  type RateLimitState,
+} from "./rate_limit.ts";
+import { ReadLimiter } from "./read_limiter.ts";
 import { RequestPacer } from "./request_pacer.ts";
-import { BodyBudget, SellerQuota } from "./seller_quota.ts";
-import { UploadQuota } from "./upload_quota.ts";
+import { BodyBudget, ConcurrencyLimit } from "./concurrency_limit.ts";
+import { UploadLimiter } from "./upload_limiter.ts";
 
 /** Bodies being read. */
 const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
@@ -20,14 +25,14 @@ export class Admission {
   readonly metricsKeys: MetricsKeys;
   readonly authFailures: AuthFailureLimiter;
   /** Bodies being read. */
-  readonly bodies: SellerQuota;
+  readonly bodies: ConcurrencyLimit;
   /** Bytes of bodies and documents in progress. */
   readonly budget: BodyBudget;
   /** Uploads whose bodies have arrived. */
-  readonly uploads: UploadQuota;
+  readonly uploads: UploadLimiter;
   /** Requests that wait for an event. */
-  readonly waits: SellerQuota;
-  readonly reads: ReadQuota;
+  readonly waits: ConcurrencyLimit;
+  readonly reads: ReadLimiter;
   readonly pacer: RequestPacer;
   readonly #limiter: RateLimiter;
   /** Requests a minute of a seller without a limit of its own. */
@@ -39,11 +44,11 @@ export class Admission {
     this.operatorKeys = new OperatorKeys(db, clock, config.operatorKey);
     this.metricsKeys = new MetricsKeys(this.operatorKeys, config.metricsKey);
     this.authFailures = new AuthFailureLimiter(clock);
-    this.bodies = holders.add("bodies", new SellerQuota(clock, BODIES));
-    this.waits = holders.add("waits", new SellerQuota(clock, WAITS));
-    this.reads = new ReadQuota(deps, holders);
+    this.bodies = holders.add("bodies", new ConcurrencyLimit(clock, BODIES));
+    this.waits = holders.add("waits", new ConcurrencyLimit(clock, WAITS));
+    this.reads = new ReadLimiter(deps, holders);
     this.pacer = holders.add("paced_requests", new RequestPacer(deps));
-    this.uploads = new UploadQuota(clock);
+    this.uploads = new UploadLimiter(clock);
     holders.add("uploads", this.uploads.list);
     const budget = new BodyBudget(clock, config.bodyBudget);
     this.budget = holders.add("body_bytes", budget);
@@ -54,9 +59,9 @@ export class Admission {
   /** How many of each kind are in progress. */
   inProgress(): Record<string, number> {
     return {
-      upload: this.uploads.taken,
-      body: this.bodies.taken,
-      wait: this.waits.taken,
+      upload: this.uploads.acquired,
+      body: this.bodies.acquired,
+      wait: this.waits.acquired,
       read: this.reads.admitted,
     };
   }
@@ -65,13 +70,13 @@ export class Admission {
    * Counts so many requests of a seller (0: only reads the state) if its rate
    * allows them; null for a seller without a rate.
    */
-  take(seller: KeyOwner, requests: number): Quota | null {
+  take(seller: KeyOwner, requests: number): RateLimitState | null {
     const rate = this.#rateOf(seller);
     return rate && this.#limiter.take(seller.id, requests, rate);
   }
 
   /** Counts so many more for one that was allowed, at most a whole burst. */
-  charge(seller: KeyOwner, requests: number): Quota | null {
+  charge(seller: KeyOwner, requests: number): RateLimitState | null {
     const rate = this.#rateOf(seller);
     if (rate === null) return null;
     const cost = Math.min(requests, rate.burst - 1);
@@ -80,6 +85,6 @@ export class Admission {
 
   #rateOf({ rateLimit }: KeyOwner): Rate | null {
     const perMinute = rateLimit ?? this.#perMinute;
-    return perMinute === 0 ? null : rateOf(perMinute);
+    return perMinute === 0 ? null : rateFor(perMinute);
   }
 }

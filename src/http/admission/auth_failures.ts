@@ -24,7 +24,7 @@ export class AuthFailureLimiter {
    */
   tooMany(address: string): ServiceError | null {
     const { allowed, retryAfter } = this.#refused.take(
-      network(address),
+      networkOf(address),
       1,
       REFUSED,
     );
@@ -38,7 +38,7 @@ export class AuthFailureLimiter {
 }
 
 /** An IPv6 client may use any address of a /64. */
-function network(address: string): string {
+function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head, tail = ""] = address.split("::");
   const groups = (text: string) => text === "" ? [] : text.split(":");

@@ -4,7 +4,7 @@ import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 import type { Db, Sql } from "../../database/db.ts";
 import { checkUsable, unauthorized } from "../../sellers/access.ts";
-import { hashOf, sameHash } from "../../sellers/api_key.ts";
+import { keyHash, sameHash } from "../../sellers/api_key.ts";
 import { ENVIRONMENT } from "../../operations/audit.ts";
 import {
   findOperatorByKey,
@@ -115,7 +115,7 @@ export class OperatorKeys {
   constructor(db: Db, clock: Clock, operatorKey: string | null) {
     this.#db = db;
     this.#owners = new KeyOwners(db, clock, findOperatorByKey);
-    this.#configured = operatorKey === null ? null : hashOf(operatorKey);
+    this.#configured = operatorKey === null ? null : keyHash(operatorKey);
   }
 
   /**
@@ -138,7 +138,7 @@ export class OperatorKeys {
   async find(key: string | null): Promise<Operator | null> {
     if (key === null) return null;
     const isConfigured = this.#configured !== null &&
-      sameHash(hashOf(key), this.#configured);
+      sameHash(keyHash(key), this.#configured);
     if (isConfigured) return { name: ENVIRONMENT, readOnly: false };
     return isPossible(key) ? await this.#owners.get(key) : null;
   }
@@ -152,7 +152,7 @@ export class MetricsKeys {
 
   constructor(operators: OperatorKeys, metricsKey: string | null) {
     this.#operators = operators;
-    this.#configured = metricsKey === null ? null : hashOf(metricsKey);
+    this.#configured = metricsKey === null ? null : keyHash(metricsKey);
   }
 
   /**
@@ -160,10 +160,11 @@ export class MetricsKeys {
    * kind exists, which disables metrics.
    */
   async authenticate(headers: Headers): Promise<boolean> {
-    const [, bearer] = BEARER.exec(headers.get("authorization") ?? "") ?? [];
+    const [, bearer] = BEARER_PREFIX.exec(headers.get("authorization") ?? "") ??
+      [];
     const key = bearer ?? headers.get(KEY_HEADER);
     const isConfigured = this.#configured !== null && key !== null &&
-      sameHash(hashOf(key), this.#configured);
+      sameHash(keyHash(key), this.#configured);
     if (isConfigured) return true;
     const operator = await this.#operators.find(key);
     if (operator !== null) return true;
@@ -174,4 +175,4 @@ export class MetricsKeys {
   }
 }
 
-const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
+const BEARER_PREFIX = /^Bearer +([\x21-\x7e]+) *$/i;

@@ -74,7 +74,7 @@ export async function* readChunks(
 ): AsyncGenerator<Uint8Array, void> {
   const { isGzip } = sentBody(request, limit);
   if (request.body === null) return;
-  const arriving = new Arriving(request.body, limit, deps.yieldToIo);
+  const arriving = new ArrivingBody(request.body, limit, deps.yieldToIo);
   let late = false;
   let size = 0;
   let isComplete = false;
@@ -84,7 +84,9 @@ export async function* readChunks(
   });
   try {
     const chunks = arriving.chunks();
-    for await (const chunk of isGzip ? inflated(chunks, runHeavy) : chunks) {
+    for await (
+      const chunk of isGzip ? inflateChunks(chunks, runHeavy) : chunks
+    ) {
       size += chunk.length;
       if (size > limit) throw tooLarge(limit);
       yield chunk;
@@ -117,7 +119,7 @@ interface SentBody {
 
 /** What the headers say of a body; throws 415 and 413. */
 function sentBody({ headers }: Request, limit: number): SentBody {
-  sentForm(headers);
+  bodyForm(headers);
   const isGzip = saysGzip(headers.get("content-encoding"));
   const length = headers.get("content-length");
   const declared = length === null ? null : Number(length);
@@ -126,7 +128,7 @@ function sentBody({ headers }: Request, limit: number): SentBody {
 }
 
 /** The bytes of a body as they arrive. */
-class Arriving {
+class ArrivingBody {
   readonly #reader:
     | ReadableStreamBYOBReader
     | ReadableStreamDefaultReader<Uint8Array>;
@@ -143,7 +145,7 @@ class Arriving {
     limit: number,
     yieldToIo: () => Promise<void>,
   ) {
-    this.#reader = readerOf(body);
+    this.#reader = bodyReader(body);
     this.#limit = limit;
     this.#yieldToIo = yieldToIo;
   }
@@ -197,7 +199,7 @@ class Arriving {
 }
 
 /** A small body that has arrived is no stream of bytes in Deno. */
-function readerOf(
+function bodyReader(
   body: ReadableStream<Uint8Array>,
 ): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
   try {
@@ -212,7 +214,7 @@ function readerOf(
  * with `maxOutputLength` would need the whole body first, and accepts no other
  * limit.
  */
-async function* inflated(
+async function* inflateChunks(
   arriving: AsyncIterable<Uint8Array>,
   runHeavy: RunHeavy,
 ): AsyncGenerator<Uint8Array, void> {
@@ -259,18 +261,18 @@ async function* inflated(
   }
 }
 
-const FORMS: ReadonlyMap<string, "xml" | "json"> = new Map([
+const FORM_BY_TYPE: ReadonlyMap<string, "xml" | "json"> = new Map([
   ["text/xml", "xml"],
   ["application/xml", "xml"],
   ["application/json", "json"],
 ]);
 
 /** The form of a request's body; throws 415 for another one. */
-export function sentForm(headers: Headers): "xml" | "json" {
+export function bodyForm(headers: Headers): "xml" | "json" {
   const header = headers.get("content-type");
   const [type, ...parameters] = (header ?? "").split(";")
     .map((part) => part.trim().toLowerCase());
-  const form = FORMS.get(type);
+  const form = FORM_BY_TYPE.get(type);
   if (form === undefined) {
     const found = header === null ? "missing" : `"${type}"`;
     throw unsupported(

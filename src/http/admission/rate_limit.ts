@@ -13,7 +13,7 @@ interface Bucket {
 }
 
 /** The state of a client's limit. */
-export interface Quota {
+export interface RateLimitState {
   allowed: boolean;
   /** Requests a minute, and how many of them may come at once. */
   limit: number;
@@ -35,7 +35,7 @@ export interface Rate {
 }
 
 /** The rate of `perMinute` requests a minute, a tenth of them at once. */
-export function rateOf(perMinute: number): Rate {
+export function rateFor(perMinute: number): Rate {
   return { perMinute, burst: Math.max(1, Math.floor(perMinute / 10)) };
 }
 
@@ -56,21 +56,25 @@ export class RateLimiter {
   }
 
   /** Takes `cost` tokens (0: only reads the state) from the bucket of `key`. */
-  take(key: string, cost: number, rate: Rate): Quota {
+  take(key: string, cost: number, rate: Rate): RateLimitState {
     const bucket = this.#refilled(key, rate);
     const retryAfter = secondsFor(cost - bucket.tokens, rate);
     if (retryAfter === 0) bucket.tokens -= cost;
-    return { ...stateOf(bucket, rate), allowed: retryAfter === 0, retryAfter };
+    return {
+      ...stateOfBucket(bucket, rate),
+      allowed: retryAfter === 0,
+      retryAfter,
+    };
   }
 
   /**
    * Takes `cost` tokens more for a request that was allowed and costs more than
    * it seemed to. Where the bucket has fewer, later requests wait for them.
    */
-  charge(key: string, cost: number, rate: Rate): Quota {
+  charge(key: string, cost: number, rate: Rate): RateLimitState {
     const bucket = this.#refilled(key, rate);
     bucket.tokens -= cost;
-    return { ...stateOf(bucket, rate), allowed: true, retryAfter: 0 };
+    return { ...stateOfBucket(bucket, rate), allowed: true, retryAfter: 0 };
   }
 
   #refilled(key: string, { perMinute, burst }: Rate): Bucket {
@@ -83,7 +87,7 @@ export class RateLimiter {
   }
 }
 
-function stateOf({ tokens }: Bucket, rate: Rate) {
+function stateOfBucket({ tokens }: Bucket, rate: Rate) {
   return {
     limit: rate.perMinute,
     burst: rate.burst,
@@ -106,8 +110,10 @@ function secondsFor(tokens: number, { perMinute }: Rate): number {
  * draft-ietf-httpapi-ratelimit-headers-11. The draft's limit "minute" is what
  * the bucket gains in a minute, and "burst" is what the bucket holds.
  */
-export function quotaHeaders(quota: Quota): Record<string, string> {
-  const { limit, burst, remaining, remainingOfMinute, reset } = quota;
+export function rateLimitHeaders(
+  state: RateLimitState,
+): Record<string, string> {
+  const { limit, burst, remaining, remainingOfMinute, reset } = state;
   return {
     "RateLimit-Limit": String(limit),
     "RateLimit-Remaining": String(remaining),
@@ -115,6 +121,6 @@ export function quotaHeaders(quota: Quota): Record<string, string> {
     "RateLimit-Policy": `"minute";q=${limit};w=60, "burst";q=${burst}`,
     "RateLimit": `"minute";r=${remainingOfMinute};t=${reset}, ` +
       `"burst";r=${remaining};t=${reset}`,
-    ...(quota.allowed ? {} : { "Retry-After": String(quota.retryAfter) }),
+    ...(state.allowed ? {} : { "Retry-After": String(state.retryAfter) }),
   };
 }

@@ -4,7 +4,7 @@
  * looks for further ones, and would delay those of others by their sum.
  */
 import type { Clock } from "../../deps.ts";
-import type { Held, Holder } from "../../lib/holders.ts";
+import type { Holder, InUse } from "../../lib/holders.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 
 /** Requests of one owner in progress that begin without a look for others. */
@@ -73,7 +73,7 @@ export class RequestPacer implements Holder {
     own.looking = null;
   }
 
-  held(): Held {
+  inUse(): InUse {
     return { waiting: this.#waiting };
   }
 }

@@ -4,7 +4,7 @@
  */
 
 /** Resolves an import of such files. */
-async function built<T>(files: Promise<{ default: T }>): Promise<T> {
+async function builtFile<T>(files: Promise<{ default: T }>): Promise<T> {
   try {
     return (await files).default;
   } catch (error) {
@@ -15,14 +15,14 @@ async function built<T>(files: Promise<{ default: T }>): Promise<T> {
 }
 
 /** The page's scripts by name. */
-export const SCRIPTS = await built(
+export const SCRIPTS = await builtFile(
   import("../../web/dist/scripts.json", { with: { type: "json" } }),
 );
 
 /** The typed client as a script, and its types. */
-export const CLIENT = await built(
+export const CLIENT = await builtFile(
   import("../../client/dist/client.js", { with: { type: "text" } }),
 );
-export const CLIENT_TYPES = await built(
+export const CLIENT_TYPES = await builtFile(
   import("../../client/dist/client.d.ts", { with: { type: "text" } }),
 );

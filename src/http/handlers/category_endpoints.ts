@@ -20,7 +20,7 @@ import type { Sql } from "../../database/db.ts";
 import { notFound } from "../../lib/errors.ts";
 import { cursor, ID, number } from "../server/cursor.ts";
 import type { Exchange } from "../server/exchange.ts";
-import { boundedList, readPage, type Step } from "../server/list.ts";
+import { boundedList, type PageStep, readPage } from "../server/list.ts";
 import {
   AFTER,
   CATEGORY_SEARCH,
@@ -159,7 +159,7 @@ async function stepOf(
     count: number;
     search: string;
   },
-): Promise<Step<number, CategoryNode>> {
+): Promise<PageStep<number, CategoryNode>> {
   const most = Math.min(count, READ_AT_ONCE);
   const looked = search === "" ? most : LOOKED_AT;
   const names = await namesFrom(sql, version, place, looked);

@@ -49,13 +49,16 @@ export const getDocs = endpoint({
   title: "The handbook",
   about: "Lists its chapters.",
   answers: { type: "text/html" },
-}, published("text/html", contentsPage, DOCS_POLICY));
+}, publishedSchema("text/html", contentsPage, DOCS_POLICY));
 
 /** Files that chapters link to for download, and the search. */
 const FILES: readonly (readonly [string, Handler])[] = [
-  ["client.js", published("text/javascript", () => CLIENT)],
-  ["client.d.ts", published("application/typescript", () => CLIENT_TYPES)],
-  ["search.js", published("text/javascript", () => search)],
+  ["client.js", publishedSchema("text/javascript", () => CLIENT)],
+  [
+    "client.d.ts",
+    publishedSchema("application/typescript", () => CLIENT_TYPES),
+  ],
+  ["search.js", publishedSchema("text/javascript", () => search)],
 ];
 
 /** Calls `endpoints` when the reference is requested. */
@@ -75,10 +78,10 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
     read: () => Chapter,
     write: (chapter: Chapter) => Promise<string>,
   ) => {
-    const html = published("text/html", () => write(read()), DOCS_POLICY);
+    const html = publishedSchema("text/html", () => write(read()), DOCS_POLICY);
     const markdown = () => servedMarkdown(read().text);
     pages.set(name, html);
-    pages.set(`${name}.md`, published("text/markdown", markdown));
+    pages.set(`${name}.md`, publishedSchema("text/markdown", markdown));
   };
   for (const { name, text } of CHAPTERS) {
     const more = () => name === "api" ? referenceContents(endpoints()) : "";
@@ -93,7 +96,7 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
   }
   pages.set(
     "search.json",
-    published("application/json", () =>
+    publishedSchema("application/json", () =>
       JSON.stringify([
         ...CHAPTERS.flatMap(searchEntries),
         ...referenceEntries(endpoints()),
@@ -109,13 +112,13 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
 /** The handbook for language models (llmstxt.org). */
 export const getLlmsText = endpoint(
   null,
-  published("text/plain", () => contentsText(REFERENCE_PAGES)),
+  publishedSchema("text/plain", () => contentsText(REFERENCE_PAGES)),
 );
 
 const TO_TAKE = new Map(
   OPERATOR_FILES.map(({ name, type, text }) => [
     name,
-    published(type, () => text),
+    publishedSchema(type, () => text),
   ]),
 );
 
@@ -127,7 +130,10 @@ export const getOperatorFile = endpoint(null, (context) => {
 });
 
 /** The style of the handbook. */
-export const getDocsStyle = endpoint(null, published("text/css", () => style));
+export const getDocsStyle = endpoint(
+  null,
+  publishedSchema("text/css", () => style),
+);
 
 /** How long `security.txt` says that it holds, from each answer on. */
 const CONTACT_MS = 180 * 24 * 3_600_000;
@@ -156,35 +162,35 @@ export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
     title: "OpenAPI description",
     about: "OpenAPI 3.1.",
     answers: { type: "application/json" },
-  }, published("application/json", () => openApi(endpoints(), VERSION)));
+  }, publishedSchema("application/json", () => openApi(endpoints(), VERSION)));
 
-export const getProductsSchema = schema(
+export const getProductsSchema = schemaEndpoint(
   "getProductsSchema",
   "Schema of uploads",
   productsSchema,
 );
 
-export const getAttributesSchema = schema(
+export const getAttributesSchema = schemaEndpoint(
   "getAttributesSchema",
   "Schema of attributes of many products",
   attributesSchema,
 );
 
-export const getResponsesSchema = schema(
+export const getResponsesSchema = schemaEndpoint(
   "getResponsesSchema",
   "Schema of answers",
   responsesSchema,
 );
 
-function schema(operation: string, title: string, write: () => string) {
+function schemaEndpoint(operation: string, title: string, write: () => string) {
   const type = "application/xml";
   const about = "XML Schema 1.0.";
   const documentation = { operation, title, about, answers: { type } };
-  return endpoint(documentation, published(type, write));
+  return endpoint(documentation, publishedSchema(type, write));
 }
 
 /** Serves a text, which is created at the first request. */
-function published(
+function publishedSchema(
   type: string,
   write: () => string | Promise<string>,
   more: Record<string, string> = {},

@@ -3,7 +3,7 @@ import type { AnswerForm } from "../../contracts/answer_form.ts";
 import { EVENT_LIMIT, eventInJson, eventInXml } from "../../webhooks/event.ts";
 import {
   eventsAfter,
-  type EventsPart,
+  type EventsQuery,
   type FeedEvent,
   type Listable,
   makeListable,
@@ -21,7 +21,7 @@ import {
 } from "../server/parameters.ts";
 import { cursorOf, number } from "../server/cursor.ts";
 import { QueryReader, readOption } from "../server/query.ts";
-import { lookUntil, waitAtMost } from "./waiting.ts";
+import { pollUntil, waitInSlot } from "./waiting.ts";
 import {
   EVENT_LIMITS,
   readEventDocument,
@@ -68,7 +68,7 @@ export const listEvents = endpoint({
   return { xml: { events: { event: list }, next: after } };
 });
 
-function readPlace(query: URLSearchParams): EventsPart {
+function readPlace(query: URLSearchParams): EventsQuery {
   const reader = new QueryReader(query);
   const place = {
     after: reader.cursor(EVENT_CURSOR) ?? 0,
@@ -100,7 +100,7 @@ function checkCursor(after: number, { last }: Listable): void {
 
 async function waitForEvent(
   context: Exchange,
-  place: EventsPart,
+  place: EventsQuery,
   ms: number,
 ): Promise<void> {
   const { services, seller } = context;
@@ -110,10 +110,10 @@ async function waitForEvent(
     return count > 0 ? true : null;
   };
   const awaited = { signal: services.signals.events, key: seller.id };
-  await waitAtMost(
+  await waitInSlot(
     context,
     ms,
-    (abort) => lookUntil(context, awaited, abort, look),
+    (abort) => pollUntil(context, awaited, abort, look),
   );
 }
 

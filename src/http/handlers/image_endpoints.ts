@@ -29,11 +29,16 @@ export const getImage = endpoint({
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cross-Origin-Resource-Policy": "cross-origin",
   };
-  return await answer(request, services.images, `${folder}/${file}`, headers);
+  return await imageAnswer(
+    request,
+    services.images,
+    `${folder}/${file}`,
+    headers,
+  );
 });
 
 /** Requests exactly the bytes that are sent: all of them at once. */
-async function answer(
+async function imageAnswer(
   request: Request,
   store: ImageStore,
   name: string,
@@ -45,13 +50,13 @@ async function answer(
   );
   const ranged = request.headers.has("range");
   if (changed && !ranged && request.method === "GET") {
-    const { bytes, body } = found(await store.read(name));
+    const { bytes, body } = requireImage(await store.read(name));
     return {
       body: streamed(body),
       headers: { ...headers, "Content-Length": `${bytes}` },
     };
   }
-  const { bytes: size } = found(await store.stat(name));
+  const { bytes: size } = requireImage(await store.stat(name));
   if (!changed) return { status: 304, body: null, headers };
   const range = wantedRange(request, size, headers.ETag);
   if (range === "unsatisfiable") {
@@ -68,7 +73,7 @@ async function answer(
   };
   const status = range === null ? 200 : 206;
   if (request.method === "HEAD") return { status, body: null, headers: sent };
-  const { body } = found(await store.read(name, { start, end }));
+  const { body } = requireImage(await store.read(name, { start, end }));
   return { status, body: streamed(body), headers: sent };
 }
 
@@ -77,7 +82,7 @@ function streamed(stream: ReadableStream<Uint8Array>): Streamed {
   return { stream, keeps: 0 };
 }
 
-function found<T>(image: T | null): T {
+function requireImage<T>(image: T | null): T {
   if (image === null) throw notFound("image");
   return image;
 }

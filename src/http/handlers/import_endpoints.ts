@@ -62,10 +62,10 @@ import {
   streamProgress,
   waitUntilFinal,
   wantsEvents,
-  type Watched,
+  type WatchedRecord,
 } from "./progress.ts";
-import { imageNode } from "./transaction_endpoints.ts";
-import { keyNode, productCountsNode } from "./transaction_xml.ts";
+import { unsettledImageNode } from "./transaction_endpoints.ts";
+import { productCountsNode, usedKeyNode } from "./transaction_xml.ts";
 import {
   checkVersion,
   readIdempotencyKey,
@@ -174,7 +174,7 @@ export const getImport = endpoint({
 
 function watchedImport(
   { services, seller, params, form }: Exchange,
-): Watched<ImportRecord> {
+): WatchedRecord<ImportRecord> {
   const id = params.import_id;
   return {
     key: id,
@@ -217,7 +217,7 @@ function importNode(record: ImportRecord): ImportNode {
     dry_run: record.dry_run === 1 || undefined,
     undoes: record.undoes ?? undefined,
     undone_by: record.undone_by ?? undefined,
-    key: keyNode(record),
+    key: usedKeyNode(record),
   };
 }
 
@@ -314,7 +314,7 @@ function resultNode(
     id: id ?? undefined,
     sku: sku ?? undefined,
     result,
-    image: images.map(imageNode),
+    image: images.map(unsettledImageNode),
     former: showsFormer && former !== null ? formerNode(former) : undefined,
     details: problems === null ? undefined : {
       detail: problems.details.map(detailNode),

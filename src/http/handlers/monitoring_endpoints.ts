@@ -2,7 +2,7 @@
 import {
   countBacklog,
   failingWebhooks,
-  totals,
+  totalCounts,
 } from "../../administration/backlog.ts";
 import { describeDatabase } from "../../operations/database_info.ts";
 import { lastHours } from "../../operations/hourly_counts.ts";
@@ -109,7 +109,7 @@ async function backlogNode(
     const backlog = await countBacklog(sql);
     const late = now - (await oldestDueDelivery(sql, now) ?? now);
     const oldest_due_seconds = Math.floor(late / 1_000);
-    node = { ...totals(backlog), oldest_due_seconds };
+    node = { ...totalCounts(backlog), oldest_due_seconds };
   });
   try {
     await waitAtMost(clock, BACKLOG_MS, counting);
@@ -150,7 +150,7 @@ export const getStatus = endpoint({
     return {
       xml: {
         backlog: {
-          ...totals(backlog),
+          ...totalCounts(backlog),
           held_deliveries: backlog.held,
           exhausted_deliveries: backlog.exhausted,
         },

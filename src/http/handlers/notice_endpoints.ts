@@ -34,15 +34,18 @@ export const askToUnsubscribe = endpoint(null, async (exchange) => {
 
 export const unsubscribe = endpoint(
   null,
-  (exchange) => change(exchange, false),
+  (exchange) => changeSubscriptionByLink(exchange, false),
 );
 
 export const subscribeAgain = endpoint(
   null,
-  (exchange) => change(exchange, true),
+  (exchange) => changeSubscriptionByLink(exchange, true),
 );
 
-async function change(exchange: Exchange, isOn: boolean): Promise<Reply> {
+async function changeSubscriptionByLink(
+  exchange: Exchange,
+  isOn: boolean,
+): Promise<Reply> {
   const [sellerId, signature] = linkOf(exchange);
   const link = { sellerId, signature };
   const found = await changeSubscription(exchange.services, link, isOn);

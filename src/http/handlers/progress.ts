@@ -3,7 +3,7 @@ import { ServiceError } from "../../lib/errors.ts";
 import type { Exchange } from "../server/exchange.ts";
 import type { Reply } from "../server/route.ts";
 import { accepts } from "@std/http/negotiation";
-import { lookUntil, Timeout, waitAtMost } from "./waiting.ts";
+import { pollUntil, Timeout, waitInSlot } from "./waiting.ts";
 import { pause } from "../../lib/waits.ts";
 
 /** At most ten events a second. */
@@ -16,7 +16,7 @@ const EVENTS = "text/event-stream";
 const COMMENT = ": still here\n\n";
 
 /** What is waited for. */
-export interface Watched<T> {
+export interface WatchedRecord<T> {
   /** The key of the signal of its progress. */
   key: string;
   /** Reads it; throws 404 if it is not there. */
@@ -41,13 +41,13 @@ export function wantsEvents({ request, form }: Exchange): boolean {
  */
 export async function waitUntilFinal<T>(
   context: Exchange,
-  watched: Watched<T>,
+  watched: WatchedRecord<T>,
   ms: number,
 ): Promise<void> {
-  await waitAtMost(
+  await waitInSlot(
     context,
     ms,
-    (abort) => follow(context, watched, abort, watched.isFinal),
+    (abort) => followProgress(context, watched, abort, watched.isFinal),
   );
 }
 
@@ -57,7 +57,7 @@ export async function waitUntilFinal<T>(
  */
 export async function streamProgress<T>(
   context: Exchange,
-  watched: Watched<T>,
+  watched: WatchedRecord<T>,
 ): Promise<Reply> {
   const first = await watched.find();
   const waiting = context.startWaiting();
@@ -95,7 +95,7 @@ const ENDED = { done: true, value: undefined } as const;
 
 async function* progressEvents<T>(
   context: Exchange,
-  watched: Watched<T>,
+  watched: WatchedRecord<T>,
   abort: AbortSignal,
   first: T,
 ): AsyncGenerator<string, void, void> {
@@ -108,7 +108,7 @@ async function* progressEvents<T>(
   while (!isFinal(shown)) {
     await pause(clock, EVENT_INTERVAL_MS);
     using quiet = new Timeout(clock, QUIET_MS);
-    const moved = await follow(
+    const moved = await followProgress(
       context,
       watched,
       AbortSignal.any([abort, quiet.signal]),
@@ -121,14 +121,14 @@ async function* progressEvents<T>(
 }
 
 /** Waits until it satisfies `done`; null if `abort` fires. */
-function follow<T>(
+function followProgress<T>(
   context: Exchange,
-  { key, find }: Watched<T>,
+  { key, find }: WatchedRecord<T>,
   abort: AbortSignal,
   done: (now: T) => boolean,
 ): Promise<T | null> {
   const { signals } = context.services;
-  return lookUntil(
+  return pollUntil(
     context,
     { signal: signals.progress, key },
     abort,

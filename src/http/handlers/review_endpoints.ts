@@ -29,8 +29,8 @@ import { decideReviews as decide } from "../../reviews/decisions.ts";
 import {
   FIRST_REVIEW,
   listReviews as reviewsOf,
-  placeOf,
   type ReviewPlace,
+  reviewPlace,
 } from "../../reviews/queue.ts";
 import {
   listReasons as reasonsOf,
@@ -118,7 +118,7 @@ async function stepOf<V>(
   }
   const entries = found.map((each) => ({
     node: nodeOf(each, images.get(each.owner.no)!),
-    cursor: placeOf(each.product),
+    cursor: reviewPlace(each.product),
   }));
   return {
     entries,

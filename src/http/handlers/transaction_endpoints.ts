@@ -45,7 +45,7 @@ import {
   streamProgress,
   waitUntilFinal,
   wantsEvents,
-  type Watched,
+  type WatchedRecord,
 } from "./progress.ts";
 import { AFTER, LIMIT, waitUntil } from "../server/parameters.ts";
 
@@ -82,7 +82,7 @@ export const getTransaction = endpoint({
 
 function watchedTransaction(
   { services, seller, params, form }: Exchange,
-): Watched<Transaction> {
+): WatchedRecord<Transaction> {
   const id = params.transaction_id;
   return {
     key: id,
@@ -247,7 +247,7 @@ function resultNode(
     result,
     image: images.flatMap((ordinal) => {
       const image = unsettled.get(ordinal);
-      return image === undefined ? [] : [imageNode(image)];
+      return image === undefined ? [] : [unsettledImageNode(image)];
     }),
     details: kept && {
       detail: kept.details.map(detailNode),
@@ -256,7 +256,7 @@ function resultNode(
   };
 }
 
-export function imageNode(image: UnsettledImage): UnsettledImageNode {
+export function unsettledImageNode(image: UnsettledImage): UnsettledImageNode {
   const { url, status, attempts, code, message } = image;
   return {
     url,

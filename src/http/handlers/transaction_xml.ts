@@ -28,12 +28,12 @@ export function progressRecord(transaction: Transaction): ProgressNode {
     undoes: undoes ?? undefined,
     undone_by: undone_by ?? undefined,
     import_id: transaction.import_id ?? undefined,
-    key: keyNode(transaction),
+    key: usedKeyNode(transaction),
   };
 }
 
 /** The key that asked for an upload or an import. */
-export function keyNode(
+export function usedKeyNode(
   { key_id, key_label }: Pick<Transaction, "key_id" | "key_label">,
 ): ProgressNode["key"] {
   return key_id === null ? undefined : { key_id, label: key_label };

@@ -16,13 +16,13 @@ import { boundedList } from "../server/list.ts";
 import {
   ACCEPT,
   API_VERSION,
-  AT_MOST,
-  AT_MOST_DEFAULT,
   CHANGED,
   COMPLETE,
   DRY_RUN,
   IDEMPOTENCY_KEY,
   IDEMPOTENCY_KEY_LENGTH,
+  MISSING_AT_MOST,
+  MISSING_AT_MOST_DEFAULT,
   SHOW,
   VERSION,
 } from "../server/parameters.ts";
@@ -67,7 +67,7 @@ export const uploadAttributes = endpoint({
     SHOW,
     ACCEPT,
     COMPLETE,
-    AT_MOST,
+    MISSING_AT_MOST,
     IDEMPOTENCY_KEY,
   ],
   answers: ["upload", "dry_run"],
@@ -158,8 +158,8 @@ function checkedList(
 
 function readComplete(query: URLSearchParams): Complete | null {
   const isComplete = readOption(query, COMPLETE) !== null;
-  const atMost = readOption(query, AT_MOST);
-  if (isComplete) return { atMost: atMost ?? AT_MOST_DEFAULT };
+  const atMost = readOption(query, MISSING_AT_MOST);
+  if (isComplete) return { atMost: atMost ?? MISSING_AT_MOST_DEFAULT };
   if (atMost === null) return null;
   throw new ServiceError(
     "malformed_request",
@@ -186,8 +186,8 @@ const ROWS_COST = 10;
 /** What 10,000 of them become, as bytes of a body. */
 const ROWS_BYTES = 4 * 1_024 * 1_024;
 
-function rowsOf({ received = 0 }: Exchange): number {
-  return Math.min(ROWS_COST * received, ROWS_BYTES);
+function rowsOf({ bytesReceived = 0 }: Exchange): number {
+  return Math.min(ROWS_COST * bytesReceived, ROWS_BYTES);
 }
 
 function logDone(

@@ -8,14 +8,14 @@ import type { Exchange } from "../server/exchange.ts";
  * A waiting request reads again after this long, because another process may do
  * the work or revoke the key.
  */
-const LOOK_AGAIN_MS = 500;
+const POLL_MS = 500;
 
 /**
  * Waits until `wait` is done or the time is up. Counts as one of the waiting
  * requests. Throws 429 or 503 if too many wait, 401 if the key is revoked
  * meanwhile.
  */
-export async function waitAtMost(
+export async function waitInSlot(
   context: Exchange,
   ms: number,
   wait: (abort: AbortSignal) => Promise<unknown>,
@@ -30,7 +30,7 @@ export async function waitAtMost(
  * result that is not null; null if `abort` fires first. Throws 401 or 403 if
  * the key is revoked.
  */
-export async function lookUntil<T>(
+export async function pollUntil<T>(
   { services, checkKey }: Pick<Exchange, "services" | "checkKey">,
   { signal, key }: { signal: Signal; key: string },
   abort: AbortSignal,
@@ -39,12 +39,12 @@ export async function lookUntil<T>(
   while (!abort.aborted) {
     // Listening starts before the read, so that no change is missed.
     const looked = new AbortController();
-    const changed = signal.wait(services.deps.clock, LOOK_AGAIN_MS, {
+    const changed = signal.wait(services.deps.clock, POLL_MS, {
       key,
       abort: AbortSignal.any([abort, looked.signal]),
     });
     try {
-      const found = await withoutOutage(async () => {
+      const found = await retryDuringOutage(async () => {
         await checkKey();
         return await look();
       });
@@ -59,7 +59,7 @@ export async function lookUntil<T>(
 }
 
 /** Null while the database cannot be read: the next read may succeed. */
-async function withoutOutage<T>(
+async function retryDuringOutage<T>(
   look: () => Promise<T | null>,
 ): Promise<T | null> {
   try {

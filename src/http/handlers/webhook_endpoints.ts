@@ -26,8 +26,8 @@ import {
 import {
   noWebhook,
   removeWebhook,
-  rotateSecret,
-  sendAnew,
+  replayOwnDelivery,
+  rotateSecretOfOwn,
 } from "../../webhooks/own_webhooks.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import type { Sql } from "../../database/db.ts";
@@ -84,7 +84,7 @@ function webhookXml(webhook: ShownWebhook): WebhookNode {
     format: format === "xml" ? undefined : format,
     disabled_at: optionalTime(disabledAt),
     failing_since: optionalTime(failingSince),
-    last_error: lastError === null ? undefined : inWords(lastError),
+    last_error: lastError === null ? undefined : resultText(lastError),
   };
 }
 
@@ -104,7 +104,7 @@ const NO_ANSWER: Readonly<Partial<Record<string, string>>> = {
 } satisfies Partial<Record<OutboundErrorKind, string>>;
 
 /** An endpoint's result: the status of its answer, or why there was none. */
-function inWords(result: string): string {
+function resultText(result: string): string {
   return /^\d/.test(result)
     ? `The answer was ${result}; only 2xx is a success.`
     : NO_ANSWER[result] ?? `There was no answer: ${result}.`;
@@ -192,7 +192,11 @@ export const rotateWebhookSecret = endpoint({
     "deliveries are signed with the former secret as well.",
   answers: ["webhook_secret"],
 }, async ({ services, seller, params }) => {
-  const { secret } = await rotateSecret(services, seller, triggerOf(params));
+  const { secret } = await rotateSecretOfOwn(
+    services,
+    seller,
+    triggerOf(params),
+  );
   return { xml: { webhook_secret: secret } };
 });
 
@@ -288,7 +292,10 @@ export const replayDelivery = endpoint({
   answers: ["delivery"],
 }, async ({ services, seller, params }) => {
   const { trigger, id } = params;
-  const { eventId, state } = await sendAnew(services, seller, { trigger, id });
+  const { eventId, state } = await replayOwnDelivery(services, seller, {
+    trigger,
+    id,
+  });
   return { xml: { delivery: { id, event_id: eventId, state } } };
 });
 

@@ -7,17 +7,17 @@ import type { KeyOwner } from "../../sellers/key_rows.ts";
 import type { Services } from "../../services.ts";
 import { bytesInBlocks, freeBuffer, joinBlocks } from "../../lib/blocks.ts";
 import {
+  bodyForm,
   LONG_BODY_TIMEOUT_MS,
   readBody,
   readChunks,
-  sentForm,
 } from "../admission/body.ts";
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
 import type { Admission } from "../admission/admission.ts";
 import { KEY_HEADER } from "../admission/authentication.ts";
-import type { TakeStep } from "../admission/read_quota.ts";
-import type { Quota } from "../admission/rate_limit.ts";
+import type { TakeStep } from "../admission/read_limiter.ts";
+import type { RateLimitState } from "../admission/rate_limit.ts";
 import { DOCUMENTS } from "../../contracts/documents.ts";
 import { parseJson } from "../../json/tree.ts";
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
@@ -78,7 +78,7 @@ export class Exchange implements Disposable {
   readonly #server: ServerState;
   #form: AnswerForm | undefined;
   /** Released when the answer is created, and when it is sent. */
-  readonly held = {
+  readonly resources = {
     untilMade: new DisposableStack(),
     untilSent: new DisposableStack(),
   };
@@ -97,13 +97,13 @@ export class Exchange implements Disposable {
   hasMetricsKey = false;
   /** It waits or streams, so its duration is not measured. */
   isWaiting = false;
-  quota: Quota | null = null;
+  rateLimit: RateLimitState | null = null;
   /** Its path needs a key. */
   isPrivate = false;
   /** Bytes of the body that was read, inflated. */
-  received: number | undefined;
+  bytesReceived: number | undefined;
   /** The answer's body; null if there is none, or if it is streamed. */
-  answer: EncodedBody | null = null;
+  writeAnswer: EncodedBody | null = null;
 
   constructor(
     services: Services,
@@ -144,7 +144,7 @@ export class Exchange implements Disposable {
 
   /** The form of the body; throws 415 if there is none. */
   get sentForm(): "xml" | "json" {
-    return sentForm(this.request.headers);
+    return bodyForm(this.request.headers);
   }
 
   /** The body as the small document that the route takes; see `parse`. */
@@ -167,8 +167,8 @@ export class Exchange implements Disposable {
     const { deps, heavy } = this.services;
     const { clock } = deps;
     using reading = new DisposableStack();
-    const { owner, held: { untilMade } } = this;
-    if (owner !== null) reading.use(bodies.take(owner.id));
+    const { owner, resources: { untilMade } } = this;
+    if (owner !== null) reading.use(bodies.acquire(owner.id));
     const startedAt = clock.monotonic();
     const blocks = await readBody(this.request, {
       limit,
@@ -189,12 +189,12 @@ export class Exchange implements Disposable {
       const seconds = (clock.monotonic() - startedAt) / 1_000;
       this.services.metrics.uploadPhase.observe(seconds, "body");
     }
-    this.received = bytesInBlocks(blocks);
+    this.bytesReceived = bytesInBlocks(blocks);
     // Only now, because a slow sender would occupy a slot that others need.
     if (this.route?.upload) {
       const slot = await uploads.begin({
         seller: this.seller.id,
-        bytes: this.received,
+        bytes: this.bytesReceived,
         abort: () => this.abort,
       });
       untilMade.use(slot);
@@ -209,9 +209,9 @@ export class Exchange implements Disposable {
   readonly takeRoom = (bytes: number): void => {
     const { budget } = this.#server.admission;
     const share = this.services.config.bodyBudget * SELLER_BODY_SHARE;
-    const most = Math.floor(share / BODY_COST) - (this.received ?? 0);
+    const most = Math.floor(share / BODY_COST) - (this.bytesReceived ?? 0);
     const room = Math.max(0, Math.min(bytes, most));
-    budget.takeFor(this.held.untilMade, this.seller.id, room);
+    budget.takeFor(this.resources.untilMade, this.seller.id, room);
   };
 
   /**
@@ -223,8 +223,8 @@ export class Exchange implements Disposable {
   async *#chunks(limit: number): AsyncGenerator<Uint8Array, void> {
     const { admission: { bodies, budget }, stopping } = this.#server;
     const { deps, heavy } = this.services;
-    const { owner, seller, held: { untilMade } } = this;
-    using _reading = bodies.take(seller.id);
+    const { owner, seller, resources: { untilMade } } = this;
+    using _reading = bodies.acquire(seller.id);
     const share = this.services.config.bodyBudget * SELLER_BODY_SHARE;
     const bytes = Math.min(limit, ARRIVING_BYTES, share) / BODY_COST;
     budget.takeFor(untilMade, seller.id, Math.floor(bytes));
@@ -239,9 +239,9 @@ export class Exchange implements Disposable {
           work,
         ),
     });
-    this.received = 0;
+    this.bytesReceived = 0;
     for await (const chunk of chunks) {
-      this.received += chunk.length;
+      this.bytesReceived += chunk.length;
       yield chunk;
     }
   }
@@ -251,7 +251,7 @@ export class Exchange implements Disposable {
    * of; throws 429 or 503 if there is none.
    */
   readonly startWaiting = (): Disposable => {
-    const slot = this.#server.admission.waits.take(this.reader ?? "");
+    const slot = this.#server.admission.waits.acquire(this.reader ?? "");
     this.isWaiting = true;
     return slot;
   };
@@ -273,7 +273,7 @@ export class Exchange implements Disposable {
 
   /** Bytes of the answer's body, counted for the few that need them. */
   get sent(): number | undefined {
-    return this.answer === null ? undefined : bytesOf(this.answer);
+    return this.writeAnswer === null ? undefined : bytesOf(this.writeAnswer);
   }
 
   get finalRecords(): RecentValues<FinalRecord> {
@@ -287,7 +287,7 @@ export class Exchange implements Disposable {
   readonly countMore = (requests: number): void => {
     const { owner } = this;
     if (owner !== null) {
-      this.quota = this.#server.admission.charge(owner, requests);
+      this.rateLimit = this.#server.admission.charge(owner, requests);
     }
   };
 
@@ -303,7 +303,7 @@ export class Exchange implements Disposable {
     // A read is short: it ends before the service does, unless it waits.
     const { ending } = this.services;
     const abort = () => AbortSignal.any([this.request.signal, ending]);
-    const takeStep = await reads.begin({ owner, abort }, this.held);
+    const takeStep = await reads.begin({ owner, abort }, this.resources);
     sender.checkRoom(owner);
     return await read(takeStep);
   };
@@ -350,8 +350,8 @@ export class Exchange implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.held.untilMade.dispose();
-    this.held.untilSent.dispose();
+    this.resources.untilMade.dispose();
+    this.resources.untilSent.dispose();
   }
 
   /** Fires when the client disconnects or the service stops. */

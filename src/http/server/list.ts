@@ -33,7 +33,7 @@ export function boundedList<V extends XmlValue>(
 }
 
 /** The result of one step. */
-export interface Step<Cursor, V> {
+export interface PageStep<Cursor, V> {
   entries: { node: V | EncodedElement; cursor: Cursor }[];
   /** Where the list continues; null at its end. */
   next: Cursor | null;
@@ -41,7 +41,7 @@ export interface Step<Cursor, V> {
   scanned?: number;
 }
 
-export interface Page<Cursor, V extends XmlValue> {
+export interface AnsweredPage<Cursor, V extends XmlValue> {
   list: ElementList<V>;
   /** The position after the last row read. */
   after: Cursor;
@@ -73,9 +73,13 @@ export async function readPage<Cursor, V extends XmlValue>(
   >,
   name: string,
   { after, limit }: { after: Cursor; limit: number },
-  read: (sql: Sql, after: Cursor, count: number) => Promise<Step<Cursor, V>>,
+  read: (
+    sql: Sql,
+    after: Cursor,
+    count: number,
+  ) => Promise<PageStep<Cursor, V>>,
   seller: number | null,
-): Promise<Page<Cursor, V>> {
+): Promise<AnsweredPage<Cursor, V>> {
   const list = boundedList<V>(form, name);
   const page = { after, more: true };
   let scanned = 0;
@@ -83,7 +87,7 @@ export async function readPage<Cursor, V extends XmlValue>(
   /** Returns whether the page continues after this step. */
   const step = async (): Promise<boolean> => {
     const count = Math.min(stepSize(list), limit - list.count);
-    const found = await rowsOf(services.db, seller).read((sql) => {
+    const found = await rowReader(services.db, seller).read((sql) => {
       partial ??= partialNode(sql);
       return read(sql, page.after, count);
     });
@@ -104,7 +108,7 @@ export async function readPage<Cursor, V extends XmlValue>(
 }
 
 /** The rows of a seller; null: of several. */
-function rowsOf(db: Db, seller: number | null): ReadWrite {
+function rowReader(db: Db, seller: number | null): ReadWrite {
   return seller === null ? db : db.of(seller);
 }
 
@@ -130,7 +134,7 @@ export async function readRows<R extends { id: string }>(
 > {
   const { after, limit } = new QueryReader(query).idPlace();
   const step = () =>
-    rowsOf(services.db, seller).read(async (sql) => ({
+    rowReader(services.db, seller).read(async (sql) => ({
       found: await read(sql, after, limit + 1),
       partial: partialNode(sql),
     }));

@@ -22,7 +22,7 @@ export function nearestPath(
   const sent = `/${segments.join("/")}`;
   if (sent.length > COMPARED) return null;
   const paths = [...new Set(routes.map(({ path }) => path))];
-  const squeezed = squeeze(sent);
+  const squeezed = withoutSeparators(sent);
   const alike = paths.filter((path) => leadsAlong(path, squeezed))
     .sort((a, b) =>
       literalsOf(b).join("").length -
@@ -44,7 +44,7 @@ export function nearestPath(
     : null;
 }
 
-function squeeze(text: string): string {
+function withoutSeparators(text: string): string {
   return text.toLowerCase().replace(/[/_-]/g, "");
 }
 
@@ -53,7 +53,7 @@ function literalsOf(path: string): string[] {
   const literals = [""];
   for (const segment of path.split("/")) {
     if (segment.startsWith(":")) literals.push("");
-    else literals[literals.length - 1] += squeeze(segment);
+    else literals[literals.length - 1] += withoutSeparators(segment);
   }
   return literals;
 }

@@ -314,11 +314,11 @@ export const COMPLETE = word(
   "quantity: your products that the document does not name go to quantity 0",
 );
 /** Percent of the products on sale that go to 0 at most, by default. */
-export const AT_MOST_DEFAULT = 10;
-export const AT_MOST: QueryParameter<number> = {
+export const MISSING_AT_MOST_DEFAULT = 10;
+export const MISSING_AT_MOST: QueryParameter<number> = {
   name: "at_most",
   about: "with complete=quantity: the request is refused if more percent of " +
-    `the products on sale would go to 0; ${AT_MOST_DEFAULT} when left out`,
+    `the products on sale would go to 0; ${MISSING_AT_MOST_DEFAULT} when left out`,
   // Without a default, which clients would send without complete, too.
   schema: { type: "integer", minimum: 0, maximum: 100 },
   parse: (text) =>

@@ -31,17 +31,17 @@ import type { Reply, Route } from "./route.ts";
 import { errorDocument, toServiceError } from "./error_answers.ts";
 import { Admission } from "../admission/admission.ts";
 import { KEY_HEADER } from "../admission/authentication.ts";
-import { quotaHeaders, rateOf } from "../admission/rate_limit.ts";
+import { rateFor, rateLimitHeaders } from "../admission/rate_limit.ts";
 import { type Match, parseTarget, Router, type Target } from "./router.ts";
 import { nearestPath } from "./nearest_path.ts";
 import { DRY_RUN } from "./parameters.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import {
+  type AnswerReader,
   BodySender,
   type EncodedBody,
   inBlocks,
   isSmallText,
-  type Reader,
   type Streamed,
 } from "./sending.ts";
 
@@ -81,7 +81,7 @@ export class RequestHandler {
     this.#services = services;
     this.#routes = routes.filter(({ documentation }) => documentation !== null);
     this.#router = new Router(routes);
-    holders.add("requests", { held: () => ({ handling: this.#handling }) });
+    holders.add("requests", { inUse: () => ({ handling: this.#handling }) });
     this.#admission = new Admission(services);
     this.#sender = holders.add("answers", new BodySender(deps));
     this.#state = {
@@ -135,7 +135,7 @@ export class RequestHandler {
       const throttled = this.#isKnown(exchange)
         ? null
         : this.#admission.authFailures.tooMany(exchange.client);
-      const answer = located(
+      const answer = withPositions(
         failure.code === "unauthorized" ? throttled ?? failure : failure,
         exchange,
       );
@@ -167,7 +167,7 @@ export class RequestHandler {
       status: error.status,
       code: error.code,
       message: refused?.reason ?? error.message,
-      size: exchange.received ?? null,
+      size: exchange.bytesReceived ?? null,
       details: error.details,
       more: error.more,
     });
@@ -187,7 +187,7 @@ export class RequestHandler {
     }
     if (!isOpen(match)) await this.#authenticate(exchange, target);
     if (match === null) throw this.#nothingThere(exchange, target);
-    const { route, params } = found(match, request.method);
+    const { route, params } = matchedRoute(match, request.method);
     if (exchange.reader !== null && route.method === "GET") {
       this.#sender.checkRoom(exchange.reader);
     }
@@ -203,8 +203,8 @@ export class RequestHandler {
       exchange.query = parseQuery(target.query);
       checkQuery(route, exchange.query);
     }
-    const { reader, client, held } = exchange;
-    await this.#admission.pacer.begin(reader ?? client, held.untilMade);
+    const { reader, client, resources } = exchange;
+    await this.#admission.pacer.begin(reader ?? client, resources.untilMade);
     return await route.handler(exchange);
   }
 
@@ -240,9 +240,9 @@ export class RequestHandler {
 
   /** Counts as a request of the seller; throws 429 for one too many. */
   #countRequest(exchange: Exchange, seller: KeyOwner): void {
-    const quota = exchange.quota = this.#admission.take(seller, 1);
+    const quota = exchange.rateLimit = this.#admission.take(seller, 1);
     if (quota === null || quota.allowed) return;
-    const { perMinute, burst } = rateOf(quota.limit);
+    const { perMinute, burst } = rateFor(quota.limit);
     throw new ServiceError(
       "rate_limited",
       `Too many requests: ${burst} ${burst === 1 ? "is" : "are"} allowed at ` +
@@ -253,11 +253,12 @@ export class RequestHandler {
   /** Headers of every answer; those for a seller include its quota. */
   #headers(exchange: Exchange): Record<string, string> {
     const { requestId, isPrivate, owner } = exchange;
-    const quota = exchange.quota ?? (owner && this.#admission.take(owner, 0));
+    const quota = exchange.rateLimit ??
+      (owner && this.#admission.take(owner, 0));
     return {
       "X-Request-Id": requestId,
       ...(isPrivate && PRIVATE_HEADERS),
-      ...(quota && quotaHeaders(quota)),
+      ...(quota && rateLimitHeaders(quota)),
     };
   }
 
@@ -284,7 +285,7 @@ export class RequestHandler {
     { status, headers }: { status: number; headers: Record<string, string> },
   ): Response {
     headers["Content-Type"] ??= exchange.form.type;
-    const reader = readerOf(exchange);
+    const reader = answerReader(exchange);
     if (typeof body === "object" && "stream" in body) {
       const paced = reader === null
         ? this.#sender.sendPublic(body.stream, exchange.client)
@@ -292,10 +293,10 @@ export class RequestHandler {
       return new Response(paced, { status, headers });
     }
     if (isSmallText(body)) {
-      exchange.answer = body;
+      exchange.writeAnswer = body;
       return new Response(body, { status, headers });
     }
-    const blocks = exchange.answer = inBlocks(body);
+    const blocks = exchange.writeAnswer = inBlocks(body);
     headers["Content-Length"] = `${bytesInBlocks(blocks)}`;
     const sent = reader === null
       ? this.#sender.sendPublic(blocks, exchange.client)
@@ -350,18 +351,18 @@ export class RequestHandler {
       reason: refused?.reason,
       ...(failure !== null && detailCounts(failure)),
       ms: Math.round(ms * 10) / 10,
-      bytes_in: exchange.received,
+      bytes_in: exchange.bytesReceived,
       bytes_out: exchange.sent,
-      ...(status >= 500 && { error: describe(failure?.cause) }),
+      ...(status >= 500 && { error: describeError(failure?.cause) }),
     });
   }
 }
 
 /** The error with the places of its details in a document in JSON. */
-function located(error: ServiceError, exchange: Exchange): ServiceError {
+function withPositions(error: ServiceError, exchange: Exchange): ServiceError {
   const sends = exchange.route?.documentation?.sends;
   const isOfDocument = error.details.length > 0 && sends !== undefined &&
-    exchange.received !== undefined && exchange.sentForm === "json";
+    exchange.bytesReceived !== undefined && exchange.sentForm === "json";
   if (!isOfDocument) return error;
   const isList = listedIn(DOCUMENTS[sends.document ?? sends.root]) !== null;
   const { code, message, more, headers } = error;
@@ -370,9 +371,9 @@ function located(error: ServiceError, exchange: Exchange): ServiceError {
 }
 
 /** Who reads the answer; null for one without a key. */
-function readerOf(
-  { reader, held: { untilSent }, checkKey }: Exchange,
-): Reader | null {
+function answerReader(
+  { reader, resources: { untilSent }, checkKey }: Exchange,
+): AnswerReader | null {
   return reader === null ? null : { owner: reader, held: untilSent, checkKey };
 }
 
@@ -392,7 +393,7 @@ function isOpen(match: Match): boolean {
 }
 
 /** Throws 405 for a method that the path does not accept. */
-function found(match: NonNullable<Match>, method: string) {
+function matchedRoute(match: NonNullable<Match>, method: string) {
   if ("route" in match) return match;
   throw new ServiceError(
     "method_not_allowed",
@@ -426,13 +427,13 @@ function detailCounts({ details, more }: ServiceError): LogFields {
  * A failure for the log: its stack and its cause. An outage of the database
  * refuses every request, and no stack says more of it.
  */
-function describe(error: unknown): string | undefined {
+function describeError(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   if (!(error instanceof Error) || outageOf(error) !== null) {
     return String(error);
   }
   const cause = error.cause === undefined
     ? ""
-    : `\ncaused by ${describe(error.cause)}`;
+    : `\ncaused by ${describeError(error.cause)}`;
   return (error.stack ?? String(error)) + cause;
 }

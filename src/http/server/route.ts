@@ -70,7 +70,7 @@ export function sellerRoutes(
 }
 
 /** Routes by which operators read what a seller reads with these. */
-export function viewsOf(sellers: readonly Route[]): Route[] {
+export function operatorViewsOf(sellers: readonly Route[]): Route[] {
   return sellers.filter(({ method }) => method === "GET").map((
     { scope: _, path, handler, ...route },
   ) => ({

@@ -70,7 +70,7 @@ function decodeSegment(segment: string): string {
 }
 
 /** A literal segment, or a parameter. */
-type Part = string | Parameter;
+type PathPattern = string | Parameter;
 
 interface Parameter {
   name: string;
@@ -79,7 +79,7 @@ interface Parameter {
 }
 
 interface Path {
-  parts: Part[];
+  parts: PathPattern[];
   /** By method. */
   routes: Map<string, Route>;
 }
@@ -99,7 +99,7 @@ export class Router {
    */
   match(method: string, segments: readonly string[]): Match {
     const path = this.#bySize.get(segments.length)
-      ?.find(({ parts }) => fits(parts, segments));
+      ?.find(({ parts }) => matchesPath(parts, segments));
     if (path === undefined) return null;
     const { parts, routes } = path;
     const route = routes.get(method === "HEAD" ? "GET" : method);
@@ -111,7 +111,7 @@ export class Router {
 
 function compiled([path, routes]: [string, Route[]]): Path {
   return {
-    parts: path.slice(1).split("/").map(partOf),
+    parts: path.slice(1).split("/").map(patternOf),
     routes: new Map(routes.map((route) => [route.method, route])),
   };
 }
@@ -120,14 +120,17 @@ function parametersOf({ parts }: Path): number {
   return parts.filter((part) => typeof part !== "string").length;
 }
 
-function partOf(segment: string): Part {
+function patternOf(segment: string): PathPattern {
   if (segment[0] !== ":") return segment;
   const name = segment.slice(1);
   const { idOf, mayBeEmpty = false } = PATH_PARAMETERS[name];
   return { name, mayBeEmpty, idOf };
 }
 
-function fits(parts: readonly Part[], segments: readonly string[]): boolean {
+function matchesPath(
+  parts: readonly PathPattern[],
+  segments: readonly string[],
+): boolean {
   return parts.every((part, i) =>
     typeof part === "string"
       ? part === segments[i]
@@ -136,7 +139,7 @@ function fits(parts: readonly Part[], segments: readonly string[]): boolean {
 }
 
 function paramsOf(
-  parts: readonly Part[],
+  parts: readonly PathPattern[],
   segments: readonly string[],
 ): Record<string, string> {
   const params: Record<string, string> = {};

@@ -12,10 +12,10 @@ import { Buffer } from "node:buffer";
 import type { Clock, Log } from "../../deps.ts";
 import { bytesInBlocks, joinBlocks } from "../../lib/blocks.ts";
 import { ServiceError } from "../../lib/errors.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import type { EncodedBlocks } from "../../xml/encode.ts";
-import { RETRY_SOON } from "../admission/seller_quota.ts";
+import { RETRY_SOON } from "../admission/concurrency_limit.ts";
 
 /**
  * Smaller or equal bodies are not monitored: a stream takes twice the time of
@@ -68,7 +68,7 @@ export function inBlocks(body: EncodedBody): EncodedBlocks {
 }
 
 /** Who reads a body: one with a key. */
-export interface Reader {
+export interface AnswerReader {
   /** The owner of the key. */
   owner: string;
   /** Released when the body is sent, or its reader is gone. */
@@ -100,7 +100,7 @@ export class BodySender {
   }
 
   /** What it holds; all zero when every body is sent. */
-  held(): Held {
+  inUse(): InUse {
     return {
       bytes: this.#unread(),
       owners: new Set(this.#owned.values().map(({ owner }) => owner)).size,
@@ -150,7 +150,7 @@ export class BodySender {
   /** A body of these blocks. */
   send(
     blocks: EncodedBlocks,
-    reader: Reader,
+    reader: AnswerReader,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
     const bytes = bytesInBlocks(blocks);
     if (isSmall(bytes)) return joinBlocks(blocks);
@@ -164,7 +164,7 @@ export class BodySender {
    */
   pace(
     { stream, keeps, checksKey = false }: Streamed,
-    { checkKey, ...reader }: Reader,
+    { checkKey, ...reader }: AnswerReader,
   ): ReadableStream<Uint8Array> {
     try {
       this.checkRoom(reader.owner);
@@ -181,14 +181,14 @@ export class BodySender {
 
   #track(
     sending: Sending,
-    { owner, held, checkKey }: Reader,
+    { owner, held, checkKey }: AnswerReader,
     bytes: number,
   ): ReadableStream<Uint8Array> {
     const stack = held.move();
     stack.defer(sending.onEnd);
     sending.checkWhileSent(CHECK_KEY_MS, checkKey);
     const counted = { owner, bytes };
-    return track(sending, this.#owned, counted, () => stack.dispose());
+    return trackPosition(sending, this.#owned, counted, () => stack.dispose());
   }
 
   #paced(body: ReadableStream<Uint8Array>): Sending {
@@ -227,7 +227,7 @@ export class BodySender {
     const sending = isStream
       ? this.#paced(body)
       : new Sending(this.#clock, chunksOf(body));
-    return track(sending, this.#public, client, sending.onEnd);
+    return trackPosition(sending, this.#public, client, sending.onEnd);
   }
 
   /** The client's bodies; the one idle for longest comes first. */
@@ -238,7 +238,7 @@ export class BodySender {
 }
 
 /** Registers a body until it ends, behind those idle for longer. */
-function track<T>(
+function trackPosition<T>(
   sending: Sending,
   bodies: Map<Sending, T>,
   value: T,

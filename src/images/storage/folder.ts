@@ -17,7 +17,7 @@ import {
   type IncomingImage,
   isStoredName,
 } from "./blob_store.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
 import { StoreError } from "../../lib/store_error.ts";
 
@@ -38,8 +38,8 @@ export class FolderStore implements ImageStore {
     this.#folder = folder;
   }
 
-  held(): Held {
-    return diskThreads.held();
+  inUse(): InUse {
+    return diskThreads.inUse();
   }
 
   oldestWaitMs(): number {

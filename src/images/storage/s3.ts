@@ -4,7 +4,7 @@
  * machine until it is complete.
  */
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import { StoreError } from "../../lib/store_error.ts";
 import { diskThreads } from "./disk_call.ts";
 import {
@@ -39,9 +39,9 @@ export class S3Store implements ImageStore {
     this.#partFolder = partFolder;
   }
 
-  held(): Held {
-    const { used, waiting } = diskThreads.held();
-    return { ...this.#client.held(), at_disk: used + waiting };
+  inUse(): InUse {
+    const { used, waiting } = diskThreads.inUse();
+    return { ...this.#client.inUse(), at_disk: used + waiting };
   }
 
   oldestWaitMs(): number {

@@ -93,7 +93,7 @@ export class TemporaryFile implements IncomingImage {
   }
 
   content(): Uint8Array<ArrayBuffer> {
-    if (this.#file === null) return this.#held();
+    if (this.#file === null) return this.#takeBuffer();
     this.#flush();
     return diskCall(() => Deno.readFileSync(this.#path));
   }
@@ -136,7 +136,7 @@ export class TemporaryFile implements IncomingImage {
   }
 
   /** The bytes that are not in the file yet. */
-  #held(): Uint8Array<ArrayBuffer> {
+  #takeBuffer(): Uint8Array<ArrayBuffer> {
     return this.#buffer?.subarray(0, this.#filled) ?? new Uint8Array();
   }
 
@@ -152,7 +152,7 @@ export class TemporaryFile implements IncomingImage {
         createNew: true,
         mode: 0o600,
       });
-      const held = this.#held();
+      const held = this.#takeBuffer();
       for (let at = 0; at < held.length;) {
         at += this.#file.writeSync(held.subarray(at));
       }

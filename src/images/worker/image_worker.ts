@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../deps.ts";
 import { Calls } from "../../lib/calls.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import { type Network, Outbound } from "../../net/outbound.ts";
 import { USER_AGENT } from "../../version.ts";
 import type { ImageStore } from "../storage/blob_store.ts";
@@ -47,11 +47,11 @@ export class ImageWorker {
   }
 
   /** What it holds; all zero when it has no job. */
-  held(): Held {
+  inUse(): InUse {
     return {
-      ...this.#store?.held(),
+      ...this.#store?.inUse(),
       running: this.#running.size,
-      ...this.#outbound?.held(),
+      ...this.#outbound?.inUse(),
     };
   }
 

@@ -18,7 +18,7 @@ import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../database/db.ts";
-import type { Held } from "../../lib/holders.ts";
+import type { InUse } from "../../lib/holders.ts";
 import {
   type AttemptResult,
   type FetchedImage,
@@ -49,7 +49,7 @@ import { Owners, type Permit, Usage } from "../../lib/usage.ts";
  * Pause before the next round if one did not read the whole queue. Without it, an
  * image behind many dead hosts of its seller waits a second for each 64.
  */
-const NEXT_LOOK_MS = 50;
+const NEXT_CLAIM_MS = 50;
 /** Nothing is claimed for this long after this process aborted a download. */
 const INTERRUPTED_PAUSE_MS = 1_000;
 
@@ -158,7 +158,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     return this.#thread.trouble ?? this.#store.trouble ?? super.trouble();
   }
 
-  override held(): Held & { in_flight: number } {
+  override inUse(): InUse & { in_flight: number } {
     const inFlight = this.#inFlight();
     return {
       in_flight: inFlight.length,
@@ -196,7 +196,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
       picked.nextDue,
       // Counted from the end of the round, however long it took, so that other
       // work runs in between.
-      picked.more ? deps.clock.now() + NEXT_LOOK_MS : Infinity,
+      picked.more ? deps.clock.now() + NEXT_CLAIM_MS : Infinity,
     );
     return { ...found, againInMs: Math.max(1, nextAt - now) };
   }

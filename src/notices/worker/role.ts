@@ -22,7 +22,7 @@ import { Outbound, OutboundError } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
 import { USER_AGENT } from "../../version.ts";
 import { webhookSignature } from "../../webhooks/webhook.ts";
-import { NoticeLooks } from "../look.ts";
+import { NoticeSearch } from "../search.ts";
 import { type Notice, NOTICES, type Recipient } from "../notice.ts";
 import {
   addresseeOf,
@@ -35,11 +35,11 @@ import {
   settleNotices,
 } from "../rows.ts";
 import { digest, operatorPayload, payloadId } from "../text.ts";
-import { Seen } from "./seen.ts";
+import { ObservedConditions } from "./observed_conditions.ts";
 
 /** How often it looks for new notices. */
 const LOOK_FOR_NEW_MS = 5 * SECOND_MS;
-const SEE_MS = 4 * SECOND_MS;
+const OBSERVE_MS = 4 * SECOND_MS;
 /** Mails, or requests, in flight of one process. */
 const AT_ONCE = 4;
 /** How long those in flight may take to end after a stop. */
@@ -87,7 +87,7 @@ interface Channel {
 export class NoticeRole extends LeasedRole {
   readonly #services: Services;
   readonly #looks: PeriodicJobs;
-  readonly #seen: Seen;
+  readonly #seen: ObservedConditions;
   readonly #outbound: Outbound;
   readonly #channels: Channel[];
   /** Monotonic milliseconds. */
@@ -132,8 +132,11 @@ export class NoticeRole extends LeasedRole {
         send: (claimed) => this.#mailToSeller(claimed),
       })]),
     ];
-    this.#seen = new Seen(services, (notice) => this.#sendNow(notice));
-    const looks = new NoticeLooks(services);
+    this.#seen = new ObservedConditions(
+      services,
+      (notice) => this.#sendNow(notice),
+    );
+    const looks = new NoticeSearch(services);
     this.#looks = new PeriodicJobs("notice_looks", [{
       name: "notice_looks",
       everyMs: LOOK_FOR_NEW_MS,
@@ -160,7 +163,7 @@ export class NoticeRole extends LeasedRole {
   protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;
     if (config.noticesUrl === null || clock.monotonic() < this.#seeAt) return;
-    this.#seeAt = clock.monotonic() + SEE_MS;
+    this.#seeAt = clock.monotonic() + OBSERVE_MS;
     await this.#seen.look();
   }
 

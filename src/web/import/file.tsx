@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { afterMs, saveFile } from "../lib/browser.ts";
 import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
 import { Editor, type Selection } from "../ui/editor.tsx";
-import { mapAgain } from "./intake.ts";
+import { changeColumns } from "./intake.ts";
 import { Finder, isJson, linesOf } from "../lib/markup.ts";
 import { runInSlices } from "../lib/slices.ts";
 import { ErrorNote, errorSentence, Figure } from "../ui/parts.tsx";
@@ -196,7 +196,9 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
       <button type="button" onClick={dropAll}>Another file</button>
       {table !== null && !busy && step.name !== "sent" &&
         table.rows.length === table.sheet.table.rows.length && (
-        <button type="button" onClick={mapAgain}>Change the columns</button>
+        <button type="button" onClick={changeColumns}>
+          Change the columns
+        </button>
       )}
       {edited && document?.handle && (
         <button

@@ -18,7 +18,7 @@ import { yesOrNo } from "./read/words.ts";
 import type { Table } from "./read/csv.ts";
 import {
   eachRow,
-  type Gathered,
+  type GatheredTable,
   PARENT,
   type Row,
   withChangedRows,
@@ -28,7 +28,7 @@ import type { Shop } from "./shops/shop.ts";
 import { namesIn, shopOf } from "./shops/shops.ts";
 
 /** Changes a table, and says what it did. */
-type Change = (table: Table) => SlicedWork<Gathered> | Gathered;
+type Change = (table: Table) => SlicedWork<GatheredTable> | GatheredTable;
 
 /** In the order in which they are made. */
 const CHANGES: readonly Change[] = [
@@ -42,7 +42,7 @@ const CHANGES: readonly Change[] = [
 ];
 
 /** The table with a row for each product; it is read as a person reads it. */
-export function* gathered(read: Table): SlicedWork<Gathered> {
+export function* gathered(read: Table): SlicedWork<GatheredTable> {
   let table = read;
   const notes: string[] = [];
   for (const change of CHANGES) {
@@ -56,7 +56,7 @@ export function* gathered(read: Table): SlicedWork<Gathered> {
 }
 
 /** Puts the rows of an export together. */
-function* ofShop(table: Table): SlicedWork<Gathered> {
+function* ofShop(table: Table): SlicedWork<GatheredTable> {
   const shop = shopOf(table.header);
   // One that was handed back corrected is put together already.
   if (shop === undefined || table.header.includes(PARENT)) {
@@ -75,7 +75,7 @@ function* ofShop(table: Table): SlicedWork<Gathered> {
 }
 
 /** Lists of several pages name their columns on each. */
-function* withoutRepeatedNames(table: Table): SlicedWork<Gathered> {
+function* withoutRepeatedNames(table: Table): SlicedWork<GatheredTable> {
   const { header, rows, numbers } = table;
   const kept: { cells: Row; number: number }[] = [];
   yield* eachRow(table, (cells, row) => {
@@ -101,7 +101,7 @@ const OF_NUMBERS: readonly (ColumnField | null)[] = [
 const LONGEST_NAME = 20;
 
 /** A row below the names may say more of them, as `kg` or `net`. */
-function withLowerNames(table: Table): Gathered {
+function withLowerNames(table: Table): GatheredTable {
   const { header, rows: [first, ...rows], numbers: [number, ...numbers] } =
     table;
   const targets = targetsByName(header);
@@ -126,7 +126,7 @@ function withLowerNames(table: Table): Gathered {
 }
 
 /** Weights with the unit that stands in a column of its own. */
-function* withWeightUnits(table: Table): SlicedWork<Gathered> {
+function* withWeightUnits(table: Table): SlicedWork<GatheredTable> {
   const columns = weightsIn(table.header);
   if (columns === null) return { table, note: "" };
   const { weight, unit } = columns;
@@ -143,7 +143,7 @@ function* withWeightUnits(table: Table): SlicedWork<Gathered> {
 const OUNCES_OF_A_POUND = 16;
 
 /** Weights in pounds, with the ounces that stand in a column of their own. */
-function* withPoundsAndOunces(table: Table): SlicedWork<Gathered> {
+function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
   const columns = poundsAndOuncesIn(table.header);
   if (columns === null) return { table, note: "" };
   const { pounds, ounces } = columns;
@@ -173,7 +173,7 @@ const TRACKED =
 const NAMES_TRACKER = /tracker$/i;
 
 /** Shops write the quantity 0 for what is sold without a count. */
-function* withoutUntracked(table: Table): SlicedWork<Gathered> {
+function* withoutUntracked(table: Table): SlicedWork<GatheredTable> {
   const { header } = table;
   const stock = targetsByName(header).indexOf("quantity");
   const flag = header.findIndex((name, i) => i !== stock && TRACKED.test(name));
@@ -197,7 +197,7 @@ function* withoutUntracked(table: Table): SlicedWork<Gathered> {
 }
 
 /** Some shops say beside each sale price whether it is the price now. */
-function* withoutPausedSales(table: Table): SlicedWork<Gathered> {
+function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   const { header } = table;
   const price = header.findIndex(isSalePrice);
   const flags = [...header.keys()]
@@ -230,7 +230,7 @@ function* withoutTimedSales(
   table: Table,
   { sale }: Shop,
   at: (name: string) => number,
-): SlicedWork<Gathered> {
+): SlicedWork<GatheredTable> {
   if (sale === undefined) return { table, note: "" };
   const [price, ...dates] = sale.map(at);
   const isTimed = (cells: Row) =>

@@ -13,11 +13,11 @@ import { knownIn } from "./columns/headers.ts";
 import { confirms, leavesOut, question, readsAgain } from "./check/finding.ts";
 import { lookAtValues } from "./columns/guesses.ts";
 import { gathered } from "./gather.ts";
-import type { Gathered } from "./shops/rows.ts";
+import type { GatheredTable } from "./shops/rows.ts";
 import { tableOfFeed } from "./read/feed.ts";
 import { fileKindOf, isTable } from "./read/kinds.ts";
 import { runInSlices, type SlicedWork } from "../lib/slices.ts";
-import { intake, type Spreadsheet, takeAnew } from "./intake_state.ts";
+import { intake, type Spreadsheet, startTaking } from "./intake_state.ts";
 import { dropFile, upload } from "./send/upload_state.ts";
 import { takeDocument, takeFile } from "./send/upload.ts";
 import { readBook } from "./read/workbook/ask.ts";
@@ -26,12 +26,12 @@ import { readBook } from "./read/workbook/ask.ts";
 const LARGEST_BOOK = 50_000_000;
 
 /** Accepts a file. */
-export async function takeAny(
+export async function takeAnyFile(
   client: Client | null,
   file: File,
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
-  const signal = takeAnew();
+  const signal = startTaking();
   const bytes = await file.arrayBuffer().catch(() => null);
   if (signal.aborted) return;
   const kind = bytes === null ? null : fileKindOf(file.name, bytes);
@@ -43,16 +43,16 @@ export async function takeAny(
   if (kind.name === "table") {
     await takeRows({ ...kind.decoded, name: file.name, bytes });
   } else if (kind.name === "feed") {
-    await takeFeed({ ...kind.decoded, name: file.name, bytes });
+    await tableFromFeed({ ...kind.decoded, name: file.name, bytes });
   } else if (kind.name === "workbook") await takeBook(file.name, file, null);
   else intake.set(kind);
 }
 
-async function takeFeed(file: TextFile): Promise<void> {
+async function tableFromFeed(file: TextFile): Promise<void> {
   const { name } = file;
   const table = tableOfFeed(file.text);
   if (table !== null) {
-    return await takeTable(name, table, lettersOf(file, takeFeed));
+    return await takeTable(name, table, lettersOf(file, tableFromFeed));
   }
   const refused = {
     name,
@@ -72,7 +72,7 @@ export async function takeBook(
   sheet: string | null,
   hidden: boolean | null = null,
 ): Promise<void> {
-  const signal = takeAnew();
+  const signal = startTaking();
   intake.set({ name: "reading", file: name });
   const read = file.size > LARGEST_BOOK
     ? "It has more than 50 MB. Save the sheet with the products as CSV."
@@ -120,7 +120,7 @@ export async function takeText(
 ): Promise<boolean> {
   const isDocument = text.trimStart().startsWith("<") || isJson(text);
   if (!isDocument && !isTable(text)) return false;
-  takeAnew();
+  startTaking();
   const name = `pasted ${new Date(now()).toTimeString().slice(0, 5)}`;
   dropFile();
   if (isDocument) {
@@ -131,9 +131,9 @@ export async function takeText(
 }
 
 /** Goes back to the columns of a table, with its corrections. */
-export function mapAgain(): void {
+export function changeColumns(): void {
   const current = upload.value;
-  takeAnew();
+  startTaking();
   dropFile();
   if (current?.kind !== "table") return;
   const { sheet } = current;
@@ -165,9 +165,9 @@ function* withOwnTexts(table: Table): SlicedWork<Table> {
 }
 
 /** A table as a person reads it, and how many of its cells have no value. */
-function* understood(
+function* tableUnlessUnreadable(
   read: Table,
-): SlicedWork<Gathered & { errors: number }> {
+): SlicedWork<GatheredTable & { errors: number }> {
   if (isOwnTable(read.header)) {
     return { table: yield* withOwnTexts(read), note: "", errors: 0 };
   }
@@ -232,7 +232,7 @@ function lettersOf(
 
 async function takeRows(file: TextFile): Promise<void> {
   const { name, text } = file;
-  const signal = takeAnew();
+  const signal = startTaking();
   intake.set({ name: "reading", file: name });
   const table = await runInSlices(
     readTable(text, knownIn, file.oneText),
@@ -274,9 +274,9 @@ async function takeTable(
     & Partial<Omit<Spreadsheet, "name" | "table">>
     & { errors?: number } = {},
 ): Promise<void> {
-  const signal = takeAnew();
+  const signal = startTaking();
   intake.set({ name: "reading", file: name });
-  const made = await runInSlices(understood(read), signal);
+  const made = await runInSlices(tableUnlessUnreadable(read), signal);
   if (made === null) return;
   const { table, errors: more, note } = made;
   const without = errors + more;

@@ -39,7 +39,7 @@ export const intake = new Store<Intake>({ name: "empty" });
 let taking = new AbortController();
 
 /** Ends what is being read of what was taken before. */
-export function takeAnew(): AbortSignal {
+export function startTaking(): AbortSignal {
   taking.abort();
   taking = new AbortController();
   return taking.signal;
@@ -47,7 +47,7 @@ export function takeAnew(): AbortSignal {
 
 /** Goes back to where nothing was taken. */
 export function dropAll(): void {
-  takeAnew();
+  startTaking();
   dropFile();
   intake.set({ name: "empty" });
 }

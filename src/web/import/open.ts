@@ -12,7 +12,7 @@ export async function openDroppedFile(
   file: File,
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
-  await (await filesFor(file.name))?.takeAny(client, file, handle);
+  await (await filesFor(file.name))?.takeAnyFile(client, file, handle);
 }
 
 /** Accepts pasted text: a document, or rows of a spreadsheet; false: neither. */

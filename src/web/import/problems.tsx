@@ -18,7 +18,7 @@ import {
 } from "./send/upload.ts";
 
 /** With more problems there is a filter, and only the first group is open. */
-const FEW = 12;
+const FEW_PROBLEMS = 12;
 
 /** Problems of one kind in one field. */
 interface Group {
@@ -54,7 +54,7 @@ export function Problems({ client, current, place, onFind }: {
         </p>
         {error && <ErrorFacts error={error} />}
       </div>
-      {all.length > FEW && (
+      {all.length > FEW_PROBLEMS && (
         <div class="row">
           <input
             type="search"
@@ -75,7 +75,7 @@ export function Problems({ client, current, place, onFind }: {
           client={client}
           group={group}
           current={current}
-          isOpen={i === 0 || all.length <= FEW}
+          isOpen={i === 0 || all.length <= FEW_PROBLEMS}
           place={place}
           onFind={onFind}
         />

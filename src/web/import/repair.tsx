@@ -22,9 +22,9 @@ import {
   flawSentence,
   flawsIn,
   gridColumns,
-  isMendedAt,
+  isConfirmable,
+  isCorrectedAt,
   isNew,
-  mayConfirm,
   remediesOf,
 } from "./repair/repair.ts";
 import { type CellChange, correctedFile, skuOfRow } from "./columns/sheet.ts";
@@ -60,7 +60,7 @@ export function Repair({ client, current, busy }: {
   /** Rows with a problem that a cell in the column of a place would mend. */
   const rowsAt = (some: readonly Flaw[], { column }: Place) => [
     ...new Set(
-      some.filter((flaw) => isMendedAt(sheet, flaw, column))
+      some.filter((flaw) => isCorrectedAt(sheet, flaw, column))
         .map(({ row }) => row),
     ),
   ];
@@ -112,7 +112,7 @@ export function Repair({ client, current, busy }: {
     );
   };
   const confirmable = useMemo(
-    () => wanted.filter((flaw) => mayConfirm(sheet, flaw)),
+    () => wanted.filter((flaw) => isConfirmable(sheet, flaw)),
     [wanted, sheet],
   );
   const { step } = current;
@@ -172,7 +172,7 @@ export function Repair({ client, current, busy }: {
           label={columns.find(({ at }) => at === shown.column)?.label ?? ""}
           flaws={flaws.filter((flaw) =>
             flaw.row === shown.row &&
-            (flaw.column === null || isMendedAt(sheet, flaw, shown.column))
+            (flaw.column === null || isCorrectedAt(sheet, flaw, shown.column))
           )}
           below={rowsAt(wanted, shown).filter((row) => row > shown.row)}
           needing={rowsAt(flaws, shown)}
@@ -253,7 +253,7 @@ function CellPanel(
     : column;
   const into = (rows: readonly number[], value: string) =>
     write(rows.map((row) => ({ row, column, text: value })));
-  const confirmable = flaws.find((flaw) => mayConfirm(sheet, flaw));
+  const confirmable = flaws.find((flaw) => isConfirmable(sheet, flaw));
   const problems = isChanged
     ? flaws.filter((flaw) => flaw.column === null)
     : flaws;

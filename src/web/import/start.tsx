@@ -7,11 +7,11 @@ import type { UnusableFile } from "./read/kinds.ts";
 import { lazy } from "../ui/lazy.tsx";
 import {
   Announcer,
-  Await,
   Form,
   Moment,
   Title,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 import { plural } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
@@ -78,7 +78,7 @@ function Interrupted({ client }: { client: Client }) {
       <p>
         <strong>{name} was being sent when this page was left.</strong>
       </p>
-      <Await loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {([found]) =>
           found === undefined
             ? (
@@ -94,7 +94,7 @@ function Interrupted({ client }: { client: Client }) {
                 that was earlier, choose the file again.
               </p>
             )}
-      </Await>
+      </WhenLoaded>
       <p>
         <button
           type="button"

@@ -3,7 +3,6 @@ import { useState } from "preact/hooks";
 import type { Client, NewKey, SellerKey } from "../../client/mod.ts";
 import { SCOPES } from "../../sellers/scopes.ts";
 import {
-  Await,
   ErrorNote,
   Form,
   Moment,
@@ -13,6 +12,7 @@ import {
   Title,
   useAction,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 import { now } from "../lib/browser.ts";
 import { replaceKey } from "../state/session.ts";
@@ -113,7 +113,7 @@ export function KeyList({ of, actions }: {
   }];
   return (
     <>
-      <Await loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(keys) => (
           <Table
             label="Keys"
@@ -122,7 +122,7 @@ export function KeyList({ of, actions }: {
             keyOf={({ key_id }) => key_id}
           />
         )}
-      </Await>
+      </WhenLoaded>
       {added !== null && (
         <NewSecrets
           title="The new key."

@@ -1,7 +1,7 @@
 /** For the operator: the marketplace's categories and their rules. */
 import { useState } from "preact/hooks";
 import { ApiError, type Category, type Client } from "../../client/mod.ts";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { ErrorNote, Form, Title, useAction } from "../ui/parts.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -39,9 +39,9 @@ export function CategoriesView({ client }: { client: Client }) {
           : "Products may also name other categories."}{" "}
         A rule with a date warns before it and refuses from it on.
       </p>
-      <Changing>
+      <UnlessViewing>
         <PutList client={client} onPut={list.reload} />
-      </Changing>
+      </UnlessViewing>
       <label class="row">
         Find
         <input

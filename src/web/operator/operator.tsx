@@ -9,30 +9,30 @@ import type {
   Hour,
 } from "../../client/mod.ts";
 import {
-  Await,
   Figure,
   Moment,
   State,
   Title,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 import { count, durationText } from "../lib/format.ts";
 import { type Queue, readQueues } from "./queues.ts";
 import { readable, stateWord } from "../lib/texts.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
-const LOOK_AGAIN_MS = 10_000;
+const REFRESH_MS = 10_000;
 
 export function OperatorView({ client }: { client: Client }) {
   const status = useLoaded(
     (signal) => client.getStatus({}, { signal }),
     [client],
   );
-  useEffect(() => every(LOOK_AGAIN_MS, status.reload), [client]);
+  useEffect(() => every(REFRESH_MS, status.reload), [client]);
   return (
     <>
       <Title>Overview</Title>
-      <Await loaded={status}>
+      <WhenLoaded loaded={status}>
         {({ backlog, failing_webhooks, hours }) => (
           <>
             <Waiting backlog={backlog} failing={failing_webhooks.length} />
@@ -41,7 +41,7 @@ export function OperatorView({ client }: { client: Client }) {
             <Failing webhooks={failing_webhooks} />
           </>
         )}
-      </Await>
+      </WhenLoaded>
     </>
   );
 }
@@ -74,11 +74,11 @@ function Queues({ client }: { client: Client }) {
   const loaded = useLoaded(async (signal) => {
     return readQueues(await client.getMetrics({}, { signal }));
   }, [client]);
-  useEffect(() => every(LOOK_AGAIN_MS, loaded.reload), [client]);
+  useEffect(() => every(REFRESH_MS, loaded.reload), [client]);
   return (
     <section>
       <h2>Queues</h2>
-      <Await loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(queues) => (
           <Table
             label="Queues"
@@ -87,7 +87,7 @@ function Queues({ client }: { client: Client }) {
             keyOf={({ name }) => name}
           />
         )}
-      </Await>
+      </WhenLoaded>
     </section>
   );
 }

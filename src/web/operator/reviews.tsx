@@ -10,13 +10,13 @@ import type {
   ReviewedProduct,
 } from "../../client/mod.ts";
 import {
-  Await,
   ErrorNote,
   Form,
   Moment,
   Title,
   useAction,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 import { count, plural } from "../lib/format.ts";
 import { money } from "../lib/money.ts";
@@ -133,7 +133,7 @@ export function ReviewsView({ client }: { client: Client }) {
           onReject={() => setRejecting(true)}
         >
           {isRejecting && !isDone(outcomeOf(product)) && (
-            <Await loaded={reasons}>
+            <WhenLoaded loaded={reasons}>
               {(known) => (
                 <Rejection
                   key={product.id}
@@ -143,7 +143,7 @@ export function ReviewsView({ client }: { client: Client }) {
                     setRejecting(false)}
                 />
               )}
-            </Await>
+            </WhenLoaded>
           )}
         </Reviewed>
       )}
@@ -153,7 +153,7 @@ export function ReviewsView({ client }: { client: Client }) {
       />
       <details class="card">
         <summary>Reasons at hand</summary>
-        <Await loaded={reasons}>
+        <WhenLoaded loaded={reasons}>
           {(known) => (
             <ReasonsForm
               known={known}
@@ -163,7 +163,7 @@ export function ReviewsView({ client }: { client: Client }) {
               }}
             />
           )}
-        </Await>
+        </WhenLoaded>
       </details>
     </>
   );

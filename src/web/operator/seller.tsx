@@ -3,7 +3,6 @@ import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useState } from "preact/hooks";
 import type { Client, Seller } from "../../client/mod.ts";
 import {
-  Await,
   ErrorNote,
   Figure,
   Form,
@@ -12,6 +11,7 @@ import {
   Title,
   useAction,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 import { bytes, count } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
@@ -31,7 +31,7 @@ import { OneField, StatusButton, ViewLink } from "./sellers.tsx";
 
 export function SellerView({ client, id }: { client: Client; id: string }) {
   const loaded = useLoaded(
-    (signal) => findSeller(client, id, signal),
+    (signal) => loadSeller(client, id, signal),
     [client, id],
   );
   return (
@@ -39,7 +39,7 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
       <p>
         <a href={linkTo("sellers")}>All sellers</a>
       </p>
-      <Await loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(seller) => (
           <>
             <div class="bar">
@@ -74,13 +74,13 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
             <Removal client={client} seller={seller} />
           </>
         )}
-      </Await>
+      </WhenLoaded>
     </>
   );
 }
 
 /** Reads the list of sellers up to this one. */
-async function findSeller(
+async function loadSeller(
   client: Client,
   id: string,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /** What a product cost: a line for the present currency, and all changes. */
 import type { Client, PriceChange, Product } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
-import { Await, Moment, useLoaded } from "../ui/parts.tsx";
+import { Moment, useLoaded, WhenLoaded } from "../ui/parts.tsx";
 import { money } from "../lib/money.ts";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -115,7 +115,7 @@ export function PriceHistory({ client, product }: {
           <strong>{money(lowest_price.amount, lowest_price.currency)}</strong>.
         </p>
       )}
-      <Await loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {({ changes, next }) =>
           changes.length === 0
             ? <p class="quiet">No change of the price is kept.</p>
@@ -133,7 +133,7 @@ export function PriceHistory({ client, product }: {
                 )}
               </>
             )}
-      </Await>
+      </WhenLoaded>
     </section>
   );
 }

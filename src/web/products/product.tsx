@@ -1,10 +1,9 @@
 /** One product: a form for all its fields, its images, and its deletion. */
 import { useState } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import type { Client, Product, ProductImage } from "../../client/mod.ts";
 import {
   Announcer,
-  Await,
   ErrorNote,
   Moment,
   State,
@@ -12,6 +11,7 @@ import {
   Title,
   useAction,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 import { goTo, linkTo } from "../state/route.ts";
 import { fieldLabel } from "../lib/words.ts";
@@ -34,9 +34,9 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
       <div class="bar">
         <Title>{loaded.data?.title ?? "Product"}</Title>
         {loaded.data && (
-          <Changing>
+          <UnlessViewing>
             <Deletion client={client} product={loaded.data} />
-          </Changing>
+          </UnlessViewing>
         )}
       </div>
       {loaded.data?.review && <ReviewNote {...loaded.data.review} />}
@@ -48,7 +48,7 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
           </span>
         </p>
       )}
-      <Await loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(product) => (
           <div class="form-beside" onInput={() => setSaved(null)}>
             <ProductForm
@@ -63,7 +63,7 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
             <PriceHistory client={client} product={product} />
           </div>
         )}
-      </Await>
+      </WhenLoaded>
     </>
   );
 }

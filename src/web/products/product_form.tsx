@@ -1,7 +1,7 @@
 /** One form for all fields of a product, from the table of fields. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import {
   LIST_NAMES,
   type ListField,
@@ -44,7 +44,7 @@ const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
   images: { text: "Address", note: "Description" },
 };
 
-const TAKEN: Detail = {
+const SKU_TAKEN: Detail = {
   field: "sku",
   code: "sku_taken",
   message: "A product of yours has this SKU. Choose another, or change that " +
@@ -106,7 +106,7 @@ export function ProductForm({ client, product, onSaved }: {
     const sku = current.scalars.sku.trim();
     // The upload would change that product.
     if (product === null && await isTaken(client, sku)) {
-      return setRefused([TAKEN]);
+      return setRefused([SKU_TAKEN]);
     }
     try {
       const sent = productToSend(product?.id ?? null, current, changed);
@@ -199,7 +199,7 @@ export function ProductForm({ client, product, onSaved }: {
           here; “Discard the changes” shows what is stored.
         </p>
       )}
-      <Changing>
+      <UnlessViewing>
         <p class="row">
           <button
             type="submit"
@@ -226,7 +226,7 @@ export function ProductForm({ client, product, onSaved }: {
               : `Changed: ${changed.map(fieldLabel).join(", ")}`}
           </span>
         </p>
-      </Changing>
+      </UnlessViewing>
     </Form>
   );
 }

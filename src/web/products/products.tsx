@@ -1,7 +1,7 @@
 /** The seller's products: search, filter and order are in the address. */
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import { ATTRIBUTES_LIMIT, STATUSES } from "../../catalogue/fields.ts";
 import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { saveFile } from "../lib/browser.ts";
@@ -10,7 +10,6 @@ import type { Client, Product } from "../../client/mod.ts";
 import { readable, stateWord } from "../lib/texts.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
-  Await,
   ErrorNote,
   Form,
   Moment,
@@ -18,6 +17,7 @@ import {
   Title,
   useAction,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 import { count, plural } from "../lib/format.ts";
 import { money } from "../lib/money.ts";
@@ -213,14 +213,14 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
       <div class="bar">
         <Title>Products</Title>
         <ExportMenu client={client} search={search} selected={selected} />
-        <Changing>
+        <UnlessViewing>
           <a class="button" href={linkTo("new")}>New product</a>
-        </Changing>
+        </UnlessViewing>
       </div>
       <SearchForm search={search} />
       {done && <DoneNote done={done} />}
       {selected.length > 0 && (
-        <Changing>
+        <UnlessViewing>
           <BulkTools
             client={client}
             products={selected}
@@ -230,7 +230,7 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
               setTurn(turn + 1);
             }}
           />
-        </Changing>
+        </UnlessViewing>
       )}
       <View
         client={client}
@@ -373,7 +373,7 @@ interface ViewProps extends ListProps {
 }
 
 /** Cursors of pages that were left by "Next", by the cursor that came then. */
-const former = new Map<string, string>();
+const previousProducts = new Map<string, string>();
 
 function InSentOrder(props: ViewProps) {
   const { client, search, turn } = props;
@@ -384,7 +384,7 @@ function InSentOrder(props: ViewProps) {
       .listProducts({ ...query, after: cursor }, { signal });
     return { rows, next };
   }, [client, JSON.stringify([query, after]), turn]);
-  const previous = former.get(after);
+  const previous = previousProducts.get(after);
   return (
     <>
       <ProductTable {...props} rows={list.rows ?? []} />
@@ -396,7 +396,7 @@ function InSentOrder(props: ViewProps) {
         previous={after === "" ? null : previous ?? ""}
         isFirst={previous === undefined}
         next={list.next ?? null}
-        onNext={(next) => former.set(next, after)}
+        onNext={(next) => previousProducts.set(next, after)}
       />
     </>
   );
@@ -411,7 +411,7 @@ function InOrder(props: ViewProps) {
   );
   const page = Number(search.after) || 0;
   return (
-    <Await loaded={loaded}>
+    <WhenLoaded loaded={loaded}>
       {(rows) => {
         const sorted = rows.toSorted(order.compare);
         const from = page * PAGE;
@@ -433,7 +433,7 @@ function InOrder(props: ViewProps) {
           </>
         );
       }}
-    </Await>
+    </WhenLoaded>
   );
 }
 
@@ -483,10 +483,10 @@ function Empty({ search: { q, status, review, images } }: { search: Search }) {
     : (
       <p class="quiet">
         There are no products yet.{" "}
-        <Changing>
+        <UnlessViewing>
           <a href={linkTo("upload")}>Upload some</a> or{" "}
           <a href={linkTo("new")}>write one here</a>.
-        </Changing>
+        </UnlessViewing>
       </p>
     );
 }

@@ -20,7 +20,12 @@ import {
   viewedSeller,
 } from "../state/route.ts";
 import { sandbox } from "../state/sandbox.ts";
-import { type Role, type Session, session, signOut } from "../state/session.ts";
+import {
+  type AccountKind,
+  type Session,
+  session,
+  signOut,
+} from "../state/session.ts";
 import { useStore } from "../lib/store.ts";
 import { openDroppedFile } from "../import/open.ts";
 import { dropAll } from "../import/intake_state.ts";
@@ -60,7 +65,7 @@ interface View {
 }
 
 /** The first one is the start view. */
-const VIEWS: Readonly<Record<Role, readonly View[]>> = {
+const VIEWS: Readonly<Record<AccountKind, readonly View[]>> = {
   seller: [
     {
       name: "upload",
@@ -198,7 +203,7 @@ const VIEWED: readonly View[] = VIEWS.seller
     ["uploads", "imports", "products", "webhooks"].includes(name)
   );
 
-function viewsOf(role: Role): readonly View[] {
+function viewsOf(role: AccountKind): readonly View[] {
   return viewedSeller() === null ? VIEWS[role] : VIEWED;
 }
 

@@ -15,8 +15,8 @@ const SIGNS: Readonly<Record<Theme, string>> = {
   dark: "☾",
 };
 
-const kept = inBrowser("theme");
-const theme = new Store<Theme>(themeOf(kept.get()));
+const storedTheme = inBrowser("theme");
+const theme = new Store<Theme>(themeOf(storedTheme.get()));
 
 /** Applies the chosen theme, now and after each change. */
 export function applyTheme(): void {
@@ -29,7 +29,7 @@ export function ThemeButton() {
   const current = useStore(theme);
   const choose = () => {
     const next = NEXT[current];
-    kept.set(next === "system" ? null : next);
+    storedTheme.set(next === "system" ? null : next);
     theme.set(next);
   };
   return (

@@ -8,12 +8,12 @@ import { inBrowser } from "../lib/browser.ts";
 /** The most names that are remembered; the oldest is forgotten first. */
 const REMEMBERED = 1_000;
 
-const kept = inBrowser("upload names");
+const storedNames = inBrowser("upload names");
 
 /** Remembers the name of an upload, or of a request that was refused at once. */
 export function nameUpload(id: string, name: string): void {
   const names = [...readNames().filter(([other]) => other !== id), [id, name]];
-  kept.set(JSON.stringify(names.slice(-REMEMBERED)));
+  storedNames.set(JSON.stringify(names.slice(-REMEMBERED)));
 }
 
 /** Null if another browser sent it, or gave it no name. */
@@ -58,7 +58,7 @@ export function uploadView(
 
 function readNames(): string[][] {
   try {
-    return JSON.parse(kept.get() ?? "[]");
+    return JSON.parse(storedNames.get() ?? "[]");
   } catch {
     return [];
   }

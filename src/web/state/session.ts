@@ -8,10 +8,10 @@ import {
 import { inTab } from "../lib/browser.ts";
 import { Store } from "../lib/store.ts";
 
-export type Role = "seller" | "operator";
+export type AccountKind = "seller" | "operator";
 
 export interface Session {
-  role: Role;
+  role: AccountKind;
   client: Client;
   /** What a seller sees, for an operator, who may only read it. */
   viewOf(seller: string): Client;
@@ -29,10 +29,11 @@ const keptRole = inTab("role");
 export const session = new Store<Session | SignedOut>(restored());
 
 /** A request for each role that only this role may make. */
-const PROBES: readonly (readonly [Role, (client: Client) => unknown])[] = [
-  ["seller", (client) => client.listWebhooks()],
-  ["operator", (client) => client.listSellers({ limit: 1 })],
-];
+const PROBES: readonly (readonly [AccountKind, (client: Client) => unknown])[] =
+  [
+    ["seller", (client) => client.listWebhooks()],
+    ["operator", (client) => client.listSellers({ limit: 1 })],
+  ];
 
 /**
  * Finds the role of a key and signs in. Throws `ApiError` (401: invalid key) or
@@ -71,7 +72,7 @@ export function signOut(notice: string | null = null): void {
   session.set({ role: null, notice });
 }
 
-function begin(role: Role, key: string): void {
+function begin(role: AccountKind, key: string): void {
   keptKey.set(key);
   keptRole.set(role);
   session.set(sessionOf(role, key));
@@ -86,7 +87,7 @@ function restored(): Session | SignedOut {
   return sessionOf(role, key);
 }
 
-function sessionOf(role: Role, key: string): Session {
+function sessionOf(role: AccountKind, key: string): Session {
   return {
     role,
     client: createClient(optionsOf(key)),

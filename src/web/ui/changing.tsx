@@ -3,6 +3,6 @@ import type { ComponentChildren } from "preact";
 import { viewedSeller } from "../state/route.ts";
 
 /** What changes something: not for an operator who looks at a seller's view. */
-export function Changing({ children }: { children: ComponentChildren }) {
+export function UnlessViewing({ children }: { children: ComponentChildren }) {
   return viewedSeller() === null ? <>{children}</> : null;
 }

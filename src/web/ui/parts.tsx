@@ -136,7 +136,7 @@ export function ErrorFacts({ error }: { error: ApiError }) {
 }
 
 /** Renders loaded data: an error, nothing yet, or the children. */
-export function Await<T>({ loaded, children }: {
+export function WhenLoaded<T>({ loaded, children }: {
   loaded: Loaded<T>;
   /** Called only once there is data. */
   children: (data: NonNullable<T>) => ComponentChildren;

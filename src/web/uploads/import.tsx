@@ -1,6 +1,6 @@
 /** One import: its progress, its problems, its results, and its undo. */
 import { useState } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import type { Client, Import, ImportResult } from "../../client/mod.ts";
 import { uploadState, uploadTitle } from "../state/names.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
@@ -39,9 +39,9 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
         <Title>{watched === null ? "Import" : uploadTitle(watched)}</Title>
         {watched && <State of={watched.status} word={uploadState(watched)} />}
         {watched && isOpen && (
-          <Changing>
+          <UnlessViewing>
             <CancelButton client={client} id={id} />
-          </Changing>
+          </UnlessViewing>
         )}
       </div>
       {error && <ErrorNote error={error} onRetry={() => setTurn(turn + 1)} />}

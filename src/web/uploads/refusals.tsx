@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<Refusal>[] = [
   { label: "Why", cell: (refusal) => <Reasons refusal={refusal} /> },
 ];
 
-const OF_WHOM: Column<Refusal> = {
+const SELLER_COLUMN: Column<Refusal> = {
   label: "Seller",
   look: "break",
   cell: ({ seller }) => seller,
@@ -103,7 +103,7 @@ export function Refusals({ client, filter }: {
       {list.rows !== null && list.rows.length > 0 && (
         <Table
           label="Refused requests"
-          columns={isOfOne ? COLUMNS : [when, OF_WHOM, ...rest]}
+          columns={isOfOne ? COLUMNS : [when, SELLER_COLUMN, ...rest]}
           rows={list.rows}
           keyOf={({ request_id }) => request_id}
         />

@@ -1,5 +1,5 @@
 /** Offers what an upload or an import has refused for correction. */
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import type { Watched } from "../state/background.ts";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
@@ -34,7 +34,7 @@ export function RefusedBar({ client, watched }: {
           refused. Correct them here, or in a file that names their problems;
           then upload them.
         </span>
-        <Changing>
+        <UnlessViewing>
           <button
             type="button"
             class="main"
@@ -43,7 +43,7 @@ export function RefusedBar({ client, watched }: {
           >
             Correct them here
           </button>
-        </Changing>
+        </UnlessViewing>
         <button type="button" disabled={busy} onClick={() => run(download)}>
           Download the refused products
         </button>

@@ -1,7 +1,13 @@
 /** One upload: its progress while images are fetched, then its result. */
 import { useMemo, useState } from "preact/hooks";
 import type { Client, Result, Transaction } from "../../client/mod.ts";
-import { Await, ErrorNote, State, Title, useLoaded } from "../ui/parts.tsx";
+import {
+  ErrorNote,
+  State,
+  Title,
+  useLoaded,
+  WhenLoaded,
+} from "../ui/parts.tsx";
 import { count } from "../lib/format.ts";
 import { uploadState, uploadTitle } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";
@@ -66,7 +72,7 @@ export function TransactionView({ client, id }: {
       {final !== null && <UploadWarnings client={client} id={id} />}
       {transaction && <UndoBar client={client} watched={transaction} />}
       {(begun || live.error === null) && (
-        <Await loaded={results}>
+        <WhenLoaded loaded={results}>
           {(data) => (
             <Results
               client={client}
@@ -75,7 +81,7 @@ export function TransactionView({ client, id }: {
               settled={final && `${turn} ${final}`}
             />
           )}
-        </Await>
+        </WhenLoaded>
       )}
     </>
   );

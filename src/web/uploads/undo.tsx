@@ -1,6 +1,6 @@
 /** The undo of an upload or an import: first a preview, then the undo. */
 import { useState } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import type { Watched } from "../state/background.ts";
 import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
 import { isImport, uploadView } from "../state/names.ts";
@@ -36,16 +36,16 @@ export function UndoBar({ client, watched }: {
       )}
       {undone_by === undefined && !isOpen && created + updated + deleted > 0 &&
         (
-          <Changing>
+          <UnlessViewing>
             <Undo
               key={id}
               what={what}
               undoing={isImport(watched)
-                ? ofImport(client, id)
-                : ofUpload(client, id)}
+                ? undoOfImport(client, id)
+                : undoOfUpload(client, id)}
               onBegun={(undo) => goTo(view, undo)}
             />
-          </Changing>
+          </UnlessViewing>
         )}
     </>
   );
@@ -63,7 +63,7 @@ interface Undoing {
   begin(changed?: "keep"): Promise<string>;
 }
 
-function ofUpload(client: Client, transaction_id: string): Undoing {
+function undoOfUpload(client: Client, transaction_id: string): Undoing {
   return {
     preview: async () => {
       const { dry_run } = await client
@@ -78,7 +78,7 @@ function ofUpload(client: Client, transaction_id: string): Undoing {
 }
 
 /** Products whose prices are told before an undo. */
-const TOLD = 5;
+const PRODUCTS_LOOKED_UP = 5;
 
 /** What an undo of an upload makes of prices, but for some SKUs. */
 async function pricesAfter(
@@ -91,7 +91,7 @@ async function pricesAfter(
   for await (const one of client.results({ transaction_id })) {
     const { id, sku, result } = one;
     if (result !== "updated" || id === undefined || without.has(sku)) continue;
-    if (looked++ === TOLD) break;
+    if (looked++ === PRODUCTS_LOOKED_UP) break;
     const change = await priceChangeBy(client, id, transaction_id);
     if (change === null) continue;
     const [former, present] = pricesIn(change);
@@ -100,7 +100,7 @@ async function pricesAfter(
   return found;
 }
 
-function ofImport(client: Client, import_id: string): Undoing {
+function undoOfImport(client: Client, import_id: string): Undoing {
   const undo = async (more: { changed?: "keep"; dry_run?: boolean }) =>
     (await client.undoImport({ import_id, ...more })).import_id;
   return {

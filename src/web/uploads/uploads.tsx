@@ -1,6 +1,6 @@
 /** Recent uploads and imports, refused ones included, the newest first. */
 import { useEffect } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
 import type { Watched } from "../state/background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
@@ -18,7 +18,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { Reasons } from "./refusals.tsx";
 
 /** How often the list is reloaded while images are being fetched. */
-const LOOK_AGAIN_MS = 3_000;
+const REFRESH_MS = 3_000;
 
 /** What was accepted, or refused at once. */
 type Entry =
@@ -100,7 +100,7 @@ function nameOfRefused({ request_id, dry_run }: Refusal): string {
  * All by time, as far back as each of the lists is loaded, since what is not
  * loaded stands among what is older.
  */
-function merged(
+function mergedByTime(
   lists: readonly Rows<Watched>[],
   refusals: readonly Refusal[],
 ): Entry[] {
@@ -132,16 +132,18 @@ export function UploadsView({ client }: { client: Client }) {
     return refusals.filter(isUpload);
   }, [client]);
   const lists = [imports, uploads];
-  const list = joined(lists);
+  const list = mergedPages(lists);
   const reload = () => {
     list.reload();
     refusals.reload();
   };
   const isRunning = list.rows?.some(({ finished_at }) => finished_at === null);
   useEffect(() => {
-    if (isRunning) return every(LOOK_AGAIN_MS, list.reload);
+    if (isRunning) return every(REFRESH_MS, list.reload);
   }, [isRunning]);
-  const entries = list.rows === null ? [] : merged(lists, refusals.data ?? []);
+  const entries = list.rows === null
+    ? []
+    : mergedByTime(lists, refusals.data ?? []);
   return (
     <>
       <div class="bar">
@@ -167,9 +169,9 @@ export function UploadsView({ client }: { client: Client }) {
         empty={entries.length > 0 ? "None was accepted." : (
           <>
             Nothing was uploaded yet.{" "}
-            <Changing>
+            <UnlessViewing>
               <a href={linkTo("upload")}>Upload some</a>
-            </Changing>
+            </UnlessViewing>
           </>
         )}
       />
@@ -178,7 +180,7 @@ export function UploadsView({ client }: { client: Client }) {
 }
 
 /** Several lists as one. */
-function joined<T>(lists: readonly Rows<T>[]): Rows<T> {
+function mergedPages<T>(lists: readonly Rows<T>[]): Rows<T> {
   const isLoaded = lists.every(({ rows }) => rows !== null);
   const further = lists.flatMap(({ more }) => more ?? []);
   const rows = lists.flatMap(({ rows }) => rows ?? []);

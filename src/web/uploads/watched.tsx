@@ -1,6 +1,6 @@
 /** The progress of an upload or an import, and what its results share. */
 import { useEffect, useState } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import {
   endOf,
   follow,
@@ -36,14 +36,14 @@ import { PriceChangeBy } from "../products/price_history.tsx";
 import { ProblemList, type RowOf } from "./refusals.tsx";
 
 /** What is known of an upload or import while it goes on. */
-export interface Live<T> {
+export interface WatchedState<T> {
   watched: T | null;
   perSecond: number | null;
   connected: boolean;
   error: Error | null;
 }
 
-const BEGUN: Live<never> = {
+const BEGUN: WatchedState<never> = {
   watched: null,
   perSecond: null,
   connected: true,
@@ -55,8 +55,8 @@ export function useLive<T extends Watched>(
   client: Client,
   which: WatchedId,
   turn: number,
-): Live<T> {
-  const [live, setLive] = useState<Live<T>>(BEGUN);
+): WatchedState<T> {
+  const [live, setLive] = useState<WatchedState<T>>(BEGUN);
   const key = JSON.stringify(which);
   useEffect(() => {
     const gone = new AbortController();
@@ -253,11 +253,11 @@ export function RetryBar({ client, watched, onRetried }: {
           {plural(failed, "image")}{" "}
           could not be fetched. The products are stored without.
         </span>
-        <Changing>
+        <UnlessViewing>
           <button type="button" disabled={busy} onClick={() => run(retry)}>
             {busy ? "Asking…" : `Retry ${plural(failed, "failed image")}`}
           </button>
-        </Changing>
+        </UnlessViewing>
       </p>
       {error && <ErrorNote error={error} />}
     </div>

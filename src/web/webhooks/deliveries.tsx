@@ -1,6 +1,6 @@
 /** The deliveries of one webhook with their attempts. */
 import { useEffect, useState } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
 import type {
   Attempt,
@@ -24,7 +24,7 @@ import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
 /** How often the list is reloaded while a delivery is in progress. */
-const LOOK_AGAIN_MS = 2_000;
+const REFRESH_MS = 2_000;
 const UNDER_WAY: readonly string[] = ["pending", "sending"];
 /** Seconds; a try as soon as this is waited for. */
 const SOON_S = 60;
@@ -48,7 +48,7 @@ export function DeliveriesView({ client, trigger }: {
   }, [client, trigger]);
   const underWay = list.rows?.some(isUnderWay);
   useEffect(() => {
-    if (underWay) return every(LOOK_AGAIN_MS, list.reload);
+    if (underWay) return every(REFRESH_MS, list.reload);
   }, [underWay, trigger]);
   return (
     <>
@@ -63,13 +63,13 @@ export function DeliveriesView({ client, trigger }: {
           Refresh
         </button>
       </div>
-      <Changing>
+      <UnlessViewing>
         <RecoverForm
           client={client}
           trigger={trigger}
           onRecovered={list.reload}
         />
-      </Changing>
+      </UnlessViewing>
       <ul class="stack">
         {list.rows?.map((delivery) => (
           <DeliveryCard
@@ -180,7 +180,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
           </span>
         )}
         {REPLAYABLE.includes(state) && (
-          <Changing>
+          <UnlessViewing>
             <button
               type="button"
               class="small"
@@ -190,7 +190,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
             >
               Send again
             </button>
-          </Changing>
+          </UnlessViewing>
         )}
       </div>
       {error && <ErrorNote error={error} />}

@@ -9,12 +9,12 @@ import {
 import { asCurl } from "./curl.ts";
 import { loadEvent, testEventBody, type WebhookFormat } from "./events.ts";
 import {
-  Await,
   ErrorNote,
   Form,
   HandbookLink,
   useAction,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 
 /** Opens to the payload of a delivery. */
@@ -31,12 +31,14 @@ export function Payload({ client, trigger, delivery }: {
       onToggle={(event) => setOpen(event.currentTarget.open)}
     >
       <summary>Payload and signature</summary>
-      {open && <Opened client={client} trigger={trigger} delivery={delivery} />}
+      {open && (
+        <OpenedPayload client={client} trigger={trigger} delivery={delivery} />
+      )}
     </details>
   );
 }
 
-function Opened({ client, trigger, delivery }: {
+function OpenedPayload({ client, trigger, delivery }: {
   client: Client;
   trigger: Trigger;
   delivery: LoggedDelivery;
@@ -51,9 +53,9 @@ function Opened({ client, trigger, delivery }: {
     [client, id],
   );
   return (
-    <Await loaded={loaded}>
+    <WhenLoaded loaded={loaded}>
       {({ event, format }) => {
-        if (event === "far") return <FarNote />;
+        if (event === "far") return <EventNotFoundNote />;
         const isTest = event === "absent";
         const body = isTest
           ? testEventBody({ id, trigger, created_at }, format)
@@ -72,7 +74,7 @@ function Opened({ client, trigger, delivery }: {
           </div>
         );
       }}
-    </Await>
+    </WhenLoaded>
   );
 }
 
@@ -86,7 +88,7 @@ async function formatOf(
   return webhook.find((one) => one.trigger === trigger)?.format ?? "xml";
 }
 
-function FarNote() {
+function EventNotFoundNote() {
   return (
     <p>
       Too many events of this trigger are before this one for the page to find

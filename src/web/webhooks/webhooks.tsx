@@ -1,11 +1,10 @@
 /** The seller's webhooks: add, test and remove them, and see their state. */
 import { useState } from "preact/hooks";
-import { Changing } from "../ui/changing.tsx";
+import { UnlessViewing } from "../ui/changing.tsx";
 import type { Client, Trigger, Webhook } from "../../client/mod.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import {
   Announcer,
-  Await,
   ErrorNote,
   Form,
   HandbookLink,
@@ -16,6 +15,7 @@ import {
   Title,
   useAction,
   useLoaded,
+  WhenLoaded,
 } from "../ui/parts.tsx";
 import { sampleOf } from "./events.ts";
 import { goTo, linkTo } from "../state/route.ts";
@@ -35,7 +35,7 @@ export function WebhooksView({ client }: { client: Client }) {
     <>
       <Title>Webhooks</Title>
       <Announcer text={done} />
-      <Await loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(webhooks) => (
           <>
             <WebhookTable
@@ -43,16 +43,16 @@ export function WebhooksView({ client }: { client: Client }) {
               webhooks={webhooks}
               onChanged={changed}
             />
-            <Changing>
+            <UnlessViewing>
               <WebhookForm
                 client={client}
                 taken={webhooks.map(({ trigger }) => trigger)}
                 onChanged={changed}
               />
-            </Changing>
+            </UnlessViewing>
           </>
         )}
-      </Await>
+      </WhenLoaded>
     </>
   );
 }
@@ -100,13 +100,13 @@ function WebhookTable({ client, webhooks, onChanged }: Given & {
           look: "bare",
           right: true,
           cell: (webhook) => (
-            <Changing>
+            <UnlessViewing>
               <WebhookActions
                 client={client}
                 webhook={webhook}
                 onChanged={onChanged}
               />
-            </Changing>
+            </UnlessViewing>
           ),
         },
       ]}

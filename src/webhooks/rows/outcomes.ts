@@ -47,7 +47,7 @@ export interface Settlement {
   fraction: number;
 }
 
-interface Claimed {
+interface ClaimedDelivery {
   sellerNo: number;
   attempt: number;
   failures: number;
@@ -56,12 +56,12 @@ interface Claimed {
 }
 
 /** The webhook as it is now; url is null when it was deleted. */
-interface Current {
+interface CurrentWebhook {
   url: string | null;
   disabledAt: number | null;
 }
 
-interface Next {
+interface NextState {
   transition: Transition;
   failures: number;
   dueAt: number | null;
@@ -98,15 +98,15 @@ export async function settleDelivery(
   outcome: Outcome,
   settlement: Settlement,
 ): Promise<Settled | null> {
-  const claimed = await tx.get<Claimed>(CLAIMED, [
+  const claimed = await tx.get<ClaimedDelivery>(CLAIMED, [
     leased.sellerNo,
     leased.id,
     leased.lease,
   ]);
   if (claimed === undefined) return null;
   const next = isAccepted(outcome)
-    ? await accepted(tx, claimed)
-    : await notAccepted(tx, claimed, outcome, settlement);
+    ? await settleAccepted(tx, claimed)
+    : await settleNotAccepted(tx, claimed, outcome, settlement);
   await recordNext(tx, leased, next, outcome, settlement.now);
   await recordAttempt(tx, leased, claimed.attempt, outcome);
   if (outcome.error !== INTERRUPTED.error) {
@@ -124,7 +124,10 @@ export function isAccepted({ status }: Outcome): boolean {
 
 const UNHARMED = { webhookFailures: 0, webhookDisabled: false };
 
-async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
+async function settleAccepted(
+  tx: Tx,
+  claimed: ClaimedDelivery,
+): Promise<NextState> {
   await tx.runMany(
     `UPDATE webhooks SET failures = 0, failing_since = NULL, last_error = NULL
      WHERE seller_no = ? AND id = ? AND url = ? AND failures > 0`,
@@ -140,12 +143,12 @@ async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
   };
 }
 
-async function notAccepted(
+async function settleNotAccepted(
   tx: Tx,
-  claimed: Claimed,
+  claimed: ClaimedDelivery,
   outcome: Outcome,
   { now, fraction }: Settlement,
-): Promise<Next> {
+): Promise<NextState> {
   const current = await lockCurrent(tx, claimed);
   const isInterrupted = outcome.error === INTERRUPTED.error;
   const failures = claimed.failures + (isInterrupted ? 0 : 1);
@@ -174,9 +177,9 @@ async function notAccepted(
  */
 async function lockCurrent(
   tx: Tx,
-  { sellerNo, webhookId }: Claimed,
-): Promise<Current> {
-  return await tx.get<Current>(
+  { sellerNo, webhookId }: ClaimedDelivery,
+): Promise<CurrentWebhook> {
+  return await tx.get<CurrentWebhook>(
     query(({ lock }) =>
       `SELECT url, disabled_at AS "disabledAt" FROM webhooks
        WHERE seller_no = ? AND id = ? ${lock("FOR NO KEY UPDATE")}`
@@ -188,10 +191,10 @@ async function lockCurrent(
 /** Counts a failure of a webhook, and disables it after too many. */
 async function countFailure(
   tx: Tx,
-  { sellerNo, webhookId }: Claimed,
+  { sellerNo, webhookId }: ClaimedDelivery,
   outcome: Outcome,
   now: number,
-): Promise<Next["webhook"]> {
+): Promise<NextState["webhook"]> {
   const [health] = await tx.returning<
     WebhookHealth & { disabledAt: number | null }
   >(
@@ -226,7 +229,7 @@ function lastAnswer({ status, error }: Outcome): string | null {
 async function recordNext(
   tx: Tx,
   leased: Leased,
-  { transition, failures, dueAt }: Next,
+  { transition, failures, dueAt }: NextState,
   outcome: Outcome,
   now: number,
 ): Promise<void> {

@@ -61,7 +61,7 @@ export async function insertDelivery(
   now: number,
   expected: 1 | "any",
 ): Promise<void> {
-  const start = startOf(webhook, TRANSITIONS.free.to, now);
+  const start = initialState(webhook, TRANSITIONS.free.to, now);
   await tx.runMany(
     `INSERT INTO deliveries (id, event_id, seller_no, trigger_name, webhook_id,
        state, due_at, settled_at, attempts, failures, created_at)
@@ -83,7 +83,7 @@ export async function queueAnew(
   webhook: WebhookState,
   now: number,
 ): Promise<boolean> {
-  const start = startOf(webhook, transition.to, now);
+  const start = initialState(webhook, transition.to, now);
   const changed = await tx.run(
     `UPDATE deliveries SET webhook_id = ?, state = ?, due_at = ?,
        settled_at = ?, failures = 0
@@ -95,7 +95,7 @@ export async function queueAnew(
 }
 
 /** Webhook, state, due time and end of a delivery that starts now, or is held. */
-function startOf(
+function initialState(
   { id, disabledAt }: WebhookState,
   to: DeliveryState,
   now: number,

@@ -28,7 +28,7 @@ export interface Sending {
 /** Makes one attempt; every failure is an outcome, not an error. */
 export async function sendPayload(sending: Sending): Promise<Outcome> {
   const { payload, url, owner, outbound, clock, signal } = sending;
-  const { type, body } = bodyOf(payload);
+  const { type, body } = requestBody(payload);
   const startedAt = clock.monotonic();
   const durationMs = () => Math.round(clock.monotonic() - startedAt);
   try {
@@ -48,7 +48,7 @@ export async function sendPayload(sending: Sending): Promise<Outcome> {
       error: null,
       address: answer.address,
       durationMs: durationMs(),
-      answer: beginning(answer.body),
+      answer: answerStart(answer.body),
       retryAfter: retryAfter(answer.headers("retry-after"), clock.now()),
     };
   } catch (error) {
@@ -62,7 +62,7 @@ export async function sendPayload(sending: Sending): Promise<Outcome> {
   }
 }
 
-function bodyOf({ format, body }: Payload) {
+function requestBody({ format, body }: Payload) {
   const type = format === "xml"
     ? "text/xml; charset=utf-8"
     : "application/json";
@@ -85,7 +85,7 @@ function signature(
   };
 }
 
-function beginning(body: Uint8Array): string {
+function answerStart(body: Uint8Array): string {
   const text = new TextDecoder().decode(body.subarray(0, ANSWER_KEPT_BYTES));
   // PostgreSQL cannot store a NUL in a text.
   return text.replaceAll("\0", "\ufffd");

@@ -18,9 +18,9 @@ const PER_ENDPOINT = 4;
 /** The same while the webhook is failing. */
 const PER_FAILING_ENDPOINT = 1;
 /** Most attempts in flight in total. */
-export const IN_ALL = 256;
+export const ATTEMPTS_IN_ALL = 256;
 /** The share of failing webhooks; the rest is reserved for the others. */
-const FAILING_IN_ALL = 192;
+const FAILING_ATTEMPTS_IN_ALL = 192;
 
 /** How many deliveries of a webhook may be claimed. */
 export interface ClaimShare {
@@ -33,20 +33,23 @@ const FAILING = "failing";
 
 const failingAt = (url: string) => `failing ${url}`;
 
-function askOf({ webhookId, sellerId, url, failing }: QueueHead): Ask {
+function deliveryAsk({ webhookId, sellerId, url, failing }: QueueHead): Ask {
   const keys = failing
     ? [url, webhookId, FAILING, failingAt(url)]
     : [url, webhookId];
   return { owner: sellerId, keys };
 }
 
-const ANY = leastOf(timeShareLimit(IN_ALL), firstKeyLimit(PER_ENDPOINT));
+const LIMIT_OF_ANY = leastOf(
+  timeShareLimit(ATTEMPTS_IN_ALL),
+  firstKeyLimit(PER_ENDPOINT),
+);
 
-function limitOf({ webhookId, url, failing }: QueueHead): Limit {
-  if (!failing) return ANY;
+function deliveryLimit({ webhookId, url, failing }: QueueHead): Limit {
+  if (!failing) return LIMIT_OF_ANY;
   return leastOf(
-    ANY,
-    limitOfKey(FAILING, FAILING_IN_ALL),
+    LIMIT_OF_ANY,
+    limitOfKey(FAILING, FAILING_ATTEMPTS_IN_ALL),
     limitOfKey(failingAt(url), PER_FAILING_ENDPOINT),
     // Deliveries that began before the webhook failed count, too.
     limitOfKey(webhookId, PER_FAILING_ENDPOINT),
@@ -64,8 +67,8 @@ export class InFlight {
    * A place within the limits, until it is given back, for a delivery of a
    * webhook as it was when this was claimed.
    */
-  take(head: QueueHead): Permit {
-    return this.#usage.acquire(askOf(head));
+  acquire(head: QueueHead): Permit {
+    return this.#usage.acquire(deliveryAsk(head));
   }
 
   /**
@@ -76,8 +79,8 @@ export class InFlight {
     const shares: ClaimShare[] = [];
     const plan = this.#usage.copyForPlan();
     for (const head of heads) {
-      const ask = askOf(head);
-      const limit = limitOf(head)(ask, plan);
+      const ask = deliveryAsk(head);
+      const limit = deliveryLimit(head)(ask, plan);
       if (limit <= 0) continue;
       plan.add({ ...ask, amount: limit });
       shares.push({ head, limit });

@@ -131,14 +131,14 @@ export class WebhookRole extends LeasedRole<Claim> {
   }
 
   async #deliver(flight: Flight): Promise<void> {
-    using place = this.#inFlight.take(flight.head);
+    using place = this.#inFlight.acquire(flight.head);
     const { outcome, failures, endedAt } = await inSpan(
       "delivery.attempt",
       () => this.#attempt(flight, place),
       {
         root: true,
         attributes: ({ outcome }) => ({
-          outcome: nameOf(outcome),
+          outcome: metricsOutcomeOf(outcome),
           attempt: flight.claim.attempt,
           status: outcome.status ?? undefined,
         }),
@@ -179,7 +179,7 @@ export class WebhookRole extends LeasedRole<Claim> {
   /** `latencyMs`: since the event was posted. */
   #count(outcome: Outcome, latencyMs: number): void {
     const { deliveries, deliveryLatency } = this.#services.metrics;
-    deliveries.add(1, nameOf(outcome));
+    deliveries.add(1, metricsOutcomeOf(outcome));
     if (isAccepted(outcome)) deliveryLatency.observe(latencyMs / 1_000);
   }
 
@@ -257,7 +257,7 @@ interface Attempted {
 }
 
 /** For metrics and traces. */
-function nameOf(outcome: Outcome): string {
+function metricsOutcomeOf(outcome: Outcome): string {
   return isAccepted(outcome) ? "delivered" : outcome.error ?? "rejected";
 }
 

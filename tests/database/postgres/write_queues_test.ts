@@ -364,7 +364,7 @@ class World {
   #checkEnd(): void {
     assertEquals(this.#connections, 0, "a connection is not given back");
     const nothing = { transactions: 0, transactionsWaiting: 0, shared: 0 };
-    assertEquals(this.#queues.held(), nothing);
+    assertEquals(this.#queues.inUse(), nothing);
     for (const one of this.#asked.values()) {
       const what = `write ${one.name}, ${one.habit}`;
       assert(one.settled !== null, `${what}, is forgotten`);

@@ -199,7 +199,7 @@ Deno.test("a heavy write is not overtaken for ever where two processes write", a
   await shared.advanceUntil(() => heavy.isSettled, 1);
   isOver = true;
   await shared.advanceUntil(() =>
-    others.every(({ isSettled }) => isSettled) && db.held().transactions === 0
+    others.every(({ isSettled }) => isSettled) && db.inUse().transactions === 0
   );
   assertEquals(heavy.kind, "done");
 });

@@ -13,7 +13,10 @@ import {
   queueHeads,
 } from "../../../src/webhooks/rows/queue.ts";
 import { deleteOld } from "../../../src/database/old_rows.ts";
-import { eventsAfter, eventsOfTime } from "../../../src/webhooks/event_feed.ts";
+import {
+  eventsAfter,
+  eventsInPeriod,
+} from "../../../src/webhooks/event_feed.ts";
 import { UNNUMBERED } from "../../../src/webhooks/event_numbers.ts";
 import {
   listDeliveries,
@@ -240,7 +243,7 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
     await eventsAfter(tx, 1, { ...any, trigger });
     await eventsAfter(tx, 1, { ...any, reference: "r" });
     await eventsAfter(tx, 1, { ...any, trigger, reference: "r" });
-    await eventsOfTime(tx, { sellerNo: 1, trigger }, period, null, 1);
+    await eventsInPeriod(tx, { sellerNo: 1, trigger }, period, null, 1);
     await tx.get(`SELECT id ${UNNUMBERED}`, [1, 1]);
   });
   assertEquals(details.map((detail) => detail.replace(/ \(.*/, "")), [

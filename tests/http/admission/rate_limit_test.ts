@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import {
-  quotaHeaders,
+  rateFor,
   RateLimiter,
-  rateOf,
+  rateLimitHeaders,
 } from "../../../src/http/admission/rate_limit.ts";
 import { TestClock } from "../../support/clock.ts";
 
@@ -13,7 +13,7 @@ const COSTS = [1, 2, 3, 10, 11];
 
 Deno.test("at every limit a request is allowed after exactly Retry-After", () => {
   for (let perMinute = 1; perMinute <= 1_300; perMinute++) {
-    const rate = rateOf(perMinute);
+    const rate = rateFor(perMinute);
     for (const start of STARTS) {
       for (const wanted of COSTS) {
         const cost = Math.min(wanted, rate.burst);
@@ -36,7 +36,7 @@ Deno.test("at every limit a request is allowed after exactly Retry-After", () =>
 
 Deno.test("at every limit the request after an expensive one is allowed after exactly Retry-After", () => {
   for (let perMinute = 1; perMinute <= 1_300; perMinute++) {
-    const rate = rateOf(perMinute);
+    const rate = rateFor(perMinute);
     const more = Math.min(10, rate.burst - 1);
     const clock = new TestClock();
     const limiter = new RateLimiter(clock);
@@ -55,7 +55,7 @@ Deno.test("at every limit the request after an expensive one is allowed after ex
 
 Deno.test("a client that sends when Retry-After says so is never refused, however long", () => {
   for (let perMinute = 1; perMinute <= 60; perMinute++) {
-    const rate = rateOf(perMinute);
+    const rate = rateFor(perMinute);
     const clock = new TestClock(perMinute * 0.1);
     const limiter = new RateLimiter(clock);
     for (let sent = 0; sent < 400; sent++) {
@@ -71,7 +71,7 @@ Deno.test("a client that sends when Retry-After says so is never refused, howeve
 Deno.test("expensive requests stay within the rate", () => {
   const clock = new TestClock();
   const limiter = new RateLimiter(clock);
-  const rate = rateOf(60);
+  const rate = rateFor(60);
   let taken = 0;
   for (let second = 0; second < 600; second++, clock.advance(1_000)) {
     if (!limiter.take("a", 1, rate).allowed) continue;
@@ -83,9 +83,9 @@ Deno.test("expensive requests stay within the rate", () => {
 
 Deno.test("the headers name both limits and what is left of each", () => {
   const limiter = new RateLimiter(new TestClock());
-  const rate = rateOf(1_200);
+  const rate = rateFor(1_200);
   limiter.take("a", 20, rate);
-  const headers = quotaHeaders(limiter.take("a", 0, rate));
+  const headers = rateLimitHeaders(limiter.take("a", 0, rate));
   assertEquals(headers, {
     "RateLimit-Limit": "1200",
     "RateLimit-Remaining": "100",
@@ -94,7 +94,7 @@ Deno.test("the headers name both limits and what is left of each", () => {
     "RateLimit": '"minute";r=1180;t=1, "burst";r=100;t=1',
   });
   limiter.charge("a", 220, rate);
-  const owing = quotaHeaders(limiter.take("a", 1, rate));
+  const owing = rateLimitHeaders(limiter.take("a", 1, rate));
   assertEquals(
     owing["RateLimit"],
     '"minute";r=960;t=12, "burst";r=0;t=12',

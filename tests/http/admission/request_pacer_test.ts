@@ -30,7 +30,7 @@ Deno.test("a few requests of an owner begin at once, as many after each look for
   const all = Array.from({ length: 3 * BEGUN_AT_ONCE - 1 }, () => begin("a"));
   await Promise.resolve();
   assertEquals(begun.length, BEGUN_AT_ONCE);
-  assertEquals(pacer.held(), { waiting: 2 * BEGUN_AT_ONCE - 1 });
+  assertEquals(pacer.inUse(), { waiting: 2 * BEGUN_AT_ONCE - 1 });
   await begin("b");
   assertEquals(begun.at(-1), "b", "another owner waits for no look");
   await looked();
@@ -38,7 +38,7 @@ Deno.test("a few requests of an owner begin at once, as many after each look for
   await looked();
   await Promise.all(all);
   held.dispose();
-  assertEquals(pacer.held(), { waiting: 0 });
+  assertEquals(pacer.inUse(), { waiting: 0 });
 });
 
 Deno.test("requests of an owner that take long one after the other let others in, too", async () => {
@@ -73,7 +73,7 @@ for (const path of ["/metrics", "/docs/api", "/seller_api/keys"]) {
       () => app.call(path, { key, headers }),
     );
     const areWaiting = () =>
-      app.app.holders.held()["paced_requests.waiting"] > 0;
+      app.app.holders.inUse()["paced_requests.waiting"] > 0;
     await until(areWaiting, "those that wait").finally(open);
     const statuses = (await Promise.all(all)).map(({ status }) => status);
     assertEquals(statuses, statuses.map(() => 200));

@@ -9,7 +9,7 @@ import type { EncodedBlocks } from "../../../src/xml/encode.ts";
 import { ANSWER_LIMIT } from "../../../src/http/server/list.ts";
 import { addOperatorKey } from "../../../src/sellers/operator_keys.ts";
 import { Holders } from "../../../src/lib/holders.ts";
-import { ReadQuota } from "../../../src/http/admission/read_quota.ts";
+import { ReadLimiter } from "../../../src/http/admission/read_limiter.ts";
 import {
   boot,
   child,
@@ -268,7 +268,7 @@ bothEngines.test("only the operator whose readers do not read waits for them", a
 });
 
 Deno.test("a short read does not wait for the long ones of others", async () => {
-  const quota = new ReadQuota(systemDeps("error"), new Holders());
+  const quota = new ReadLimiter(systemDeps("error"), new Holders());
   const never = new AbortController();
   const begin = async (owner: string) => {
     const held = {
@@ -296,7 +296,7 @@ Deno.test("a short read does not wait for the long ones of others", async () => 
 });
 
 bothEngines.test("reads take turns by owner; too many of one are refused", async () => {
-  const quota = new ReadQuota(systemDeps("error"), new Holders());
+  const quota = new ReadLimiter(systemDeps("error"), new Holders());
   const never = new AbortController();
   const stacks: DisposableStack[] = [];
   const begin = async (owner: string, abort = never.signal) => {

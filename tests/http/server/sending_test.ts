@@ -2,11 +2,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { jsonLog } from "../../../src/deps.ts";
 import {
+  type AnswerReader,
   BodySender,
   IDLE_MS,
   isSmallText,
   PUBLIC,
-  type Reader,
 } from "../../../src/http/server/sending.ts";
 import { joinBlocks } from "../../../src/lib/blocks.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
@@ -27,7 +27,7 @@ class Bench {
   /** Why keys are no longer valid; null: they are. */
   revoked: Error | null = null;
 
-  reader(owner: string): Reader {
+  reader(owner: string): AnswerReader {
     const held = new DisposableStack();
     held.defer(() => this.ended++);
     const checkKey = () =>

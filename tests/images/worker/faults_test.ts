@@ -292,7 +292,7 @@ Deno.test("image worker: one that waits for a slow store does not count as hung"
   });
   const role = bench.startRole();
   const id = await bench.upload(good(host, 24));
-  const storing = () => role.held().storing;
+  const storing = () => role.inUse().storing;
   using end = new DisposableStack();
   end.defer(() => released.resolve(null));
   await until(() => storing() === 20, "all to wait for the store");
@@ -369,7 +369,7 @@ Deno.test("image worker: jobs that stand still in it are no movement, and it tel
   await bench.upload(good(host, 1));
   await until(async () => {
     await bench.pass(clock, 1_000);
-    return role.held().waiting === 1;
+    return role.inUse().waiting === 1;
   }, "an image that waits");
   const { progress } = role;
   await bench.pass(clock, 10_000);

@@ -672,7 +672,7 @@ bothEngines.test("images: a role whose step never ends is started anew from its 
   host.release();
   await until(async () => {
     // The host takes real time to answer.
-    if (keeper.held().in_flight === 0) clock.advance(1_000);
+    if (keeper.inUse().in_flight === 0) clock.advance(1_000);
     return (await bench.counts(id)).finished;
   }, "the image");
   assertEquals((await bench.image(url)).state, "stored");

@@ -120,7 +120,7 @@ Deno.test("object storage: away for longer than every retry, then back: no attem
     "trouble",
   );
   await until(
-    () => role.held().in_flight === 0,
+    () => role.inUse().in_flight === 0,
     "the end of the downloads that were in flight",
   );
   const before = probes;
@@ -162,9 +162,9 @@ Deno.test("object storage: a bounded number of images waits for slow writes", as
     (_, n) => `${host.url}/good/${n}.png`,
   );
   const id = await bench.upload(urls);
-  const held = (): ReturnType<typeof role.held> & Partial<ImagePhases> => {
+  const held = (): ReturnType<typeof role.inUse> & Partial<ImagePhases> => {
     bench.signals.images.notify();
-    return role.held();
+    return role.inUse();
   };
   await until(() => {
     const { storing, in_flight } = held();

@@ -1,5 +1,5 @@
 /** How long reads of a seller may take, also beside its own crowds. */
-import { ANSWERS } from "../../../src/http/admission/read_quota.ts";
+import { ANSWERS } from "../../../src/http/admission/read_limiter.ts";
 import { IDLE_MS } from "../../../src/http/server/sending.ts";
 import { STOPPED_MS } from "../client.ts";
 import type { Scene } from "./actor.ts";

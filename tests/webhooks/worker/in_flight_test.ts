@@ -1,7 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { QueueHead } from "../../../src/webhooks/rows/queue.ts";
 import type { Permit } from "../../../src/lib/usage.ts";
-import { IN_ALL, InFlight } from "../../../src/webhooks/worker/in_flight.ts";
+import {
+  ATTEMPTS_IN_ALL,
+  InFlight,
+} from "../../../src/webhooks/worker/in_flight.ts";
 import { TestClock } from "../../support/clock.ts";
 
 function headsOf(seller: string, urls: number): QueueHead[] {
@@ -30,7 +33,7 @@ class Endpoints {
       Array.from({ length: limit }, () => ({ ...head }))
     );
     for (const flight of flights) {
-      this.#places.set(flight, this.inFlight.take(flight));
+      this.#places.set(flight, this.inFlight.acquire(flight));
     }
     return flights;
   }
@@ -53,7 +56,7 @@ Deno.test("sellers whose endpoints answer late leave room to the others, also wh
     endpoints.answer(endpoints.send(slow), 19_000);
   }
   endpoints.send(slow);
-  assert(endpoints.size < IN_ALL / 2, `${endpoints.size}`);
+  assert(endpoints.size < ATTEMPTS_IN_ALL / 2, `${endpoints.size}`);
   const prompt = endpoints.send([...slow, ...headsOf("prompt", 13)])
     .filter(({ sellerId }) => sellerId === "prompt");
   assert(prompt.length >= 10, `${prompt.length}`);
@@ -73,7 +76,7 @@ Deno.test("what was sent and waits for its server leaves its place to others", (
   const { inFlight } = new Endpoints();
   const [head] = headsOf("acme", 1);
   const [{ limit }] = inFlight.shares([head]);
-  const places = Array.from({ length: limit }, () => inFlight.take(head));
+  const places = Array.from({ length: limit }, () => inFlight.acquire(head));
   assertEquals(inFlight.shares([head]), []);
   places[0][Symbol.dispose]();
   assertEquals(inFlight.shares([head]).map(({ limit }) => limit), [1]);

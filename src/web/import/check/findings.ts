@@ -21,8 +21,8 @@ import {
 import { questionsOf } from "./questions.ts";
 import {
   checkRows,
-  missing,
-  repeated,
+  missingFieldsOf,
+  repeatedFields,
   type RowProblems,
 } from "./table_checks.ts";
 
@@ -84,7 +84,7 @@ function findingWithoutAnswers(
 /** Fields that every new product needs, and those without which nothing goes. */
 function fieldFindings(mapping: ColumnMapping): Finding[] {
   const { targets, values } = mapping;
-  const lacking = missing(mapping);
+  const lacking = missingFieldsOf(mapping);
   const hasNoCurrency = targets.includes("price") &&
     !targets.includes("currency") && (values.currency ?? "") === "";
   return [
@@ -131,7 +131,7 @@ function flawFindings(
   mapping: ColumnMapping,
   { bareWeight }: RowProblems,
 ): Finding[] {
-  const twice = repeated(mapping);
+  const twice = repeatedFields(mapping);
   return [
     flaw !== null && findingWithoutAnswers(
       "blocks",
@@ -259,7 +259,7 @@ function rivalFindings(
 
 /** What is wrong in the file, which only another file can mend. */
 function damageFindings(
-  { replaced, alike, rounded }: RowProblems,
+  { replaced, similarSkus, rounded }: RowProblems,
 ): Finding[] {
   return [
     replaced > 0 && findingWithoutAnswers(
@@ -268,10 +268,10 @@ function damageFindings(
         replaced === 1 ? "is" : "are"
       } not sent: beside a sale price, the price stands there instead.`,
     ),
-    alike !== null && findingWithoutAnswers(
+    similarSkus !== null && findingWithoutAnswers(
       "warning",
-      `The SKUs “${alike[0]}” and “${
-        alike[1]
+      `The SKUs “${similarSkus[0]}” and “${
+        similarSkus[1]
       }” differ only in capital letters ` +
         "or spaces, or in what is not seen: they would be two products.",
     ),

@@ -14,7 +14,7 @@ import { isManyTimes, priceDoubt } from "../../lib/numbers.ts";
 import { productsIn } from "../read/xml.ts";
 import { type MappedTable, skuOfRow } from "../columns/sheet.ts";
 import { rowValues } from "../columns/spreadsheet.ts";
-import { seenAs } from "./table_checks.ts";
+import { visibleSku } from "./table_checks.ts";
 
 /** SKUs that are looked up one by one at each check. */
 const SINGLE_LOOKUPS = 50;
@@ -185,8 +185,8 @@ export async function replacementObjections(
 }
 
 /** What SKUs have in common that a person or a program takes for one. */
-function alikeKey(sku: string): string {
-  return seenAs(sku).replace(/^0+(?=\d)/, "");
+function similarityKey(sku: string): string {
+  return visibleSku(sku).replace(/^0+(?=\d)/, "");
 }
 
 function isOtherText(text: string, stored: string): boolean {
@@ -217,11 +217,11 @@ async function storedProductFinder(
 ): Promise<(sku: string) => Product | undefined> {
   const same = new Map<string, Product>();
   const alike = new Map<string, Product>();
-  const find = (sku: string) => same.get(sku) ?? alike.get(alikeKey(sku));
-  const keys = new Set(created.values().map(alikeKey));
+  const find = (sku: string) => same.get(sku) ?? alike.get(similarityKey(sku));
+  const keys = new Set(created.values().map(similarityKey));
   const keep = (product: Product) => {
     const { sku = "" } = product;
-    const key = alikeKey(sku);
+    const key = similarityKey(sku);
     if (updated.has(sku)) same.set(sku, product);
     if (keys.has(key) && !alike.has(key)) alike.set(key, product);
   };
@@ -234,7 +234,7 @@ async function storedProductFinder(
   }
   for (const sku of created) {
     const { products } = await client
-      .listProducts({ q: alikeKey(sku), limit: PAGE_LIMIT.maximum }, {
+      .listProducts({ q: similarityKey(sku), limit: PAGE_LIMIT.maximum }, {
         signal,
       });
     products.forEach(keep);

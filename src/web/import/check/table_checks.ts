@@ -27,7 +27,7 @@ import {
 } from "../columns/spreadsheet.ts";
 
 /** Labels of the fields that several columns hold, though only one may. */
-export function repeated({ targets }: ColumnMapping): string[] {
+export function repeatedFields({ targets }: ColumnMapping): string[] {
   return TARGETS.filter(({ target }) =>
     !isRepeatable(target) &&
     targets.filter((one) => one === target).length > 1
@@ -35,7 +35,7 @@ export function repeated({ targets }: ColumnMapping): string[] {
 }
 
 /** Fields that a new product needs and no column holds. */
-export function missing({ targets, values }: ColumnMapping): string[] {
+export function missingFieldsOf({ targets, values }: ColumnMapping): string[] {
   const has = (target: ColumnField) =>
     targets.includes(target) || (values[target] ?? "") !== "";
   return [
@@ -69,7 +69,7 @@ export interface RowProblems {
   /** An example of an image that is a path in a shop, where no address is known. */
   path: string | null;
   /** Two SKUs that a person takes for one, though they are two products. */
-  alike: readonly [string, string] | null;
+  similarSkus: readonly [string, string] | null;
   /** An example of a text whose letters another program has broken. */
   garbled: string | null;
   /** Rows that may add up others, as indices. */
@@ -140,7 +140,7 @@ export function* checkRows(
   ].map((name) => targets.indexOf(name as ColumnField));
   const sale = saleColumnOf(header, targets);
   const dates = sale < 0 ? [] : saleDatesIn(header, rows, targets);
-  const alikeTo = alikeSkus();
+  const alikeTo = similarSkuFinder();
   const damaged: string[] = [];
   const sums: number[] = [];
   const timedSales: number[] = [];
@@ -158,7 +158,7 @@ export function* checkRows(
     partial,
     bareWeight: null,
     path: null,
-    alike: null,
+    similarSkus: null,
     garbled: null,
     sums,
     unstocked: 0,
@@ -187,7 +187,7 @@ export function* checkRows(
       partial.set(column, rows);
       rows.push(i);
     }
-    if (sku >= 0) found.alike ??= alikeTo(row[sku]);
+    if (sku >= 0) found.similarSkus ??= alikeTo(row[sku]);
     if (quantity >= 0 && row[quantity] === "") found.unstocked++;
     if (description >= 0 && !isOwn && isHtml(row[description])) {
       found.html++;
@@ -267,16 +267,16 @@ function doubtfulCell(
 }
 
 /** A SKU as a person reads it: without case and invisible characters. */
-export function seenAs(sku: string): string {
+export function visibleSku(sku: string): string {
   return sku.normalize("NFKC").replace(/\p{Cf}/gu, "").replace(/\s+/g, " ")
     .toLowerCase();
 }
 
 /** Finds an earlier SKU that looks like one, and is not the same. */
-function alikeSkus(): (sku: string) => readonly [string, string] | null {
+function similarSkuFinder(): (sku: string) => readonly [string, string] | null {
   const known = new Map<string, string>();
   return (sku) => {
-    const seen = seenAs(sku);
+    const seen = visibleSku(sku);
     const other = known.get(seen);
     if (other === undefined) known.set(seen, sku);
     return other === undefined || other === sku ? null : [other, sku];

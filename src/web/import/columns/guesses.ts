@@ -7,9 +7,9 @@ import { runUninterrupted, type SlicedWork } from "../../lib/slices.ts";
 import { currencyIn, decimalOf } from "../../lib/numbers.ts";
 
 /** Values of a column that are looked at. */
-const LOOKED_AT = 200;
+const VALUES_SAMPLED = 200;
 /** With fewer, values of another kind may look so by chance. */
-const ENOUGH = 3;
+const LEAST_VALUES = 3;
 
 type Rows = readonly (readonly string[])[];
 
@@ -57,7 +57,7 @@ export function* lookAtValues(
 export function valuesIn(
   rows: Rows,
   column: number,
-  most = LOOKED_AT,
+  most = VALUES_SAMPLED,
 ): readonly string[] {
   const columns = known.get(rows) ?? runUninterrupted(lookAtValues(rows));
   const values = columns[column]?.values ?? [];
@@ -71,7 +71,7 @@ export function targetByValues(
 ): ColumnField | null {
   if (values.length === 0) return null;
   const all = (test: (value: string) => boolean) => values.every(test);
-  if (values.length >= ENOUGH && !isOfCarton(header) && all(isGtin)) {
+  if (values.length >= LEAST_VALUES && !isOfCarton(header) && all(isGtin)) {
     return "gtin";
   }
   if (all((value) => value.split(/[|,;\s]+/).every(isImage))) {
@@ -116,7 +116,10 @@ export function plainDigits(text: string): string {
 }
 
 /** The one currency that the header or all amounts name; "": none. */
-export function currencyOf(header: string, values: readonly string[]): string {
+export function currencyOfColumn(
+  header: string,
+  values: readonly string[],
+): string {
   const named = currencyIn(header);
   if (named !== "") return named;
   const found = new Set(values.map(currencyIn));

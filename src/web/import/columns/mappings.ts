@@ -59,14 +59,16 @@ export async function chosenFor(
       ),
     ),
     values: {
-      ...mappings.length === 0 && await currencyOf(client),
+      ...mappings.length === 0 && await storedCurrency(client),
       ...Object.fromEntries(values.map(({ field, value }) => [field, value])),
     },
   };
 }
 
 /** The currency of a product that the seller has already. */
-async function currencyOf(client: Client): Promise<ChosenColumns["values"]> {
+async function storedCurrency(
+  client: Client,
+): Promise<ChosenColumns["values"]> {
   const { products } = await client.listProducts({ limit: 1 }, { retryFor: 0 })
     .catch(() => ({ products: [] }));
   const currency = products[0]?.price?.currency;

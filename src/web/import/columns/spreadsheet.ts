@@ -15,7 +15,7 @@ import { withoutTrailing } from "../../../lib/trim.ts";
 import { csvOf, type Table } from "../read/csv.ts";
 import { withUnit } from "../../lib/product_values.ts";
 import {
-  currencyOf,
+  currencyOfColumn,
   plainDigits,
   targetByValues,
   valuesIn,
@@ -345,7 +345,7 @@ function currencyFor(
   const price = targets.indexOf("price");
   const currency = price < 0
     ? ""
-    : currencyOf(header[price], valuesIn(rows, price, 1_000));
+    : currencyOfColumn(header[price], valuesIn(rows, price, 1_000));
   return currency === "" ? {} : { currency };
 }
 

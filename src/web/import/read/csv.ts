@@ -38,7 +38,7 @@ const NAMED = /^"?sep=(.)"?(?:\r\n|\r|\n)/i;
 const STEP = 250;
 
 /** Rows among which the names of the columns are looked for. */
-export const HEADER_WITHIN = 10;
+export const HEADER_ROWS = 10;
 
 /** How many of these texts name what a column holds. */
 export type CountNames = (texts: readonly string[]) => number;
@@ -110,7 +110,7 @@ export function* readTable(
     ? `A quotation mark in row ${unquoted} has no counterpart. Close it, or ` +
       "write two in place of one."
     : wide !== null
-    ? flawOfRow(wide, delimiter)
+    ? problemOfRow(wide, delimiter)
     : null;
   const note = sentences(
     titleNote(titles),
@@ -285,7 +285,7 @@ function partsIn(
 
 function firstRows(text: string, rowAt: RowReader): string[][] {
   const rows: string[][] = [];
-  for (let at = 0; at < text.length && rows.length < HEADER_WITHIN;) {
+  for (let at = 0; at < text.length && rows.length < HEADER_ROWS;) {
     const { cells, end } = rowAt(at);
     rows.push(cells);
     at = end;
@@ -309,7 +309,7 @@ export function headerIndex(
   rows: readonly (readonly string[])[],
   countNames: CountNames,
 ): number {
-  const first = rows.slice(0, HEADER_WITHIN);
+  const first = rows.slice(0, HEADER_ROWS);
   const filled = first
     .map((cells) => cells.filter((text) => text !== "").length);
   const most = filled.reduce((a, b) => Math.max(a, b), 0);
@@ -324,7 +324,7 @@ export function headerIndex(
   return best > Math.max(1, known[full] ?? 0) ? known.lastIndexOf(best) : full;
 }
 
-function flawOfRow(wide: number, delimiter: string): string {
+function problemOfRow(wide: number, delimiter: string): string {
   const name = delimiter === "\t" ? "a tab" : `"${delimiter}"`;
   return `Row ${wide} has more values than there are columns. Put a value ` +
     `that holds ${name} into quotation marks, or name every column.`;
@@ -375,7 +375,7 @@ function delimiterOf(text: string, countNames: CountNames): string {
  * line has one, too. Of as many, the one that is less likely in a name.
  */
 function mostIn(text: string): string {
-  const lines = text.split(/[\r\n]+/, HEADER_WITHIN)
+  const lines = text.split(/[\r\n]+/, HEADER_ROWS)
     .filter((line) => line.trim() !== "");
   const found = lines.map((line) => {
     const times = (delimiter: string) => line.split(delimiter).length;

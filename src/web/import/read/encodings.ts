@@ -92,7 +92,7 @@ export interface Encodings {
 }
 
 /** Words of a text that are looked at, and shown. */
-const LOOKED_AT = 1_000;
+const BYTES_SAMPLED = 1_000;
 const SHOWN = 3;
 /** What is clear has this share of its letters in one language. */
 const ENOUGH = 0.9;
@@ -209,7 +209,7 @@ function wordBytesIn(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
     while (index - from < 20 && from > to && isWithin(from - 1)) from--;
     for (to = index + 1; to - index < 20 && isWithin(to);) to++;
     found.set(text.slice(from, to), new Uint8Array(bytes, from, to - from));
-    if (found.size === LOOKED_AT) break;
+    if (found.size === BYTES_SAMPLED) break;
   }
   return [...found.values()];
 }

@@ -1,6 +1,6 @@
 /** Recognizes a file by its content: a document, a table, or neither. */
 
-import { HEADER_WITHIN, namedDelimiter } from "./csv.ts";
+import { HEADER_ROWS, namedDelimiter } from "./csv.ts";
 import { type DecodedText, decodeText, latin1 } from "./encodings.ts";
 import { isFeed } from "./feed.ts";
 import { isJson } from "../../lib/markup.ts";
@@ -73,7 +73,7 @@ const OTHERS: readonly Other[] = [
   },
 ];
 /** Bytes that are looked at, at each end. */
-const LOOKED_AT = 16_384;
+const BYTES_READ = 16_384;
 
 /** The kind of a file, by its content and its name. */
 export function fileKindOf(name: string, bytes: ArrayBuffer): FileContentKind {
@@ -82,9 +82,9 @@ export function fileKindOf(name: string, bytes: ArrayBuffer): FileContentKind {
     refused: { name, what, remedy },
   });
   if (bytes.byteLength === 0) return refused("an empty file", AS_TEXT);
-  const start = latin1(bytes.slice(0, LOOKED_AT)).replace("\xef\xbb\xbf", "");
+  const start = latin1(bytes.slice(0, BYTES_READ)).replace("\xef\xbb\xbf", "");
   const lower = start.trimStart().toLowerCase();
-  const ends = start + latin1(bytes.slice(-LOOKED_AT));
+  const ends = start + latin1(bytes.slice(-BYTES_READ));
   const isZip = ZIP.some((begin) => start.startsWith(begin));
   if (isZip && WORKBOOK.some((part) => ends.includes(part))) {
     return { name: "workbook" };
@@ -113,5 +113,5 @@ export function isTable(text: string): boolean {
 
 function hasColumns(text: string): boolean {
   return namedDelimiter(text) !== null ||
-    text.split(/[\r\n]+/, HEADER_WITHIN).some((line) => /[,;\t|]/.test(line));
+    text.split(/[\r\n]+/, HEADER_ROWS).some((line) => /[,;\t|]/.test(line));
 }

@@ -38,12 +38,12 @@ export interface Flaw {
   /** A field has no column yet; null: of the whole row. */
   column: number | ColumnField | null;
   /** The page alone holds the row back. */
-  isHeld: boolean;
+  isHeldBack: boolean;
   /** In short; of problems of its kind in its field. */
   title: string;
   remedy: string;
   /** Fields that would mend it, too. */
-  asks: readonly ColumnField[];
+  missingFields: readonly ColumnField[];
 }
 
 /** What is wrong, without the words of XML where the title says it all. */
@@ -79,7 +79,15 @@ export function flawsIn(current: TableUpload): Flaw[] {
       field?.replace(/\[\d+\]/g, "") ?? "",
     );
     const remedy = remedyOf(told.code, field);
-    return [{ problem: told, row, column, title, remedy, isHeld, asks: [] }];
+    return [{
+      problem: told,
+      row,
+      column,
+      title,
+      remedy,
+      isHeldBack: isHeld,
+      missingFields: [],
+    }];
   });
   for (const [row, problems] of unknown) {
     flaws.push(unknownSku(current, row, problems));
@@ -125,19 +133,19 @@ function unknownSku(
     column,
     title: problemTitle("not_found", "sku"),
     remedy: `Correct the SKU, or add ${asked.join(" and ")} for a new product.`,
-    isHeld: false,
-    asks: changed.has(`${row}:${column}`) ? [] : fields,
+    isHeldBack: false,
+    missingFields: changed.has(`${row}:${column}`) ? [] : fields,
   };
 }
 
 /** Whether a cell in a column would mend it. */
-export function isMendedAt(
+export function isCorrectedAt(
   { mapping }: MappedTable,
-  { column, asks }: Flaw,
+  { column, missingFields }: Flaw,
   at: ColumnKey,
 ): boolean {
   return column === at ||
-    asks.includes(typeof at === "number" ? mapping.targets[at] : at);
+    missingFields.includes(typeof at === "number" ? mapping.targets[at] : at);
 }
 
 /** What is wrong with a weight in kilograms, of which the service knows grams. */
@@ -195,7 +203,7 @@ export function remediesOf(
   const target = typeof column === "number" ? mapping.targets[column] : column;
   if (target === null || !Object.hasOwn(SCALAR_RULES, target)) {
     return target === "images" && typeof column === "number"
-      ? offered(withScheme(table.rows[row][column]))
+      ? remedyToWrite(withScheme(table.rows[row][column]))
       : [];
   }
   const text = typeof column === "number" ? table.rows[row][column] : "";
@@ -206,13 +214,13 @@ export function remediesOf(
     case "decimal": {
       if (problem.code !== "not_a_number") return [];
       const number = numberIn(text, { unit: false });
-      return offered(
+      return remedyToWrite(
         target === "vat_rate" && isShare(number) ? percentOf(number) : number,
       );
     }
     case "integer":
       return problem.code === "not_a_number"
-        ? offered(numberIn(text, { unit: true }).replace(/\.0*$/, ""))
+        ? remedyToWrite(numberIn(text, { unit: true }).replace(/\.0*$/, ""))
           .filter((one) => /^\d+$/.test(one.text))
         : [];
     case "line":
@@ -228,7 +236,7 @@ export function remediesOf(
   }
 }
 
-function offered(text: string): Remedy[] {
+function remedyToWrite(text: string): Remedy[] {
   return text === "" ? [] : [{ label: `Write ${text}`, text }];
 }
 
@@ -258,11 +266,11 @@ function withScheme(text: string): string {
 }
 
 /** Whether somebody may say that this product is to be replaced. */
-export function mayConfirm(
+export function isConfirmable(
   sheet: MappedTable,
-  { problem, row, isHeld }: Flaw,
+  { problem, row, isHeldBack }: Flaw,
 ): boolean {
-  return isHeld && mayBeConfirmed(problem) &&
+  return isHeldBack && mayBeConfirmed(problem) &&
     problem.sku === skuOfRow(sheet, row);
 }
 
@@ -280,8 +288,8 @@ export function gridColumns(
   flaws: readonly Flaw[],
 ): { at: ColumnKey; label: string }[] {
   const asked = new Set(
-    flaws.flatMap(({ column, asks }) =>
-      typeof column === "string" ? [column] : asks
+    flaws.flatMap(({ column, missingFields }) =>
+      typeof column === "string" ? [column] : missingFields
     ).filter((target) => !mapping.targets.includes(target)),
   );
   return [

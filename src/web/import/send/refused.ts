@@ -16,7 +16,7 @@ export async function correctRefused(
   const isHere = isImport(watched) &&
     await showLeftOutRows(client, watched.import_id);
   if (isHere) return;
-  const text = await load(client, watched);
+  const text = await loadRefused(client, watched);
   const stored = await storedIn(client, watched);
   const sheet = tableOfDocument(name, text);
   if (sheet !== null) takeSheet(client, sheet, stored);
@@ -29,7 +29,7 @@ export async function refusedFile(
   watched: Watched,
   name: string,
 ): Promise<{ content: Blob; ending: string }> {
-  const text = await load(client, watched);
+  const text = await loadRefused(client, watched);
   if (!isJson(text)) {
     return { content: new Blob([text]), ending: "xml" };
   }
@@ -41,7 +41,7 @@ export async function refusedFile(
 }
 
 /** In the form in which it was sent. */
-function load(client: Client, watched: Watched): Promise<string> {
+function loadRefused(client: Client, watched: Watched): Promise<string> {
   return isImport(watched)
     ? client.getRefusedOfImport({ import_id: watched.import_id })
     : client.getRefusedProducts({ transaction_id: watched.transaction_id });

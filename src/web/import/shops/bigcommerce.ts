@@ -2,7 +2,11 @@
 import type { SlicedWork } from "../../lib/slices.ts";
 import { yesOrNo } from "../read/words.ts";
 import type { Table } from "../read/csv.ts";
-import { type ColumnFinder, type Gathered, withChangedRows } from "./rows.ts";
+import {
+  type ColumnFinder,
+  type GatheredTable,
+  withChangedRows,
+} from "./rows.ts";
 import type { Shop } from "./shop.ts";
 
 export const BIGCOMMERCE: Shop = {
@@ -21,7 +25,7 @@ export const BIGCOMMERCE: Shop = {
 };
 
 /** What nobody may buy is not for sale, though it is shown. */
-function* gather(table: Table, at: ColumnFinder): SlicedWork<Gathered> {
+function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   const [visible, sold] = [at("Product Visible?"), at("Allow Purchases?")];
   const { table: products } = yield* withChangedRows(
     table,

@@ -5,7 +5,7 @@ import type { Table } from "../read/csv.ts";
 import {
   type ColumnFinder,
   eachRow,
-  type Gathered,
+  type GatheredTable,
   type NumberedRow,
   pairsIn,
   PARENT,
@@ -52,7 +52,7 @@ interface Family {
   cells: Row;
 }
 
-function* gather(table: Table, at: ColumnFinder): SlicedWork<Gathered> {
+function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   const cell = (cells: Row, name: string) => cells[at(name)] ?? "";
   const isTranslation = (cells: Row) => cell(cells, "store_view_code") !== "";
   const isParent = (cells: Row) =>

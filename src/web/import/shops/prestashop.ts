@@ -1,7 +1,7 @@
 /** Exports of PrestaShop, and files in the form of its import. */
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
-import { type Gathered, withAttributes } from "./rows.ts";
+import { type GatheredTable, withAttributes } from "./rows.ts";
 import type { Shop } from "./shop.ts";
 
 /** The list of products, as its administration exports it. */
@@ -57,7 +57,7 @@ export const PRESTASHOP_IMPORT: Shop = {
 };
 
 /** `Colour:Blue:1,Material:Wool:2` are the features of a product. */
-function* gather(table: Table): SlicedWork<Gathered> {
+function* gather(table: Table): SlicedWork<GatheredTable> {
   const features = table.header
     .findIndex((name) => /^feature ?\(/i.test(name));
   if (features < 0) return { table, note: "" };

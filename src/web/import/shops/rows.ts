@@ -3,7 +3,7 @@ import type { Table } from "../read/csv.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 
 /** A table whose rows are products, and what was done to it, in sentences. */
-export interface Gathered {
+export interface GatheredTable {
   table: Table;
   note: string;
 }

@@ -2,7 +2,7 @@
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 import type { Table } from "../read/csv.ts";
-import type { ColumnFinder, Gathered } from "./rows.ts";
+import type { ColumnFinder, GatheredTable } from "./rows.ts";
 
 /** The name in the first release, in English, by that of another one. */
 export type Names = Readonly<Record<string, string>>;
@@ -28,5 +28,5 @@ export interface Shop {
     table: Table,
     at: ColumnFinder,
     names: readonly string[],
-  ) => SlicedWork<Gathered>;
+  ) => SlicedWork<GatheredTable>;
 }

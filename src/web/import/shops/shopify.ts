@@ -5,7 +5,7 @@ import type { Table } from "../read/csv.ts";
 import {
   type ColumnFinder,
   eachRow,
-  type Gathered,
+  type GatheredTable,
   type NumberedRow,
   PARENT,
   type Row,
@@ -63,7 +63,7 @@ export function* gatherFamilies(
   table: Table,
   at: ColumnFinder,
   names: readonly string[],
-): SlicedWork<Gathered> {
+): SlicedWork<GatheredTable> {
   const [handle, title, image, variantImage, stock] = [
     "Handle",
     "Title",

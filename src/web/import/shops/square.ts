@@ -4,7 +4,7 @@ import { yesOrNo } from "../read/words.ts";
 import type { Table } from "../read/csv.ts";
 import {
   type ColumnFinder,
-  type Gathered,
+  type GatheredTable,
   withChangedRows,
   withColumns,
 } from "./rows.ts";
@@ -32,7 +32,7 @@ export const SQUARE: Shop = {
 const ONLY = "Regular";
 
 /** Titles with the name of their variation, and what is for sale. */
-function* gather(table: Table, at: ColumnFinder): SlicedWork<Gathered> {
+function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   const [title, variation, archived, sellable] = [
     at("Item Name"),
     at("Variation Name"),

@@ -6,7 +6,7 @@ import type { Table } from "../read/csv.ts";
 import {
   type ColumnFinder,
   eachRow,
-  type Gathered,
+  type GatheredTable,
   type NumberedRow,
   type Row,
   withRows,
@@ -60,7 +60,7 @@ function* gather(
   table: Table,
   at: ColumnFinder,
   names: readonly string[],
-): SlicedWork<Gathered> {
+): SlicedWork<GatheredTable> {
   const [handle, type, price, surcharge, published, stock, image, discount] = [
     "Handle",
     "fieldType",

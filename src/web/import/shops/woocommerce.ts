@@ -5,7 +5,7 @@ import type { Table } from "../read/csv.ts";
 import {
   type ColumnFinder,
   eachRow,
-  type Gathered,
+  type GatheredTable,
   type NumberedRow,
   type Row,
   withRows,
@@ -104,7 +104,7 @@ function* gather(
   table: Table,
   at: ColumnFinder,
   names: readonly string[],
-): SlicedWork<Gathered> {
+): SlicedWork<GatheredTable> {
   const [id, type, sku, parent, price, published] = [
     at("ID"),
     at("Type"),

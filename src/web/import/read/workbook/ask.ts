@@ -20,7 +20,7 @@ export async function readBook(
   signal: AbortSignal,
 ): Promise<SheetTable | string> {
   const bytes = await file.arrayBuffer();
-  const answer = await ask({ name: "read", bytes, wanted }, signal);
+  const answer = await askWorker({ name: "read", bytes, wanted }, signal);
   if (answer.name === "book") throw new Error("a sheet was asked for");
   return answer.name === "sheet" ? answer.sheet : answer.message;
 }
@@ -29,12 +29,12 @@ export async function readBook(
 export async function writeBook(
   question: Exclude<WorkerRequest, { name: "read" }>,
 ): Promise<Blob> {
-  const answer = await ask(question, new AbortController().signal);
+  const answer = await askWorker(question, new AbortController().signal);
   if (answer.name === "book") return new Blob([answer.bytes]);
   throw new Error(answer.name === "unreadable" ? answer.message : answer.name);
 }
 
-async function ask(
+async function askWorker(
   question: WorkerRequest,
   signal: AbortSignal,
 ): Promise<WorkerResponse> {

@@ -2,7 +2,7 @@
 import type { CellObject, Range, WorkBook, WorkSheet } from "@e965/xlsx";
 import {
   type CountNames,
-  HEADER_WITHIN,
+  HEADER_ROWS,
   headerIndex,
   type Table,
   titleNote,
@@ -234,7 +234,7 @@ function tableOf(
   const filled = [...cells.keys()].filter((row) =>
     textsOf(row).some((text) => text !== "")
   );
-  const first = filled.slice(0, HEADER_WITHIN)
+  const first = filled.slice(0, HEADER_ROWS)
     .map((row) => textsOf(row).map((text) => text ?? ""));
   const above = headerIndex(first, countNames);
   const [header = []] = first.slice(above);

@@ -8,10 +8,10 @@ import {
   totalLimit,
 } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
-import { permitFor, SellerQuota } from "./seller_quota.ts";
+import { ConcurrencyLimit, permitFor } from "./concurrency_limit.ts";
 
 /** Long reads in progress or waiting. */
-const READS = { perSeller: 64, total: 512, what: "reads" };
+const READS_IN_ALL = { perSeller: 64, total: 512, what: "reads" };
 /** Answers of one owner until they are sent, at most 4 MiB each. */
 export const ANSWERS = 4;
 /**
@@ -45,9 +45,9 @@ export type TakeStep = <T>(
  * owner that has used the least time is next, so that a long read delays only
  * its owner.
  */
-export class ReadQuota {
+export class ReadLimiter {
   readonly #deps: Pick<Deps, "clock" | "yieldToIo">;
-  readonly #admitted: SellerQuota;
+  readonly #admitted: ConcurrencyLimit;
   readonly #answers: WaitList;
   readonly #long: WaitList;
   readonly #steps: WaitList;
@@ -60,7 +60,7 @@ export class ReadQuota {
     const pause = () => this.#yieldSometimes();
     const add = <H extends Holder>(holder: H) => holders.add("reads", holder);
     this.#deps = deps;
-    this.#admitted = add(new SellerQuota(clock, READS));
+    this.#admitted = add(new ConcurrencyLimit(clock, READS_IN_ALL));
     this.#answers = add(new WaitList(clock, { limit: ownerLimit(ANSWERS) }));
     this.#long = add(new WaitList(clock, long));
     this.#steps = add(new WaitList(clock, leastTimePolicy(STEPS), pause));
@@ -68,7 +68,7 @@ export class ReadQuota {
 
   /** Reads in progress or waiting. */
   get admitted(): number {
-    return this.#admitted.taken;
+    return this.#admitted.acquired;
   }
 
   /**
@@ -82,7 +82,7 @@ export class ReadQuota {
     held: { untilMade: DisposableStack; untilSent: DisposableStack },
   ): Promise<TakeStep> {
     const permitOf = (list: WaitList) => permitFor(list, owner, abort);
-    held.untilMade.use(this.#admitted.take(owner));
+    held.untilMade.use(this.#admitted.acquire(owner));
     held.untilSent.use(await permitOf(this.#answers));
     let wasLong = false;
     return async (step, isLong) => {

@@ -2,14 +2,14 @@
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
-import type { Held, Holder } from "../../lib/holders.ts";
+import type { Holder, InUse } from "../../lib/holders.ts";
 import { dynamicThreshold, leastOf, ownerLimit } from "../../lib/limits.ts";
 import { type Permit, WaitList } from "../../lib/wait_list.ts";
 
 /** What is in progress ends soon. */
 export const RETRY_SOON = { headers: { "Retry-After": "1" } };
 
-export interface QuotaOptions {
+export interface ConcurrencyLimitOptions {
   total: number;
   perSeller: number;
   /** What is limited, in the plural, as the error message names it. */
@@ -20,12 +20,12 @@ export interface QuotaOptions {
  * A seller may have so much, and as much as it leaves for all others; what is
  * more is refused at once.
  */
-export class SellerQuota implements Holder {
+export class ConcurrencyLimit implements Holder {
   /** The waiter whose seller had a permit longest ago is next. */
   readonly list: WaitList;
-  readonly #options: QuotaOptions;
+  readonly #options: ConcurrencyLimitOptions;
 
-  constructor(clock: Clock, options: QuotaOptions) {
+  constructor(clock: Clock, options: ConcurrencyLimitOptions) {
     const { perSeller, total } = options;
     this.#options = options;
     this.list = new WaitList(clock, {
@@ -35,7 +35,7 @@ export class SellerQuota implements Holder {
   }
 
   /** Throws if there is no room. */
-  take(seller: string, amount = 1): Permit {
+  acquire(seller: string, amount = 1): Permit {
     const permit = this.list.tryAcquire({ owner: seller, amount });
     if (permit !== undefined) return permit;
     throw this.refusal(seller, amount);
@@ -45,7 +45,7 @@ export class SellerQuota implements Holder {
   refusal(seller: string, amount = 1): ServiceError {
     const { perSeller, what } = this.#options;
     const wanted = this.list.usage.used(undefined, seller) + amount;
-    if (wanted <= perSeller) return tooMany(what);
+    if (wanted <= perSeller) return tooManyRequests(what);
     return new ServiceError(
       "rate_limited",
       `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
@@ -55,18 +55,21 @@ export class SellerQuota implements Holder {
   }
 
   /** What it holds; all zero when nothing is in progress. */
-  held(): Held {
-    return this.list.held();
+  inUse(): InUse {
+    return this.list.inUse();
   }
 
   /** What all sellers have. */
-  get taken(): number {
+  get acquired(): number {
     return this.list.usage.used();
   }
 }
 
 /** A 503 of a quota. */
-export function tooMany(what: string, options = RETRY_SOON): ServiceError {
+export function tooManyRequests(
+  what: string,
+  options = RETRY_SOON,
+): ServiceError {
   return new ServiceError(
     "unavailable",
     `The service has too many ${what} in progress; nothing of this ` +
@@ -76,7 +79,7 @@ export function tooMany(what: string, options = RETRY_SOON): ServiceError {
 }
 
 /** The size of all bodies and documents in progress. */
-export class BodyBudget extends SellerQuota {
+export class BodyBudget extends ConcurrencyLimit {
   /** @param total bytes, `BODY_COST` for each of a body */
   constructor(clock: Clock, total: number) {
     const perSeller = total * SELLER_BODY_SHARE;
@@ -85,12 +88,12 @@ export class BodyBudget extends SellerQuota {
 
   /** Takes so many bytes of a body until `held` is disposed of. */
   takeFor(held: DisposableStack, seller: string, bytes: number): void {
-    held.use(this.take(seller, BODY_COST * bytes));
+    held.use(this.acquire(seller, BODY_COST * bytes));
   }
 
   override refusal(): ServiceError {
     const headers = { "Retry-After": "2" };
-    return tooMany("bytes of request bodies", { headers });
+    return tooManyRequests("bytes of request bodies", { headers });
   }
 }
 

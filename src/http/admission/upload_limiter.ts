@@ -4,10 +4,14 @@
  */
 import type { Clock } from "../../deps.ts";
 import type { Permit } from "../../lib/wait_list.ts";
-import { permitFor, SellerQuota, tooMany } from "./seller_quota.ts";
+import {
+  ConcurrencyLimit,
+  permitFor,
+  tooManyRequests,
+} from "./concurrency_limit.ts";
 
 /** An upload counts from the end of its body to its answer. */
-const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
+const UPLOADS_IN_ALL = { perSeller: 16, total: 64, what: "uploads" };
 /** How long an upload waits for a slot. */
 const WAIT_MS = 5_000;
 /** Larger bodies do not wait. */
@@ -22,13 +26,13 @@ export interface UploadRequest {
 }
 
 /** Slots for uploads; see the top of this file. */
-export class UploadQuota extends SellerQuota {
+export class UploadLimiter extends ConcurrencyLimit {
   readonly #clock: Clock;
   /** The sellers of uploads that wait, one of each. */
   readonly #waiting = new Set<string>();
 
   constructor(clock: Clock) {
-    super(clock, UPLOADS);
+    super(clock, UPLOADS_IN_ALL);
     this.#clock = clock;
   }
 
@@ -53,7 +57,7 @@ export class UploadQuota extends SellerQuota {
 
   async #wait({ seller, abort }: UploadRequest): Promise<Permit> {
     const refused = new AbortController();
-    const refuse = () => refused.abort(tooMany(UPLOADS.what));
+    const refuse = () => refused.abort(tooManyRequests(UPLOADS_IN_ALL.what));
     const cancel = this.#clock.after(WAIT_MS, refuse);
     const refusedOrGone = () => AbortSignal.any([refused.signal, abort()]);
     this.#waiting.add(seller);

@@ -7,19 +7,24 @@ import {
 import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import {
-  type Found,
-  FOUND_AT_MOST,
-  isMuch,
-  type Look,
+  type FoundNotice,
+  isNearLimit,
   pageOfUsages,
-  SOUGHT,
-  type SoughtKind,
+  SEARCH_LIMIT,
+  SEARCHED_KINDS,
+  type SearchedKind,
+  type SearchInput,
   type Usage,
 } from "./kinds.ts";
-import { nameOf, type NoticeKey } from "./notice.ts";
-import { endNotices, insertNotices, type NewNotice, storedOf } from "./rows.ts";
+import { type NoticeKey, noticeName } from "./notice.ts";
+import {
+  endNotices,
+  insertNotices,
+  type NewNotice,
+  storedNotices,
+} from "./rows.ts";
 
-type LookServices = Pick<
+type SearchServices = Pick<
   Services,
   "config" | "db" | "deps" | "mailer" | "signals"
 >;
@@ -31,14 +36,14 @@ const WRITTEN = 100;
 const LATE_MS = 10 * MINUTE_MS;
 
 /** What a process has found, so that it does not write it again. */
-export class NoticeLooks {
-  readonly #services: LookServices;
+export class NoticeSearch {
+  readonly #services: SearchServices;
   /** Of each kind of events, those of the last look. */
   readonly #known = new Map<string, ReadonlySet<string>>();
   /** Unix milliseconds of the last complete look. */
   #lastAt = 0;
 
-  constructor(services: LookServices) {
+  constructor(services: SearchServices) {
     this.#services = services;
   }
 
@@ -50,24 +55,24 @@ export class NoticeLooks {
       now - DAY_MS,
       Math.min(now, this.#lastAt) - LATE_MS,
     );
-    const kinds = SOUGHT.filter(({ recipient }) =>
+    const kinds = SEARCHED_KINDS.filter(({ recipient }) =>
       (recipient === "seller" ? mailer : config.noticesUrl) !== null
     );
     if (kinds.length === 0) return;
-    for (const [n, part] of reachableServers(db).entries()) {
+    for (const [n, server] of reachableServers(db).entries()) {
       const usages: Usage[] = [];
-      for await (const page of this.#usages(part)) {
+      for await (const page of this.#usages(server)) {
         for (const usage of page) {
-          if (isMuch(usage, config)) usages.push(usage);
+          if (isNearLimit(usage, config)) usages.push(usage);
         }
         yield 0;
       }
-      const look = { now, since, config, usages };
+      const input = { now, since, config, usages };
       for (const kind of kinds) {
         const name = `${kind.name} ${n}`;
         yield* kind.nature === "state"
-          ? this.#compare(part, kind, look)
-          : this.#add(part, kind, look, name);
+          ? this.#compare(server, kind, input)
+          : this.#add(server, kind, input, name);
       }
     }
     this.#lastAt = now;
@@ -87,22 +92,22 @@ export class NoticeLooks {
   /** Of what goes on: stores what is new, and deletes what is over. */
   async *#compare(
     server: ServerReadWrite,
-    kind: SoughtKind,
-    look: Look,
+    kind: SearchedKind,
+    input: SearchInput,
   ): AsyncGenerator<number, void> {
     const { found, stored } = await server.read(async (sql) => ({
-      found: await kind.find(sql, look),
-      stored: await storedOf(sql, kind.name),
+      found: await kind.find(sql, input),
+      stored: await storedNotices(sql, kind.name),
     }));
-    const known = new Set(stored.map(nameOf));
-    const present = new Set(found.map((each) => nameOf(keyOf(kind, each))));
+    const known = new Set(stored.map(noticeName));
+    const present = new Set(found.map((each) => noticeName(keyOf(kind, each))));
     const begun = found.filter((each) =>
-      !each.isFading && !known.has(nameOf(keyOf(kind, each)))
+      !each.isFading && !known.has(noticeName(keyOf(kind, each)))
     );
     yield* this.#insert(server, kind, begun);
     // Cut at FOUND_AT_MOST, so absence proves nothing.
-    if (found.length >= FOUND_AT_MOST) return;
-    const over = stored.filter((key) => !present.has(nameOf(key)));
+    if (found.length >= SEARCH_LIMIT) return;
+    const over = stored.filter((key) => !present.has(noticeName(key)));
     for (const some of pages(over)) {
       await server.write((tx) => endNotices(tx, some), MAINTENANCE);
       yield some.length;
@@ -112,24 +117,24 @@ export class NoticeLooks {
   /** Of what happened: stores what is new. */
   async *#add(
     server: ServerReadWrite,
-    kind: SoughtKind,
-    look: Look,
+    kind: SearchedKind,
+    input: SearchInput,
     name: string,
   ): AsyncGenerator<number, void> {
     const known = this.#known.get(name) ?? new Set();
     const names = new Set<string>();
-    for (let { since } = look;;) {
+    for (let { since } = input;;) {
       const found = await server.read(async (sql) =>
-        await kind.find(sql, { ...look, since })
+        await kind.find(sql, { ...input, since })
       );
-      const all = found.map((each) => nameOf(keyOf(kind, each)));
+      const all = found.map((each) => noticeName(keyOf(kind, each)));
       yield* this.#insert(
         server,
         kind,
         found.filter((_, n) => !known.has(all[n])),
       );
       for (const each of all) names.add(each);
-      if (found.length < FOUND_AT_MOST) break;
+      if (found.length < SEARCH_LIMIT) break;
       // Of one time there are fewer than that.
       since = Math.max(since + 1, found[found.length - 1].at!);
     }
@@ -138,8 +143,8 @@ export class NoticeLooks {
 
   async *#insert(
     server: ServerReadWrite,
-    kind: SoughtKind,
-    found: readonly Found[],
+    kind: SearchedKind,
+    found: readonly FoundNotice[],
   ): AsyncGenerator<number, void> {
     const { signals } = this.#services;
     const notices = found.map((each): NewNotice => ({
@@ -159,7 +164,10 @@ export class NoticeLooks {
   }
 }
 
-function keyOf({ name }: SoughtKind, { sellerNo, about }: Found): NoticeKey {
+function keyOf(
+  { name }: SearchedKind,
+  { sellerNo, about }: FoundNotice,
+): NoticeKey {
   return { sellerNo, id: `${name} ${about}` };
 }
 

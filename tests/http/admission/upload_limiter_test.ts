@@ -1,6 +1,6 @@
 /** Uploads that wait for a slot while other sellers hold all of them. */
 import { assert, assertEquals } from "@std/assert";
-import { UploadQuota } from "../../../src/http/admission/upload_quota.ts";
+import { UploadLimiter } from "../../../src/http/admission/upload_limiter.ts";
 import { serviceStopping } from "../../../src/lib/errors.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
@@ -9,7 +9,7 @@ import { settle } from "../../support/settle.ts";
 /** Asks for slots; what became of each request stands by its name. */
 class Bench {
   readonly clock = new TestClock();
-  readonly quota = new UploadQuota(this.clock);
+  readonly quota = new UploadLimiter(this.clock);
   readonly stopping = new AbortController();
   readonly slots = new Map<string, Disposable>();
   /** `waits`, `has a slot` or the code of its refusal. */
@@ -64,7 +64,7 @@ class Bench {
 Deno.test("a seller without an upload in progress waits for a slot, which is given back at any end of the wait", async () => {
   const bench = new Bench();
   const sellers = await bench.fill();
-  const taken = bench.quota.taken;
+  const taken = bench.quota.acquired;
   assertEquals(taken, sellers.length);
   const gone = new AbortController();
   assertEquals(await bench.ask("gone", { gone }), "waits");
@@ -77,9 +77,9 @@ Deno.test("a seller without an upload in progress waits for a slot, which is giv
   await bench.end(sellers[0]);
   assertEquals(bench.became.get("gone"), "request_timeout");
   assertEquals(bench.became.get("honest"), "has a slot");
-  assertEquals(bench.quota.taken, taken);
+  assertEquals(bench.quota.acquired, taken);
   await bench.end("honest");
-  assertEquals(bench.quota.taken, taken - 1);
+  assertEquals(bench.quota.acquired, taken - 1);
   assertEquals(bench.clock.waiting, 0);
 });
 
@@ -123,7 +123,7 @@ async function interleave(seed: number): Promise<void> {
   const gone = new Map<string, AbortController>();
   const any = (names: string[]) => names[random.below(names.length)];
   const check = () => {
-    const { used: taken, waiting } = quota.list.held();
+    const { used: taken, waiting } = quota.list.inUse();
     assert(taken < 64 && taken === slots.size, "too many slots");
     assertEquals(waiting, bench.waiting.length);
     if (taken < 63) assertEquals(waiting, 0, "one waits beside a free slot");
@@ -150,7 +150,7 @@ async function interleave(seed: number): Promise<void> {
     check();
   }
   assert(!became.values().some((what) => what === "waits"), "one waits still");
-  assertEquals(quota.list.held(), { used: 0, pausing: 0, waiting: 0 });
+  assertEquals(quota.list.inUse(), { used: 0, pausing: 0, waiting: 0 });
   assertEquals(clock.waiting, 0);
 }
 

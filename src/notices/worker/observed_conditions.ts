@@ -5,9 +5,9 @@ import { ownImageFolder } from "../../images/storage/open.ts";
 import { waitAtMost } from "../../lib/waits.ts";
 import type { Services } from "../../services.ts";
 import { lastBackup } from "../backup_time.ts";
-import { SEEN, type SeenKind } from "../kinds.ts";
+import { OBSERVED_KINDS, type ObservedKind } from "../kinds.ts";
 import type { Detail, Notice } from "../notice.ts";
-import { endUnseen, noteSeen, type SeenNotice } from "../rows.ts";
+import { endUnobserved, type ObservedNotice, recordObserved } from "../rows.ts";
 
 /** What no process has seen for so long is over. */
 const OVER_MS = 30 * SECOND_MS;
@@ -22,7 +22,7 @@ const SAME_MS = 5 * MINUTE_MS;
 /** A disk that does not answer for so long is left out. */
 const DISK_MS = 1_000;
 
-type SeenServices = Pick<
+type ObserverServices = Pick<
   Services,
   "config" | "db" | "deps" | "health" | "signals"
 >;
@@ -35,8 +35,8 @@ interface Known {
   seenAt: number;
 }
 
-export class Seen {
-  readonly #services: SeenServices;
+export class ObservedConditions {
+  readonly #services: ObserverServices;
   /** Sends what could not be stored. */
   readonly #sendNow: (notice: Notice) => Promise<boolean>;
   /** What was not ready at the last look. */
@@ -46,7 +46,7 @@ export class Seen {
   readonly #known = new Map<string, Known>();
 
   constructor(
-    services: SeenServices,
+    services: ObserverServices,
     sendNow: (notice: Notice) => Promise<boolean>,
   ) {
     this.#services = services;
@@ -76,8 +76,8 @@ export class Seen {
     });
     try {
       await db.write(async (tx) => {
-        await noteSeen(tx, rows);
-        await endUnseen(tx, tx.now() - OVER_MS);
+        await recordObserved(tx, rows);
+        await endUnobserved(tx, tx.now() - OVER_MS);
         tx.onCommit(() => signals.notices.announce());
       }, ORDER);
       for (const { id } of seen) {
@@ -91,7 +91,7 @@ export class Seen {
   }
 
   async #send(
-    { id, kind, detail }: SeenNotice,
+    { id, kind, detail }: ObservedNotice,
     seenAt: number,
   ): Promise<void> {
     // Other processes that send it, too, are likely to give it the same id.
@@ -105,7 +105,7 @@ export class Seen {
   }
 
   /** What failed at two looks, as a moment is no reason. */
-  async #notReady(): Promise<SeenNotice[]> {
+  async #notReady(): Promise<ObservedNotice[]> {
     const checks = await this.#services.health.look();
     const failed = new Map(
       [...checks].filter(([, trouble]) => trouble !== null),
@@ -114,16 +114,16 @@ export class Seen {
     this.#failed = new Set(failed.keys());
     return [...failed].filter(([part]) => before.has(part))
       .map(([part, trouble]) =>
-        seenOf("not_ready", part, { part, trouble: trouble ?? "" })
+        observedNotice("not_ready", part, { part, trouble: trouble ?? "" })
       );
   }
 
-  async #disks(): Promise<SeenNotice[]> {
+  async #disks(): Promise<ObservedNotice[]> {
     const { config, deps } = this.#services;
     const data = config.dataDir;
     const images = ownImageFolder(config);
     const folders = images === null ? { data } : { data, images };
-    const seen: SeenNotice[] = [];
+    const seen: ObservedNotice[] = [];
     for (const [which, folder] of Object.entries(folders)) {
       let share = 1;
       const read = deps.disk.freeShare(folder).then((read) => share = read);
@@ -135,20 +135,24 @@ export class Seen {
         continue;
       }
       this.#low.add(which);
-      seen.push(seenOf("disk_low", which, { folder: which, percent }));
+      seen.push(observedNotice("disk_low", which, { folder: which, percent }));
     }
     return seen;
   }
 
   /** Of an operator who makes backups by the command. */
-  async #backup(): Promise<SeenNotice[]> {
+  async #backup(): Promise<ObservedNotice[]> {
     const { db, deps } = this.#services;
     const at = await db.read(lastBackup, { single: true }).catch(() => null);
     if (at === null || deps.clock.now() - at <= DAY_MS) return [];
-    return [seenOf("backup_old", "", { at })];
+    return [observedNotice("backup_old", "", { at })];
   }
 }
 
-function seenOf(kind: SeenKind, about: string, detail: Detail): SeenNotice {
-  return { id: `${SEEN[kind].name} ${about}`, kind, detail };
+function observedNotice(
+  kind: ObservedKind,
+  about: string,
+  detail: Detail,
+): ObservedNotice {
+  return { id: `${OBSERVED_KINDS[kind].name} ${about}`, kind, detail };
 }

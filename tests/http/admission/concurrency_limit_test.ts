@@ -3,8 +3,8 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { BODY_COST } from "../../../src/config.ts";
 import {
   BodyBudget,
-  SellerQuota,
-} from "../../../src/http/admission/seller_quota.ts";
+  ConcurrencyLimit,
+} from "../../../src/http/admission/concurrency_limit.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
 import type { Permit } from "../../../src/lib/wait_list.ts";
 import { TestClock } from "../../support/clock.ts";
@@ -32,7 +32,7 @@ Deno.test("a quota is never exceeded, leaves room to newcomers, names whose limi
     const total = 1 + random.below(100);
     const perSeller = 1 + random.below(total);
     const options = { total, perSeller, what: "things" };
-    const quota = new SellerQuota(new TestClock(), options);
+    const quota = new ConcurrencyLimit(new TestClock(), options);
     const taken: { seller: string; amount: number; permit: Permit }[] = [];
     const of = (seller: string) =>
       taken.filter((one) => one.seller === seller)
@@ -49,7 +49,7 @@ Deno.test("a quota is never exceeded, leaves room to newcomers, names whose limi
           ? "unavailable"
           : null;
         try {
-          const permit = quota.take(seller, amount);
+          const permit = quota.acquire(seller, amount);
           taken.push({ seller, amount, permit });
           assertEquals(code, null, `seed ${seed}`);
         } catch (error) {
@@ -60,10 +60,10 @@ Deno.test("a quota is never exceeded, leaves room to newcomers, names whose limi
         const [{ permit }] = taken.splice(random.below(taken.length), 1);
         permit[Symbol.dispose]();
       }
-      assert(quota.taken <= total);
+      assert(quota.acquired <= total);
     }
     for (const { permit } of taken) permit[Symbol.dispose]();
-    assertEquals(quota.held(), NOTHING);
+    assertEquals(quota.inUse(), NOTHING);
   }
 });
 
@@ -128,5 +128,5 @@ Deno.test("whatever is taken and given back, nothing is lost", () => {
     }
   }
   for (const share of shares) share[Symbol.dispose]();
-  assertEquals(quota.held(), NOTHING);
+  assertEquals(quota.inUse(), NOTHING);
 });

@@ -1,9 +1,9 @@
 /** Long reads that wait for each other, in every order of events. */
 import { assert, assertEquals } from "@std/assert";
 import {
-  ReadQuota,
+  ReadLimiter,
   type TakeStep,
-} from "../../../src/http/admission/read_quota.ts";
+} from "../../../src/http/admission/read_limiter.ts";
 import { Holders } from "../../../src/lib/holders.ts";
 import { serviceStopping } from "../../../src/lib/errors.ts";
 import { TestClock } from "../../support/clock.ts";
@@ -14,7 +14,7 @@ import { settle } from "../../support/settle.ts";
 class Reads {
   readonly clock = new TestClock();
   readonly holders = new Holders();
-  readonly quota: ReadQuota;
+  readonly quota: ReadLimiter;
   readonly ending = new AbortController();
   readonly pauses: (() => void)[] = [];
   readonly steps: ((fails: boolean) => void)[] = [];
@@ -26,7 +26,7 @@ class Reads {
 
   constructor() {
     const yieldToIo = () => new Promise<void>((end) => this.pauses.push(end));
-    this.quota = new ReadQuota(
+    this.quota = new ReadLimiter(
       { clock: this.clock, yieldToIo },
       this.holders,
     );
@@ -47,7 +47,7 @@ class Reads {
   }
 
   async #answer(
-    request: Parameters<ReadQuota["begin"]>[0],
+    request: Parameters<ReadLimiter["begin"]>[0],
     steps: number,
     isLong: boolean,
   ): Promise<void> {
@@ -112,7 +112,7 @@ async function interleave(seed: number): Promise<void> {
     check();
   }
   assertEquals(reads.ended.length, reads.asked, "a read did not end");
-  assertEquals(holders.held(), {});
+  assertEquals(holders.inUse(), {});
 }
 
 Deno.test("in any order of events every read ends, and none waits that may run", async () => {
@@ -138,5 +138,5 @@ Deno.test("a waiting read is refused with 408 for its client and 503 for the ser
   await settle();
   assertEquals(reads.ended.at(-1), "unavailable");
   for (const answer of reads.unsent) answer.dispose();
-  assertEquals(reads.holders.held(), {});
+  assertEquals(reads.holders.inUse(), {});
 });

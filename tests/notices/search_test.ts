@@ -3,8 +3,8 @@ import { assertEquals } from "@std/assert";
 import { insertInto, type Param } from "../../src/database/db.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
-import { FOUND_AT_MOST } from "../../src/notices/kinds.ts";
-import { NoticeLooks } from "../../src/notices/look.ts";
+import { SEARCH_LIMIT } from "../../src/notices/kinds.ts";
+import { NoticeSearch } from "../../src/notices/search.ts";
 import { boot, product } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 
@@ -21,14 +21,14 @@ bothEngines.test("what happens behind all that one read finds is told", async ()
       "any",
     );
     const row = await tx.get<Record<string, Param>>("SELECT * FROM products");
-    const rejected = Array.from({ length: FOUND_AT_MOST + 2 }, (_, n) => ({
+    const rejected = Array.from({ length: SEARCH_LIMIT + 2 }, (_, n) => ({
       ...row,
       id: deps.ids.uuid(),
       sku: `B-${n}`,
       // The last is another seller's.
-      seller_no: n > FOUND_AT_MOST ? 2 : 1,
+      seller_no: n > SEARCH_LIMIT ? 2 : 1,
       review_state: "rejected",
-      review_at: n + deps.clock.now() - 2 * FOUND_AT_MOST,
+      review_at: n + deps.clock.now() - 2 * SEARCH_LIMIT,
       review: "{}",
     }));
     await tx.runMany(
@@ -37,7 +37,7 @@ bothEngines.test("what happens behind all that one read finds is told", async ()
       "any",
     );
   });
-  const looks = new NoticeLooks({
+  const looks = new NoticeSearch({
     config: app.config,
     db,
     deps,
