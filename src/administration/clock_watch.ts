@@ -19,12 +19,12 @@ const SAME_MS = 10_000;
 
 interface WatchedQueue {
   queue: LeaseQueue;
-  /** Wakes those who work on the queue. */
+  /** Wakes the roles that work on the queue. */
   signal: Signal;
   isMine: () => boolean;
   /**
-   * Difference between the system's clock and the monotonic clock, as its times
-   * have it.
+   * The system's clock minus the monotonic clock when the queue's times were
+   * last right.
    */
   offset: number;
 }
@@ -46,8 +46,8 @@ export class ClockWatch {
   }
 
   /**
-   * `isMine` says at each check whether this process works on the queue, because
-   * another one may have ended since.
+   * `isMine` is called at each check: this process may take the queue over from
+   * one that has ended.
    */
   add(queue: LeaseQueue, signal: Signal, isMine: () => boolean): void {
     const offset = this.#currentOffset();
@@ -102,7 +102,7 @@ async function isFirst(
   { name, ms }: { name: string; ms: number },
   now: number,
 ): Promise<boolean> {
-  // NaN, unlike everything, if there was none.
+  // NaN if no step was recorded; NaN equals nothing.
   const [at, by] = (await readPosition(tx, name)).split(" ").map(Number);
   const isSame = Math.abs(now - at) < SAME_MS &&
     Math.abs(ms - by) < LEAST_STEP_MS;

@@ -1,9 +1,10 @@
 /**
- * The table of all maintenance jobs. A sweep deletes rows that are older than
- * `database/schema.ts` says, or what is more than rows (`retention.ts` of a
- * feature); other jobs finish what a write left undone. The log and the metrics
- * call them upkeep. Each job belongs to a role. One of the processes that share a data folder runs the jobs of a
- * role; on PostgreSQL all processes run them, one write at a time.
+ * The table of all maintenance jobs. A sweep deletes rows after the time that
+ * `database/schema.ts` names, or files and whole records (`retention.ts` of a
+ * feature). Other jobs finish what a write left undone. The log and the metrics
+ * call them upkeep. Each job belongs to a role. One of the processes that share
+ * a data folder runs the jobs of a role; on PostgreSQL all processes run them,
+ * one write at a time.
  */
 import type { Role } from "../config.ts";
 import type { Services } from "../services.ts";

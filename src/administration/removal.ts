@@ -16,7 +16,10 @@ import { eachSeller } from "../sellers/each_seller.ts";
 /** Deletes some rows of a removed seller; returns how many. */
 type Portion = (tx: Tx, seller: SellerKeys) => Promise<number>;
 
-/** What is more than rows: a product leaves a tombstone, an import is stopped. */
+/**
+ * Tables whose deletion does more: a product leaves a tombstone, an import is
+ * stopped.
+ */
 const DELETED_FIRST: Readonly<Record<Going<"first">, Portion>> = {
   products: removeProducts,
   imports: removeImports,
@@ -46,14 +49,14 @@ const PORTIONS: readonly Portion[] = [
   ...tablesDeleted("rows"),
 ];
 /**
- * Of the tables that are on all servers. That of a seller is refused while
+ * Tables that are copied to all servers. A seller's row cannot be deleted while
  * another row refers to it; the job then starts again.
  */
 const DELETED_LAST: readonly Portion[] = tablesDeleted("last");
 
 /**
- * Deletes the rows of removed sellers, one seller after the other; one whose
- * server is away holds up no other.
+ * Deletes the rows of removed sellers, one seller after the other. A seller
+ * whose server is away is skipped.
  */
 export function sweepRemovedSellers(
   { db }: { db: Pick<Db, "read" | "write" | "of"> },

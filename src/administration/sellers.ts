@@ -66,7 +66,7 @@ export function createSeller(
 
 /** An attribute that operators can change. */
 interface SellerAttribute {
-  /** What it may be, in the handbook. */
+  /** Valid values, for the handbook. */
   meaning: string;
   /** What its number counts. */
   unit?: string;
@@ -84,7 +84,7 @@ interface AttributeChange {
   value: string;
 }
 
-/** Writes what a reader makes of the value into the column of this name. */
+/** Sets the column of this name to the value as `read` returns it. */
 function setColumn(read: (text: string) => ReadResult<string | number | null>) {
   return ({ tx, seller, attribute, value }: AttributeChange) =>
     tx.run(`UPDATE sellers SET ${attribute} = ? WHERE id = ?`, [

@@ -23,9 +23,9 @@ export class Snapshot {
   /** Monotonic milliseconds. */
   #takenAt: number;
   #longestLagMs = 0;
-  /** How far changes could be read, and since when (monotonic). */
+  /** The change horizon, and when it last moved (monotonic milliseconds). */
   #horizon = { below: 0, since: 0 };
-  /** The server of a database that has one. */
+  /** Stands for the one server of a database that is not spread. */
   readonly #only = { isUp: true };
   #cancelTick = () => {};
 
@@ -86,7 +86,7 @@ export class Snapshot {
     return EVERY_MS;
   }
 
-  /** In separate reads, so that other reads can run in between. */
+  /** Separate reads, so that others can run in between. */
   async #takeDatabase(): Promise<void> {
     const { db, deps, metrics } = this.#services;
     const now = deps.clock.now();

@@ -63,9 +63,12 @@ export interface AttributeUpdate {
   attribute: string;
   /** The text from the path, decoded; an empty one clears the attribute. */
   value: string;
-  /** The text of the value that it must have now; any without it. */
+  /**
+   * The text of the value that the attribute must have now; undefined or null:
+   * any.
+   */
   expected?: string | null;
-  /** The value is a difference, which is added to the present one. */
+  /** The value is a difference, which is added to the current value. */
   isDifference?: boolean;
   /** null: a request that is sent twice is carried out twice. */
   idempotency?: KeyedRequest | null;
@@ -79,7 +82,7 @@ export interface AttributeOutcome {
 /**
  * Updates one attribute by the rules of uploads. Throws `not_found` for an
  * unknown product, 422 for an unknown attribute or an invalid value,
- * `changed_since` where it has another value than the expected one.
+ * `changed_since` if the attribute does not have the expected value.
  */
 export async function updateAttribute(
   services: Services,
@@ -164,7 +167,10 @@ function patchOf({ change }: ReadUpdate, current: Product): ProductPatch {
   return { [field]: changed.value };
 }
 
-/** The whole of a locked product, and the policy; null: nothing is reviewed. */
+/**
+ * The whole product, which is locked, and the policy; null: nothing is
+ * reviewed.
+ */
 async function policyAndReviewColumns(tx: Tx, { no }: Seller, id: string) {
   await lockAgainstRemoval(tx, no);
   const policy = await findPolicy(tx, no);

@@ -1,8 +1,9 @@
 /**
  * `complete=quantity`: products on sale that a document does not name go to
- * quantity 0. They are searched before the write, in pieces of the primary key
- * between which others run; the write locks what was found and looks again. What
- * is put on sale meanwhile stays, as if it had come after the request.
+ * quantity 0. The search runs before the write, over ranges of the primary key,
+ * and lets other work run between two ranges. The write locks the products
+ * found and checks them again. A product put on sale meanwhile stays, as if
+ * that had come after the request.
  */
 import { LIMIT } from "../database/db.ts";
 import type { Services } from "../services.ts";
@@ -27,7 +28,7 @@ export interface Unnamed {
   names: ReadonlySet<string>;
   onSale: number;
   missing: number;
-  /** The ids of missing products, as many as one request may set to 0. */
+  /** Ids of missing products, at most as many as one request may set to 0. */
   ids: string[];
 }
 
@@ -36,13 +37,13 @@ export interface Emptied {
   after: ProductFields;
 }
 
-/** Rows of one piece. */
+/** Rows that one read returns. */
 const READ_AT_ONCE = 500;
 /**
- * How long the search rests after a piece, as a multiple of its time: without it
- * a search takes half of this thread for seconds, and updates of other sellers
- * take two to three times as long; with twice the time 1.75 times, with four
- * times 1.3.
+ * The pause after each read, as a multiple of its time. Without a pause a
+ * search takes half of this thread for seconds, and updates of other sellers
+ * take two to three times as long; with a factor of 2, 1.75 times; with 4, 1.3
+ * times.
  */
 const PAUSE_FACTOR = 4;
 
@@ -95,7 +96,7 @@ function namesInDocument({ rows }: ProductsDocument): Set<string> {
   return names;
 }
 
-/** Why so many may not go to 0; null: they may. */
+/** The problem if too many products would go to 0; null if not. */
 export function missingProblem(
   { onSale, missing }: Unnamed,
   { atMost }: Complete,
@@ -117,7 +118,9 @@ export function missingProblem(
   };
 }
 
-/** What becomes of the products that were found, unless they are named now. */
+/**
+ * The change of each product found, except those that the document now names.
+ */
 export function planEmptied(
   { names, ids }: Unnamed,
   { byId }: Pick<PlanData, "byId">,

@@ -37,13 +37,13 @@ export interface DecodedProduct {
   /** The readable `<sku>`, null when there is none. */
   sku: string | null;
   patch: ProductPatch;
-  /** What its fields have to be so that the product is changed. */
+  /** Values that its fields must have; otherwise the product is not changed. */
   expected: readonly Expectation[];
-  /** Its numbers that are changed by a difference. */
+  /** Numbers that a difference changes. */
   differences: readonly Difference[];
   /** Fields that were sent but could not be read. */
   unread: ReadonlySet<string>;
-  /** Line of each field by its `place`; 0: it was not sent. */
+  /** The line of each field by its `place`; 0: the field was not sent. */
   lines: number[];
   images: ImageUse[];
   problems: Tally;
@@ -86,12 +86,12 @@ const NO_DIFFERENCES: readonly Difference[] = [];
 const NOTHING_UNREAD: ReadonlySet<string> = new Set();
 export const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
 
-/** The line of a field; of a field that was not sent, that of its product. */
+/** The line of a field, or of its product if the field was not sent. */
 export function lineOfField(row: DecodedProduct, field: string): number {
   return row.lines[FIELDS.get(field)?.place ?? -1] || row.line;
 }
 
-/** A product of which nothing was read yet. */
+/** A product before any of its fields is read. */
 export function newDecodedProduct(
   product: number,
   line: number,
@@ -113,15 +113,15 @@ export function newDecodedProduct(
   };
 }
 
-/** A field of it was sent, and cannot be read. */
+/** Notes that a field was sent and cannot be read. */
 export function leaveUnread(row: DecodedProduct, field: string): void {
   if (row.unread === NOTHING_UNREAD) row.unread = new Set();
   (row.unread as Set<string>).add(field);
 }
 
 /**
- * What to add about a field that was sent by another name only. That it is
- * missing is not reported, too.
+ * The end of a message about a field that was sent only under another name. The
+ * field is then not reported as missing as well.
  */
 export function andNeeded(row: DecodedProduct, field: string): string {
   if (row.lines[FIELDS.get(field)!.place] > 0) return "";

@@ -1,4 +1,4 @@
-/** Numbers that are changed by a difference, whatever their present values are. */
+/** Numbers that a difference changes, whatever their current values are. */
 import type { FieldProblem, Problem } from "../lib/errors.ts";
 import type { ReadResult } from "../lib/values.ts";
 import { SCALAR_NAMES, SCALAR_RULES, type ScalarField } from "./fields.ts";
@@ -19,7 +19,7 @@ export function notByDifference(field: ScalarField): Problem {
   };
 }
 
-/** What is wrong with a difference beside something that also says a value. */
+/** The problem of a difference beside another statement of the value. */
 export function besideDifference(what: string): Problem {
   return {
     code: "not_allowed",
@@ -29,7 +29,7 @@ export function besideDifference(what: string): Problem {
 }
 
 /**
- * The value after the difference. Without a value it counts as 0; `current` is
+ * The value after the difference. A missing value counts as 0; `current` is
  * null where there is no such product.
  */
 export function changedBy(

@@ -1,7 +1,7 @@
 /**
  * Decodes the document of a bulk upload into rows with line numbers. Collects
- * every problem of the document; only a malformed document and too many
- * products end the reading at once.
+ * every problem of the document; only a malformed document or too many products
+ * end the reading at once.
  */
 import {
   type Detail,
@@ -60,14 +60,14 @@ import { FieldText } from "./field_text.ts";
 
 export interface ProductsDocument {
   form: DocumentForm;
-  /** It changes attributes of stored products, and creates none. */
+  /** The document changes attributes of stored products, and creates none. */
   attributesOnly: boolean;
   rows: DecodedProduct[];
   /** The start tag of the root. */
   root: Span;
   /**
-   * Problems that can be found without the stored products. A product with a
-   * problem has at least one here, however many there are.
+   * Problems that can be found without the stored products. Each product with
+   * problems has at least one in this list, however long it is.
    */
   problems: Detail[];
   moreProblems: number;
@@ -75,7 +75,7 @@ export interface ProductsDocument {
 
 type AttributeNames = Readonly<Record<string, readonly string[]>>;
 
-/** XML attributes that a seller gives an element, in `bulk_attributes`. */
+/** XML attributes that a seller may send in `bulk_attributes`. */
 const SENT_ATTRIBUTES: AttributeNames = {
   ...Object.fromEntries(
     SCALAR_NAMES.flatMap((name) => {
@@ -92,7 +92,10 @@ const SENT_ATTRIBUTES: AttributeNames = {
   image: ["alt"],
 };
 
-/** Those in an upload: a new product has nothing to add a difference to. */
+/**
+ * XML attributes of an upload: no differences, because a new product has no
+ * value to add to.
+ */
 const UPLOADED_ATTRIBUTES: AttributeNames = Object.fromEntries(
   Object.entries(SENT_ATTRIBUTES).map(([element, names]) => [
     element,
@@ -111,7 +114,10 @@ export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
   return decoder.finish();
 }
 
-/** Each product may have all attributes, and what a read-out has besides. */
+/**
+ * Each product may have all attributes, and the other elements of a product as
+ * it is read.
+ */
 const ATTRIBUTES_XML_LIMITS: XmlLimits = {
   ...XML_LIMITS,
   elements: 2 * ATTRIBUTES_LIMIT * FIELD_NAMES.length,
@@ -160,22 +166,22 @@ export interface SurveyedProduct {
 
 interface DecodingOptions extends DecoderOptions {
   done?: BlockDone;
-  /** Reads the form of the document; that of XML unless given. */
+  /** The reader of the document's format; XML by default. */
   begin?: BeginReading;
-  /** Those of the document, unless given. */
+  /** By default those of the kind of document. */
   limits?: XmlLimits;
 }
 
 interface DecoderOptions {
-  /** The form of the document, in which messages speak. */
+  /** The format of the document; messages use its terms. */
   form?: DocumentForm;
-  /** What stands before a part of a document. */
+  /** Products before this part of the document. */
   products?: number;
   lines?: number;
-  /** How many products there may be. */
+  /** The most products. */
   limit?: number;
   attributesOnly?: boolean;
-  /** Is called with each product in place of decoding it. */
+  /** Called with each product instead of decoding it. */
   survey?: (product: SurveyedProduct) => void;
 }
 
@@ -328,7 +334,7 @@ export class Decoder {
   ): void {
     if (this.#skipping > 0) return;
     const isMissing = found === "missing";
-    // That there are no products is said at the end, in both forms.
+    // A missing list of products is reported at the end, in both formats.
     if (isMissing && member === null) return;
     const line = lineHere + this.#linesBefore;
     const path = this.#path();
@@ -343,13 +349,13 @@ export class Decoder {
         : `${field} is ${found}; it must be ${expected}.`,
       { line, field, ...isRoot && { pointer: "" } },
     );
-    // Its content is not reported, so nothing else is wrong with it.
+    // The content of an unknown element is not reported.
     if (this.#level === Level.Products) return;
     this.#level--;
     this.#skipping = 1;
   }
 
-  /** A member of an object that is no element of it, in JSON. */
+  /** A member of a JSON object that is not an element. */
   unknown(name: string, line: number): void {
     if (this.#skipping === 0 && this.#level === Level.Products) {
       const { inRoot } = this.#words;

@@ -1,17 +1,19 @@
-/** The problems of a document: a document can have millions. */
+/** Collects the problems of a document, of which there can be millions. */
 import { type Detail, DETAIL_LIMIT } from "../lib/errors.ts";
 
 /** Counts of the problems of one product, or of those outside of any. */
 export interface Tally {
-  /** Those in the list. */
+  /** Problems in the list. */
   listed: number;
-  /** The others. */
+  /** Further problems. */
   unlisted: number;
 }
 
-/** Suggestions that are computed in one piece: each takes up to 50 µs. */
+/** Suggestions that are computed without a pause: each takes up to 50 µs. */
 const SUGGESTED_AT_ONCE = 64;
-/** Problems listed of each product, even beyond the limit of the document. */
+/**
+ * Problems of each product that are listed even beyond the document's limit.
+ */
 const LISTED_OF_EACH = 4;
 
 /** A bounded list of problems; further ones are only counted. */
@@ -19,7 +21,9 @@ export class DocumentProblems {
   readonly list: Detail[] = [];
   /** Counts of the problems outside of any product. */
   readonly outside: Tally = { listed: 0, unlisted: 0 };
-  /** The ends of messages; computed after the document was read. */
+  /**
+   * Suggestions to append to messages; computed after the document was read.
+   */
   readonly #suggestions: [problem: Detail, suggest: () => string][] = [];
 
   get lacksSuggestions(): boolean {
@@ -34,7 +38,10 @@ export class DocumentProblems {
     for (const [problem, suggest] of some) problem.message += suggest();
   }
 
-  /** Whether there is no room for one more; counts it if there is none. */
+  /**
+   * Whether the list has no room for one more problem; if so, counts the
+   * problem.
+   */
   isFull(tally: Tally): boolean {
     const hasRoom = this.list.length < DETAIL_LIMIT ||
       tally.listed < LISTED_OF_EACH;
@@ -42,7 +49,7 @@ export class DocumentProblems {
     return !hasRoom;
   }
 
-  /** `suggest` returns the end of its message. */
+  /** `suggest` returns a suggestion to append to the message. */
   add(tally: Tally, detail: Detail, suggest?: () => string): void {
     tally.listed++;
     this.list.push(detail);

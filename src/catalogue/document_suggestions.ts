@@ -1,13 +1,13 @@
-/** What to write in place of a name that a document of products does not know. */
+/** Suggestions for names that are unknown in a document of products. */
 import { isNear, nearestName } from "../lib/nearest_name.ts";
 import type { DocumentSyntax } from "./document_words.ts";
 import { fieldCalled, isList, LISTS, TEXT_LIMITS } from "./fields.ts";
 
-/** Names of a sale, in other systems, without their "_" and "-". */
+/** Names of sale prices in other systems, without "_" and "-". */
 const OF_A_SALE =
   /^(sale|special|promo|promotion|discount)(price|start|begin|end|from|to|date|effective|$)/;
 
-/** What to send in place of what other systems have and a product has not. */
+/** Advice about fields of other systems that a product does not have. */
 function adviceOn(
   name: string,
   known: readonly string[],
@@ -26,9 +26,9 @@ function adviceOn(
 }
 
 /**
- * The name that was probably meant; or else, what may be a property of the
- * product, or all names. `andNeeded` is what to add about a field that was
- * meant.
+ * The name that was probably meant; otherwise how to send the value as an
+ * attribute of the product, or all known names. `andNeeded` is appended if a
+ * field was meant.
  */
 export function suggestion(
   name: string,

@@ -127,7 +127,7 @@ export class ValueReader {
     if (expected !== undefined) this.#closeExpected(field, expected);
   }
 
-  /** Reads a difference, which stands alone. */
+  /** Reads a difference, beside which no value may stand. */
   #closeDifference(field: ScalarField, change: string, text: string): void {
     const place = `${field}/@${CHANGE}`;
     const refuse = (problem: Problem) =>
@@ -147,7 +147,7 @@ export class ValueReader {
 
   #closeExpected(field: ScalarField, text: string): void {
     const { unit, expectable } = SCALAR_RULES[field];
-    // It is reported as unknown.
+    // The XML attribute is reported as unknown.
     if (expectable === undefined) return;
     const read = readExpected(field, text);
     if ("problem" in read) {

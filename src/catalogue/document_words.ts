@@ -1,4 +1,6 @@
-/** How messages about a document of products name its parts, in each form. */
+/**
+ * How messages name the elements of a document of products, in XML and in JSON.
+ */
 import { nameOfToken } from "../json/pointer.ts";
 import { quote } from "../lib/values.ts";
 import { TEXT_NAME } from "../xml/shapes.ts";
@@ -7,19 +9,22 @@ import { TEXT_NAMES } from "./fields.ts";
 export type DocumentForm = "xml" | "json";
 
 export interface DocumentSyntax {
-  /** What an unknown element (in JSON, as in a pointer) or XML attribute is called. */
+  /**
+   * The name of an unknown element (in JSON, a member) or XML attribute in a
+   * message.
+   */
   element: (name: string) => string;
   attribute: (name: string) => string;
-  /** What may stand beside the XML attributes of an element, by name. */
+  /** Further names that an element may have beside its XML attributes. */
   beside: (element: string) => readonly string[];
-  /** A known name. */
+  /** A known name, as a message shows it. */
   show: (name: string) => string;
-  /** How a list is written, and a property of the product. */
+  /** How a list and an attribute of the product are written. */
   list: (name: string, item: string) => string;
   property: (name: string) => string;
   /** How a unit is written. */
   unit: (field: string, name: string, example: string) => string;
-  /** What stands in the root. */
+  /** The content of the root. */
   inRoot: string;
   noProduct: string;
 }

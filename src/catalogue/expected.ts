@@ -4,7 +4,7 @@ import { EXPECTED, SCALAR_RULES, type ScalarField } from "./fields.ts";
 import { type Product, readScalar } from "./product.ts";
 import type { ReadResult } from "../lib/values.ts";
 
-/** What a field has to be so that the change is made. */
+/** A value that a field must have; otherwise the change is not made. */
 export interface Expectation {
   field: ScalarField;
   /** As it is stored. */
@@ -25,7 +25,7 @@ export function readExpected(
 }
 
 /**
- * What is wrong if a product does not have the expected value; null if it has.
+ * The problem if a product does not have the expected value; null if it has.
  * `current` is null where there is no such product.
  */
 export function expectationProblem(

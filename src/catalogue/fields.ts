@@ -59,23 +59,26 @@ interface ValueRule<T extends string | number> {
 export const STORED_UNITS = ["currency"] as const;
 export type StoredUnit = typeof STORED_UNITS[number];
 
-/** An XML attribute of a field's element, always sent with a value. */
+/** The XML attribute with a value's unit; a value must be sent with it. */
 export interface UnitRule {
   name: string;
   read: Reader<string>;
   form: UnitForm;
-  /** As the message that asks for it shows it. */
+  /** The unit in the message that asks for it. */
   example: string;
   /** What it is, in the documentation. */
   about: string;
-  /** The column that keeps it; none where it has only one value. */
+  /** The column that stores it; none if the unit is always the same. */
   column?: StoredUnit;
 }
 
 /** The XML attribute, and the query parameter, that holds an expected value. */
 export const EXPECTED = "expected";
 
-/** The XML attribute that holds a difference; the query says that it is one. */
+/**
+ * The XML attribute with a difference; also the query parameter that says that
+ * a value is a difference.
+ */
 export const CHANGE = "change";
 
 /**
@@ -120,7 +123,10 @@ interface Place {
   difference?: ValueRule<number>;
 }
 
-/** A field that every product has; `initial` stands in for it until it is sent. */
+/**
+ * A field that every product has; `initial` is its placeholder until it is
+ * sent.
+ */
 function mandatory<T extends string | number>(
   rule: ValueRule<T>,
   initial: T,
@@ -259,7 +265,7 @@ export const SCALARS = {
     group: "stock",
     label: "Availability",
     synonyms: ["stockstatus", "available"],
-    // It follows from the quantity.
+    // By default the availability follows from the quantity.
     required: false,
   }),
   available_at: optional(DATE, { group: "stock", label: "Available at" }),
@@ -387,8 +393,8 @@ export function fieldCalled(name: string): string | null {
 
 /**
  * XML attributes of a read-out that only the service sets, by element. An
- * upload may hold them and they are ignored, so that what was read can be
- * uploaded again.
+ * upload may contain them; they are ignored, so that a product can be uploaded
+ * as it was read.
  */
 export const READ_ONLY_ATTRIBUTES: Readonly<
   Record<string, readonly string[]>
@@ -405,7 +411,7 @@ export const TEXT_NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Elements of a product in a read-out that only the service sets; an upload may
- * hold them and they are ignored.
+ * contain them, and they are ignored.
  */
 export const READ_ONLY_ELEMENTS: readonly string[] = [
   "lowest_price",

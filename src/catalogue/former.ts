@@ -1,7 +1,7 @@
 /**
- * What a dry run keeps of each product as it was: the values that somebody
- * compares with a document before it is stored, and a hash of all values, by
- * which a change after the check is noticed.
+ * What a dry run stores of each product before the change: the values to
+ * compare with the document, and a hash of all values, which shows whether the
+ * product changed after the check.
  */
 import { createHash } from "node:crypto";
 import type { FieldProblem } from "../lib/errors.ts";
@@ -27,7 +27,10 @@ export interface Former extends ShownFields {
   hash: string;
 }
 
-/** Characters of a hash; two versions of a product have the same one never. */
+/**
+ * Characters of a hash; enough that two versions of a product never have the
+ * same.
+ */
 const HASH_LENGTH = 16;
 
 export function formerOf(product: ProductFields): Former {
@@ -60,8 +63,8 @@ export function unpackFormer(text: string): (Former | null)[] {
 }
 
 /**
- * What is wrong if a product is another one than its check saw; null if nothing
- * is. Both are null where there is no such product.
+ * The problem if a product has changed since its check; null if it has not.
+ * Both are null where there is no such product.
  */
 export function changedSinceCheck(
   current: ProductFields | null,

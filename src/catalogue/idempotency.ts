@@ -22,7 +22,7 @@ export interface KeyUse {
 
 export interface FoundKey {
   request_hash: string;
-  /** The id of the transaction or import; "": it made neither. */
+  /** The id of the transaction or import; "" if the request made neither. */
   made: string;
   /** How many products the upload refused. */
   refused: number;
@@ -40,9 +40,10 @@ interface Once<T> {
 }
 
 /**
- * Runs a request, unless its key was used for it before. Throws 409 for a key
- * in progress, 422 for one used for another request. The codes and statuses are
- * those of draft-ietf-httpapi-idempotency-key-header-07, section 2.6.
+ * Runs a request unless it was carried out with its key before. Throws 409 for
+ * a key in progress, 422 for one used for another request. The codes and
+ * statuses are those of draft-ietf-httpapi-idempotency-key-header-07, section
+ * 2.6.
  */
 export async function carryOutOnce<T>(
   services: Services,
@@ -67,8 +68,8 @@ export function beginHash({ target }: KeyedRequest): Hash {
 }
 
 /**
- * Runs `work` with the former use of the key, null if there is none. Throws 409
- * for a key in progress.
+ * Runs `work` with the earlier use of the key; null if there is none. Throws
+ * 409 for a key in progress.
  */
 export async function whileKeyIsFree<T>(
   { db, deps, keysInProgress }: Services,
@@ -111,7 +112,7 @@ export async function findKeyUse(
   return used && checkSameRequest(used, use!);
 }
 
-/** The former use; throws 422 if it was a different request. */
+/** Returns the earlier use; throws 422 if it was a different request. */
 export function checkSameRequest(used: FoundKey, use: KeyUse): FoundKey {
   if (used.request_hash === use.hash) return used;
   throw new ServiceError(
@@ -143,7 +144,7 @@ async function findUsedKey(
   return found === undefined ? null : { ...found, made: found.made ?? "" };
 }
 
-/** What a request made, if it made any of them. */
+/** What a request made, if anything. */
 export interface Made {
   transactionId?: string;
   importId?: string;

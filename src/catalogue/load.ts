@@ -1,7 +1,8 @@
 /**
- * Reads what a plan decides by, and in a write locks it first. All writes lock
- * in one order (see `Db.write`), so that no two of them wait for each other:
- * uploads with the same first SKU, the seller, images, products, the quota.
+ * Reads the data that a plan depends on; in a write, locks it first. All writes
+ * lock in one order (see `Db.write`), so that no two of them wait for each
+ * other: uploads with the same first SKU, the seller, images, products, the
+ * quota.
  */
 import type { Sql, Tx } from "../database/db.ts";
 import { type LockedImages, lockOrCreateImages } from "../images/requests.ts";
@@ -21,7 +22,7 @@ import type { CategoryList } from "./category_rules.ts";
 import { dayOf } from "../lib/values.ts";
 import { findProducts, type Groups, waitForSkus } from "./product_rows.ts";
 
-/** What a plan is about. */
+/** The products that a plan is about. */
 export interface PlanRequest {
   seller: Seller & Partial<Caller>;
   ids: readonly string[];
@@ -34,7 +35,7 @@ export interface PlanRequest {
 
 type LoadServices = Pick<Services, "config" | "deps" | "categories">;
 
-/** What a plan decides by. */
+/** The data that a plan depends on. */
 export interface PlanData extends Standing {
   quota: Quota;
   /** The wanted products that are stored. */
@@ -44,7 +45,7 @@ export interface PlanData extends Standing {
   categories: CategoryList | null;
 }
 
-/** Reads for a plan that is not carried out, or again what is locked. */
+/** Reads for a dry run, or reads again what the write has locked. */
 export async function loadForPlan(
   sql: Sql,
   services: LoadServices,
@@ -88,10 +89,13 @@ async function ruledBy(
   };
 }
 
-/** Reads in a snapshot of its own. */
+/** Runs one read on its own snapshot. */
 export type ReadOnce = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
 
-/** As `load`, with a read for each few products: for any number of them. */
+/**
+ * As `loadForPlan`, with one read for each few products: for any number of
+ * products.
+ */
 export async function loadInSteps(
   read: ReadOnce,
   services: LoadServices,
@@ -158,7 +162,7 @@ export interface LockedPlanData extends PlanData {
   used: FoundKey | null;
 }
 
-/** Everything is sent before the first answer is waited for. */
+/** Sends all statements before it waits for the first result. */
 export async function loadLocked(
   tx: Tx,
   services: LoadServices,

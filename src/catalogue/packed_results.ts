@@ -1,9 +1,9 @@
 /**
- * The results of an upload as they are stored: JSON of
- * `[letters and ids, SKUs, { index: image ordinals }]`. Every upload stores
- * them, one that changes nothing too, so their size decides how fast the
- * database grows: with this form an unchanged product takes 26 characters and
- * its SKU, which is less than any document can say of it uncompressed.
+ * The results of an upload as they are stored: JSON of `[letters and ids, SKUs,
+ * { index: image ordinals }]`. Every upload stores them, one that changes
+ * nothing too, so their size decides how fast the database grows: in this form
+ * an unchanged product takes 26 characters and its SKU, less than in any
+ * uncompressed document.
  */
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ProductResult, TransactionResult } from "./transaction.ts";
@@ -45,7 +45,7 @@ export function packResults(results: readonly TransactionResult[]): string {
   return JSON.stringify(packed);
 }
 
-/** What `packResults` wrote; each result is unpacked when it is asked for. */
+/** Reads what `packResults` wrote; unpacks each result only when it is used. */
 export class PackedResults {
   readonly #entries: string;
   readonly #skus: readonly (string | null)[];
@@ -70,7 +70,7 @@ export class PackedResults {
     };
   }
 
-  /** Those from an index on, and before another one. */
+  /** The results from one index up to, and without, another. */
   slice(from = 0, to = this.length): TransactionResult[] {
     const count = Math.max(0, Math.min(to, this.length) - from);
     return Array.from({ length: count }, (_, n) => this.at(from + n));
@@ -78,8 +78,8 @@ export class PackedResults {
 }
 
 /**
- * All at once, which takes a quarter of the time. Two bytes more make each id
- * 24 characters, as base64 turns three bytes into four.
+ * Encodes all ids together, which takes a quarter of the time. Each gets two
+ * more bytes, so that it has 24 characters: base64 turns three bytes into four.
  */
 function shortIds(ids: readonly string[]): string[] {
   const hex = ids.map((id) => `${id}0000`).join("").replaceAll("-", "");

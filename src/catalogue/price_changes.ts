@@ -1,13 +1,13 @@
 /**
- * Changes of prices, and the lowest price before the present one: that of the 30
- * days before it began, which a reduction has to name in the European Union
- * (Directive 98/6/EC, article 6a). Another currency begins another price; prices
- * in different currencies are not compared.
+ * Changes of prices, and the lowest price of the 30 days before the current
+ * price began, which a price reduction must state in the European Union
+ * (Directive 98/6/EC, article 6a). Prices in different currencies are not
+ * compared.
  *
- * The product keeps the former prices that are or may become the lowest one, so
- * that neither reading nor a change reads what was before. It keeps its newest
- * changes, too, which go to one row of `price_changes` together: a row for each
- * change took a sixth of the time of the change.
+ * The product row keeps the former prices that are or may become the lowest
+ * one, so that neither reads nor changes need older rows. It also keeps its
+ * newest changes, which move to one row of `price_changes` together: a row for
+ * each change took a sixth of the time of the change.
  */
 import type { Config } from "../config.ts";
 import { insertInto, type Sql, type Tx } from "../database/db.ts";
@@ -15,7 +15,7 @@ import { DAY_MS } from "../lib/durations.ts";
 import { compareDecimals } from "../lib/values.ts";
 import type { ProductFields } from "./fields.ts";
 
-/** Days before the present price whose lowest price is shown. */
+/** The lowest price is that of this many days before the current price. */
 export const LOWEST_PRICE_DAYS = 30;
 
 /** What a product keeps about its former prices. */
@@ -30,18 +30,18 @@ export interface FormerPrices {
    */
   recent_prices: string | null;
   /**
-   * Those that are or may become the lowest, a line each: currency, price, and
-   * when it ended, in the order of the latter. A price is left out if a later
-   * one of its currency was not above it, so the first one of a currency is its
-   * lowest; or if a lower one ended on the same day, which then counts until the
-   * last of that day ended. null: there was none.
+   * Prices that are or may become the lowest, one line each: currency, price,
+   * end; ordered by end. A price is left out if a later price of its currency
+   * was not higher, so the first line of a currency is its lowest price. It is
+   * also left out if a lower price ended on the same day, which then counts
+   * until the last price of that day ended. null: there was none.
    */
   former_prices: string | null;
 }
 
 /**
- * Beyond this length, which holds the days of four currencies, a product loses
- * the prices that ended first, so that what a change reads is bounded.
+ * The longest text, enough for the days of four currencies. Beyond it the
+ * prices that ended first are dropped, so that a change reads a bounded text.
  */
 const MOST_LENGTH = 4 * LOWEST_PRICE_DAYS *
   "SEK 9999999999.9999 1774000000000\n".length;
@@ -61,11 +61,13 @@ type Price = Pick<ProductFields, "price" | "currency">;
 export interface PriceChange {
   before: Price & FormerPrices & { id: string };
   after: Price;
-  /** When; later than each earlier change of the product. */
+  /** Unix milliseconds; later than all earlier changes of the product. */
   at: number;
 }
 
-/** The lowest price before the present one, in its currency; null: none. */
+/**
+ * The lowest price before the current one, in the same currency; null: none.
+ */
 export function lowestPrice(
   { former_prices, currency }: Price & FormerPrices,
 ): string | null {
@@ -82,7 +84,9 @@ export function lowestPrice(
 /** A row of `price_changes`, and its product. */
 export interface PriceRow {
   product_id: string;
-  /** When the change after those in it was made, which names it. */
+  /**
+   * The time of the first change after those in the row; it identifies the row.
+   */
   changed_at: number;
   /** Names the row of the changes before; null: none. */
   former_at: number | null;
@@ -90,22 +94,22 @@ export interface PriceRow {
   changes: string;
 }
 
-/** What a product keeps from a change on. */
+/** What the product row keeps after a change. */
 export interface KeptPrices {
   kept: FormerPrices;
-  /** What it no longer keeps; null: nothing. */
+  /** Changes that move to a row of their own; null: none. */
   row: PriceRow | null;
 }
 
 /** Who changes a price. */
 export interface ChangedBy {
-  /** attribute, or upload, import or undo and an id. */
+  /** `attribute`, or `upload`, `import` or `undo` with an id. */
   what: string;
   /** The seller's key; null: it is not known. */
   keyId: string | null;
 }
 
-/** What a product keeps from a change on that was made by `by`. */
+/** What the product row keeps after a change that `by` made. */
 export function changePrice(
   { before, after, at }: PriceChange,
   by: ChangedBy,
@@ -129,7 +133,10 @@ export function changePrice(
   return { kept, row };
 }
 
-/** The key of a change after `lines`; empty where it made the last one, too. */
+/**
+ * The key of a change that follows `lines`; empty if it also made the last
+ * change.
+ */
 function keyWord(lines: string, { keyId }: ChangedBy): string {
   const last = lines.lastIndexOf(" @");
   const former = last < 0
@@ -145,8 +152,8 @@ export function withFormerPrice(
 ): string {
   const lines = former_prices ?? "";
   let ended: FormerPrice = { currency, price, until: at };
-  // Those that are not below the one that ends are at the end: as soon as one
-  // is below, so are all that ended before it.
+  // Prices that are not below the ended one are the last lines: if one line is
+  // below, all lines before it are.
   let others = "";
   let end = lines.length;
   while (end > 0) {
@@ -173,7 +180,7 @@ function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
 
-/** The length of the lines that ended too long before `at` to count. */
+/** The length of the lines whose prices ended too long before `at` to count. */
 function expiredLength(lines: string, at: number): number {
   const since = windowStart(at);
   let line = 0;
@@ -185,7 +192,7 @@ function expiredLength(lines: string, at: number): number {
   return line;
 }
 
-/** As many of the last lines as a product keeps. */
+/** The last lines, as many as a product row keeps. */
 function newestLines(lines: string): string {
   const over = lines.length - MOST_LENGTH;
   return over > 0 ? lines.slice(lines.indexOf("\n", over - 1) + 1) : lines;
@@ -199,7 +206,7 @@ function writeLine({ currency, price, until }: FormerPrice): string {
   return `${currency} ${price} ${until}\n`;
 }
 
-/** The former price in the line that begins here, and the end of the line. */
+/** The former price in the line at `start`, and the end of the line. */
 function readLine(lines: string, start: number): FormerPrice & { end: number } {
   const end = lines.indexOf("\n", start);
   const priceAt = lines.indexOf(" ", start) + 1;
@@ -212,7 +219,9 @@ function readLine(lines: string, start: number): FormerPrice & { end: number } {
   };
 }
 
-/** The start of the time whose prices count for one that begins at `at`. */
+/**
+ * The start of the period whose prices count for a price that begins at `at`.
+ */
 function windowStart(at: number): number {
   return at - LOWEST_PRICE_DAYS * DAY_MS;
 }
@@ -243,15 +252,15 @@ export interface ShownPriceChange {
   from: Price;
   to: Price;
   by: ChangedBy;
-  /** Where the changes before it begin. */
+  /** Where earlier changes continue. */
   place: PricePlace;
 }
 
 /** A place among the changes of a product. */
 export interface PricePlace {
-  /** The row with the changes before it; null: the product keeps them. */
+  /** The row with the earlier changes; null: the product row has them. */
   row: number | null;
-  /** Only changes before this are meant, in Unix milliseconds. */
+  /** Only changes before this time, in Unix milliseconds. */
   before: number;
 }
 
@@ -283,8 +292,8 @@ interface ReadRow {
 }
 
 /**
- * Changes of a product after `since`, from a place back, the newest first, and
- * the place of the next ones; null: there are none.
+ * Changes of a product after `since`, from `place` back in time, the newest
+ * first; and the place where they continue, null at the end.
  */
 export async function listPriceChanges(
   sql: Sql,

@@ -126,7 +126,7 @@ function missingFields(
   return problems;
 }
 
-/** The value of each field before the first one is sent, and after a clear. */
+/** The value of each field before it is first sent, and after it is cleared. */
 export const INITIAL = templateOf(
   Object.fromEntries([
     ...SCALAR_NAMES.map((field) => [field, SCALAR_RULES[field].initial]),
@@ -253,7 +253,7 @@ function comparePriceConflicts(
   }];
 }
 
-/** Whether two products say the same, field for field. */
+/** Whether two products are equal in every field. */
 export function sameFields(a: ProductFields, b: ProductFields): boolean {
   for (const field of SCALAR_NAMES) if (a[field] !== b[field]) return false;
   for (const unit of STORED_UNITS) if (a[unit] !== b[unit]) return false;

@@ -37,23 +37,23 @@ export interface ProductFilter {
   review: ReviewState | null;
   /** Unix milliseconds. */
   updatedSince: number | null;
-  /** Part of the SKU or the title, whatever the case. */
+  /** Part of the SKU or the title, in any case. */
   text: string | null;
   /** The state of at least one image. */
   images: ShownImage["status"] | null;
 }
 
 /**
- * Products whose GTINs one read compares: two milliseconds. They have no index,
- * because GTINs come in no order: each product of an upload would change a page
- * of its own, which took a sixth of the upload's time.
+ * Products whose GTINs one read compares, in two milliseconds. GTINs have no
+ * index: as they come in no order, each product of an upload would change
+ * another page of the index, which took a sixth of the upload's time.
  */
 export const GTIN_ROWS = 5_000;
 
 /**
  * The seller's products behind `after` that pass the filter, in order of
- * creation, which changes do not affect. With a filter it ends after `SCAN_ROWS`
- * rows, with a GTIN after `GTIN_ROWS` of which so many have it, so it may hold few
+ * creation, which changes do not affect. With a filter it ends after
+ * `SCAN_ROWS` rows, with a GTIN after `GTIN_ROWS` rows, so it may contain few
  * products or none although more follow.
  */
 export async function listProducts(
@@ -140,7 +140,7 @@ async function passingRows(
     "review_state = ?": review,
     "updated_at >= ?": updatedSince,
   });
-  // The engines differ in which letters they consider equal.
+  // The two engines differ in which letters they consider equal.
   const columns = [
     "id",
     ...text === null ? [] : ["sku", "title"],
@@ -199,8 +199,8 @@ export interface Deletion extends DeletionPlace {
 
 /**
  * The products that the seller deleted at `since` or later, the oldest deletion
- * first, up to `SCAN_ROWS` rows behind `after`. `text` is part of the SKU,
- * whatever the case.
+ * first, up to `SCAN_ROWS` rows behind `after`. `text` is part of the SKU, in
+ * any case.
  */
 export async function listDeletions(
   sql: Sql,
@@ -253,9 +253,11 @@ export interface ChangePlace {
   productId: string;
 }
 
-/** How far a reader has come. */
+/** How far a client of the feed has read. */
 export interface ChangeCursor extends ChangePlace {
-  /** The servers that were away when it came by, and where it was then. */
+  /**
+   * Servers that were unreachable during the read, and the place at that time.
+   */
   lacks?: { servers: readonly number[]; since: ChangePlace };
 }
 
@@ -311,9 +313,9 @@ export async function changedProducts(
 }
 
 /**
- * Where a reader goes on. It passes by the servers that are away, and when one
- * of them is back it begins again where it was then: some products come twice,
- * each as it is now, and none is missed.
+ * The place where the feed continues. It skips unreachable servers; once one is
+ * back, the feed starts again from where it skipped that server. Some products
+ * then come twice, each in its current version, and none is missed.
  */
 function resumeCursor(
   { lacks, ...place }: ChangeCursor,

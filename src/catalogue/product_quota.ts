@@ -1,7 +1,7 @@
 /**
- * Whether a seller may have the products that an upload, or the undo of one,
- * would create. Uploads of a seller run side by side and do not see each
- * other's products; so near the limit they run one after the other.
+ * Whether a seller's quota allows the products that an upload or an undo would
+ * create. Concurrent uploads of a seller do not see each other's products, so
+ * near the limit they run one after the other.
  */
 import type { Detail } from "../lib/errors.ts";
 import type { Tx } from "../database/db.ts";
@@ -22,14 +22,14 @@ export function hasLittleRoom(
   return created > 0 && used + created + NEAR > limit;
 }
 
-/** Waits for other uploads with new products of the seller. */
+/** Waits for the seller's other uploads with new products. */
 export function lockProductQuota(tx: Tx, sellerNo: number): Promise<void> {
   return tx.lock(`products of ${sellerNo}`);
 }
 
 /**
  * Returns a problem for each of these new products if there are too many; with
- * `fill`, only for those for which there is no room.
+ * `fill`, only for those beyond the quota.
  */
 export function quotaProblems(
   { limit, used }: Quota,

@@ -73,12 +73,13 @@ interface ProductsByName {
   groups?: Groups | null;
 }
 
-/**
- * Groups whose columns are all that a change needs; null: it needs all columns.
- */
+/** The groups of columns that a change needs; null: all columns. */
 export type Groups = ReadonlySet<UpdateGroup>;
 
-/** What a change of these fields needs: a review all that is reviewed. */
+/**
+ * The groups that a change of these fields needs. A reviewed field needs all
+ * reviewed fields.
+ */
 export function groupsOf(
   fields: Iterable<keyof ProductFields>,
 ): Groups | null {
@@ -90,7 +91,7 @@ export function groupsOf(
   return groups;
 }
 
-/** The groups, and those of what a dry run shows. */
+/** The groups, with those of the fields that a dry run shows. */
 export function withFormer(groups: Groups | null): Groups | null {
   return groups && new Set([...groups, ...FORMER_FIELDS.map(groupOf)]);
 }
@@ -98,9 +99,8 @@ export function withFormer(groups: Groups | null): Groups | null {
 /**
  * Waits for other uploads of the same products, which have the same first SKU,
  * before any row is locked. At a row they would wait as well. But a SELECT that
- * has waited continues with the rows that it found before and looks up the
- * present version of each, which took half of the CPU time of eight concurrent
- * uploads.
+ * has waited for a row then looks up the current version of each row it found
+ * before, which took half of the CPU time of eight concurrent uploads.
  */
 export async function waitForSkus(
   tx: Tx,
@@ -147,12 +147,13 @@ export async function findProducts(
   return rows.map(toProduct);
 }
 
-/** More names than an upload has. */
+/** More names than an upload can have. */
 const MANY = 2 * PRODUCTS_LIMIT;
 
 /**
  * As `findProducts`, for any number of names. Products that are named by their
- * ids are locked by their SKUs as well, so that all are in the order of these.
+ * ids are locked by their SKUs as well, so that all locks are taken in the
+ * order of SKUs.
  */
 async function findMany(
   sql: Sql,
@@ -186,7 +187,7 @@ async function findMany(
     }
   };
   await find("sku", [...wanted].sort());
-  // They got another SKU meanwhile.
+  // These products got another SKU meanwhile.
   await find("id", [...missing]);
   return products;
 }
@@ -206,9 +207,9 @@ function lookupOf(
 }
 
 /**
- * Looks the products of `n` SKUs up one after the other: with old statistics
- * PostgreSQL takes the products of a growing seller for few, and would read all
- * of them.
+ * Looks the products of `n` SKUs up one after the other: with outdated
+ * statistics PostgreSQL assumes that a growing seller has few products, and
+ * would read all of them.
  */
 function oneByOne(n: number, lock: string, select = SELECT): string {
   const keys = Array.from({ length: n }, (_, i) => `($${i + 2}::text)`);
@@ -332,7 +333,8 @@ export async function writeProducts(
   const first = await tx.takeChanges(numbers, seller.no);
   await deleteProducts(tx, seller, deleted, first);
   await updateProducts(tx, seller, updated, first, by);
-  // Two writes that bring the same new SKUs wait for each other in one order.
+  // Inserted in one order, so that two writes with the same new SKUs do not
+  // deadlock.
   await insertProducts(tx, seller, created.toSorted(bySku), first);
   const more = created.length - deleted.length;
   await addUsage(tx, seller.no, "products", more);
@@ -435,8 +437,8 @@ async function updateProducts(
   by: ChangedBy | null,
 ): Promise<void> {
   await freeSkus(tx, no, updated);
-  // Products that change the same columns share a statement.
-  // In the order of the ids, products that lie together are written together.
+  // Products whose same columns change share a statement. Ordered by id,
+  // neighbouring rows are written together.
   const alike = Map.groupBy(updated.toSorted(byId), updateStatement);
   for (const [update, rows] of alike) {
     for (let at = 0; at < rows.length; at += UPDATED_AT_ONCE) {
@@ -460,7 +462,7 @@ async function updateAlike(
     rows.map(({ place, before, after, changed }) => {
       const hasNewPrice = (changed & PRICE_BITS) !== 0;
       // The time of a product never decreases, even if the clocks of processes
-      // differ, and each of its prices has another one.
+      // differ, and no two price changes of a product have the same time.
       const least = before.updated_at + (hasNewPrice ? 1 : 0);
       const at = Math.max(first.at, least);
       const values: Param[] = [first.number + place, at];
@@ -530,7 +532,7 @@ const GROUP_BITS = CONTENT.map((column) =>
   1 << GROUPS.indexOf(groupOf(column))
 );
 
-/** The columns of which a change is another price, as in `differences`. */
+/** Bits, as in `differences`, of the columns whose change is a price change. */
 const PRICE_BITS = 1 << CONTENT.indexOf("price") |
   1 << CONTENT.indexOf("currency");
 
@@ -580,7 +582,7 @@ const UPDATES = Array.from(
   },
 );
 
-/** The statement that writes what differs. */
+/** The statement that writes the changed groups. */
 function updateStatement({ changed }: Updated): Update {
   let groups = 0;
   for (let place = 0; place < CONTENT.length; place++) {

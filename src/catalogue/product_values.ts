@@ -33,7 +33,7 @@ export const FIELD_OF_UNIT: ReadonlyMap<string, ScalarField> = new Map(
   }),
 );
 
-/** What only the service sets. */
+/** Columns that only the service sets. */
 export const OWN_COLUMNS = [
   "id",
   "created_at",
@@ -73,12 +73,12 @@ function listJson(list: readonly unknown[]): string {
   return list.length === 0 ? "[]" : JSON.stringify(list);
 }
 
-/** A field from the value of its column. */
+/** Converts the value of a column to the field's value. */
 export function fieldFromColumn(column: Column, value: Param): unknown {
   return isList(column) ? parseJsonList(value as string) : value;
 }
 
-/** The product of a whole row, which becomes it. */
+/** Converts a whole row to a product, in place. */
 export function toProduct(row: ProductRow): Product {
   const product: Record<string, unknown> = row;
   for (const list of LIST_NAMES) product[list] = parseJsonList(row[list]);
@@ -103,7 +103,7 @@ export function differences(one: ProductFields, other: ProductFields): number {
   let bits = 0;
   for (let place = 0; place < CONTENT.length; place++) {
     const column = CONTENT[place];
-    // Lists that are the same object are not written as JSON.
+    // Identical list objects need no comparison as JSON.
     if (one[column] === other[column]) continue;
     if (columnValue(one, column) !== columnValue(other, column)) {
       bits |= 1 << place;
@@ -116,8 +116,8 @@ export function differences(one: ProductFields, other: ProductFields): number {
 export const NO_VALUES: Values = columnValues(INITIAL);
 
 /**
- * Has every property from the start: V8 turns an object into a hash table that
- * gets many of them one by one, and each use of it takes several times as long.
+ * Has every property from the start: V8 turns an object whose properties are
+ * added one by one into a hash table, which is several times slower to use.
  */
 const BLANK: Product = templateOf({
   ...INITIAL,

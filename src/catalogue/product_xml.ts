@@ -56,12 +56,12 @@ export function productNode(
   return node;
 }
 
-/** What a dry run shows of a product as it was. */
+/** The former values of a product that a dry run shows. */
 export function formerNode(former: Former): XmlNode {
   return scalarNodes(former, FORMER_FIELDS);
 }
 
-/** Those of these fields that have a value, with their units. */
+/** The given fields that have a value, with their units. */
 function scalarNodes(
   product: Partial<ProductFields>,
   fields: readonly ScalarField[],
@@ -116,7 +116,7 @@ function ownerAttributes(owner?: Owner): XmlNode {
   return { "@seller": owner?.name, "@seller_id": owner?.id };
 }
 
-/** XML has no element for a list of none, JSON has an empty array. */
+/** For an empty list, XML has no element and JSON an empty array. */
 export function listNode(
   name: string,
   items: (string | XmlNode)[],

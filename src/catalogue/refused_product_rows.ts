@@ -1,6 +1,7 @@
 /**
- * Rows of `refused_documents`, `refused_pieces` and `refused_products`: what an
- * upload with `accept=valid` refused. They are deleted with their transaction.
+ * Rows of `refused_documents`, `refused_pieces` and `refused_products`: the
+ * products that an upload with `accept=valid` refused. They are deleted with
+ * their transaction.
  */
 import type { Detail } from "../lib/errors.ts";
 import { bytesInBlocks } from "../lib/blocks.ts";
@@ -14,8 +15,8 @@ const LEAST_KEPT_BYTES = 4 * 1_024;
 const OF = ["seller_no", "transaction_id"];
 
 /**
- * Stores what an upload refused, and deletes the oldest such records of the
- * seller while all have more than `limit` bytes.
+ * Stores the products that an upload refused, and deletes the seller's oldest
+ * such records while all together have more than `limit` bytes.
  */
 export async function insertRefusedProducts(
   tx: Tx,
@@ -49,8 +50,7 @@ export async function insertRefusedProducts(
 }
 
 /**
- * Deletes the seller's oldest records until the others have at most `room`
- * bytes.
+ * Deletes the seller's oldest records until the rest has at most `room` bytes.
  */
 async function makeRoom(
   tx: Tx,

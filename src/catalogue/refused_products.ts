@@ -1,7 +1,7 @@
 /**
  * The products that an upload with `accept=valid` refused, as a document that
  * can be corrected and uploaded: each product byte for byte as it was sent,
- * after a comment with its problems, which JSON does not have.
+ * after a comment with its problems (in XML only).
  */
 import type { Detail } from "../lib/errors.ts";
 import { Blocks } from "../lib/blocks.ts";
@@ -24,8 +24,8 @@ export interface RefusedProduct {
 }
 
 /**
- * A refused row with its details, of which there is at least one.
- * `storedSku`: that of the product that the row addresses by its id.
+ * A refused row with its details, of which there is at least one. `storedSku`
+ * is the SKU of the product that the row addresses by its id.
  */
 export function refusedProduct(
   { product, sku, problems: { unlisted } }: DecodedProduct,
@@ -41,7 +41,10 @@ export function refusedProduct(
   };
 }
 
-/** Refused products, and the document that hands them back, in blocks. */
+/**
+ * Refused products, and the document in which the seller gets them back, in
+ * blocks.
+ */
 export interface RefusedProducts {
   products: readonly RefusedProduct[];
   blocks: readonly Uint8Array[];
@@ -114,11 +117,13 @@ export class SentDocument {
 
 const encoder = new TextEncoder();
 
-/** What stands before the root of such a document, and behind its products. */
+/**
+ * The text before the root of such a document, and the text after its products.
+ */
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 export const END = "\n</products>\n";
 
-/** What stands before, between and behind the products in JSON. */
+/** The text before, between and after the products in JSON. */
 export const JSON_START = '{"products": [\n';
 export const JSON_BETWEEN = ",\n";
 export const JSON_END = "\n]}\n";
@@ -130,7 +135,9 @@ export function documentFormOf(firstByte: number): DocumentForm {
   return firstByte === BRACE ? "json" : "xml";
 }
 
-/** The comment before a refused product; `source`: what it was sent in. */
+/**
+ * The comment before a refused product; `source` names the upload or import.
+ */
 export function commentOn(
   { product, details, more }: {
     product: number;
@@ -147,7 +154,7 @@ export function commentOn(
   return xmlComment(text);
 }
 
-/** A comment must hold no two hyphens in a row. */
+/** XML does not allow two hyphens in a row in a comment. */
 export function xmlComment(text: string): string {
   return `<!-- ${xmlText(text).replace(/-(?=-)/g, "- ")} -->`;
 }

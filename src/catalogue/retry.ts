@@ -5,9 +5,9 @@ import type { Services } from "../services.ts";
 import { readTransaction } from "./transaction_rows.ts";
 
 /**
- * Returns how many references are tried again. `importId`: of which import the
- * upload is a part; throws 404 for an upload that there is not and that is of
- * none.
+ * Returns how many image references are tried again. `importId`: the import
+ * that the transaction is a part of. Without it, throws 404 for an unknown
+ * transaction.
  */
 export function retryUpload(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,

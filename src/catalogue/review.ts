@@ -13,9 +13,9 @@
  *      │      approved       ├───────────▶│      rejected      │
  *      └─────────────────────┘◀───────────┴────────────────────┘
  *
- * A product that was there before the policy has no state until it is changed.
- * One that waits because it was changed, and that is changed back, is as it was
- * before: nothing in it is left to decide about.
+ * A product that existed before the policy has no state until it is changed. A
+ * pending product whose change is reverted returns to its former state: there
+ * is nothing left to decide.
  */
 import {
   LIST_NAMES,
@@ -59,7 +59,7 @@ const FIELDS_UNDER_REVIEW: (keyof ProductFields)[] = [
   ...LIST_NAMES,
 ];
 
-/** Why it was decided so; each may be missing. */
+/** The reason of a decision; each property may be null. */
 export interface Reason {
   code: string | null;
   /** A field of the product, or a path in it as in details. */
@@ -73,13 +73,16 @@ export interface Review extends Reason {
   state: ReviewState;
   /** Since when; Unix milliseconds. */
   at: number;
-  /** The reviewed version: when it was made. */
+  /** When the reviewed version was made. */
   changedAt: number;
-  /** As they were approved, or before the policy; null: as they are now. */
+  /**
+   * The fields as last approved, or as before the policy; null: as they are
+   * now.
+   */
   former: ReviewedFields | null;
   /**
-   * The state that a product has again once its fields are the `former` ones;
-   * missing: none, as it was rejected since.
+   * The state to return to once the fields equal `former`; missing if there is
+   * none, because the product was rejected since.
    */
   formerState?: typeof NO_STATE | "approved";
 }
@@ -116,12 +119,13 @@ export function reviewColumnValues({ state, at, ...rest }: Review): Param[] {
   return [state, at, JSON.stringify(rest)];
 }
 
-/** A stored product, as far as a review depends on it. */
+/** The part of a stored product that its review depends on. */
 type Reviewed = ProductFields & ReviewColumns;
 
 /**
  * The review of a product that was created (`before` is null) or changed, under
- * a policy of review; null: it stays as it is; `NO_STATE`: it has none any more.
+ * a policy of review; null: the review does not change; `NO_STATE`: the product
+ * has no review any more.
  */
 export function reviewAfter(
   policy: ReviewPolicy,
@@ -157,7 +161,10 @@ export function reviewAfter(
   }
 }
 
-/** The former state of a product with its former fields; null: it waits. */
+/**
+ * The former state, if the fields equal the former ones; null: the product
+ * stays pending.
+ */
 function changedBack(
   review: Review,
   after: ProductFields,
@@ -197,8 +204,8 @@ function changedAfter({ changedAt }: Review, now: number): number {
 }
 
 /**
- * Whether a change is one that a reviewer looks at: not of price and stock,
- * unless the rejection was about that field.
+ * Whether a change concerns the reviewer: not price or stock, unless the
+ * rejection was about that field.
  */
 function isCorrected(
   before: ProductFields,
@@ -225,7 +232,7 @@ function reviewedFields(product: ProductFields): ReviewedFields {
   return { title, description, categories, brand, gtin, images };
 }
 
-/** The review of a product after a decision; null: it is decided so already. */
+/** The review after a decision; null: the product has that decision already. */
 export function withDecision(
   product: ProductFields,
   review: Review,

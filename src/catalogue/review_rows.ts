@@ -13,7 +13,10 @@ import {
   type StoredPolicy,
 } from "../sellers/review_policy.ts";
 
-/** A seller's policy of review; that of a held seller stays until the commit. */
+/**
+ * A seller's review policy. In a write that has called `lockAgainstRemoval` it
+ * does not change before the commit.
+ */
 export async function findPolicy(
   sql: Sql,
   sellerNo: number,
@@ -25,7 +28,9 @@ export async function findPolicy(
   return policyOf(seller?.review ?? "none");
 }
 
-/** Stores what the changes of a seller's products, just written, do to their reviews. */
+/**
+ * Updates the reviews of a seller's products after their changes were written.
+ */
 export async function reviewChanges(
   tx: Tx,
   sellerNo: number,

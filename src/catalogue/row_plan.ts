@@ -32,21 +32,24 @@ export interface PlannedProduct {
   before: Product | null;
   after: ProductFields;
   listsImages: boolean;
-  /** Id of the product whose SKU it takes, which has to give it up. */
+  /** The id of the product whose SKU it takes; that product must give it up. */
   takesSkuOf: string | null;
 }
 
 /** A product with a problem must not be stored. */
 interface Rows {
   problems: Detail[];
-  /** Those that address a product of their own, in document order. */
+  /**
+   * Rows that address a product which no other row addresses, in document
+   * order.
+   */
   products: PlannedProduct[];
   warnings: Warning[];
 }
 
-/** What a part of a document was found to be. */
+/** What is known of a part of a document before it is planned. */
 export interface KnownOfPart {
-  /** What earlier parts of the document use. */
+  /** SKUs and products that earlier parts of the document use. */
   before?: UsedBefore;
   /** What a dry run saw of each product, by its position. */
   checked?: ReadonlyMap<number, Former | null>;
@@ -140,7 +143,10 @@ function planRow(
   });
 }
 
-/** The patch with the values after its differences, and those out of range. */
+/**
+ * The patch with its differences applied, and the problems of values out of
+ * range.
+ */
 function withDifferences(
   { patch, differences }: DecodedProduct,
   current: Product | null,
@@ -158,8 +164,8 @@ function withDifferences(
 }
 
 /**
- * The product that a row addresses, null for a new one; or the problem with the
- * address, nothing if it is already reported.
+ * The product that a row addresses, null for a new one; or the problem of the
+ * address, undefined if it is already reported.
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 
@@ -190,7 +196,10 @@ function findStored(row: DecodedProduct, loaded: PlanData): Target {
   return target.current === null ? { problems: [unknownSku(row)] } : target;
 }
 
-/** All fields that a new product lacks, and how to address a stored product. */
+/**
+ * The problem of a row without address: the fields that a new product lacks,
+ * and how to address a stored product.
+ */
 function withoutAddress(row: DecodedProduct): Detail[] {
   return detailsOf(row, {}, applyPatch(null, row.patch, row.unread).problems)
     .map((detail) =>
@@ -201,7 +210,10 @@ function withoutAddress(row: DecodedProduct): Detail[] {
     );
 }
 
-/** Problems of a row's fields; of a field that was not sent, on its line. */
+/**
+ * Problems of a row's fields; a field that was not sent is reported at the
+ * product's line.
+ */
 function detailsOf(
   row: DecodedProduct,
   place: Pick<Detail, "sku">,

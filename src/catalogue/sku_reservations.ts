@@ -1,4 +1,4 @@
-/** Which row of a document uses which SKU, and which stored product. */
+/** Records which row of a document uses which SKU and which stored product. */
 import { type Detail, fieldDetail } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
@@ -10,7 +10,7 @@ type Stored = Pick<PlanData, "byId" | "bySku">;
 /** A row that uses a SKU or a product. */
 type SkuUser = Pick<DecodedProduct, "product" | "line">;
 
-/** What rows before a part of a document use, by SKU and by id. */
+/** SKUs and ids that rows before this part of the document use. */
 export interface UsedBefore {
   skus: ReadonlyMap<string, SkuUser>;
   ids: ReadonlyMap<string, SkuUser>;

@@ -64,7 +64,7 @@ export interface Transaction {
   import_id: string | null;
   /** The seller's key that asked for it; null: it is not known. */
   key_id: string | null;
-  /** null: it has none, or is not kept any more. */
+  /** null: the key has no label, or is no longer stored. */
   key_label: string | null;
 }
 
@@ -99,7 +99,10 @@ export function totalProducts(counts: ProductCounts | ImageCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** Percent of image references that have settled, rounded down; 100 for none. */
+/**
+ * Percent of image references that have settled, rounded down; 100 if there are
+ * none.
+ */
 export function progressOf(images: ImageCounts): number {
   const total = totalProducts(images);
   if (total === 0) return 100;

@@ -61,8 +61,8 @@ type TransactionRow =
   & Record<string, number>;
 
 /**
- * Its parameter is the seller: on several servers a statement is about one of
- * them only if each subquery says so itself.
+ * Takes the seller as a parameter: on several servers a statement goes to one
+ * of them only if each subquery names the seller itself.
  */
 const UNDONE_BY = `(SELECT u.id FROM transactions u
    WHERE u.seller_no = ? AND u.undoes = transactions.id) AS undone_by`;

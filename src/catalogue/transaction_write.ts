@@ -58,7 +58,7 @@ export interface TransactionWrite {
   products: readonly ProductOutcome[];
   /** The refused ones, kept to be sent back; null: none. */
   refused: RefusedProducts | null;
-  /** At least the images of the products. */
+  /** Locked images, at least those of the products. */
   taken: LockedImages;
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
   /** Of rules that are not in force yet; an import keeps its own. */
@@ -95,7 +95,7 @@ export async function writeTransaction(
   const changeOf = ({ id, change }: ProductOutcome) => {
     if (change === null) return null;
     const { before } = change;
-    // The fields of a stored product are a copy of it, with its id.
+    // `after` of a stored product is a copy with its id.
     const after = before === null
       ? { ...change.after!, id: id! }
       : change.after as ProductContent | null;
@@ -143,7 +143,7 @@ export async function writeTransaction(
     : `upload ${transactionId}`;
   await writeProducts(tx, seller, changed, { what, keyId });
   await reviewChanges(tx, seller.no, write.review, changed);
-  // The rows for which other uploads may wait are locked last.
+  // Rows that other uploads may wait for are locked last.
   await countInHour(tx, now, "uploads");
   tx.onCommit(() => {
     for (const [result, n] of Object.entries(counts)) {

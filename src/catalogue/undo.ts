@@ -55,7 +55,7 @@ export type UndoOutcome =
   /** The Idempotency-Key was used before: nothing was done again. */
   | { transactionId: string; repeated: true };
 
-/** What would be done with `keepChanged`, and what was changed since. */
+/** What an undo with `keepChanged` would do, and which fields changed since. */
 export interface UndoDryRun {
   counts: ProductCounts;
   details: Detail[];
@@ -119,8 +119,8 @@ async function storeUndo(
 type Undone = Pick<Undo, "transactionId"> & { seller: Seller };
 
 /**
- * Undoes a transaction in a write. `refuse` throws if nothing is to be done;
- * otherwise fields that were changed since are kept.
+ * Undoes a transaction in a write. `refuse` may throw because of the conflicts;
+ * otherwise fields that changed since are kept.
  */
 export async function applyUndo(
   tx: Tx,
@@ -245,7 +245,8 @@ async function readUndoDraft(
 }
 
 /**
- * `young`: it is recent, but a release or a setting without records stored it.
+ * `young`: the transaction is recent, but was stored by a release or with a
+ * setting that kept no records.
  */
 export function tooOldToUndo(
   days: number,

@@ -30,11 +30,11 @@ import {
   type UndoStep,
 } from "./undo_record.ts";
 
-/** What becomes of one product. */
+/** What an undo does to one product. */
 export interface UndoneProduct {
   /** Its position in the upload, from 1. */
   product: number;
-  /** null: it is created again, with an id of its own. */
+  /** null: the product is created again, with a new id. */
   id: string | null;
   sku: string;
   result: ProductResult;
@@ -43,7 +43,7 @@ export interface UndoneProduct {
 }
 
 export interface UndoPlan {
-  /** Those that the transaction changed, in its order. */
+  /** The products that the transaction changed, in its order. */
   products: UndoneProduct[];
   /** Fields that changed since and are kept. */
   conflicts: Detail[];
@@ -79,7 +79,7 @@ function resultAt(results: PackedResults, index: number) {
   return results.at(index) as { id: string; sku: string };
 }
 
-/** Plans the undo of these steps; decides by nothing but its arguments. */
+/** Plans the undo of these steps; depends only on its arguments. */
 export function* planUndo(
   { steps, results }: UndoDraft,
   { byId, bySku, quota }: PlanData,
@@ -193,7 +193,7 @@ class Undoing {
     this.#leaveAvailability(current);
   }
 
-  /** A quantity that was set since has also set the availability. */
+  /** Keeps the availability if a later quantity has set it. */
   #leaveAvailability(current: Product): void {
     const { quantity } = current;
     const former = this.#restored.get("availability")?.[0] as
@@ -216,7 +216,7 @@ class Undoing {
       this.#restored.get("sku")?.[0] as string | undefined ?? null;
   }
 
-  /** Its id, if its present SKU becomes free. */
+  /** The product's id, if its current SKU becomes free. */
   get freedSkuOf(): string | null {
     const frees = this.#isDeleted || this.#restored.has("sku");
     return frees ? this.#current!.id : null;
@@ -296,7 +296,7 @@ class Undoing {
   }
 }
 
-/** The present value of a field, if it is short. */
+/** Names the current value of a field, if it is short. */
 function nowIs(product: Product, field: UndoField): string {
   const value = product[field];
   if (value === null) return "; it is empty now";

@@ -1,9 +1,9 @@
 /**
  * What an undo needs to know of a transaction, as it is stored: of a product
- * that was changed only the columns that changed, each with its former value and
- * what tells whether it was changed since; of one that was created a checksum;
- * of one that was deleted all that it was. Nothing is compared field by field or
- * parsed before somebody undoes.
+ * that was changed only the columns that changed, each with its former value
+ * and what tells whether it was changed since; of one that was created a
+ * checksum; of one that was deleted all that it was. No field is compared or
+ * parsed before an undo.
  *
  * The text begins with the names of all columns. Then come the products, each
  * after `PRODUCT`: a letter, its place among the transaction's results, and after
@@ -35,10 +35,10 @@ import {
 const VALUE = "\u0001";
 const PRODUCT = "\u0002";
 const NULL = "\u0003";
-/** Stands before the checksum of a long value. */
+/** Marks the checksum of a long value. */
 const SUM = "\u0004";
 
-/** A field with its unit, as one thing: a price is its amount and currency. */
+/** A field together with its unit: a price is its amount and currency. */
 export type UndoField = ScalarField | ListField;
 
 /** The value of a field as it is stored, and that of its unit. */
@@ -218,7 +218,7 @@ function readValue(column: Column, text: string): Param {
   return isNumber ? Number(text) : text;
 }
 
-/** The SKU that a product may have again after the undo; none or one. */
+/** The SKU that a product may get back by the undo; none or one. */
 export function formerSkus(step: UndoStep): string[] {
   if (step.did === "create") return [];
   if (step.did === "delete") return [step.former.sku];

@@ -24,7 +24,10 @@ export async function keepUndo(
   );
 }
 
-/** The record of what a transaction did; null if there is no record, or no longer. */
+/**
+ * The record of what a transaction did; null if there is none or it was
+ * deleted.
+ */
 export async function findUndo(
   sql: Sql,
   { sellerNo, transactionId }: TransactionKey,

@@ -1,4 +1,7 @@
-/** The client: every operation as a method, and what takes several requests. */
+/**
+ * The client: every operation as a method, and methods that need several
+ * requests.
+ */
 import {
   type CallOptions,
   type ClientOptions,
@@ -16,14 +19,14 @@ import type { Import, Result, Transaction } from "./types.ts";
 
 type ListName = keyof Entries;
 
-/** Lists page after page; each page has its `next`, the cursor behind it. */
+/** Lists page by page; `next` of a page is the cursor of the following one. */
 export type Pages = {
   [L in ListName]: (
     ...given: Parameters<Operations[L]>
   ) => AsyncGenerator<Awaited<ReturnType<Operations[L]>>>;
 };
 
-/** Lists entry after entry, to their end. */
+/** Lists entry by entry, to the end. */
 export type All = {
   [L in ListName]: (
     ...given: Parameters<Operations[L]>
@@ -67,7 +70,7 @@ export interface Client extends Operations {
     options?: CallOptions,
   ): AsyncGenerator<Transaction>;
   follow(from: ImportId, options?: CallOptions): AsyncGenerator<Import>;
-  /** What became of each product, also of more than one answer holds. */
+  /** The result of each product, read from as many answers as needed. */
   results(upload: UploadId, options?: CallOptions): AsyncGenerator<Result>;
 }
 
@@ -150,7 +153,7 @@ async function* pagesOf(
   for (let { after } = input;;) {
     const page = await connection.call(row, { ...input, after }, call) as Page;
     yield page;
-    // Feeds always name a cursor: at their end, the one that was asked for.
+    // Feeds always return a cursor; at their end, the requested one.
     if (page.next === undefined || page.next === after) return;
     count.add(page.next);
     after = page.next;
@@ -171,9 +174,9 @@ async function* entriesOf(
   }
 }
 
-/** Seconds that the service waits at most before it answers. */
+/** The longest time that the service waits before it answers, in seconds. */
 const WAIT_S = 30;
-/** A pause before the next request: a service may not wait at all. */
+/** The pause before the next request, for a service that answers at once. */
 const PAUSE_MS = 500;
 
 async function waitFor<T extends Transaction | Import>(

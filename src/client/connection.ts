@@ -4,19 +4,20 @@ import { bodyOf, LimitError, LIMITS, type Limits } from "./limits.ts";
 import { PLATFORM, type Platform } from "./platform.ts";
 import type { Operation } from "./operation.ts";
 
-/**
- * A document that is encoded already: XML, or what the type of the Blob says.
- */
+/** An encoded document: XML, or a Blob with its own type. */
 export type Encoded = string | Blob;
 
 export interface ClientOptions extends Partial<Platform> {
-  /** As in `https://market.example`; left out: that of the page. */
+  /**
+   * The service's address, such as `https://market.example`; by default that of
+   * the page.
+   */
   url?: string;
   /** The key of a seller or an operator. */
   key: string;
   /** As in `CallOptions`, for every call; 60,000 unless given. */
   retryFor?: number;
-  /** What is accepted of the service at most; those left out have a default. */
+  /** Limits of what is accepted from the service; each has a default. */
   limits?: Partial<Limits>;
 }
 
@@ -24,10 +25,10 @@ export interface CallOptions {
   /** Ends the call with an AbortError. */
   signal?: AbortSignal;
   /**
-   * How long, in milliseconds, a call that failed for a reason that may pass is
-   * repeated; 0: it is not. Only calls that may be repeated are: those that
-   * read, and those with an Idempotency-Key. What exceeds the rate limit waits
-   * as long as the service says, up to ten times, whatever stands here.
+   * How long, in milliseconds, a call is repeated after a temporary failure; 0:
+   * not at all. Only reads and calls with an Idempotency-Key are repeated. A
+   * call beyond the rate limit waits as long as the service says, up to ten
+   * times, whatever this value is.
    */
   retryFor?: number;
   /** Called with the reason before each wait. */
@@ -51,7 +52,7 @@ type Input = Readonly<Record<string, unknown>>;
 interface Request {
   path: string;
   init: RequestInit;
-  /** It does the same when it is repeated. */
+  /** The request has the same effect when it is repeated. */
   repeatable: boolean;
 }
 
@@ -215,7 +216,7 @@ function compressBody(plain: Blob): Promise<Blob> {
   return new Response(stream).blob();
 }
 
-/** The path with its parameters, and what else there is as a query. */
+/** The path with its parameters; other input becomes the query. */
 function pathOf({ path, sends }: Operation, input: Input): string {
   const query = new URLSearchParams();
   const inPath = new Set<string>();

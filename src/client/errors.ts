@@ -6,17 +6,17 @@ import type { Detail, ErrorCode, ServiceError } from "./types.ts";
 /** A refusal or failure that the service, or a proxy before it, answered. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** The message without that of the first problem. */
+  /** The message without the first problem. */
   readonly title: string;
   /** The HTTP status. */
   readonly status: number;
   /** `http_502`, for example, where the answer is not one of the service. */
   readonly code: ErrorCode | `http_${number}`;
-  /** With it the operator finds the request in the log. */
+  /** The operator finds the request in the log by this id. */
   readonly requestId: string | null;
   /** Every problem of the request, up to 1,000. */
   readonly details: readonly Detail[];
-  /** How many problems there are besides. */
+  /** How many further problems there are. */
   readonly more: number;
   /** Milliseconds to wait before the request is repeated; 0: none are named. */
   readonly retryAfter: number;

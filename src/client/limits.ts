@@ -1,6 +1,6 @@
 /**
- * What a client accepts at most of a service, so that one that is broken or
- * hostile cannot occupy a program for ever or fill its memory.
+ * Limits of what a client accepts, so that a broken or hostile service cannot
+ * occupy a program for ever or fill its memory.
  */
 export interface Limits {
   /** Bytes of an answer, decompressed; 67,108,864 unless given. */
@@ -47,11 +47,11 @@ export async function bodyOf(
   return new Blob(chunks, { type: headers.get("Content-Type") ?? "" });
 }
 
-/** Throws where the pages of a list have no end. */
+/** Throws if the pages of a list do not end. */
 export class PageCount {
   readonly #limit: number;
   #pages = 0;
-  /** A cursor of an earlier page, and how many pages later another one is. */
+  /** The cursor of an earlier page, and after how many pages it is replaced. */
   #kept: string | undefined;
   #until = 1;
 
@@ -68,7 +68,7 @@ export class PageCount {
     if (this.#pages >= this.#limit) {
       throw new LimitError(`The list has more than ${this.#limit} pages.`);
     }
-    // Whatever the length of a circle, one of these is kept long enough.
+    // A cycle of any length is found once a cursor is kept for that many pages.
     if (this.#pages < this.#until) return;
     this.#kept = next;
     this.#until *= 2;

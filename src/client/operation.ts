@@ -12,7 +12,7 @@ export interface Operation {
   readonly bearer?: true;
   /** The types that the answer may have; JSON when left out. */
   readonly accept?: string;
-  /** What the body is, unless it is JSON; null: there is none. */
+  /** The type of the body if it is not JSON; null: there is no body. */
   readonly answer?: "text" | "blob" | null;
   /** The list in the answer, if it comes in pages. */
   readonly pages?: string;

@@ -1,21 +1,21 @@
 /**
  * The numbers that give the changes of the catalogue their order, in the SQL of
- * each engine. A reader that goes on behind the last number it has seen misses
+ * each engine. A reader that continues after the last number it has seen misses
  * nothing, because no number below the horizon can appear any more.
  *
  * - SQLite has one writer: it takes the number after the last stored one, and
- *   there is no horizon. A number is a time, of which a millisecond has a
- *   thousand, so it tells when the change was made, and no row has to keep that:
- *   a small write would write one page more. `change_counter.n` is what numbers
- *   begin after.
- * - PostgreSQL has many, which must not queue for a row: a change is numbered by
- *   the id of its transaction. Transactions end in any order, so the horizon is
- *   the first that is not over; a long transaction delays readers, and no change
- *   gets lost. `change_counter.n` is only a base, added to each number.
+ * there is no horizon. A number is a time with a thousand numbers per
+ * millisecond. It says when the change was made, so no row has to store the
+ * time, which would cost a small write one more page. `change_counter.n` is
+ * what numbers begin after. - PostgreSQL has many writers, which must not queue
+ * for a row: a change is numbered by the id of its transaction. Transactions
+ * end in any order, so the horizon is the first transaction in progress: a long
+ * transaction delays readers, but no change is lost. `change_counter.n` is only
+ * a base, added to each number.
  *
- * No numbered row may be deleted without another that has a later number: readers
- * would not learn of it, and on SQLite the last number could be taken again. So a
- * product that is deleted leaves a row in `deleted_products`, for ever.
+ * No numbered row may be deleted without another that has a later number:
+ * readers would not learn of it, and on SQLite the last number could be used
+ * again. So a deleted product leaves a row in `deleted_products` for ever.
  *
  * Both raise `n` at the start if the numbers (on SQLite: the times) would
  * otherwise be behind those of the stored rows: the database may have been
@@ -32,7 +32,7 @@ function numberOf(xid: string): string {
   return `n + ${NUMBERS} * ${xid}::text::bigint`;
 }
 
-/** The last change that is stored, with its time; none: no row. */
+/** The last stored change with its time; no row if there is none. */
 const LAST = `SELECT change_no, at FROM (
     SELECT change_no, updated_at AS at FROM (
       SELECT change_no, updated_at FROM products
@@ -43,7 +43,7 @@ const LAST = `SELECT change_no, at FROM (
       ORDER BY change_no DESC LIMIT 1) AS tombstone
   ) AS stored ORDER BY change_no DESC LIMIT 1`;
 
-/** Numbers of a millisecond on SQLite. */
+/** Numbers per millisecond on SQLite. */
 const NUMBERS_A_MS = 1_000;
 
 /** The change after the number `last`, by a clock that may have gone back. */
@@ -53,7 +53,7 @@ export function changeAfter(last: number, now: number): Change {
 }
 
 export const SQLITE_CHANGES = {
-  /** The number that the next one has to be greater than. */
+  /** The next number must be greater than this. */
   last: `SELECT MAX(n,
        COALESCE((SELECT MAX(change_no) FROM products), 0),
        COALESCE((SELECT MAX(change_no) FROM deleted_products), 0)) AS last
@@ -65,7 +65,7 @@ export const SQLITE_CHANGES = {
 };
 
 export const POSTGRES_CHANGES = {
-  /** Returns the first number, and the time before which no change is. */
+  /** Returns the first number, and a time that no earlier change is after. */
   take: `SELECT ${numberOf("pg_current_xact_id()")} AS number,
        changed_at AS "notBefore" FROM change_counter`,
   horizon: `SELECT ${numberOf("pg_snapshot_xmin(snapshot)")} AS below,

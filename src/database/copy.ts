@@ -1,10 +1,10 @@
 /**
  * Copies a database into another one, on either engine.
  *
- * No progress is stored: a target is an unfinished copy if the rows of each of
- * its tables are the first rows of the source's. So a copy that was killed
- * continues, a finished one is only compared, and a database with other content
- * is refused.
+ * No progress is stored: the target is an unfinished copy if the rows of each
+ * of its tables are the first rows of the source's table. So a copy that was
+ * killed continues, a finished one is only compared, and a database with other
+ * content is refused.
  */
 import { createHash, type Hash } from "node:crypto";
 import {
@@ -34,8 +34,8 @@ const PAGES: Readonly<Record<string, number>> = {
 };
 
 /**
- * Not copied: the time of the last health check, how far jobs are, and what is
- * raised at the next start or use to what the rows require.
+ * Not copied: the time of the last health check, the progress of jobs, and
+ * counters that the next start or use sets to what the rows require.
  */
 export const NOT_COPIED: readonly string[] = [
   "health",
@@ -45,8 +45,8 @@ export const NOT_COPIED: readonly string[] = [
 ];
 
 /**
- * What is copied, in the order of the schema: keys come last, so that nobody can
- * use an unfinished copy.
+ * The copied tables, in the order of the schema: keys come last, so that nobody
+ * can use an unfinished copy.
  */
 export const TABLES: readonly Table[] = SCHEMA
   .filter(({ name }) => !NOT_COPIED.includes(name));
@@ -64,8 +64,8 @@ export interface TableSummary {
 }
 
 /**
- * Copies what the target lacks; reports the number of rows of each table.
- * Throws a `CopyRefused`, before any write, or a `DbError`.
+ * Copies the missing rows; reports the number of rows of each table. Throws a
+ * `CopyRefused`, before any write, or a `DbError`.
  */
 export async function copyDatabase(
   source: Db,

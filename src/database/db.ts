@@ -11,10 +11,10 @@
 import type { Holder } from "../lib/holders.ts";
 import type { Engine, EngineSql } from "./table.ts";
 
-/** A query; for each engine where some of its words differ. */
+/** A query; one text for each engine if the engines' SQL differs. */
 export type Query = string | EngineQuery;
 
-/** What each engine runs; nothing where it is empty. */
+/** The text for each engine; an empty text runs nothing. */
 export interface EngineQuery extends EngineSql {
   /** In a read on PostgreSQL, which locks nothing. */
   postgresRead?: string;
@@ -25,9 +25,9 @@ export function queryText(query: Query, engine: Engine): string {
   return typeof query === "string" ? query : query[engine];
 }
 
-/** An INSERT of rows of values, of which an engine stores several at once. */
+/** An INSERT of rows of values; an engine may store several at once. */
 export interface Insert {
-  /** Its text for so many rows. */
+  /** The text that inserts this many rows. */
   of(rows: number): string;
 }
 
@@ -96,8 +96,8 @@ export interface Sql {
   readonly missing?: readonly string[];
   /**
    * A condition for statements over all sellers, with a leading AND: only this
-   * server's sellers (in a `Part`), or those whose server can be reached.
-   * `column` is a `seller_no`, by default of that name.
+   * server's sellers (in a `ServerReadWrite`), or those whose server can be
+   * reached. `column` is a `seller_no`, by default of that name.
    */
   ofPart(column?: string): string;
   /** All rows, as objects with a property for each column. */
@@ -128,10 +128,10 @@ export interface Change {
 }
 
 /**
- * How many rows a statement has to change: so many, or at least so many; `any`
- * where none is right, too. It is never left out, because a statement that
- * changes nothing reports no error: a cluster sends a statement that waited
- * while its shard was divided to the shard of before, which has no rows.
+ * How many rows a statement must change: exactly, or at least; `any` if it may
+ * change none. It is always given, because a statement that changes nothing
+ * reports no error: after a shard was divided, a cluster sends a statement that
+ * waited to the old shard, which has no rows.
  */
 export type Expected = number | { readonly atLeast: number } | "any";
 
@@ -152,7 +152,7 @@ export function conflictError(
   );
 }
 
-/** What several statements together have to change. */
+/** How many rows several statements together must change. */
 export function expectedTimes(expected: Expected, times: number): Expected {
   if (expected === "any") return expected;
   if (typeof expected === "number") return times * expected;
@@ -166,7 +166,7 @@ export function isConflict(error: unknown): boolean {
   return error instanceof DbError && error.kind === "conflict";
 }
 
-/** How often a write is tried whose statements change too few rows. */
+/** How often a write is tried if its statements change too few rows. */
 export const CONFLICT_TRIES = 4;
 
 /** A write transaction; there is no other way to write. */
@@ -182,10 +182,10 @@ export interface Tx extends Sql {
    */
   readonly beside: number;
   /**
-   * Runs one statement; returns how many rows it changed. If that is not what is
-   * `expected`, the write is undone and runs again; after `CONFLICT_TRIES` it
-   * fails with a `conflict`. The result need not be awaited: the statement is
-   * part of the write, and may be awaited after it.
+   * Runs one statement; returns how many rows it changed. If the number is not
+   * as `expected`, the write is undone and runs again; after `CONFLICT_TRIES`
+   * tries it fails with a `conflict`. The result need not be awaited: the
+   * statement is part of the write, and may be awaited after it.
    */
   run(
     query: Query,
@@ -216,10 +216,10 @@ export interface Tx extends Sql {
   lock(name: string): Promise<void>;
   /**
    * Takes the next `count` numbers in the order of change, at most 256; returns
-   * the first. A single one is that of all single ones of the commit; on an
-   * engine with several writers, all writes of a transaction have the same.
-   * `sellerNo` is whose products change: on several servers that of its rows gives
-   * the numbers.
+   * the first. All writes of a commit that take a single number get the same
+   * one; on an engine with several writers, all writes of a transaction do.
+   * `sellerNo` is the seller whose products change: on several servers, the
+   * seller's server gives the numbers.
    */
   takeChanges(count: number, sellerNo: number): Promise<Change>;
   /** Unix milliseconds by the clock of this process. */
@@ -230,8 +230,8 @@ export interface Tx extends Sql {
 
 export interface ReadOptions {
   /**
-   * It reads with one statement, which is a snapshot by itself, so it needs no
-   * transaction: that spares two statements. A second one fails.
+   * The read has one statement, which is a snapshot by itself: it needs no
+   * transaction, which saves two statements. A second statement fails.
    */
   single?: boolean;
 }
@@ -243,7 +243,7 @@ export interface WriteOptions {
   shared?: Shared;
   /** Concerns hundreds of rows; an engine with one writer delays it. */
   heavy?: boolean;
-  /** Changes what products show: its numbers are fetched beforehand. */
+  /** The write changes products: its change numbers are fetched beforehand. */
   changes?: boolean;
   /**
    * Of a seller's database: writes of this name do not wait for the seller's
@@ -254,12 +254,12 @@ export interface WriteOptions {
 }
 
 /**
- * Says which small writes share a transaction, if they wait together: those of
- * one kind. Those with different keys run at the same time, so that they need as
- * many round trips as one of them. They must lock what they decide by with their
- * first statement, and depend on no other row; a transaction begins them in the
- * order of their keys. Writes of one process with the same key run one after the
- * other, in the order of the calls.
+ * Small writes of one `kind` that wait at the same time share a transaction.
+ * Those with different keys run concurrently, so that together they need as
+ * many round trips as one. They must lock the rows that they depend on with
+ * their first statement, and depend on no other row; a transaction begins them
+ * in the order of their keys. Writes of one process with the same key run one
+ * after the other, in the order of the calls.
  */
 export interface Shared {
   kind: string;
@@ -314,14 +314,14 @@ export interface DbServer {
   readonly db: Pick<Db, "sizes">;
 }
 
-/** Over which servers the sellers are spread, as it was a moment ago. */
+/** How the sellers were spread over servers a moment ago. */
 export interface Spread {
   /** How many shards each table has. */
   readonly shards: number;
   readonly servers: readonly DbServer[];
-  /** The parts whose server can be reached. */
+  /** The servers that can be reached. */
   reachable(): readonly ServerReadWrite[];
-  /** That of a seller; null: it is not known. */
+  /** The server of a seller; null if it is not known. */
   serverOf(sellerNo: number): ServerReadWrite | null;
   /** Whether the server of a seller is known to be away. */
   isAway(sellerNo: number): boolean;
@@ -350,15 +350,16 @@ export interface ReadWrite {
    *
    * An engine with one writer applies all writes in the order of the calls,
    * except that heavy ones may be overtaken. With several writers the isolation
-   * is READ COMMITTED: another write may change what one has read before it
-   * commits, unless both have the same `order` or the row is locked: by an
-   * UPDATE, or by a SELECT with `lock` (`Words`). A SELECT that waits for a row which then no longer fits
-   * leaves it out, and does not see the row that fits instead: where that counts,
-   * it is made again. A row that is not there cannot be locked: an INSERT
-   * that meets another one at a unique index makes the write run again. Rows are
-   * locked in this order, so that no two writes wait for each other: sellers,
-   * deliveries, events, webhooks, images (by URL), products (by seller and SKU),
-   * transactions, `seller_usage`, `hourly_counts`, notices.
+   * is READ COMMITTED: before a write commits, another one may change rows that
+   * it has read, unless both have the same `order` or the row is locked: by an
+   * UPDATE, or by a SELECT with `lock`. A SELECT that waited for a row which no
+   * longer matches leaves it out, and does not see a row that matches instead:
+   * where that matters, repeat the SELECT. A row that is not there cannot be
+   * locked: an INSERT that meets another one at a unique index makes the write
+   * run again. Rows are locked in this order, so that no two writes wait for
+   * each other: sellers, deliveries, events, webhooks, images (by URL),
+   * products (by seller and SKU), transactions, `seller_usage`,
+   * `hourly_counts`, notices.
    */
   write<T>(
     fn: (tx: Tx) => Promise<T>,
@@ -369,10 +370,10 @@ export interface ReadWrite {
 /** A database on either engine; its failures are `DbError`s. */
 export interface Db extends ReadWrite, Holder {
   /**
-   * The database for what is about one seller: its statements concern no rows of
-   * other sellers. Few of its writes run at the same time, so that a busy seller
-   * does not delay the others. A database that is not bound to a seller is for
-   * what is about several sellers, or about none.
+   * The database for work on one seller: its statements read and write no rows
+   * of other sellers. Few of its writes run at the same time, so that a busy
+   * seller does not delay the others. Work on several sellers, or on none, uses
+   * the unbound database.
    */
   of(sellerNo: number): ReadWrite;
   /** Nothing where there is one server. */
@@ -384,7 +385,7 @@ export interface Db extends ReadWrite, Holder {
   /** A consistent copy while the service runs. Refuses an existing `file`. */
   backup(file: string): Promise<void>;
   /**
-   * From now on writes wait at most a second for locks of other processes,
+   * Lets writes wait at most a second for locks of other processes from now on,
    * because this process is about to end.
    */
   shortenLockWaits(): void;
@@ -469,7 +470,7 @@ export function closedError(): DbError {
   return new DbError("closed", "The database is closed.");
 }
 
-/** The rows whose server is not known to be away. */
+/** The rows whose server is not known to be unreachable. */
 export function withReachableServer<T extends { sellerNo: number }>(
   { spread }: Pick<Db, "spread">,
   rows: Iterable<T>,
@@ -477,15 +478,17 @@ export function withReachableServer<T extends { sellerNo: number }>(
   return [...rows].filter(({ sellerNo }) => !spread?.isAway(sellerNo));
 }
 
-/** A database that may have parts. */
+/** A database that may be spread over servers. */
 export type MaybeSpread = ReadWrite & Pick<Db, "spread">;
 
-/** The parts whose server can be reached; itself, where there is one server. */
+/**
+ * The servers that can be reached; the database itself if there is one server.
+ */
 export function reachableServers(db: MaybeSpread): readonly ServerReadWrite[] {
   return db.spread?.reachable() ?? [db];
 }
 
-/** What belongs to sellers, by the part that writes it. */
+/** Groups what belongs to sellers by the server that writes it. */
 export function groupByServer<T extends { sellerNo: number }>(
   db: MaybeSpread,
   rows: Iterable<T>,
@@ -502,8 +505,8 @@ export function groupByServer<T extends { sellerNo: number }>(
 export const LIMIT = "LIMIT CAST(? AS BIGINT)";
 
 /**
- * Says in a statement that it is about all sellers, also about those whose server
- * is away: it fails while one is.
+ * Marks a statement about all sellers, also those whose server is unreachable:
+ * the statement then fails.
  */
 export const EVERY_SELLER = "";
 

@@ -85,7 +85,10 @@ ALTER TABLE transactions ADD COLUMN warnings ${text};`;
   };
 }
 
-/** Documents that went before kept the pieces with refused products. */
+/**
+ * Imports whose documents were deleted before kept the pieces with refused
+ * products.
+ */
 function refusedCopied(integer: string, bytes: string): string {
   return `
 ALTER TABLE imports ADD COLUMN copied_to ${integer} NOT NULL DEFAULT 0;
@@ -102,7 +105,7 @@ CREATE INDEX imports_documents ON imports (over_at)
   WHERE document <> 'refused';`;
 }
 
-/** Nothing is known of the keys of earlier ones. */
+/** The keys of earlier transactions are not known. */
 function keysAdded(text: string): string {
   return ["transactions", "imports"]
     .map((table) => `ALTER TABLE ${table} ADD COLUMN key_id ${text};`)
@@ -158,7 +161,7 @@ export const COLUMN_CHECKS = SCHEMA.map(({ name, columns }) => {
   return `SELECT ${named.join(", ")} FROM ${name} LIMIT 0`;
 });
 
-/** What to throw for an error of a check; `name` begins the message. */
+/** The error to throw when a check fails; its message begins with `name`. */
 export function columnError(error: unknown, name: string): unknown {
   if (!(error instanceof DbError) || error.kind !== "other") return error;
   return new DbError(
@@ -172,7 +175,7 @@ export function columnError(error: unknown, name: string): unknown {
 
 /**
  * Added to the number of migrations, it is the version that a database stores.
- * Those up to 200 were of databases before the first release.
+ * Versions up to 200 belonged to databases before the first release.
  */
 const BEFORE_FIRST = 200;
 

@@ -1,7 +1,6 @@
 /**
- * The mark of a database that was copied to another one and must not be used any
- * more. It is a table that no other database has: no migration creates it, and
- * no copy contains it.
+ * The mark of a database that was copied to another one and must not be used
+ * any more: a table that no migration creates and no copy contains.
  */
 import { type Db, DbError } from "./db.ts";
 
@@ -14,8 +13,8 @@ export async function markDatabaseMoved(db: Db, place: string): Promise<void> {
 }
 
 /**
- * The error of everybody who opens a marked database; `argument` names it on the
- * command line.
+ * The error of opening a marked database; `argument` names it on the command
+ * line.
  */
 export function databaseMovedError(
   name: string,

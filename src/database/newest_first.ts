@@ -12,12 +12,12 @@ export interface LogSearch {
   select: string;
   /** Conditions that an index answers. */
   within?: Conditions;
-  /** A further one, as of `Sql.ofPart`. */
+  /** A further condition in SQL, as `Sql.ofPart` returns it. */
   part?: string;
   /** Unix milliseconds, both included. */
   since: number | null;
   until: number | null;
-  /** Conditions that each row is looked at for, by the names in `select`. */
+  /** Conditions that are checked row by row; they use the names in `select`. */
   matching: Conditions;
 }
 

@@ -10,7 +10,9 @@ export interface EngineReadOptions extends ReadOptions {
 /** Options of a write, and the seller that it is bound to; null: to none. */
 export interface EngineWriteOptions extends WriteOptions {
   seller?: number | null;
-  /** Whose queue it waits in; see `WriteOptions.queue`. */
+  /**
+   * The owner of the queue that the write waits in; see `WriteOptions.queue`.
+   */
   owner?: string;
 }
 

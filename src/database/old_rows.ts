@@ -1,6 +1,6 @@
 /**
- * Rows that go: those of any sellers that are old, those of a removed seller,
- * and rows together with what belongs to them. `schema.ts` says which.
+ * Deletes old rows of all sellers, rows of a removed seller, and the rows that
+ * belong to deleted rows, as `schema.ts` declares.
  */
 import {
   LIMIT,
@@ -30,9 +30,9 @@ export interface OldRow {
 
 /**
  * Locks the first rows in an order, except those that another write has locked.
- * They are found without a lock, as nothing locks rows of several sellers when
- * these are on several servers; then each seller's that still fit are locked.
- * Their key is `seller_no` and one more column.
+ * The rows are found without a lock, because sellers may be on several servers;
+ * then each seller's rows that still match are locked. Their key is `seller_no`
+ * and one more column.
  */
 export async function lockOld(
   tx: Tx,
@@ -64,7 +64,9 @@ export async function lockOld(
   return locked;
 }
 
-/** Rows of one write, after which it does not begin with those of a next seller. */
+/**
+ * A write that has deleted this many rows does not begin with another seller.
+ */
 const ROWS_PER_WRITE = 500;
 
 /** Deletes old rows with what belongs to them; returns how many rows. */
@@ -90,7 +92,7 @@ export async function deleteOld(tx: Tx, old: OldRows): Promise<number> {
   return deleted;
 }
 
-/** Rows of longer keys are of times past, and nothing changes them any more. */
+/** For tables with longer keys, whose old rows no other write changes. */
 async function deletePastRows(
   tx: Tx,
   { table, condition, params, order, limit }: OldRows,
@@ -112,8 +114,8 @@ async function deletePastRows(
 }
 
 /**
- * Deletes rows of a seller with what belongs to them, at most 256, or as much of
- * it as one write may delete. Returns how many rows were deleted.
+ * Deletes up to 256 rows of a seller with the rows that belong to them, or the
+ * part that one write may delete. Returns how many rows were deleted.
  */
 export async function deleteWhole(
   tx: Tx,
@@ -227,7 +229,7 @@ export async function deleteOldOfNext(
   return { deleted, next: isMore ? no : no + 1 };
 }
 
-/** The columns of a key beside the seller. */
+/** The columns of the key after `seller_no`. */
 function keyColumns(table: TableName): string[] {
   return columnList(TABLES[table].key)
     .filter((column) => column !== "seller_no");
@@ -240,7 +242,7 @@ export function belongsToOthers(
   return deletedWith !== undefined || belongsTo !== undefined;
 }
 
-/** The tables whose rows go with those of this one. */
+/** The tables whose rows are deleted with those of this one. */
 export function dependentsOf(table: TableName): SchemaTable[] {
   return SCHEMA.filter(({ deletedWith }) => deletedWith?.[table] !== undefined);
 }

@@ -33,7 +33,7 @@ export function makeDataFolder(folder: string): void {
 
 /**
  * Opens the database and upgrades its schema. Throws a `DbError`: `missing` if
- * there is none and none is to be created, `removed` if there was one.
+ * there is none and `create` is false, `removed` if there was one before.
  */
 export async function openDatabase(
   { dataDir, databaseUrl: url, ...place }: DatabasePlace,
@@ -41,13 +41,14 @@ export async function openDatabase(
 ): Promise<Db> {
   if (create) makeDataFolder(dataDir);
   if (url !== null) {
-    // Its driver takes a tenth of the time that the program needs to start.
+    // Imported only when needed: the driver takes a tenth of the program's
+    // start time.
     const { openPostgres } = await import("./postgres/engine.ts");
     const { databasePool: connections, databaseShards: shards } = place;
     return await openPostgres({ url, connections, shards, create, ...options });
   }
   if (!hasDatabase(dataDir)) {
-    // An empty database would refuse each seller, and look well.
+    // A new, empty database would seem healthy and refuse every seller.
     if (wasUsed(dataDir)) throw removed(dataDir);
     if (!create) {
       throw new DbError("missing", `there is no database in ${dataDir}`);
@@ -58,7 +59,7 @@ export async function openDatabase(
 
 /**
  * Whether a data folder has a database; an interrupted creation leaves none.
- * True for one that this user may not look at: the opening says so.
+ * True also without permission to look: opening the database then reports it.
  */
 export function hasDatabase(dataDir: string): boolean {
   try {

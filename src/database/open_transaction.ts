@@ -1,7 +1,9 @@
-/** What refuses statements that come too late. */
+/** Refuses statements after the end of a transaction's function. */
 import { DbError, type ReadOptions } from "./db.ts";
 
-/** A read or a write, which is used until the function that it is for has ended. */
+/**
+ * A read or write transaction, which can be used until its function has ended.
+ */
 export class OpenTransaction {
   readonly #isSingle: boolean;
   #isUsed = false;

@@ -1,13 +1,14 @@
-/** What a table of the schema says of its rows: how long they stay. */
+/** The retention of a table's rows, as the schema declares it. */
 import type { Config, Role } from "../config.ts";
 
 /** How long rows stay, and what becomes of them with their seller. */
 export interface Retention {
   kept: RetentionRule;
   /**
-   * Once a seller is removed: deleted before the others, by more than a DELETE
-   * (`administration/removal.ts`); as rows of this table alone; last, as they say
-   * whose the others are; or never, as they are of no seller, or outlast it.
+   * When a seller is removed, its rows are deleted first, with more than a
+   * DELETE (`administration/removal.ts`); as plain rows; last, because other
+   * tables refer to them; or never, because they belong to no seller or must
+   * stay.
    */
   onSellerRemoval: "first" | "rows" | "last" | "never";
   /**
@@ -20,12 +21,12 @@ export interface Retention {
 }
 
 /**
- * Until a maintenance job deletes what is old; as the rows of another table; or
- * as a feature says, in words for the handbook.
+ * A maintenance job deletes old rows; or the rows stay as long as rows of
+ * another table; or a feature deletes them, as `bound` tells the handbook.
  */
 export type RetentionRule = Sweep | { as: string } | { bound: string };
 
-/** Rows are deleted some time after that in a column. */
+/** Rows are deleted some time after the time in a column. */
 export interface Sweep {
   /** The name of the maintenance job; processes with the role run it. */
   job: string;
@@ -40,8 +41,8 @@ export interface Sweep {
   /** A condition of the rows that are deleted. */
   where?: string;
   /**
-   * No index has the column of all sellers, but the key begins with `seller_no`
-   * and it: so one seller follows the other.
+   * The job goes from seller to seller: no index has the column for all
+   * sellers, but the key begins with `seller_no` and the column.
    */
   sellerBySeller?: true;
   /** For the handbook; `{age}` is the setting, or the days. */

@@ -1,24 +1,27 @@
 /** Pages of lists whose conditions no index answers. */
 
-/** Rows that one read looks at: a few milliseconds if they are long. */
+/** Rows that one read examines: a few milliseconds if they are long. */
 export const SCAN_ROWS = 500;
 
 /** A part of a list. */
 export interface ListPage<T> {
   found: T[];
-  /** The id behind which the list goes on; null at its end. */
+  /** The id after which the list continues; null at its end. */
   next: string | null;
-  /** Rows that were looked at for fewer than were wanted. */
+  /** Rows examined, if fewer than `limit` were found; otherwise 0. */
   scanned: number;
 }
 
-/** A place in a list, behind an id or at its beginning, and a length. */
+/**
+ * A place in a list, after an id or at the start, and the number of entries
+ * wanted.
+ */
 export interface ListPlace {
   after: string | null;
   limit: number;
 }
 
-/** How the rows of a list behind a place are read. */
+/** Reads the rows of a list after a place. */
 export interface ScannedRows<T> {
   /** The id of the last of so many rows; null if the list ends before it. */
   endAfter(rows: number): Promise<string | null>;
@@ -27,9 +30,8 @@ export interface ScannedRows<T> {
 }
 
 /**
- * The first `limit` rows that match. It ends after it has looked at `looked`
- * rows (null: at as many as that takes), so it may find few or none although
- * more follow.
+ * The first `limit` rows that match. It ends after `looked` rows (null: never),
+ * so it may find few or none although more follow.
  */
 export async function scan<T extends { id: string }>(
   { endAfter, matching }: ScannedRows<T>,

@@ -1,12 +1,12 @@
 /**
- * The tables as they are now, each after those that it refers to. A change of
- * them needs a migration (`migrations.ts`), too, for databases that exist. Times
- * are Unix milliseconds, and what is long comes last: columns before it are read
- * without it.
+ * The tables as they are now, each after those that it refers to. A change also
+ * needs a migration (`migrations.ts`) for existing databases. Times are Unix
+ * milliseconds. Long columns come last, so that the others are read without
+ * them.
  *
- * `seller_no` is the key of a seller inside. It is small, and never given to
- * another seller. Tables without foreign keys have none because the checks cost
- * as much as the rows.
+ * `seller_no` is the internal key of a seller. It is small and never reused.
+ * Tables without foreign keys have none because the checks cost as much as the
+ * rows.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Retention } from "./retention.ts";
@@ -42,7 +42,8 @@ export const TABLES = {
       seller_no: "integer",
       // the public one
       id: "text",
-      // Of a removed seller: unlike every name, so that its own is free.
+      // Of a removed seller, a text that no name can be, so that the name is
+      // free.
       name: "text",
       former_name: "text?",
       // active, suspended, or removed while the rest of its rows are deleted
@@ -79,9 +80,9 @@ export const TABLES = {
   },
 
   /**
-   * One for each seller, where its other rows are: what its own requests
-   * change. `sellers` and its keys may be on several servers, and change
-   * rarely.
+   * One row for each seller, on the same server as its other rows: values that
+   * the seller's own requests change. `sellers` and the keys are copied to all
+   * servers and change rarely.
    */
   seller_counters: {
     columns: {
@@ -107,7 +108,10 @@ export const TABLES = {
     onSellerRemoval: "never",
   },
 
-  /** What counts against quotas; each write changes one of several shards. */
+  /**
+   * Usage that counts against quotas; each write changes one of several
+   * counters.
+   */
   seller_usage: {
     columns: {
       seller_no: "integer",
@@ -158,7 +162,7 @@ export const TABLES = {
     portion: 500,
   },
 
-  /** What a seller said of the columns of its tables. */
+  /** Mappings of spreadsheet columns. */
   mappings: {
     columns: {
       seller_no: "integer",
@@ -227,8 +231,8 @@ export const TABLES = {
     refersTo: { sellers: "seller_no" },
     indexes: {
       products_sku: "UNIQUE (seller_no, sku)",
-      // Numbers are nearly unique on SQLite; what one transaction of PostgreSQL
-      // changed has one number.
+      // Numbers are nearly unique on SQLite; all changes of one transaction of
+      // PostgreSQL have the same number.
       products_changes: {
         sqlite: "(change_no)",
         postgres: "(change_no, id)",
@@ -244,8 +248,8 @@ export const TABLES = {
   },
 
   /**
-   * Tombstones, with the name of a seller who may be gone. None may ever be
-   * deleted; see change_numbers.ts.
+   * Tombstones, with the seller's name, because the seller may have been
+   * removed. None may ever be deleted; see change_numbers.ts.
    */
   deleted_products: {
     columns: {
@@ -271,10 +275,10 @@ export const TABLES = {
   },
 
   /**
-   * Changes of prices that their products no longer keep, in the order of time,
-   * so that a write changes one page and what is old is found at once. Each row
-   * names the one before it of its product. A product that is deleted leaves
-   * them until they are old.
+   * Price changes that are no longer in the product's own row, ordered by time,
+   * so that a write changes one page and old rows are found at once. Each row
+   * names the product's previous one. The rows of a deleted product stay until
+   * they are old.
    */
   price_changes: {
     columns: {
@@ -473,9 +477,9 @@ export const TABLES = {
   },
 
   /**
-   * How many images of all transactions of an import are in which state. Not in
-   * `imports`: a part locks the row of its import before it locks images, and
-   * what counts here has locked images before.
+   * Counts of an import's images by state. Not in `imports`: a part locks the
+   * row of its import before it locks images, while the writes that count here
+   * have locked images first.
    */
   import_images: {
     columns: {
@@ -732,7 +736,7 @@ export const TABLES = {
     portion: 500,
   },
 
-  /** Which products show an image, to find them when it changes. */
+  /** The products that show an image, to find them when the image changes. */
   product_images: {
     columns: { seller_no: "integer", image_id: "id", product_id: "id" },
     key: "seller_no, image_id, product_id",
@@ -865,7 +869,9 @@ export const TABLES = {
     onSellerRemoval: "rows",
   },
 
-  /** Inserted when a delivery is claimed: one without an end was cut off. */
+  /**
+   * Inserted when a delivery is claimed; a row without an end was interrupted.
+   */
   delivery_attempts: {
     columns: {
       seller_no: "integer",
@@ -918,7 +924,7 @@ export const TABLES = {
     onSellerRemoval: "never",
   },
 
-  /** How far jobs have read what they go round. */
+  /** The positions of jobs that go through all rows again and again. */
   maintenance_positions: {
     columns: { job: "text", position: "text" },
     key: "job",
@@ -964,7 +970,7 @@ export const TABLES = {
     onSellerRemoval: "rows",
   },
 
-  /** The operator's own list of reasons for rejections. */
+  /** The operator's list of reasons for rejections. */
   review_reasons: {
     columns: {
       code: "text",
@@ -1098,7 +1104,7 @@ export type DeclaredTable = Omit<Table, "name"> & Retention;
 
 export type TableName = keyof typeof TABLES;
 
-/** The tables of which rows go so with their seller. */
+/** The tables whose rows are deleted in this way with their seller. */
 export type Going<W extends Retention["onSellerRemoval"]> = {
   [N in TableName]: typeof TABLES[N]["onSellerRemoval"] extends W ? N : never;
 }[TableName];

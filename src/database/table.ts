@@ -27,9 +27,12 @@ export interface Table {
   unique?: readonly string[];
   /** Tables whose primary keys columns of this one refer to. */
   refersTo?: Readonly<Record<string, string>>;
-  /** The same; its rows are deleted with those of the other table. */
+  /** The same, and rows are deleted with the row that they refer to. */
   belongsTo?: Readonly<Record<string, string>>;
-  /** What follows `ON table`, by name; `UNIQUE` before it makes it unique. */
+  /**
+   * By name, the text that follows `ON table`; a leading `UNIQUE` makes the
+   * index unique.
+   */
   indexes?: Readonly<Record<string, string | Partial<EngineSql>>>;
   /**
    * The rows are short, and stored in the order of the key: SQLite then keeps

@@ -6,8 +6,8 @@ export type Conditions = Readonly<
 >;
 
 /**
- * A WHERE of the conditions whose value is neither null nor undefined, and these
- * values.
+ * The WHERE clause of the conditions whose value is neither null nor undefined,
+ * with these values.
  */
 export function where(
   conditions: Conditions,

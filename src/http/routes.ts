@@ -1,7 +1,7 @@
 /**
- * The table of endpoints: method, path, handler, by whose key they need; for
- * sellers also the scope of that key. What a handler takes and answers is
- * documented beside it.
+ * The table of endpoints: method, path and handler, grouped by the kind of key
+ * that they need; endpoints for sellers also have a scope. The documentation of
+ * an endpoint stands beside its handler.
  */
 import { listAudit } from "./handlers/audit_endpoints.ts";
 import {
@@ -193,7 +193,7 @@ const FOR_OPERATORS = routes("operator", "/operator_api", {
   "GET /database": getDatabase,
 });
 
-/** What SELLER_METRICS_PORT serves. */
+/** The routes at SELLER_METRICS_PORT. */
 export const MONITORING: readonly Route[] = [
   ...routes("metrics", "", { "GET /metrics": getMetrics }),
   ...routes("public", "", {
@@ -233,7 +233,10 @@ export const ROUTES: readonly Route[] = [
   ...operatorViewsOf(FOR_SELLERS),
 ];
 
-/** The documented rows; views are as what they show. */
+/**
+ * The documented routes, without the operator's views, which are documented as
+ * the seller's routes.
+ */
 export const ENDPOINTS: readonly Endpoint[] = OWN.flatMap((
   { method, path, access, scope, documentation },
 ) =>

@@ -1,6 +1,6 @@
 /**
- * The rules of images: the states of a job, why one can fail, when it is tried
- * again, and how two versions of a URL's content are told apart.
+ * The rules of images: the states of a job, why a job fails, when it is
+ * retried, and how versions of a URL's content are distinguished.
  *
  * One row of `images` is both a seller's stored copy of a URL and the job to
  * fetch it:
@@ -36,10 +36,10 @@ export type ImageState =
 const KEY_LENGTH = 500;
 
 /**
- * The key of a URL among those of a seller: the URL, as URLs that come together
- * are often alike, and then lie together in the index. Of a long one its
- * beginning and its hash, as an entry of an index of PostgreSQL has 2,704 bytes
- * at most.
+ * The key of a URL among a seller's images: the URL itself, so that similar
+ * URLs, which often arrive together, are neighbours in the index. A long URL is
+ * replaced by its beginning and its hash, because an index entry of PostgreSQL
+ * has at most 2,704 bytes.
  */
 export function urlKey(url: string): string {
   if (url.length <= KEY_LENGTH) return url;
@@ -208,7 +208,10 @@ export const IMAGES: LeaseQueue = {
   neverPutOff: "FALSE",
 };
 
-/** So many crashes at an image are its own fault. The first may be chance. */
+/**
+ * After this many crashes, the image counts as their cause. One crash may be a
+ * coincidence.
+ */
 export const CRASHES = 2;
 
 export const QUOTA_EXCEEDED: ImageFailure = {
@@ -226,8 +229,8 @@ export const UNPROCESSABLE: ImageFailure = {
 };
 
 /**
- * What an answer's status means, other than 200, and than 304 to a request that
- * allowed it.
+ * The failure for a status other than 200, and other than 304 after a
+ * conditional request.
  */
 export function statusFailure(
   status: number,

@@ -1,8 +1,8 @@
-/** Which types of images there are. The page imports this file. */
+/** The types of images. The page imports this file. */
 
 /**
- * The types that are stored, with what people call them; the MIME type is
- * `image/` and the name.
+ * The accepted types with their usual names; the MIME type is `image/` and the
+ * key.
  */
 const TYPE_NAMES = {
   jpeg: "JPEG",
@@ -14,7 +14,7 @@ const TYPE_NAMES = {
 export type ImageType = keyof typeof TYPE_NAMES;
 export const IMAGE_TYPES = Object.keys(TYPE_NAMES) as ImageType[];
 
-/** What people call it. */
+/** The usual name of a type. */
 export function imageTypeName(type: ImageType): string {
   return TYPE_NAMES[type];
 }

@@ -1,7 +1,6 @@
 /**
- * Rows of `import_images`: how many images of all transactions of an import are
- * in which state. Each change stands in the commit of the transactions that it
- * counts.
+ * Rows of `import_images`: an import's images, counted by state over all its
+ * transactions. The counts change in the same commits as the transactions.
  */
 import {
   placeholders,
@@ -10,7 +9,7 @@ import {
   type Tx,
 } from "../database/db.ts";
 
-/** What is added to the counts of images; negative: taken off. */
+/** Amounts to add to the counts of images; may be negative. */
 export interface ImagesChange {
   pending: number;
   stored?: number;
@@ -57,9 +56,9 @@ function addStatement(
 }
 
 /**
- * Adds changes of transactions, by id, to the counts of their imports, if they
- * are parts of any; returns the ids of these imports. All else that the write
- * locks is locked by then: images, transactions, products.
+ * Adds the changes of transactions, by id, to the counts of the imports that
+ * they belong to; returns the ids of these imports. Call it last: images,
+ * transactions and products are locked before.
  */
 export async function addImagesOfParts(
   tx: Tx,

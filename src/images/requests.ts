@@ -27,7 +27,7 @@ export interface RequestedImage {
   asStored?: boolean;
 }
 
-/** The locked row of an image, as far as a request needs it. */
+/** The columns of an image's locked row that a request needs. */
 export interface LockedImage {
   id: string;
   state: ImageState;
@@ -53,7 +53,8 @@ interface LockedOrCreatedImage extends LockedCopy {
 }
 
 /**
- * Rows that a write has locked, by URL, so that no job of them ends before it.
+ * Rows that a write has locked, by URL: no job of these images can end before
+ * the commit.
  */
 export type LockedImages = ReadonlyMap<string, LockedOrCreatedImage>;
 
@@ -67,8 +68,8 @@ export interface ImagePlan {
 
 /**
  * Locks the images of these URLs, and inserts those that the seller has not
- * named before. All are locked in the order of their keys and before any product,
- * as jobs that end do it: else two writes could wait for each other.
+ * named before. All are locked in the order of their keys and before any
+ * product, like the writes that end jobs; otherwise two writes could deadlock.
  */
 export async function lockOrCreateImages(
   tx: Tx,
@@ -213,7 +214,7 @@ function isCurrent(image: LockedCopy, validator: string | null): boolean {
     image.validator === validator;
 }
 
-/** The attempts that do not count for a request made now. */
+/** The number of attempts that do not count for a request made now. */
 function attemptsBefore({ attempts, lease_id }: LockedImage): number {
   // The attempt in progress began before the request.
   return lease_id === null ? attempts : attempts + 1;
@@ -315,7 +316,7 @@ export interface UnsettledImage {
   message: string | null;
 }
 
-/** Those of these images of a transaction that are pending or failed. */
+/** The pending and failed ones among these images of a transaction. */
 export async function unsettledImages(
   sql: Sql,
   sellerNo: number,

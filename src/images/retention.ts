@@ -108,12 +108,16 @@ export async function* sweepUnneeded(
 export const UNNAMED_FILES = "unnamed_files";
 
 /**
- * Downloads of a removed seller go on, and young files stay: files that appear
- * within `YOUNG_MS` of the removal are old enough after twice that time.
+ * Downloads of a removed seller continue, and young files are not removed:
+ * files that appear within `YOUNG_MS` after the removal are old enough after
+ * twice that time.
  */
 const UNNAMED_MS = 2 * YOUNG_MS;
 
-/** Has the files that no row names any more removed, now and later. */
+/**
+ * Schedules the removal of files that no row names any more, for now and for
+ * later.
+ */
 export async function markUnnamed(tx: Tx): Promise<void> {
   const now = tx.now();
   await writePosition(tx, UNNAMED_FILES, `${now} ${now + UNNAMED_MS}`);
@@ -193,8 +197,8 @@ async function* sweepFiles(
 }
 
 /**
- * Those of these files, which have one prefix, that belong to none of the
- * copies. While images are being fetched, none that is young.
+ * The files among `names`, which share a prefix, that belong to no copy;
+ * without young ones while images are being fetched.
  */
 async function unneededCopies(
   db: Db,

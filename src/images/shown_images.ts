@@ -31,7 +31,7 @@ const LINK = insertInto(
   "ON CONFLICT (seller_no, image_id, product_id) DO NOTHING",
 );
 
-/** A product, as far as it shows images. */
+/** The images that a product shows. */
 interface Showing {
   id: string;
   images: readonly { url: string }[];
@@ -77,8 +77,8 @@ export async function linkImages(
 /**
  * Gives the products of a seller that show one of these images the next number.
  * The images are locked, so no write that shows one of them is in progress. If
- * there are very many products, `touchRest` does the others later, so that one
- * write does not block all others.
+ * there are very many products, `touchProductsForLater` handles the rest later,
+ * so that one write does not block all others.
  */
 export async function touchProductsOf(
   tx: Tx,
@@ -147,7 +147,7 @@ function leaveProductsForLater(
   );
 }
 
-/** Whether `touchRest` has something to do. */
+/** Whether `touchProductsForLater` has work to do. */
 export async function hasProductsForLater(sql: Sql): Promise<boolean> {
   const row = await sql.get(
     `SELECT 1 FROM changed_images WHERE seller_no > 0 ${sql.ofPart()} LIMIT 1`,

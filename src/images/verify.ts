@@ -27,9 +27,9 @@ const STEP = 1_000;
 const STEPS = 10;
 
 /**
- * Checks all copies in a circle, some in each run, and fetches those again whose
- * file is missing, for example after a power failure or a restore. A run costs
- * the same for any number of images, and a restart does not begin anew.
+ * Checks all copies again and again, some in each run, and fetches again those
+ * whose file is missing, for example after a power failure or a restore. A run
+ * costs the same for any number of images, and a restart does not begin anew.
  */
 export async function* refetchMissing(
   { db, deps, images, signals }: Pick<
@@ -44,7 +44,7 @@ export async function* refetchMissing(
     });
     // Read after the rows, because files are written before rows.
     const missing = new Set(await images.missing(copies.map(imageFile)));
-    // A store that is away seems to be empty.
+    // An unreachable store looks empty, so probe it first.
     if (missing.size > 0) await images.probe();
     const gone = [...missing].map(sha256Of);
     const isLast = copies.length < STEP;

@@ -1,6 +1,6 @@
 /**
- * Cancels an import: what is not stored yet is not stored any more. A dry run
- * that is over is deleted, with its document.
+ * Cancels an import: products that are not stored yet will not be. A finished
+ * dry run is deleted with its document.
  */
 import { outageOf } from "../database/db.ts";
 import { notFound, ServiceError } from "../lib/errors.ts";
@@ -10,7 +10,10 @@ import { isOpen } from "./import.ts";
 import { endImport, findImport } from "./import_rows.ts";
 import { deleteImport } from "./retention.ts";
 
-/** Waits for the commit of the part in hand; throws 404, or 409 for one over. */
+/**
+ * Waits for the commit of the current part. Throws 404 if there is no such
+ * import, 409 if it has ended.
+ */
 export async function cancelImport(
   { db, deps, metrics, signals }: Pick<
     Services,
@@ -49,7 +52,7 @@ export async function cancelImport(
       continue;
     }
   } catch (error) {
-    // It is hidden, and a sweep deletes the rest.
+    // The import is hidden already; a sweep deletes the rest.
     if (outageOf(error) === null) throw error;
   }
 }

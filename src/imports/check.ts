@@ -1,6 +1,6 @@
 /**
- * Checks a part of an import: every problem is kept, and what the other products
- * become. Nothing of the catalogue is changed.
+ * Checks a part of an import: stores every problem, and the result of each
+ * other product. Nothing of the catalogue is changed.
  */
 import { loadForPlan, type PlanData } from "../catalogue/load.ts";
 import type { DecodedProduct } from "../catalogue/decoded_product.ts";
@@ -51,7 +51,7 @@ import {
   setChecked,
 } from "./part_rows.ts";
 
-/** The pause before it requests the URLs for which there was no room. */
+/** The pause before URLs are requested again that found no free slot. */
 const ASK_AGAIN_MS = 1_000;
 /** Details kept of each product once an import has many problems. */
 const FEW_DETAILS = 4;
@@ -185,7 +185,7 @@ async function probeAll(
   return probed;
 }
 
-/** The SKUs and ids of this part that earlier parts use. */
+/** SKUs and ids that both this part and earlier parts use. */
 async function usedBefore(
   sql: Sql,
   { key, part }: Job,
@@ -216,7 +216,7 @@ async function usedBefore(
 const ofSku = (sku: string) => `s${sku}`;
 const ofId = (id: string) => `i${id}`;
 
-/** What this part uses. */
+/** The keys that this part uses. */
 function repeatedKeys(
   { rows }: ProductsDocument,
   { byId }: PlanData,

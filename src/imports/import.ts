@@ -11,8 +11,8 @@
  * `failed` are possible from `checking` and `storing`. The undo of an import is
  * an import, too: its parts are the transactions that it takes back.
  *
- * Of the document of an import that is over, of a dry run a day later, only what
- * was refused is kept:
+ * After an import has ended (after a dry run, a day later), only the refused
+ * products of its document are kept:
  *
  *   whole → shrinking → refused
  *
@@ -25,9 +25,9 @@ import { progressOf } from "../catalogue/transaction.ts";
 import type { Detail } from "../lib/errors.ts";
 import { DAY_MS, SECOND_MS } from "../lib/durations.ts";
 
-/** Products of an import at most. */
+/** The most products of an import. */
 export const IMPORT_PRODUCTS = 50_000;
-/** Imports of a seller that are worked on in turns; more wait. */
+/** How many imports of a seller run at once; others queue. */
 export const IMPORTS_AT_ONCE = 3;
 /** How long the document of a dry run can be stored after its check. */
 export const CHECKED_KEPT_MS = DAY_MS;
@@ -41,10 +41,10 @@ export const IMPORTS: LeaseQueue = {
   neverPutOff: "failures = 0",
 };
 
-/** States in which there is something to do. */
+/** States of imports that have work left. */
 export type OpenState = "checking" | "storing";
 
-/** States in which an import is not shown: a part of it is not there. */
+/** States of incomplete imports, which are not shown. */
 export const HIDDEN_STATES = ["arriving", "deleting"] as const;
 
 export type ImportState =
@@ -54,7 +54,7 @@ export type ImportState =
   | "cancelled"
   | "failed";
 
-/** As they are shown. */
+/** The statuses that sellers see. */
 export const IMPORT_STATUSES = [
   "checking",
   "refused",
@@ -68,7 +68,7 @@ export const IMPORT_STATUSES = [
 
 export type ImportStatus = typeof IMPORT_STATUSES[number];
 
-/** What of its document an import keeps. */
+/** How much of its document an import keeps. */
 export type DocumentState = "whole" | "shrinking" | "refused";
 
 /** The row, without the columns of the queue. Flags are 0 or 1. */
@@ -95,7 +95,7 @@ export interface Import {
   products_unchanged: number;
   products_deleted: number;
   products_refused: number;
-  /** How many were found. */
+  /** How many problems were found. */
   problems: number;
   warnings: number;
   undoes: string | null;
@@ -132,7 +132,7 @@ export interface Part {
   undoes: string | null;
 }
 
-/** The row as lists show it, and what they show besides. */
+/** The row as lists show it, with further values that they show. */
 export interface ImportRecord extends Omit<Import, "outside"> {
   images: ImageCounts;
   /** Unix milliseconds at which its last images were settled; null if none. */
@@ -163,7 +163,10 @@ export function finishedAt(record: ImportRecord): number | null {
   return Math.max(over_at, images_at ?? 0);
 }
 
-/** The parts of the progress; a dry run has but the first. */
+/**
+ * The shares of the two phases in the progress; a dry run has only the first
+ * phase.
+ */
 const CHECK_PERCENT = 30;
 const STORE_PERCENT = 50;
 

@@ -39,7 +39,7 @@ const SHOWN = `state NOT IN (${
   HIDDEN_STATES.map((state) => `'${state}'`).join(", ")
 })`;
 
-/** What a new import is. */
+/** The values of a new import. */
 export interface NewImport {
   id: string;
   state: "arriving" | "checking";
@@ -149,8 +149,8 @@ const FOUND = `SELECT ${COLUMNS} FROM imports
 const LOCKED = query(({ lock }) => `${FOUND} ${lock("FOR UPDATE")}`);
 
 /**
- * Its parameter is the seller: see that of transactions. In the order of ids
- * alone, SQLite would read all imports of the seller for each.
+ * Takes the seller as a parameter, as in `transaction_rows.ts`. In the order of
+ * ids alone, SQLite would read all imports of the seller for each.
  */
 const UNDONE_BY = `(SELECT u.id FROM imports u
    WHERE u.seller_no = ? AND u.undoes = imports.id
@@ -359,7 +359,7 @@ export async function setStoring(
   );
 }
 
-/** Lets a checked dry run go on: its document is stored. */
+/** Turns a checked dry run into an import that stores its document. */
 export async function storeDryRun(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
@@ -389,9 +389,9 @@ export async function setDocument(
 }
 
 /**
- * Hides an import, as it is deleted in several writes, and makes it older than
- * any other, so that the next sweep deletes what is left of it. One that is
- * arriving is not shown anyway, and found by that state.
+ * Hides an import that is deleted in several writes, and makes it older than
+ * any other, so that the next sweep deletes the rest. An import in the state
+ * `arriving` is hidden anyway, and the sweep finds it by that state.
  */
 export async function setDeleting(
   tx: Tx,

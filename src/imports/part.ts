@@ -26,11 +26,16 @@ export interface Job {
   part: Part;
   /** Fires when the work has to end. */
   abort: AbortSignal;
-  /** Called when the part has moved on, for one that takes minutes. */
+  /**
+   * Called from time to time while the part makes progress, which may take
+   * minutes.
+   */
   noteProgress: () => void;
 }
 
-/** The lease was lost, or the import was cancelled: what was done is dropped. */
+/**
+ * The lease was lost or the import was cancelled: the work done is discarded.
+ */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
@@ -78,7 +83,7 @@ export async function readPart(
       lines: part.line - 1 - lineEnds(rootText, 0, rootText.length),
     },
   );
-  // What stands outside of products was found before, in the whole document.
+  // Problems outside of products were found earlier, in the whole document.
   const problems = decoded.problems.filter(({ product }) =>
     product !== undefined
   );

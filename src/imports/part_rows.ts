@@ -92,7 +92,7 @@ export interface CheckedPart {
   versions: string | null;
   /** Of the products that are not refused. */
   results: string;
-  /** What these were before, of a dry run; null: it is none. */
+  /** The former values of these products if it is a dry run; otherwise null. */
   former: string | null;
 }
 
@@ -180,7 +180,7 @@ export async function insertKeys(
   );
 }
 
-/** Those of these keys that earlier parts named. */
+/** The keys among these that earlier parts named. */
 export async function findKeys(
   sql: Sql,
   { sellerNo, importId }: ImportKey,

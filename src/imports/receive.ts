@@ -1,7 +1,8 @@
 /**
- * Receives the document of an import: what arrives is written to the spool and
- * surveyed, a few windows in memory at a time. The import begins with the commit
- * of its last bytes; what a dead process left unfinished is deleted later.
+ * Receives the document of an import: the bytes are written to the spool and
+ * surveyed as they arrive, with a few windows in memory at a time. The import
+ * begins with the commit of its last bytes. An unfinished document of a dead
+ * process is deleted later.
  */
 import type { Hash } from "node:crypto";
 import {
@@ -202,7 +203,7 @@ class Receiving {
     await addBytes(tx, this.#key, { bytes });
   }
 
-  /** If that fails, it is deleted with what dead processes left. */
+  /** If this fails, a sweep deletes the document. */
   async #discard(): Promise<void> {
     const { deps } = this.#services;
     const portion = () =>

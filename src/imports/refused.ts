@@ -27,8 +27,8 @@ const STEP = 50;
 /** Bytes of each step but the last. */
 const CHUNK = 64 * 1024;
 /**
- * What is kept in memory of a document while it is sent, at most but for very
- * many problems: a piece of the spool, a chunk, and problems.
+ * The most memory for a document while it is sent, unless it has very many
+ * problems: a piece of the spool, a chunk, and problems.
  */
 export const REFUSED_KEEPS = 2 * PIECE;
 

@@ -1,4 +1,4 @@
-/** What became of each product of an import. */
+/** The result of each product of an import. */
 import { PackedResults } from "../catalogue/packed_results.ts";
 import { type Former, unpackFormer } from "../catalogue/former.ts";
 import type { ProductResult } from "../catalogue/transaction.ts";
@@ -34,11 +34,13 @@ export interface ImportedProduct {
   /** Those that are pending or failed. */
   images: UnsettledImage[];
   problems: ProductProblems | null;
-  /** What it was when a dry run checked it; null: it was none. */
+  /** The product as it was when a dry run checked it; null without one. */
   former: Former | null;
 }
 
-/** Where the results go on: a part, and a position in it, from 0. */
+/**
+ * The place where the results continue: a part, and a position in it, from 0.
+ */
 export interface ResultsPlace {
   part: number;
   index: number;
@@ -100,7 +102,7 @@ export async function resultsOfPart(
   return products;
 }
 
-/** A product of a part that was not checked yet, or never. */
+/** The result of a product whose part has not been checked. */
 const UNREAD: Omit<ImportedProduct, "product" | "problems"> = {
   id: null,
   sku: null,

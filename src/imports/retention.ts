@@ -1,4 +1,7 @@
-/** Deletes old imports and what is left of them: jobs of maintenance. */
+/**
+ * Maintenance jobs that delete old imports, and the rest of imports whose
+ * deletion was interrupted.
+ */
 import { LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
 import {
   deleteDependents,
@@ -26,7 +29,10 @@ import {
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
-/** A document arrives sooner than this, or its process is dead. */
+/**
+ * A document that has not arrived completely after this time belongs to a dead
+ * process.
+ */
 const ARRIVAL_MS = HOUR_MS;
 /** Of which one write deletes at most so many. */
 const TRANSACTIONS = TABLES.transactions.portion;
@@ -98,7 +104,7 @@ export async function* sweepImportKeys(
 /**
  * Deletes documents of imports that are over, but for what was refused. Refused
  * products are copied first, then the pieces are deleted, in portions; so each
- * is there in every moment.
+ * refused product exists at every moment.
  */
 export async function* sweepImportDocuments(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,

@@ -60,7 +60,10 @@ export interface PlacedProduct {
   end_at: number;
 }
 
-/** Runs of products that lie within so many bytes, or are one product. */
+/**
+ * Groups consecutive products whose bytes span at most a limit; a larger
+ * product is its own group.
+ */
 export function* near<P extends PlacedProduct>(
   products: readonly P[],
   bytes = PIECE,
@@ -75,8 +78,9 @@ export function* near<P extends PlacedProduct>(
 }
 
 /**
- * Refused products as they were sent, one after the other: from the document, or
- * what is kept of it. They should lie near each other.
+ * Refused products as they were sent, one after the other: from the document
+ * or, after its deletion, from their own rows. They should be near each other
+ * in the document.
  */
 export async function readProducts(
   sql: Sql,

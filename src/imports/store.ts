@@ -1,8 +1,7 @@
 /**
  * Stores a part of an import that was checked: one transaction, in one commit
- * with the import's row. A product with which something is wrong by now is
- * refused alone; so is one that was changed since the check, where that was a
- * dry run.
+ * with the import's row. A product that has a problem by now is refused alone;
+ * so is, after a dry run, a product that changed since the check.
  */
 import { dropUnrequested } from "../images/requests.ts";
 import type { DecodedProduct } from "../catalogue/decoded_product.ts";
@@ -99,7 +98,7 @@ function checkedOf(
   return new Map(rows.map(({ product }, n) => [product, former[n]]));
 }
 
-/** A write waits for nothing else. */
+/** A write yields to no other work. */
 const noPause = () => Promise.resolve();
 
 /** Records a stored part; ends the import with the last one. */

@@ -1,7 +1,7 @@
 /**
- * Takes an import back, in an import of its own whose parts are the transactions
- * of the first, the newest first. It is checked as a whole and then carried out,
- * as a document is.
+ * Undoes an import by a new import, whose parts are the transactions of the
+ * first, the newest first. Like a document, it is checked as a whole and then
+ * carried out.
  */
 import { NO_WARNINGS } from "../catalogue/warnings.ts";
 import {
@@ -155,8 +155,8 @@ async function undoneBy(
 }
 
 /**
- * Its transactions that changed a product and are not undone, and whether what
- * the undo of each needs is kept since then.
+ * The transactions of an import that changed a product and are not undone, and
+ * whether the undo record of each is still kept.
  */
 async function partsToUndo(
   sql: Sql,
@@ -249,7 +249,7 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     const options = { refuse, importId, keyId: row.key_id, use: null };
     const { plan, written } = await applyUndo(tx, services, undone, options);
     await setStored(tx, key, part.part, written.transactionId);
-    // What was changed since the check is kept, and listed.
+    // Fields that changed since the check are kept and listed.
     const late = row.keep_changed === 1 ? [] : plan.conflicts;
     const problems = problemsOfUndo(part, plan, late, 0);
     const counts = countResults(plan.products);

@@ -1,4 +1,4 @@
-/** What goes on in a process beside the requests. */
+/** Work that a process does while it serves requests. */
 export interface BackgroundWork {
   start(): void;
   /** Called even if it was not started. */

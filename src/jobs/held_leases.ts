@@ -25,11 +25,11 @@ import { pause } from "../lib/waits.ts";
 
 /** A lease is renewed this long after it was made or renewed. */
 const RENEW_MS = 5_000;
-/** Pause between two looks for leases of dead processes. */
+/** Pause between two searches for leases of dead processes. */
 const DEAD_LEASE_CHECK_MS = 5_000;
 /**
- * After this long without a look, no process may have reached the database.
- * Others then have until the next look to renew their leases.
+ * After this long without a search, other processes may not have reached the
+ * database either. They have until the next search to renew their leases.
  */
 const GAP_MS = LEASE_MS - RENEW_MS;
 /** Renewing and ending leases does not wait for the seller's own writes. */
@@ -41,10 +41,7 @@ export interface HeldLeasesOptions {
   db: Db;
   deps: Pick<Deps, "clock" | "log">;
   queue: LeaseQueue;
-  /**
-   * Another process held leases in the queue when this role began. If none did,
-   * one may come later.
-   */
+  /** Another process held leases in the queue when this role began. */
   shared: boolean;
 }
 
@@ -59,8 +56,8 @@ export class HeldLeases<T extends Leased = Leased> {
   readonly #held = new Map<string, HeldLease<T>>();
   /**
    * Leases that end by then (Unix milliseconds) were made before this role, by
-   * a former process; 0 once they are released. One that runs beside this one
-   * on the same folder has later ones.
+   * a former process; 0 once they are released. A process that runs at the same
+   * time on the same folder has later ones.
    */
   #formerProcessUntil: number;
   /** Monotonic milliseconds. */
@@ -128,8 +125,8 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /**
-   * Ends the leases of dead processes, if it is time to look for them; returns
-   * how many. `end` ends those of one seller: by default their rows are due.
+   * Ends the leases of dead processes, if a search is due; returns how many.
+   * `end` ends those of one seller; by default it makes their rows due.
    */
   async releaseDead(
     end = (tx: Tx, own: readonly Leased[]) => {
@@ -149,8 +146,8 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /**
-   * Leases that ended although their holder had enough time to renew them; none
-   * until it is time to look.
+   * Leases that ended although their holder had time to renew them; none
+   * between two searches.
    */
   async #dead(): Promise<Leased[]> {
     const { db, deps: { clock }, queue } = this.#options;
@@ -172,8 +169,9 @@ export class HeldLeases<T extends Leased = Leased> {
 }
 
 /**
- * Makes a write that ends a lease, again until the database accepts it, unless
- * `abort` fires. Until then the lease is held, so that nothing is done twice.
+ * Makes a write that ends a lease, and repeats it until the database accepts it
+ * or `abort` fires. The lease is held until then, so that nothing is done
+ * twice.
  */
 export async function writeUntilAccepted<R>(
   { db, deps: { clock } }: { db: Pick<Db, "write">; deps: Pick<Deps, "clock"> },
@@ -195,8 +193,8 @@ export async function writeUntilAccepted<R>(
 }
 
 /**
- * Whether a lease until `until` must be renewed at `now`: some time after it was
- * made, or at once if the clock has gone back since.
+ * Whether a lease that ends at `until` must be renewed at `now`: `RENEW_MS`
+ * after it was made, or at once if the clock was set back.
  */
 function mustRenew(until: number, now: number): boolean {
   const left = until - now;

@@ -1,7 +1,7 @@
 /**
  * Queues in the database whose rows processes claim under leases. A row waits
  * while it has `due_at`; it is claimed while it has `lease_id` and
- * `lease_until`; otherwise nothing is to be done. Those of a dead process are
+ * `lease_until`; otherwise there is no work for it. Rows of a dead process are
  * released when their leases end.
  *
  * The rows of a seller wait in lanes, each in the order of its due times. No
@@ -55,10 +55,10 @@ export interface Leased {
 }
 
 /**
- * A query `waiting (seller_no)`: the sellers with waiting rows; its parameter is
- * the number before the first. On one server it is recursive, in their order, and
- * takes a look into the index for each of them; on several it takes one for each
- * seller there is.
+ * A query `waiting (seller_no)`: the sellers with waiting rows; its parameter
+ * is the number before the first. On one server the query is recursive and
+ * reads one index entry for each of these sellers; on several servers it reads
+ * one for every seller.
  */
 export function waitingSellers(sql: Sql, { table }: LeaseQueue): string {
   if (sql.isSpread) {
@@ -90,8 +90,8 @@ export interface ClaimRequest {
 }
 
 /**
- * Claims waiting rows that no other process claims now, the longest due first,
- * under one lease or under one of each row. `set` begins with a comma,
+ * Claims waiting rows that no other process claims now, the longest due first.
+ * All have one lease id or, with `ofEach`, one each. `set` begins with a comma,
  * `returning` is what the result has of each row.
  */
 export function claimRows<T>(
@@ -125,7 +125,7 @@ export function claimRows<T>(
   );
 }
 
-/** Extends the leases that are still held; returns until when. */
+/** Extends the leases that are still held; returns when they end. */
 export async function renewLeases(
   tx: Tx,
   { table }: LeaseQueue,
@@ -141,14 +141,14 @@ export async function renewLeases(
   return until;
 }
 
-/** By the clock of now, because the write may have waited long. */
+/** Read now, because the write may have waited long. */
 function leasedUntil(tx: Tx): number {
   return tx.now() + LEASE_MS;
 }
 
 /** What becomes of a row when its lease ends. */
 export interface Settlement extends Leased {
-  /** null: nothing more is to be done. */
+  /** null: the row needs no more work. */
   dueAt: number | null;
   /** Of further columns. */
   values?: readonly Param[];
@@ -191,7 +191,9 @@ export async function releaseLeases(
 /** The most expired leases that are released at once. */
 const EXPIRED = 256;
 
-/** Leases that ended at `by` (Unix milliseconds) or before, some of many. */
+/**
+ * The first `EXPIRED` leases that ended at `by` (Unix milliseconds) or before.
+ */
 export function expiredLeases(
   sql: Sql,
   { table, order }: LeaseQueue,
@@ -238,8 +240,8 @@ export function groupBySeller<T extends { sellerNo: number }>(
 }
 
 /**
- * Writes what belongs to each seller. Fails only once all have ended, so that
- * none goes on beside what follows.
+ * Makes one write for each seller. Fails only once all have ended, so that none
+ * still runs after the call.
  */
 export async function forEachSeller<T extends { sellerNo: number }, R>(
   rows: Iterable<T>,
@@ -254,10 +256,10 @@ export async function forEachSeller<T extends { sellerNo: number }, R>(
 }
 
 /**
- * After the clock went back by `ms`: subtracts it from the due times after `now`
- * (Unix milliseconds), and from the ends of leases that no clock of now has set.
- * Such a lease was made before; its holder renews it at once, and if it is dead,
- * the lease ends when it would have.
+ * After the clock went back by `ms`: subtracts it from the due times after
+ * `now` (Unix milliseconds), and from the ends of leases that were made before
+ * the step. A live holder renews such a lease at once; one of a dead process
+ * ends when it would have without the step.
  */
 export async function moveTimesBack(
   tx: Tx,
@@ -280,8 +282,8 @@ export async function moveTimesBack(
 const ROWS = 500;
 
 /**
- * The clock may also be set back while no process runs. So at the start, what
- * lies further ahead than anything is ever put off becomes due.
+ * The clock may also be set back while no process runs. So at the start, rows
+ * whose due time is further ahead than the longest pause become due.
  */
 export function correctTimes(
   db: Db,

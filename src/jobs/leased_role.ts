@@ -1,11 +1,12 @@
 /**
  * A background role that works on the rows of a queue, under leases.
  *
- * Each step renews the leases that the role holds, ends those of dead processes,
- * and calls `look`, which claims due rows (`claim`) and begins to work on them
- * (`launch`). The leases are held until the outcome is recorded (`settle`), so
- * that no row is worked on twice. All state is in the rows: another process
- * takes over what this one leaves, when its leases have ended.
+ * Each step renews the leases that the role holds, ends those of dead
+ * processes, and calls `claimAndLaunch`, which claims due rows (`claim`) and
+ * begins to work on them (`launch`). The leases are held until the outcome is
+ * recorded (`settle`), so that no row is worked on twice. All state is in the
+ * rows: another process takes over what this one leaves, when its leases have
+ * ended.
  */
 import type { Deps } from "../deps.ts";
 import {
@@ -46,7 +47,7 @@ export interface LeasedRoleOptions {
   queue: LeaseQueue;
   /**
    * Whether other processes hold leases in the queue when this role begins; if
-   * not, those that are left are of a process that died.
+   * not, remaining leases belong to a process that died.
    */
   shared: boolean;
   /** How long calls in progress may go on after a stop; by default not at all. */
@@ -55,28 +56,31 @@ export interface LeasedRoleOptions {
   outbound?: Outbound;
 }
 
-/** What a look found. */
+/** What `claimAndLaunch` found. */
 export interface ClaimResult {
   /**
-   * Due rows, or sellers that have some. None is progress, if the role is idle.
+   * Due rows, or sellers that have some. 0 counts as progress while the role is
+   * idle.
    */
   due: number;
-  /** Rows that were claimed, settled or put off. Each is progress. */
+  /** Rows that were claimed, settled or postponed. Each counts as progress. */
   changed: number;
-  /** When to look again, counted from the begin of this step. */
+  /** When to step again, counted from the start of this step. */
   againInMs: number;
 }
 
-/** What a claim is made with. */
+/** Values that a claim writes. */
 export interface ClaimValues {
   lease: string;
-  /** Of the write, which may have waited long; Unix milliseconds. */
+  /**
+   * The time inside the write, which may have waited long; Unix milliseconds.
+   */
   now: number;
 }
 
 export abstract class LeasedRole<T extends Leased = Leased>
   implements BackgroundRole {
-  /** Those of rows that are not settled. */
+  /** Leases of rows that are not settled. */
   protected readonly leases: HeldLeases<T>;
   readonly #services: LeasedRoleServices;
   readonly #options: LeasedRoleOptions;
@@ -123,8 +127,8 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /**
-   * Claims nothing more and waits for calls in progress. Those that last longer
-   * are aborted; their end is waited for, too, for a while.
+   * Claims nothing more and waits `graceMs` for calls in progress. Then aborts
+   * them and waits `ABORTED_MS` for their end.
    */
   async stop(): Promise<void> {
     const { outbound, graceMs = 0 } = this.#options;
@@ -136,7 +140,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
     outbound?.close();
   }
 
-  /** What the role holds is taken over when its leases have ended. */
+  /** Another role takes the rows over when their leases have ended. */
   abandon(): Promise<void> {
     this.#aborting.abort();
     void this.#loop.stop();
@@ -177,8 +181,8 @@ export abstract class LeasedRole<T extends Leased = Leased>
   async #step(): Promise<number> {
     await this.beforeStep();
     const now = this.#services.deps.clock.now();
-    // In a write of its own: one that settles has locked rows already, and an
-    // upload that waits for one of them may hold what renewing needs.
+    // A separate write: a settling write has locked rows already, and an upload
+    // that waits for such a row may hold locks that the renewal needs.
     await this.leases.renew();
     const endDead = this.endDeadLeases?.bind(this);
     if (await this.leases.releaseDead(endDead) > 0) {
@@ -257,8 +261,8 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /**
-   * Records the outcome of work, again until the database accepts it, unless the
-   * role has to end. `onFailure` is called after each try that failed.
+   * Records the outcome of work; repeats the write until the database accepts
+   * it or the role ends. `onFailure` is called after each failed try.
    */
   protected settle<R>(
     { db = this.#services.db, ...options }: WriteOptions & {

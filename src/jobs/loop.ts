@@ -23,8 +23,8 @@ export interface LoopOptions {
    */
   idleMs: number;
   /**
-   * Does what is due. Returns after how many ms, counted from its start, it is
-   * to be called again.
+   * Does the due work. Returns the milliseconds from its start until it is
+   * called again.
    */
   step: () => Promise<number>;
 }

@@ -1,7 +1,7 @@
-/** A failure that may go on for hours, and what the log has of it. */
+/** Logs a failure that may last for hours only now and then. */
 import type { Clock } from "../deps.ts";
 
-/** A failure that goes on is a line of the log again after this long. */
+/** The pause between two log lines of a lasting failure. */
 const AGAIN_MS = 60_000;
 
 export class OngoingFailure {
@@ -15,8 +15,8 @@ export class OngoingFailure {
   }
 
   /**
-   * Whether this failure is one for the log: it is the first, for another
-   * reason than the last, or a minute after the last one logged.
+   * Whether to log this failure: it is the first, its reason is new, or the
+   * last line is a minute old.
    */
   shouldLog(reason: string): boolean {
     const now = this.#clock.monotonic();

@@ -82,7 +82,7 @@ export class PeriodicJobs {
     this.#loop.start();
   }
 
-  /** Resolves when the portion under way has ended; none follows. */
+  /** Resolves when the current portion has ended; starts no other. */
   async stop(): Promise<void> {
     await this.#loop.stop();
   }
@@ -106,7 +106,7 @@ export class PeriodicJobs {
     return next;
   }
 
-  /** Returns after how many ms the job is due again. */
+  /** Returns the milliseconds until the job is due again. */
   async #doPortion(scheduled: Scheduled): Promise<number> {
     const { clock, log } = this.#deps;
     const { name, everyMs, isOurs, run, ended } = scheduled.job;

@@ -12,7 +12,7 @@ interface QueueRow {
   process: Role;
   /** One of its jobs, in metrics and in the log. */
   kind: string;
-  /** What its jobs are, for the documentation of answers. */
+  /** What its jobs are, for the API reference. */
   about: string;
   /** Whether a job that has been due for long is late. */
   showsAge: boolean;
@@ -39,7 +39,7 @@ export const QUEUES = {
     process: "api",
     kind: "import",
     about: "being checked or stored, or waiting for that",
-    // One waits for others of its seller.
+    // An import waits for the seller's other imports, so a long wait is normal.
     showsAge: false,
   },
   notices: {

@@ -1,4 +1,4 @@
-/** When what failed at another host is tried again. */
+/** When a request that failed at another host is repeated. */
 
 export interface RetrySchedule {
   /** Milliseconds after the first failed try, the second, and so on. */
@@ -10,9 +10,9 @@ export interface RetrySchedule {
 const JITTER = 0.2;
 
 /**
- * Milliseconds until the next try after `failures` (≥ 1) failed ones; null after
- * the last. `fraction` (0…1) selects within ±20 %; `retryAfter`, in
- * milliseconds, is the pause that the host requested.
+ * Milliseconds until the next try after `failures` (≥ 1) failed ones; null
+ * after the last try. `fraction` (0…1) selects a point within ±20 %;
+ * `retryAfter`, in milliseconds, is the pause that the host requested.
  */
 export function retryDelay(
   { delaysMs, retryAfterMs }: RetrySchedule,

@@ -19,8 +19,8 @@ export interface BackgroundRole extends Required<Holder> {
   /** Why it cannot work now, for an external reason; null if it can. */
   trouble(): string | null;
   /**
-   * Increases with each piece of due work done, and with each look that finds
-   * none, neither due nor in progress.
+   * Increases with each piece of work done, and with each step that finds
+   * nothing due or in progress.
    */
   readonly progress: number;
   inUse(): InUse & { in_flight: number };
@@ -35,7 +35,7 @@ export interface RoleKeeperOptions {
 
 const CHECK_MS = 1_000;
 /**
- * A role is restarted after this many looks, one a second, without progress.
+ * A role is restarted after this many checks, one a second, without progress.
  */
 const STUCK_CHECKS = 60;
 
@@ -45,11 +45,11 @@ export class RoleKeeper implements Holder {
   #role: BackgroundRole;
   #progress = 0;
   /**
-   * Looks since the last progress. Looks are counted, not seconds, so that a
-   * stall of this process counts as one.
+   * Checks since the last progress. Seconds are not counted, so that a stall of
+   * this process counts as one check.
    */
   #checksWithoutProgress = 0;
-  /** Unix milliseconds of the look that saw the last progress. */
+  /** Unix milliseconds of the check that saw the last progress. */
   #lastProgressAt: number | null = null;
   /** The role was restarted and has made no progress since. */
   #stuck = false;
@@ -90,7 +90,7 @@ export class RoleKeeper implements Holder {
     return this.#lastProgressAt;
   }
 
-  /** What the role holds. */
+  /** What the role has in use. */
   inUse(): InUse & { in_flight: number } {
     return this.#role.inUse();
   }

@@ -13,7 +13,9 @@ export interface WaitOptions {
   key?: string;
   /** Ends the wait without an error. */
   abort?: AbortSignal;
-  /** A `count` read before the look at the rows; the current one by default. */
+  /**
+   * A `count` that was read before the rows were; by default the current one.
+   */
   since?: number;
 }
 
@@ -79,7 +81,7 @@ export class Signal {
   }
 }
 
-/** What there is a signal of, beside the queues. */
+/** Signals that belong to no queue. */
 interface OtherSignals {
   /** By transaction or import id: its counters changed. */
   progress: Signal;

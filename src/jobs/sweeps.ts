@@ -53,7 +53,10 @@ export async function* sweepOld(
   yield* untilNoneOnAnyServer(db, (tx) => deleteOld(tx, old));
 }
 
-/** The last value of the column that is old; null: none ever is. */
+/**
+ * The highest value of the column that is old enough; null: rows are kept for
+ * ever.
+ */
 function newestExpired(
   { age, unit }: Sweep,
   config: Config,

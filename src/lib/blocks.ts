@@ -26,8 +26,8 @@ export function joinBlocks<T extends ArrayBufferLike>(
 
 /**
  * Frees the memory of bytes that nothing else uses; they are empty afterwards.
- * Left to the garbage collection, much more memory is in use at a time, and a
- * block of 64 KiB takes 28 µs instead of 2.
+ * The garbage collector would free them later and in 28 µs for each 64 KiB,
+ * instead of 2.
  */
 export function freeBuffer({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
@@ -89,8 +89,8 @@ export class Blocks {
   }
 
   /**
-   * Fills the last block, whose room was taken already: left empty, it would
-   * count without a byte. Returns what does not fit.
+   * Fills the rest of the last block, for which `take` was called already.
+   * Returns the bytes that do not fit.
    */
   #fill(chunk: Uint8Array): Uint8Array {
     const fitting = chunk.subarray(0, this.#last.length - this.#filled);
@@ -100,8 +100,8 @@ export class Blocks {
   }
 
   /**
-   * A body often is one small chunk, so the first block is no longer than that
-   * chunk.
+   * A body often is one small chunk, so the first block has the size of its
+   * first chunk.
    */
   #begin({ length: rest }: Uint8Array): void {
     const least = Math.min(rest, BLOCK);

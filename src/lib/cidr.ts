@@ -21,8 +21,8 @@ export function parseCidr(text: string): Cidr | null {
 const BITS = { ipv4: [32n, 8n], ipv6: [128n, 16n] } as const;
 
 /**
- * The range that an address lies in, as it is written; null if it is written so.
- * Whoever writes 10.1.2.3/8 may mean one address, and opens 16 million.
+ * The range in canonical form; null if it is written so. 10.1.2.3/8 may be
+ * meant as one address, but allows 16 million.
  */
 export function wholeRange({ address, prefix, family }: Cidr): string | null {
   const [bits, groupBits] = BITS[family];
@@ -60,8 +60,9 @@ function shortIpv6(address: string): string {
 }
 
 /**
- * Ranges of addresses, each family for itself: a `BlockList` with IPv4 rules
- * applies them to mapped IPv6 addresses as well, which must be checked as IPv6.
+ * Ranges of addresses, IPv4 and IPv6 separately: a `BlockList` with IPv4 rules
+ * would also apply them to mapped IPv6 addresses, which must be checked as
+ * IPv6.
  */
 export class Ranges {
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };

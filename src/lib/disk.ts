@@ -9,7 +9,7 @@ export interface Disk {
   extend(file: string, bytes: number): Promise<void>;
   /** Bytes that are free in the file system of a folder. */
   free(folder: string): Promise<number>;
-  /** Which part of it is free, from 0 to 1. */
+  /** The free share of the folder's file system, from 0 to 1. */
   freeShare(folder: string): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** Mail: its servers, and addresses as far as servers agree about them. */
+/** Mail servers, and the mail addresses that all servers accept. */
 
 /** A mail server that takes mail from us. */
 export interface MailServer {

@@ -360,7 +360,7 @@ export function fieldDetail(
   return { ...place, field, code, message: `${field} ${message}` };
 }
 
-/** Details that an error lists at most; the others are only counted. */
+/** The most details that an error lists; further ones are only counted. */
 export const DETAIL_LIMIT = 1000;
 
 export interface ServiceErrorOptions {
@@ -369,7 +369,7 @@ export interface ServiceErrorOptions {
   more?: number;
   headers?: Record<string, string>;
   cause?: unknown;
-  /** It is a conflict, although its code has another status elsewhere. */
+  /** Answer 409, although the code has another status elsewhere. */
   isConflict?: true;
 }
 

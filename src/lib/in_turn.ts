@@ -7,8 +7,8 @@ export type InTurn = <T>(step: () => Promise<T>) => Promise<T>;
 export const atOnce: InTurn = (step) => step();
 
 /**
- * Steps of a write, whose turn it is: other requests are read and answered
- * between them.
+ * Steps of a write that already has its turn: between two steps other requests
+ * are read and answered.
  */
 export function betweenOthers(
   { yieldToIo }: { yieldToIo: () => Promise<void> },
@@ -28,8 +28,8 @@ export const STEP_ROWS = 250;
 export type RowWork<T> = Generator<void, T, void>;
 
 /**
- * Runs work in steps of `STEP_ROWS`, each with the beginning of the next row:
- * that is how the last one sees the end. Returns what the work does.
+ * Runs work in steps of `STEP_ROWS`, and returns its result. Each step begins
+ * the next row, which is how the last step sees the end.
  */
 export async function inSteps<T>(
   work: RowWork<T>,

@@ -1,7 +1,7 @@
 /**
  * Rules by which a `WaitList` decides who may run and who is next. Each is a
- * pure function of what is in use, and time alone never makes it milder: so a
- * list has to look again only after a change.
+ * pure function of what is in use. Time alone never loosens a rule, so the list
+ * checks again only after a change.
  */
 import type { Ask, Owners, Usage } from "./usage.ts";
 
@@ -14,13 +14,13 @@ export interface Policy {
   /** What it may use of its keys; no limit by default. */
   keyLimit?: Limit;
   /**
-   * What it may use on arrival although `limit` has no room, while nothing of
-   * it waits; nothing by default.
+   * What an owner that has nothing waiting may use on arrival beyond `limit`;
+   * nothing by default.
    */
   outOfTurn?: Limit;
   /**
-   * The waiting owner for whom this is least is next; round-robin among those
-   * for whom it is equal, and by default.
+   * The waiting owner with the lowest rank is next; round-robin among equal
+   * ranks, and by default.
    */
   rank?: (owner: string, owners: Owners) => number;
 }
@@ -50,25 +50,27 @@ export const limitOfKey = (key: string, most: number): Limit => (_, usage) =>
   most - usage.used(key);
 
 /**
- * An owner may have at most as much as it leaves for all others (a dynamic
- * threshold, as for shared switch buffers): however many take all they can, the
- * next one finds as much room as each of them has.
+ * An owner may use at most as much as stays free for all others (a dynamic
+ * threshold, as in shared switch buffers). However many owners use all they
+ * may, the next one finds as much room as each of them has.
  */
 export const dynamicThreshold =
   (total: number): Limit => ({ owner = "" }, usage) =>
     Math.floor((total - usage.used() - usage.used(undefined, owner)) / 2);
 
 /**
- * An owner may hold what is free times its share (`Owners.share`), but always
- * one: the dynamic threshold of Choudhury and Hahne (1998). n prompt owners
- * hold 1/(n + 1) each, and as much stays free for the next; ten owners whose
- * requests hang leave a prompt one a quarter of all. A fixed quota would either
- * waste slots or leave none free.
+ * An owner may hold the free amount times its share (`Owners.share`), but
+ * always one: the dynamic threshold of Choudhury and Hahne (1998). n prompt
+ * owners hold 1/(n + 1) each, and as much stays free for the next; ten owners
+ * whose requests hang leave a prompt one a quarter of all. A fixed quota would
+ * either waste slots or leave none free.
  */
 export const timeShareLimit = (total: number): Limit => (ask, usage) =>
   timeShare(ask, usage, total - usage.used() + usage.outOfTurn, 1);
 
-/** The same at the first key. Most have one owner, so it may hold more. */
+/**
+ * The same for the first key. Most keys have one owner, so it may hold more.
+ */
 export const keyTimeShareLimit = (most: number): Limit => (ask, usage) => {
   const [key] = ask.keys!;
   return timeShare(ask, usage, most - usage.used(key), 8, key);
@@ -89,8 +91,8 @@ function timeShare(
 /**
  * Requests to hosts: so many of each key and in total, shared by time, so that
  * a seller's slow hosts delay only that seller. A prompt owner may have `burst`
- * on arrival, beyond a share that is small beside many busy ones; all bursts
- * together, as much as `total`.
+ * on arrival beyond its share, which is small when many are busy; all bursts
+ * together are at most `total`.
  */
 export function timeSharePolicy(
   { perKey, total, burst = 0, pace }: {
@@ -114,15 +116,15 @@ export function timeSharePolicy(
 }
 
 /**
- * An owner that has spent so little more than another one (milliseconds) does
- * not wait for the end of a pause, which is long where much else has to run.
+ * An owner that is at most this many milliseconds ahead of the others does not
+ * wait for the end of a pause, which is long on a busy thread.
  */
 const SMALL_LEAD_MS = 5;
 
 /**
- * CPU-heavy work: so many at once of different owners; the owner that has spent
- * the least time is next. So an owner with many or long tasks delays others by
- * one task at a time.
+ * CPU-heavy work: up to `atOnce` tasks of different owners; the owner that has
+ * used the least time is next. An owner with many or long tasks delays others
+ * by one task at a time.
  */
 export function leastTimePolicy(atOnce = 1): Policy {
   return {

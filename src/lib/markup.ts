@@ -12,7 +12,7 @@ const NAMED: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** The text that XML writes like this; unknown references stay. */
+/** Resolves references; unknown ones stay. */
 export function unescaped(text: string): string {
   return text.replace(
     /&(?:#x([\da-fA-F]+)|#(\d+)|(\w+));/g,

@@ -117,7 +117,7 @@ export class Gauge<const L extends readonly string[]> implements Metric {
 
 /** How often values of each size were seen. */
 interface Distribution {
-  /** By bucket; the last holds what is beyond all bounds. */
+  /** By bucket; the last counts values beyond all bounds. */
   counts: number[];
   sum: number;
 }

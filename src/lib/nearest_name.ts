@@ -1,7 +1,10 @@
 import { closestString } from "@std/text/closest-string";
 import { levenshteinDistance } from "@std/text/levenshtein-distance";
 
-/** What is longer is cut: the time to compare grows with its square. */
+/**
+ * Longer names are truncated: the time to compare grows with the square of the
+ * length.
+ */
 const COMPARED = 100;
 
 /**

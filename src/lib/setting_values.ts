@@ -1,6 +1,6 @@
 /**
- * What the values of settings mean. Each function returns a value, or throws a
- * `SettingError` with a valid form.
+ * Parsers of settings. Each returns a value, or throws a `SettingError` that
+ * names a valid form.
  */
 import { isIP } from "node:net";
 import { resolve } from "node:path";
@@ -206,7 +206,7 @@ export function parseS3Place(
   if (!text.startsWith("s3://")) return null;
   const [bucket, ...parts] = text.slice("s3://".length).split("/");
   const key = parts.join("/");
-  // Only characters that every server and signature treats alike.
+  // Only characters that all servers and signatures encode in the same way.
   const isBucket = /^[a-z0-9.-]{3,63}$/.test(bucket) &&
     !/^[.-]/.test(bucket) && !/[.-]$/.test(bucket);
   const isPart = (part: string) =>
@@ -245,7 +245,7 @@ export function parseSigningSecret(text: string): string | null {
   );
 }
 
-/** Bytes that a text in Base64 stands for; 0 for any other text. */
+/** The bytes that a text in Base64 encodes; 0 for any other text. */
 function bytesOf(base64: string): number {
   try {
     return Uint8Array.fromBase64(base64).length;

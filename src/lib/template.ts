@@ -1,8 +1,8 @@
 /**
  * An object to copy with `{ ...template }` before its properties are set. V8
- * notes for each property which kinds of values it has held, and gives a copy
- * another layout that gets a value of another kind: ten times the time of
- * copying and setting. So each property of a template has held all kinds.
+ * records for each property which kinds of values it has held. A copy whose
+ * property gets a new kind of value gets another layout, which takes ten times
+ * as long. So each property of a template has held all kinds.
  */
 export function templateOf<T extends object>(values: T): T {
   const template = { ...values } as Record<string, unknown>;

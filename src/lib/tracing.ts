@@ -1,6 +1,6 @@
 /**
- * Traces by Deno's built-in OpenTelemetry. Without OTEL_DENO=true nothing of it
- * is loaded, and each function here costs one comparison.
+ * Traces by Deno's built-in OpenTelemetry. Without OTEL_DENO=true no library is
+ * loaded, and each function here costs one comparison.
  *
  * Attributes hold no SKU, value, key or URL: they leave the machine.
  */
@@ -13,9 +13,9 @@ const tracer = otel?.trace.getTracer("seller-interface");
 if (tracer !== undefined) keepUrlsOut(tracer);
 
 /**
- * The runtime writes URLs, which hold SKUs, into the spans that it makes itself;
- * setting such an attribute again only adds another one. So its class of spans
- * is made not to take them.
+ * The runtime writes URLs, which hold SKUs, into the spans that it makes
+ * itself; setting such an attribute again only adds a second one. So the
+ * runtime's span class is patched to ignore them.
  */
 function keepUrlsOut(tracer: Tracer): void {
   const spans: Span = Object.getPrototypeOf(tracer.startSpan("never ended"));
@@ -53,7 +53,7 @@ export function inSpan<T>(
   });
 }
 
-/** A span that belongs to no request and is over: it took so many ms. */
+/** Records a finished span of `ms` milliseconds that belongs to no request. */
 export function recordSpan(
   name: string,
   ms: number,
@@ -89,7 +89,7 @@ export function traceFields(): { trace_id?: string } {
   return span === undefined ? {} : { trace_id: span.spanContext().traceId };
 }
 
-/** Binds `fn` to the active span, of which each call is then a part. */
+/** Binds `fn` to the active span: each call then belongs to it. */
 export function boundToSpan<F extends (...args: never[]) => unknown>(fn: F): F {
   return otel === null ? fn : otel.context.bind(otel.context.active(), fn);
 }

@@ -1,11 +1,11 @@
-/** Who uses what of something limited at present, and for how long so far. */
+/** Who uses how much of a limited resource, and for how long. */
 import { RecentValues } from "./recent_values.ts";
 
-/** What one piece of work needs of it. */
+/** What one piece of work needs of the resource. */
 export interface Ask {
-  /** For whom; limits by time do not bind work without one. */
+  /** Who asks; limits by time do not apply to work without an owner. */
   owner?: string;
-  /** What each has a limit of its own, such as hosts. */
+  /** Keys that have limits of their own, such as hosts. */
   keys?: readonly string[];
   /** How much, such as bytes; 1 by default. */
   amount?: number;
@@ -13,13 +13,13 @@ export interface Ask {
   first?: boolean;
 }
 
-/** As much of a clock as is needed here. */
+/** The part of a clock that is needed here. */
 export interface Monotonic {
   /** Milliseconds. */
   monotonic(): number;
 }
 
-/** How many of the latest permits of an owner count. */
+/** How many of an owner's latest permits are averaged. */
 const PERMITS = 64;
 /**
  * What is assumed of an owner before its first answer: eight requests of eight
@@ -35,7 +35,7 @@ const OWNERS = 1_000;
 
 /** The permits of one owner and their times; monotonic milliseconds. */
 class OwnerTimes {
-  /** With all its permits since nothing was in use. */
+  /** By all its permits since the resource was last unused. */
   spentMs = 0;
   /** The number of its latest permit. */
   latestPermit = 0;
@@ -63,7 +63,7 @@ class OwnerTimes {
     this.spentMs += now - begunAt;
   }
 
-  /** Permits that are held count with their time once that raises the mean. */
+  /** The time of permits that are still held counts once it raises the mean. */
   share(now: number): number {
     const runningMs = this.#running * now - this.#startsMs;
     const mean = Math.max(
@@ -80,7 +80,7 @@ const NEWCOMER = new OwnerTimes();
 /** The times of all owners. */
 export class Owners {
   readonly clock: Monotonic;
-  /** Those with the latest permits; only a permit counts as a use. */
+  /** The owners with the latest permits; only a permit counts as a use. */
   readonly #known = new RecentValues<OwnerTimes>(OWNERS);
   /** A new owner starts with it, so that idle time cannot be saved up. */
   #floor = 0;
@@ -93,8 +93,8 @@ export class Owners {
   }
 
   /**
-   * The part of what is free that an owner may have, above 0 and at most 1: the
-   * longer it holds permits, the smaller.
+   * The share of the free amount that an owner may have, above 0 and at most 1.
+   * The longer an owner holds its permits, the smaller it is.
    */
   share(owner: string): number {
     return this.#of(owner).share(this.clock.monotonic());
@@ -105,7 +105,9 @@ export class Owners {
     return Math.max(0, this.#of(owner).spentMs - this.#floor);
   }
 
-  /** Owners that have had none for longer have a lower number. */
+  /**
+   * The number of the owner's latest permit; numbers increase with each permit.
+   */
   latestPermit(owner: string): number {
     return this.#of(owner).latestPermit;
   }
@@ -121,7 +123,7 @@ export class Owners {
     return times;
   }
 
-  /** A permit ends whose time counts. */
+  /** Ends a permit and counts its time. */
   end(times: OwnerTimes, begunAt: number): void {
     times.end(begunAt, this.clock.monotonic());
     this.#most = Math.max(this.#most, times.spentMs);
@@ -137,13 +139,13 @@ export class Owners {
   }
 }
 
-/** The key of all that is in use. */
+/** The key under which everything is counted. */
 const ALL_KEYS = "";
 
 /** What is in use, by key and by owner. */
 export class Usage {
   readonly owners: Owners;
-  /** Pauses in progress, each of which keeps one place free. */
+  /** Pauses in progress; each keeps one slot free. */
   pausing = 0;
   /** What was granted out of turn. */
   outOfTurn = 0;
@@ -168,7 +170,7 @@ export class Usage {
     return this.#amounts.get(key)?.get(owner) ?? 0;
   }
 
-  /** Counts as used; in a plan, until it is forgotten. */
+  /** Counts an amount as used; in a copy for a plan, only there. */
   add({ owner = "", keys = [], amount = 1 }: Ask): void {
     for (const key of [ALL_KEYS, ...keys]) {
       const amounts = this.#amounts.get(key) ?? new Map();
@@ -185,7 +187,7 @@ export class Usage {
   }
 }
 
-/** What was granted. It is given back once, however often that is called. */
+/** A granted permit. It is given back once, however often it is disposed of. */
 export class Permit implements Disposable {
   readonly #times: OwnerTimes;
   readonly #begunAt: number;
@@ -231,7 +233,7 @@ export class Permit implements Disposable {
   }
 }
 
-/** What is 0 is not kept. */
+/** Deletes an entry that becomes 0. */
 function addAmount<K>(amounts: Map<K, number>, of: K, amount: number): void {
   const sum = (amounts.get(of) ?? 0) + amount;
   if (sum === 0) amounts.delete(of);

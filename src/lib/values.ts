@@ -49,7 +49,7 @@ export function isSpace(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13;
 }
 
-/** V8 knows at once that a string of one-byte characters holds none. */
+/** V8 answers at once for a string of one-byte characters. */
 const SURROGATE = /[\ud800-\udbff]/;
 
 /** Number of Unicode code points. */
@@ -204,11 +204,14 @@ function decimalReader(
   };
 }
 
-/** A number with separators, and what stands around it. */
+/** A number with separators, and the text around it. */
 const WRITTEN =
   /^([^\d.,]{0,5})(\d(?:[\d.,' \u00a0\u202f]{0,29}\d)?)(\D{0,5})$/;
 
-/** A sign beside an amount; what is another text may belong to the number. */
+/**
+ * A currency or percent sign beside an amount; any other text may belong to the
+ * number.
+ */
 const SIGN = /^(?:[+%]|US\$|\p{Sc}|kr\.?|zł|kč|s?fr\.?|euro?)?$/iu;
 
 /**
@@ -333,8 +336,8 @@ export const readDate: Reader<string> = (text) => {
   if (match !== null) {
     const [year, month, day] = match.slice(1).map(Number);
     if (year > 0 && month >= 1 && month <= 12) {
-      // Day 0 of the next month is the last day of this one. Date takes years
-      // below 100 for 19xx; adding 400 keeps the leap years.
+      // Day 0 of the next month is the last day of this one. Date reads years
+      // below 100 as 19xx; adding 400 keeps the leap years.
       const last = new Date(Date.UTC(year % 400 + 400, month, 0)).getUTCDate();
       if (day >= 1 && day <= last) return ok(text);
     }

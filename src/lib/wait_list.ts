@@ -1,4 +1,7 @@
-/** Who waits, and who may run; it looks again after every change. */
+/**
+ * A queue of work that waits for permits; every change is followed by a new
+ * decision.
+ */
 import type { Holder } from "./holders.ts";
 import { leastTimePolicy, type Limit, type Policy } from "./limits.ts";
 import {
@@ -19,15 +22,16 @@ interface Waiter {
 }
 
 /**
- * The waiters of one owner, by first key; each key's in order of arrival, in an
- * array, because a set takes long to find the first after many deletions.
+ * The waiters of one owner, by first key; each key's in order of arrival.
+ * Arrays, because a set takes long to find its first entry after many
+ * deletions.
  */
 type WaitersByKey = Map<string, Waiter[]>;
 
 /**
- * Grants permits as its policy says. What may run does so at once. The others
- * are looked at again when a permit was granted or given back, a pause has
- * ended, or one of them has left: by owner, then by the owner's keys in turn.
+ * Grants permits as its policy says. Work that may run starts at once. The rest
+ * is checked again when a permit was granted or given back, a pause has ended,
+ * or a waiter has left: by owner, then by the owner's keys in turn.
  */
 export class WaitList implements Holder {
   readonly usage: Usage;
@@ -40,9 +44,9 @@ export class WaitList implements Holder {
   #freedAt = 0;
 
   /**
-   * @param pause is called when a permit is given back. The place of the permit
-   * stays taken until the result has settled, so that other work runs between
-   * two permits. The result never rejects.
+   * @param pause is called when a permit is given back. The permit's slot stays
+   * taken until the result has settled, so that other work runs between two
+   * permits. The result never rejects.
    */
   constructor(
     clock: Monotonic,
@@ -57,7 +61,7 @@ export class WaitList implements Holder {
 
   /**
    * Runs `work` with a permit, at once if it need not wait; returns or throws
-   * what it does. The signal ends the wait, as in `add`.
+   * what it does. The signal ends the wait, as in `acquire`.
    */
   async run<T>(
     ask: Ask,
@@ -78,7 +82,7 @@ export class WaitList implements Holder {
     return this.tryAcquire(ask) ?? await this.waitFor(ask, signal);
   }
 
-  /** As `add`, for one that `tryAdd` has just not granted. */
+  /** As `acquire`, after `tryAcquire` has just returned nothing. */
   waitFor(ask: Ask, signal?: AbortSignal): Promise<Permit> {
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -104,7 +108,7 @@ export class WaitList implements Holder {
     });
   }
 
-  /** Grants a permit if it need not wait. */
+  /** Grants a permit if the work need not wait. */
   tryAcquire(ask: Ask): Permit | undefined {
     const { keyLimit, limit, outOfTurn = () => 0 } = this.#policy;
     if (!this.#fits(keyLimit, ask)) return undefined;
@@ -122,7 +126,7 @@ export class WaitList implements Holder {
     this.#dispatch();
   }
 
-  /** What it holds; all zero when nothing is in progress. */
+  /** All zero when nothing is in progress. */
   inUse() {
     const lines = [...this.#waiting.values()].flatMap((all) => [
       ...all.values(),
@@ -152,7 +156,7 @@ export class WaitList implements Holder {
 
   readonly #freed = (ask: Ask): void => {
     this.#freedAt = this.#clock.monotonic();
-    // The places may all be taken: by pauses, beside which this one ran.
+    // No pause if all slots are taken by the pauses of other work.
     const pause = this.#fits(this.#policy.limit, ask) && this.#pause();
     if (pause) void this.#countPause(pause);
     this.#dispatch();

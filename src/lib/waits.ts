@@ -24,7 +24,9 @@ export function pause(
   });
 }
 
-/** Waits until `work` has ended, `ms` at most; rejects if it does before. */
+/**
+ * Waits for `work`, `ms` at most; rejects if `work` rejects within that time.
+ */
 export async function waitAtMost(
   clock: Timers,
   ms: number,

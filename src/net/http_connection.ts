@@ -53,7 +53,7 @@ const latin1 = new TextDecoder("latin1");
 const encoder = new TextEncoder();
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// What no header may hold, line ends apart.
+// Control characters that no header may contain, besides line ends.
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
 
 /**
@@ -96,7 +96,7 @@ export class HttpConnection {
   #bodySpace: Uint8Array<ArrayBuffer> | undefined;
   #unread: Uint8Array = NOTHING;
   #ahead: Promise<Uint8Array | null> | undefined;
-  /** Since the request: how many reads, and how many bytes. */
+  /** Reads and bytes since the request was sent. */
   #reads = 0;
   #bytesRead = 0;
   #idle = false;
@@ -113,7 +113,10 @@ export class HttpConnection {
     this.#clock = clock;
   }
 
-  /** Whether everything received has been read; else it cannot be reused. */
+  /**
+   * Whether everything received has been read; otherwise the connection cannot
+   * be reused.
+   */
   get clean(): boolean {
     return this.#unread.length === 0 && !this.#closed;
   }

@@ -53,7 +53,7 @@ export interface Network {
   lookups?: WaitList;
 }
 
-/** Plain data but for the network and the clock. */
+/** Everything but the network and the clock is plain data. */
 export interface OutboundOptions extends Partial<Network> {
   /** CIDRs of private addresses that may be reached. */
   allowPrivate: readonly string[];
@@ -313,7 +313,7 @@ export class Outbound {
     );
   }
 
-  /** What it holds; all zero some seconds after the last request. */
+  /** All zero some seconds after the last request. */
   inUse(): InUse {
     const [slots, lookups] = [this.#slots.inUse(), this.#lookups.inUse()];
     return {

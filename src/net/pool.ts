@@ -36,7 +36,8 @@ export class Pool {
     addresses: readonly string[],
   ): HttpConnection | undefined {
     const list = this.#idle.get(origin);
-    // One that has been idle for longer may have been forgotten on its way.
+    // Devices on the way may have dropped a connection that was idle for
+    // longer.
     const from = this.#clock.monotonic() - IDLE_MS;
     const found = list?.findLast(({ connection, since }) =>
       since > from && addresses.includes(connection.address)

@@ -26,7 +26,7 @@ export class OutboundRequest {
   phase: Phase = "connect";
   /** Addresses of the host's name, all of them allowed. */
   addresses: readonly string[] = [];
-  /** The one that was dialled. */
+  /** The address that was dialled. */
   address: string | undefined;
   /** null: it has not begun, or nothing limits the requests to its host. */
   pace: PacedRequest | null = null;

@@ -20,15 +20,15 @@ export interface Mail {
 }
 
 export type MailOutcome =
-  /** The server has taken it. */
+  /** The server has accepted the mail. */
   | "sent"
-  /** The server will not take it for this address. */
+  /** The server refuses mail for this address. */
   | "refused"
-  /** It does not take it for this address now. */
+  /** The server does not accept mail for this address now. */
   | "later"
-  /** It cannot be reached, or takes nothing from us. */
+  /** The server cannot be reached, or accepts no mail from us. */
   | "away"
-  /** It broke off when it may have taken it. */
+  /** The connection broke when the server may have accepted the mail. */
   | "unsure";
 
 export interface MailResult {
@@ -134,13 +134,13 @@ function authOf({ login }: MailServer) {
     : { user: login.user, pass: login.password };
 }
 
-/** A password goes over TLS alone, unless it stays on this machine. */
+/** A password is sent only over TLS, or to this machine. */
 function tlsOptions({ host, secure, login }: MailServer) {
   const isLocal = isLoopback(host);
   return {
     secure,
     requireTLS: !secure && login !== null && !isLocal,
-    // A certificate says nothing of this machine.
+    // A certificate of a server on this machine need not be verified.
     tls: { rejectUnauthorized: !isLocal },
   };
 }

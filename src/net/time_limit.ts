@@ -9,7 +9,7 @@ import type { Clock } from "../deps.ts";
 const SLICE_MS = 250;
 /** A slice that ends later than this after its due time is not counted. */
 const STALL_MS = 100;
-/** A host may give up on a caller that says nothing for this long. */
+/** A host may close the connection of a caller that is silent for this long. */
 const STILL_MS = 3_000;
 
 export interface TimeLimit {

@@ -21,14 +21,14 @@ export interface Kind {
   text: (detail: Detail) => string;
   /** The view of the page, as in `webhooks/order_created`. */
   view: (detail: Detail) => string;
-  /** Instead of more than a few of them. */
+  /** The text in place of more than a few notices of this kind. */
   many?: { text: (count: string) => string; view: string };
 }
 
 /** Something that a seller or the operator should know, about a seller. */
 export interface FoundNotice {
   sellerNo: number;
-  /** Which one, where a seller may have several. */
+  /** Distinguishes several notices of a kind for one seller. */
   about: string;
   detail: Detail;
   /** When an event happened. */
@@ -51,17 +51,17 @@ export interface SearchedKind extends Kind {
 
 export interface SearchInput {
   now: number;
-  /** Events of before are known. */
+  /** Earlier events are known already. */
   since: number;
   config: QuotaDefaults;
-  /** Of sellers that have used much. */
+  /** Usage of sellers near a limit. */
   usages: readonly Usage[];
 }
 
-/** A look finds so many of a kind at most. */
+/** The most notices of one kind that a search finds. */
 export const SEARCH_LIMIT = 2_000;
 
-/** A condition: the seller wants mail; a suspended one, later. */
+/** The condition that a seller wants mail; a suspended seller gets it later. */
 const WANTS_MAIL = `sellers.status <> 'removed' AND sellers.email IS NOT NULL
   AND sellers.email_off_at IS NULL`;
 
@@ -131,7 +131,7 @@ async function imports(
   ));
 }
 
-/** "The import stock.xml", or what else it is. */
+/** The name of an import in a sentence, such as "The import stock.xml". */
 function importName({ name, undoes, dryRun }: Detail): string {
   const what = undoes !== null
     ? "The undo of an import"
@@ -141,7 +141,7 @@ function importName({ name, undoes, dryRun }: Detail): string {
   return name === null ? what : `${what} ${name}`;
 }
 
-/** The notice is sent so long before a key ends. */
+/** How long before a key's end the notice is sent. */
 const KEY_ENDS_MS = 7 * DAY_MS;
 
 interface EndingKey {
@@ -217,7 +217,7 @@ interface FailedImages {
   at: number;
 }
 
-/** Uploads and imports that are through, but for images that failed. */
+/** Finished uploads and imports with failed images. */
 async function failedImages(
   sql: Sql,
   { since }: SearchInput,
@@ -266,10 +266,10 @@ export function pageOfUsages(
 
 /** Percent of a quota at which a notice is sent, ascending. */
 const LEVELS = [80, 90, 100];
-/** A level is over when the use is so many percent below. */
+/** A notice ends when usage is this many percent below its level. */
 const FADES = 5;
 
-/** A seller that may have none has not used any up. */
+/** A quota of 0 does not count as used up. */
 function limitedUses(usage: Usage, config: SearchInput["config"]): QuotaUse[] {
   return quotaUses(usage, config).filter(({ limit }) => limit > 0);
 }

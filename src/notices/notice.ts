@@ -1,14 +1,15 @@
 /**
- * A notice: what is sent to a seller or the operator once, until it is over.
+ * A notice tells a seller or the operator once about a condition or an event.
  *
  *   waiting → sending (under a lease) → sent, or given up after a day
  *
- * The table has a row for each. Of what goes on (a webhook fails, a quota is
- * nearly used) the row stays until that is over; of what happened (an import is
- * through) for two days, in which it is not found again. A seller gets one mail
- * of all that waits, at most once an hour; the operator a signed request for
- * each, at once. A mail may have been taken although its try failed:
- * then that mail is sent again, under the same Message-ID, and no other one.
+ * Each notice is a row. The row of a condition (a webhook fails, a quota is
+ * nearly used) stays until the condition ends. The row of an event (an import
+ * has finished) stays for two days, in which the event is not found again. A
+ * seller gets one mail with all waiting notices, at most once an hour; the
+ * operator gets a signed request for each notice at once. If a mail may have
+ * been accepted although its try failed, the same mail is sent again, under the
+ * same Message-ID, before any other.
  */
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
@@ -39,18 +40,23 @@ export interface Notice extends NoticeKey {
   detail: Detail;
 }
 
-/** From the first notice to a mail, in which more may come. */
+/** The time from the first notice to the mail; further notices may join it. */
 export const FIRST_MAIL_MS = 20 * SECOND_MS;
-/** From one mail to a seller to the next. */
+/** The least time between two mails to a seller. */
 export const NEXT_MAIL_MS = HOUR_MS;
-/** What could not be sent for so long is given up. */
+/** A notice that could not be sent for this long is given up. */
 export const GIVE_UP_MS = DAY_MS;
-/** How long what happened is known, and so not sent again. */
+/**
+ * How long the notice of an event is kept, so that the event is not sent again.
+ */
 export const KEPT_MS = 2 * DAY_MS;
-/** Of a kind and a seller, so many wait at most; a mail has as many at most. */
+/**
+ * The most waiting notices of one kind for one seller, and the most notices in
+ * a mail.
+ */
 export const NOTICES_IN_A_MAIL = 200;
 
-/** A mail that may have been taken is sent again soon, once. */
+/** A mail that may have been accepted is sent again soon, once. */
 const RETRY_MS: readonly number[] = [
   5 * SECOND_MS,
   MINUTE_MS,
@@ -59,7 +65,10 @@ const RETRY_MS: readonly number[] = [
   30 * MINUTE_MS,
 ];
 
-/** The pause after so many failed tries; `isUnsure`: the last one may be none. */
+/**
+ * The pause after `failures` failed tries; `isUnsure`: the last try may have
+ * succeeded.
+ */
 export function noticeRetryDelay(failures: number, isUnsure: boolean): number {
   const place = isUnsure ? failures - 1 : failures;
   return RETRY_MS[Math.min(place, RETRY_MS.length - 1)];

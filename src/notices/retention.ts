@@ -6,7 +6,7 @@ import { deletePast } from "./rows.ts";
 
 const ROWS = 500;
 
-/** Deletes notices of what happened too long ago to be found again. */
+/** Deletes notices of events that are too old to be found again. */
 export async function* sweepNotices(
   { db }: Pick<Services, "db">,
 ): AsyncGenerator<number, void> {

@@ -44,8 +44,8 @@ function inOrder<T extends NoticeKey>(notices: readonly T[]): T[] {
 }
 
 /**
- * Stores notices of sellers that are not stored yet, so that each is sent when
- * its time has come; none of a kind of which too many wait.
+ * Stores notices of sellers that are not stored yet, to be sent when they are
+ * due; none of a kind of which too many wait.
  */
 export async function insertNotices(
   tx: Tx,
@@ -84,11 +84,14 @@ export async function insertNotices(
   );
 }
 
-/** What is sent, or may have been, stays until that is known. */
+/**
+ * A notice that is being sent, or may have been sent, stays until the outcome
+ * is known.
+ */
 const MAY_BE_ENDED =
   "lease_id IS NULL AND (told_at IS NOT NULL OR message_id IS NULL)";
 
-/** Deletes what is over. */
+/** Deletes notices whose cause has ended. */
 export async function endNotices(
   tx: Tx,
   keys: readonly NoticeKey[],
@@ -100,7 +103,7 @@ export async function endNotices(
   );
 }
 
-/** Deletes some of what happened too long ago to be found again. */
+/** Deletes some notices of events that are too old to be found again. */
 export function deletePast(
   tx: Tx,
   kind: string,
@@ -115,7 +118,7 @@ export function deletePast(
   });
 }
 
-/** Something that a process sees. */
+/** A notice about a condition that a process observes. */
 export type ObservedNotice = Pick<NewNotice, "id" | "kind" | "detail">;
 
 const INSERT_SEEN = insertInto(
@@ -127,7 +130,10 @@ const INSERT_SEEN = insertInto(
   "ON CONFLICT (seller_no, id) DO UPDATE SET seen_at = excluded.seen_at",
 );
 
-/** Stores what a process sees, as sent or to be sent; or that it sees it still. */
+/**
+ * Stores a condition that a process observes, as sent or to be sent; or notes
+ * that it lasts.
+ */
 export async function recordObserved(
   tx: Tx,
   seen: readonly (ObservedNotice & { isSent: boolean })[],
@@ -144,7 +150,9 @@ export async function recordObserved(
   );
 }
 
-/** What no process has seen since a time is over. */
+/**
+ * Deletes notices of conditions that no process has observed since `before`.
+ */
 export async function endUnobserved(tx: Tx, before: number): Promise<void> {
   await tx.run(
     `DELETE FROM notices WHERE seller_no = ? AND seen_at < ? AND ${MAY_BE_ENDED}`,
@@ -176,7 +184,7 @@ export interface Claimed {
   notices: Notice[];
   /** Of the mail. */
   messageId: string;
-  /** A former try may have sent them, so it stays that mail. */
+  /** An earlier try may have sent the mail, so its content stays the same. */
   mayBeSent: boolean;
 }
 
@@ -215,10 +223,10 @@ export async function claimForOperator(
 }
 
 /**
- * Claims all that goes into a mail to a seller: those of a mail that may have been
- * taken alone, otherwise all that wait, under `messageId`. While a former mail is
- * under way or too young, or the seller is suspended, they are put off. Null if
- * another process claims them now.
+ * Claims the notices of a mail to a seller: only those of a mail that may have
+ * been accepted, otherwise all that wait, under `messageId`. They are postponed
+ * while an earlier mail is in progress or too recent, or the seller is
+ * suspended. Null if another process claims them now.
  */
 export async function claimForSeller(
   tx: Tx,
@@ -275,7 +283,7 @@ export async function claimForSeller(
   return toClaimed(sellerNo, lease, mail, rows);
 }
 
-/** How often it looks at what waits for the end of something else. */
+/** How long notices are postponed that wait for another event. */
 const HELD_UP_MS = 30 * SECOND_MS;
 
 async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
@@ -286,7 +294,7 @@ async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
   return row?.status === "suspended";
 }
 
-/** What waits for a mail waits until then at least. */
+/** Notices that wait for a mail wait at least until then. */
 async function putOffNotices(
   tx: Tx,
   sellerNo: number,
@@ -303,13 +311,13 @@ async function putOffNotices(
 /** How an attempt to send ended. */
 export type Outcome =
   | "sent"
-  /** It will never be. */
+  /** It can never be sent. */
   | "refused"
-  /** It was not, and is tried again. */
+  /** It was not sent, and will be tried again. */
   | "failed"
-  /** As this, and no fault of the notice. */
+  /** The same, for a reason that does not count as a try. */
   | "released"
-  /** It may have been. */
+  /** It may have been sent. */
   | "unsure";
 
 /** Ends leases that are still held. */
@@ -344,7 +352,7 @@ export async function settleNotices(
   );
 }
 
-/** A mail to a seller was taken now, or may have been. */
+/** Notes that a mail to a seller was, or may have been, accepted now. */
 export async function noteMailed(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(
     "UPDATE seller_counters SET mailed_at = ? WHERE seller_no = ?",

@@ -32,15 +32,18 @@ type SearchServices = Pick<
 /** Rows of one read or write. */
 const ROWS = 1_000;
 const WRITTEN = 100;
-/** An event may be committed so long after its time. */
+/** The longest time between an event's time and its commit. */
 const LATE_MS = 10 * MINUTE_MS;
 
-/** What a process has found, so that it does not write it again. */
+/**
+ * The search of one process; it remembers what it found, so that it does not
+ * write it again.
+ */
 export class NoticeSearch {
   readonly #services: SearchServices;
-  /** Of each kind of events, those of the last look. */
+  /** For each kind of event, the events of the last search. */
   readonly #known = new Map<string, ReadonlySet<string>>();
-  /** Unix milliseconds of the last complete look. */
+  /** Unix milliseconds of the last complete search. */
   #lastAt = 0;
 
   constructor(services: SearchServices) {
@@ -89,7 +92,10 @@ export class NoticeSearch {
     }
   }
 
-  /** Of what goes on: stores what is new, and deletes what is over. */
+  /**
+   * For conditions: stores new notices, and deletes those whose condition has
+   * ended.
+   */
   async *#compare(
     server: ServerReadWrite,
     kind: SearchedKind,
@@ -105,7 +111,7 @@ export class NoticeSearch {
       !each.isFading && !known.has(noticeName(keyOf(kind, each)))
     );
     yield* this.#insert(server, kind, begun);
-    // Cut at FOUND_AT_MOST, so absence proves nothing.
+    // Cut at SEARCH_LIMIT, so absence proves nothing.
     if (found.length >= SEARCH_LIMIT) return;
     const over = stored.filter((key) => !present.has(noticeName(key)));
     for (const some of pages(over)) {
@@ -114,7 +120,7 @@ export class NoticeSearch {
     }
   }
 
-  /** Of what happened: stores what is new. */
+  /** For events: stores new notices. */
   async *#add(
     server: ServerReadWrite,
     kind: SearchedKind,
@@ -135,7 +141,7 @@ export class NoticeSearch {
       );
       for (const each of all) names.add(each);
       if (found.length < SEARCH_LIMIT) break;
-      // Of one time there are fewer than that.
+      // Fewer events than the limit have the same time.
       since = Math.max(since + 1, found[found.length - 1].at!);
     }
     this.#known.set(name, names);

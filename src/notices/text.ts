@@ -1,4 +1,4 @@
-/** What a mail to a seller says, and a request to the operator. */
+/** The texts of mails to sellers and of requests to the operator. */
 import { createHash } from "node:crypto";
 import type { Mail } from "../net/smtp.ts";
 import { linkSignature } from "../sellers/email.ts";
@@ -6,7 +6,7 @@ import { KINDS } from "./kinds.ts";
 import { type Detail, type Notice, NOTICES_IN_A_MAIL } from "./notice.ts";
 import type { Addressee } from "./rows.ts";
 
-/** A mail lists so many; the rest is counted. */
+/** The most notices that a mail lists; the rest is counted. */
 const LISTED = 30;
 
 /** A notice in words, with the link to its page. */
@@ -32,7 +32,7 @@ export function subscriptionPath({ id, emailKey }: Addressee): string {
   return `/notices/${id}/${linkSignature(emailKey, { id })}`;
 }
 
-/** One mail of all notices, always the same for the same ones. */
+/** One mail with all notices; the same notices always give the same mail. */
 export function digest(
   notices: readonly Notice[],
   to: Addressee,
@@ -55,7 +55,7 @@ export function digest(
       : `${to.name}: ${all.length} things to know`,
     text,
     id,
-    // They are in the order of their times.
+    // The notices are in order of time.
     date: notices[notices.length - 1].createdAt,
     headers: {
       "List-Unsubscribe": `<${link}>`,
@@ -64,7 +64,7 @@ export function digest(
   };
 }
 
-/** More of one kind are summed up. */
+/** More notices of one kind are summarised. */
 const ONE_BY_ONE = 5;
 
 /** In the order of the notices, with many of one kind in one. */

@@ -1,6 +1,6 @@
 /**
- * The audit log: what operators changed, sellers at their keys, and who did.
- * Nothing removes entries.
+ * The audit log: changes that operators made, changes that sellers made to
+ * their keys, and who made them. Entries are never deleted.
  */
 import type { Services } from "../services.ts";
 import type { Sql, Tx } from "../database/db.ts";

@@ -21,8 +21,8 @@ export interface DatabaseInfo {
 }
 
 /**
- * All servers; with a seller (its number) the one that has its rows.
- * `databaseUrl` is that of the settings.
+ * All servers or, with a seller's number, the one that has the seller's rows.
+ * `databaseUrl` is the setting.
  */
 export async function describeDatabase(
   { db, databaseUrl }: { db: Db; databaseUrl: string | null },

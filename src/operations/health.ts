@@ -17,20 +17,20 @@ const VALID_MS = 1_000;
 const WRITE_MS = 1_000;
 
 /**
- * With fewer bytes free a disk counts as full: a small write may still have its
- * place in the log of the database, where others do not.
+ * With fewer bytes free a disk counts as full: the small test write may still
+ * fit into the database's log where others do not.
  */
 const LEAST_FREE = 1 << 20;
 
 /** A waiter that could run starts sooner than this; a longer wait is a fault. */
 const WAIT_MS = 1_000;
 /**
- * A stall of this process makes all waits long, so a long one counts only if it
- * is there after this process has gone on for so long.
+ * A stall of this process makes all waits long, so a long wait counts only if
+ * it is still there this much later.
  */
 const RECHECK_AFTER_MS = 100;
 
-/** A start that takes no longer is no reason to log that it is not ready. */
+/** A process that becomes ready within this time logs no `not_ready`. */
 const START_MS = 10_000;
 
 /** Each check by name: why it failed; null if it passed. */
@@ -40,7 +40,7 @@ export interface HealthOptions {
   db: Db;
   deps: Pick<Deps, "clock" | "disk" | "log">;
   holders: Holders;
-  /** Of a database in a file; otherwise null. */
+  /** The folder of a database in a file; otherwise null. */
   folder: string | null;
 }
 
@@ -114,7 +114,7 @@ export class Health {
     return trouble;
   }
 
-  /** One server that takes the write is enough: it serves its own sellers. */
+  /** One server that accepts the write is enough: its sellers can be served. */
   async #tryWrite(): Promise<string | null> {
     try {
       await Promise.any(

@@ -135,7 +135,7 @@ export class Metrics {
     "Registered webhooks.",
     ["state"],
   );
-  // A label `job` would clash with the one that a scrape adds.
+  // Not `job`: a scrape adds a label of that name.
   readonly maintenanceRuns = new Counter(
     "seller_upkeep_total",
     "Runs of maintenance jobs, by outcome.",
@@ -244,7 +244,7 @@ export class Metrics {
   }
 }
 
-/** Under the names that Prometheus' own libraries use. */
+/** Named as in Prometheus' own libraries. */
 function processMetrics(): Metric[] {
   const startedAt = (systemClock.now() - systemClock.monotonic()) / 1_000;
   const read = (

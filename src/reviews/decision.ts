@@ -1,4 +1,4 @@
-/** What an operator decides about products, as it is sent. */
+/** Decisions of an operator about products, as they are sent. */
 import { type Detail, fieldDetail, ServiceError } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import {
@@ -25,12 +25,12 @@ import {
 import { readFields, readRoot } from "../xml/small_document.ts";
 import { type Decision, DECISIONS, type Reason } from "../catalogue/review.ts";
 
-/** Decisions of one document at most. */
+/** The most decisions in a document. */
 export const DECISIONS_LIMIT = 250;
-/** Bytes of such a document at most. */
+/** The most bytes of such a document. */
 export const DECISIONS_BYTES = 1_024 * 1_024;
 
-/** Characters of the parts of a reason. */
+/** The most characters of each part of a reason. */
 export const REASON_LENGTHS = { code: 64, field: 200, message: 1_000 } as const;
 
 /** A reason of a rejection; each part may be missing. */
@@ -63,10 +63,10 @@ export const REVIEWS = {
 
 /** A decision about one product. */
 export interface ProductDecision extends Reason {
-  /** null: something is wrong with it, so it is not carried out. */
+  /** null: the decision has a problem and is not carried out. */
   decision: Decision | null;
   productId: string;
-  /** The version that was reviewed: its `changed_at`; null: whichever it is. */
+  /** The `changed_at` of the reviewed version; null: any version. */
   changedAt: number | null;
   /** Its position in the document, from 1, and its line. */
   product?: number;

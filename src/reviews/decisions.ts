@@ -33,9 +33,10 @@ import {
 type Deciding = Pick<Services, "db" | "deps"> & Partial<Services>;
 
 /**
- * Decides about up to 250 products. What is decided so already stays as it is.
- * Throws 422 for a product that is not reviewed, or that was changed after the
- * version that was reviewed, together with the `problems` of the document.
+ * Decides about up to 250 products. A product that has the decision already
+ * does not change. Throws 422 for a product that is not reviewed, or that was
+ * changed after the version that was reviewed, together with the `problems` of
+ * the document.
  */
 export async function decideReviews(
   services: Deciding,
@@ -64,7 +65,7 @@ interface Reviewed {
   review: Review;
 }
 
-/** Locks the products, and finds what becomes of them. */
+/** Locks the products, and finds their changes. */
 async function decideIn(
   tx: Tx,
   decisions: readonly ProductDecision[],
@@ -102,7 +103,7 @@ async function decideIn(
   return { reviewed, details };
 }
 
-/** In the order of the document; what is about the whole of it comes first. */
+/** In the order of the document; problems of the whole document come first. */
 function byPlace(one: Detail, other: Detail): number {
   return (one.product ?? 0) - (other.product ?? 0);
 }

@@ -14,8 +14,8 @@ import type { ReviewPolicy } from "../sellers/review_policy.ts";
 const PORTION = 100;
 
 /**
- * Sets the policy. Writes that decided by the former one have ended, and later
- * ones see it.
+ * Sets the policy. Writes under the former policy have ended by then, and later
+ * ones see the new policy.
  */
 export async function setPolicy(
   tx: Tx,
@@ -34,8 +34,8 @@ export async function setPolicy(
 }
 
 /**
- * Removes the reviews of sellers whose products are reviewed no more; one whose
- * server is away holds up no other.
+ * Removes the reviews of sellers whose products are no longer reviewed. A
+ * seller whose server is unreachable is skipped.
  */
 export function sweepEndedReviews(
   { db }: { db: Pick<Db, "read" | "write" | "of"> },

@@ -31,8 +31,8 @@ export interface ReviewFilter {
 }
 
 /**
- * Products that came to a state, the oldest first, behind a place; products of
- * removed sellers are left out.
+ * Products in a state, by the time at which they entered it, the oldest first,
+ * after a place; without products of removed sellers.
  */
 export async function listReviews(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** The operator's own list of reasons, which the page offers to reviewers. */
+/** The operator's list of reasons, which the page offers to reviewers. */
 import type { Services } from "../services.ts";
 import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
@@ -10,7 +10,7 @@ import { readField, readFields, readRoot } from "../xml/small_document.ts";
 import { REASON_LENGTHS, REASON_PARTS } from "./decision.ts";
 import type { Reason } from "../catalogue/review.ts";
 
-/** Reasons of the list at most. */
+/** The most reasons in the list. */
 export const REASONS_LIMIT = 100;
 
 const [, FIELD, MESSAGE] = REASON_PARTS;

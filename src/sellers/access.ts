@@ -18,8 +18,8 @@ export function unauthorized(): ServiceError {
 const KEY_NEEDED = "A valid key is needed in the header X-Service-Auth.";
 
 /**
- * 401 for a key that is known, but is revoked, has ended or comes from elsewhere.
- * The answer is that to an unknown one.
+ * 401 for a known key that is revoked, has ended or is used from outside its
+ * networks. The answer is the same as for an unknown key.
  */
 export class KeyRefused extends ServiceError {
   /** For the operator and for other keys of the seller. */
@@ -57,7 +57,7 @@ export function checkUsable(
   }
 }
 
-/** What keeps a key from being used; null: nothing. */
+/** Conditions under which a key is refused. */
 export interface KeyRestrictions {
   /** Unix milliseconds; null: it is not revoked. */
   revokedAt: number | null;
@@ -78,7 +78,7 @@ function suspended(): ServiceError {
   );
 }
 
-/** Holds the seller; throws what `standingOf` finds. */
+/** Locks the seller against removal; throws the `inactive` of `standingOf`. */
 export async function requireActive(tx: Tx, caller: Caller): Promise<void> {
   await lockAgainstRemoval(tx, caller.no);
   const { inactive } = await standingOf(tx, caller);
@@ -94,8 +94,8 @@ const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
 /**
  * Keeps the seller from being removed until the write ends. A read after this
  * call shows a removal that came before it. Locks `seller_counters`, because
- * `sellers` is copied to every server. Conflicts with `outlastHolds` alone, so
- * many writes may hold a seller at the same time.
+ * `sellers` is copied to every server. Conflicts with `lockExclusively` alone,
+ * so many writes may hold this lock of a seller at the same time.
  */
 export async function lockAgainstRemoval(
   tx: Tx,
@@ -105,8 +105,8 @@ export async function lockAgainstRemoval(
 }
 
 /**
- * Waits for the writes that hold a seller; later ones wait for this one.
- * Conflicts with all three locks, itself included.
+ * Waits for the writes that have locked the seller; later ones wait for this
+ * write. Conflicts with all three locks, itself included.
  */
 export async function lockExclusively(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(sellerLock("FOR UPDATE"), [[sellerNo]], "any");
@@ -114,13 +114,17 @@ export async function lockExclusively(tx: Tx, sellerNo: number): Promise<void> {
 
 /**
  * For a write that counts rows of the seller before it adds one. Conflicts with
- * itself and `outlastHolds`. Take it before `holdSeller`; the two do not conflict.
+ * itself and `lockExclusively`. Take it before `lockAgainstRemoval`; the two do
+ * not conflict.
  */
 export async function lockForCounting(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(sellerLock("FOR NO KEY UPDATE"), [[sellerNo]], "any");
 }
 
-/** Waits for the writes that hold a seller; later ones see that it is removed. */
+/**
+ * Waits for the writes that have locked the seller; later ones see that it is
+ * removed.
+ */
 export async function markRemovedAfterHolds(
   tx: Tx,
   sellerNo: number,
@@ -133,7 +137,9 @@ export async function markRemovedAfterHolds(
   );
 }
 
-/** Locks a seller beside its rows; nothing where there is one writer. */
+/**
+ * Locks a seller on the server of its rows; empty on an engine with one writer.
+ */
 function sellerLock(clause: string): EngineQuery {
   return {
     sqlite: "",
@@ -141,20 +147,22 @@ function sellerLock(clause: string): EngineQuery {
   };
 }
 
-/** What a seller may do. */
+/** The state of a seller on which its writes depend. */
 export interface Standing {
-  /** Why it may not use the service any more; null: it may. */
+  /** The error if the seller may no longer use the service; null if it may. */
   inactive: ServiceError | null;
-  /** Which of its products are reviewed. */
+  /** The review policy of its products. */
   review: ReviewPolicy;
-  /** Of the marketplace's list of categories; null: it has none. */
+  /**
+   * The version of the marketplace's list of categories; null if there is none.
+   */
   categoriesVersion: string | null;
 }
 
 /**
  * Checks again in the write of a long request, during which the operator may
  * have revoked the key or removed the seller (401), or suspended it (403).
- * Work that goes on after its request has no key any more.
+ * Background work, after the end of its request, has no key to check.
  */
 export async function standingOf(
   sql: Sql,

@@ -6,8 +6,9 @@ type SellerKeys = Pick<Seller, "id" | "no">;
 
 /**
  * Does a maintenance job's work for each seller in a state, in the order of
- * their ids. A failure ends the work of its seller alone, as that seller's
- * server may be away; the first failure is thrown after the last seller.
+ * their ids. A failure ends the work for one seller only, because only that
+ * seller's server may be unreachable; the first failure is thrown after the
+ * last seller.
  */
 export async function* eachSeller(
   db: Pick<Db, "read">,

@@ -10,8 +10,9 @@ import { sameHash } from "./api_key.ts";
 import type { Seller } from "./seller.ts";
 
 /**
- * Sets where notices to a seller go; "" is nowhere. A seller that unsubscribed
- * stays so until the address is another one. Throws 422 for what is no address.
+ * Sets the address for notices to a seller; "" sends none. A seller that
+ * unsubscribed stays unsubscribed until the address changes. Throws 422 for an
+ * invalid address.
  */
 export async function setEmail(
   tx: Tx,
@@ -66,14 +67,14 @@ export function linkSignature(emailKey: string, seller: Pick<Seller, "id">) {
     .digest("hex");
 }
 
-/** A seller as its link finds it. */
+/** The seller of an unsubscribe link. */
 export interface Subscription {
   seller: Seller;
   /** Whether notices go to its address. */
   isOn: boolean;
 }
 
-/** Null for a link that was not made for the present address of a seller. */
+/** Null for a link that was not made for the seller's current address. */
 export async function findSubscription(
   tx: Pick<Tx, "get">,
   sellerId: string,
@@ -96,8 +97,8 @@ export async function findSubscription(
 }
 
 /**
- * Ends the mail to the seller of a link, or begins it again. Null for a link
- * that was not made for its present address.
+ * Stops or restarts the mail to the seller of a link. Null for a link that was
+ * not made for the seller's current address.
  */
 export function changeSubscription(
   { db, deps }: Pick<Services, "db" | "deps">,

@@ -9,7 +9,7 @@ export interface KeyRights {
   scopes: readonly Scope[];
   /** Unix milliseconds; null: none. */
   expiresAt: number | null;
-  /** CIDRs; none: it may come from everywhere. */
+  /** CIDRs; empty: the key may be used from everywhere. */
   networks: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export const ALL_RIGHTS: KeyRights = {
   networks: [],
 };
 
-/** The rights of a key as its row has them. */
+/** The columns with the rights of a key. */
 export interface RightsRow {
   scopes: string;
   expiresAt: number | null;
@@ -55,7 +55,7 @@ export function rightsWords(
   ].join(", ");
 }
 
-/** Throws 403 unless the key may do what needs this scope. */
+/** Throws 403 unless the key has a scope that allows this. */
 export function checkScope(
   { scopes }: Pick<KeyRights, "scopes">,
   scope: NeededScope,
@@ -76,14 +76,15 @@ export function rangesOf({ networks }: KeyRights): Ranges | null {
 }
 
 /**
- * Rights for a key that another one makes: what is not named is as that one's.
- * Throws 403 with a detail for each that is more.
+ * The rights of a key that is made with another key: rights that are not named
+ * are those of the other key. Throws 403 with a detail for each right that
+ * exceeds it.
  */
 export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
   const { scopes, expiresAt, networks } = wanted;
   const rights: KeyRights = {
     scopes: scopes ?? own.scopes,
-    // null, as none, would be more than an end.
+    // null means no end, which exceeds any end.
     expiresAt: expiresAt === undefined ? own.expiresAt : expiresAt,
     networks: networks ?? own.networks,
   };
@@ -97,7 +98,7 @@ export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
   );
 }
 
-/** What goes beyond `own`. */
+/** The rights that exceed `own`. */
 function excessRights(own: KeyRights, rights: KeyRights): Detail[] {
   const scopes = rights.scopes.filter((scope) => !own.scopes.includes(scope));
   const isLonger = own.expiresAt !== null &&

@@ -9,7 +9,7 @@ import { MINUTE_MS } from "../lib/durations.ts";
 
 /** How long uses are collected before they are written. */
 const COLLECT_MS = 5_000;
-/** Keys whose last minute is remembered, at most. */
+/** The most keys whose last minute is remembered. */
 const REMEMBERED = 10_000;
 
 interface KeyUse {
@@ -32,7 +32,7 @@ export class KeyUses {
     this.#deps = deps;
   }
 
-  /** A key was used now. */
+  /** Notes that a key was used now. */
   note({ no: sellerNo, keyId }: Caller): void {
     const { clock } = this.#deps;
     const minute = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;

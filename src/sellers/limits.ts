@@ -1,33 +1,36 @@
 /**
- * What an operator may limit for one seller: one row each. A new limit is a row
- * here, its column of `sellers` in `database/schema.ts` with its migration
- * (`migrations.ts`), and its use. The operator's attribute, the statements, the
- * answers and their schemas, the commands, the handbook and the page follow; of
- * a quota the notices, too.
+ * The limits that an operator may set for one seller, one entry each. A new
+ * limit is a row here, its column of `sellers` in `database/schema.ts` with its
+ * migration (`migrations.ts`), and its use. The operator's attribute, the
+ * statements, the answers and their schemas, the commands, the handbook and the
+ * page follow from it; for a quota, the notices too.
  */
 import { RATE_LIMIT_MAX } from "../lib/values.ts";
 
-/** What is counted for a quota. */
+/** A resource that counts against a quota. */
 export type Resource =
   /** Stored products. */
   | "products"
   /** Bytes of the stored copies of the seller's images. */
   | "image_bytes"
-  /** Bytes of documents of imports, and of what is kept of them. */
+  /**
+   * Bytes of documents of imports, and of the refused products that are kept of
+   * them.
+   */
   | "import_bytes";
 
 export interface SellerLimit {
   /** What its number counts. */
   unit: string;
-  /** The highest number; any unless given. */
+  /** The highest value; no maximum by default. */
   max?: number;
-  /** In the answers, behind the unit. */
+  /** For answers, after the unit. */
   about: string;
   /** In the handbook. */
   meaning: string;
   /** The page's name for it. */
   label: string;
-  /** As the examples of answers show it; null: the default. */
+  /** The value in examples of answers; null: the default. */
   example: number | null;
 }
 
@@ -35,9 +38,9 @@ export interface SellerLimit {
 export interface SellerQuota extends SellerLimit {
   /** The setting that is its default. */
   setting: string;
-  /** What is stored; the unit, or what its bytes belong to. */
+  /** What the quota counts: the unit, or what its bytes belong to. */
   of: string;
-  /** What counts against it. */
+  /** The resources that count against it. */
   resources: readonly Resource[];
 }
 
@@ -84,7 +87,7 @@ export type QuotaName = keyof typeof SELLER_QUOTAS;
 export const LIMIT_NAMES = Object.keys(SELLER_LIMITS) as LimitName[];
 export const QUOTA_NAMES = Object.keys(SELLER_QUOTAS) as QuotaName[];
 
-/** The unit of what is stored; "" of something else. */
+/** The unit of a quota, by its `of`; "" for anything else. */
 export function quotaUnit(of: unknown): string {
   const quotas: readonly SellerQuota[] = Object.values(SELLER_QUOTAS);
   return quotas.find((quota) => quota.of === of)?.unit ?? "";
@@ -98,7 +101,7 @@ export type QuotaDefaults = Readonly<
 /** A seller's own limits; null: the default of the settings. */
 export type SellerLimits = Readonly<Record<LimitName, number | null>>;
 
-/** The limits alone. */
+/** Only the limits of a row. */
 export function limitsOf(row: SellerLimits): Record<LimitName, number | null> {
   const limits = LIMIT_NAMES.map((name) => [name, row[name]]);
   return Object.fromEntries(limits);

@@ -1,6 +1,6 @@
 /**
- * Mappings: what a seller said of the columns of a table on the page, kept by
- * name. The service stores what the page understands, and checks its form alone.
+ * Mappings: a seller's choices for the columns of a table on the page, stored
+ * by name. The page knows their meaning; the service checks only their form.
  */
 import { LIMIT, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
@@ -21,14 +21,11 @@ import { lockForCounting, requireActive } from "./access.ts";
 import { isName, NAME_RULE } from "./names.ts";
 import type { Caller, Seller } from "./seller.ts";
 
-/** The most of a seller; each is a document of at most so many bytes. */
+/** The most mappings of a seller, and the most bytes of each document. */
 export const MAPPINGS_LIMIT = 50;
 export const MAPPING_BYTES = 32 * 1_024;
 
-/**
- * What the columns of a table are; the page knows the names of the fields and
- * units.
- */
+/** The choice for a column; the page knows the names of fields and units. */
 const MAPPED = {
   field: { form: { kind: "string" }, required: true, about: "as in an upload" },
 } satisfies Record<string, Attribute>;
@@ -64,14 +61,14 @@ export const MAPPING = {
   shape: inAnyOrder(...MAPPING_PARTS),
 };
 
-/** A column of a table, by its name; an empty field: it is left out. */
+/** A column of a table, by its name; with an empty field it is left out. */
 export interface MappedColumn {
   name: string;
   field: string;
   unit?: string;
 }
 
-/** What all rows have. */
+/** A value for all rows. */
 export interface MappedValue {
   value: string;
   field: string;
@@ -174,7 +171,7 @@ function mappingProblem(
 }
 
 /**
- * Stores a mapping in the place of one of its name. Throws 422 for an invalid
+ * Stores a mapping; replaces one of the same name. Throws 422 for an invalid
  * name and beyond the limit.
  */
 export async function putMapping(

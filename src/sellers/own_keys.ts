@@ -1,6 +1,7 @@
 /**
- * Keys that sellers make, rotate and revoke by themselves. No key makes one that
- * may do more than itself. Each change and its audit entry are one write.
+ * Keys that sellers make, rotate and revoke by themselves. A key cannot make a
+ * key with more rights than its own. Each change and its audit entry are one
+ * write.
  */
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
@@ -24,8 +25,8 @@ import type { Caller } from "./seller.ts";
 import type { WantedKey } from "./wanted_key.ts";
 
 /**
- * Keys of a seller that are in force or were made in the last day, at most; and
- * former ones that are kept.
+ * The most keys of a seller that are valid or were made in the last day; and
+ * the most older keys that are kept.
  */
 export const KEYS_LIMIT = 100;
 /** How long a rotated key stays valid. */
@@ -40,7 +41,10 @@ interface Keys {
   own: ListedKey;
 }
 
-/** Changes keys of a seller: one write after the other, the asking key in force. */
+/**
+ * Changes keys of a seller, one write after the other, if the key of the
+ * request is still valid.
+ */
 function changeKeys<T>(
   services: Changing,
   caller: Caller,
@@ -63,8 +67,8 @@ function changeKeys<T>(
 }
 
 /**
- * Makes a key; what is not named is as that of the asking key. Throws 403 for
- * more than that, 422 for one too many.
+ * Makes a key; rights that are not named are those of the key of the request.
+ * Throws 403 for more rights than those, 422 for one key too many.
  */
 export function makeOwnKey(
   services: Changing,
@@ -121,7 +125,7 @@ export function revokeOwnKey(
     const key = requireKey(keys, keyId);
     if (key.revokedAt !== null) return [undefined, null];
     const now = deps.clock.now();
-    // One that ends sooner leaves little time to make another.
+    // A key that ends sooner would leave little time to make another.
     const until = Math.min(expiryOf(key), now + DAY_MS);
     const hasOther = keys.all.some((one) =>
       one !== key && isInForce(one, now) && expiryOf(one) >= until &&

@@ -1,10 +1,11 @@
 /**
  * Refusals: the last refused requests of each seller. (The products that an
  * upload refused are in `catalogue/refused_products.ts`.) They are collected in
- * memory and written together, both bounded: a seller costs one write a second, a fixed
- * number of rows and of bytes, however often it is refused. Equal refusals
- * within a minute are one row with a count, and no code takes more than half of
- * what is kept, so a program that repeats its mistake displaces no other one.
+ * memory and written together, both bounded: a seller costs one write a second,
+ * a fixed number of rows and of bytes, however often it is refused. Equal
+ * refusals within a minute are one row with a count, and no code takes more
+ * than half of what is kept, so a program that repeats its mistake does not
+ * displace the refusals of others.
  */
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.ts";
@@ -33,16 +34,19 @@ import {
   ERRORS,
 } from "../lib/errors.ts";
 
-/** Refusals kept of each seller, for how many days, and their bytes. */
+/**
+ * How many refusals of each seller are kept, for how many days, and how many
+ * bytes.
+ */
 export const KEPT_REFUSALS = 1_000;
 export const KEPT_REFUSAL_DAYS = TABLES.refusals.kept.age.days;
 export const KEPT_REFUSAL_BYTES = 4 * 1_024 * 1_024;
-/** Of these, what refusals with the same code take at most. */
+/** The most of these that refusals with the same code may take. */
 const KEPT_OF_A_CODE = KEPT_REFUSALS / 2;
 const KEPT_BYTES_OF_A_CODE = KEPT_REFUSAL_BYTES / 2;
 /** Refusals of the last minute that are compared with new ones. */
 const COMPARED = 10_000;
-/** What a refusal takes besides its details, in bytes. */
+/** The bytes of a refusal without its details. */
 const ROW_BYTES = 512;
 /** Details kept of a refusal, and the bytes of them all. */
 const KEPT_DETAILS = 50;
@@ -55,10 +59,10 @@ const COLLECT_MS = 1_000;
 const WRITE_BYTES = 4 * 1_024 * 1_024;
 
 export interface Refusal {
-  /** That of the request; of several equal ones that of the first. */
+  /** The id of the request; of several equal requests, the first one's. */
   id: string;
   sellerNo: number;
-  /** Of several equal ones that of the first. */
+  /** Unix milliseconds; of several equal requests, the first one's. */
   at: number;
   /** The id of the API key. */
   keyId: string;
@@ -66,7 +70,7 @@ export interface Refusal {
   client: string;
   /** Method and path as in the table of routes; null where there is no route. */
   route: string | null;
-  /** Whether nothing would have been stored. */
+  /** Whether the request was a dry run. */
   dryRun: boolean;
   status: number;
   code: ErrorCode;
@@ -78,11 +82,14 @@ export interface Refusal {
   more: number;
 }
 
-/** What is written of a seller next. */
+/** The refusals of a seller to be written next. */
 interface Waiting {
   /** The oldest first. */
   refusals: Refusal[];
-  /** How many more requests were refused as the one with this id. */
+  /**
+   * How many further requests were refused in the same way, by the id of the
+   * first.
+   */
   repeats: Map<string, number>;
 }
 
@@ -115,14 +122,17 @@ export class RefusalLog {
       own.repeats.set(first.id, (own.repeats.get(first.id) ?? 0) + 1);
     } else {
       const { id, at } = bounded;
-      // Without the details, which would take 300 MB of so many.
+      // Without the details, which would take 300 MB.
       this.#recent.set(alike, { id, at });
       this.#add(own.refusals, bounded, bytes);
     }
     this.#cancel ??= this.#deps.clock.after(COLLECT_MS, () => this.flush());
   }
 
-  /** Adds to what is written next; beyond the bytes of a write without details. */
+  /**
+   * Adds a refusal to the next write; drops its details beyond the bytes of a
+   * write.
+   */
   #add(refusals: Refusal[], refusal: Refusal, bytes: number): void {
     const fits = this.#bytes + bytes <= WRITE_BYTES;
     if (fits) this.#bytes += bytes;
@@ -132,8 +142,8 @@ export class RefusalLog {
   }
 
   /**
-   * Writes the recorded refusals, and waits for those that are being written;
-   * what cannot be written is lost.
+   * Writes the recorded refusals and waits for writes in progress; refusals
+   * that cannot be written are lost.
    */
   flush(): Promise<void> {
     this.#cancel?.();
@@ -194,7 +204,7 @@ export class RefusalLog {
         repeats,
         "any",
       );
-      // A clock that was fast gave them greater ids than all later ones.
+      // While the clock was fast, rows got greater ids than all later ones.
       await tx.runMany(
         "DELETE FROM refusals WHERE seller_no = ? AND id > ? AND at > ?",
         sellers.flatMap((no) => {
@@ -245,7 +255,7 @@ const DELETE_EXCESS = `DELETE FROM refusals
     WHERE place > ${KEPT_REFUSALS} OR bytes > ${KEPT_REFUSAL_BYTES}
       OR code_place > ${KEPT_OF_A_CODE} OR code_bytes > ${KEPT_BYTES_OF_A_CODE})`;
 
-/** What equal refusals have in common; all but id, time and size. */
+/** A key that equal refusals share: everything but id, time and size. */
 function likenessOf(
   { id: _id, at: _at, size: _size, ...rest }: Refusal,
 ): string {
@@ -371,7 +381,7 @@ export async function keptRefusals(
 /** Whether the details contain a text. */
 const IN_DETAILS = "REPLACE(details, ?, '') <> details";
 
-/** What the JSON of a detail with this member contains. */
+/** The text of a member in the JSON of a detail. */
 function jsonMember(name: "code" | "sku", value: string): string {
   return `"${name}":${JSON.stringify(value)}`;
 }

@@ -4,10 +4,13 @@
 export const REVIEW_POLICIES = ["none", "new", "changes"] as const;
 export type ReviewPolicy = typeof REVIEW_POLICIES[number];
 
-/** As it is stored: `ending` while the reviews of the seller's products go. */
+/**
+ * The stored value: `ending` while the reviews of the seller's products are
+ * being removed.
+ */
 export type StoredPolicy = ReviewPolicy | "ending";
 
-/** The policy of a seller whose row has this. */
+/** The policy for a stored value. */
 export function policyOf(stored: StoredPolicy): ReviewPolicy {
   return stored === "ending" ? "none" : stored;
 }

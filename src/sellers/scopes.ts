@@ -1,16 +1,16 @@
-/** What keys of sellers open. */
+/** The scopes of sellers' keys. */
 
 /**
- * `read` opens every GET; each other one opens what it names, to read and to
- * change.
+ * `read` allows every GET; each other scope allows reading and changing what it
+ * names.
  */
 export const SCOPES = ["read", "products", "webhooks", "keys"] as const;
 export type Scope = typeof SCOPES[number];
 
-/** What a route asks of a key: a scope, or only that it is a seller's. */
+/** What a route needs: a scope, or only a seller's key. */
 export type NeededScope = Scope | "any";
 
-/** Scopes of which a key needs one. */
+/** The scopes of which a key needs at least one. */
 export function scopesOf(
   scope: NeededScope,
   method: string,

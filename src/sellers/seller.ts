@@ -2,10 +2,7 @@
 export interface Seller {
   /** UUID, version 7. */
   id: string;
-  /**
-   * Small and unique; used only inside, as the first column of keys of
-   * products.
-   */
+  /** Small and unique; used only internally, as the first column of keys. */
   no: number;
   /** Unique; the operator's name for the seller. */
   name: string;

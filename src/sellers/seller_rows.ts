@@ -84,10 +84,7 @@ export async function renameSeller(
   );
 }
 
-/**
- * The name by which a catalogue names the owner of a product, in SQL: removed
- * sellers have given up theirs.
- */
+/** The name of a product's owner, in SQL; a removed seller's former name. */
 export const OWNER_NAME = "COALESCE(sellers.former_name, sellers.name)";
 
 /**
@@ -167,7 +164,7 @@ export interface SellerRow extends Seller, SellerLimits {
   lastUsedAt: number | null;
 }
 
-/** Later than every end of a key. */
+/** Later than the end of every key. */
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /**

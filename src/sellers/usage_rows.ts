@@ -1,9 +1,9 @@
 /**
  * Usage that counts against a seller's quotas: counters for each resource,
  * changed in the same write as what they count, so that a quota never needs a
- * count of rows. The sum of the rows counts: products have one for each shard, so
- * that uploads of a seller do not wait for each other; bytes of images have one,
- * which a decision locks.
+ * count of rows. The sum of the rows counts: products have 16 rows, so that
+ * uploads of a seller do not wait for each other; bytes of images have one row,
+ * which a quota decision locks.
  */
 import {
   type Query,
@@ -43,7 +43,7 @@ export async function quotaOf(
   return quota ?? { limit: 0, used: 0 };
 }
 
-/** What a seller uses of each quota, and its own limits. */
+/** A seller's usage of each quota, and its own limits. */
 export type QuotaColumns =
   & Readonly<Record<`${QuotaName}_used`, number>>
   & Readonly<Record<QuotaName, number | null>>;
@@ -73,7 +73,7 @@ export function quotaUses(
   });
 }
 
-/** Sellers beside their rows, as `own` and `sellers`. */
+/** Sellers joined with their counters, as `sellers` and `own`. */
 export const OWN = `seller_counters AS own
   JOIN sellers ON sellers.seller_no = own.seller_no`;
 

@@ -1,13 +1,15 @@
-/** Operators see what a seller sees; the audit log records when and which. */
+/**
+ * Lets operators see what a seller sees; the audit log records who and when.
+ */
 import { withAudit } from "../operations/audit.ts";
 import type { Services } from "../services.ts";
 import { RecentValues } from "../lib/recent_values.ts";
 import type { Caller } from "./seller.ts";
 import { sellerByName } from "./seller_rows.ts";
 
-/** A view that lasts longer than this makes another entry. */
+/** A view that lasts longer than this gets another entry. */
 export const ENTRY_MS = 15 * 60_000;
-/** Views that are remembered; a forgotten one makes an entry too many. */
+/** The most views remembered; a forgotten view gets one entry too many. */
 const VIEWS_REMEMBERED = 1_000;
 
 interface RecordedView {
@@ -20,8 +22,8 @@ export class SellerViews {
   readonly #recordedViews = new RecentValues<RecordedView>(VIEWS_REMEMBERED);
 
   /**
-   * Returns the seller once the look is in the audit log; throws 404. A page
-   * that reads much at once makes one entry.
+   * Returns the seller once the view is in the audit log; throws 404. A page
+   * that sends many requests at once makes one entry.
    */
   async open(
     services: Pick<Services, "db" | "deps">,

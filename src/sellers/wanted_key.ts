@@ -1,4 +1,4 @@
-/** Reads what a document or a command says of a new key. */
+/** Reads the rights of a new key from a document or a command. */
 import { isMapped, parseCidr, wholeRange } from "../lib/cidr.ts";
 import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
 import {
@@ -27,7 +27,7 @@ import type { WantedRights } from "./key_rights.ts";
 import { type Scope, SCOPES } from "./scopes.ts";
 
 export const LABEL_LENGTH = 64;
-/** Networks of a key at most. */
+/** The most networks of a key. */
 export const NETWORKS_LIMIT = 32;
 
 const SENT_SCOPES = elements(many("scope", word(SCOPES), { min: 1 }));
@@ -59,7 +59,7 @@ export interface WantedKey {
   rights: WantedRights;
 }
 
-/** The parts of a key as texts; a list that is missing is not restricted. */
+/** The rights of a key as texts; a missing list means no restriction. */
 export interface KeyTexts {
   label?: string;
   scopes?: readonly string[];
@@ -128,7 +128,8 @@ const NO_SCOPE = invalid<never>(
   "required",
   `names none; name some of ${KNOWN}, or leave it out.`,
 );
-// Else a list that is empty by mistake would open the key to everywhere.
+// Otherwise a list that is empty by mistake would allow the key from
+// everywhere.
 const NO_NETWORK = invalid<never>(
   "required",
   "names none; name some, or leave it out.",
@@ -142,7 +143,8 @@ function readScope(text: string): ReadResult<Scope> {
 
 function readNetwork(text: string): ReadResult<string> {
   const cidr = parseCidr(text);
-  // It would have no address in it: clients are looked up as IPv4.
+  // Such a network would match no client: mapped addresses are compared as
+  // IPv4.
   if (cidr !== null && isMapped(cidr)) {
     const message = `is ${quote(text)}; write mapped addresses as IPv4, as ` +
       "in 192.0.2.0/28.";

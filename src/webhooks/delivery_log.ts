@@ -140,8 +140,9 @@ export async function sellerDeliveries(
 }
 
 /**
- * Reads each trigger by itself, as the index has its deliveries in order. With a
- * reference it has at most one, which its event names.
+ * Reads each trigger separately, because the index has a trigger's deliveries
+ * in order. With a reference, a trigger has at most one delivery, which the
+ * event names.
  */
 async function newestIds(
   sql: Sql,
@@ -173,7 +174,7 @@ async function newestIds(
   return rows.map(({ id }) => id);
 }
 
-/** Those in the state, or with null all; the newest first. */
+/** Deliveries in the state, or all for null; the newest first. */
 async function deliveriesIn(
   sql: Sql,
   sellerNo: number,

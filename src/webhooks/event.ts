@@ -24,7 +24,7 @@ export interface Event {
   trigger: Trigger;
   createdAt: number;
   data: EventData;
-  /** Made to test a webhook, on a request of the seller; nothing happened. */
+  /** A test event, which the seller requested. */
   test: boolean;
 }
 
@@ -42,9 +42,9 @@ export const DELIVERED_EVENT: Shape<XmlNode> = {
   ],
 };
 
-/** Bytes of an event document at most. */
+/** The most bytes of an event document. */
 export const EVENT_LIMIT = 256 * 1024;
-/** Nested elements inside `<data>` at most. */
+/** The most nested elements inside `<data>`. */
 export const DATA_DEPTH = 64;
 
 export const readReference = lineReader(255);
@@ -71,15 +71,15 @@ const writeEvent = jsonWriter(DELIVERED_EVENT);
 const LIMITS = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
 const DATA = { name: "data", shape: ANY };
 
-/** The body in JSON: data that came so as they are. */
+/** The body in JSON: JSON data unchanged, XML data converted. */
 export function eventInJson(body: Uint8Array): string {
   if (isJson(body)) return new TextDecoder().decode(body);
   const event = instanceOf(body, DELIVERED_EVENT, LIMITS) as XmlNode;
-  // Data that are empty are an object, like most.
+  // Empty data become an object, like most data.
   return writeEvent(event.data === "" ? { ...event, data: {} } : event);
 }
 
-/** The body in XML: data that came so byte for byte. */
+/** The body in XML: XML data byte for byte, JSON data converted. */
 export function eventInXml(body: Uint8Array): string {
   const text = new TextDecoder().decode(body);
   if (!isJson(body)) return text;

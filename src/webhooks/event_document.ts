@@ -99,7 +99,7 @@ function dataTooLong(length: number) {
   }]);
 }
 
-/** An element's content, which has to keep its meaning in another document. */
+/** An element's content, which must keep its meaning in another document. */
 function dataIn(bytes: Uint8Array, element?: XmlElement): EventData {
   if (element === undefined) return { xml: "" };
   if (element.any !== undefined) {

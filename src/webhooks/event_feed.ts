@@ -17,9 +17,12 @@ import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { NUMBERED_AT_ONCE, numberEvents, UNNUMBERED } from "./event_numbers.ts";
 
 export interface FeedEvent {
-  /** Its number among the seller's events, from 1; numbers may be missing. */
+  /**
+   * The event's number among the seller's events, from 1; some numbers are
+   * skipped.
+   */
   number: number;
-  /** As it is or would be delivered. */
+  /** The body as it is, or would be, delivered. */
   body: Uint8Array;
 }
 
@@ -35,7 +38,7 @@ export interface EventsQuery {
 
 /** The numbers of a seller's events that can be listed. */
 export interface Listable {
-  /** Events in the part that have a number. */
+  /** How many numbered events match the query. */
   count: number;
   /** The greatest number; 0 when there is none. */
   last: number;
@@ -43,13 +46,13 @@ export interface Listable {
   unnumbered: string | null;
 }
 
-/** How long a request numbers events at most. */
+/** The longest time that a request numbers events. */
 const NUMBERING_MS = 5_000;
 
 /**
- * Numbers new events of a seller until the part is full or all present events
- * have numbers. If that fails, those that have one can be listed; when the part
- * has none, throws the `DbError`, or 503 for events that take long.
+ * Numbers new events of a seller until the query has enough or all events are
+ * numbered. If that fails, numbered events can still be listed; if none match,
+ * throws the `DbError`, or 503 if the numbering takes long.
  */
 export async function makeListable(
   { db, deps: { clock } }: Pick<Services, "db"> & { deps: Pick<Deps, "clock"> },
@@ -153,7 +156,7 @@ export interface TimedEvent {
   state: DeliveryState | null;
 }
 
-/** Both ends belong to it; Unix milliseconds. */
+/** Unix milliseconds, both included. */
 export interface Period {
   since: number;
   until: number;

@@ -10,7 +10,7 @@
  */
 import { LIMIT, type Tx } from "../database/db.ts";
 
-/** Events that one write numbers at most. */
+/** The most events that one write numbers. */
 export const NUMBERED_AT_ONCE = 1_000;
 
 /**

@@ -24,7 +24,7 @@ import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent, type NewEvent } from "./rows/events.ts";
 import { findRecipient, lockWebhook, type Recipient } from "./webhook_rows.ts";
 
-/** What became of an event. */
+/** The result of ingesting an event. */
 export interface Ingested {
   /** UUID of the first event with this seller, trigger and reference. */
   eventId: string;
@@ -54,7 +54,8 @@ export async function ingestEvent(
     return await prepareAndRecord(services, draft);
   } catch (error) {
     if (!(error instanceof DbError && error.kind === "unsure")) throw error;
-    // As an event is sent with its commit, this is how a broken connection looks.
+    // The connection broke during the commit, so the event may be stored: try
+    // again.
     return await prepareAndRecord(services, draft).catch(() => {
       throw error;
     });
@@ -181,7 +182,8 @@ async function recordEvent(
 
 /**
  * Records an event of the service itself, and its delivery where a webhook is
- * registered, in a write that holds the seller. `reference` is of no other event.
+ * registered, in a write that has called `lockAgainstRemoval`. `reference` must
+ * be unique.
  */
 export async function emitWithin(
   tx: Tx,

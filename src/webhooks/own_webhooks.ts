@@ -1,4 +1,4 @@
-/** What sellers change about their own webhooks and deliveries. */
+/** Changes that sellers make to their own webhooks and deliveries. */
 import { notFound, type ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";

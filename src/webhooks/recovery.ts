@@ -1,4 +1,4 @@
-/** Delivers again what a webhook missed in a period. */
+/** Delivers again the events that a webhook missed in a period. */
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
@@ -31,9 +31,9 @@ export interface Recovered {
 type RunStep = <T>(read: () => Promise<T>) => Promise<T>;
 
 /**
- * Queues what was exhausted, cancelled or never delivered, and what waits to be
- * tried again, with a new retry schedule; a disabled webhook holds it. Returns null
- * if no webhook is registered. Each step is a separate write and counts no delivery
+ * Queues events whose delivery is exhausted, cancelled, retrying or missing,
+ * with a new retry schedule; a disabled webhook holds them. Returns null if no
+ * webhook is registered. Each step is a separate write and counts no delivery
  * twice, so an interrupted recovery can be repeated.
  */
 export async function recoverDeliveries(

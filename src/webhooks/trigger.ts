@@ -1,13 +1,13 @@
-/** Which triggers there are. The page imports this file. */
+/** The triggers. The page imports this file. */
 
 const REVIEWED =
   "<review><product>01a1f8a9-48dd-7dda-af68-77c9d5d897a7</product>" +
   "<sku>MUG-1</sku>";
 
 /**
- * When the marketplace sends a trigger, and what may be in `<data>` then: the
- * marketplace decides that, the service passes it on. Decisions of a review are
- * the service's own events.
+ * When the marketplace sends each trigger, with an example of `<data>`, whose
+ * content the marketplace decides. Decisions of a review are the service's own
+ * events.
  */
 export const TRIGGER_EXAMPLES = {
   order_created: {

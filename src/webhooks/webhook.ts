@@ -9,7 +9,7 @@ import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import { longestDelayMs, type RetrySchedule } from "../jobs/retry_schedule.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** What deliveries to a webhook are written in. */
+/** The formats of deliveries. */
 export const WEBHOOK_FORMATS = ["xml", "json"] as const;
 export type WebhookFormat = typeof WEBHOOK_FORMATS[number];
 
@@ -35,7 +35,7 @@ export interface Webhook extends WebhookRegistration {
 /** What its seller sees of it. */
 export type ShownWebhook = Omit<Webhook, "id">;
 
-/** Which webhook it is, and whether deliveries to it are held. */
+/** The part of a webhook that deliveries depend on. */
 export type WebhookState = Pick<Webhook, "id" | "disabledAt">;
 
 export const DELIVERY_STATES = [
@@ -101,7 +101,7 @@ export const RETRIES: RetrySchedule = {
   retryAfterMs: 24 * HOUR_MS,
 };
 
-/** The queue of deliveries; a new one is never put off. */
+/** The queue of deliveries; new deliveries are never postponed. */
 export const DELIVERIES: LeaseQueue = {
   table: "deliveries",
   order: "id",
@@ -121,7 +121,9 @@ export interface WebhookHealth {
  * disables no webhook.
  */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
-/** Of all deliveries together, so it does not follow the number of `RETRIES`. */
+/**
+ * Counts tries of all deliveries together, so it is independent of `RETRIES`.
+ */
 const DISABLE_AFTER_TRIES = 10;
 
 /**

@@ -1,15 +1,15 @@
 /**
  * A database whose sellers are spread over several servers by Citus, an
- * extension of PostgreSQL: how its schema is made, and which servers there are.
- * No other file knows of it. Each server takes every statement; one of them, the
- * coordinator, makes the schema.
+ * extension of PostgreSQL: how its schema is created, and which servers it has.
+ * Only this file knows about Citus. Each server takes every statement; one of
+ * them, the coordinator, makes the schema.
  */
 import type pg from "pg";
 import { queryClient } from "./connection.ts";
 
 /**
  * Tables of which every server has all rows: they belong to no seller, or are
- * read before the seller is known. A change of them is a change on all servers.
+ * read before the seller is known. Changing them changes rows on all servers.
  */
 const EVERYWHERE: ReadonlySet<string> = new Set([
   "sellers",
@@ -20,9 +20,9 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a statement needs all servers: it changes such a table, or is the first
- * one of a new seller, which would wait for the lock of one that waits for a
- * server.
+ * Whether a statement needs all servers: it changes such a table, or it is the
+ * first statement of a new seller, which would wait for the lock of a statement
+ * that waits for a server.
  */
 export function changesEverywhere(text: string): boolean {
   const [, table] = CHANGED_TABLE.exec(text) ?? [];
@@ -31,7 +31,7 @@ export function changesEverywhere(text: string): boolean {
 
 const CHANGED_TABLE = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/;
 
-/** The first table that is distributed; all others are placed as its rows. */
+/** The first distributed table; all others are placed in the same way. */
 const FIRST = "seller_counters";
 
 /** An address of a server. */
@@ -50,8 +50,8 @@ export async function hasCitus(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * The server through which the schema is made; null: the one that was entered,
- * as no other is known.
+ * The server through which the schema is made; null: the server of the
+ * settings, as no other is known.
  */
 export async function coordinatorOf(
   client: pg.Client,
@@ -106,7 +106,7 @@ function placement(table: string, hasSeller: boolean, shards: number): string {
 /** A server of the cluster, by its group, which another machine may take over. */
 export interface Node extends Address {
   id: number;
-  /** Whether rows of sellers are on it, or may be. */
+  /** Whether it has, or may get, rows of sellers. */
   holds: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A connection to PostgreSQL, and what the driver (`pg`) is asked for besides.
+ * A connection to PostgreSQL, on top of the driver (`pg`).
  *
  * Statements that are sent in the same turn of the event loop, or while others
  * are on their way, go together: with one Sync at their end, so that the server
@@ -18,7 +18,7 @@ export interface Answer {
   tag: string;
 }
 
-/** How the texts of a column are read. */
+/** A column with the parser of its texts. */
 interface Column {
   name: string;
   read: (text: string) => unknown;
@@ -27,7 +27,7 @@ interface Column {
 /** The columns of what is prepared on a connection, by name. */
 type Prepared = Map<string, Column[]>;
 
-/** Throws if an answer is not what it has to be. */
+/** Throws if an answer is not as required. */
 export type Check = (answer: Answer) => void;
 
 interface Sent {
@@ -46,7 +46,7 @@ interface Sent {
 export class Connection {
   readonly client: pg.PoolClient;
   readonly #prepared: Prepared = new Map();
-  /** The first one is on its way, unless it was made in this turn. */
+  /** The first batch has been sent, unless it was created in this turn. */
   readonly #batches: Batch[] = [];
 
   constructor(client: pg.PoolClient) {
@@ -87,7 +87,7 @@ class Batch implements pg.Submittable {
   readonly #prepared: Prepared;
   readonly #sent: Sent[] = [];
   isSent = false;
-  /** How many have been carried out. */
+  /** How many statements have been carried out. */
   #done = 0;
   /** The driver wraps it in a time limit. */
   callback: (error: Error | null) => void;

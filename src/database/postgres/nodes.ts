@@ -40,8 +40,8 @@ const PROBE_MS = 500;
 /** A server that answers later than this is silent. */
 const PROMPT_MS = 400;
 /**
- * So often within that time are connections given up because a server is silent:
- * they would be made anew all the time where everything is slow.
+ * At most this often within that time, connections are given up because a
+ * server is silent: otherwise a slow cluster would reconnect all the time.
  */
 const GIVEN_UP_LIMIT = 3;
 const GIVEN_UP_MS = 10_000;
@@ -94,7 +94,7 @@ interface KnownNode extends PlacedNode {
 export interface NodesOptions {
   /** The server that was entered. */
   server: Server;
-  /** Enter any of them instead. */
+  /** Connect to a random server of the cluster instead. */
   isRandom: boolean;
   /** Opens the database on one of them. */
   open: (server: Server) => Opened;
@@ -130,7 +130,7 @@ export class Nodes {
   #missing: readonly string[] = [];
   /** See `SellersInReach`. */
   #away: readonly string[] = [];
-  /** Is another number as soon as other servers answer. */
+  /** Changes whenever the set of servers that answer changes. */
   reachabilityVersion = 0;
   /** When connections were given up, in monotonic time. */
   #givenUpAt: number[] = [];
@@ -151,12 +151,12 @@ export class Nodes {
     return nodes;
   }
 
-  /** Those that have rows of sellers, or may. */
+  /** The servers that have, or may get, rows of sellers. */
   get servers(): readonly PlacedNode[] {
     return this.#nodes.filter(({ holds }) => holds);
   }
 
-  /** Those of them that answer at once. */
+  /** The servers among them that answer promptly. */
   get prompt(): readonly PlacedNode[] {
     return this.servers.filter(isPrompt);
   }
@@ -212,7 +212,10 @@ export class Nodes {
     };
   }
 
-  /** Calls `fn` with the server to meet on, now and when it is another one. */
+  /**
+   * Calls `fn` with the server that carries wake-ups, now and whenever it
+   * changes.
+   */
   onWakeUpNode(fn: (node: PlacedNode) => void): void {
     this.#onWakeUpNode.push(fn);
     fn(this.wakeUpNode);
@@ -261,8 +264,8 @@ export class Nodes {
   }
 
   /**
-   * Whether servers, shards and sellers are still those of this version; if not,
-   * it knows those of now.
+   * Whether servers, shards and sellers are still as in this version; if not,
+   * reads the current ones.
    */
   async isStill(version: string): Promise<boolean> {
     if (version === await this.#readVersion()) return true;
@@ -422,7 +425,7 @@ export class Nodes {
     });
   }
 
-  /** A server went away, fell silent, or is back. */
+  /** Notes that a server became unreachable, silent or reachable. */
   #turn(node: KnownNode, state: State): void {
     const { log } = this.#options.deps;
     node.state = state;
@@ -452,7 +455,7 @@ export class Nodes {
     return true;
   }
 
-  /** Chooses what follows from which servers answer. */
+  /** Updates everything that depends on which servers answer. */
   #choose(): void {
     const held = this.#nodes.filter(({ holds }) => holds);
     const silent = held.filter((node) => !isPrompt(node));

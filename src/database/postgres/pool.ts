@@ -32,9 +32,9 @@ const SETTINGS = toStatement(
 
 /** Time-outs in milliseconds. */
 export interface Timeouts {
-  /** For a lock that another transaction holds. */
+  /** The longest wait for another transaction's lock. */
   lockWaitMs: number;
-  /** After which a silent server is given up. */
+  /** The time after which a silent server is given up. */
   silenceMs: number;
 }
 
@@ -105,9 +105,9 @@ export class ConnectionPool {
   }
 
   /**
-   * Connections of before are used no more. They may be dead as well, and each
-   * would take seconds to notice. If they lead to a server that is not used any
-   * more, their statements fail now.
+   * Earlier connections are no longer used. They may be broken as well, and
+   * each would take seconds to notice. If they lead to a server that is not
+   * used any more, their statements fail now.
    */
   #change(server: Server, isOther: boolean): void {
     const former = this.#generation;
@@ -159,7 +159,7 @@ export class ConnectionPool {
     const since = taken.get(client);
     taken.delete(client);
     this.inUse--;
-    // Failures of connections of before are known already.
+    // Failures of earlier connections are known already.
     if (since !== undefined) this.#report(error, since);
     const isSpoilt = isOfKind(error, SPOILT);
     if (isSpoilt || last === null) client.release(isSpoilt);

@@ -1,4 +1,7 @@
-/** Keys, rates and quotas: what all requests of a server share. */
+/**
+ * Authentication, rate limits and concurrency limits, which all requests of a
+ * server share.
+ */
 import type { KeyOwner } from "../../sellers/key_rows.ts";
 import type { Services } from "../../services.ts";
 import { MetricsKeys, OperatorKeys, SellerKeys } from "./authentication.ts";
@@ -35,7 +38,7 @@ export class Admission {
   readonly reads: ReadLimiter;
   readonly pacer: RequestPacer;
   readonly #limiter: RateLimiter;
-  /** Requests a minute of a seller without a limit of its own. */
+  /** The rate limit, in requests a minute, of sellers without their own. */
   readonly #perMinute: number;
 
   constructor({ db, deps, config, holders }: Services) {
@@ -67,15 +70,18 @@ export class Admission {
   }
 
   /**
-   * Counts so many requests of a seller (0: only reads the state) if its rate
-   * allows them; null for a seller without a rate.
+   * Counts `requests` of a seller (0: only reads the state) if its rate limit
+   * allows them; null for a seller without a rate limit.
    */
   take(seller: KeyOwner, requests: number): RateLimitState | null {
     const rate = this.#rateOf(seller);
     return rate && this.#limiter.take(seller.id, requests, rate);
   }
 
-  /** Counts so many more for one that was allowed, at most a whole burst. */
+  /**
+   * Counts `requests` more for a request that was allowed, at most a whole
+   * burst.
+   */
   charge(seller: KeyOwner, requests: number): RateLimitState | null {
     const rate = this.#rateOf(seller);
     if (rate === null) return null;

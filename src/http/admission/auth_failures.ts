@@ -19,8 +19,8 @@ export class AuthFailureLimiter {
   }
 
   /**
-   * Counts a failure; null as long as there are not too many. After that the
-   * answer is 429, whatever key was sent.
+   * Counts a failure; returns null until there are too many, then the 429 to
+   * answer.
    */
   tooMany(address: string): ServiceError | null {
     const { allowed, retryAfter } = this.#refused.take(

@@ -18,7 +18,8 @@ import { findSellerByKey, type KeyOwner } from "../../sellers/key_rows.ts";
 export const KEY_HEADER = "x-service-auth";
 /**
  * How long a known key is cached. A revoked key must be refused within a
- * second, also by requests that wait, which authenticate at each look.
+ * second, also for waiting requests, which authenticate again whenever they
+ * read.
  */
 const REMEMBER_MS = 500;
 /** The most keys that are cached. */
@@ -26,7 +27,7 @@ const REMEMBER_KEYS = 10_000;
 /** The most characters of a key. */
 const KEY_LENGTH = 200;
 
-/** 401 for metrics. */
+/** The 401 of the metrics. */
 function bearerWanted(): ServiceError {
   return new ServiceError(
     "unauthorized",

@@ -8,7 +8,7 @@ import { ServiceError } from "../../lib/errors.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import { Blocks, freeBuffer } from "../../lib/blocks.ts";
 
-/** The deadline for a complete body, and for that of an import. */
+/** Deadlines for a complete body, and for the body of an import. */
 const BODY_TIMEOUT_MS = 30_000;
 export const LONG_BODY_TIMEOUT_MS = 300_000;
 /** Bytes that are read at a time. */
@@ -36,14 +36,17 @@ export interface BodyLimits {
 }
 
 /**
- * Reads a body; returns it in blocks. Takes the room for a declared size before
- * the first byte: of two large bodies that do not fit together the first one is
- * read, while both would fail if each took room as it arrives.
+ * Reads a body; returns it in blocks. Reserves memory for the declared size
+ * before the first byte: of two large bodies that do not fit together, the
+ * first is read. If each reserved memory as it arrives, both would fail.
  */
 export async function readBody(
   request: Request,
   { takeRoom, ...limits }: BodyLimits & {
-    /** Takes so many bytes of the memory for all bodies; throws without room. */
+    /**
+     * Reserves `bytes` of the memory for all bodies; throws if there is not
+     * enough.
+     */
     takeRoom: (bytes: number) => void;
   },
 ): Promise<Uint8Array[]> {
@@ -117,7 +120,7 @@ interface SentBody {
   declared: number | null;
 }
 
-/** What the headers say of a body; throws 415 and 413. */
+/** What the headers say about a body; throws 415 or 413. */
 function sentBody({ headers }: Request, limit: number): SentBody {
   bodyForm(headers);
   const isGzip = saysGzip(headers.get("content-encoding"));
@@ -188,7 +191,7 @@ class ArrivingBody {
     reader: ReadableStreamBYOBReader,
   ): Promise<ReadableStreamReadResult<Uint8Array>> {
     const result = await reader.read(new Uint8Array(this.#buffer));
-    // The value is missing after the last chunk.
+    // There is no value after the last chunk.
     if (result.value !== undefined) this.#buffer = result.value.buffer;
     return result;
   }
@@ -198,7 +201,7 @@ class ArrivingBody {
   }
 }
 
-/** A small body that has arrived is no stream of bytes in Deno. */
+/** In Deno, a small body that has arrived is not a byte stream. */
 function bodyReader(
   body: ReadableStream<Uint8Array>,
 ): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
@@ -246,7 +249,7 @@ async function* inflateChunks(
       chunks = await runHeavy(() => readSome(used ??= new Promise(give)));
       for (const chunk of chunks) {
         yield chunk;
-        // What fills its buffer leaves no room in it for gunzip's next output.
+        // gunzip reuses a buffer until it is full; a full one is not reused.
         if (chunk.length === chunk.buffer.byteLength) freeBuffer(chunk);
       }
     } while (chunks.length === INFLATED_IN_A_TURN);
@@ -267,7 +270,7 @@ const FORM_BY_TYPE: ReadonlyMap<string, "xml" | "json"> = new Map([
   ["application/json", "json"],
 ]);
 
-/** The form of a request's body; throws 415 for another one. */
+/** The format of a request's body; throws 415 for any other. */
 export function bodyForm(headers: Headers): "xml" | "json" {
   const header = headers.get("content-type");
   const [type, ...parameters] = (header ?? "").split(";")

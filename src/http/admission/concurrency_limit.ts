@@ -1,4 +1,6 @@
-/** What sellers share, such as slots for requests or bytes of bodies. */
+/**
+ * Resources that sellers share, such as slots for requests or bytes of bodies.
+ */
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
@@ -6,7 +8,7 @@ import type { Holder, InUse } from "../../lib/holders.ts";
 import { dynamicThreshold, leastOf, ownerLimit } from "../../lib/limits.ts";
 import { type Permit, WaitList } from "../../lib/wait_list.ts";
 
-/** What is in progress ends soon. */
+/** Work in progress ends soon, so a retry may succeed. */
 export const RETRY_SOON = { headers: { "Retry-After": "1" } };
 
 export interface ConcurrencyLimitOptions {
@@ -17,11 +19,11 @@ export interface ConcurrencyLimitOptions {
 }
 
 /**
- * A seller may have so much, and as much as it leaves for all others; what is
- * more is refused at once.
+ * A seller may have up to `perSeller`, and at most as much as stays free for
+ * all others. More is refused at once.
  */
 export class ConcurrencyLimit implements Holder {
-  /** The waiter whose seller had a permit longest ago is next. */
+  /** The waiter whose seller has had no permit for the longest time is next. */
   readonly list: WaitList;
   readonly #options: ConcurrencyLimitOptions;
 
@@ -41,7 +43,7 @@ export class ConcurrencyLimit implements Holder {
     throw this.refusal(seller, amount);
   }
 
-  /** 429 if the seller has all that it may have, 503 if all together have. */
+  /** A 429 if the seller has reached its limit, a 503 if all together have. */
   refusal(seller: string, amount = 1): ServiceError {
     const { perSeller, what } = this.#options;
     const wanted = this.list.usage.used(undefined, seller) + amount;
@@ -59,13 +61,13 @@ export class ConcurrencyLimit implements Holder {
     return this.list.inUse();
   }
 
-  /** What all sellers have. */
+  /** The amount that all sellers use. */
   get acquired(): number {
     return this.list.usage.used();
   }
 }
 
-/** A 503 of a quota. */
+/** The 503 of a concurrency limit. */
 export function tooManyRequests(
   what: string,
   options = RETRY_SOON,
@@ -78,7 +80,7 @@ export function tooManyRequests(
   );
 }
 
-/** The size of all bodies and documents in progress. */
+/** Limits the bytes of all bodies and documents in progress. */
 export class BodyBudget extends ConcurrencyLimit {
   /** @param total bytes, `BODY_COST` for each of a body */
   constructor(clock: Clock, total: number) {
@@ -86,7 +88,7 @@ export class BodyBudget extends ConcurrencyLimit {
     super(clock, { total, perSeller, what: "bytes of request bodies" });
   }
 
-  /** Takes so many bytes of a body until `held` is disposed of. */
+  /** Reserves memory for a body of `bytes` until `held` is disposed of. */
   takeFor(held: DisposableStack, seller: string, bytes: number): void {
     held.use(this.acquire(seller, BODY_COST * bytes));
   }
@@ -99,8 +101,8 @@ export class BodyBudget extends ConcurrencyLimit {
 
 /**
  * Waits for a permit of an owner. `abort` is called only if it has to wait.
- * Throws the reason of the signal if that is a `ServiceError`; else 408 for a
- * client that has disconnected, which only the log shows.
+ * Throws the signal's reason if that is a `ServiceError`; otherwise 408, which
+ * only the log shows, because the client has disconnected.
  */
 export async function permitFor(
   list: WaitList,

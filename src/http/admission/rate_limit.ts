@@ -1,5 +1,5 @@
 /**
- * Token buckets: so many requests a minute, some of them at once. Buckets are
+ * Rate limits by token buckets, in requests a minute with a burst. Buckets are
  * in memory; a restart refills them.
  */
 import type { Clock } from "../../deps.ts";
@@ -15,12 +15,15 @@ interface Bucket {
 /** The state of a client's limit. */
 export interface RateLimitState {
   allowed: boolean;
-  /** Requests a minute, and how many of them may come at once. */
+  /** Requests a minute, and the burst: how many of them may come at once. */
   limit: number;
   burst: number;
   /** Requests that may be sent now. */
   remaining: number;
-  /** What is left of a minute's requests; less than that after costly ones. */
+  /**
+   * What is left of the requests of a minute; costly requests reduce it
+   * further.
+   */
   remainingOfMinute: number;
   /** Seconds until the bucket is full again. */
   reset: number;
@@ -34,7 +37,7 @@ export interface Rate {
   burst: number;
 }
 
-/** The rate of `perMinute` requests a minute, a tenth of them at once. */
+/** The rate of `perMinute` requests a minute, with a burst of a tenth. */
 export function rateFor(perMinute: number): Rate {
   return { perMinute, burst: Math.max(1, Math.floor(perMinute / 10)) };
 }
@@ -68,8 +71,9 @@ export class RateLimiter {
   }
 
   /**
-   * Takes `cost` tokens more for a request that was allowed and costs more than
-   * it seemed to. Where the bucket has fewer, later requests wait for them.
+   * Takes `cost` further tokens for a request that was allowed and turned out
+   * to cost more. If the bucket has fewer, later requests wait until they are
+   * refilled.
    */
   charge(key: string, cost: number, rate: Rate): RateLimitState {
     const bucket = this.#refilled(key, rate);
@@ -100,15 +104,15 @@ function stateOfBucket({ tokens }: Bucket, rate: Rate) {
   };
 }
 
-/** Whole seconds until a bucket has so many tokens more. */
+/** Whole seconds until a bucket has `tokens` more. */
 function secondsFor(tokens: number, { perMinute }: Rate): number {
   return Math.max(0, Math.ceil((tokens - ROUNDING) * 60 / perMinute));
 }
 
 /**
- * The headers of a quota: three of their own, and the two of
- * draft-ietf-httpapi-ratelimit-headers-11. The draft's limit "minute" is what
- * the bucket gains in a minute, and "burst" is what the bucket holds.
+ * The headers of a rate limit: three in common use, and the two of
+ * draft-ietf-httpapi-ratelimit-headers-11. The draft's policy "minute" is the
+ * tokens that a bucket gains in a minute, "burst" its capacity.
  */
 export function rateLimitHeaders(
   state: RateLimitState,

@@ -1,4 +1,4 @@
-/** Long reads, which sellers share by the time that they take. */
+/** Limits long reads; sellers share their time. */
 import type { Deps } from "../../deps.ts";
 import type { Holder, Holders } from "../../lib/holders.ts";
 import {
@@ -12,28 +12,31 @@ import { ConcurrencyLimit, permitFor } from "./concurrency_limit.ts";
 
 /** Long reads in progress or waiting. */
 const READS_IN_ALL = { perSeller: 64, total: 512, what: "reads" };
-/** Answers of one owner until they are sent, at most 4 MiB each. */
+/** Answers of one owner that are not sent yet, at most 4 MiB each. */
 export const ANSWERS = 4;
-/**
- * Answers being created that are long already, or may become so at once; one of
- * each owner.
- */
+/** Long answers being created; at most one of each owner. */
 const LONG = 6;
 /** Concurrent steps: one waits for the database while another encodes. */
 const STEPS = 2;
-/** After steps of so many milliseconds other requests run before the next. */
+/**
+ * After steps of this many milliseconds together, other requests run before the
+ * next step.
+ */
 const YIELD_AFTER_MS = 2;
 
 /** A read that may have to wait. */
 export interface ReadRequest {
   owner: string;
-  /** Fires when the client disconnects or the service cannot wait. */
+  /**
+   * Returns a signal that fires when the client disconnects or the service
+   * stops.
+   */
   abort: () => AbortSignal;
 }
 
 /**
- * Runs one step of a read in the owner's turn. As long as the answer is short,
- * it does not wait for the long ones of others.
+ * Runs one step of a read in the owner's turn. While the answer is short, the
+ * step does not wait for long answers of others.
  */
 export type TakeStep = <T>(
   step: () => Promise<T>,
@@ -51,7 +54,7 @@ export class ReadLimiter {
   readonly #answers: WaitList;
   readonly #long: WaitList;
   readonly #steps: WaitList;
-  /** Milliseconds of steps since other requests could run. */
+  /** Milliseconds of steps since other requests last could run. */
   #workedMs = 0;
 
   constructor(deps: Pick<Deps, "clock" | "yieldToIo">, holders: Holders) {
@@ -72,10 +75,10 @@ export class ReadLimiter {
   }
 
   /**
-   * Resolves when the owner may have one more answer. Adds what is held until
-   * the answer is created, and until it is sent, to these stacks. Throws 429 or
-   * 503 if too many wait; 408 if the client disconnects first, 503 if the
-   * service ends first, as does each step.
+   * Resolves when the owner may have one more answer. Adds permits to the two
+   * stacks: those to release once the answer is created, and once it is sent.
+   * Throws 429 or 503 if too many wait, 408 if the client disconnects first,
+   * 503 if the service stops first; each step throws the last two as well.
    */
   async begin(
     { owner, abort }: ReadRequest,

@@ -1,6 +1,6 @@
 /**
- * Limits uploads in progress. A seller without any waits a while for a slot, so
- * that it is not refused for what others upload.
+ * Limits uploads in progress. A seller without an upload in progress waits a
+ * while for a slot, so that the uploads of others do not make it fail.
  */
 import type { Clock } from "../../deps.ts";
 import type { Permit } from "../../lib/wait_list.ts";
@@ -19,16 +19,19 @@ const WAITING_BYTES = 1_024 * 1_024;
 
 export interface UploadRequest {
   seller: string;
-  /** Bytes of its body, which was read. */
+  /** Bytes of the body, which has been read. */
   bytes: number;
-  /** Fires when the client disconnects or the service stops. */
+  /**
+   * Returns a signal that fires when the client disconnects or the service
+   * stops.
+   */
   abort: () => AbortSignal;
 }
 
 /** Slots for uploads; see the top of this file. */
 export class UploadLimiter extends ConcurrencyLimit {
   readonly #clock: Clock;
-  /** The sellers of uploads that wait, one of each. */
+  /** Sellers with an upload that waits; one upload of each. */
   readonly #waiting = new Set<string>();
 
   constructor(clock: Clock) {
@@ -37,10 +40,11 @@ export class UploadLimiter extends ConcurrencyLimit {
   }
 
   /**
-   * Resolves to a slot, which is held until it is disposed of. Throws 429 if the
-   * seller has no slot left; 503 if no seller has, at once to a seller that has
-   * one or waits for one; 408 if the client disconnects while it waits, 503 if
-   * the service stops.
+   * Resolves to a slot, which is held until it is disposed of. Throws 429 if
+   * the seller has used all its slots. If all slots are used, throws 503: at
+   * once for a seller that has a slot or waits for one, otherwise after a wait.
+   * Throws 408 if the client disconnects during the wait, 503 if the service
+   * stops.
    */
   async begin(request: UploadRequest): Promise<Permit> {
     const { seller } = request;

@@ -1,6 +1,6 @@
 /**
- * Files that `deno task build` makes from sources of this repository, which
- * does not hold them. A compiled program does.
+ * Files that `deno task build` makes. They are not in the repository; a
+ * compiled program contains them.
  */
 
 /** Resolves an import of such files. */

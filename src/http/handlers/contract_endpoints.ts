@@ -61,7 +61,7 @@ const FILES: readonly (readonly [string, Handler])[] = [
   ["search.js", publishedSchema("text/javascript", () => search)],
 ];
 
-/** Calls `endpoints` when the reference is requested. */
+/** `endpoints` is called when the API reference is requested. */
 export const getChapter = (endpoints: () => readonly Endpoint[]) =>
   endpoint({
     operation: "getChapter",
@@ -135,10 +135,10 @@ export const getDocsStyle = endpoint(
   publishedSchema("text/css", () => style),
 );
 
-/** How long `security.txt` says that it holds, from each answer on. */
+/** The validity of `security.txt`, from each answer on. */
 const CONTACT_MS = 180 * 24 * 3_600_000;
 
-/** Where to report weaknesses, if that is set (RFC 9116). */
+/** Where to report vulnerabilities (RFC 9116), if the operator has set it. */
 export const getSecurityContact = endpoint(
   null,
   ({ services: { config, deps } }) => {

@@ -80,7 +80,7 @@ function readPlace(query: URLSearchParams): EventsQuery {
   return place;
 }
 
-/** The number of the last event before it. */
+/** A cursor is the number of the last event before the place. */
 const EVENT_CURSOR = cursorOf(number(/0|[1-9]\d{0,14}/y));
 
 /**

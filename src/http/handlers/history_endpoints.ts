@@ -1,4 +1,4 @@
-/** What a product cost before. */
+/** The price history of a product. */
 import { notFound } from "../../lib/errors.ts";
 import {
   listPriceChanges,
@@ -15,7 +15,7 @@ import { AFTER, HISTORY_ATTRIBUTE } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
 
-/** Changes of a page at most. */
+/** The most changes on a page. */
 const PAGE = 1_000;
 
 export const getHistory = endpoint({
@@ -77,7 +77,7 @@ function changeNode({ at, from, to, by }: ShownPriceChange) {
   };
 }
 
-/** The changes that the product keeps are in the row 0. */
+/** Row 0 stands for the changes in the product's own row. */
 const PLACE = cursor<{ row: number; before: number }>({
   row: number(/\d{1,15}/y),
   before: number(/\d{1,15}/y),

@@ -37,7 +37,7 @@ export const getImage = endpoint({
   );
 });
 
-/** Requests exactly the bytes that are sent: all of them at once. */
+/** Reads exactly the bytes that are sent, with one request to the store. */
 async function imageAnswer(
   request: Request,
   store: ImageStore,
@@ -77,7 +77,7 @@ async function imageAnswer(
   return { status, body: streamed(body), headers: sent };
 }
 
-/** Readers of images have no key, and are limited in number. */
+/** Requests for images need no key, so the number of streams is limited. */
 function streamed(stream: ReadableStream<Uint8Array>): Streamed {
   return { stream, keeps: 0 };
 }

@@ -1,4 +1,4 @@
-/** A seller's own keys, and keys as they are shown to sellers and operators. */
+/** A seller's own keys, and the XML of keys for sellers and operators. */
 import type { Answer, KeyNode } from "../../contracts/answers.ts";
 import { KEY_EXAMPLE } from "../../contracts/examples.ts";
 import { checkScope, type KeyRights } from "../../sellers/key_rights.ts";

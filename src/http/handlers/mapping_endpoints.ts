@@ -1,4 +1,4 @@
-/** What a seller said of the columns of its tables. */
+/** A seller's stored mappings of spreadsheet columns. */
 import type { MappingNode } from "../../contracts/answers.ts";
 import { MAPPING_EXAMPLE } from "../../contracts/examples.ts";
 import { notFound } from "../../lib/errors.ts";

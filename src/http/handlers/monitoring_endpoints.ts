@@ -92,12 +92,14 @@ export const getDatabase = endpoint({
 
 const NOT_KEPT = { "Cache-Control": "no-store" };
 
-/** After which a backlog that is not counted is left out. */
+/**
+ * The time limit of the count of the backlog; without a result it is left out.
+ */
 const BACKLOG_MS = 1_000;
 
 /**
- * undefined if it cannot be counted at the moment, such as just when a server
- * goes away: whether the service is ready does not depend on it.
+ * undefined if the backlog cannot be counted now, such as when a server has
+ * just become unreachable. Readiness does not depend on it.
  */
 async function backlogNode(
   db: Db,

@@ -1,7 +1,7 @@
 /**
- * What the link at the end of a mail leads to. It needs no key; its signature
- * proves whose it is. Only a POST changes something, because programs that check
- * mail follow links, and mail programs unsubscribe by a POST (RFC 8058).
+ * The pages behind the unsubscribe link of a mail. The link needs no key: its
+ * signature identifies the seller. Only POST changes something, because mail
+ * scanners follow links, and mail programs unsubscribe by POST (RFC 8058).
  */
 import { escaped } from "../../lib/markup.ts";
 import { readId } from "../../lib/ids.ts";

@@ -13,8 +13,8 @@ import { SCRIPTS } from "./built_files.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
 /**
- * No external or inline content, and text is never parsed as markup. The one
- * policy names the script of the thread that reads workbooks.
+ * No external or inline content, and text is never parsed as markup.
+ * `worker-src` allows the script of the thread that reads workbooks.
  */
 const POLICY = [
   "default-src 'none'",
@@ -40,7 +40,7 @@ const ASSET_HEADERS = {
   "Cache-Control": "public, max-age=31536000, immutable",
 };
 
-/** By name; scripts load each other by it. */
+/** By the name under which scripts import each other. */
 const FILES: ReadonlyMap<string, StaticText> = new Map([
   ...Object.entries(SCRIPTS).map(([name, script]) =>
     [name, staticText("text/javascript", script)] as const
@@ -49,12 +49,15 @@ const FILES: ReadonlyMap<string, StaticText> = new Map([
   ["icon.svg", staticText("image/svg+xml", icon)],
 ]);
 
-/** A folder of their own for these contents. */
+/** Part of the assets' paths; changes with their contents. */
 const VERSION = createHash("sha256")
   .update([...FILES.values()].map(({ hash }) => hash).join())
   .digest("hex").slice(0, 16);
 
-/** What `page.js` begins with, so that the browser need not wait for it. */
+/**
+ * The scripts that `page.js` imports first; preloading them saves the browser a
+ * wait.
+ */
 const PRELOADED = SCRIPTS["page.js"].matchAll(/(?:from|import)"\.(\/[^"]+)"/g)
   .map(([, path]) => `<link rel="modulepreload" href="/assets${path}">\n`);
 const HTML = html.replace("</head>", [...PRELOADED, "</head>"].join("    "))

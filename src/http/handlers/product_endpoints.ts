@@ -95,7 +95,9 @@ export const listProducts = endpoint({
   return { xml: { products: { product: list }, next } };
 });
 
-/** The list of deletions, whose `updated_since` is the time of deletion. */
+/**
+ * The list of deletions; here `updated_since` is about the time of deletion.
+ */
 async function listDeleted(
   context: Exchange,
   reader: QueryReader,
@@ -271,7 +273,10 @@ const CHANGE = cursor<ChangePlace>({
   productId: ID,
 });
 
-/** Behind a place, where servers were away: since where, and which. */
+/**
+ * The place; then, if servers were unreachable, the place since when and their
+ * numbers.
+ */
 const FEED_CURSOR: Cursor<ChangeCursor> = {
   write: ({ lacks, ...place }) =>
     lacks === undefined ? CHANGE.write(place) : [

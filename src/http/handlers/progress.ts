@@ -10,20 +10,20 @@ import { pause } from "../../lib/waits.ts";
 const EVENT_INTERVAL_MS = 100;
 /** A stream sends at least this often, well within the limits of proxies. */
 const QUIET_MS = 10_000;
-/** About what one event and its stream take in memory. */
+/** About the memory that one event and its stream take. */
 const EVENT_BYTES = 4 * 1_024;
 const EVENTS = "text/event-stream";
 const COMMENT = ": still here\n\n";
 
-/** What is waited for. */
+/** The record that the client waits for. */
 export interface WatchedRecord<T> {
   /** The key of the signal of its progress. */
   key: string;
-  /** Reads it; throws 404 if it is not there. */
+  /** Reads the record; throws 404 if there is none. */
   find: () => Promise<T>;
   isFinal: (now: T) => boolean;
   hasMoved: (shown: T, now: T) => boolean;
-  /** In the form of the answer. */
+  /** Encodes the record in the format of the answer. */
   write: (now: T) => string;
 }
 
@@ -36,8 +36,8 @@ export function wantsEvents({ request, form }: Exchange): boolean {
 }
 
 /**
- * Resolves when it is final or the time is up. Throws 401 if the key is revoked
- * meanwhile.
+ * Resolves when the record is final or the time is up. Throws 401 if the key is
+ * revoked meanwhile.
  */
 export async function waitUntilFinal<T>(
   context: Exchange,
@@ -120,7 +120,7 @@ async function* progressEvents<T>(
   }
 }
 
-/** Waits until it satisfies `done`; null if `abort` fires. */
+/** Waits until the record satisfies `done`; null if `abort` fires first. */
 function followProgress<T>(
   context: Exchange,
   { key, find }: WatchedRecord<T>,

@@ -1,4 +1,6 @@
-/** The review of products: for operators, and what was rejected for sellers. */
+/**
+ * The review of products by operators, and the rejected products for sellers.
+ */
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import {
   type AnswerForm,
@@ -135,7 +137,7 @@ function reviewNode(
   const { former } = review;
   const values: XmlNode = {};
   for (const field of former === null ? [] : changed) {
-    // Left out: in JSON, an empty list would be shown.
+    // An empty list is left out, because JSON would show it.
     if (former![field]?.length === 0) continue;
     switch (field) {
       case "categories":
@@ -250,7 +252,7 @@ export const getRejectedProducts = endpoint({
   return { body, headers };
 });
 
-/** The document of rejected products in each form. */
+/** The document of rejected products in each format. */
 const REJECTED: Readonly<
   Record<AnswerForm["name"], {
     form: AnswerForm;

@@ -53,10 +53,15 @@ const WAIT = waitUntil("the status is final");
 /** Results whose images are read together; each has at most ten images. */
 const RESULTS_STEP = 50;
 
-/** What is kept of a refused document while it is sent: a piece, and the next. */
+/**
+ * The memory for a document of refused products while it is sent: one piece and
+ * the next.
+ */
 const REFUSED_PIECES = 128 * 1_024;
 
-/** A record of more unsettled images, or of refused products, may be long. */
+/**
+ * A record with more unsettled images, or with refused products, may be long.
+ */
 const SHORT_IMAGES = 64;
 
 export const getTransaction = endpoint({
@@ -96,12 +101,12 @@ function watchedTransaction(
   };
 }
 
-/** The number of results before it. */
+/** A cursor is the number of results before the place. */
 const RESULTS_CURSOR = cursorOf(number(/[1-9]\d{0,3}/y));
 
 /**
- * The record with the results after `after`. One that is final changes no more
- * but for `undone_by`, so its answer is kept as it was encoded.
+ * The record with the results after `after`. In a final record only `undone_by`
+ * can change, so its encoded answer is cached.
  */
 async function fullRecord(
   { services, seller, params, heavyRead, finalRecords, form }: Exchange,
@@ -168,7 +173,7 @@ interface ResultsRecord {
   warnings: Warnings;
   /** The number of results to leave out. */
   after: number;
-  /** How many follow, and how many of these may fit an answer. */
+  /** How many results follow, and how many of them may fit into an answer. */
   left: number;
   count: number;
   /** Their pending or failed images, by ordinal. */
@@ -186,7 +191,7 @@ interface RecordQuery {
 
 /**
  * Counters and rows of one snapshot, so that they are consistent. Null if the
- * record is long and may not be.
+ * record is long and `mayBeLong` is false.
  */
 async function readRecord(
   sql: Sql,

@@ -32,7 +32,7 @@ export function progressRecord(transaction: Transaction): ProgressNode {
   };
 }
 
-/** The key that asked for an upload or an import. */
+/** The key with which an upload or import was requested. */
 export function usedKeyNode(
   { key_id, key_label }: Pick<Transaction, "key_id" | "key_label">,
 ): ProgressNode["key"] {

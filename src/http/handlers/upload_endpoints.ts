@@ -83,7 +83,7 @@ async function uploadDocument(
   const body = await context.blocks();
   checkVersion(query);
   const complete = readComplete(query);
-  // Taken at once, it is limited to what the seller may have.
+  // Reserved at once, and limited to what the seller may have.
   const room = (attributesOnly ? rowsOf(context) : 0) +
     (complete === null ? 0 : ROWS_BYTES);
   if (room > 0) context.takeRoom(room);
@@ -134,7 +134,7 @@ export function readShow(query: URLSearchParams, dryRun: boolean): boolean {
   );
 }
 
-/** What a dry run found of each product, as many as an answer holds. */
+/** What a dry run found for each product, as many as fit into an answer. */
 function checkedList(
   checked: readonly CheckedProduct[] | null,
   form: AnswerForm,
@@ -167,10 +167,10 @@ function readComplete(query: URLSearchParams): Complete | null {
   );
 }
 
-/** SKUs that a dry run names. */
+/** The most SKUs that a dry run lists as missing. */
 const NAMED = 1_000;
 
-/** What `complete` would set to 0. */
+/** The products that `complete` would set to 0. */
 function missingNode(skus: readonly string[]) {
   if (skus.length === 0) return undefined;
   const more = Math.max(0, skus.length - NAMED);
@@ -181,9 +181,9 @@ function missingNode(skus: readonly string[]) {
   };
 }
 
-/** What short products become takes many times their bytes. */
+/** Decoded short products take this many times their bytes. */
 const ROWS_COST = 10;
-/** What 10,000 of them become, as bytes of a body. */
+/** The memory of 10,000 decoded products, as bytes of a body. */
 const ROWS_BYTES = 4 * 1_024 * 1_024;
 
 function rowsOf({ bytesReceived = 0 }: Exchange): number {
@@ -229,7 +229,10 @@ export function readIdempotencyKey(request: Request): KeyedRequest | null {
   );
 }
 
-/** Tells that an answer is that of an earlier request with the same key. */
+/**
+ * The header that marks an answer as that of an earlier request with the same
+ * key.
+ */
 export function replayHeaders(repeated: boolean): Record<string, string> {
   return repeated ? { "Idempotent-Replayed": "true" } : {};
 }
@@ -240,11 +243,14 @@ function targetOf(url: string): string {
 }
 
 /**
- * An undo of so many products counts as one request more: it is short, and
- * stores as much as an upload.
+ * An undo counts as one further request for each this many products: the
+ * request is short, but stores as much as an upload.
  */
 const UNDONE_A_REQUEST = 25;
-/** It counts as no more, so that the undo of many prices locks nobody out. */
+/**
+ * The most requests that an undo counts as, so that the undo of many prices
+ * locks no seller out.
+ */
 const UNDO_REQUESTS = 40;
 
 export const undoUpload = endpoint({

@@ -70,7 +70,7 @@ async function retryDuringOutage<T>(
   }
 }
 
-/** Fires after a time of the given clock, unless disposed of before. */
+/** Fires after `ms` of the given clock, unless it is disposed of before. */
 export class Timeout implements Disposable {
   readonly #controller = new AbortController();
   readonly #cancel: () => void;

@@ -49,7 +49,7 @@ import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
 import { WEBHOOK_EXAMPLE } from "../../contracts/examples.ts";
 
-/** The most recent attempts that the list shows of a delivery. */
+/** The most recent attempts of a delivery that the list shows. */
 const SHOWN_ATTEMPTS = 10;
 
 export const createWebhook = endpoint({
@@ -92,7 +92,7 @@ function optionalTime(milliseconds: number | null): string | undefined {
   return milliseconds === null ? undefined : isoTime(milliseconds);
 }
 
-/** Why there was no answer that counts, by the kind of the error. */
+/** Texts for the kinds of errors without an answer. */
 const NO_ANSWER: Readonly<Partial<Record<string, string>>> = {
   blocked: "The URL leads to an address that is not allowed.",
   unresolved: "The name of the host has no address.",
@@ -283,7 +283,7 @@ async function readDeliveries(
   return { entries, ...end };
 }
 
-/** A delivery that is held because its webhook is disabled stays held, too. */
+/** A delivery of a disabled webhook stays held. */
 export const replayDelivery = endpoint({
   operation: "replayDelivery",
   title: "Send a delivery anew",

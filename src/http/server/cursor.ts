@@ -1,18 +1,18 @@
-/** Cursors of lists: what `<next>` says and `after` brings back. */
+/** Cursors of lists: the content of `<next>`, sent back as `after`. */
 import { readId } from "../../lib/ids.ts";
 
 /** The text of a place in a list. */
 export interface Cursor<T> {
   write(place: T): string;
-  /** null: no such cursor was ever written. */
+  /** null if the text is not a valid cursor. */
   parse(text: string): T | null;
 }
 
 /** A field of a cursor. */
 export interface CursorField<V> {
-  /** What its text may be; with the flag `y`. */
+  /** The form of its text; with the flag `y`. */
   form: RegExp;
-  /** null if it is no value all the same. */
+  /** null if the text has the form but is not a value. */
   read(text: string): V | null;
 }
 

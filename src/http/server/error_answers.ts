@@ -19,8 +19,8 @@ import type {
 const RETRY_AFTER = { "Retry-After": "5" };
 
 /**
- * The error that a client sees for any failure. A database that cannot be
- * written at present, or an image store that cannot be read, is 503; any other
+ * The error that a client sees for any failure. A database that currently
+ * cannot be written, or an image store that cannot be read, is 503; any other
  * unexpected failure is 500 without details.
  */
 export function toServiceError(error: unknown, method: string): ServiceError {
@@ -39,7 +39,7 @@ export function toServiceError(error: unknown, method: string): ServiceError {
   );
 }
 
-/** What fails at present, and whether anything was stored; null if unknown. */
+/** What currently fails, and whether anything was stored; null if unknown. */
 function outageMessage(error: unknown, method: string): string | null {
   if (error instanceof DbError && UNAVAILABLE.has(error.kind)) {
     if (method === "GET" || method === "HEAD") {

@@ -33,7 +33,7 @@ import { prefersJson } from "./negotiation.ts";
 import { type BodySender, bytesOf, type EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
 
-/** What a document takes that is not kept in memory as it arrives. */
+/** The memory for a document that is processed as it arrives. */
 const ARRIVING_BYTES = 4 * 1_024 * 1_024;
 const NO_QUERY = new URLSearchParams();
 
@@ -42,7 +42,7 @@ export interface Origin {
   remoteAddr: { hostname: string };
 }
 
-/** A record of an upload whose results cannot change, as it was answered. */
+/** The encoded answer with a record of an upload that cannot change. */
 export interface FinalRecord {
   document: string | Uint8Array<ArrayBuffer>;
   undoneBy: string | null;
@@ -50,9 +50,11 @@ export interface FinalRecord {
 
 /** What a handler needs of the server. */
 export interface Needs {
-  /** Expensive: limited for each seller and in total. */
+  /**
+   * The request is expensive: uploads are limited for each seller and in total.
+   */
   upload?: boolean;
-  /** Waits on purpose, so a slow answer is not logged. */
+  /** The handler waits on purpose, so a slow answer is not logged. */
   waits?: boolean;
 }
 
@@ -77,7 +79,7 @@ export class Exchange implements Disposable {
   readonly #origin: Origin;
   readonly #server: ServerState;
   #form: AnswerForm | undefined;
-  /** Released when the answer is created, and when it is sent. */
+  /** Resources released when the answer is created, and when it is sent. */
   readonly resources = {
     untilMade: new DisposableStack(),
     untilSent: new DisposableStack(),
@@ -89,16 +91,16 @@ export class Exchange implements Disposable {
     null;
   /** The owner of the key; null until that is known, and on other routes. */
   owner: KeyOwner | null = null;
-  /** The operator of the key; null if it is none's. */
+  /** The operator who owns the key; null for another key. */
   operator: Operator | null = null;
   /** The seller whose data an operator sees; null on other routes. */
   viewed: Caller | null = null;
-  /** Whether a key for the metrics was sent, on the route that needs one. */
+  /** Whether a valid key for the metrics was sent. */
   hasMetricsKey = false;
-  /** It waits or streams, so its duration is not measured. */
+  /** The request waits or streams, so its duration is not measured. */
   isWaiting = false;
   rateLimit: RateLimitState | null = null;
-  /** Its path needs a key. */
+  /** The path needs a key. */
   isPrivate = false;
   /** Bytes of the body that was read, inflated. */
   bytesReceived: number | undefined;
@@ -120,8 +122,8 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * The form of the answer, which the client chooses. Only looked up for an
-   * answer with a body: reading a header takes longer than most of a request.
+   * The format of the answer, which the client chooses. Determined only for an
+   * answer with a body, because reading a header takes long.
    */
   get form(): AnswerForm {
     return this.#form ??= this.#preferredForm();
@@ -142,7 +144,7 @@ export class Exchange implements Disposable {
   readonly body = async (limit?: number) =>
     joinBlocks(await this.blocks(limit));
 
-  /** The form of the body; throws 415 if there is none. */
+  /** The format of the body; throws 415 if it is neither XML nor JSON. */
   get sentForm(): "xml" | "json" {
     return bodyForm(this.request.headers);
   }
@@ -161,7 +163,9 @@ export class Exchange implements Disposable {
     return parseJson(bytes, { name: root, shape: DOCUMENTS[root] }, limits);
   };
 
-  /** As `body`, for a large one: in the blocks in which it arrived. */
+  /**
+   * As `body`, for large bodies: returns the blocks in which the body arrived.
+   */
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
     const { admission: { bodies, budget, uploads }, stopping } = this.#server;
     const { deps, heavy } = this.services;
@@ -203,8 +207,8 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * Takes memory for what such a document becomes, up to all that the seller
-   * may have; throws 503 without room. In bytes, as those of a body.
+   * Reserves memory for the decoded document, counted as bytes of a body, up to
+   * the seller's limit; throws 503 if there is not enough.
    */
   readonly takeRoom = (bytes: number): void => {
     const { budget } = this.#server.admission;
@@ -215,8 +219,8 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * As `body`, for one that is not kept in memory, of a seller: each chunk is
-   * valid until the next one is requested.
+   * As `body`, for a seller's body that is processed as it arrives: each chunk
+   * is valid until the next one is requested.
    */
   readonly chunks = (limit: number) => this.#chunks(limit);
 
@@ -281,8 +285,8 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * Charges the seller's rate for so many more requests, once the cost of this
-   * one is known; later requests wait for it.
+   * Charges the seller's rate limit for further `requests` once the cost of
+   * this request is known; later requests may have to wait.
    */
   readonly countMore = (requests: number): void => {
     const { owner } = this;
@@ -300,7 +304,7 @@ export class Exchange implements Disposable {
   ): Promise<T> => {
     const { admission: { reads }, sender } = this.#server;
     const owner = this.reader ?? "";
-    // A read is short: it ends before the service does, unless it waits.
+    // A read is short, so only its wait is aborted when the service stops.
     const { ending } = this.services;
     const abort = () => AbortSignal.any([this.request.signal, ending]);
     const takeStep = await reads.begin({ owner, abort }, this.resources);
@@ -325,7 +329,7 @@ export class Exchange implements Disposable {
     throw new Error("this route is not an operator's");
   }
 
-  /** The address of the client, as far as it is known. */
+  /** The client's address, behind trusted proxies. */
   get client(): string {
     const { hostname } = this.#origin.remoteAddr;
     const { trustProxy } = this.services.config;

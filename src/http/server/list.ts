@@ -1,7 +1,7 @@
 /**
  * Lists of a bounded size. A page is read and encoded in steps of a few
  * milliseconds, each with its own snapshot, so that other requests run in
- * between and a page never lies in memory as rows.
+ * between and the rows of a page are never in memory together.
  */
 import type { Db, ReadWrite, Sql } from "../../database/db.ts";
 import type { AnswerForm } from "../../contracts/answer_form.ts";
@@ -24,7 +24,7 @@ export const STEP_BYTES = 128 * 1_024;
 /** Entries of the first step, while their size is unknown. */
 const FIRST_STEP = 8;
 
-/** A list that leaves room for the rest of its answer. */
+/** A list limited in size, so that the rest of the answer fits. */
 export function boundedList<V extends XmlValue>(
   form: AnswerForm,
   name: string,
@@ -45,26 +45,26 @@ export interface AnsweredPage<Cursor, V extends XmlValue> {
   list: ElementList<V>;
   /** The position after the last row read. */
   after: Cursor;
-  /** The same if the list may continue there. */
+  /** The same position, if the list may continue; otherwise undefined. */
   next: NonNullable<Cursor> | undefined;
-  /** Undefined if no server is away. */
+  /** Undefined if all servers can be reached. */
   partial: PartialNode | undefined;
 }
 
-/** The servers that are away, whose sellers an answer lacks. */
+/** The unreachable servers, whose sellers are missing in the answer. */
 export interface PartialNode {
   server: string[];
 }
 
-/** What an answer says of the servers that what it was read from lacks. */
+/** The note about unreachable servers in an answer. */
 export function partialNode({ missing = [] }: Sql): PartialNode | undefined {
   return missing.length === 0 ? undefined : { server: [...missing] };
 }
 
 /**
  * Reads a page of at most `limit` elements of this name. `read` reads up to
- * `count` entries after `after`, in one snapshot; `seller` is whose they are,
- * null: of several.
+ * `count` entries after `after`, in one snapshot; `seller` owns all entries;
+ * null: several sellers do.
  */
 export async function readPage<Cursor, V extends XmlValue>(
   { heavyRead, services, form }: Pick<
@@ -107,7 +107,7 @@ export async function readPage<Cursor, V extends XmlValue>(
   return { list, after: page.after, next, partial };
 }
 
-/** The rows of a seller; null: of several. */
+/** Reads rows of one seller; null: of several. */
 function rowReader(db: Db, seller: number | null): ReadWrite {
   return seller === null ? db : db.of(seller);
 }
@@ -118,7 +118,7 @@ function stepSize({ count, bytes }: ElementList): number {
   return Math.max(1, Math.floor(STEP_BYTES * count / bytes));
 }
 
-/** A page of more rows is a long answer. */
+/** A page with more rows counts as a long answer. */
 const SHORT_ROWS = 50;
 
 /** As `readPage`, in one step: for rows that are short and have ids as cursors. */

@@ -1,7 +1,8 @@
 /**
  * Listens for requests for as long as the process lives. The runtime's server
- * ends, and with it the process, when it cannot accept a connection: there is
- * no file descriptor left, for instance. This one then starts another.
+ * ends, and with it the process, when it cannot accept a connection, for
+ * example because no file descriptor is left. This listener then starts another
+ * server.
  */
 import type { Deps } from "../../deps.ts";
 
@@ -45,7 +46,7 @@ export class Listener implements Listening {
 
   #replace(failed: Deno.HttpServer, error: unknown): void {
     this.#options.deps.log.error("listener_failed", { error: String(error) });
-    // It accepts no more requests and answers those in progress.
+    // The failed server accepts no more requests and answers those in progress.
     failed.shutdown().catch(() => {});
     this.#listenAgain();
   }
@@ -63,7 +64,7 @@ export class Listener implements Listening {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel();
-    // What has arrived is read first: the runtime drops what it has not read.
+    // Lets the runtime read requests that have arrived; it drops unread ones.
     await this.#options.deps.yieldToIo();
     await this.#server.shutdown();
   }

@@ -10,9 +10,8 @@ const COMPARED = 150;
 
 /**
  * The path of the table that was probably meant: it differs only in slashes,
- * "_", "-" or case; or, if `thorough` (for clients that may cost us more time),
- * it is the closest one with as many segments, if each is near. Null if there
- * is none.
+ * "_", "-" or case; or, if `thorough` (for clients with a key), the closest one
+ * with as many segments, if each segment is near. Null if there is none.
  */
 export function nearestPath(
   segments: readonly string[],

@@ -1,4 +1,4 @@
-/** Which form of an answer a client prefers. */
+/** Which format of an answer a client prefers. */
 
 const JSON_TYPE = "application/json";
 
@@ -21,8 +21,8 @@ function weightOf(accept: string, type: string): number {
 }
 
 /**
- * Whether an answer is JSON. Where `Accept` prefers neither JSON nor XML, the
- * answer has the form of the body that was sent, and XML if there was none.
+ * Whether an answer is JSON. If `Accept` prefers neither JSON nor XML, the
+ * answer has the format of the request's body, or XML without a body.
  */
 export function prefersJson(headers: Headers): boolean {
   const accept = headers.get("accept") ?? "*/*";

@@ -1,6 +1,6 @@
 /**
- * The parameters of queries and headers: what each is called, means, and may
- * be. Routes list those that they accept, handlers read them.
+ * The parameters of queries and headers: the name, meaning and valid values of
+ * each. Routes list the parameters that they accept; handlers read them.
  */
 import { CHANGE, EXPECTED, STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
@@ -27,17 +27,17 @@ import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
 
 /** A parameter of a query whose text means a `T`. */
 export interface QueryParameter<T> extends Parameter {
-  /** What the text means; null if it is wrong. */
+  /** The value of a text; null if the text is invalid. */
   parse: (text: string) => T | null;
-  /** The error of a wrong text. */
+  /** The error code of an invalid text. */
   code: DetailCode | ((text: string) => DetailCode);
-  /** What the text must be. */
+  /** What a valid text is. */
   expected: string;
-  /** What is wrong with a text, where that tells more than `expected`. */
+  /** A more specific message about an invalid text than `expected`. */
   problem?: (text: string) => string;
 }
 
-/** What a text means; null once `refuse` was told what is wrong with it. */
+/** The value of a text; null after `refuse` was called with the problem. */
 export function parseText<T>(
   text: string,
   { parse, expected, problem }: Omit<QueryParameter<T>, "code">,
@@ -66,7 +66,7 @@ function word<W extends string>(
   };
 }
 
-/** A text that is not empty and that a reader of values accepts. */
+/** A text that is not empty and that `read` accepts. */
 function valueText(
   { read, expected, ...parameter }: Parameter & {
     read: Reader<string>;
@@ -129,7 +129,7 @@ export const AFTER = {
   expected: "what the <next> of this list held; leave it out at first",
 } satisfies Omit<QueryParameter<unknown>, "parse">;
 
-/** Length of a search text at most, in code points. */
+/** The longest search text, in code points. */
 const SEARCH_LENGTH = 150;
 
 export const SEARCH: QueryParameter<string> = {
@@ -206,7 +206,7 @@ export const CODE = word(
   "only those with this code, or with a detail that has it",
 );
 
-/** A text to compare with; no code names it. */
+/** A text to compare with, without rules. */
 const plainText = (name: string, about: string): QueryParameter<string> => ({
   name,
   about,
@@ -229,7 +229,7 @@ export const SKU_OR_REQUEST = plainText(
   "q",
   "only those with a detail about this SKU, or the request with this id",
 );
-/** Nothing has an empty one. */
+/** A name that may not be empty. */
 const nameThen = (name: string, about: string): QueryParameter<string> => ({
   ...plainText(name, about),
   schema: { type: "string", minLength: 1, maxLength: SEARCH_LENGTH },
@@ -250,7 +250,7 @@ export const SELLER: Parameter = {
   about: "only those of this seller, by name or id",
 };
 
-/** Of the database status: the server that has the rows of a seller. */
+/** Of the database status: only the server that has the rows of this seller. */
 export const SELLER_PLACE: Parameter = {
   name: "seller",
   about: "only the server of this seller, by name or id",
@@ -313,13 +313,17 @@ export const COMPLETE = word(
   ["quantity"],
   "quantity: your products that the document does not name go to quantity 0",
 );
-/** Percent of the products on sale that go to 0 at most, by default. */
+/**
+ * The default limit of `complete`: percent of the products on sale that may go
+ * to 0.
+ */
 export const MISSING_AT_MOST_DEFAULT = 10;
 export const MISSING_AT_MOST: QueryParameter<number> = {
   name: "at_most",
   about: "with complete=quantity: the request is refused if more percent of " +
     `the products on sale would go to 0; ${MISSING_AT_MOST_DEFAULT} when left out`,
-  // Without a default, which clients would send without complete, too.
+  // The schema has no default: generated clients would send it also without
+  // `complete`.
   schema: { type: "integer", minimum: 0, maximum: 100 },
   parse: (text) =>
     /^\d{1,3}$/.test(text) && Number(text) <= 100 ? Number(text) : null,
@@ -353,7 +357,7 @@ export const DIFFERENCE = flag(
     "quantity/-2; a result out of range is refused",
 );
 
-/** Length of an Idempotency-Key at most. */
+/** The longest Idempotency-Key. */
 export const IDEMPOTENCY_KEY_LENGTH = 255;
 export const IDEMPOTENCY_KEY: Parameter = {
   name: "Idempotency-Key",

@@ -129,7 +129,7 @@ export class QueryReader {
     return place;
   }
 
-  /** An empty cursor is none: a script sends it for the first page. */
+  /** An empty cursor counts as none: scripts send it for the first page. */
   cursor<T>({ parse }: Cursor<T>): T | null {
     if (this.#query.get(AFTER.name) === "") return null;
     return this.read({ ...AFTER, parse });

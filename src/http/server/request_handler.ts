@@ -64,7 +64,7 @@ const METHODS = new Set(
 export class RequestHandler {
   readonly #services: Services;
   readonly #router: Router;
-  /** The routes for people and programs. */
+  /** The routes that this server answers. */
   readonly #routes: readonly Route[];
   readonly #admission: Admission;
   readonly #sender: BodySender;
@@ -208,7 +208,7 @@ export class RequestHandler {
     return await route.handler(exchange);
   }
 
-  /** With a key, the 404 also suggests paths that are merely similar. */
+  /** With a valid key, the 404 also suggests similar paths. */
   #nothingThere(exchange: Exchange, { segments }: Target): ServiceError {
     const near = nearestPath(segments, this.#routes, this.#isKnown(exchange));
     return near === null ? noRoute() : new ServiceError(
@@ -238,7 +238,9 @@ export class RequestHandler {
     }
   }
 
-  /** Counts as a request of the seller; throws 429 for one too many. */
+  /**
+   * Counts the request against the seller's rate limit; throws 429 beyond it.
+   */
   #countRequest(exchange: Exchange, seller: KeyOwner): void {
     const quota = exchange.rateLimit = this.#admission.take(seller, 1);
     if (quota === null || quota.allowed) return;
@@ -250,7 +252,7 @@ export class RequestHandler {
     );
   }
 
-  /** Headers of every answer; those for a seller include its quota. */
+  /** Headers of every answer; answers to a seller include its rate limit. */
   #headers(exchange: Exchange): Record<string, string> {
     const { requestId, isPrivate, owner } = exchange;
     const quota = exchange.rateLimit ??
@@ -358,7 +360,7 @@ export class RequestHandler {
   }
 }
 
-/** The error with the places of its details in a document in JSON. */
+/** The error with JSON pointers in its details. */
 function withPositions(error: ServiceError, exchange: Exchange): ServiceError {
   const sends = exchange.route?.documentation?.sends;
   const isOfDocument = error.details.length > 0 && sends !== undefined &&
@@ -370,7 +372,7 @@ function withPositions(error: ServiceError, exchange: Exchange): ServiceError {
   return new ServiceError(code, message, { details, more, headers });
 }
 
-/** Who reads the answer; null for one without a key. */
+/** The reader of the answer; null for a request without a key. */
 function answerReader(
   { reader, resources: { untilSent }, checkKey }: Exchange,
 ): AnswerReader | null {
@@ -424,8 +426,8 @@ function detailCounts({ details, more }: ServiceError): LogFields {
 }
 
 /**
- * A failure for the log: its stack and its cause. An outage of the database
- * refuses every request, and no stack says more of it.
+ * A failure for the log: its stack and its cause. A stack tells nothing more
+ * about an outage of the database, which fails every request.
  */
 function describeError(error: unknown): string | undefined {
   if (error === undefined) return undefined;

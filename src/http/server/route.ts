@@ -20,10 +20,10 @@ export type Handler<A extends AnswerName = never> = (
   exchange: Exchange,
 ) => Promise<Reply<A>>;
 
-/** What an address leads to. */
+/** A handler with its documentation. */
 export interface Endpoint extends Needs {
   handler: Handler<AnswerName>;
-  /** Null for what is for browsers only. */
+  /** Null for an endpoint that is for browsers only. */
   documentation: Documentation | null;
 }
 
@@ -69,7 +69,7 @@ export function sellerRoutes(
   ));
 }
 
-/** Routes by which operators read what a seller reads with these. */
+/** Routes by which operators read what a seller reads with the given routes. */
 export function operatorViewsOf(sellers: readonly Route[]): Route[] {
   return sellers.filter(({ method }) => method === "GET").map((
     { scope: _, path, handler, ...route },

@@ -40,7 +40,8 @@ export function parseTarget(url: string): Target {
     );
   }
   const sent = pathStart === -1 ? "/" : url.slice(pathStart);
-  // What follows is no part of a target: without it, "A#1" would be product A.
+  // A fragment is not part of a target. If it were dropped, "A#1" would be
+  // product A.
   if (sent.includes("#")) {
     throw new ServiceError(
       "malformed_request",

@@ -5,8 +5,8 @@
  * valid. Unread answers are limited in bytes; bodies for readers without a key,
  * which may hold a file or a connection to the store, in number.
  *
- * A body that is not sent to its end breaks its connection, so that no reader
- * takes it for whole.
+ * A body that cannot be sent completely breaks its connection, so that no
+ * reader takes it for complete.
  */
 import { Buffer } from "node:buffer";
 import type { Clock, Log } from "../../deps.ts";
@@ -24,7 +24,7 @@ import { RETRY_SOON } from "../admission/concurrency_limit.ts";
 const SMALL = 48 * 1_024;
 /** Bytes handed over at a time. */
 const CHUNK_BYTES = 64 * 1_024;
-/** How long a reader may take for one chunk. */
+/** The time in which a reader must take a chunk. */
 export const IDLE_MS = 30_000;
 /** A revoked key ends a body within a second: the key is cached for half of it. */
 const CHECK_KEY_MS = 400;
@@ -58,7 +58,8 @@ function isSmall(bytes: number): boolean {
 /** Whether a body is a text that is not monitored. */
 export function isSmallText(body: EncodedBody): body is string {
   if (typeof body !== "string") return false;
-  // A unit of a string becomes at most three bytes, and counting takes time.
+  // A UTF-16 code unit becomes at most three bytes; counting exactly takes
+  // longer.
   return isSmall(3 * body.length) || isSmall(bytesOf(body));
 }
 
@@ -67,22 +68,24 @@ export function inBlocks(body: EncodedBody): EncodedBlocks {
   return body instanceof Uint8Array ? [body] : body;
 }
 
-/** Who reads a body: one with a key. */
+/** A reader with a key. */
 export interface AnswerReader {
   /** The owner of the key. */
   owner: string;
-  /** Released when the body is sent, or its reader is gone. */
+  /** Disposed of when the body is sent or its reader is gone. */
   held: DisposableStack;
   /** Throws a `ServiceError` if the key is no longer valid. */
   checkKey: () => Promise<void>;
 }
 
-/** A body in parts that are made while it is sent. */
+/** A body that is made in chunks while it is sent. */
 export interface Streamed {
   stream: ReadableStream<Uint8Array>;
-  /** Bytes that its source keeps in memory at most, the next part included. */
+  /**
+   * The most bytes that its source keeps in memory, the next chunk included.
+   */
   keeps: number;
-  /** The source ends when the key is no longer valid, while it makes a part. */
+  /** The source itself ends when the key is no longer valid. */
   checksKey?: boolean;
 }
 
@@ -99,7 +102,7 @@ export class BodySender {
     this.#log = log;
   }
 
-  /** What it holds; all zero when every body is sent. */
+  /** All zero when every body is sent. */
   inUse(): InUse {
     return {
       bytes: this.#unread(),
@@ -109,7 +112,7 @@ export class BodySender {
     };
   }
 
-  /** Bytes that this owner's readers, or those of all, have not read. */
+  /** Bytes that the readers of one owner, or of all, have not read. */
   #unread(of?: string): number {
     return this.#owned.values()
       .filter(({ owner }) => of === undefined || owner === of)
@@ -237,7 +240,10 @@ export class BodySender {
   }
 }
 
-/** Registers a body until it ends, behind those idle for longer. */
+/**
+ * Registers a body until it ends; moves it to the end of the map whenever its
+ * reader takes a chunk.
+ */
 function trackPosition<T>(
   sending: Sending,
   bodies: Map<Sending, T>,
@@ -260,7 +266,7 @@ function trackPosition<T>(
 /** The next chunk of a body; null at its end. */
 type Source = () => Uint8Array | null | Promise<Uint8Array | null>;
 
-/** What was sent can be freed. */
+/** Removes blocks from the list once they were sent. */
 function chunksOf(blocks: EncodedBlocks): Source {
   const left = blocks.filter(({ length }) => length > 0).reverse();
   return () => {
@@ -276,7 +282,10 @@ class Sending {
   readonly body: ReadableStream<Uint8Array>;
   /** Monotonic milliseconds at which the reader last took a chunk. */
   movedAt: number;
-  /** Whether the reader has a chunk to take; else the next one is being made. */
+  /**
+   * Whether a chunk is ready for the reader; otherwise the next one is being
+   * made.
+   */
   waitsForReader = true;
   onMove = () => {};
   /** Called once, however the body ends. */
@@ -308,7 +317,10 @@ class Sending {
     this.#controller.error(new CutOff(reason, this.#clock.now()));
   }
 
-  /** Cuts it off as soon as this throws a `ServiceError`, called every `ms`. */
+  /**
+   * Calls `check` every `ms`; cuts the body off once it throws a
+   * `ServiceError`.
+   */
   checkWhileSent(ms: number, check: () => Promise<void>): void {
     this.#cancelCheck = this.#clock.after(ms, async () => {
       try {
@@ -364,8 +376,9 @@ class Sending {
 }
 
 /**
- * Why a body was not sent to its end. Deno prints the error of a body to
- * standard error, where the log is: this one prints as a line of the log.
+ * Why a body was not sent completely. Deno prints the error of a body to
+ * standard error, where the log goes, so this error prints as a line of the
+ * log.
  */
 class CutOff extends Error {
   readonly #at: number;

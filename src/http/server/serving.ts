@@ -90,7 +90,7 @@ function serve(
   return { url: urlOf(listener.address), handler };
 }
 
-/** Accepts requests of the runtime; names the host in an error. */
+/** Listens with the runtime's server; an error names the host. */
 export function openListener(options: ListenerOptions): Listening {
   try {
     return new Listener(options);

@@ -50,7 +50,10 @@ export type TransactionChange = readonly [id: string, change: ImagesChange];
 /** The images of `answerWaiting`, by id. */
 export interface Answered {
   changes: TransactionChange[];
-  /** Images that requests wait for again: the outcome does not answer them. */
+  /**
+   * Images with requests that the outcome does not answer, so that they must be
+   * fetched again.
+   */
   again: Set<string>;
   /** Other images with requests that another write has to answer. */
   left: Set<string>;

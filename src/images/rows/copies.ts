@@ -112,7 +112,10 @@ interface LookedAt extends ImageKey {
   url_key: string;
   unneeded_since: number | null;
   needed: number;
-  /** It has a copy or no upload names it: there is something to give up. */
+  /**
+   * The image has a copy, or no upload names it, so there is something to give
+   * up.
+   */
   isMore: number;
 }
 

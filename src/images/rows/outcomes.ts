@@ -68,7 +68,7 @@ interface LeasedRow extends LockedImage {
   sha256: string | null;
   bytes: number | null;
   validator: string | null;
-  /** How often a worker died of it. */
+  /** How often a worker died during the inspection of this image. */
   crashes: number;
 }
 
@@ -101,8 +101,8 @@ export interface Settled {
 /**
  * Records outcomes of a seller's images; those whose lease is no longer held
  * have no effect. A job is due again, at once or as a retry, or it ends and
- * answers the requests that wait for it; a retry answers those that have had all
- * of theirs.
+ * answers the requests that wait for it; a failure that will be retried answers
+ * the requests that have had all their attempts.
  */
 export async function settleImages(
   tx: Tx,

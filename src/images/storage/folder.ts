@@ -81,7 +81,10 @@ export class FolderStore implements ImageStore {
     );
   }
 
-  /** Only in a store: a mount point without its mount stays empty. */
+  /**
+   * Only if the folder is a store: a mount point without its mount must stay
+   * empty.
+   */
   #makeFolderOf(file: string): void {
     if (!exists(`${this.#folder}/${MARKER}`)) throw unknownFolder(this.#folder);
     Deno.mkdirSync(`${this.#folder}/${file.slice(0, 2)}`, {

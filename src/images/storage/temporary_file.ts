@@ -14,7 +14,7 @@ const BUFFER_BYTES = 256 * 1024;
 /** Buffers to reuse; as many as were ever needed at once. */
 const spare: Uint8Array<ArrayBuffer>[] = [];
 
-/** As `ImageStore.sweepParts`, in a folder. */
+/** `ImageStore.sweepTemporaryFiles` for a folder. */
 export async function sweepTemporaryFolder(
   folder: string,
   before: number,

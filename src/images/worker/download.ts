@@ -43,9 +43,9 @@ export interface ImageFetcherOptions
   onFault: (error: unknown) => void;
 }
 
-/** What it needs of the outbound client. */
+/** The part of the outbound client that it uses. */
 export type ImageSource = Pick<Outbound, "get">;
-/** What it needs of the store. */
+/** The part of the store that it uses. */
 export type ImageTarget = Pick<ImageStore, "receive" | "stat">;
 
 interface Job {

@@ -46,7 +46,7 @@ export class ImageWorker {
     );
   }
 
-  /** What it holds; all zero when it has no job. */
+  /** All zero when it has no job. */
   inUse(): InUse {
     return {
       ...this.#store?.inUse(),
@@ -92,7 +92,10 @@ export class ImageWorker {
     this.#beat();
   }
 
-  /** Results first: a job neither among them nor in progress counts as lost. */
+  /**
+   * Sends the results first: a job that is neither among them nor in progress
+   * counts as lost.
+   */
   #beat(): void {
     // Out of memory, a thread may skip its `finally` blocks and live on.
     if (this.#fetcher?.inspecting) {

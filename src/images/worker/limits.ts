@@ -2,15 +2,14 @@
  * Limits the downloads that the worker is given, so that no seller delays
  * another: at most 256, of which 16 are in flight to one origin at a time, and
  *
- * - for one seller as many as are left free, or fewer if its downloads take long
- *   (`shareByTime`): slow hosts delay only the seller that names them. The same
- *   holds among the sellers that use one origin;
- * - for one origin 64, so that those in flight need not wait for the database;
- * - four for an origin that did not answer last time or was never requested, and
- *   at most 24 for all of those together, so that hanging hosts do not delay
- *   good ones;
- * - beyond that, one for an origin that was never requested, as it may be a good
- *   one, and one for a seller that has none of those 24.
+ * - for one seller as many as stay free, or fewer if its downloads take long
+ * (`timeShareLimit`): slow hosts delay only the seller that names them. The
+ * same holds among the sellers that use one origin; - for one origin 64, so
+ * that those in flight need not wait for the database; - four for an origin
+ * that did not answer last time or was never requested, and at most 24 for all
+ * of those together, so that hanging hosts do not delay good ones; - beyond
+ * that, one for an origin that was never requested, as it may be a good one,
+ * and one for a seller that has none of those 24.
  */
 import { RecentValues } from "../../lib/recent_values.ts";
 import { keyTimeShareLimit, timeShareLimit } from "../../lib/limits.ts";
@@ -45,8 +44,8 @@ const ALL_UNPROVEN = "unproven";
 
 /**
  * The downloads that the worker may still be given; see the top of this file.
- * Each plan creates its own and takes its share from it: nothing has to be
- * returned, so nothing can leak.
+ * Each plan creates a new object and takes permits from it. Permits need not be
+ * returned, so none can leak.
  */
 export class DownloadLimits {
   readonly #history: OriginHistory;

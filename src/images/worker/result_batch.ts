@@ -1,6 +1,6 @@
 /**
- * Results on their way to the main thread, in batches: each costs it a look at
- * the queue and a commit.
+ * Sends results to the main thread in batches, because each message costs it a
+ * read of the queue and a commit.
  */
 import type { Clock } from "../../deps.ts";
 import type { FetchedImage } from "../rows/outcomes.ts";
@@ -8,8 +8,8 @@ import type { FetchedImage } from "../rows/outcomes.ts";
 /** A result waits no longer than this. */
 const GATHER_MS = 10;
 /**
- * A batch is full with half of what a host is handed at once (`limits.ts`): the
- * other half keeps it busy until more comes.
+ * A batch is full with half of the downloads that an origin is given at once
+ * (`limits.ts`); the other half keeps the host busy until the next ones arrive.
  */
 const GATHER = 32;
 

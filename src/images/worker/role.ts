@@ -185,7 +185,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
       due: picked.shares.length,
       changed: claimed + ended.length,
     };
-    // Other origins may use the places for which there were no jobs.
+    // Other origins may use the slots that had no jobs.
     const again = (claimed > 0 && claimed < places) ||
       ended.some((job) =>
         job.end === "released" || job.end?.kind === "crashed" ||
@@ -202,8 +202,8 @@ export class ImageRole extends LeasedRole<HeldImage> {
   }
 
   /**
-   * What waits for a host or the store has time limits. Other jobs wait in the
-   * worker; it has to go on.
+   * Waits for a host or the store have time limits. All other jobs depend on
+   * the worker's progress.
    */
   protected override isIdle(): boolean {
     const { downloading = 0, storing = 0 } = this.#thread.phases;
@@ -352,7 +352,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     return this.leases.rows().filter(({ end }) => end === null);
   }
 
-  /** Only the job that the worker was inspecting is to blame, if any. */
+  /** Only the job that the worker was inspecting, if any, can be the cause. */
   #workerDied(culprit: string | null): void {
     for (const job of this.#inFlight()) {
       giveBack(job);
@@ -362,7 +362,9 @@ export class ImageRole extends LeasedRole<HeldImage> {
   }
 }
 
-/** Ends a job without a result that it or its seller is charged for. */
+/**
+ * Ends a job without a result: nothing counts against the image or its seller.
+ */
 function giveBack(job: HeldImage): void {
   job.permit.cancel();
   job.end = "released";

@@ -129,7 +129,7 @@ function takeInTurns(
   while (waiting.length > 0) {
     for (const queue of waiting) {
       const share = queue.shift();
-      // What has no room now has none later in this plan.
+      // A share without room now gets none later in this plan.
       if (share === undefined || limits.room(share) === 0) continue;
       limits.take(share);
       share.limit++;

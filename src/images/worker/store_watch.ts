@@ -16,7 +16,7 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
 /** A store that was not used for this long is probed, too. */
 const QUIET_MS = 15_000;
-/** Before the first probe has ended, which may hang. */
+/** The trouble until the first probe has ended; a probe may hang. */
 const NO_ANSWER = "the image store has not answered yet";
 /** A store that does not answer a probe within this time counts as failing. */
 const PROBE_MS = 10_000;

@@ -6,8 +6,8 @@
  * Hanging threads are counted, and their number is limited.
  *
  * No image can keep the thread busy for long: each is read in a limited number
- * of steps (`formats/reader.ts`). This is for what no limit foresees, such as
- * an error of the runtime or the end of the memory.
+ * of steps (`formats/reader.ts`). The restart is for faults that no limit
+ * prevents, such as an error of the runtime or lack of memory.
  */
 import type { Deps } from "../../deps.ts";
 import { isAtDisk, newDiskMark } from "../storage/disk_call.ts";
@@ -24,8 +24,8 @@ import type { SpawnedWorker, SpawnWorker } from "./spawn.ts";
 import { waitAtMost } from "../../lib/waits.ts";
 
 /**
- * A worker is dead if so many pings in a row bring no sound beat: enough for
- * one that starts on a busy machine.
+ * A worker is dead after this many pings in a row without a sound beat. The
+ * number allows for a start on a busy machine.
  */
 const BEAT_LIMIT = 10;
 const RESTART_MS = 1_000;
@@ -68,7 +68,7 @@ export class ImageThread {
   #life: Life | null = null;
   /** The leases of the jobs that it has not reported. */
   readonly #given = new Set<string>();
-  /** Those that it had when it was last pinged; a sound beat lists them. */
+  /** The jobs at the last ping; a sound beat lists all of them. */
   #asked: readonly string[] = [];
   /** The phases of the jobs of its latest beat, by lease. */
   #jobs: ReadonlyMap<string, ImagePhase> = new Map();
@@ -77,7 +77,7 @@ export class ImageThread {
   #ready = false;
   /** Pings since its latest sound beat. */
   #missed = 0;
-  /** Why there is none. */
+  /** Why no sound beat has arrived. */
   #silence = SILENCE;
   /** Why the latest worker died. */
   #lastDeath: string | null = null;

@@ -23,8 +23,8 @@ const worker = new ImageWorker({
 });
 
 parentPort?.on("message", (message: ToImageWorker) => {
-  // Out of memory, what runs here stops without an error, and no other message
-  // is heard; timers run on.
+  // If the thread runs out of memory, running code stops without an error and
+  // messages no longer arrive, but timers still fire.
   const cancel = systemClock.after(0, () => worker.breakDown("out of memory"));
   worker.receive(message);
   cancel();
@@ -42,7 +42,10 @@ globalThis.addEventListener("unhandledrejection", (event) => {
   worker.breakDown(event.reason);
 });
 
-/** HTTP requests have priority where cores are scarce. */
+/**
+ * Lowers the priority of this thread: HTTP requests come first on a busy
+ * machine.
+ */
 function giveWay(): void {
   try {
     // On Linux, this affects only this thread and those that it starts.

@@ -31,15 +31,15 @@ import { storePart } from "../store.ts";
 import { checkUndo, storeUndo } from "../undo.ts";
 
 /**
- * Imports in hand of one process, each of another seller. Those whose server is
- * away have no place.
+ * Imports that one process works on at the same time, each of another seller.
+ * An import whose server is unreachable takes no slot.
  */
 const AT_ONCE = 8;
 /** How long an import is worked on before others of its seller have a turn. */
 const TURN_MS = 1_000;
-/** An import fails when one part has failed so often. */
+/** An import fails when one part has failed this often. */
 const FAILURES = 5;
-/** The pause while the service cannot go on. */
+/** The pause during an outage. */
 const OUTAGE_MS = 1_000;
 
 export interface ImportRoleOptions {
@@ -51,8 +51,8 @@ export interface ImportRoleOptions {
 export class ImportRole extends LeasedRole {
   readonly #services: Services;
   /**
-   * Sellers with due imports that a look found while there was room, and since
-   * when; in monotonic milliseconds.
+   * Sellers with due imports that found no free slot, and since when (monotonic
+   * milliseconds).
    */
   #waiting = new Map<number, number>();
 
@@ -105,7 +105,8 @@ export class ImportRole extends LeasedRole {
       (tx, terms) => claimImport(tx, seller.no, terms),
       (leased) => leased === null ? [] : [leased],
     );
-    // null: another process has it, or another import of the seller comes first.
+    // null: another process has claimed it, or another import of the seller
+    // comes first.
     this.#waiting.delete(seller.no);
     if (leased === null) return false;
     this.launch([leased], () => this.#workOn(seller, leased));
@@ -137,7 +138,9 @@ export class ImportRole extends LeasedRole {
     }
   }
 
-  /** The next part; null if the import is over or in other hands. */
+  /**
+   * The next part; null if the import has ended or another process works on it.
+   */
   async #next(seller: DueSeller, leased: Leased): Promise<Job | null> {
     const { sellerNo, id: importId } = leased;
     const key = { sellerNo, importId };

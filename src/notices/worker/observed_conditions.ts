@@ -1,4 +1,4 @@
-/** What this process sees of itself, and the operator has to know. */
+/** Conditions of this process that the operator must know about. */
 import { outageOf } from "../../database/db.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/durations.ts";
 import { ownImageFolder } from "../../images/storage/open.ts";
@@ -9,17 +9,20 @@ import { OBSERVED_KINDS, type ObservedKind } from "../kinds.ts";
 import type { Detail, Notice } from "../notice.ts";
 import { endUnobserved, type ObservedNotice, recordObserved } from "../rows.ts";
 
-/** What no process has seen for so long is over. */
+/** A condition that no process has observed for this long has ended. */
 const OVER_MS = 30 * SECOND_MS;
-/** Percent of a disk; it is over beyond the second. */
+/**
+ * Free percent of a disk: a notice begins below the first and ends above the
+ * second.
+ */
 const DISK_LOW = 10;
 const DISK_ENOUGH = 12;
 /** Writes of one order run one after the other, in every process. */
 const ORDER = { order: "notices" };
 
-/** What several processes send within this time is the same. */
+/** Requests that several processes send within this time get the same id. */
 const SAME_MS = 5 * MINUTE_MS;
-/** A disk that does not answer for so long is left out. */
+/** The time limit for asking a disk; without an answer it is skipped. */
 const DISK_MS = 1_000;
 
 type ObserverServices = Pick<
@@ -28,7 +31,7 @@ type ObserverServices = Pick<
 >;
 
 interface Known {
-  /** What is sent again is the same. */
+  /** The same notice is used for each try. */
   notice: Notice | null;
   isSent: boolean;
   /** Monotonic milliseconds. */
@@ -39,10 +42,12 @@ export class ObservedConditions {
   readonly #services: ObserverServices;
   /** Sends what could not be stored. */
   readonly #sendNow: (notice: Notice) => Promise<boolean>;
-  /** What was not ready at the last look. */
+  /** Checks that failed at the last look. */
   #failed: ReadonlySet<string> = new Set();
   readonly #low = new Set<string>();
-  /** What goes on, with what was sent of it without being stored. */
+  /**
+   * Lasting conditions, with the notices that were sent without being stored.
+   */
   readonly #known = new Map<string, Known>();
 
   constructor(
@@ -53,7 +58,10 @@ export class ObservedConditions {
     this.#sendNow = sendNow;
   }
 
-  /** Stores what there is; sends it where the database does not store it. */
+  /**
+   * Observes the conditions and stores them as notices; sends them directly if
+   * the database fails.
+   */
   async look(): Promise<void> {
     const { db, deps, signals } = this.#services;
     const seen = [
@@ -104,7 +112,10 @@ export class ObservedConditions {
     this.#known.set(id, { notice, isSent, seenAt });
   }
 
-  /** What failed at two looks, as a moment is no reason. */
+  /**
+   * Checks that failed at two looks in a row: a short failure is no reason for
+   * a notice.
+   */
   async #notReady(): Promise<ObservedNotice[]> {
     const checks = await this.#services.health.look();
     const failed = new Map(
@@ -140,7 +151,7 @@ export class ObservedConditions {
     return seen;
   }
 
-  /** Of an operator who makes backups by the command. */
+  /** For an operator who makes backups with the command. */
   async #backup(): Promise<ObservedNotice[]> {
     const { db, deps } = this.#services;
     const at = await db.read(lastBackup, { single: true }).catch(() => null);

@@ -1,8 +1,8 @@
 /**
  * Sends notices: to sellers by mail, to the operator by signed requests. Every
- * process does: it claims what is due under a lease in a short write,
- * sends it, and records the outcome. A mail server or an endpoint that is away is
- * left alone for a while, and costs nothing else.
+ * process does: it claims what is due under a lease in a short write, sends it,
+ * and records the outcome. An unreachable mail server or endpoint is not tried
+ * for a while, which delays nothing else.
  */
 import {
   reachableServers,
@@ -60,7 +60,7 @@ export interface NoticeRoleOptions {
 /** Whether notices were sent, or why not. */
 interface Result {
   outcome: Outcome;
-  /** The other side takes nothing for now; for how long at least. */
+  /** How long the other side asked not to be tried, at least. */
   awayMs?: number;
   /** For the log; without an address. */
   reason?: string;
@@ -69,7 +69,10 @@ interface Result {
 /** One way to send notices, and its state. */
 interface Channel {
   recipient: Recipient;
-  /** Without what cannot be recorded while a server is away. */
+  /**
+   * Without sends whose outcome cannot be recorded because a database server is
+   * unreachable.
+   */
   inFlight: Set<Claimed>;
   /** Failures in a row of the other side. */
   failures: number;
@@ -159,7 +162,10 @@ export class NoticeRole extends LeasedRole {
     return super.abandon();
   }
 
-  /** Looks at this process; that the database is away is told, too. */
+  /**
+   * Observes this process, also while the database is unreachable, which is a
+   * notice as well.
+   */
   protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;
     if (config.noticesUrl === null || clock.monotonic() < this.#seeAt) return;
@@ -188,7 +194,7 @@ export class NoticeRole extends LeasedRole {
     const { db, deps: { clock } } = this.#services;
     const found = { due: 0, changed: 0 };
     if (clock.monotonic() < channel.pausedUntil) return found;
-    // One that was away is tried with one.
+    // After a failure, try with a single send.
     const most = channel.failures > 0 ? 1 : AT_ONCE;
     for (const server of reachableServers(db)) {
       const room = most - channel.inFlight.size;
@@ -205,7 +211,7 @@ export class NoticeRole extends LeasedRole {
     return found;
   }
 
-  /** Whether it claimed notices to a seller, or put them off. */
+  /** Returns whether it claimed or postponed notices to a seller. */
   async #claim(
     server: ServerReadWrite,
     channel: Channel,
@@ -261,7 +267,7 @@ export class NoticeRole extends LeasedRole {
     this.noteProgress();
   }
 
-  /** Notes whether the other side takes what it is sent. */
+  /** Notes whether the other side accepts what it is sent. */
   #note(channel: Channel, { outcome, awayMs, reason }: Result): void {
     const { clock, log } = this.#services.deps;
     const { recipient } = channel;
@@ -281,7 +287,10 @@ export class NoticeRole extends LeasedRole {
     }
   }
 
-  /** Sends what has no row to the operator; whether that succeeded. */
+  /**
+   * Sends a notice without a row to the operator; returns whether that
+   * succeeded.
+   */
   async #sendNow(notice: Notice): Promise<boolean> {
     const [channel] = this.#channels;
     const { clock } = this.#services.deps;

@@ -38,7 +38,7 @@ const EXAMPLES = 3;
 /** Rows among which examples are looked for. */
 const EXAMPLE_ROWS = 1_000;
 
-/** The columns, once it is known what was chosen for such ones before. */
+/** Loads earlier choices for such columns, then shows the columns. */
 export function ColumnsView({ client, spreadsheet }: {
   client: Client;
   spreadsheet: Spreadsheet;
@@ -73,7 +73,7 @@ function Columns({ client, spreadsheet, chosen }: {
   const examples = useMemo(() => examplesOf(table), [table]);
   const check = () => {
     keepChosen(client, table.header, chosenIn(table, mapping))
-      // Without it, the same is chosen anew.
+      // If this fails, the choice is not remembered.
       .catch(() => {});
     takeSheet(client, { name, table, mapping, book });
   };
@@ -81,7 +81,7 @@ function Columns({ client, spreadsheet, chosen }: {
     const next = apply({ table, mapping });
     if (next === null) return;
     if (isQuestion) setAnswered(new Set([...answered, text]));
-    // The button that had the focus goes.
+    // The button with the focus disappears, so move the focus.
     asked.current?.focus();
     setTable(next.table);
     setMapping(next.mapping);
@@ -199,7 +199,7 @@ const LOOKS = { blocks: "bad", warning: "warn", note: "", good: "good" };
 
 function FindingNote({ finding, isCurrent, onChoose }: {
   finding: Finding;
-  /** It is of the table as it is now, so that it can be answered. */
+  /** The findings belong to the table as it is now, so they can be answered. */
   isCurrent: boolean;
   onChoose: (choice: FindingAnswer) => void;
 }) {
@@ -234,7 +234,10 @@ function FindingNote({ finding, isCurrent, onChoose }: {
   );
 }
 
-/** The findings of a table, or those of before until all rows are looked at. */
+/**
+ * The findings of a table; until all rows are checked, those of the table
+ * before.
+ */
 function useFindings(
   source: FindingSource,
 ): { findings: readonly Finding[]; isCurrent: boolean } {
@@ -257,7 +260,7 @@ const SHARED = TARGETS.filter(({ target }) =>
   target in SCALAR_RULES && !["sku", "title", "price", "gtin"].includes(target)
 );
 
-/** Values that all products have, of fields without a column. */
+/** Values for all products, for fields without a column. */
 function ForAllRows({ mapping, onMapping }: {
   mapping: ColumnMapping;
   onMapping: (mapping: ColumnMapping) => void;
@@ -372,7 +375,7 @@ function examplesOf({ header, rows }: Rows): string[] {
   );
 }
 
-/** What the first rows become. */
+/** The first rows as they will be sent. */
 function Preview({ table, mapping }: {
   table: Rows;
   mapping: ColumnMapping;

@@ -1,4 +1,4 @@
-/** Lets products be stored that were held back. */
+/** Confirms products that the page held back, so that they are stored. */
 import type { Client } from "../../client/mod.ts";
 import { plural } from "../lib/format.ts";
 import { confirmSkus } from "./send/upload.ts";
@@ -6,7 +6,7 @@ import { confirmSkus } from "./send/upload.ts";
 export function ConfirmButton({ client, skus, adds, disabled = false }: {
   client: Client;
   skus: readonly string[];
-  /** They are new, and not changed. */
+  /** The products are new, not changed. */
   adds: boolean;
   disabled?: boolean;
 }) {

@@ -81,8 +81,8 @@ export function FileView({ client, current }: {
 }
 
 /**
- * The table to repair, also while it is checked anew; null if there is none, or
- * if its problems are not those of rows.
+ * The table to repair, also while it is checked again; null if there is none,
+ * or if its problems are not about rows.
  */
 function useRepaired(current: Upload): TableUpload | null {
   const last = useRef<TableUpload | null>(null);
@@ -93,7 +93,9 @@ function useRepaired(current: Upload): TableUpload | null {
   return last.current;
 }
 
-/** After a check, the focus goes to its result unless it is somewhere. */
+/**
+ * After a check, moves the focus to the result, unless another element has it.
+ */
 function useResultFocus({ step: { name } }: Upload): void {
   const before = useRef(name);
   useEffect(() => {
@@ -140,7 +142,10 @@ function SourceOf({ current, place, selection }: {
 /** Milliseconds after the last key until the marks follow the text. */
 const MARKED_AFTER_MS = 200;
 
-/** Lines with problems; soon after an edit, where the elements are now. */
+/**
+ * Lines with problems; shortly after an edit, the lines where the elements are
+ * now.
+ */
 function useMarked(
   { text, edited }: DocumentUpload,
   problems: readonly Detail[],
@@ -249,7 +254,9 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
   );
 }
 
-/** Whether the others may be stored, and what is left stays here. */
+/**
+ * Whether the valid products may be stored while the rest stays on the page.
+ */
 function mayStoreValid({ step, kind }: Upload): boolean {
   if (step.name !== "refused") return false;
   const { refusal } = step;

@@ -1,6 +1,7 @@
 /**
- * What somebody drops, chooses or pastes: a document is checked, a table gets
- * its columns mapped first, anything else is refused before it is sent.
+ * Accepts files and text that are dropped, chosen or pasted. A document is
+ * checked, the columns of a table are mapped first, and anything else is
+ * refused before it is sent.
  */
 import type { Client } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
@@ -153,7 +154,7 @@ export function changeColumns(): void {
 /** Rows that are changed between two pauses. */
 const STEP = 250;
 
-/** A table that the page has saved, as it was before it became CSV. */
+/** Undoes in a table that the page saved what was done to write it as CSV. */
 function* withOwnTexts(table: Table): SlicedWork<Table> {
   if (table.delimiter === null) return table;
   const rows: (readonly string[])[] = [];
@@ -164,7 +165,7 @@ function* withOwnTexts(table: Table): SlicedWork<Table> {
   return { ...table, header: table.header.map(withFormulas), rows };
 }
 
-/** A table as a person reads it, and how many of its cells have no value. */
+/** A table without cells that have no value, and the number of such cells. */
 function* tableUnlessUnreadable(
   read: Table,
 ): SlicedWork<GatheredTable & { errors: number }> {
@@ -173,12 +174,14 @@ function* tableUnlessUnreadable(
   }
   const { table, errors } = yield* withoutErrors(read);
   const { table: products, note } = yield* gathered(table);
-  // The columns are proposed at once by what is kept of their values.
+  // The proposal of columns uses the sampled values.
   yield* lookAtValues(products.rows);
   return { table: products, note, errors };
 }
 
-/** How programs write that a formula or a database has no value. */
+/**
+ * Texts that programs write for a formula or database field without a value.
+ */
 const NO_VALUE =
   /^(?:#(?:N\/[ABD]|NV|[¡¿]?\p{Lu}[\p{Lu}/0]*[!?])|null|NULL|nan|NaN|None|N\/A|n\/a|n\.a\.|k\. ?A\.)$/u;
 
@@ -197,18 +200,18 @@ function* withoutErrors(
   return { table: errors === 0 ? table : { ...table, rows }, errors };
 }
 
-/** A table as text, and what a person said of it. */
+/** A table as text, with a person's choices about it. */
 interface TextFile extends DecodedText {
   name: string;
   /** Null: it was pasted. */
   bytes: ArrayBuffer | null;
   /** The encoding that was chosen. */
   encoding?: string;
-  /** Whether quotation marks make one text of what may be rows. */
+  /** Whether quotation marks around several lines make one text, not rows. */
   oneText?: boolean;
 }
 
-/** The encoding of a file, and the question which it is. */
+/** The encoding of a file, and the question about it. */
 function lettersOf(
   file: TextFile,
   take: (file: TextFile) => void,

@@ -1,6 +1,7 @@
 /**
- * What somebody took last: a table whose columns are being mapped, or why a file
- * is not taken. It is outside the views, so that a change of view loses nothing.
+ * The last intake: a table whose columns are being mapped, or why a file was
+ * not accepted. It is stored outside the views, so that a change of view loses
+ * nothing.
  */
 import { Store } from "../lib/store.ts";
 import type { Finding } from "./check/finding.ts";
@@ -19,7 +20,7 @@ export interface Spreadsheet {
   book: Book | null;
   /** What must be answered before it is sent. */
   questions: readonly Finding[];
-  /** How its text is read, and may be; null: it is Unicode. */
+  /** The encoding of the text, and other possible ones; null: it is Unicode. */
   encoding: {
     name: string;
     all: readonly Encoding[];
@@ -33,19 +34,19 @@ export type Intake =
   | { name: "reading"; file: string }
   | { name: "spreadsheet"; spreadsheet: Spreadsheet };
 
-/** What was taken last. A table stays while its products are checked. */
+/** The last intake. A table stays while its products are checked. */
 export const intake = new Store<Intake>({ name: "empty" });
 
 let taking = new AbortController();
 
-/** Ends what is being read of what was taken before. */
+/** Stops the reading of an earlier intake. */
 export function startTaking(): AbortSignal {
   taking.abort();
   taking = new AbortController();
   return taking.signal;
 }
 
-/** Goes back to where nothing was taken. */
+/** Returns to the state without an intake. */
 export function dropAll(): void {
   startTaking();
   dropFile();

@@ -23,7 +23,7 @@ export async function openText(
   return await (await filesFor("The text"))?.takeText(client, text) ?? true;
 }
 
-/** Null if the code cannot be loaded; that is said then. */
+/** Null if the code cannot be loaded; the page then says so. */
 async function filesFor(name: string) {
   try {
     return await loadFiles();

@@ -137,7 +137,9 @@ function grouped(all: readonly Detail[]): Group[] {
   return [...groups.values()].sort((a, b) => b.found.length - a.found.length);
 }
 
-/** Whether the page alone holds the product back, for its SKU. */
+/**
+ * Whether the page, not the service, holds the product back because of its SKU.
+ */
 function isHeld({ step }: Upload, problem: Detail): boolean {
   return step.name === "refused" && problem.sku !== undefined &&
     problem.product !== undefined &&
@@ -224,7 +226,7 @@ function ReplaceForm({ group: { found }, current }: {
       current.kind === "document" && OF_VALUES.includes(code)
         ? commonValue(current, found)
         : null,
-    // Not after each edit: where it was is where it is replaced.
+    // Not updated after each edit: the value is replaced where it was.
     [found[0]],
   );
   if (isDone) {

@@ -38,7 +38,7 @@ type Place = CellPlace<ColumnKey>;
 export function Repair({ client, current, busy }: {
   client: Client;
   current: TableUpload;
-  /** It is being checked: nothing can be changed. */
+  /** While the table is checked, nothing can be changed. */
   busy: boolean;
 }) {
   const { sheet, changed, steps } = current;
@@ -57,7 +57,7 @@ export function Repair({ client, current, busy }: {
   const columns = useMemo(() => gridColumns(sheet, flaws), [sheet, flaws]);
   const [place, setPlace] = useState<Place | null>(null);
   const shown = placeIn(current, place, rows, columns, wanted);
-  /** Rows with a problem that a cell in the column of a place would mend. */
+  /** Rows with a problem that a change in the place's column would solve. */
   const rowsAt = (some: readonly Flaw[], { column }: Place) => [
     ...new Set(
       some.filter((flaw) => isCorrectedAt(sheet, flaw, column))
@@ -218,7 +218,7 @@ function placeIn(
     : { row: first.row, column: first.column ?? columns[0].at };
 }
 
-/** What is wrong at a cell, and what can be done about it. */
+/** The problems of a cell, and what can be done about them. */
 function CellPanel(
   { client, current, place, label, flaws, below, needing, busy, write }: {
     client: Client;
@@ -226,7 +226,7 @@ function CellPanel(
     place: Place;
     label: string;
     flaws: readonly Flaw[];
-    /** Rows that lack the same, those below and all. */
+    /** Rows with the same problem: those below, and all. */
     below: readonly number[];
     needing: readonly number[];
     busy: boolean;
@@ -325,7 +325,7 @@ function CellPanel(
   );
 }
 
-/** What the price of a stored product is, where the file lost it. */
+/** Shows the stored price of a product whose price the file lost. */
 function PriceNow({ client, sku }: { client: Client; sku: string }) {
   const { data } = useLoaded(
     async (signal) =>
@@ -341,7 +341,10 @@ function PriceNow({ client, sku }: { client: Client; sku: string }) {
     : null;
 }
 
-/** Fields whose value is that of one product, so rows are not given the same. */
+/**
+ * Fields whose value identifies one product, so rows must not get the same
+ * value.
+ */
 const OF_ONE: readonly ColumnKey[] = ["sku", "gtin"];
 
 /** Writes another value into every row that has this one. */

@@ -1,4 +1,4 @@
-/** The view at the start: takes a file to look at and to upload. */
+/** The start view, which accepts a file to check and upload. */
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pickFile, saveFile } from "../lib/browser.ts";
@@ -61,7 +61,9 @@ export function UploadView({ client }: { client: Client }) {
   );
 }
 
-/** What became of a file that was being sent when the page was left. */
+/**
+ * Tells what happened to a file that was being sent when the page was closed.
+ */
 function Interrupted({ client }: { client: Client }) {
   const [name, setName] = useState(nameOfFileBeingSent.get);
   const loaded = useLoaded(async (signal) => {
@@ -110,7 +112,7 @@ function Interrupted({ client }: { client: Client }) {
   );
 }
 
-/** Takes what is pasted anywhere but into a field. */
+/** Accepts text that is pasted outside of input fields. */
 function usePaste(client: Client): void {
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {

@@ -1,4 +1,4 @@
-/** A product in the form: what was typed, and what of it changed. */
+/** A product in the form: the typed values, and which of them changed. */
 import {
   LIST_NAMES,
   type ListField,
@@ -32,7 +32,7 @@ const ITEMS: Readonly<
   images: { text: "url", note: "alt" },
 };
 
-/** What a product is, or an empty one. */
+/** The draft of a product, or an empty draft. */
 export function draftOf(product: Product | null): Draft {
   return {
     scalars: Object.fromEntries(
@@ -114,7 +114,7 @@ export function changedFieldsOf(draft: Draft, from: Draft): string[] {
 /** Characters; of longer values it is only told that they changed. */
 const LONGEST_VALUE_SHOWN = 40;
 
-/** What became of each of these fields, as `Quantity 8 → 1`. */
+/** Describes the change of each of these fields, as in `Quantity 8 → 1`. */
 export function describeChanges(
   draft: Draft,
   from: Draft,
@@ -162,7 +162,7 @@ export function conflictingFields(
     .filter((name) => mine.includes(name) && theirs.includes(name));
 }
 
-/** What changes these fields of a product, or makes a new one. */
+/** The document that changes these fields of a product, or creates one. */
 export function productToSend(
   id: string | null,
   draft: Draft,

@@ -35,10 +35,10 @@ const INSERT_AS_REGISTERED = insertIf(({ lock }) =>
 
 /**
  * Inserts an event; not if (seller, trigger, reference) exists already, the
- * seller has been removed, or the webhook deleted, disabled or enabled. Until the
- * commit it cannot be, so its queue sees the new delivery. The webhook of a test
- * event, which gets no number, is locked already. The result is how many were
- * inserted.
+ * seller has been removed, or the webhook deleted, disabled or enabled. Until
+ * the commit the webhook cannot change, so its queue sees the new delivery. The
+ * webhook of a test event, which gets no number, is locked already. The result
+ * is how many were inserted.
  */
 export function insertEvent(tx: Tx, event: NewEvent): Promise<number> {
   const { sellerNo, reference, delivery, createdAt } = event;

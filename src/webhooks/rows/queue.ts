@@ -51,7 +51,7 @@ function stateIn({ from }: Transition): string {
 
 /**
  * Inserts a delivery of an event, due `now` (Unix milliseconds) or held, if the
- * event exists; where 1 is `expected`, it does. Its webhook is locked.
+ * event exists; with `expected` 1 it must exist. Its webhook is locked.
  */
 export async function insertDelivery(
   tx: Tx,
@@ -119,8 +119,8 @@ export async function hastenDeliveries(
 }
 
 /**
- * Makes deliveries of a webhook that wait or are held due now, or ends their
- * wait; those under a lease stay as they are.
+ * Applies a transition to waiting or held deliveries of a webhook, which makes
+ * them due now or ends them; deliveries under a lease do not change.
  */
 export async function moveDeliveries(
   tx: Tx,

@@ -64,8 +64,8 @@ export class InFlight {
   }
 
   /**
-   * A place within the limits, until it is given back, for a delivery of a
-   * webhook as it was when this was claimed.
+   * Acquires a permit for a delivery of a webhook, in the state in which the
+   * delivery was claimed.
    */
   acquire(head: QueueHead): Permit {
     return this.#usage.acquire(deliveryAsk(head));

@@ -165,7 +165,7 @@ export class WebhookRole extends LeasedRole<Claim> {
       signal: this.aborting,
     });
     const endedAt = deps.clock.monotonic();
-    // The seller does not pay for the time after the answer.
+    // Time after the answer does not count against the seller.
     place.stopTime();
     await deps.maybe?.("delivery answered");
     const settled = await this.#record(flight, outcome, place);
@@ -186,7 +186,7 @@ export class WebhookRole extends LeasedRole<Claim> {
   /**
    * Records an outcome, with retries until the database accepts it. Until then
    * the delivery stays in flight, so that its lease is renewed and it is not
-   * sent twice; if the server of its seller alone is away, without a place.
+   * sent twice; if only the seller's server is unreachable, without a permit.
    */
   async #record(
     flight: Flight,

@@ -1,4 +1,4 @@
-/** What the page says of a table before it is sent, and what is answered. */
+/** Findings about a table before it is sent, and their answers. */
 import { plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { ChosenColumns } from "../columns/mappings.ts";
@@ -16,10 +16,12 @@ export interface Finding {
   severity: "blocks" | "warning" | "note" | "good";
   /** It identifies the finding. */
   text: string;
-  /** More of it, which is shown when it is asked for. */
+  /** Further text, which is shown on request. */
   more?: string;
   answers: readonly FindingAnswer[];
-  /** It is asked once: an answer ends it, whatever is mapped then. */
+  /**
+   * Asked once: an answer ends the question, whatever columns are mapped later.
+   */
   isQuestion?: true;
 }
 
@@ -29,7 +31,7 @@ export interface FindingAnswer {
   apply: (mapped: TableAndMapping) => TableAndMapping | null;
 }
 
-/** A table that was looked at, and what was chosen for such columns before. */
+/** A checked table, with earlier choices for such columns. */
 export interface CheckedTable extends TableAndMapping {
   problems: RowProblems;
   chosen: ChosenColumns;
@@ -43,7 +45,7 @@ export function question(
   return { severity: "blocks", text, answers, isQuestion: true };
 }
 
-/** What is proposed is right. */
+/** Confirms the proposal. */
 export function confirms(label: string): FindingAnswer {
   return { label, apply: (mapped) => mapped };
 }

@@ -1,6 +1,6 @@
 /**
- * What the page says of a table before it is sent: one list of findings, which
- * one view shows. What blocks must be answered or mended first.
+ * All findings about a table before it is sent, in one list, which one view
+ * shows. Blocking findings must be answered or corrected first.
  */
 import { count, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
@@ -26,7 +26,7 @@ import {
   type RowProblems,
 } from "./table_checks.ts";
 
-/** What findings are made from. */
+/** The input of the findings. */
 export interface FindingSource extends TableAndMapping {
   /** What was chosen for such columns before. */
   chosen: ChosenColumns;
@@ -59,10 +59,13 @@ export function* findingsIn(source: FindingSource): SlicedWork<Finding[]> {
   ];
 }
 
-/** What was told of the rows last. */
+/** The latest result of the row checks. */
 let last: TableAndMapping & { problems: RowProblems } | null = null;
 
-/** What is told of the rows; what all products have changes nothing of it. */
+/**
+ * The result of the row checks, which does not depend on the values for all
+ * products.
+ */
 function* problemsIn(
   { table, mapping }: TableAndMapping,
 ): SlicedWork<RowProblems> {
@@ -81,7 +84,10 @@ function findingWithoutAnswers(
   return { severity, text, answers: [] };
 }
 
-/** Fields that every new product needs, and those without which nothing goes. */
+/**
+ * Findings about fields that a new product needs, and about fields that every
+ * row needs.
+ */
 function fieldFindings(mapping: ColumnMapping): Finding[] {
   const { targets, values } = mapping;
   const lacking = missingFieldsOf(mapping);
@@ -125,7 +131,7 @@ function currencyFindings(
   )];
 }
 
-/** Why nothing of the file can be sent as it is. */
+/** Findings that prevent the file from being sent. */
 function flawFindings(
   { flaw }: Table,
   mapping: ColumnMapping,
@@ -192,7 +198,7 @@ function* skuFindings(
   }];
 }
 
-/** What becomes of values that are not sent as they stand there. */
+/** Findings about values that are not sent as they are. */
 function valueFindings(
   { path, html, unstocked }: RowProblems,
 ): Finding[] {
@@ -257,7 +263,7 @@ function rivalFindings(
   )];
 }
 
-/** What is wrong in the file, which only another file can mend. */
+/** Findings that only another file can solve. */
 function damageFindings(
   { replaced, similarSkus, rounded }: RowProblems,
 ): Finding[] {

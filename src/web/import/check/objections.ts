@@ -1,6 +1,6 @@
 /**
- * Products that the service would take, and that would replace another product
- * than the file meant.
+ * Finds products that the service would accept, but that would replace a
+ * product by mistake.
  */
 import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import {
@@ -16,7 +16,7 @@ import { type MappedTable, skuOfRow } from "../columns/sheet.ts";
 import { rowValues } from "../columns/spreadsheet.ts";
 import { visibleSku } from "./table_checks.ts";
 
-/** SKUs that are looked up one by one at each check. */
+/** The most SKUs that a check looks up one by one. */
 const SINGLE_LOOKUPS = 50;
 
 /** The SKU of each row; "" where it has none. */
@@ -39,26 +39,26 @@ export function skusInDocument(text: string): string[] {
 interface KnownSkus {
   /** SKUs that were in the file, not typed here. */
   skusInFile: ReadonlySet<string>;
-  /** Whose each SKU is that the same file has stored. */
+  /** By SKU that this file has stored, the row that it came from. */
   stored: ReadonlyMap<string, string>;
-  /** SKUs whose products may be replaced: somebody said so. */
+  /** SKUs whose products may be replaced, as a person confirmed. */
   confirmed: ReadonlySet<string>;
 }
 
-/** Whether somebody may say that the product is to be stored nevertheless. */
+/** Whether a person may confirm that the product is stored nevertheless. */
 export function mayBeConfirmed({ code }: Detail): boolean {
   return ["duplicate_sku", "sku_taken", "duplicate_product", "out_of_range"]
     .includes(code);
 }
 
-/** What people call a row. */
+/** The name of a row for people. */
 export function rowName({ table }: MappedTable, row: number): string {
   return `row ${table.numbers[row]}`;
 }
 
 /**
- * A problem for each product that has the SKU of what the same file has stored,
- * or that was given the SKU of another stored product here.
+ * A problem for each product whose SKU this file has already stored, or that
+ * was given the SKU of another stored product on the page.
  */
 export async function skuObjections(
   client: Client,
@@ -94,12 +94,12 @@ export async function skuObjections(
 }
 
 /**
- * A problem for each row that would make another product of one that is stored:
- * no word of the title stays, or the GTIN is another one. Who takes a SKU by
- * mistake changes those. And one for each row that would make a second product
- * of one, as its SKU differs in capital letters, zeros before it or invisible
- * characters alone. And one for each price and weight that is many times what it
- * was, as cents and grams are, or that has another currency.
+ * A problem for each row that would turn a stored product into another one: it
+ * changes most words of the title, or the GTIN, which suggests that the SKU is
+ * a mistake. A problem for each row that would duplicate a product, because its
+ * SKU differs only in case, leading zeros or invisible characters. And a
+ * problem for each price or weight that is many times the stored one, as with
+ * cents or grams, or has another currency.
  */
 export async function replacementObjections(
   client: Client,
@@ -184,7 +184,7 @@ export async function replacementObjections(
   });
 }
 
-/** What SKUs have in common that a person or a program takes for one. */
+/** A key that is equal for SKUs which a person or a program confuses. */
 function similarityKey(sku: string): string {
   return visibleSku(sku).replace(/^0+(?=\d)/, "");
 }

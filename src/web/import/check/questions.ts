@@ -1,6 +1,6 @@
 /**
- * What a person must say of a table before it is sent, because its values may
- * mean either.
+ * Questions that a person must answer before a table is sent, because its
+ * values are ambiguous.
  */
 import type { SlicedWork } from "../../lib/slices.ts";
 import {
@@ -35,7 +35,7 @@ import {
   unsoldQuestions,
 } from "./row_questions.ts";
 
-/** Looks for what must be asked. */
+/** Finds questions about a table. */
 type Ask = (checked: CheckedTable) =>
   | readonly (Finding | null)[]
   | Finding

@@ -1,4 +1,4 @@
-/** What is wrong with a table, or may be, before anything of it is sent. */
+/** Checks a table for problems and doubts before anything is sent. */
 import { SCALAR_NAMES, SCALAR_RULES } from "../../../catalogue/fields.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
 import type { Table } from "../read/csv.ts";
@@ -48,7 +48,7 @@ export function missingFieldsOf({ targets, values }: ColumnMapping): string[] {
   ];
 }
 
-/** What is told of the rows of a table; null: there is none such. */
+/** The result of the checks of all rows; null where nothing was found. */
 export interface RowProblems {
   /** An example of a bar code that a spreadsheet program has rounded. */
   rounded: string | null;

@@ -1,4 +1,4 @@
-/** What a column holds by its values, where its name says nothing. */
+/** Guesses the field of a column by its values, if its name is unknown. */
 import { IMAGE_TYPES } from "../../../images/image_types.ts";
 import { readGtin } from "../../../lib/values.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
@@ -6,14 +6,14 @@ import { isNet, isOfCarton, isOfOtherPicture } from "./headers.ts";
 import { runUninterrupted, type SlicedWork } from "../../lib/slices.ts";
 import { currencyIn, decimalOf } from "../../lib/numbers.ts";
 
-/** Values of a column that are looked at. */
+/** The most values of a column that are examined. */
 const VALUES_SAMPLED = 200;
-/** With fewer, values of another kind may look so by chance. */
+/** Fewer values may match a pattern by chance. */
 const LEAST_VALUES = 3;
 
 type Rows = readonly (readonly string[])[];
 
-/** The most values of a column that are kept. */
+/** The most values of a column that are sampled. */
 const KEPT = 1_000;
 
 /** The values of a column. */
@@ -29,7 +29,9 @@ const known = new WeakMap<Rows, readonly ColumnValues[]>();
 /** Rows that are looked at between two pauses. */
 const STEP = 250;
 
-/** Looks at the values of all columns; done before, it is done at once. */
+/**
+ * Samples the values of all columns; returns at once if it has done so before.
+ */
 export function* lookAtValues(
   rows: Rows,
 ): SlicedWork<readonly ColumnValues[]> {
@@ -64,7 +66,7 @@ export function valuesIn(
   return values.length > most ? values.slice(0, most) : values;
 }
 
-/** What these values are; null if that is not clear. */
+/** The field of these values; null if it is not clear. */
 export function targetByValues(
   header: string,
   values: readonly string[],

@@ -1,18 +1,18 @@
 /**
- * What people chose for the columns of their tables, kept with the seller: the
- * same table, or another one with such columns, is read so again.
+ * People's choices for the columns of their tables, stored with the seller, and
+ * used again for the same table or one with such columns.
  */
 import { ApiError, type Client } from "../../../client/mod.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 
-/** What somebody chose, other than what was proposed. */
+/** The choices that differ from the proposal. */
 export interface ChosenColumns {
   /** By the name of the column. */
   targets: Readonly<Record<string, string>>;
   units: Readonly<Record<string, string>>;
   /** The currency of another table, where this one has chosen none. */
   earlierCurrency?: string;
-  /** What all rows have, by its field. */
+  /** Values for all rows, by field. */
   values: Readonly<Partial<Record<ColumnField, string>>>;
 }
 

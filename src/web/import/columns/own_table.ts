@@ -1,6 +1,6 @@
 /**
- * The tables that the page itself saves: each product in a row, which says the
- * same when it is read again, whatever its texts are.
+ * Tables that the page itself saves, one product in a row. Read again, they
+ * give the same products, whatever the texts are.
  */
 import {
   LIST_NAMES,
@@ -28,7 +28,7 @@ export function isOwnTable(header: readonly string[]): boolean {
   return OWN_COLUMNS.every((name) => names.has(name));
 }
 
-/** In a cell, it clears the field; an empty cell leaves it as it is. */
+/** The cell text that clears the field; an empty cell does not change it. */
 export const CLEARS = "-";
 /** A text that would clear its field has a mark before it. */
 const LIKE_CLEARS = /^'*-$/;

@@ -1,4 +1,4 @@
-/** A table whose rows are products: its cells are what problems speak of. */
+/** A table whose rows are products; problems refer to its cells. */
 import { type ListField, LISTS } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { csvOf, type Table } from "../read/csv.ts";
@@ -71,7 +71,7 @@ export function withColumnForField(
   };
 }
 
-/** What people call a field. */
+/** The label of a field. */
 export function columnFieldLabel(target: ColumnField): string {
   return TARGETS.find((one) => one.target === target)?.label ?? target;
 }
@@ -85,8 +85,8 @@ export function skuOfRow({ table, mapping }: MappedTable, row: number): string {
 }
 
 /**
- * The column that a problem of a row speaks of, or the field where the table
- * has no column for it; null: of the row as a whole.
+ * The column that a row's problem is about, or the field if the table has no
+ * column for it; null if the problem is about the whole row.
  */
 export function columnOfProblem(
   { table, mapping }: MappedTable,

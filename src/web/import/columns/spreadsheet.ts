@@ -1,6 +1,6 @@
 /**
- * Turns a table into a document: which column is which field, and how values of
- * a spreadsheet are sent.
+ * Turns a table into a document: maps columns to fields, and converts the
+ * values of a spreadsheet.
  */
 import {
   type ListField,
@@ -68,11 +68,11 @@ export interface ColumnMapping {
   numberFormats: readonly NumberFormat[];
   /** For each column: the one with the attribute's name, or -1. */
   nameColumns: readonly number[];
-  /** What all rows have of fields without a column. */
+  /** Values for all rows, for fields without a column. */
   values: Readonly<Partial<Record<ColumnField, string>>>;
   /** Entries of a list stand behind commas. */
   commas: boolean;
-  /** The page has saved the table: each cell says what it means. */
+  /** The page has saved the table, so every cell is unambiguous. */
   isOwn: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The problems of a table at their cells, and what mends them. */
+/** The problems of a table by cell, and their remedies. */
 import { SCALAR_RULES, type ScalarField } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
@@ -35,14 +35,14 @@ export interface Flaw {
   problem: Detail;
   /** An index of the table. */
   row: number;
-  /** A field has no column yet; null: of the whole row. */
+  /** A field if it has no column yet; null: the whole row. */
   column: number | ColumnField | null;
-  /** The page alone holds the row back. */
+  /** The page, not the service, holds the row back. */
   isHeldBack: boolean;
-  /** In short; of problems of its kind in its field. */
+  /** A short text, the same for all problems of this kind in this field. */
   title: string;
   remedy: string;
-  /** Fields that would mend it, too. */
+  /** Fields whose values would solve the problem as well. */
   missingFields: readonly ColumnField[];
 }
 
@@ -138,7 +138,7 @@ function unknownSku(
   };
 }
 
-/** Whether a cell in a column would mend it. */
+/** Whether a change in a column would solve the problem. */
 export function isCorrectedAt(
   { mapping }: MappedTable,
   { column, missingFields }: Flaw,
@@ -148,7 +148,10 @@ export function isCorrectedAt(
     missingFields.includes(typeof at === "number" ? mapping.targets[at] : at);
 }
 
-/** What is wrong with a weight in kilograms, of which the service knows grams. */
+/**
+ * The problem of a weight in the unit of the table; the service's message would
+ * be in grams.
+ */
 function ownWeightProblem(
   { table, mapping }: MappedTable,
   row: number,
@@ -195,7 +198,7 @@ export interface Remedy {
   text: string;
 }
 
-/** Texts that mend a cell, where they are clear. */
+/** Texts that would correct a cell, if they are clear. */
 export function remediesOf(
   { table, mapping }: MappedTable,
   { problem, row, column }: Pick<Flaw, "problem" | "row" | "column">,
@@ -265,7 +268,7 @@ function withScheme(text: string): string {
   return /^[\w-]+(\.[\w-]+)+\/\S+$/.test(text) ? `https://${text}` : "";
 }
 
-/** Whether somebody may say that this product is to be replaced. */
+/** Whether a person may confirm that this product is replaced. */
 export function isConfirmable(
   sheet: MappedTable,
   { problem, row, isHeldBack }: Flaw,

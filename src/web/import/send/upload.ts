@@ -321,7 +321,7 @@ async function checkOutcome(
   return await dryRun(client, current, { products, held }, signal);
 }
 
-/** What the page objects to, before it asks the service. */
+/** The page's objections, before the service is asked. */
 async function pageObjections(
   client: Client,
   current: Upload,
@@ -338,10 +338,10 @@ async function pageObjections(
     : [];
 }
 
-/** Looks past so many checks of others. */
+/** Enough imports to find a stored one behind the checks of others. */
 const IMPORTS_LISTED = 20;
 
-/** What names the last upload and the last import, whoever sent them. */
+/** Identifies the last upload and the last import, whoever sent them. */
 async function lastStored(
   client: Client,
   options: CallOptions,
@@ -354,7 +354,7 @@ async function lastStored(
   return `${transactions[0]?.transaction_id} ${stored?.import_id}`;
 }
 
-/** What a dry run comes to, beside what the page holds back. */
+/** The outcome of a dry run, with the products that the page holds back. */
 async function dryRun(
   client: Client,
   current: Upload,
@@ -431,7 +431,7 @@ async function allProblems(
   return { problems: found, more: problems.length + more - found.length };
 }
 
-/** Adds what the page objects to. */
+/** Adds the page's objections. */
 function withObjections(step: Step, objections: readonly Detail[]): Step {
   const refusal = step.name === "refused"
     ? step.refusal
@@ -506,7 +506,7 @@ export async function sendUpload(client: Client): Promise<string | null> {
   return import_id;
 }
 
-/** What may be stored, and what is left, as it is shown before. */
+/** What will be stored and what is left out, as shown before the upload. */
 function approvedRefusal(step: Step): Refusal {
   if (step.name === "ready") {
     return { ...NO_REFUSAL, validCount: step.counts.total };
@@ -514,7 +514,7 @@ function approvedRefusal(step: Step): Refusal {
   return "refusal" in step && step.refusal || NO_REFUSAL;
 }
 
-/** Whether a check comes to what was shown. */
+/** Whether a check has the outcome that was shown. */
 function isSameOutcome(shown: Step, now: Step): boolean {
   const outcome = (step: Step) => {
     const { validCount, leftOutCount, heldBackProducts } = approvedRefusal(
@@ -532,7 +532,7 @@ function isSameOutcome(shown: Step, now: Step): boolean {
   return outcome(shown) === outcome(now);
 }
 
-/** What tells lists of numbers apart; "" for none. */
+/** A hash that distinguishes lists of numbers; "" for an empty list. */
 function hashOfNumbers(numbers: readonly number[]): string {
   return numbers.length === 0
     ? ""
@@ -560,7 +560,10 @@ function sentImport(
   };
 }
 
-/** What this browser sent as an import; null: it has no more of that table. */
+/**
+ * The table that this browser sent as an import; null if it no longer has that
+ * table.
+ */
 function sentTableOf(
   import_id: string,
 ): { sent: Sent; current: TableUpload } | null {
@@ -619,7 +622,7 @@ export function problemsIn({ step }: Upload): readonly Detail[] {
   return step.name === "refused" ? step.refusal.problems : [];
 }
 
-/** Goes through a step; what is begun later ends it. */
+/** Runs a step; a step that begins later aborts it. */
 async function runStep(
   first: Step,
   work: (current: Upload, signal: AbortSignal) => Promise<Step>,

@@ -1,5 +1,5 @@
 /**
- * The file on its way to the catalogue, and how it changes. It is outside the
+ * The file that is being uploaded, and its changes. It is stored outside the
  * views, so that neither a change of view nor a revoked key loses it.
  */
 import {
@@ -15,28 +15,28 @@ import type { CellChange, MappedTable } from "../columns/sheet.ts";
 export type Step =
   /** `percent`: null until the file has arrived. */
   | { name: "checking"; percent: number | null }
-  /** Some of it may not be stored. */
+  /** Some products cannot be stored. */
   | { name: "refused"; refusal: Refusal }
   | { name: "ready"; counts: ProductCounts }
   /** `interruption`: why the last attempt failed, while the next one waits. */
   | { name: "sending"; refusal: Refusal; interruption: Error | null }
   | { name: "sent"; sent: Sent }
   /**
-   * It is unknown whether it was sent, but for what `refusal` holds back; null:
-   * nothing was checked.
+   * It is unknown whether the file was sent, without the products that
+   * `refusal` holds back; null: nothing was checked.
    */
   | { name: "failed"; error: Error; refusal: Refusal | null }
   /** Signed out during the upload. */
   | { name: "kept" };
 
-/** What speaks against storing all of a file. */
+/** Why a file cannot be stored completely. */
 export interface Refusal {
   /** The answer of the service; null if it is that of a check. */
   error: ApiError | null;
   problems: readonly Detail[];
   /** Problems that were only counted. */
   more: number;
-  /** Products that may be stored, and that are to be left. */
+  /** How many products can be stored, and how many are left out. */
   validCount: number;
   leftOutCount: number;
   /**
@@ -60,7 +60,7 @@ export interface Sent {
   import_id: string;
   /** Indices of the table, in the order of the document. */
   rows: readonly number[];
-  /** What the page held back, with its problems. */
+  /** Rows that the page held back, with their problems. */
   heldBackRows: readonly LeftOutRow[];
   /** How many rows are to be corrected. */
   leftOutCount: number;
@@ -73,7 +73,7 @@ interface LeftOutRow {
   details: readonly Detail[];
 }
 
-/** What documents and tables have. */
+/** Properties of documents and tables alike. */
 interface AnyUpload {
   fileName: string;
   step: Step;
@@ -83,15 +83,15 @@ interface AnyUpload {
   corrected: boolean;
   /** Makes it safe to send the same document again, whatever happened. */
   idempotencyKey: string;
-  /** What had been stored last when it was checked. */
+  /** The last upload and import at the time of the check. */
   lastStoredAtCheck: string;
-  /** Something was stored between its check and its upload. */
+  /** Something else was stored between the check and the upload. */
   storedMeanwhile: boolean;
   /** SKUs that were in the file, not typed here. */
   skusInFile: ReadonlySet<string>;
-  /** Whose each SKU is that the same file has stored. */
+  /** By SKU that this file has stored, the row that it came from. */
   stored: ReadonlyMap<string, string>;
-  /** SKUs whose products may be replaced: somebody said so. */
+  /** SKUs whose products may be replaced, as a person confirmed. */
   confirmed: ReadonlySet<string>;
 }
 
@@ -101,7 +101,7 @@ export interface DocumentUpload extends AnyUpload {
   /** Bytes. */
   size: number;
   text: string;
-  /** Sent instead of the text where that does not say the same. */
+  /** Sent instead of the text if the text is not faithful. */
   bytes: Blob | null;
   /** Where the browser lets the page read the file again. */
   handle: FileSystemFileHandle | null;
@@ -119,9 +119,9 @@ export interface TableUpload extends AnyUpload {
   ownColumns: number;
   /** Its rows that are not stored, as indices. */
   rows: readonly number[];
-  /** What stood at the last check in cells that were changed: `row:column`. */
+  /** The texts at the last check of changed cells, by `row:column`. */
   changed: ReadonlyMap<string, string>;
-  /** What undoes each step of the corrections, the last one last. */
+  /** The inverse of each correction step, in order. */
   steps: readonly (readonly CellChange[])[];
 }
 
@@ -143,15 +143,17 @@ export function newUpload(fileName: string): AnyUpload {
   };
 }
 
-/** What happens to an upload. */
+/** An event that changes an upload. */
 export type UploadChange =
   /** A check or the sending of the file begins. */
   | { name: "begun"; step: Step }
   /** It goes on, or ends. */
   | { name: "reached"; step: Step }
-  /** What had been stored last is known. */
+  /** The last upload and import are known. */
   | { name: "placed"; lastStoredAtCheck: string }
-  /** It was not sent, as others have stored something since its check. */
+  /**
+   * The file was not sent, because something else was stored since its check.
+   */
   | { name: "overtaken" }
   | { name: "text edited"; text: string }
   /** `inverse`: what undoes it; null: it undoes the last step. */
@@ -263,7 +265,7 @@ function applyLeftOutRows(
     rows,
     stored,
     step: { name: "refused", refusal },
-    // What is stored is not taken back by an undo of typing.
+    // Undo does not reverse what has been stored.
     steps: [],
     corrected: true,
     idempotencyKey: newIdempotencyKey(),

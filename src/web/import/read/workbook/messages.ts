@@ -1,7 +1,7 @@
-/** What the page and the thread that reads workbooks tell each other. */
+/** Messages between the page and the thread that reads workbooks. */
 import type { SheetTable, Wanted } from "./book.ts";
 
-/** What the page asks. */
+/** A request of the page. */
 export type WorkerRequest =
   | { name: "read"; bytes: ArrayBuffer; wanted: Wanted }
   | {
