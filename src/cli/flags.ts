@@ -1,6 +1,9 @@
 /** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
 import { parseText, type QueryParameter } from "../http/server/parameters.ts";
+import { parseList } from "../lib/setting_values.ts";
+import type { KeyTexts } from "../sellers/wanted_key.ts";
+import { isoTime } from "../xml/encode.ts";
 import { type Flag, flag, UsageError } from "./command.ts";
 
 function settingFlags(settings: readonly Setting<unknown>[]): Flag[] {
@@ -20,6 +23,36 @@ export const [imageStoreFlag] = settingFlags([SETTINGS.imageStore]);
 
 /** `--seller NAME`, for commands about one seller. */
 export const sellerFlag = flag("seller", "NAME", "the seller's name", true);
+
+/** When a key ends and where it may come from. */
+export const keyRightsFlags: readonly Flag[] = [
+  flag("expires-at", "TIME", "when it ends; never unless given"),
+  flag("networks", "CIDR,…", "where it may come from; else everywhere"),
+];
+
+/** What `keyRightsFlags` say. */
+export function keyRightsTexts(
+  flags: Readonly<Record<string, string | undefined>>,
+): Pick<KeyTexts, "expiresAt" | "networks"> {
+  const { networks } = flags;
+  return {
+    expiresAt: flags["expires-at"],
+    networks: networks === undefined ? undefined : parseList(networks),
+  };
+}
+
+/** Whether a key is in force, and until when. */
+export function keyState(
+  { revokedAt, expiresAt }: {
+    revokedAt: number | null;
+    expiresAt: number | null;
+  },
+  now: number,
+): string {
+  if (revokedAt !== null) return `revoked ${isoTime(revokedAt)}`;
+  if (expiresAt === null) return "active";
+  return `${expiresAt > now ? "active until" : "ended"} ${isoTime(expiresAt)}`;
+}
 
 /** A flag that means what the parameter of a query means; null without it. */
 export function parameterFlag<T>(

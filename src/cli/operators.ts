@@ -14,7 +14,13 @@ import {
 import { isoTime } from "../xml/encode.ts";
 import { type Command, flag, line } from "./command.ts";
 import { allRows, databaseCommand } from "./database.ts";
-import { readParameters } from "./flags.ts";
+import {
+  keyRightsFlags,
+  keyRightsTexts,
+  keyState,
+  readParameters,
+} from "./flags.ts";
+import { readKeyTexts } from "../sellers/wanted_key.ts";
 
 /** Entries that are read at a time. */
 const PAGE = 250;
@@ -26,26 +32,34 @@ export const operatorCommands: readonly Command[] = [
     arguments: [{ name: "NAME" }],
     flags: [
       { name: "read-only", meaning: "the key may read and change nothing" },
+      ...keyRightsFlags,
     ],
     run: async ({ db, deps, arguments: [name], flags, print }) => {
+      const { rights: { expiresAt = null, networks = [] } } = readKeyTexts(
+        keyRightsTexts(flags),
+        deps.clock.now(),
+      );
+      const readOnly = flags["read-only"] !== undefined;
       const key = await addOperatorKey({ db, deps }, {
         who: COMMAND_LINE,
         name,
-        readOnly: flags["read-only"] !== undefined,
+        readOnly,
+        expiresAt,
+        networks,
       });
       print(`operator_key: ${key}`);
     },
   }),
   databaseCommand({
     name: "operator-key list",
-    summary: "list the keys with a name: creation, rights, state, name",
-    run: async ({ db, print }) => {
+    summary:
+      "list the keys with a name: creation, rights, state, networks, name",
+    run: async ({ db, deps: { clock }, print }) => {
       for (const key of await db.read(listOperatorKeys)) {
-        const state = key.revokedAt === null
-          ? "active"
-          : `revoked ${isoTime(key.revokedAt)}`;
         const rights = key.readOnly ? "read-only" : "full";
-        print(line(isoTime(key.createdAt), rights, state, key.name));
+        const from = key.networks.join(" ") || "everywhere";
+        const state = keyState(key, clock.now());
+        print(line(isoTime(key.createdAt), rights, state, from, key.name));
       }
     },
   }),

@@ -1,5 +1,5 @@
 /** The commands for sellers, their limits, refusals and keys. */
-import { type ListedKey, listKeys } from "../sellers/key_rows.ts";
+import { listKeys } from "../sellers/key_rows.ts";
 import { SCOPES } from "../sellers/scopes.ts";
 import { readKeyTexts } from "../sellers/wanted_key.ts";
 import { quotaUnit, SELLER_QUOTAS } from "../sellers/limits.ts";
@@ -38,7 +38,13 @@ import { quote } from "../lib/values.ts";
 import { type Command, flag, line, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
 import { allRows, databaseCommand, withDatabase } from "./database.ts";
-import { dataFlag, readParameters } from "./flags.ts";
+import {
+  dataFlag,
+  keyRightsFlags,
+  keyRightsTexts,
+  keyState,
+  readParameters,
+} from "./flags.ts";
 
 /** Of which a seller uses so much, or more. */
 function nearQuotas(
@@ -203,16 +209,14 @@ export const sellerCommands: readonly Command[] = [
     flags: [
       flag("label", "LABEL", "what you call the key"),
       flag("scopes", "SCOPE,…", `of ${SCOPES.join(", ")}; all unless given`),
-      flag("expires-at", "TIME", "when it ends; never unless given"),
-      flag("networks", "CIDR,…", "where it may come from; else everywhere"),
+      ...keyRightsFlags,
     ],
     run: async ({ db, deps, arguments: [seller], flags, print }) => {
-      const { label, scopes, networks } = flags;
+      const { label, scopes } = flags;
       const key = readKeyTexts({
         label,
         scopes: scopes === undefined ? undefined : parseList(scopes),
-        expiresAt: flags["expires-at"],
-        networks: networks === undefined ? undefined : parseList(networks),
+        ...keyRightsTexts(flags),
       }, deps.clock.now());
       const who = COMMAND_LINE;
       const added = await createKey({ db, deps }, { who, seller, key });
@@ -242,7 +246,7 @@ export const sellerCommands: readonly Command[] = [
             isoTime(key.createdAt),
             key.prefix ?? "?",
             used,
-            keyState(key, clock.now()),
+            keyState({ ...key, ...key.rights }, clock.now()),
             scopes.join(","),
             networks.join(",") || "everywhere",
             ...label,
@@ -279,15 +283,6 @@ async function checkRoute(route: string): Promise<void> {
   throw new UsageError(
     `--route is ${quote(route)}, which is no route; did you mean "${meant}"?`,
   );
-}
-
-function keyState(
-  { revokedAt, rights: { expiresAt } }: ListedKey,
-  now: number,
-): string {
-  if (revokedAt !== null) return `revoked ${isoTime(revokedAt)}`;
-  if (expiresAt === null) return "active";
-  return `${expiresAt > now ? "active until" : "ended"} ${isoTime(expiresAt)}`;
 }
 
 function printRefusal(

@@ -47,6 +47,13 @@ export const MIGRATIONS: readonly Migration[] = [
     },
   },
   { name: "categories and warnings", sql: categories() },
+  {
+    name: "ends and networks of operator keys",
+    sql: {
+      sqlite: operatorKeyRights("TEXT", "INTEGER"),
+      postgres: operatorKeyRights('TEXT COLLATE "C"', "BIGINT"),
+    },
+  },
 ];
 
 function categories(): EngineSql {
@@ -83,6 +90,12 @@ ALTER TABLE transactions ADD COLUMN warnings ${text};`;
     sqlite: sqlite + columns("TEXT", "INTEGER"),
     postgres: postgres + columns('TEXT COLLATE "C"', "BIGINT"),
   };
+}
+
+function operatorKeyRights(text: string, integer: string): string {
+  return `
+ALTER TABLE operator_keys ADD COLUMN expires_at ${integer};
+ALTER TABLE operator_keys ADD COLUMN networks ${text} NOT NULL DEFAULT '';`;
 }
 
 /**

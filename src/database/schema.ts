@@ -1056,6 +1056,10 @@ export const TABLES = {
       read_only: "integer",
       created_at: "integer",
       revoked_at: "integer?",
+      // null: none
+      expires_at: "integer?",
+      // CIDRs separated by spaces; "" is everywhere
+      networks: "text DEFAULT ''",
     },
     key: "id",
     unique: ["hash"],

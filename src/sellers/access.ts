@@ -39,22 +39,24 @@ export function checkUsable(
   now: number,
   from: { readonly client: string },
 ): void {
-  const { keyId, revokedAt, expiresAt, networks } = owner;
-  if (revokedAt !== null) {
-    const at = isoTime(revokedAt);
-    throw new KeyRefused(owner, `The key ${keyId} was revoked at ${at}.`);
-  }
+  const reason = whyUnusable(owner, `The key ${owner.keyId}`, now, from);
+  if (reason !== null) throw new KeyRefused(owner, reason);
+}
+
+/** Why a key may not be used now, from this client; null: it may. */
+export function whyUnusable(
+  { revokedAt, expiresAt, networks }: KeyRestrictions,
+  key: string,
+  now: number,
+  { client }: { readonly client: string },
+): string | null {
+  if (revokedAt !== null) return `${key} was revoked at ${isoTime(revokedAt)}.`;
   if (expiresAt !== null && expiresAt <= now) {
-    const end = isoTime(expiresAt);
-    throw new KeyRefused(owner, `The key ${keyId} ended at ${end}.`);
+    return `${key} ended at ${isoTime(expiresAt)}.`;
   }
-  if (networks !== null && !networks.has(from.client)) {
-    throw new KeyRefused(
-      owner,
-      `The key ${keyId} was sent from ${from.client}, which is in none of ` +
-        "its networks.",
-    );
-  }
+  return networks === null || networks.has(client)
+    ? null
+    : `${key} was sent from ${client}, which is in none of its networks.`;
 }
 
 /** Conditions under which a key is refused. */

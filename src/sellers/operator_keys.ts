@@ -7,8 +7,11 @@ import {
   SELLER,
   withAudit,
 } from "../operations/audit.ts";
+import { Ranges } from "../lib/cidr.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
+import { isoTime } from "../xml/encode.ts";
+import type { KeyRestrictions } from "./access.ts";
 import { keyHash, newKey, sameHash } from "./api_key.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 
@@ -18,8 +21,21 @@ export interface Operator {
   readOnly: boolean;
 }
 
-export interface ListedOperatorKey extends Operator {
+/** An operator's key, with what keeps it from being used. */
+export type OperatorKey = Operator & KeyRestrictions;
+
+/** What a key may be used for, when and from where. */
+export interface OperatorRights {
+  readOnly: boolean;
+  /** Unix milliseconds; null, the default: it does not end. */
+  expiresAt?: number | null;
+  /** CIDRs; none, the default: it may come from everywhere. */
+  networks?: readonly string[];
+}
+
+export interface ListedOperatorKey extends Required<OperatorRights> {
   id: string;
+  name: string;
   createdAt: number;
   /** null: the key is in force. */
   revokedAt: number | null;
@@ -36,23 +52,40 @@ type Changing = Pick<Services, "db" | "deps">;
  */
 export async function addOperatorKey(
   services: Changing,
-  { who, name, readOnly }: { who: string; name: string; readOnly: boolean },
+  { who, name, ...wanted }: { who: string; name: string } & OperatorRights,
 ): Promise<string> {
   checkName(name);
   const { clock, ids } = services.deps;
   const key = newKey(ids, "ok_");
-  const row = [ids.uuid(), name, keyHash(key), readOnly ? 1 : 0, clock.now()];
+  const { readOnly, expiresAt = null, networks = [] } = wanted;
+  const row = [
+    ...[ids.uuid(), name, keyHash(key), readOnly ? 1 : 0, clock.now()],
+    ...[expiresAt, networks.join(" ")],
+  ];
   return await withAudit(services, who, "operator-key add", async (tx) => {
     await giveName(() =>
       tx.run(
-        `INSERT INTO operator_keys (id, name, hash, read_only, created_at)
-         VALUES (?, ?, ?, ?, ?)`,
+        `INSERT INTO operator_keys (id, name, hash, read_only, created_at,
+           expires_at, networks)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
         row,
         1,
       ), `${quote(name)} is in use already.`);
-    const detail = readOnly ? `${name} (read-only)` : name;
+    const words = operatorRightsWords({ readOnly, expiresAt, networks });
+    const detail = words === "" ? name : `${name} (${words})`;
     return [key, { seller: null, detail }];
   });
+}
+
+/** "" where nothing is restricted. */
+function operatorRightsWords(
+  { readOnly, expiresAt, networks }: Required<OperatorRights>,
+): string {
+  return [
+    ...(readOnly ? ["read-only"] : []),
+    ...(expiresAt === null ? [] : [`until ${isoTime(expiresAt)}`]),
+    ...(networks.length === 0 ? [] : [`from ${networks.join(" ")}`]),
+  ].join(", ");
 }
 
 function checkName(name: string): void {
@@ -89,30 +122,47 @@ export async function listOperatorKeys(
   sql: Sql,
 ): Promise<ListedOperatorKey[]> {
   const rows = await sql.all<
-    Omit<ListedOperatorKey, "readOnly"> & { read_only: number }
+    & Omit<ListedOperatorKey, "readOnly" | "networks">
+    & { read_only: number; networks: string }
   >(
     `SELECT id, name, read_only, created_at AS "createdAt",
+       expires_at AS "expiresAt", networks,
        revoked_at AS "revokedAt" FROM operator_keys ORDER BY id`,
   );
-  return rows.map(({ read_only, ...key }) => ({
+  return rows.map(({ read_only, networks, ...key }) => ({
     ...key,
     readOnly: read_only !== 0,
+    networks: networks === "" ? [] : networks.split(" "),
   }));
 }
 
-/** The operator with this key; null if it is unknown or revoked. */
+/** The operator with this key, which may have ended; null if it is unknown. */
 export async function findOperatorByKey(
   sql: Sql,
   key: string,
-): Promise<Operator | null> {
+): Promise<OperatorKey | null> {
   const wanted = keyHash(key);
-  const row = await sql.get<{ name: string; read_only: number; hash: string }>(
-    `SELECT name, read_only, hash FROM operator_keys
-     WHERE hash = ? AND revoked_at IS NULL`,
+  const row = await sql.get<{
+    name: string;
+    read_only: number;
+    hash: string;
+    revokedAt: number | null;
+    expiresAt: number | null;
+    networks: string;
+  }>(
+    `SELECT name, read_only, hash, revoked_at AS "revokedAt",
+       expires_at AS "expiresAt", networks FROM operator_keys WHERE hash = ?`,
     [wanted],
   );
   if (row === undefined || !sameHash(wanted, row.hash)) return null;
-  return { name: row.name, readOnly: row.read_only !== 0 };
+  const { name, revokedAt, expiresAt, networks } = row;
+  return {
+    name,
+    readOnly: row.read_only !== 0,
+    revokedAt,
+    expiresAt,
+    networks: networks === "" ? null : new Ranges(networks.split(" ")),
+  };
 }
 
 /** Whether there is a named key that is not revoked. */

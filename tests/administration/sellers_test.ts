@@ -230,6 +230,37 @@ contract.test("operator keys: a named key alone opens the API, and the audit log
   assert(await make("ops", false) !== writer, "a name is free again");
 });
 
+contract.test("an operator key serves in its networks alone, until its end, also for metrics", async () => {
+  const clock = new TestClock();
+  const lines: string[] = [];
+  const logged = systemDeps("warn", undefined, (line) => lines.push(line));
+  await using app = await boot({ deps: { clock, log: logged.log } });
+  const services = { db: app.app.db, deps: { ...deps, clock } };
+  const make = (name: string, network: string, expiresAt: number | null) =>
+    addOperatorKey(services, {
+      ...{ who: "command line", name, readOnly: false },
+      networks: [network],
+      expiresAt,
+    });
+  const here = await make("here", "127.0.0.0/8", clock.now() + 60_000);
+  const away = await make("away", "192.0.2.0/28", null);
+  const metrics = (key: string) =>
+    app.call("/metrics", {
+      key: null,
+      headers: { Authorization: `Bearer ${key}` },
+    });
+  assertEquals((await operate(app, "sellers", { key: here })).status, 200);
+  assertEquals((await metrics(here)).status, 200);
+  const refused = await operate(app, "sellers", { key: away });
+  assertEquals([refused.status, codeOf(refused)], [401, "unauthorized"]);
+  assertEquals((await metrics(away)).status, 401);
+  clock.advance(60_000);
+  assertEquals((await operate(app, "sellers", { key: here })).status, 401);
+  const told = lines.filter((line) => line.includes("operator_key_refused"));
+  assertMatch(told[0], /operator key away was sent from 127.0.0.1/);
+  assertMatch(told[2], /operator key here ended at /);
+});
+
 /** A seller's keys: label, prefix, and whether each was used and revoked. */
 async function keysOf(app: TestApp, seller: string): Promise<string[][]> {
   const answer = await operate(app, `sellers/${seller}/keys`);

@@ -247,18 +247,31 @@ Deno.test("operator keys are made, listed and revoked; the audit log has it all"
   assertEquals((await operate(reader, "POST")).status, 403);
   assertMatch(await refusal(add("anna")), /in use/);
   assertEquals((await run(app, "operator-key", "list")).map(plain), [
-    "TIME  full  active  anna",
-    "TIME  read-only  active  grafana",
+    "TIME  full  active  everywhere  anna",
+    "TIME  read-only  active  everywhere  grafana",
   ]);
+  const ends = "--expires-at=2099-01-01";
+  await add("backup", "--networks=192.0.2.0/28,2001:db8::/32", ends);
+  assertEquals(
+    plain((await run(app, "operator-key", "list"))[2]),
+    "TIME  full  active until TIME  192.0.2.0/28 2001:db8::/32  backup",
+  );
+  assertMatch(
+    await refusal(add("x", "--networks=192.0.2.0/99")),
+    /networks\/network\[1\]/,
+  );
+  assertMatch(await refusal(add("x", "--expires-at=2020-01-01")), /expires_at/);
   assertEquals(await run(app, "operator-key", "revoke", "anna"), [
     "revoked: anna",
   ]);
   assertEquals(
     plain((await run(app, "operator-key", "list"))[0]),
-    "TIME  full  revoked TIME  anna",
+    "TIME  full  revoked TIME  everywhere  anna",
   );
   assertEquals((await run(app, "audit", "list")).map(plain), [
     "TIME  command line  operator-key revoke  anna",
+    "TIME  command line  operator-key add  backup (until TIME, from " +
+    "192.0.2.0/28 2001:db8::/32)",
     "TIME  command line  operator-key add  grafana (read-only)",
     "TIME  command line  operator-key add  anna",
   ]);
@@ -273,7 +286,7 @@ Deno.test("operator keys are made, listed and revoked; the audit log has it all"
   assertEquals(await found("--seller", "acme"), [set]);
   assertEquals(await found("--seller", "acme", "--who", "command line"), []);
   assertEquals(await found("--until", "2020-01-01"), []);
-  assertEquals((await found("--since", "2020-01-01")).length, 5);
+  assertEquals((await found("--since", "2020-01-01")).length, 6);
   const { mistakes } = await assertRejects(
     () => found("--since", "now"),
     UsageError,

@@ -780,7 +780,9 @@ const FORMER_SCHEMA = `
   ALTER TABLE import_parts DROP COLUMN former;
   ALTER TABLE imports DROP COLUMN copied_to;
   ALTER TABLE imports DROP COLUMN root;
-  ALTER TABLE import_problems DROP COLUMN sent;`;
+  ALTER TABLE import_problems DROP COLUMN sent;
+  ALTER TABLE operator_keys DROP COLUMN expires_at;
+  ALTER TABLE operator_keys DROP COLUMN networks;`;
 
 onEach(
   "a database of the first version gets the columns and indexes of now",

@@ -44,13 +44,19 @@ ${server.join("\n")}
 `;
 }
 
-/** The same of Caddy's, which then listens nowhere else. */
-function caddyFile(port: number, upstream: string): string {
-  return operatorFile("Caddyfile")
-    .replace(/^\{$/m, "{\n    admin off")
-    .replace("api.example.com", `http://127.0.0.1:${port}`)
-    .replace("127.0.0.1:8080", new URL(upstream).host);
-}
+/** The same of Caddy's, without its own API. */
+const caddyFile = operatorFile("Caddyfile")
+  .replace(/^\{$/m, "{\n    admin off");
+
+/** What operators reach. */
+const OPERATORS = "operator.example.com";
+
+/** Lets Caddy listen nowhere else. */
+const caddyNames = (port: number, upstream: string) => ({
+  SELLERS_HOST: `http://127.0.0.1:${port}`,
+  OPERATORS_HOST: `http://${OPERATORS}:${port}`,
+  SERVICE: new URL(upstream).host,
+});
 
 async function startProxy(program: string, upstream: string) {
   const folder = await temporaryFolder();
@@ -59,13 +65,17 @@ async function startProxy(program: string, upstream: string) {
   const isNginx = program === NGINX;
   await Deno.writeTextFile(
     file,
-    isNginx ? nginxFile(port, upstream) : caddyFile(port, upstream),
+    isNginx ? nginxFile(port, upstream) : caddyFile,
   );
   const process = new Deno.Command(program, {
     args: isNginx
       ? ["-p", folder.path, "-c", file, "-e", "stderr"]
       : ["run", "--adapter", "caddyfile", "--config", file],
-    env: { HOME: folder.path, XDG_DATA_HOME: folder.path },
+    env: {
+      ...caddyNames(port, upstream),
+      HOME: folder.path,
+      XDG_DATA_HOME: folder.path,
+    },
     stdout: "null",
     stderr: "null",
   }).spawn();
@@ -108,6 +118,34 @@ function client(url: string, key: string) {
   };
 }
 
+const OPERATOR = { config: { operatorKey: "op" } };
+
+/** The operator API and metrics are on the operators' host alone. */
+async function keepsOperatorsApart(url: string): Promise<void> {
+  const ask = async (path: string, host: string) => {
+    const head = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n` +
+      "X-Service-Auth: op\r\nConnection: close\r\n\r\n";
+    return statusOf(await raw(url, head));
+  };
+  const { host } = new URL(url);
+  for (
+    const path of [
+      "/operator_api/sellers",
+      "/operator_api",
+      "//operator_api/sellers",
+      "/operator%5Fapi/sellers",
+      "/seller_api/../operator_api/sellers",
+      "/metrics",
+    ]
+  ) {
+    assertEquals(await ask(path, host), 404, path);
+  }
+  for (const path of ["/operator_api/sellers", "/metrics", "/healthz"]) {
+    assertEquals(await ask(path, OPERATORS), 200, path);
+  }
+  assertEquals(await ask("/healthz", host), 200);
+}
+
 /** Answers pass as they are, and a service that is away is told in XML. */
 async function passesAnswers(app: TestApp, url: string): Promise<void> {
   const ask = client(url, app.key);
@@ -148,8 +186,9 @@ Deno.test({
   name: "nginx of the handbook passes answers as they are, and fails in XML",
   ignore: !hasNginx,
   fn: async () => {
-    await using app = await boot();
+    await using app = await boot(OPERATOR);
     await using nginx = await startProxy(NGINX, app.url);
+    await keepsOperatorsApart(nginx.url);
     const broken = await raw(nginx.url, "GET / HTTP/1.1\r\n\r\n");
     assertEquals(statusOf(broken), 400);
     assert(broken.includes("<code>malformed_request</code>"), broken);
@@ -178,8 +217,9 @@ Deno.test({
   name: "Caddy of the handbook passes answers as they are, and fails in XML",
   ignore: !hasCaddy,
   fn: async () => {
-    await using app = await boot();
+    await using app = await boot(OPERATOR);
     await using caddy = await startProxy(CADDY, app.url);
+    await keepsOperatorsApart(caddy.url);
     await passesAnswers(app, caddy.url);
   },
 });

@@ -44,7 +44,7 @@ export class Admission {
   constructor({ db, deps, config, holders }: Services) {
     const { clock } = deps;
     this.keys = new SellerKeys(db, deps);
-    this.operatorKeys = new OperatorKeys(db, clock, config.operatorKey);
+    this.operatorKeys = new OperatorKeys(db, deps, config.operatorKey);
     this.metricsKeys = new MetricsKeys(this.operatorKeys, config.metricsKey);
     this.authFailures = new AuthFailureLimiter(clock);
     this.bodies = holders.add("bodies", new ConcurrencyLimit(clock, BODIES));

@@ -3,13 +3,18 @@ import type { Clock, Deps } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 import type { Db, Sql } from "../../database/db.ts";
-import { checkUsable, unauthorized } from "../../sellers/access.ts";
+import {
+  checkUsable,
+  unauthorized,
+  whyUnusable,
+} from "../../sellers/access.ts";
 import { keyHash, sameHash } from "../../sellers/api_key.ts";
 import { ENVIRONMENT } from "../../operations/audit.ts";
 import {
   findOperatorByKey,
   hasOperatorKey,
   type Operator,
+  type OperatorKey,
 } from "../../sellers/operator_keys.ts";
 import { KeyUses } from "../../sellers/key_uses.ts";
 import { findSellerByKey, type KeyOwner } from "../../sellers/key_rows.ts";
@@ -109,22 +114,27 @@ export class SellerKeys {
 /** Authentication for the operator API. */
 export class OperatorKeys {
   readonly #db: Db;
-  readonly #owners: KeyOwners<Operator>;
+  readonly #deps: Deps;
+  readonly #owners: KeyOwners<OperatorKey>;
   /** The hash of the configured key; null without one. */
   readonly #configured: string | null;
 
-  constructor(db: Db, clock: Clock, operatorKey: string | null) {
+  constructor(db: Db, deps: Deps, operatorKey: string | null) {
     this.#db = db;
-    this.#owners = new KeyOwners(db, clock, findOperatorByKey);
+    this.#deps = deps;
+    this.#owners = new KeyOwners(db, deps.clock, findOperatorByKey);
     this.#configured = operatorKey === null ? null : keyHash(operatorKey);
   }
 
   /**
-   * Returns the operator of this key. Throws 401; returns null if no operator
-   * has a key, which disables the operator API.
+   * Returns the operator of this key, sent from a client. Throws 401; returns
+   * null if no operator has a key, which disables the operator API.
    */
-  async authenticate(key: string | null): Promise<Operator | null> {
-    const operator = await this.find(key);
+  async authenticate(
+    key: string | null,
+    from: { readonly client: string },
+  ): Promise<Operator | null> {
+    const operator = await this.find(key, from);
     if (operator !== null) return operator;
     if (await this.exist()) throw unauthorized();
     return null;
@@ -135,13 +145,26 @@ export class OperatorKeys {
     return this.#configured !== null || await this.#db.read(hasOperatorKey);
   }
 
-  /** Returns the operator of this key; null if there is none. */
-  async find(key: string | null): Promise<Operator | null> {
+  /**
+   * Returns the operator of this key; null if there is none, or the key may not
+   * be used, which is logged.
+   */
+  async find(
+    key: string | null,
+    from: { readonly client: string },
+  ): Promise<Operator | null> {
     if (key === null) return null;
     const isConfigured = this.#configured !== null &&
       sameHash(keyHash(key), this.#configured);
     if (isConfigured) return { name: ENVIRONMENT, readOnly: false };
-    return isPossible(key) ? await this.#owners.get(key) : null;
+    const found = isPossible(key) ? await this.#owners.get(key) : null;
+    if (found === null) return null;
+    const { clock, log } = this.#deps;
+    const called = `The operator key ${found.name}`;
+    const reason = whyUnusable(found, called, clock.now(), from);
+    if (reason === null) return found;
+    log.warn("operator_key_refused", { key: found.name, reason });
+    return null;
   }
 }
 
@@ -160,14 +183,17 @@ export class MetricsKeys {
    * Throws 401 for headers without a valid key. Returns false if no key of any
    * kind exists, which disables metrics.
    */
-  async authenticate(headers: Headers): Promise<boolean> {
+  async authenticate(
+    headers: Headers,
+    from: { readonly client: string },
+  ): Promise<boolean> {
     const [, bearer] = BEARER_PREFIX.exec(headers.get("authorization") ?? "") ??
       [];
     const key = bearer ?? headers.get(KEY_HEADER);
     const isConfigured = this.#configured !== null && key !== null &&
       sameHash(keyHash(key), this.#configured);
     if (isConfigured) return true;
-    const operator = await this.#operators.find(key);
+    const operator = await this.#operators.find(key, from);
     if (operator !== null) return true;
     if (this.#configured === null && !await this.#operators.exist()) {
       return false;

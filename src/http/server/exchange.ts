@@ -266,7 +266,9 @@ export class Exchange implements Disposable {
     const { keys, operatorKeys } = this.#server.admission;
     if (this.operator === null) {
       checkActive(await keys.authenticate(key, this));
-    } else if (await operatorKeys.find(key) === null) throw unauthorized();
+    } else if (await operatorKeys.find(key, this) === null) {
+      throw unauthorized();
+    }
   };
 
   /** Shows the operator what a seller sees; throws 404 for an unknown one. */
@@ -319,7 +321,8 @@ export class Exchange implements Disposable {
   readonly isOperator = async (): Promise<boolean> => {
     const key = this.request.headers.get(KEY_HEADER) ?? "";
     if (key === "") return false;
-    this.operator = await this.#server.admission.operatorKeys.authenticate(key);
+    const { operatorKeys } = this.#server.admission;
+    this.operator = await operatorKeys.authenticate(key, this);
     return this.operator !== null;
   };
 

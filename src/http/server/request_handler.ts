@@ -228,12 +228,12 @@ export class RequestHandler {
       checkActive(exchange.owner);
     } else if (api === "operator_api") {
       const key = exchange.request.headers.get(KEY_HEADER);
-      exchange.operator = await operatorKeys.authenticate(key);
+      exchange.operator = await operatorKeys.authenticate(key, exchange);
       if (exchange.operator === null) throw noRoute();
       checkMayDo(exchange.operator, exchange.request.method);
     } else if (api === "metrics") {
       const { headers } = exchange.request;
-      if (!await metricsKeys.authenticate(headers)) throw noRoute();
+      if (!await metricsKeys.authenticate(headers, exchange)) throw noRoute();
       exchange.hasMetricsKey = true;
     }
   }
