@@ -552,13 +552,22 @@ export const DECOYS: readonly Decoy[] = [
     add: (sketch) => {
       const sku = sketch.at("sku");
       if (sku === undefined || !sketch.numbers.typed) return false;
-      const form = sketch.draws.below(2);
+      const form = sketch.draws.below(4);
       sku.cell = (_, row) =>
-        form === 0
-          ? { v: 100125 + row * 1000, z: "General" }
-          : { v: 12345 + row * 1000, z: "00\\-000" };
+        [
+          { v: 100125 + row * 1000, z: "General" },
+          { v: 12345 + row * 1000, z: "00\\-000" },
+          // A program made a number with a sign of thousands of it.
+          { v: 100125 + row * 1000, z: "#,##0" },
+          { v: 12.345 + row, z: "General" },
+        ][form];
       for (const [row, product] of sketch.products.entries()) {
-        product.sku = form === 0 ? `${100125 + row * 1000}` : `${12 + row}-345`;
+        product.sku = [
+          `${100125 + row * 1000}`,
+          `${12 + row}-345`,
+          `${100 + row}.125`,
+          `${12 + row}.345`,
+        ][form];
       }
     },
   },

@@ -522,10 +522,40 @@ function finished(sketch: Sketch, weightUnit: string): Grid {
   const isTyped = grid.rows.some(({ cells }) =>
     cells.some((cell) => typeof cell !== "string")
   );
-  return around(draws, {
+  const writing = isTyped ? grid.writing : csvWriting(draws, grid);
+  return around(draws, unmarked(draws, { ...grid, writing }, sketch.numbers));
+}
+
+/** Decimal commas and semicolons that no quotation marks protect. */
+function unmarked(draws: Draws, grid: Grid, { point }: Numbers): Grid {
+  const { writing } = grid;
+  if (writing.kind !== "csv" || writing.quotes !== "few") return grid;
+  const { delimiter } = writing;
+  const price = grid.heads.findIndex(({ states }) => states.includes("price"));
+  const hasCents = grid.rows.every(({ cells }) =>
+    /^\d+,\d\d$/.test(`${cells[price]}`)
+  );
+  const isMeant = delimiter === "," && point === "," && hasCents ||
+    delimiter === ";" && JSON.stringify(grid.rows).includes("; set");
+  if (!isMeant || !draws.chance(0.5)) return grid;
+  const apart = (cell: Cell): readonly Cell[] =>
+    typeof cell !== "string"
+      ? [cell]
+      : delimiter === ";"
+      ? cell.split(/(?<=;)(?= set)/).map((part) => part.replace(/;$/, ""))
+      : /^\d+,\d\d$/.test(cell)
+      ? cell.split(",")
+      : [cell];
+  const remark = draws.chance(0.7);
+  return {
     ...grid,
-    writing: isTyped ? grid.writing : csvWriting(draws, grid),
-  });
+    heads: remark ? [...grid.heads, { name: "Anm", states: [] }] : grid.heads,
+    rows: grid.rows.map((row) => ({
+      ...row,
+      cells: row.cells.flatMap(apart),
+    })),
+    features: [...grid.features, "no quotation marks"],
+  };
 }
 
 /** In another order, though images keep theirs. */

@@ -106,7 +106,7 @@ export async function judged(grid: Grid, view: View): Promise<Judged> {
   const sent = await sentOf(view);
   const findings: Finding[] = [];
   const bySku = Map.groupBy(sent, ({ sku = "" }) => plain(sku));
-  const damage = /spreadsheet program/;
+  const damage = /spreadsheet program|wrong columns/;
   const isSkuAsked = [...view.answered].some((text) => damage.test(text));
   const isSaid = (field: string) =>
     SAID[field]?.test(view.spreadsheet.note) ||

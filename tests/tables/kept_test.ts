@@ -114,6 +114,23 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
   ["SKU;Listenpreis netto;Preis\nA;15,00;12,00", "Is it with VAT"],
   ["SKU,Weight lb,Weight oz\nA,1,4", { weight: { value: "567" } }],
   ["SKU;Kategorie\nA;Haus, Garten", "one category, or several"],
+  [
+    "Artnr,Titel,Valuta,Pris,Antal,Anm\nA1,Mugg,SEK,99,7\nA2,Skål,SEK,149,50,7",
+    "a decimal comma may be read as a delimiter",
+  ],
+  [
+    "Artnr,Titel,Valuta,Pris,Antal,Anm\nA1,Mugg,SEK,99,00,7\nA2,Skål,SEK,149,50,7",
+    "a decimal comma may be read as a delimiter",
+  ],
+  [
+    "SKU;Titel;Marke;Anm\nA;Garnek; 6er Set;Norr\nB;Becher;Norr",
+    "may be a part of a text in row 2",
+  ],
+  [
+    "Muster GmbH;Hauptstr. 1;12345 Ort;Tel. 0123\nSKU;Titel;Bestand\nA;Becher;1\nSKU;Titel;Bestand\nB;Glas;2",
+    { sku: "A" },
+  ],
+  ["'Preise, Stand heute'\n'SKU','Titel'\n'A','Becher'", { sku: "A" }],
   ["attribute: Color;SKU;attribute: color\nBlue;A;Red", {
     attributes: [{ name: "Color", value: "Blue" }, {
       name: "color",

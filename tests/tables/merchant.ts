@@ -218,6 +218,6 @@ async function badnessOf(grid: Grid, view: View): Promise<number> {
     grid.heads.filter(({ states }, i) =>
       states.length === 0 && (view.mapping.targets[i] ?? "") !== ""
     ).length;
-  return wrong * 100 + lost * 90 + refused * 20 + left * 3 - right +
+  return wrong * 1000 + lost * 900 + refused * 20 + left * 3 - right +
     strange / 10 + distanceOf(findings) / 100;
 }

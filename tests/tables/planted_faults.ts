@@ -179,8 +179,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "values in single quotation marks keep them",
     file: `${WEB}read/csv.ts`,
-    from: "  return isQuoted ? \"'\" : '\"';",
-    to: "  return isQuoted && line.length < 1 ? \"'\" : '\"';",
+    from:
+      'const isQuoted = (cell: string) =>\n    cell.length > 1 && cell.startsWith("\'")',
+    to:
+      'const isQuoted = (cell: string) =>\n    cell.length > 999 && cell.startsWith("\'")',
   },
   {
     name: "hidden rows are taken without a question",

@@ -147,6 +147,7 @@ function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
   const columns = poundsAndOuncesIn(table.header);
   if (columns === null) return { table, note: "" };
   const { pounds, ounces } = columns;
+  const [first, other] = [pounds, ounces].toSorted((a, b) => a - b);
   const isNumber = (text: string) => /^\d*(?:\.\d+)?$/.test(text);
   yield* lookAtValues(table.rows);
   const areBoth = valuesIn(table.rows, pounds).every(isNumber) &&
@@ -158,7 +159,7 @@ function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
     if (cells[pounds] === "" && cells[ounces] === "") return cells;
     const all = Number(cells[pounds]) * OUNCES_OF_A_POUND +
       Number(cells[ounces]);
-    return cells.with(pounds, `${all} oz`).with(ounces, "");
+    return cells.with(other, "").with(first, `${all} oz`);
   });
   return {
     table: weighed,

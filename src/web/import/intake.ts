@@ -6,12 +6,25 @@
 import type { Client } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
 import { isJson } from "../lib/markup.ts";
-import { readTable, type Table, withFormulas } from "./read/csv.ts";
+import {
+  type ReadTable,
+  readTable,
+  type Table,
+  withFormulas,
+} from "./read/csv.ts";
 import { isOwnTable } from "./columns/own_table.ts";
 import { listed, plural, sentences } from "../lib/format.ts";
 import { decodeAs, type DecodedText } from "./read/encodings.ts";
 import { knownIn } from "./columns/headers.ts";
-import { confirms, leavesOut, question, readsAgain } from "./check/finding.ts";
+import {
+  confirms,
+  type Finding,
+  leavesOut,
+  question,
+  readsAgain,
+  rewrites,
+  withoutRows,
+} from "./check/finding.ts";
 import { lookAtValues } from "./columns/guesses.ts";
 import { gathered } from "./gather.ts";
 import type { GatheredTable } from "./shops/rows.ts";
@@ -260,8 +273,28 @@ async function takeRows(file: TextFile): Promise<void> {
             () => takeRows({ ...file, oneText: true }),
           ),
         )]),
+      ...(table.shifts.length === 0 ? [] : [shiftQuestion(table)]),
     ],
   });
+}
+
+/** A sign within a text is read as a delimiter, where no marks stand around. */
+function shiftQuestion({ shifts, delimiter }: ReadTable): Finding {
+  const meant = new Set(shifts);
+  return question(
+    `A "${delimiter}" before a space may be a part of a text in ${
+      listed("row", shifts)
+    }, so that values stand in wrong columns.`,
+    confirms("They stand right"),
+    rewrites(
+      `Leave ${plural(shifts.length, "row")} out`,
+      (table) =>
+        withoutRows(
+          table,
+          [...table.rows.keys()].filter((row) => meant.has(table.numbers[row])),
+        ),
+    ),
+  );
 }
 
 async function takeTable(

@@ -29,6 +29,7 @@ import {
   letterQuestion,
   severalSkusQuestion,
   skuQuestion,
+  splitPriceQuestion,
   stockQuestion,
   sumQuestion,
   unmarkedQuestion,
@@ -44,6 +45,7 @@ type Ask = (checked: CheckedTable) =>
 
 /** In the order in which they are asked. */
 const QUESTIONS: readonly Ask[] = [
+  splitPriceQuestion,
   rivalQuestions,
   currencyQuestion,
   codeQuestion,

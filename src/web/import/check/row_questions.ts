@@ -3,7 +3,7 @@ import { count, listed, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { valuesIn } from "../columns/guesses.ts";
 import { isOfUnsold, isState } from "../columns/headers.ts";
-import { namesIn } from "../shops/shops.ts";
+import { namesIn, shopOf } from "../shops/shops.ts";
 import { withColumnForField } from "../columns/sheet.ts";
 import { cellValues } from "../columns/spreadsheet.ts";
 import { yesOrNo } from "../read/words.ts";
@@ -225,5 +225,54 @@ export function sumQuestion(
     }.`,
     leavesRowsOut(sums),
     confirms(sums.length === 1 ? "It is a product" : "They are products"),
+  );
+}
+
+/** What stands behind the comma of most prices. */
+const CENTS = /^(?:0\d|[1-9]0|[24]5|49|75|9[589])$/;
+
+/**
+ * Without quotation marks, a decimal comma in a file with commas makes two
+ * values of a price, and shifts the others.
+ */
+export function* splitPriceQuestion(
+  { table, mapping: { targets } }: CheckedTable,
+): SlicedWork<Finding | null> {
+  const price = targets.indexOf("price");
+  if (
+    table.delimiter !== "," || price < 0 ||
+    targets[price + 1] === "sale_price" || shopOf(table.header) !== undefined
+  ) return null;
+  const isFormer = targets[price + 1] === "compare_at_price";
+  const end = (cells: readonly string[]) =>
+    cells.findLastIndex((cell) => cell !== "");
+  const isSplit = (cells: readonly string[]) =>
+    /^\d+$/.test(cells[price]) && /^\d\d$/.test(cells[price + 1] ?? "") &&
+    // What a product cost before is not less than its price.
+    (!isFormer || Number(cells[price + 1]) < Number(cells[price]));
+  let narrowest = Infinity;
+  // Elsewhere, two digits are often all that there is.
+  let areCents = true;
+  const isLeftOut = targets[price + 1] === "";
+  const split = yield* rowsWhere(table, (cells) => {
+    if (!isSplit(cells)) {
+      if (cells[price] !== "") narrowest = Math.min(narrowest, end(cells));
+      return false;
+    }
+    areCents &&= isLeftOut || CENTS.test(cells[price + 1]);
+    return true;
+  });
+  const { rows } = table;
+  const found = narrowest === Infinity
+    ? areCents ? split : []
+    : split.filter((row) => end(rows[row]) > narrowest);
+  if (found.length === 0) return null;
+  const example = rows[found[0]].slice(price, price + 2).join();
+  return question(
+    `${columnName(table, price)}: in ${plural(found.length, "row")}, such as ` +
+      `with ${example}, a decimal comma may be read as a delimiter, so that ` +
+      "values stand in wrong columns.",
+    confirms("They stand right"),
+    leavesRowsOut(found),
   );
 }

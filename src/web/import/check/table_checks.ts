@@ -100,7 +100,7 @@ const STEP = 250;
 
 /** Looks at all rows. */
 export function* checkRows(
-  { header, rows }: Table,
+  { header, rows, delimiter, grouped = [] }: Table,
   { targets, numberFormats, isOwn }: ColumnMapping,
 ): SlicedWork<RowProblems> {
   const isRounded = firstIn(
@@ -109,7 +109,11 @@ export function* checkRows(
   );
   const isDamaged = firstIn(
     targets.map((target) => target === "sku"),
-    isAsSpreadsheetsWrite,
+    (value, column) =>
+      isAsSpreadsheetsWrite(value) ||
+      // Cells of a workbook do not say which of both a number was.
+      delimiter === null && /^\d+\.\d{3}0$/.test(value) ||
+      grouped.includes(column) && /^\d{4,}$/.test(value),
   );
   const isBare = firstIn(
     targets.map((target, i) =>
@@ -286,11 +290,11 @@ function similarSkuFinder(): (sku: string) => readonly [string, string] | null {
 /** Finds the first value like this of a row, in the columns that are meant. */
 function firstIn(
   isMeant: readonly boolean[],
-  isLike: (value: string) => boolean,
+  isLike: (value: string, column: number) => boolean,
 ): (row: readonly string[]) => string | null {
   const columns = [...isMeant.keys()].filter((i) => isMeant[i]);
   return (row) => {
-    const column = columns.find((i) => isLike(row[i]));
+    const column = columns.find((i) => isLike(row[i], i));
     return column === undefined ? null : row[column];
   };
 }

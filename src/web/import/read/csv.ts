@@ -16,6 +16,8 @@ export interface Table {
   delimiter: string | null;
   /** Texts above the names of the columns. */
   titles?: readonly string[];
+  /** Columns of a workbook that show their numbers with a sign of thousands. */
+  grouped?: readonly number[];
   /** Why values may stand in wrong columns, as a sentence; null: they do not. */
   flaw: string | null;
 }
@@ -29,6 +31,11 @@ export interface ReadTable extends Table {
    * what opens it may be an inch mark, or no quotation marks stand around it.
    */
   doubts: readonly number[];
+  /**
+   * Rows with more values than others, of which one begins with a space: the
+   * delimiter before it may be a part of a text.
+   */
+  shifts: readonly number[];
 }
 
 /** A first line for Excel, which shows none such: `sep=;`. */
@@ -68,6 +75,8 @@ export function* readTable(
   const widths: number[] = [];
   const doubts = new Set<number>();
   const strays: number[] = [];
+  const spaced: { number: number; width: number }[] = [];
+  let narrowest = Infinity;
   let number = 0;
   let unquoted: number | null = null;
   let wide: number | null = null;
@@ -87,6 +96,8 @@ export function* readTable(
       if (read.cells.slice(length).some((value) => value !== "")) {
         wide ??= number;
       }
+      if (read.isSpaced) spaced.push({ number, width: read.cells.length });
+      else narrowest = Math.min(narrowest, read.cells.length);
       const row = header.map((_, column) => read.cells[column] ?? "");
       if (row.some((value) => value !== "")) {
         rows.push(row);
@@ -128,6 +139,8 @@ export function* readTable(
     flaw,
     note,
     doubts: [...doubts].sort((a, b) => a - b),
+    shifts: spaced.filter(({ width }) => width > narrowest)
+      .map(({ number }) => number),
   };
 }
 
@@ -148,6 +161,8 @@ interface Row {
   end: number;
   /** A quotation mark of it neither opens nor closes a value. */
   isStray: boolean;
+  /** A space stands before one of its values, behind a delimiter. */
+  isSpaced: boolean;
 }
 
 /** Reads the row that begins at `from`, of the text before `to`. */
@@ -156,13 +171,17 @@ type RowReader = (from: number, to?: number) => Row;
 /** Characters of a value; a quotation mark that closes later closes nothing. */
 const LONGEST_VALUE = 1_000_000;
 
-/** The sign around values: a quotation mark, or what stands around each name. */
+/** The sign around values: a quotation mark, or what stands around all names. */
 function quoteOf(text: string, delimiter: string): "'" | '"' {
-  const [line] = text.trimStart().split(/[\r\n]/, 1);
-  const isQuoted = line.split(delimiter).every((name) =>
-    name.length > 1 && name.startsWith("'") && name.endsWith("'")
-  );
-  return isQuoted ? "'" : '"';
+  const isQuoted = (cell: string) =>
+    cell.length > 1 && cell.startsWith("'") && cell.endsWith("'");
+  // Titles may stand above, which hold the delimiter.
+  const lines = text.trimStart().split(/[\r\n]+/, HEADER_WITHIN)
+    .map((line) => line.split(delimiter));
+  return lines[0].every(isQuoted) ||
+      lines.some((cells) => cells.length > 1 && cells.every(isQuoted))
+    ? "'"
+    : '"';
 }
 
 function rowReader(
@@ -208,7 +227,9 @@ function rowReader(
   return (from, to = text.length) => {
     const cells: string[] = [];
     let isStray = false;
+    let isSpaced = false;
     for (let at = from;; at++) {
+      isSpaced ||= at > from && text[at] === " " && !isEnd(at + 1);
       const isQuoted = text[at] === quote;
       const quoted = isQuoted ? closing(at, to) : null;
       isStray ||= isQuoted && (quoted?.isStray ?? true);
@@ -222,7 +243,7 @@ function rowReader(
       );
       at = end;
       if (text[at] === delimiter) continue;
-      return { cells, end: lineEnd(text, at), isStray };
+      return { cells, end: lineEnd(text, at), isStray, isSpaced };
     }
   };
 }
@@ -302,8 +323,8 @@ const TITLES = 3;
 /**
  * The index of the row that names the columns. Titles may stand above: rows that
  * have few texts, and half as many as another of the first rows at most; or rows
- * of which fewer texts are known names. Of several with as many, as where names
- * for people stand above those for programs, it is the last.
+ * of which fewer texts are known names. Of several below each other with as many,
+ * as where names for people stand above those for programs, it is the last.
  */
 export function headerIndex(
   rows: readonly (readonly string[])[],
@@ -321,7 +342,10 @@ export function headerIndex(
     cells.some((text) => NUMBER.test(text)) ? 0 : countNames(cells)
   );
   const best = known.reduce((a, b) => Math.max(a, b), 0);
-  return best > Math.max(1, known[full] ?? 0) ? known.lastIndexOf(best) : full;
+  if (best <= Math.max(1, known[full] ?? 0)) return full;
+  let last = known.indexOf(best);
+  while (known[last + 1] === best) last++;
+  return last;
 }
 
 function problemOfRow(wide: number, delimiter: string): string {

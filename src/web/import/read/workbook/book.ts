@@ -9,7 +9,7 @@ import {
 } from "../csv.ts";
 import { sentences } from "../../../lib/format.ts";
 import { unpackedSize } from "./archive.ts";
-import { type Dates, textOfCell } from "./cells.ts";
+import { type Dates, isGrouped, textOfCell } from "./cells.ts";
 import { noteHidden } from "./hidden.ts";
 import { read, utils, write } from "./xlsx.ts";
 
@@ -222,6 +222,7 @@ function tableOf(
   const numbers: number[] = [];
   const hiddenRows: number[] = [];
   let wide: number | null = null;
+  const grouped = new Set<number>();
   const tall = new Map<number, Range[]>();
   for (const merge of merges) {
     for (let row = merge.s.r + 1; row <= merge.e.r; row++) {
@@ -250,6 +251,9 @@ function tableOf(
       if (text === null) errors++;
       return text ?? "";
     });
+    for (const [column, cell] of (cells[i] ?? []).entries()) {
+      if (isGrouped(cell)) grouped.add(column);
+    }
     for (const { s: { r, c } } of tall.get(i) ?? []) {
       if (r > headerAt) texts[c] ||= textOfCell(cells[r]?.[c], dates) ?? "";
     }
@@ -266,6 +270,14 @@ function tableOf(
     hiddenRows,
     hiddenColumns,
     note: titleNote(titles),
-    table: { header, rows, numbers, delimiter: null, titles, flaw },
+    table: {
+      header,
+      rows,
+      numbers,
+      delimiter: null,
+      titles,
+      flaw,
+      grouped: [...grouped],
+    },
   };
 }

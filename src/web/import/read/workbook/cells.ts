@@ -31,6 +31,12 @@ export function textOfCell(
   }
 }
 
+/** Whether a cell shows its number with a sign of thousands. */
+export function isGrouped(cell: CellObject | undefined): boolean {
+  return cell?.t === "n" && /#,##/.test(`${cell.z ?? ""}`) &&
+    Math.abs(cell.v as number) >= 1_000;
+}
+
 function textOfNumber(value: number, format: string, dates: Dates): string {
   if (format !== "" && SSF.is_date(format)) {
     const date = dateOf(value, dates);
