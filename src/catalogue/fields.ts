@@ -1,9 +1,9 @@
 /**
  * The fields of a product: one entry each. A new field is an entry here, a column
  * of `products` in `database/schema.ts` with its migration (`migrations.ts`), and
- * its names in spreadsheets (`web/headers.ts`). The reader of uploads, the
- * statements, the schemas, the read-out, the attribute update, the documentation
- * and the page's form follow from these two tables.
+ * its other names in spreadsheets (`web/import/columns/headers.ts`). The reader of
+ * uploads, the statements, the schemas, the read-out, the attribute update, the
+ * documentation and the page's form follow from these two tables.
  */
 import {
   type Form,

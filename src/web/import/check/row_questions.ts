@@ -243,13 +243,10 @@ export function* splitPriceQuestion(
     table.delimiter !== "," || price < 0 ||
     targets[price + 1] === "sale_price" || shopOf(table.header) !== undefined
   ) return null;
-  const isFormer = targets[price + 1] === "compare_at_price";
   const end = (cells: readonly string[]) =>
     cells.findLastIndex((cell) => cell !== "");
   const isSplit = (cells: readonly string[]) =>
-    /^\d+$/.test(cells[price]) && /^\d\d$/.test(cells[price + 1] ?? "") &&
-    // What a product cost before is not less than its price.
-    (!isFormer || Number(cells[price + 1]) < Number(cells[price]));
+    /^\d+$/.test(cells[price]) && /^\d\d$/.test(cells[price + 1] ?? "");
   let narrowest = Infinity;
   // Elsewhere, two digits are often all that there is.
   let areCents = true;
@@ -266,7 +263,12 @@ export function* splitPriceQuestion(
   const found = narrowest === Infinity
     ? areCents ? split : []
     : split.filter((row) => end(rows[row]) > narrowest);
-  if (found.length === 0) return null;
+  // What a product cost before is not less than its price.
+  const isLess = (row: number) =>
+    Number(rows[row][price + 1]) < Number(rows[row][price]);
+  const isMeant = targets[price + 1] !== "compare_at_price" ||
+    found.some(isLess);
+  if (found.length === 0 || !isMeant) return null;
   const example = rows[found[0]].slice(price, price + 2).join();
   return question(
     `${columnName(table, price)}: in ${plural(found.length, "row")}, such as ` +

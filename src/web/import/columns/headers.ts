@@ -5,6 +5,7 @@
  * Hungarian and Turkish.
  */
 import {
+  fieldCalled,
   LIST_NAMES,
   SCALAR_NAMES,
   SCALAR_RULES,
@@ -35,51 +36,54 @@ export const TARGETS: readonly { target: ColumnField; label: string }[] = [
   { target: "attribute", label: "Attribute of that name" },
 ];
 
-/** Names of columns, in lower case and without accents; each stands once. */
+/**
+ * Names of columns beside the synonyms of the fields (`catalogue/fields.ts`), in
+ * lower case and without accents; each stands once.
+ */
 const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   sku:
-    "sku, item sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku, custom label, seller sku, verkaufer sku, product code sku, codice, codice articolo, codice prodotto, cod articolo, kod, kod zbozi, katalogove cislo, varenummer, varenr, vare nr, cikkszam, termekkod, cikk kod, urun kodu, stok kodu",
+    "sku, item sku, article no, item no, product code, stock keeping unit, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku, custom label, seller sku, verkaufer sku, product code sku, codice, codice articolo, codice prodotto, cod articolo, kod, kod zbozi, katalogove cislo, varenummer, varenr, vare nr, cikkszam, termekkod, cikk kod, urun kodu, stok kodu",
   title:
-    "title, name, product name, product title, item name, heading, bezeichnung, artikelbezeichnung, artikelname, produktname, produkttitel, titel, namn, produktnamn, artikelnamn, benamning, artikelbenamning, nom, nom du produit, titre, designation, libelle, intitule, nombre, titulo, nombre del producto, denominacion, nazwa, nazwa produktu, nazwa towaru, tytul, naam, productnaam, artikelnaam, producttitel, nome, nome prodotto, nome articolo, titolo, denominazione, nazev, nazev produktu, nazev zbozi, navn, varenavn, varebetegnelse, nev, termeknev, termek neve, megnevezes, urun adi, urun ismi, stok adi",
+    "title, product title, item name, bezeichnung, artikelbezeichnung, artikelname, produktname, produkttitel, titel, namn, produktnamn, artikelnamn, benamning, artikelbenamning, nom, nom du produit, titre, designation, libelle, intitule, nombre, titulo, nombre del producto, denominacion, nazwa, nazwa produktu, nazwa towaru, tytul, naam, productnaam, artikelnaam, producttitel, nome, nome prodotto, nome articolo, titolo, denominazione, nazev, nazev produktu, nazev zbozi, navn, varenavn, varebetegnelse, nev, termeknev, termek neve, megnevezes, urun adi, urun ismi, stok adi",
   description:
-    "description, body, body html, text, long description, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, lang beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
+    "description, body html, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, lang beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
   price:
-    "price, unit price, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo al pubblico, prezzo ivato, prezzo iva inclusa, prodejni cena, cena s dph, cena vcetne dph, salgspris, udsalgspris, brutto ar, eladasi ar, fogyasztoi ar, egysegar, fiyat, satis fiyati, birim fiyat, kdv dahil fiyat",
+    "price, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo al pubblico, prezzo ivato, prezzo iva inclusa, prodejni cena, cena s dph, cena vcetne dph, salgspris, udsalgspris, brutto ar, eladasi ar, fogyasztoi ar, egysegar, fiyat, satis fiyati, birim fiyat, kdv dahil fiyat",
   sale_price:
     "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
   compare_at_price:
-    "compare at price, old price, regular price, list price, msrp, rrp, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, ord pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price, price old, rek pris, rek utpris, prezzo barrato, prezzo consigliato, prezzo di listino",
+    "compare at price, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, ord pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price, price old, rek pris, rek utpris, prezzo barrato, prezzo consigliato, prezzo di listino",
   currency:
     "currency, currency code, price currency, wahrung, wahrungscode, valuta, valutakod, devise, monnaie, moneda, divisa, waluta, munteenheid",
   vat_rate:
-    "vat rate, vat, tax, tax rate, mwst, mwst satz, mehrwertsteuer, mehrwertsteuersatz, ust, umsatzsteuer, steuersatz, moms, momssats, moms procent, tva, taux tva, taux de tva, iva, tipo iva, tipo de iva, stawka vat, podatek vat, btw, btw tarief, btw percentage",
+    "vat rate, mwst, mwst satz, mehrwertsteuer, mehrwertsteuersatz, ust, umsatzsteuer, steuersatz, moms, momssats, moms procent, tva, taux tva, taux de tva, iva, tipo iva, tipo de iva, stawka vat, podatek vat, btw, btw tarief, btw percentage",
   quantity:
-    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, disponibelt antal, tillgangligt antal, lagersaldo, saldo, lagerantal, antal i lager, lager, freier bestand, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, vrije voorraad, voorraadaantal, stock libre, dostepna ilosc, current quantity, variant inventory qty, current stock level, quantita, qta, giacenza, giacenze, scorte, pezzi, mnozstvi, pocet kusu, stav skladu, beholdning, lagerbeholdning, mennyiseg, keszlet, raktarkeszlet, darabszam, stok, stok adedi, stok miktari, miktar, adet",
+    "quantity, quantity in stock, on hand, available quantity, quantity on hand, stock qty, bestand, lagerbestand, bestand gesamt, lagerbestand gesamt, verfugbarer bestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, disponibelt antal, tillgangligt antal, lagersaldo, saldo, lagerantal, antal i lager, lager, freier bestand, quantite, qte, quantite en stock, cantidad, unidades, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, vrije voorraad, voorraadaantal, stock libre, dostepna ilosc, current quantity, variant inventory qty, current stock level, quantita, qta, giacenza, giacenze, scorte, pezzi, mnozstvi, pocet kusu, stav skladu, beholdning, lagerbeholdning, mennyiseg, keszlet, raktarkeszlet, darabszam, stok, stok adedi, stok miktari, miktar, adet",
   availability:
-    "availability, stock status, in stock, available, verfugbarkeit, verfugbar, lieferbar, auf lager, lagerstatus, tillganglighet, tillganglig, i lager, pa lager, op voorraad, beschikbaar, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus, disponibilita, dostupnost, skladem, raktaron",
+    "availability, in stock, verfugbarkeit, verfugbar, lieferbar, auf lager, lagerstatus, tillganglighet, tillganglig, i lager, pa lager, op voorraad, beschikbaar, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus, disponibilita, dostupnost, skladem, raktaron",
   available_at:
     "available at, available from, availability date, verfugbar ab, lieferbar ab, tillganglig fran, disponible le, date de disponibilite, disponible desde, dostepny od, beschikbaar vanaf",
   gtin:
-    "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode, product ean, product upc ean, code ean, codice ean, codice a barre, kod ean 13",
+    "gtin, ean13, ean 13, ean code, ean nummer, ean upc, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode, product ean, product upc ean, code ean, codice ean, codice a barre, kod ean 13",
   brand:
-    "brand, brands, manufacturer, manufacturer name, make, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
+    "brand, brands, manufacturer name, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
   mpn:
-    "mpn, part number, manufacturer part number, model number, model, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant, mfr part number, mfg part number",
+    "mpn, manufacturer part number, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant, mfr part number, mfg part number",
   weight:
     "weight, net weight, gross weight, item weight, shipping weight, variant grams, grams, gewicht, nettogewicht, bruttogewicht, versandgewicht, artikelgewicht, vikt, nettovikt, bruttovikt, fraktvikt, poids, poids net, poids brut, peso, peso neto, peso bruto, waga, masa, waga netto, waga brutto, product weight",
   handling_days:
-    "handling days, handling time, handling time days, days to ship, days to dispatch, dispatch days, bearbeitungstage, bearbeitungszeit tage, bearbeitungszeit in tagen, hanteringsdagar, hanteringstid dagar, delai de preparation jours, dias de preparacion, dni realizacji, verwerkingsdagen",
+    "handling days, handling time days, days to ship, days to dispatch, bearbeitungstage, bearbeitungszeit tage, bearbeitungszeit in tagen, hanteringsdagar, hanteringstid dagar, delai de preparation jours, dias de preparacion, dni realizacji, verwerkingsdagen",
   condition:
     "condition, zustand, artikelzustand, skick, etat, etat du produit, condicion, stan produktu, conditie, staat",
   status:
     "status, product status, published, active, visible, product visible, enabled, aktiv, sichtbar, veroffentlicht, synlig, publicerad, actif, visible en ligne, activo, aktywny, actief, online, webshop, im shop, im shop aktiv, verkaufbar, freigegeben, gepubliceerd, zichtbaar, publie, publicado, opublikowany, widoczny, attivo, pubblicato, visibile",
   parent_sku:
-    "parent sku, parent, parent id, item group id, group id, master sku, vaterartikel, hauptartikel, hauptartikelnummer, huvudartikel, reference parent, sku parent, sku padre, referencia padre, sku nadrzedny, hoofdartikel, eltern sku, vater sku, vaterartikelnummer, elternartikel, sku genitore, sku rodzica",
+    "parent sku, master sku, vaterartikel, hauptartikel, hauptartikelnummer, huvudartikel, reference parent, sku parent, sku padre, referencia padre, sku nadrzedny, hoofdartikel, eltern sku, vater sku, vaterartikelnummer, elternartikel, sku genitore, sku rodzica",
   categories:
-    "categories, category, kategorie, kategorien, warengruppe, produktkategorie, produktgruppe, kategori, kategorier, varugrupp, produktgrupp, categorie, categories de produit, rubrique, famille, categoria, categorias, familia, kategoria, kategorie produktu, categorieen, productgroep, productcategorie",
+    "categories, kategorie, kategorien, warengruppe, produktkategorie, produktgruppe, kategori, kategorier, varugrupp, produktgrupp, categorie, categories de produit, rubrique, famille, categoria, categorias, familia, kategoria, kategorie produktu, categorieen, productgroep, productcategorie",
   attributes: "",
   images:
-    "images, image, main image, image url, image urls, image link, image links, image src, picture, pictures, picture url, photo, photos, photo url, additional image link, variant image, bild, bilder, bild url, bilder url, bildlink, produktbild, produktbilder, bildadress, bildlank, image produit, lien image, url image, url de l image, imagen, imagenes, url imagen, foto, fotos, zdjecie, zdjecia, url zdjecia, obraz, afbeelding, afbeeldingen, afbeelding url, main image url, cover media url, other image url, product image url, url hauptbild, hosted image urls",
+    "images, main image, image urls, image links, image src, picture url, photo, photo url, additional image link, variant image, bild, bilder, bild url, bilder url, bildlink, produktbild, produktbilder, bildadress, bildlank, image produit, lien image, url image, url de l image, imagen, imagenes, url imagen, foto, fotos, zdjecie, zdjecia, url zdjecia, obraz, afbeelding, afbeeldingen, afbeelding url, main image url, cover media url, other image url, product image url, url hauptbild, hosted image urls",
   "":
     "id, tags, cost, cost per item, cost price, purchase price, einkaufspreis, ek, ek preis, inkopspris, prix d achat, precio de coste, precio de compra, cena zakupu, inkoopprijs, problems",
 };
@@ -91,6 +95,19 @@ const BY_NAME: ReadonlyMap<string, ColumnField> = new Map(
     names.split(", ").filter(Boolean).map((name) => [squeezed(name), target])
   ),
 );
+
+/** Synonyms of fields that are something else in many tables. */
+const ELSEWHERE = ["amount", "vendor", "leadtime", "producttype"];
+
+/** What a squeezed name is the name of; undefined: of nothing that is known. */
+function fieldOfName(name: string): ColumnField | undefined {
+  const known = BY_NAME.get(name);
+  if (known !== undefined || ELSEWHERE.includes(name)) return known;
+  const field = fieldCalled(name);
+  return field === null || field === "attributes"
+    ? undefined
+    : field as ColumnField;
+}
 
 /** Of these columns, one holds the categories where no other one does. */
 const CATEGORIES_ALONE =
@@ -125,7 +142,7 @@ export function targetByName(name: string): ColumnField | null {
   if (label !== undefined) return label.target;
   const tried = [name, withoutNumber(name), withoutUnit(name)];
   const target = [...tried, withoutRemark(name), withoutShop(name)]
-    .map((one) => BY_NAME.get(squeezed(one)))
+    .map((one) => fieldOfName(squeezed(one)))
     .find((found) => found !== undefined) ??
     (isOfSalePrice(name) ? "sale_price" : null);
   const isMeant = target === null ||
@@ -141,7 +158,7 @@ function isOne(target: ColumnField): boolean {
 /** Whether it is a second column or a later one, as `Price 2` is. */
 function isOfMore(name: string): boolean {
   const number = name.slice(withoutNumber(name).length).replace(/^[ _]+/, "");
-  return Number(number) > 1 && !BY_NAME.has(squeezed(name));
+  return Number(number) > 1 && fieldOfName(squeezed(name)) === undefined;
 }
 
 /** `Web price` as `price`: a marketplace is told what the own shop asks. */
@@ -163,8 +180,8 @@ function withoutRemark(name: string): string {
   const [plain, remark = ""] = name.split("(");
   const isRemark = lowerCaseWords(remark)
     .every((word) => REMARKS.includes(word) || /^\d+$/.test(word));
-  const other = BY_NAME.get(squeezed(remark));
-  const isSame = other !== undefined && other === BY_NAME.get(squeezed(plain));
+  const other = fieldOfName(squeezed(remark));
+  const isSame = other !== undefined && other === fieldOfName(squeezed(plain));
   return isRemark || isSame ? plain : name;
 }
 
