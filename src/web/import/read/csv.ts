@@ -176,7 +176,7 @@ function quoteOf(text: string, delimiter: string): "'" | '"' {
   const isQuoted = (cell: string) =>
     cell.length > 1 && cell.startsWith("'") && cell.endsWith("'");
   // Titles may stand above, which hold the delimiter.
-  const lines = text.trimStart().split(/[\r\n]+/, HEADER_WITHIN)
+  const lines = text.trimStart().split(/[\r\n]+/, HEADER_ROWS)
     .map((line) => line.split(delimiter));
   return lines[0].every(isQuoted) ||
       lines.some((cells) => cells.length > 1 && cells.every(isQuoted))
