@@ -11,6 +11,33 @@ import { type Cell, DURATIONS } from "./matrix.ts";
 
 const ALL = Object.keys(ACTIVITIES);
 
+/**
+ * What the tests try: each fault at least once, beside everything. Two at once
+ * befall parts that have nothing to do with each other, unless they go on for
+ * another time. `deno task faults` tries each alone, and many more.
+ */
+export const TRIED: readonly Cell[] = [
+  ...[
+    ["database read-only"],
+    ["database slow"],
+    ["image store refusing", "mail server away"],
+    ["image store slow", "notices endpoint away"],
+    ["worker dead"],
+    ["worker hung"],
+    ["worker out of memory"],
+  ].map((faults) => ({ faults, activities: ALL, duration: "20 s" })),
+  {
+    faults: ["database locked", "image store away"],
+    activities: ALL,
+    duration: "80 h",
+  },
+  {
+    faults: ["disk full", "image store full"],
+    activities: ALL,
+    duration: "1 s",
+  },
+];
+
 /** Each fault alone, beside everything, for so long. */
 export function eachFault(duration: string): Cell[] {
   return Object.keys(FAULTS).map((fault) => ({

@@ -1,36 +1,14 @@
-/** Our own outages, several at once, and for longer than any retry. */
+/** An outage of PostgreSQL, and the rows of what is tried at once. */
 import { assert, assertEquals } from "@std/assert";
 import { Random } from "../support/random.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { ACTIVITIES } from "./activities.ts";
 import { pairwise } from "./cover.ts";
 import type { Fault } from "./faults.ts";
-import { type Cell, nameOf, tryCell } from "./matrix.ts";
+import { tryCell } from "./matrix.ts";
 import { Stage } from "./stage.ts";
 
 const ALL = Object.keys(ACTIVITIES);
-
-/** `deno task faults` tries many more. */
-const CELLS: readonly Cell[] = [
-  {
-    faults: ["database locked", "image store away"],
-    activities: ALL,
-    duration: "80 h",
-  },
-  {
-    faults: ["disk full", "image store full"],
-    activities: ALL,
-    duration: "1 s",
-  },
-];
-Deno.test("several things go wrong at once, for as long as any retry", async () => {
-  await using stage = await Stage.open();
-  for (const cell of CELLS) {
-    await tryCell(stage, cell).catch((error) => {
-      throw new Error(nameOf(cell), { cause: error });
-    });
-  }
-});
 
 Deno.test("a server that is away", async () => {
   await using server = await PostgresServer.start();
