@@ -135,7 +135,8 @@ function serviceOutput({ logLevel }: Config) {
 }
 
 /** The mistakes of the user; null for other failures. */
-function mistakesOf(error: unknown): readonly string[] | null {
+/** What an error says of the words of a command; null: it failed. */
+export function mistakesOf(error: unknown): readonly string[] | null {
   if (error instanceof UsageError) return error.mistakes;
   if (error instanceof SandboxFolderError) return [error.message];
   if (!(error instanceof ServiceError) || error.status >= 500) return null;

@@ -4,11 +4,16 @@ import {
   assertLess,
   assertMatch,
   assertNotEquals,
+  assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import { mistakesOf } from "../../src/cli/main.ts";
 import { sqliteVersion } from "../../src/database/sqlite/version.ts";
+import { systemDeps } from "../../src/deps.ts";
 import { VERSION } from "../../src/version.ts";
 import { product } from "../support/app.ts";
+import { runCommand } from "../support/command.ts";
+import { testConfig } from "../support/config.ts";
 import { Host } from "../support/host.ts";
 import {
   type Program,
@@ -242,12 +247,22 @@ Deno.test("an unknown or impossible name of a seller is refused with exit code 2
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   await addSeller("acme", data);
+  const [[args, message]] = REFUSED;
+  const { code, stdout, stderr } = await runProgram([...args, data]);
+  assertEquals(code, 2);
+  assertEquals(stdout, "");
+  assertStringIncludes(stderr, message);
+  assertEquals(stderr.trimEnd().split("\n").length, 1, "that says it all");
+  // A process for each would take as long as all other tests of this file.
+  const place = {
+    config: testConfig({ dataDir: folder.path }),
+    deps: systemDeps("error"),
+  };
   for (const [args, message] of REFUSED) {
-    const { code, stdout, stderr } = await runProgram([...args, data]);
-    assertEquals(code, 2, args.join(" "));
-    assertEquals(stdout, "");
-    assertStringIncludes(stderr, message);
-    assertEquals(stderr.trimEnd().split("\n").length, 1, "that says it all");
+    const error = await assertRejects(() => runCommand(place, ...args));
+    const mistakes = mistakesOf(error)!;
+    assertEquals(mistakes.length, 1, args.join(" "));
+    assertStringIncludes(mistakes[0], message);
   }
 });
 

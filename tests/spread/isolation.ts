@@ -25,10 +25,12 @@ const AFTER_MS = [1_000, 5_000, 15_000];
 /** In which the server may be found silent, and sellers of others see errors. */
 const FOUND_MS = 2_000;
 /**
- * What that costs the others at most, beside twice what they wait for anyway: on
- * a busy machine a trouble delays them as more work, too.
+ * What that costs the others at most, beside what they wait for anyway. On a
+ * busy machine others take the time at random, so what is longer is measured
+ * again; what the service does is so each time.
  */
 const P99_MS = 1_000;
+const TRIES = 3;
 /** How many of the last requests without trouble say what that is. */
 const CALM = 150;
 const cluster = Cluster.given();
@@ -173,20 +175,25 @@ if (cluster !== null) {
         const calm = await traffic.requests(others, () => wait(AGAIN_MS));
         for (const [name, trouble] of Object.entries(all)) {
           for (const afterMs of AFTER_MS) {
-            await suffer(trouble);
-            await traffic.wentOn();
-            calm.push(...await traffic.requests(others, () => wait(afterMs)));
-            const usual = figuresOf(calm.slice(-CALM), 0);
-            const since = performance.now();
-            const found = figuresOf(
-              await traffic.requests(others, () => suffer(trouble)),
-              since,
-            );
             const row = `${name}, again after ${afterMs} ms`;
-            console.log(row, { ...found, usualP99Ms: usual.p99Ms });
-            const isFine = found.p99Ms < P99_MS + 2 * usual.p99Ms &&
-              found.refusedLater === 0;
-            if (!isFine) failed.push(row);
+            await suffer(trouble);
+            for (let attempt = 1;; attempt++) {
+              await traffic.wentOn();
+              calm.push(...await traffic.requests(others, () => wait(afterMs)));
+              const usual = figuresOf(calm.slice(-CALM), 0);
+              const since = performance.now();
+              const found = figuresOf(
+                await traffic.requests(others, () => suffer(trouble)),
+                since,
+              );
+              console.log(row, { ...found, usualP99Ms: usual.p99Ms });
+              const isFine = found.p99Ms < P99_MS + usual.p99Ms &&
+                found.refusedLater === 0;
+              if (isFine) break;
+              if (attempt < TRIES) continue;
+              failed.push(row);
+              break;
+            }
             await traffic.wentOn();
           }
         }
