@@ -1,7 +1,5 @@
 import { assertEquals } from "@std/assert";
 import { systemDeps } from "../../src/deps.ts";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import type { Db } from "../../src/database/db.ts";
 import {
   listRefusals,
@@ -11,6 +9,7 @@ import {
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { TestClock } from "../support/clock.ts";
 import { bothEngines, openStore } from "../support/engine.ts";
+import { collectGarbage } from "../support/garbage.ts";
 import { makeDataDir } from "../support/data_dir.ts";
 
 const FILTER = {
@@ -86,8 +85,6 @@ Deno.test("refusals: one that was not written is written when it comes again", a
 });
 
 Deno.test("refusals: those compared with new ones stay without their details", async () => {
-  setFlagsFromString("--expose-gc");
-  const gc = runInNewContext("gc");
   const db = { write: () => Promise.resolve() } as unknown as Db;
   const { clock, log } = systemDeps("error");
   const refusals = new RefusalLog(db, { clock, log });
@@ -105,7 +102,7 @@ Deno.test("refusals: those compared with new ones stay without their details", a
   const countHeld = async () => {
     // A WeakRef keeps its object until the task that made it has ended.
     await new Promise((resolve) => setTimeout(resolve));
-    gc();
+    collectGarbage();
     return held.filter((one) => one.deref() !== undefined).length;
   };
   assertEquals(await countHeld(), 10, "they are not written yet");

@@ -4,6 +4,16 @@
  * elsewhere it is 0.
  */
 
+/**
+ * Tells the milliseconds since then, without those in which this thread waited
+ * for a processor.
+ */
+export function stopwatch(): () => number {
+  const now = () => performance.now() - starvedMsOf("/proc/thread-self");
+  const began = now();
+  return () => now() - began;
+}
+
 /** Milliseconds that a process's first thread has waited since it began. */
 export function starvedMs(pid: number): number {
   return starvedMsOf(`/proc/${pid}/task/${pid}`);
