@@ -92,6 +92,8 @@ const RUNS = {
       "a part of an undo refused",
       "an import stored",
       "a dry run of an import deleted",
+      "a dry run of an import stored",
+      "a dry run that was overtaken",
       "images of an import tried again",
       "an import refused",
       "an import cancelled",

@@ -425,7 +425,7 @@ export class CatalogueClient implements Actor {
       `${this.#name} imports ${rows.length} products` +
       (partly ? ", those that are valid" : "")
     );
-    const isDry = !isSure && (chance(random, 0.15) || mustBeDry);
+    const isDry = !isSure && (chance(random, 0.3) || mustBeDry);
     // A part ends before a gap of two megabytes.
     const breaks = isSure ? 2 : Math.min(rows.length - 1, random.below(3));
     const products = rows.map(({ row, flaw }, i) =>
@@ -461,9 +461,12 @@ export class CatalogueClient implements Actor {
     const id = textAt(reply!.xml!, "import_id");
     const isEnded = !isDry && !isSure && chance(random, 0.25) &&
       await this.#cancelImport(id, random);
-    const record = await this.#importOver(id, random);
-    if (record === null) return void (this.#hasLostTrack = true);
-    if (isDry) return await this.#endImport(id, 200, random);
+    const over = await this.#importOver(id, random);
+    if (over === null) return void (this.#hasLostTrack = true);
+    const record = isDry
+      ? await this.#storeChecked({ id, rows, checked: over, mustBeDry }, random)
+      : over;
+    if (record === null) return;
     const status = textAt(record, "status");
     hold(
       status === "cancelled" || !isEnded,
@@ -480,6 +483,77 @@ export class CatalogueClient implements Actor {
     if (!this.#imports.has(id) || !chance(random, 0.3)) return;
     if (chance(random, 0.4)) await this.#put(random);
     await this.#undoImport(id, random);
+  }
+
+  /**
+   * A dry run that is over is deleted, or stored: its record then; null if
+   * nothing was stored.
+   */
+  async #storeChecked(
+    { id, rows, checked, mustBeDry }: {
+      id: string;
+      rows: readonly DrawnRow[];
+      checked: XmlElement;
+      mustBeDry: boolean;
+    },
+    random: Random,
+  ): Promise<XmlElement | null> {
+    if (mustBeDry || chance(random, 0.3)) {
+      await this.#endImport(id, 200, random);
+      return null;
+    }
+    const results = await this.#importResults(id, random);
+    if (results === null) {
+      this.#hasLostTrack = true;
+      return null;
+    }
+    const valid = rows.filter((_, i) =>
+      textAt(results[i], "result") !== "refused"
+    );
+    const namedNow = () =>
+      valid.map(({ row: { id, patch } }) =>
+        id === null ? this.model.bySku(patch.sku!) : this.model.byId(id)
+      ).map((product) => product?.fields ?? null);
+    const before = structuredClone(namedNow());
+    const changes = pick(random, [0, 1, 4]);
+    for (let n = 0; n < changes && !this.seller.removed; n++) {
+      await this.#put(random);
+    }
+    if (this.#hasLostTrack || this.seller.removed) return null;
+    const isChanged = !same(before, namedNow());
+    this.#scene.stage.scheduler.trace(() => `${this.#name} stores ${id}`);
+    const call = this.#call("POST", `${IMPORTS}/${id}/store`, {
+      headers: { "Idempotency-Key": this.#nextKey() },
+      fairMs: undefined,
+    });
+    const { reply, repeated } = await this.#send(call, random, true);
+    if (this.seller.removed || this.#isTooOld(reply!)) return null;
+    // Its document is kept for a day, and so is a key.
+    if (this.#scene.world.jumps && (repeated || reply!.status === 409)) {
+      this.#hasLostTrack ||= repeated;
+      return null;
+    }
+    const code = !textAt(checked, "status").startsWith("completed")
+      ? "conflict"
+      : isChanged
+      ? "changed_since"
+      : null;
+    hold(
+      code === null
+        ? reply!.status === 200
+        : reply!.status === 409 && textAt(reply!.xml!, "error/code") === code,
+      "true",
+      `a dry run is stored unless something was changed since: ${code}`,
+      { reply: reply!.text, checked: checked.source },
+    );
+    if (code !== null) {
+      if (code === "changed_since") sometimes("a dry run that was overtaken");
+      return null;
+    }
+    sometimes("a dry run of an import stored");
+    const record = await this.#importOver(id, random);
+    if (record === null) this.#hasLostTrack = true;
+    return record;
   }
 
   /** After some time; whether it was cancelled for certain. */
