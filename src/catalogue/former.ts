@@ -33,7 +33,7 @@ export interface Former extends ShownFields {
  */
 const HASH_LENGTH = 16;
 
-export function formerOf(product: ProductFields): Former {
+function formerOf(product: ProductFields): Former {
   const shown = SHOWN.map((field) => [field, product[field]]);
   return { hash: hashOf(product), ...Object.fromEntries(shown) };
 }
@@ -43,23 +43,60 @@ function hashOf(product: ProductFields): string {
     .digest("base64").slice(0, HASH_LENGTH);
 }
 
-/** JSON of products, null for one that was not stored. */
-export function packFormer(products: readonly (Former | null)[]): string {
+/** What the product is that a row of a document addresses; null: it is new. */
+export function formerIn(
+  { byId, bySku }: {
+    byId: ReadonlyMap<string, ProductFields>;
+    bySku: ReadonlyMap<string, ProductFields>;
+  },
+  { id, sku }: { id: string | null; sku: string | null },
+): Former | null {
+  const product = id !== null
+    ? byId.get(id)
+    : sku !== null
+    ? bySku.get(sku)
+    : undefined;
+  return product === undefined ? null : formerOf(product);
+}
+
+/** A stored product that a new one may be meant to be. */
+export interface SimilarProduct {
+  sku: string;
+  title: string;
+}
+
+/** What a dry run keeps of a product. */
+export interface Checked {
+  /** null: it is new. */
+  former: Former | null;
+  /** Of a new product: a stored one with such an SKU; null: none was found. */
+  similar: SimilarProduct | null;
+}
+
+const NOTHING: Checked = { former: null, similar: null };
+
+/** JSON, of a few characters for a new product. */
+export function packChecked(products: readonly Checked[]): string {
   return JSON.stringify(
-    products.map((former) =>
-      former && [former.hash, ...SHOWN.map((field) => former[field])]
+    products.map(({ former, similar }) =>
+      former === null
+        ? similar
+        : [former.hash, ...SHOWN.map((field) => former[field])]
     ),
   );
 }
 
-/** What `packFormer` wrote. */
-export function unpackFormer(text: string): (Former | null)[] {
-  const packed: (unknown[] | null)[] = JSON.parse(text);
-  return packed.map((values) =>
-    values && Object.fromEntries(
-      ["hash", ...SHOWN].map((name, n) => [name, values[n]]),
-    ) as unknown as Former
-  );
+/** What `packChecked` wrote. */
+export function unpackChecked(text: string): Checked[] {
+  const packed: (unknown[] | SimilarProduct | null)[] = JSON.parse(text);
+  return packed.map((one) => {
+    if (one === null) return NOTHING;
+    if (!Array.isArray(one)) return { former: null, similar: one };
+    const former = Object.fromEntries(
+      ["hash", ...SHOWN].map((name, n) => [name, one[n]]),
+    ) as unknown as Former;
+    return { former, similar: null };
+  });
 }
 
 /**

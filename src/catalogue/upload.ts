@@ -21,7 +21,7 @@ import {
 import { bytesInBlocks, freeBuffer } from "../lib/blocks.ts";
 import { inSpan } from "../lib/tracing.ts";
 import type { Caller } from "../sellers/seller.ts";
-import { type Former, formerOf } from "./former.ts";
+import { type Former, formerIn } from "./former.ts";
 import { withFormer } from "./product_rows.ts";
 import {
   countResults,
@@ -72,7 +72,11 @@ import {
   type WrittenTransaction,
 } from "./transaction_write.ts";
 import { type Complete, findUnnamed, missingProblem } from "./complete.ts";
-import { decodeProductsInPieces, LIGHT } from "./document.ts";
+import {
+  decodeProductsInPieces,
+  LIGHT,
+  type ProductsDocument,
+} from "./document.ts";
 import type { DocumentForm } from "./document_words.ts";
 import { type BeginReading, XML } from "../xml/decode.ts";
 
@@ -177,14 +181,16 @@ async function readPlanAndStore(
     const inTurn: InTurn = (step) =>
       services.heavy.run({ owner: heavyOwner(seller) }, step);
     const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
-    const plan = await inSpan("upload.plan", async () => {
+    const { plan, loaded } = await inSpan("upload.plan", async () => {
       const loaded = await loadInSteps(read, services, wanted);
-      return await planInSteps(draft, loaded, inTurn);
+      return { loaded, plan: await planInSteps(draft, loaded, inTurn) };
     });
     throwIfRefused(draft, plan);
     return {
       dryRun: countResults(productOutcomes(plan)),
-      checked: upload.showsFormer ? plan.products.map(toChecked) : null,
+      checked: upload.showsFormer
+        ? checkedProducts(draft.document, plan, loaded)
+        : null,
       emptied: plan.emptied.map(({ before: { sku } }) => sku),
       warnings: firstWarnings(plan.warnings),
     };
@@ -198,16 +204,20 @@ async function readPlanAndStore(
   );
 }
 
-function toChecked(
-  planned: PlannedProduct | RefusedProduct,
-): CheckedProduct {
-  if (planned.result === "refused") {
-    const { sku, result } = planned;
-    return { id: null, sku, result, former: null };
-  }
-  const { before, after: { sku }, result } = planned;
-  const former = before && formerOf(before);
-  return { id: before?.id ?? null, sku, result, former };
+function checkedProducts(
+  { rows }: ProductsDocument,
+  { products }: UploadPlan,
+  loaded: PlanData,
+): CheckedProduct[] {
+  return products.map((planned, n) => {
+    const { result } = planned;
+    const former = formerIn(loaded, rows[n]);
+    if (planned.result === "refused") {
+      return { id: null, sku: planned.sku, result, former };
+    }
+    const { before, after: { sku } } = planned;
+    return { id: before?.id ?? null, sku, result, former };
+  });
 }
 
 /** Decodes the document, which empties the body, and probes its image URLs. */

@@ -442,6 +442,11 @@ export interface Import {
   warnings?: Warnings;
 }
 
+export interface SimilarProduct {
+  sku: string;
+  title: string;
+}
+
 export interface ImportResult {
   /** not of a product that is not stored */
   id?: string;
@@ -459,6 +464,8 @@ export interface ImportResult {
   image: UnsettledImage[];
   /** of a dry run with show=former: the stored product as it was when checked */
   former?: FormerProduct;
+  /** of a dry run with show=former: a stored product whose SKU differs only in capital letters, zeros before it or invisible characters, where this one would be new */
+  similar?: SimilarProduct;
   /** of a refused product, the first 50 */
   details?: Detail[];
   /** how many details there are besides */

@@ -211,6 +211,12 @@ const IMPORT = named(
 const WITH_FORMER =
   "of a dry run with show=former: the stored product as it was when checked";
 
+const SIMILAR = named(
+  "similar_product",
+  one("sku", STRING),
+  one("title", STRING),
+);
+
 const IMPORT_RESULT = named(
   "import_result",
   maybe("id", UUID, "not of a product that is not stored"),
@@ -226,6 +232,13 @@ const IMPORT_RESULT = named(
     { about: "only images that are pending or have failed" },
   ),
   maybe("former", FORMER, WITH_FORMER),
+  maybe(
+    "similar",
+    SIMILAR,
+    "of a dry run with show=former: a stored product whose SKU differs only " +
+      "in capital letters, zeros before it or invisible characters, where " +
+      "this one would be new",
+  ),
   maybe("details", DETAILS, "of a refused product, the first 50"),
 );
 

@@ -330,6 +330,10 @@ ${indented(importRecord(""))}
     <id>${PRODUCT_ID}</id><sku>MUG-1</sku><result>updated</result>
     ${FORMER_EXAMPLE}
   </product>
+  <product>
+    <sku>mug-2</sku><result>created</result>
+    <similar><sku>MUG-2</sku><title>Mug, blue</title></similar>
+  </product>
 </results>`,
     "<next>0-1</next>",
   ),

@@ -5,7 +5,12 @@
 import { loadForPlan, type PlanData } from "../catalogue/load.ts";
 import type { DecodedProduct } from "../catalogue/decoded_product.ts";
 import type { ProductsDocument } from "../catalogue/document.ts";
-import { formerOf, packFormer } from "../catalogue/former.ts";
+import {
+  formerIn,
+  packChecked,
+  type SimilarProduct,
+  unpackChecked,
+} from "../catalogue/former.ts";
 import { packResults } from "../catalogue/packed_results.ts";
 import type { RefusedProduct } from "../catalogue/refused_products.ts";
 import type { UsedBefore } from "../catalogue/sku_reservations.ts";
@@ -42,13 +47,16 @@ import {
   setStoring,
 } from "./import_rows.ts";
 import { type Job, LeaseLost, type PartDocument, readPart } from "./part.ts";
+import { findSimilar, type SimilarInParts } from "./similar.ts";
 import {
+  findChecked,
   findKeys,
   insertKeys,
   insertProblems,
   type KeyPlace,
   type ProductProblems,
   setChecked,
+  setFormer,
 } from "./part_rows.ts";
 
 /** The pause before URLs are requested again that found no free slot. */
@@ -83,19 +91,30 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   )));
   const counts = countResults(plan.products);
   const versions = imageVersions(probed);
-  const former = row.dry_run === 0
-    ? null
-    : packFormer(stored.map(({ before }) => before && formerOf(before)));
+  const newOnes = stored.filter(({ result }) => result === "created")
+    .map(({ row: { product }, after: { sku } }) => ({ product, sku }));
   const isLast = part.part === row.parts - 1;
+  const similar: SimilarInParts = isLast && row.shows_former === 1
+    ? await findSimilar(services, job, newOnes)
+    : new Map();
+  const checked = row.dry_run === 0
+    ? null
+    : document.rows.map((row, index) => ({
+      former: formerIn(loaded, row),
+      similar: similar.get(part.part)?.get(index) ?? null,
+    }));
   await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
     const room = DETAIL_LIMIT - locked.warnings;
     await setChecked(tx, key, part.part, {
       versions,
       results,
-      former,
+      former: checked && packChecked(checked),
       warnings: firstWarnings(plan.warnings, room),
     });
+    for (const [earlier, products] of similar) {
+      if (earlier !== part.part) await addSimilar(tx, key, earlier, products);
+    }
     if (!isLast) await insertKeys(tx, key, repeatedKeys(document, loaded));
     await endCheck(tx, job, locked, problems, {
       counts: row.dry_run === 1 ? counts : { refused: counts.refused },
@@ -103,6 +122,21 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
       warnings: plan.warnings.length,
     });
   }, { heavy: true });
+}
+
+/** Adds what was found in the end to what an earlier part keeps. */
+async function addSimilar(
+  tx: Tx,
+  key: ImportKey,
+  part: number,
+  products: ReadonlyMap<number, SimilarProduct>,
+): Promise<void> {
+  const kept = (await findChecked(tx, key, part))!;
+  const checked = unpackChecked(kept.former!).map((one, index) => ({
+    ...one,
+    similar: products.get(index) ?? null,
+  }));
+  await setFormer(tx, key, part, packChecked(checked));
 }
 
 /** Locks the import; throws if this part is not the next one any more. */

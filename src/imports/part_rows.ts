@@ -124,6 +124,21 @@ export async function setChecked(
   );
 }
 
+/** Replaces what is kept of a part's products as they were. */
+export async function setFormer(
+  tx: Tx,
+  { sellerNo, importId }: ImportKey,
+  part: number,
+  former: string,
+): Promise<void> {
+  await tx.run(
+    `UPDATE import_parts SET former = ?
+     WHERE seller_no = ? AND import_id = ? AND part = ?`,
+    [former, sellerNo, importId, part],
+    1,
+  );
+}
+
 export async function findChecked(
   sql: Sql,
   { sellerNo, importId }: ImportKey,

@@ -1,12 +1,13 @@
 /** The result of each product of an import. */
 import { PackedResults } from "../catalogue/packed_results.ts";
-import { type Former, unpackFormer } from "../catalogue/former.ts";
+import { type Checked, unpackChecked } from "../catalogue/former.ts";
 import type { ProductResult } from "../catalogue/transaction.ts";
 import { findResults } from "../catalogue/transaction_rows.ts";
 import type { Sql } from "../database/db.ts";
 import { type UnsettledImage, unsettledImages } from "../images/requests.ts";
 import type { Import, ImportKey, Part } from "./import.ts";
 import {
+  type CheckedPart,
   findChecked,
   partsFrom,
   problemsAfter,
@@ -25,7 +26,8 @@ export const IMPORT_RESULTS = [
   "not_stored",
 ] as const satisfies readonly ImportResult[];
 
-export interface ImportedProduct {
+/** With what a dry run found of it. */
+export interface ImportedProduct extends Checked {
   /** Its position in the document, from 1. */
   product: number;
   id: string | null;
@@ -34,8 +36,6 @@ export interface ImportedProduct {
   /** Those that are pending or failed. */
   images: UnsettledImage[];
   problems: ProductProblems | null;
-  /** The product as it was when a dry run checked it; null without one. */
-  former: Former | null;
 }
 
 /**
@@ -86,62 +86,71 @@ export async function resultsOfPart(
     found.filter(({ product }) => product <= last)
       .map((each) => [each.product, each]),
   );
-  const others = await resultsOfUnstored(sql, key, row, part);
+  const checked = part.transaction_id === null
+    ? await findChecked(sql, key, part.part)
+    : null;
+  const known = row.dry_run === 1 && checked?.former
+    ? unpackChecked(checked.former)
+    : [];
+  const others = part.transaction_id === null
+    ? checkedResults(row, part, checked)
+    : await storedResults(sql, key, part.transaction_id);
   let next = 0;
   const products: ImportedProduct[] = [];
   for (let product = part.first_product; product <= last; product++) {
     const own = problems.get(product) ?? null;
+    const all = {
+      product,
+      problems: own,
+      ...known[product - part.first_product] ?? UNKNOWN,
+    };
     if (own?.refused === 1) {
-      const refused = { id: null, result: "refused" as const, images: [] };
       const { sku } = own;
-      products.push({ product, sku, problems: own, former: null, ...refused });
+      products.push({ ...all, id: null, sku, result: "refused", images: [] });
     } else if (next < others.length) {
-      products.push({ product, problems: own, ...others[next++] });
+      products.push({ ...all, ...others[next++] });
     }
   }
   return products;
 }
 
+const UNKNOWN: Checked = { former: null, similar: null };
+
+type PartResult = Pick<ImportedProduct, "id" | "sku" | "result" | "images">;
+
 /** The result of a product whose part has not been checked. */
-const UNREAD: Omit<ImportedProduct, "product" | "problems"> = {
+const UNREAD: PartResult = {
   id: null,
   sku: null,
   result: "not_stored",
   images: [],
-  former: null,
 };
 
-/** The products that are not refused, in their order; as many, or more. */
-async function resultsOfUnstored(
+/** Of the products that are not refused, in their order; as many, or more. */
+function checkedResults(
+  { dry_run }: Import,
+  { products }: Part,
+  checked: CheckedPart | null,
+): PartResult[] {
+  if (checked === null) return Array.from({ length: products }, () => UNREAD);
+  return new PackedResults(checked.results).slice().map((
+    { id, sku, result },
+  ) => (
+    { id, sku, result: dry_run === 1 ? result : "not_stored", images: [] }
+  ));
+}
+
+/** The same of a part that is stored. */
+async function storedResults(
   sql: Sql,
-  key: ImportKey,
-  row: Import,
-  { part, products, transaction_id }: Part,
-): Promise<Omit<ImportedProduct, "product" | "problems">[]> {
-  const { sellerNo } = key;
-  if (transaction_id === null) {
-    const checked = await findChecked(sql, key, part);
-    if (checked === null) return Array.from({ length: products }, () => UNREAD);
-    const isKnown = row.dry_run === 1;
-    const former = isKnown && checked.former !== null
-      ? unpackFormer(checked.former)
-      : [];
-    return new PackedResults(checked.results).slice().map((
-      { id, sku, result },
-      n,
-    ) => ({
-      id,
-      sku,
-      result: isKnown ? result : "not_stored",
-      images: [],
-      former: former[n] ?? null,
-    }));
-  }
-  const stored = await findResults(sql, sellerNo, transaction_id);
+  { sellerNo }: ImportKey,
+  transactionId: string,
+): Promise<PartResult[]> {
+  const stored = await findResults(sql, sellerNo, transactionId);
   const results = stored.results.slice();
   const ordinals = results.flatMap(({ images }) => images);
   const unsettled = new Map(
-    (await unsettledImages(sql, sellerNo, transaction_id, [
+    (await unsettledImages(sql, sellerNo, transactionId, [
       ...new Set(ordinals),
     ])).map((image) => [image.ordinal, image]),
   );
@@ -150,6 +159,5 @@ async function resultsOfUnstored(
     sku,
     result,
     images: images.flatMap((ordinal) => unsettled.get(ordinal) ?? []),
-    former: null,
   }));
 }

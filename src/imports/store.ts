@@ -4,8 +4,7 @@
  * so is, after a dry run, a product that changed since the check.
  */
 import { dropUnrequested } from "../images/requests.ts";
-import type { DecodedProduct } from "../catalogue/decoded_product.ts";
-import { unpackFormer } from "../catalogue/former.ts";
+import { unpackChecked } from "../catalogue/former.ts";
 import { loadLocked } from "../catalogue/load.ts";
 import { countResults } from "../catalogue/transaction.ts";
 import { writeTransaction } from "../catalogue/transaction_write.ts";
@@ -15,7 +14,7 @@ import { imageUrls } from "../catalogue/upload_probe.ts";
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import { lockPart, problemsByProduct, recordWithProblems } from "./check.ts";
-import type { Import } from "./import.ts";
+import type { Import, Part } from "./import.ts";
 import { endImport, type PartDone } from "./import_rows.ts";
 import { type Job, readPart } from "./part.ts";
 import {
@@ -45,7 +44,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     document: { ...document, rows, problems: [], moreProblems: 0 },
     known: [],
     acceptValid: true,
-    checked: checkedOf(rows, checked),
+    checked: checkedOf(part, checked),
   };
   const wanted = {
     seller,
@@ -88,14 +87,14 @@ export async function storePart(services: Services, job: Job): Promise<void> {
   }, { heavy: true, changes: true });
 }
 
-/** What a dry run saw of each of these products, by its position. */
+/** What a dry run saw of each product of a part, by its position. */
 function checkedOf(
-  rows: readonly DecodedProduct[],
+  { first_product }: Part,
   checked: CheckedPart | null,
 ): Draft["checked"] {
   if (!checked?.former) return undefined;
-  const former = unpackFormer(checked.former);
-  return new Map(rows.map(({ product }, n) => [product, former[n]]));
+  const known = unpackChecked(checked.former);
+  return new Map(known.map(({ former }, n) => [first_product + n, former]));
 }
 
 /** A write yields to no other work. */

@@ -404,10 +404,68 @@ contract.test("show=former tells what each product is before", async () => {
   assertEquals(refusalOf(real), "400 malformed_request");
 });
 
+contract.test("show=former tells it of refused products, too", async () => {
+  await using app = await boot();
+  await app.upload(product("A") + product("B"));
+  const document = product("NEW-1") + product("A", "<gtin>1</gtin>") +
+    priced("B", "99") + product("BAD", "<gtin>1</gtin>");
+  const id = await check(app, document, "&accept=valid&show=former");
+  assertEquals(formerOf(await resultsIn(app, id)), [
+    "NEW-1: -",
+    "A: title Title of A, price 199 SEK, quantity 5",
+    "B: title Title of B, price 199 SEK, quantity 5",
+    "BAD: -",
+  ]);
+  await put(app, "A", "quantity/6");
+  assertEquals(idOf(await store(app, id)), id, "A is not stored");
+  await ended(app, id);
+  const other = await check(app, document, "&accept=valid");
+  await put(app, "B", "quantity/6");
+  assertEquals(
+    detailsOf(await store(app, other)).map(({ product, sku }) =>
+      `${product} ${sku}`
+    ),
+    ["3 B"],
+  );
+});
+
+contract.test("show=former names stored products with a similar SKU", async () => {
+  await using app = await boot();
+  await app.upload(product("MUG-1") + product("0042") + product("S-3"));
+  // The first part is checked before the last one.
+  const document = product("mug-1") + products(260) + product("42") +
+    product("M");
+  const similarIn = async (id: string, query = "") =>
+    (await resultsIn(app, id, `&result=created${query}`)).flatMap((one) => {
+      const similar = one.children.find(({ name }) => name === "similar");
+      return similar === undefined
+        ? []
+        : [`${textAt(one, "sku")}: ${textAt(similar, "title")}`];
+    });
+  const id = await check(app, document, "&show=former");
+  assertEquals(await similarIn(id), ["mug-1: Title of MUG-1"]);
+  const { xml } = await app.call(`${IMPORTS}/${id}/results?after=1-0`);
+  assertEquals(
+    child(xml, "results").children.map((one) => textAt(one, "sku")).at(-2),
+    "42",
+  );
+  assertEquals(
+    child(xml, "results").children.filter(({ source }) =>
+      source.includes("<similar>")
+    ).map((one) => textAt(one, "similar/title")),
+    ["Title of 0042"],
+  );
+  assertEquals(idOf(await store(app, id)), id);
+  assertEquals(
+    summaryOf(await ended(app, id)),
+    "completed, total 263, created 262, unchanged 1",
+  );
+});
+
 contract.test("the dry run of an upload shows what its products are before", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
-  const bad = product("BAD", "<gtin>1</gtin>");
+  const bad = product("B", "<gtin>1</gtin>");
   const answer = await app.upload(
     priced("A", "99") + bad + product("NEW"),
     "&dry_run=true&show=former&accept=valid",
@@ -416,7 +474,7 @@ contract.test("the dry run of an upload shows what its products are before", asy
   const results = child(child(answer.xml, "dry_run"), "results").children;
   assertEquals(formerOf(results), [
     "A: title Title of A, price 199 SEK, quantity 5",
-    "BAD: -",
+    "B: title Title of B, price 199 SEK, quantity 5",
     "NEW: -",
   ]);
   assertEquals(

@@ -3,43 +3,35 @@ import { assertEquals } from "@std/assert";
 import {
   isOtherTitle,
   skuObjections,
-  skusInDocument,
 } from "../../src/web/import/check/objections.ts";
-import { withoutProducts } from "../../src/web/lib/markup.ts";
 import { productsIn } from "../../src/web/import/read/xml.ts";
 import { boot, product } from "../support/app.ts";
 
-const TEXTS = {
-  XML: "<products><product><sku>A</sku></product>" +
-    "<product><sku>B</sku></product><product><sku>C</sku></product></products>",
-  JSON: '{"products":[{"sku":"A"},{"sku":"B"},{"sku":"C"}]}',
-};
-
-for (const [form, text] of Object.entries(TEXTS)) {
-  Deno.test(`corrected products in ${form} replace no others unasked`, async () => {
-    await using app = await boot();
-    await app.upload(product("B"));
-    const known = {
-      skusInFile: new Set(["C"]),
-      stored: new Map([["A", "row 7"]]),
-      confirmed: new Set<string>(),
-    };
-    const held = await skuObjections(
-      app.client(),
-      known,
-      skusInDocument(text),
-      new AbortController().signal,
-    );
-    assertEquals(
-      held.map(({ product, sku, code }) => [product, sku, code]),
-      [[1, "A", "duplicate_sku"], [2, "B", "sku_taken"]],
-    );
-    const numbers = held.map(({ product }) => product!);
-    const skus = productsIn(withoutProducts(text, numbers))
-      .map(({ children: [sku] }) => sku.text);
-    assertEquals(skus, ["C"]);
+Deno.test("corrected products replace no others unasked", async () => {
+  await using app = await boot();
+  await app.upload(product("B") + product("D"));
+  const client = app.client();
+  const { import_id } = await client.beginImport({
+    products: `<products>${
+      ["A", "B", "C", "D"].map((sku) => `<product><sku>${sku}</sku></product>`)
+        .join("")
+    }</products>`,
+    dry_run: true,
+    accept: "valid",
+    show: "former",
   });
-}
+  for await (const _ of client.follow({ import_id })) continue;
+  const { results } = await client.getImportResults({ import_id });
+  const held = skuObjections({
+    skusInFile: new Set(["C", "D"]),
+    stored: new Map([["A", "row 7"]]),
+    confirmed: new Set<string>(),
+  }, results);
+  assertEquals(
+    held.map(({ product, sku, code }) => [product, sku, code]),
+    [[1, "A", "duplicate_sku"], [2, "B", "sku_taken"]],
+  );
+});
 
 Deno.test("what is no document of products has none", () => {
   for (const text of ["{", "{}", '{"products":{}}', "<products>", "a"]) {

@@ -656,7 +656,7 @@ test("a product is deleted once one is sure", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
-test("what was stored elsewhere since a file was checked is shown first", async (openTab) => {
+test("products that changed since a file was checked are told, and nothing is stored", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -666,7 +666,12 @@ test("what was stored elsewhere since a file was checked is shown first", async 
   await send.waitFor();
   await app.upload(product("A-2", "<brand>Theirs</brand>"));
   await send.click();
-  await page.getByText("Something else was stored since").waitFor();
+  await page.getByText("Products of this document were changed after its check")
+    .waitFor();
+  await page.getByText("1 problem in 1 product.").waitFor();
+  await page.getByText("that was created after the check").first().waitFor();
+  await page.getByRole("button", { name: "Check again" }).click();
+  await send.waitFor();
   const counts = (await page.locator(".figure").allInnerTexts())
     .map((text) => text.replace(/\s+/, " "));
   assertEquals(counts, [
@@ -677,7 +682,7 @@ test("what was stored elsewhere since a file was checked is shown first", async 
   ]);
   const { products } = await app.client().listProducts();
   assertEquals(products.map(({ sku }) => sku), ["A-2"]);
-  // It was seen now; and what changes nothing of it holds nothing up.
+  // What changes nothing of it holds nothing up.
   await app.upload(product("Z"));
   await send.click();
   await page.getByText("complete", { exact: true }).waitFor();
@@ -967,7 +972,7 @@ test("an upload whose answer is lost is not done twice", async (openTab) => {
 
   // The first answer is lost.
   const answered = Promise.withResolvers<void>();
-  await page.route("**/seller_api/imports?*", async (route) => {
+  await page.route("**/seller_api/imports/*/store", async (route) => {
     await route.fetch();
     await route.abort();
     answered.resolve();

@@ -201,6 +201,52 @@ test("a SKU that differs from a stored one in capital letters alone is confirmed
   assertEquals(tab.faults, []);
 });
 
+test("a check of 60 rows beside many products takes a few requests", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  for (let batch = 0; batch < 4; batch++) {
+    const skus = Array.from({ length: 250 }, (_, n) => `P-${batch}-${n}`);
+    await app.upload(skus.map((sku) => product(sku)).join(""));
+  }
+  await signIn(tab, app.url, app.key);
+  const rows = Array.from(
+    { length: 60 },
+    (_, n) => n < 30 ? `P-0-${n};Bowl;9,00;1;` : `N-${n};Mug;9,00;1;`,
+  );
+  await choose(page, csv(...rows), "stock.csv");
+  await page.getByRole("button", { name: "Check 60 products" }).waitFor();
+  const requests: string[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    const path = pathname.replace(/[0-9a-f-]{36}/, ":id");
+    if (path.startsWith("/seller_api")) {
+      requests.push(`${request.method()} ${path}`);
+    }
+  });
+  await click(page, "Check 60 products");
+  await page.getByText("30 problems in 30 rows.").waitFor();
+  const ofChecks = requests.filter((one) => !one.includes("/mappings"));
+  const check = [
+    "POST /seller_api/imports",
+    "GET /seller_api/imports/:id",
+    "GET /seller_api/imports/:id",
+  ];
+  // Of all rows; of those that may be stored.
+  assertEquals(ofChecks, [
+    ...check,
+    "GET /seller_api/imports/:id/results",
+    "DELETE /seller_api/imports/:id",
+    ...check,
+  ]);
+  requests.length = 0;
+  await click(page, "Store 30, leave 30");
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertEquals(requests[0], "POST /seller_api/imports/:id/store");
+  assert(!requests.includes("POST /seller_api/imports"), "it is sent once");
+  assertEquals(tab.faults, []);
+});
+
 test("of a price that became a date, it is told what the price is now", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
@@ -398,8 +444,7 @@ test("after a reload while a table is sent, it is said what became of it", async
     const upload = page.getByRole("button", { name: "Upload 1 product" });
     await upload.waitFor();
     const { promise: isSent, resolve } = Promise.withResolvers<void>();
-    await page.route("**/seller_api/imports?*", async (route) => {
-      if (route.request().method() !== "POST") return route.continue();
+    await page.route("**/seller_api/imports/*/store", async (route) => {
       if (arrives) await route.fetch();
       resolve();
     });

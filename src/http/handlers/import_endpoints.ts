@@ -307,7 +307,7 @@ export const getImportResults = endpoint({
 });
 
 function resultNode(
-  { id, sku, result, images, problems, former }: ImportedProduct,
+  { id, sku, result, images, problems, former, similar }: ImportedProduct,
   { showsFormer }: { showsFormer: boolean },
 ): ImportResultNode {
   return {
@@ -316,6 +316,7 @@ function resultNode(
     result,
     image: images.map(unsettledImageNode),
     former: showsFormer && former !== null ? formerNode(former) : undefined,
+    similar: similar ?? undefined,
     details: problems === null ? undefined : {
       detail: problems.details.map(detailNode),
       more: problems.more || undefined,

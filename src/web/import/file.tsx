@@ -21,6 +21,7 @@ import {
 import {
   checkUpload,
   editText,
+  forgetCheck,
   isEditable,
   isShown,
   problemsIn,
@@ -56,12 +57,6 @@ export function FileView({ client, current }: {
   return (
     <>
       <FileBar client={client} current={current} />
-      {current.storedMeanwhile && (
-        <p class="note warn" role="status">
-          Something else was stored since this file was checked, so it was
-          checked again. Nothing of it was sent.
-        </p>
-      )}
       {repaired !== null && (
         <Repair
           client={client}
@@ -198,7 +193,15 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
           : bytes(document!.size)}
       </span>
       {document?.isLaidOut && <span class="quiet">line breaks added</span>}
-      <button type="button" onClick={dropAll}>Another file</button>
+      <button
+        type="button"
+        onClick={() => {
+          forgetCheck(client, current);
+          dropAll();
+        }}
+      >
+        Another file
+      </button>
       {table !== null && !busy && step.name !== "sent" &&
         table.rows.length === table.sheet.table.rows.length && (
         <button type="button" onClick={changeColumns}>

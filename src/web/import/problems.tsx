@@ -50,7 +50,12 @@ export function Problems({ client, current, place, onFind }: {
           <strong>
             {all.length === 0 ? error?.title : headline(all, more)}
           </strong>
-          {all.length > 0 && " Nothing of these products was stored."}
+          {all.length > 0 &&
+            ` ${
+              error?.code === "changed_since"
+                ? error.message
+                : "Nothing of these products was stored."
+            }`}
         </p>
         {error && <ErrorFacts error={error} />}
       </div>

@@ -191,27 +191,6 @@ export function isJson(text: string): boolean {
   return /^\s*\{/.test(text);
 }
 
-/** The document in XML or JSON without the products of these numbers, from 1. */
-export function withoutProducts(
-  text: string,
-  numbers: readonly number[],
-): string {
-  const out = new Set(numbers);
-  if (isJson(text)) {
-    const { products, ...others } = JSON.parse(text);
-    const left = (products as unknown[]).filter((_, i) => !out.has(i + 1));
-    return JSON.stringify({ ...others, products: left });
-  }
-  return elementsOf(text)
-    .filter(({ name, path, product }) =>
-      name === "product" && path === "" && out.has(product ?? 0)
-    )
-    .reduceRight(
-      (all, { start, end }) => all.slice(0, start) + all.slice(end),
-      text,
-    );
-}
-
 function isUnreadable(line: string): boolean {
   return line.length > LONG_LINE && line.split("<").length > MANY_TAGS;
 }

@@ -40,7 +40,8 @@ const KEPT: Readonly<Record<string, Rows & { days: Days }>> = {
   },
   "imports that are over": {
     time: "over_at",
-    from: "imports",
+    // Others are arriving, or being deleted.
+    from: "imports WHERE over_at > 0",
     days: ({ keepUploadsDays }) => orEver(keepUploadsDays),
   },
   "imports that never arrived": {

@@ -1,5 +1,6 @@
 /** Checks a table for problems and doubts before anything is sent. */
 import { SCALAR_NAMES, SCALAR_RULES } from "../../../catalogue/fields.ts";
+import { visibleSku } from "../../../catalogue/similar_sku.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
 import type { Table } from "../read/csv.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
@@ -268,12 +269,6 @@ function doubtfulCell(
   return decimalSeparator === "" || decimalSeparator === found?.separator
     ? found
     : null;
-}
-
-/** A SKU as a person reads it: without case and invisible characters. */
-export function visibleSku(sku: string): string {
-  return sku.normalize("NFKC").replace(/\p{Cf}/gu, "").replace(/\s+/g, " ")
-    .toLowerCase();
 }
 
 /** Finds an earlier SKU that looks like one, and is not the same. */

@@ -5,10 +5,10 @@
 import { IMPORT_NAME_LENGTH, PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import {
   ApiError,
-  type CallOptions,
   type Client,
   type Detail,
   type Import,
+  type ImportResult,
   newIdempotencyKey,
 } from "../../../client/mod.ts";
 import { escaped } from "../../../lib/markup.ts";
@@ -20,7 +20,7 @@ import {
   skusInDocument,
   skusInRows,
 } from "../check/objections.ts";
-import { Finder, isJson, laidOut, withoutProducts } from "../../lib/markup.ts";
+import { Finder, isJson, laidOut } from "../../lib/markup.ts";
 import { nameUpload } from "../../state/names.ts";
 import {
   type CellChange,
@@ -299,14 +299,32 @@ export async function readAgain(client: Client): Promise<boolean> {
   return true;
 }
 
-/** Checks the file by a dry run. */
+/** Checks the file by a dry run, which can be stored then. */
 export async function checkUpload(client: Client): Promise<void> {
   if (upload.value === null) return;
+  forgetCheck(client, upload.value);
   const first = { name: "checking", percent: null } as const;
-  await runStep(
-    first,
-    (current, signal) => checkOutcome(client, current, signal),
-  );
+  await runStep(first, async (current, signal) => {
+    const step = await checkOutcome(client, current, signal);
+    if (signal.aborted) forgetCheck(client, { step });
+    return step;
+  });
+}
+
+/**
+ * Deletes the dry run of a file that is not going to be stored, as its document
+ * counts against the quota. If this fails, it is deleted after a day.
+ */
+export function forgetCheck(
+  client: Client,
+  { step }: Pick<Upload, "step">,
+): void {
+  const import_id = step.name === "ready"
+    ? step.import_id
+    : step.name === "refused"
+    ? step.refusal.import_id
+    : null;
+  if (import_id !== null) client.cancelImport({ import_id }).catch(() => {});
 }
 
 async function checkOutcome(
@@ -314,56 +332,77 @@ async function checkOutcome(
   current: Upload,
   signal: AbortSignal,
 ): Promise<Step> {
-  const lastStoredAtCheck = await lastStored(client, { signal });
-  changeUpload({ name: "placed", lastStoredAtCheck });
-  const held = await pageObjections(client, current, signal);
-  const products = await documentToSend(current, [], signal);
-  return await dryRun(client, current, { products, held }, signal);
+  const whole = await dryRun(client, current, [], signal);
+  const step = await dryRunOutcome(client, whole, signal);
+  if (!mayObject(current)) return step;
+  const results = await resultsOf(client, whole.import_id, signal);
+  const held = pageObjections(current, results);
+  if (held.length === 0) return step;
+  forgetCheck(client, { step });
+  const outcome = withObjections(step, held);
+  const { refusal } = outcome;
+  if (refusal.validCount === 0 || current.kind === "document") return outcome;
+  // What is stored is a dry run of what is left, without all that is told.
+  const isHeld = new Set(refusal.heldBackProducts);
+  const absent = results.flatMap(({ result }, i) =>
+    result === "refused" || isHeld.has(i + 1) ? [i + 1] : []
+  );
+  const { import_id } = await dryRun(client, current, absent, signal);
+  return { name: "refused", refusal: { ...refusal, import_id, absent } };
 }
 
-/** The page's objections, before the service is asked. */
-async function pageObjections(
-  client: Client,
+/** Whether the page compares the file with what is stored. */
+function mayObject(current: Upload): boolean {
+  if (current.kind === "table") return true;
+  return isEditable(current) && (current.stored.size > 0 || current.corrected);
+}
+
+/** What the page objects to, by what a dry run tells of all products. */
+function pageObjections(
   current: Upload,
-  signal: AbortSignal,
-): Promise<Detail[]> {
-  if (current.kind === "table") {
-    const skus = skusInRows(current.sheet, current.rows);
-    return await skuObjections(client, current, skus, signal);
-  }
-  const { stored, corrected, text } = current;
-  const mayHold = isEditable(current) && (stored.size > 0 || corrected);
-  return mayHold
-    ? await skuObjections(client, current, skusInDocument(text), signal)
-    : [];
+  results: readonly ImportResult[],
+): Detail[] {
+  const found = skuObjections(current, results);
+  if (current.kind === "document") return found;
+  const before = new Set(found.map(({ product }) => product));
+  const others = replacementObjections(current, results)
+    .filter(({ product }) => !before.has(product));
+  return [...found, ...others];
 }
 
-/** Enough imports to find a stored one behind the checks of others. */
-const IMPORTS_LISTED = 20;
-
-/** Identifies the last upload and the last import, whoever sent them. */
-async function lastStored(
+async function resultsOf(
   client: Client,
-  options: CallOptions,
-): Promise<string> {
-  const [{ transactions }, { imports }] = await Promise.all([
-    client.listTransactions({ limit: 1 }, options),
-    client.listImports({ limit: IMPORTS_LISTED }, options),
-  ]);
-  const stored = imports.find(({ dry_run }) => !dry_run);
-  return `${transactions[0]?.transaction_id} ${stored?.import_id}`;
+  import_id: string,
+  signal: AbortSignal,
+): Promise<ImportResult[]> {
+  const query = { import_id, limit: PAGE_LIMIT.maximum };
+  const results: ImportResult[] = [];
+  for await (const one of client.all.getImportResults(query, { signal })) {
+    results.push(one);
+  }
+  return results;
 }
 
-/** The outcome of a dry run, with the products that the page holds back. */
+/**
+ * A dry run of the file, without some of its products, that is over. What has no
+ * problem can be stored.
+ */
 async function dryRun(
   client: Client,
   current: Upload,
-  { products, held }: { products: string | Blob; held: readonly Detail[] },
+  without: readonly number[],
   signal: AbortSignal,
-): Promise<Step> {
+): Promise<Import> {
+  const products = await documentToSend(current, without, signal);
   const name = importName(current.fileName);
   const { import_id } = await client.beginImport(
-    { products, name, dry_run: true },
+    {
+      products,
+      name,
+      dry_run: true,
+      accept: "valid",
+      ...(mayObject(current) && { show: "former" }),
+    },
     { signal, idempotencyKey: newIdempotencyKey() },
   );
   try {
@@ -372,39 +411,32 @@ async function dryRun(
     for await (const { progress: percent } of changes) {
       changeUpload({ name: "reached", step: { name: "checking", percent } });
     }
-    const step = withObjections(
-      await dryRunOutcome(client, import_id, signal),
-      held,
-    );
-    return current.kind === "table"
-      ? withObjections(
-        step,
-        await replacementObjections(client, current, import_id, signal),
-      )
-      : step;
-  } finally {
-    // Its document would count against the quota. If this fails, it is deleted
-    // as old uploads are.
+    const { import: over } = await client.getImport({ import_id }, { signal });
+    return over;
+  } catch (error) {
     client.cancelImport({ import_id }).catch(() => {});
+    throw error;
   }
 }
 
 async function dryRunOutcome(
   client: Client,
-  import_id: string,
+  checked: Import,
   signal: AbortSignal,
-): Promise<Step> {
-  const { import: checked } = await client.getImport({ import_id }, { signal });
-  const { status, products: counts } = checked;
-  if (status === "completed") return { name: "ready", counts };
+): Promise<Step & ({ name: "ready" } | { name: "refused" })> {
+  const { import_id, status, products: counts } = checked;
+  if (status === "completed") return { name: "ready", counts, import_id };
   if (checked.problems === undefined) throw new Error("The check was ended.");
   const refused = counts.refused ?? 0;
+  const isStorable = status === "completed_with_errors";
   const refusal = {
     ...await allProblems(client, checked, signal),
     error: null,
     validCount: counts.total - refused,
     leftOutCount: refused,
     heldBackProducts: [],
+    import_id: isStorable ? import_id : null,
+    absent: [],
   };
   return { name: "refused", refusal };
 }
@@ -432,16 +464,11 @@ async function allProblems(
 }
 
 /** Adds the page's objections. */
-function withObjections(step: Step, objections: readonly Detail[]): Step {
-  const refusal = step.name === "refused"
-    ? step.refusal
-    : step.name === "ready"
-    ? { ...NO_REFUSAL, validCount: step.counts.total }
-    : null;
-  if (refusal === null) return step;
-  const before = new Set(refusal.heldBackProducts);
-  const held = objections.filter(({ product }) => !before.has(product!));
-  if (held.length === 0) return step;
+function withObjections(
+  step: Step & ({ name: "ready" } | { name: "refused" }),
+  held: readonly Detail[],
+): Step & { name: "refused" } {
+  const refusal = approvedRefusal(step);
   const wrong = new Set(refusal.problems.map(({ product }) => product));
   const numbers = [...new Set(held.map(({ product }) => product!))];
   const more = numbers.filter((product) => !wrong.has(product)).length;
@@ -450,110 +477,84 @@ function withObjections(step: Step, objections: readonly Detail[]): Step {
     refusal: {
       ...refusal,
       problems: [...refusal.problems, ...held],
-      heldBackProducts: [...refusal.heldBackProducts, ...numbers],
+      heldBackProducts: numbers,
       validCount: refusal.validCount - more,
       leftOutCount: refusal.leftOutCount + more,
+      import_id: null,
     },
   };
 }
 
 /**
- * Sends what may be stored, with retries while they may help, each with the
- * same Idempotency-Key. Returns the import; null: it is not known to have begun,
- * or a check comes to something else since others have stored something.
+ * Stores what was checked, with retries while they may help, each with the same
+ * Idempotency-Key. Returns the import; null: it is not known to have begun, or
+ * somebody changed its products since the check.
  */
 export async function sendUpload(client: Client): Promise<string | null> {
-  const { step } = upload.value!;
-  const refusal = approvedRefusal(step);
+  const refusal = approvedRefusal(upload.value!.step);
+  const { import_id } = refusal;
+  if (import_id === null) return null;
   const sending = { name: "sending", refusal, interruption: null } as const;
-  let import_id: string | null = null;
+  let isStored = false;
   await runStep(sending, async (current, signal) => {
-    const { fileName, idempotencyKey, lastStoredAtCheck } = current;
-    const options = {
-      signal,
-      retryFor: GIVE_UP_MS,
-      onRetry: (interruption: Error) =>
-        changeUpload({ name: "reached", step: { ...sending, interruption } }),
-    };
-    // What is sent again may have been stored.
-    const isFirst = step.name !== "failed";
-    if (isFirst && await lastStored(client, options) !== lastStoredAtCheck) {
-      const now = await checkOutcome(client, current, signal);
-      if (!isSameOutcome(step, now)) {
-        changeUpload({ name: "overtaken" });
-        return now;
+    try {
+      await client.storeImport({ import_id }, {
+        signal,
+        retryFor: GIVE_UP_MS,
+        onRetry: (interruption: Error) =>
+          changeUpload({ name: "reached", step: { ...sending, interruption } }),
+        idempotencyKey: `store ${import_id}`,
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "changed_since") {
+        throw error;
       }
-      changeUpload({ name: "reached", step: sending });
+      return changedSinceCheck(error, refusal);
     }
-    const products = await documentToSend(
-      current,
-      refusal.heldBackProducts,
-      signal,
-    );
-    const begun = await client.beginImport({
-      products,
-      name: importName(fileName),
-      // What somebody else changes meanwhile concerns its product alone.
-      accept: "valid",
-    }, {
-      ...options,
-      // A different request needs a different key.
-      idempotencyKey: idempotencyKey + hashOfNumbers(refusal.heldBackProducts),
-    });
-    ({ import_id } = begun);
+    isStored = true;
     return { name: "sent", sent: sentImport(current, refusal, import_id) };
   });
-  return import_id;
+  return isStored ? import_id : null;
+}
+
+/** Others changed products: nothing is stored, and these are told. */
+function changedSinceCheck(error: ApiError, { absent }: Refusal): Step {
+  const isAbsent = new Set(absent);
+  const last = error.details.at(-1)?.product ?? 0;
+  const present: number[] = [];
+  for (let product = 1; present.length < last; product++) {
+    if (!isAbsent.has(product)) present.push(product);
+  }
+  const problems = error.details.map((detail) => (
+    { ...detail, product: present[detail.product! - 1] }
+  ));
+  return { name: "refused", refusal: { ...NO_REFUSAL, error, problems } };
 }
 
 /** What will be stored and what is left out, as shown before the upload. */
 function approvedRefusal(step: Step): Refusal {
   if (step.name === "ready") {
-    return { ...NO_REFUSAL, validCount: step.counts.total };
+    const { counts: { total: validCount }, import_id } = step;
+    return { ...NO_REFUSAL, validCount, import_id };
   }
   return "refusal" in step && step.refusal || NO_REFUSAL;
 }
 
-/** Whether a check has the outcome that was shown. */
-function isSameOutcome(shown: Step, now: Step): boolean {
-  const outcome = (step: Step) => {
-    const { validCount, leftOutCount, heldBackProducts } = approvedRefusal(
-      step,
-    );
-    const counts = step.name === "ready" ? step.counts : null;
-    return JSON.stringify([
-      step.name,
-      counts,
-      validCount,
-      leftOutCount,
-      heldBackProducts,
-    ]);
-  };
-  return outcome(shown) === outcome(now);
-}
-
-/** A hash that distinguishes lists of numbers; "" for an empty list. */
-function hashOfNumbers(numbers: readonly number[]): string {
-  return numbers.length === 0
-    ? ""
-    : `-${numbers.reduce((all, one) => (all * 31 + one) % 2 ** 40, 7)}`;
-}
-
 function sentImport(
   current: Upload,
-  { heldBackProducts, problems, leftOutCount }: Refusal,
+  { absent, problems, leftOutCount }: Refusal,
   import_id: string,
 ): Sent {
   if (current.kind === "document") {
     return { import_id, leftOutCount, rows: [], heldBackRows: [] };
   }
   const { rows } = current;
-  const isHeld = new Set(heldBackProducts);
+  const isAbsent = new Set(absent);
   return {
     import_id,
     leftOutCount,
-    rows: rows.filter((_, i) => !isHeld.has(i + 1)),
-    heldBackRows: heldBackProducts.map((product) => ({
+    rows: rows.filter((_, i) => !isAbsent.has(i + 1)),
+    heldBackRows: absent.map((product) => ({
       row: rows[product - 1],
       details: problems.filter((problem) => problem.product === product),
     })),
@@ -656,7 +657,7 @@ function importName(fileName: string): string {
   return fileName.slice(0, IMPORT_NAME_LENGTH);
 }
 
-/** The document, without the products of these numbers. */
+/** The document; that of a table without the rows of these numbers. */
 async function documentToSend(
   current: Upload,
   without: readonly number[],
@@ -673,6 +674,5 @@ async function documentToSend(
   }
   const { text, bytes } = current;
   if (bytes !== null) return bytes;
-  const sent = without.length === 0 ? text : withoutProducts(text, without);
-  return isJson(text) ? new Blob([sent], { type: "application/json" }) : sent;
+  return isJson(text) ? new Blob([text], { type: "application/json" }) : text;
 }

@@ -5,7 +5,6 @@
 import {
   type ApiError,
   type Detail,
-  newIdempotencyKey,
   type ProductCounts,
 } from "../../../client/mod.ts";
 import { inTab } from "../../lib/browser.ts";
@@ -17,7 +16,7 @@ export type Step =
   | { name: "checking"; percent: number | null }
   /** Some products cannot be stored. */
   | { name: "refused"; refusal: Refusal }
-  | { name: "ready"; counts: ProductCounts }
+  | { name: "ready"; counts: ProductCounts; import_id: string }
   /** `interruption`: why the last attempt failed, while the next one waits. */
   | { name: "sending"; refusal: Refusal; interruption: Error | null }
   | { name: "sent"; sent: Sent }
@@ -44,6 +43,10 @@ export interface Refusal {
    * store them.
    */
   heldBackProducts: readonly number[];
+  /** The dry run that can be stored; null: nothing can. */
+  import_id: string | null;
+  /** Numbers of products that it does not have. */
+  absent: readonly number[];
 }
 
 export const NO_REFUSAL: Refusal = {
@@ -53,6 +56,8 @@ export const NO_REFUSAL: Refusal = {
   validCount: 0,
   leftOutCount: 0,
   heldBackProducts: [],
+  import_id: null,
+  absent: [],
 };
 
 /** An import that leaves rows of the table to be corrected. */
@@ -81,12 +86,6 @@ interface AnyUpload {
   edited: boolean;
   /** Edited at all: no file holds this text. */
   corrected: boolean;
-  /** Makes it safe to send the same document again, whatever happened. */
-  idempotencyKey: string;
-  /** The last upload and import at the time of the check. */
-  lastStoredAtCheck: string;
-  /** Something else was stored between the check and the upload. */
-  storedMeanwhile: boolean;
   /** SKUs that were in the file, not typed here. */
   skusInFile: ReadonlySet<string>;
   /** By SKU that this file has stored, the row that it came from. */
@@ -134,9 +133,6 @@ export function newUpload(fileName: string): AnyUpload {
     step: { name: "kept" },
     edited: false,
     corrected: false,
-    idempotencyKey: newIdempotencyKey(),
-    lastStoredAtCheck: "",
-    storedMeanwhile: false,
     skusInFile: new Set(),
     stored: new Map(),
     confirmed: new Set(),
@@ -149,12 +145,6 @@ export type UploadChange =
   | { name: "begun"; step: Step }
   /** It goes on, or ends. */
   | { name: "reached"; step: Step }
-  /** The last upload and import are known. */
-  | { name: "placed"; lastStoredAtCheck: string }
-  /**
-   * The file was not sent, because something else was stored since its check.
-   */
-  | { name: "overtaken" }
   | { name: "text edited"; text: string }
   /** `inverse`: what undoes it; null: it undoes the last step. */
   | {
@@ -182,21 +172,17 @@ export function applyChange(current: Upload, change: UploadChange): Upload {
   switch (change.name) {
     case "begun": {
       const next = { ...current, step: change.step, edited: false };
-      if (change.step.name !== "checking") return next;
-      return next.kind === "table"
-        ? { ...next, storedMeanwhile: false, changed: new Map() }
-        : { ...next, storedMeanwhile: false };
+      const isCheck = change.step.name === "checking";
+      return next.kind === "table" && isCheck
+        ? { ...next, changed: new Map() }
+        : next;
     }
     case "reached":
       return { ...current, step: change.step };
-    case "placed":
-      return { ...current, lastStoredAtCheck: change.lastStoredAtCheck };
-    case "overtaken":
-      return { ...current, storedMeanwhile: true };
     case "text edited":
       return current.kind === "table"
         ? current
-        : { ...current, ...markCorrected(), text: change.text };
+        : { ...current, ...CORRECTED, text: change.text };
     case "cells edited":
       return current.kind === "document"
         ? current
@@ -222,14 +208,7 @@ type ChangeOf<Name extends UploadChange["name"]> = Extract<
   { name: Name }
 >;
 
-/** A different document needs a different key. */
-function markCorrected() {
-  return {
-    edited: true,
-    corrected: true,
-    idempotencyKey: newIdempotencyKey(),
-  };
-}
+const CORRECTED = { edited: true, corrected: true };
 
 function applyCellChanges(
   current: TableUpload,
@@ -245,7 +224,7 @@ function applyCellChanges(
   }
   return {
     ...current,
-    ...markCorrected(),
+    ...CORRECTED,
     sheet,
     changed,
     confirmed: current.confirmed.difference(new Set(unconfirmed)),
@@ -268,7 +247,6 @@ function applyLeftOutRows(
     // Undo does not reverse what has been stored.
     steps: [],
     corrected: true,
-    idempotencyKey: newIdempotencyKey(),
   };
 }
 

@@ -1,0 +1,115 @@
+/**
+ * Finds new products of a dry run whose SKU is that of a stored product but for
+ * capital letters, zeros before it or invisible characters: they would be a
+ * second product by mistake.
+ */
+import type { SimilarProduct } from "../catalogue/former.ts";
+import { findProducts } from "../catalogue/product_rows.ts";
+import { similarKey } from "../catalogue/similar_sku.ts";
+import { LIMIT, type ReadWrite } from "../database/db.ts";
+import { type InTurn, portionsOf, STEP_ROWS } from "../lib/in_turn.ts";
+import { heavyOwner } from "../lib/wait_list.ts";
+import type { Services } from "../services.ts";
+import type { Part } from "./import.ts";
+import type { Job } from "./part.ts";
+import { partsFrom } from "./part_rows.ts";
+import { resultsOfPart } from "./results.ts";
+
+/** Of each part, by the index of the product in it. */
+export type SimilarInParts = Map<number, Map<number, SimilarProduct>>;
+
+/** A new product: its part, and its index in that. */
+type Place = readonly [part: number, index: number];
+
+/** A new product, by its position in the document. */
+interface NewProduct {
+  product: number;
+  sku: string | null;
+}
+
+/**
+ * Reads the results of the parts before, and all SKUs of the seller once.
+ * `newOnes` are those of the last part.
+ */
+export async function findSimilar(
+  { db, heavy }: Services,
+  { seller, key, row, part: last }: Job,
+  newOnes: readonly NewProduct[],
+): Promise<SimilarInParts> {
+  const own = db.of(seller.no);
+  const inTurn: InTurn = (step) =>
+    heavy.run({ owner: heavyOwner(seller) }, step);
+  const places = new Map<string, Place[]>();
+  for (let number = 0; number < last.part; number++) {
+    const { part, results } = await inTurn(() =>
+      own.read(async (sql) => {
+        const [part] = await partsFrom(sql, key, number, 1);
+        return { part, results: await resultsOfPart(sql, key, row, part) };
+      })
+    );
+    const created = results.filter(({ result }) => result === "created");
+    addNew(places, part, created);
+  }
+  addNew(places, last, newOnes);
+  const found: SimilarInParts = new Map();
+  if (places.size === 0) return found;
+  const similar = await storedSkus(
+    own,
+    seller.no,
+    inTurn,
+    (sku) => places.has(similarKey(sku)),
+  );
+  for (const skus of portionsOf(similar)) {
+    const products = await inTurn(() =>
+      own.read((sql) => findProducts(sql, seller.no, { skus }))
+    );
+    for (const { sku, title } of products) {
+      for (const [part, index] of places.get(similarKey(sku))!) {
+        const ofPart = found.get(part) ?? new Map<number, SimilarProduct>();
+        found.set(part, ofPart);
+        if (!ofPart.has(index)) ofPart.set(index, { sku, title });
+      }
+    }
+  }
+  return found;
+}
+
+/** Adds the new products of a part. */
+function addNew(
+  places: Map<string, Place[]>,
+  { part, first_product }: Part,
+  created: readonly NewProduct[],
+): void {
+  for (const { product, sku } of created) {
+    const name = similarKey(sku!);
+    const place: Place = [part, product - first_product];
+    const others = places.get(name);
+    if (others === undefined) places.set(name, [place]);
+    else others.push(place);
+  }
+}
+
+/** The SKUs of the seller's products that are wanted. */
+async function storedSkus(
+  own: ReadWrite,
+  sellerNo: number,
+  inTurn: InTurn,
+  isWanted: (sku: string) => boolean,
+): Promise<string[]> {
+  const wanted: string[] = [];
+  for (let after = "";;) {
+    const from = after;
+    const rows = await inTurn(() =>
+      own.read((sql) =>
+        sql.all<{ sku: string }>(
+          `SELECT sku FROM products WHERE seller_no = ? AND sku > ?
+           ORDER BY sku ${LIMIT}`,
+          [sellerNo, from, STEP_ROWS],
+        )
+      )
+    );
+    for (const { sku } of rows) if (isWanted(sku)) wanted.push(sku);
+    if (rows.length < STEP_ROWS) return wanted;
+    after = rows.at(-1)!.sku;
+  }
+}
