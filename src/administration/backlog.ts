@@ -98,7 +98,7 @@ export interface FailingWebhook {
   trigger: Trigger;
   url: string;
   failures: number;
-  /** Unix milliseconds of the first of them. */
+  /** Unix milliseconds of the first of these failures. */
   failingSince: number;
   /** Unix milliseconds; null unless it is disabled. */
   disabledAt: number | null;

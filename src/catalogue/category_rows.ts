@@ -3,12 +3,12 @@ import { placeholders, splitIntoLists, type Sql } from "../database/db.ts";
 import { RecentValues } from "../lib/recent_values.ts";
 import type { Category, CategoryList, CategoryRule } from "./category_rules.ts";
 
-/** Characters of categories that a process keeps decoded. */
+/** The most characters of categories that a process caches decoded. */
 const KEPT = 16 * 1_024 * 1_024;
-/** What a name that the list does not have takes. */
+/** The size in the cache of a name that the list does not have. */
 const UNKNOWN_SIZE = 256;
 
-/** A rule as its category's row has it; what is left out is not limited. */
+/** A rule as stored in its category's row; missing properties set no limit. */
 export interface StoredRule {
   field?: string;
   attribute?: string;
@@ -50,14 +50,17 @@ interface Row {
 interface Version {
   version: string;
   closed: boolean;
-  /** What was looked for; `known: null`: the list does not have it. */
+  /**
+   * A category that was looked up; `known` is null if the list does not have
+   * it.
+   */
   found: RecentValues<{ known: Category | null }>;
   names: readonly string[] | null;
 }
 
 /**
- * Keeps the categories that products name decoded, until the list changes: an
- * upload reads only those that no upload before it named.
+ * Caches decoded categories until the list changes, so that an upload reads
+ * only categories that no earlier upload named.
  */
 export class Categories {
   #version: Version | null = null;
@@ -75,7 +78,7 @@ export class Categories {
     if (version === null) return null;
     const known = new Map<string, Category | null>();
     let from = await this.#look(sql, version, names, known);
-    // The list was replaced while it was read: all names again.
+    // The list was replaced during the read, so read all names again.
     while (from !== null && known.size < names.size) {
       known.clear();
       from = await this.#look(sql, from.version, names, known);
@@ -91,7 +94,10 @@ export class Categories {
     };
   }
 
-  /** Adds what it finds to `known`; all of it, unless the version has changed. */
+  /**
+   * Adds the categories found to `known`; incomplete only if the version has
+   * changed.
+   */
   async #look(
     sql: Sql,
     version: string,
@@ -148,7 +154,7 @@ export class Categories {
   }
 }
 
-/** All names of the list, which one column holds for this. */
+/** All names of the list, which are stored in one column for this purpose. */
 async function namesOf(sql: Sql, from: Version): Promise<readonly string[]> {
   if (from.names !== null) return from.names;
   const row = await sql.get<{ version: string; names: string }>(

@@ -29,7 +29,7 @@ export interface PlanRequest {
   skus: readonly string[];
   /** Only the columns of these are needed; null: all. */
   groups?: Groups | null;
-  /** Categories that the products get; undefined: no rule is applied. */
+  /** The categories that the products get; undefined: rules are not checked. */
   categories?: readonly string[];
 }
 
@@ -41,7 +41,10 @@ export interface PlanData extends Standing {
   /** The wanted products that are stored. */
   byId: ReadonlyMap<string, Product>;
   bySku: ReadonlyMap<string, Product>;
-  /** With the categories of the wanted products; null: no rule is applied. */
+  /**
+   * Includes the categories of the wanted products; null: rules are not
+   * checked.
+   */
   categories: CategoryList | null;
 }
 
@@ -61,7 +64,7 @@ export async function loadForPlan(
   return { ...standing, quota, ...ruled };
 }
 
-/** The products with what the rules of their categories are applied to. */
+/** Reads the products with the columns that category rules need. */
 async function ruledBy(
   sql: Sql,
   { categories, deps }: LoadServices,
@@ -123,7 +126,7 @@ export async function loadInSteps(
   return { ...loaded, byId, bySku, categories: together(lists) };
 }
 
-/** The categories of all of them; null: no rule is applied. */
+/** The categories of all products; null: rules are not checked. */
 function together(lists: readonly CategoryList[]): CategoryList | null {
   if (lists.length < 2) return lists[0] ?? null;
   return {

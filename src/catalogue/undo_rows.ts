@@ -43,8 +43,8 @@ export async function findUndo(
 
 /**
  * Deletes the record of a transaction that is being undone, if it has one: it
- * cannot be undone again. Otherwise a seller that undoes its undo again and again
- * would have all of its products stored with each such request.
+ * cannot be undone again. Otherwise a seller that undoes its undo again and
+ * again would store all of its products with each request.
  */
 export async function deleteUndo(
   tx: Tx,

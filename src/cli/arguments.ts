@@ -12,8 +12,8 @@ export type Request =
     commands: readonly Command[];
     mistakes: string[];
     /**
-     * The flags that could be parsed, so that settings among them can be
-     * checked, too.
+     * The flags that could be parsed, so that settings among them can also be
+     * checked.
      */
     flags: Record<string, string | undefined>;
   }
@@ -57,7 +57,7 @@ export function parseCommandLine(
   const values = positionals.slice(chosen.words);
   const mistakes = [
     ...flags.mistakes,
-    // Otherwise the value of an unknown flag would be reported as well.
+    // After an unknown flag, its value would also be reported as an argument.
     ...flags.unknown ? [] : checkArguments(values, command),
   ];
   if (mistakes.length > 0) {

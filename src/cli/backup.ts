@@ -35,7 +35,7 @@ export const backupCommand: Command = {
       : await writeObject(context, place, target);
     print(`backup: ${written}`);
     print(contentsLine(contents));
-    // What was copied may be a database that takes no writes.
+    // Noting the backup may fail: the database may accept no writes.
     await withDatabase(config, (db) => db.write(noteBackup)).catch((error) => {
       if (!(error instanceof DbError)) throw error;
       printError("The time of this backup could not be noted in the database.");
@@ -67,7 +67,8 @@ async function writeFile(
     try {
       await db.backup(part).catch((error) => {
         if (!(error instanceof DbError)) throw error;
-        // Otherwise the service's own disk would be named as the full one.
+        // Names the disk of the backup; otherwise the message would be about
+        // the service's disk.
         throw new Error(
           `the database in ${config.dataDir} cannot be copied to ${target} ` +
             `(${error.message}).`,

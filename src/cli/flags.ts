@@ -54,7 +54,10 @@ export function keyState(
   return `${expiresAt > now ? "active until" : "ended"} ${isoTime(expiresAt)}`;
 }
 
-/** A flag that means what the parameter of a query means; null without it. */
+/**
+ * The value of a flag that is parsed like a query parameter; null without the
+ * flag.
+ */
 export function parameterFlag<T>(
   name: string,
   text: string | undefined,
@@ -73,7 +76,10 @@ type ValuesOf<P> = {
   [N in keyof P]: P[N] extends QueryParameter<infer T> ? T | null : never;
 };
 
-/** Flags that mean what parameters of a query mean; throws a `UsageError`. */
+/**
+ * The values of flags that are parsed like query parameters; throws a
+ * `UsageError`.
+ */
 export function readParameters<
   P extends Readonly<Record<string, QueryParameter<unknown>>>,
 >(

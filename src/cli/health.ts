@@ -64,8 +64,8 @@ async function check(url: string): Promise<void> {
 }
 
 /**
- * Adds the failed checks. Only the last request has the key: if it is not that
- * of the service, each would count as a guess.
+ * Adds the failed checks. Only the last request sends the key, because each
+ * request with a wrong key would count as a guess.
  */
 async function withFailedChecks(
   error: unknown,
@@ -123,7 +123,7 @@ async function answerOf(
 /** How our answers begin. */
 const OURS = /^<\?xml [^>]*\?><service>/;
 
-/** Another program may send without an end. */
+/** Another program may send an endless answer. */
 async function beginningOf({ body }: Response): Promise<string> {
   let text = "";
   for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {

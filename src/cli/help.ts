@@ -11,7 +11,7 @@ function commandWords(command: Command): string {
   return [command.name, ...values].join(" ");
 }
 
-/** The command with all that it cannot do without. */
+/** The command with its required arguments and flags. */
 export function synopsis(command: Command): string {
   const required = command.flags.filter((flag) => flag.required)
     .map(({ name, placeholder }) => `--${name} ${placeholder}`);

@@ -2,7 +2,7 @@
 import type { Clock } from "../deps.ts";
 import { pause, waitAtMost } from "../lib/waits.ts";
 
-/** The most bytes of lines that wait. */
+/** The most bytes of waiting lines. */
 const LIMIT_BYTES = 1_024 * 1_024;
 /**
  * Lines are collected for this long, because a write costs more than a line.
@@ -22,8 +22,8 @@ export interface LineOutputOptions {
 }
 
 /**
- * Writes lines in order, in the background: `write` never waits. Lines
- * beyond a bound in bytes are lost, and counted, until all that waits has been
+ * Writes lines in order, in the background: `write` never waits. Lines beyond
+ * `LIMIT_BYTES` are lost, and counted, until all waiting lines have been
  * written.
  */
 export class LineOutput {

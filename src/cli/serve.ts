@@ -79,7 +79,8 @@ async function serveSandbox(
   end: ServiceEnd,
 ): Promise<void> {
   const { config, deps, flags, print } = context;
-  // SELLER_DATA_DIR and SELLER_HOST may belong to a real service.
+  // Ignores SELLER_DATA_DIR and SELLER_HOST, which may belong to a real
+  // service.
   const dataDir = flags.data === undefined ? null : config.dataDir;
   const host = flags.host === undefined ? null : config.host;
   const sandbox = await openSandbox({ config, deps, dataDir, host, print });
@@ -120,7 +121,8 @@ function serviceEnd({ clock, log }: Deps): ServiceEnd {
   if (Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGTERM", onSignal);
   }
-  // The runtime would print these outside the log, and wait for the reader.
+  // The runtime would print these errors outside the log, and wait for a
+  // reader.
   const onError = (event: Event, error: unknown) => {
     event.preventDefault();
     const stack = error instanceof Error ? error.stack : undefined;

@@ -67,7 +67,7 @@ function errorIn(body: string): ServiceError | undefined {
   return content.error as ServiceError | undefined;
 }
 
-/** The error of a request for XML, as it is in JSON. */
+/** Converts the error in an XML answer to its JSON form. */
 function errorInXml(body: string): ServiceError | undefined {
   if (!ERROR_IN_XML.test(body)) return undefined;
   const error: Record<string, unknown> = {};
@@ -93,7 +93,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "more",
 ]);
 
-/** The object that a text is in JSON; null if it is something else. */
+/** Parses a JSON object; null for any other text. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);

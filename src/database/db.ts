@@ -16,7 +16,7 @@ export type Query = string | EngineQuery;
 
 /** The text for each engine; an empty text runs nothing. */
 export interface EngineQuery extends EngineSql {
-  /** In a read on PostgreSQL, which locks nothing. */
+  /** The text for a read on PostgreSQL, which locks nothing. */
   postgresRead?: string;
 }
 
@@ -71,7 +71,7 @@ export interface Words {
 
 const SHARD = "pg_backend_pid() % 16";
 
-/** Writes a query in the words of each engine. */
+/** Builds a query in the dialect of each engine. */
 export function query(write: (words: Words) => string): EngineQuery {
   const postgres = { engine: "postgres", shard: SHARD } as const;
   return {
@@ -92,7 +92,7 @@ export interface Sql {
    * cannot be recursive, and locks nothing.
    */
   readonly isSpread?: true;
-  /** The servers that are away, whose sellers are left out. */
+  /** Unreachable servers, whose sellers are left out. */
   readonly missing?: readonly string[];
   /**
    * A condition for statements over all sellers, with a leading AND: only this

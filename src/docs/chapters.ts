@@ -1,6 +1,6 @@
 /**
- * The chapters of the handbook, in the order of its contents. What only who
- * changes the service needs is a file beside them, and is not served.
+ * The chapters of the handbook, in the order of its contents. Files for
+ * contributors are in the same folder and are not served.
  */
 import api from "./api.md" with { type: "text" };
 import backup from "./backup.md" with { type: "text" };

@@ -1,4 +1,4 @@
-/** What the search of the handbook looks through: each section as plain text. */
+/** The index of the handbook's search: each section as plain text. */
 import type { Chapter } from "./chapters.ts";
 import { headingId } from "./markdown.ts";
 
@@ -6,7 +6,7 @@ export interface SearchEntry {
   /** With the section's id. */
   path: string;
   chapter: string;
-  /** Empty for what stands before the first section. */
+  /** Empty for the text before the first section. */
   section: string;
   text: string;
 }

@@ -138,7 +138,7 @@ export interface ImportRecord extends Omit<Import, "outside"> {
   /** Unix milliseconds at which its last images were settled; null if none. */
   images_at: number | null;
   undone_by: string | null;
-  /** null: it has none, or is not kept any more. */
+  /** null: the key has no label, or is no longer stored. */
   key_label: string | null;
 }
 

@@ -49,7 +49,7 @@ export interface NewImport {
   keyId: string;
   undoes: string | null;
   name: string | null;
-  /** Its results have what products were before. */
+  /** The results include the former values of products. */
   showsFormer: boolean;
 }
 
@@ -218,7 +218,7 @@ export function dueSellers(
   horizon: number,
   limit: number,
 ): Promise<DueSeller[]> {
-  // On several servers no subquery may depend on a seller alone.
+  // On several servers a subquery must not depend only on a seller.
   const waiting = sql.isSpread
     ? `(SELECT seller_no, MIN(due_at) AS "dueAt" FROM imports
         WHERE due_at IS NOT NULL ${sql.ofPart()} AND seller_no > ?

@@ -34,14 +34,14 @@ type RetentionServices = Pick<Services, "config" | "deps" | "db">;
  * process.
  */
 const ARRIVAL_MS = HOUR_MS;
-/** Of which one write deletes at most so many. */
+/** The most transactions that one write deletes. */
 const TRANSACTIONS = TABLES.transactions.portion;
 
 const KEY = `seller_no AS "sellerNo", id AS "importId"`;
 
 /**
- * Deletes imports that have been over for SELLER_KEEP_UPLOADS_DAYS, images of
- * their products included, and what is left of others that were deleted.
+ * Deletes imports that ended more than SELLER_KEEP_UPLOADS_DAYS ago, and
+ * continues interrupted deletions.
  */
 export async function* sweepImports(
   { config, deps, db }: RetentionServices,
@@ -102,7 +102,7 @@ export async function* sweepImportKeys(
 }
 
 /**
- * Deletes documents of imports that are over, but for what was refused. Refused
+ * Deletes documents of ended imports, except the refused products. Refused
  * products are copied first, then the pieces are deleted, in portions; so each
  * refused product exists at every moment.
  */
@@ -124,7 +124,7 @@ export async function* sweepImportDocuments(
   });
 }
 
-/** The parameter is the time until which dry runs had to be over. */
+/** Its parameter is the time before which dry runs must have ended. */
 const UNNEEDED = `document <> 'refused' AND over_at > 0
   AND (dry_run = 0 OR over_at <= ?)`;
 
@@ -152,7 +152,10 @@ type ShrinkingImport =
   & Pick<Import, "bytes" | "root_start" | "root_end" | "undoes">
   & { copied_to: number };
 
-/** Refused products of one write, and the bytes among which they lie. */
+/**
+ * The most refused products of one write, and the most bytes that they may
+ * span.
+ */
 const COPIED_AT_ONCE = 250;
 const COPIED_BYTES = 4 * PIECE;
 
@@ -188,7 +191,7 @@ async function copyRefused(
 
 /**
  * Deletes an import with its transactions, or as many of its rows as one write
- * may delete. Returns how many rows were deleted; 0: nothing is left of it.
+ * may delete. Returns how many rows were deleted; 0 at the end.
  */
 export async function deleteImport(
   tx: Tx,

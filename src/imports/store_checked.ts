@@ -1,8 +1,8 @@
 /**
  * Stores what a dry run has checked, so that a document is sent once: the same
- * import goes on with `storing`. Nothing is done if a product that it would
- * change was changed since. A change between this decision and the commit of its
- * part is noticed there, and refuses that product alone.
+ * import goes on with `storing`. Nothing is stored if a product that the import
+ * would change has changed since. A change between this decision and the commit
+ * of its part is noticed there, and refuses that product alone.
  */
 import {
   carryOutOnce,
@@ -40,9 +40,9 @@ export interface StoreOfCheck {
 const NAMED = 50;
 
 /**
- * Throws 404 for an unknown import, 409 `conflict` for one that is no dry run,
- * is not over, found nothing to store, or whose document is not kept any more,
- * 409 `changed_since` if products were changed since the check.
+ * Throws 404 for an unknown import, 409 `conflict` for an import that is not a
+ * dry run, has not ended, has no valid product, or whose document is no longer
+ * kept, 409 `changed_since` if products were changed since the check.
  */
 export async function storeChecked(
   services: Services,
@@ -117,7 +117,7 @@ function changedSince(changed: Detail[]): ServiceError {
   );
 }
 
-/** The first products that were changed since; a part at a time. */
+/** The first products that changed since the check; reads part by part. */
 async function changedProducts(
   { db, heavy }: Services,
   seller: Caller,

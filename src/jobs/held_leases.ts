@@ -88,7 +88,7 @@ export class HeldLeases<T extends Leased = Leased> {
     return this.#held.get(leaseKey(lease))?.row;
   }
 
-  /** `claimedAt`: by the clock of the write that made the leases. */
+  /** `claimedAt` is the time inside the write that made the leases. */
   add(rows: Iterable<T>, claimedAt: number): void {
     const until = claimedAt + LEASE_MS;
     for (const row of rows) this.#held.set(leaseKey(row), { row, until });

@@ -1,7 +1,7 @@
 /**
  * Writes JSON by the shapes that describe XML: names are those of elements and
- * XML attributes, and an element that holds a list is an array, beside which
- * stands what is beside the items.
+ * XML attributes. An element with a list becomes an array; other children of
+ * that element become members beside the array.
  */
 import {
   ElementList,
@@ -22,8 +22,8 @@ import {
 export type Write = (value: XmlValue) => string;
 
 /**
- * Writes what a node has under a name as members, with a comma before each.
- * `long` as for `element`.
+ * Writes the values that a node has under a name as members, each after a
+ * comma. `long` as for `element`.
  */
 export type WriteMember = (
   value: NonNullable<XmlNode[string]>,
@@ -101,7 +101,7 @@ function memberOf({ name, shape, max }: Child): WriteMember {
 }
 
 function arrayMember(name: string, shape: Shape): WriteMember {
-  // When it is needed: a shape may hold itself.
+  // Created when needed, because a shape may contain itself.
   let write: Write | undefined;
   return (value, long) => {
     if (value instanceof ElementList) return `,"${name}":[${value.in(long)}]`;

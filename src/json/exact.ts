@@ -1,6 +1,11 @@
-/** JSON whose numbers are written again as they stand in a text: 7.50 stays so. */
+/**
+ * Parses JSON so that numbers are written again as they were: 7.50 stays 7.50.
+ */
 
-/** What TypeScript does not know of it yet: numbers with their texts. */
+/**
+ * Functions that TypeScript's types lack so far: numbers with their source
+ * text.
+ */
 const EXACT = JSON as unknown as {
   rawJSON(text: string): unknown;
   parse(

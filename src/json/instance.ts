@@ -1,4 +1,4 @@
-/** An XML document as the values that its shape describes. */
+/** Converts an XML document to the values that its shape describes. */
 import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import { isFree, isText, type Shape, type TextForm } from "../xml/shapes.ts";
@@ -75,7 +75,7 @@ function valueOf(
   const { kind, empty } = form;
   const isNone = (empty || kind === "time") && !isFree(form);
   if (isNone && text.trim() === "") return null;
-  // Any other text is what it is, so that messages about it say so.
+  // Any other text stays a text, so that messages show it.
   if (kind === "integer" && `${Number(text)}` === text) return Number(text);
   return kind === "boolean" ? text === "true" : text;
 }

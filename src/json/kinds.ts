@@ -1,4 +1,4 @@
-/** What a value in JSON has to be, by the shape of its element. */
+/** The required type of a JSON value, by the shape of its element. */
 import type { Kind } from "../xml/handlers.ts";
 import {
   type Child,
@@ -23,7 +23,9 @@ export function rootChild({ name, shape }: Root): Child {
   return { name, shape: root, min: 1, max: 1 };
 }
 
-/** XML attributes beside elements are only read out; what is sent is ignored. */
+/**
+ * XML attributes beside elements occur only in answers; sent ones are ignored.
+ */
 export function isIgnored(child: Child | null): boolean {
   return child?.max === 0;
 }
@@ -110,14 +112,16 @@ export function isOwnText(
   return name === textName;
 }
 
-/** The form of that text or of an XML attribute; none of one not known. */
+/**
+ * The form of that text or of an XML attribute; undefined for an unknown one.
+ */
 export function textFormOf(shape: Shape, name: string): TextForm | undefined {
   return isOwnText(shape, name)
     ? shape.content as TextForm
     : shape.attributes?.[name]?.form;
 }
 
-/** What a scalar has to be instead; null if it may be this. */
+/** The type that a scalar should have; null if its type is valid. */
 export function expectedScalar(shape: Shape, kind: Kind): string | null {
   const { content, plain } = shape;
   if (isAny(shape)) return null;

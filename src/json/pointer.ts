@@ -1,4 +1,4 @@
-/** Where a problem is in a JSON document (RFC 6901). */
+/** JSON pointers to problems of a document (RFC 6901). */
 import type { Detail } from "../lib/errors.ts";
 
 /** A segment of a field's path that is an entry of a list. */
@@ -30,13 +30,16 @@ export function pointerTo(
   return [...place, ...tokens].map((token) => `/${token}`).join("");
 }
 
-/** The problems with their pointers, in the words of JSON. */
+/**
+ * The problems with their pointers, and with the terms of JSON in their
+ * messages.
+ */
 export function withPointers(
   details: readonly Detail[],
   list: string | null,
 ): Detail[] {
   return details.map((detail) =>
-    // What is malformed has a line and a column.
+    // A malformed document has a line and a column instead.
     detail.column !== undefined || detail.pointer !== undefined ? detail : {
       ...detail,
       pointer: pointerTo(detail, list),
@@ -45,18 +48,20 @@ export function withPointers(
   );
 }
 
-/** A message with names for elements, behind all that it quotes. */
+/**
+ * Replaces elements by names of members in a message, except in quoted text.
+ */
 function inJson(message: string): string {
   const at = message.lastIndexOf('"') + 1;
   return message.slice(0, at) + message.slice(at).replace(/<(\w+)>/g, '"$1"');
 }
 
-/** A name as part of a pointer. */
+/** Encodes a name as a part of a pointer. */
 export function pointerToken(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The name of which this is the part of a pointer. */
+/** Decodes a part of a pointer to a name. */
 export function nameOfToken(token: string): string {
   return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }

@@ -1,11 +1,11 @@
 /**
- * Reads untrusted JSON (RFC 8259) strictly, as the events of the XML document
- * that says the same: the shape of its root says which members are elements,
- * XML attributes and texts. Duplicate names, numbers beyond 2^53 and what XML
+ * Reads untrusted JSON (RFC 8259) strictly, as the events of the equivalent XML
+ * document: the shape of its root tells which members are elements, XML
+ * attributes and texts. Duplicate names, numbers beyond 2^53 and what XML
  * cannot carry are refused; depth, values and the length of names are bounded.
  *
- * Like the XML reader it holds a window of the document and passes long texts
- * on as they come. `JSON.parse` would need the whole document, in one piece, and
+ * Like the XML reader it keeps a window of the document and reports long texts
+ * in pieces. `JSON.parse` would need the whole document, in one piece, and
  * reports neither lines nor duplicates.
  */
 import {
@@ -46,7 +46,7 @@ import { shown } from "../xml/window_reader.ts";
 
 const NO_ATTRIBUTES: XmlAttributes = Object.freeze(Object.create(null));
 
-/** What the members of an object or the items of an array are. */
+/** How the members of an object or the items of an array are read. */
 enum Mode {
   /** Each is an element. */
   Elements,
@@ -80,7 +80,7 @@ interface Frame {
   seen: (Child | string)[];
   /** The names of its other members. */
   names: Set<string> | null;
-  /** The element that ends with it, and is open; null: none. */
+  /** The open element that ends with the frame; null if there is none. */
   closes: string | null;
   /** By their names, the elements of an object. */
   children: ReadonlyMap<string, Child> | null;
@@ -309,7 +309,7 @@ class JsonReader extends JsonTokens {
     this.#child = frame.item;
   }
 
-  /** Says what the frame holds, and opens the element that it is. */
+  /** Sets how the frame is read, and opens its element. */
   #describe(frame: Frame, at: number): void {
     const parent = this.frame;
     const line = this.lineOf(at);

@@ -1,6 +1,6 @@
 /**
- * Reads the tokens of untrusted JSON (RFC 8259): what may stand where, strings,
- * numbers and words. What they mean is for the class that extends it.
+ * Reads the tokens of untrusted JSON (RFC 8259): the grammar, strings, numbers
+ * and words. A derived class gives them their meaning.
  */
 import { ServiceError } from "../lib/errors.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
@@ -136,7 +136,7 @@ export abstract class JsonTokens extends WindowReader {
     const end = this.#stringEnd(at + 1);
     if (end === -1) throw INCOMPLETE;
     this.name(this.#unescaped(at + 1, end), at);
-    // Often nothing stands between.
+    // Often no white space is in between.
     if (this.window.charCodeAt(end + 1) === COLON) {
       this.#next = Next.Value;
       return end + 2;

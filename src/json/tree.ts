@@ -9,8 +9,8 @@ import { pointerToken } from "./pointer.ts";
 import { jsonOf } from "./reader.ts";
 
 /**
- * The tree of the XML document that says the same. Throws 400 for what is
- * malformed, and 422 for values of other types than the document has.
+ * The tree of the equivalent XML document. Throws 400 if the document is
+ * malformed, 422 for values of a wrong type.
  */
 export function parseJson(
   bytes: Uint8Array,
@@ -39,7 +39,7 @@ export function parseJson(
   return tree;
 }
 
-/** Adds the problems of the types of an element and of those in it. */
+/** Adds a problem for each value of a wrong type in an element. */
 function note(
   { name, mistyped = [], children, any, line }: XmlElement,
   shape: Shape,

@@ -7,7 +7,7 @@ export interface Holder {
   inUse(): InUse;
   /**
    * For how many milliseconds the oldest waiter has waited although it could
-   * run; 0 if there is none. Missing where nothing waits.
+   * run; 0 if there is none. Undefined for holders without waiters.
    */
   oldestWaitMs?(): number;
 }

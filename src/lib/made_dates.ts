@@ -1,4 +1,7 @@
-/** Dates that spreadsheet programs make of numbers such as 12.9 and 11.78. */
+/**
+ * Recognizes dates into which spreadsheet programs turn numbers such as 12.9
+ * and 11.78.
+ */
 
 const DATE =
   /^\d{1,2}[./]\d{1,2}[./]\d{2,4}$|^\d{4}-\d\d-\d\d(?:[T ][\d:]{5,8})?$/;
@@ -9,7 +12,10 @@ const MONTHS = new Set(
     "cze lip sie wrz paź lis gru mrt mei").split(" "),
 );
 
-/** Whether it is such a date, as `12. Sep`, `Nov 78` and `12.09.2026` are. */
+/**
+ * Whether a text is such a date, for example `12. Sep`, `Nov 78` or
+ * `12.09.2026`.
+ */
 export function isMadeDate(text: string): boolean {
   const [one = "", other = ""] = text.toLowerCase().split(/[.\s-]+/)
     .filter(Boolean);

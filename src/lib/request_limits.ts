@@ -1,7 +1,7 @@
 /** Limits of requests, which the page keeps to. */
 
-/** Entries of a page of a list, by default and at most. */
+/** Entries of a page of a list: the default and the maximum. */
 export const PAGE_LIMIT = { default: 50, maximum: 250 };
 
-/** Code points of the name of an import at most. */
+/** The most code points of an import's name. */
 export const IMPORT_NAME_LENGTH = 255;

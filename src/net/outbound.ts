@@ -60,7 +60,7 @@ export interface OutboundOptions extends Partial<Network> {
   /**
    * Most requests in flight to one origin (scheme, host, port), of which it gets
    * as many as it takes at present (`pace.ts`), and in total,
-   * shared as `sharedByTime` does; no limit by default, for callers that have
+   * shared as `timeSharePolicy` does; no limit by default, for callers that have
    * limits of their own.
    */
   perOrigin?: number;
@@ -84,7 +84,9 @@ export interface RequestOptions {
   timeoutMs: number;
   /** Aborts at any time, also while waiting for a slot. */
   signal?: AbortSignal;
-  /** Holds the request until it ends, so that its caller can end its wait. */
+  /**
+   * Contains the request until it ends, so that its caller can end its wait.
+   */
   group?: Set<OutboundRequest>;
   /** Called when the request has its slots, before anything is sent. */
   onTurn?: () => void;
@@ -96,7 +98,7 @@ export interface RequestOptions {
   owner?: string;
   /** It gets a slot before other requests of its owner to the same origin. */
   first?: boolean;
-  /** Its place, if it is sent again without an answer. */
+  /** The reserved slot of a request that is repeated without an answer. */
   again?: ReservedPlace;
 }
 
@@ -497,7 +499,7 @@ export class Outbound {
   }
 }
 
-/** A request that is sent again may use a reserved place. */
+/** A repeated request may use a reserved slot. */
 function paceLimit(paces: Paces): Limit {
   return ({ keys, first }, usage) => {
     const [origin] = keys!;

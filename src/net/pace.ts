@@ -1,6 +1,6 @@
 /**
- * How many requests a host gets at once. A host that was not requested before
- * gets few. After a round of as many answers it gets twice as many: one more with
+ * The concurrency of requests to each host. A new host gets few requests at
+ * once. After a round of as many answers it gets twice as many: one more with
  * each answer, so that no burst overflows its queue of connections. A request
  * without an answer halves the number.
  *
@@ -10,7 +10,7 @@
  */
 import { RecentValues } from "../lib/recent_values.ts";
 
-/** Requests at once to a host that was not requested before. */
+/** Concurrent requests to a new host. */
 export const FIRST_AT_ONCE = 8;
 /** TCP sends the first packet again after one second. */
 export const LATE_CONNECT_MS = 1_000;
@@ -23,16 +23,16 @@ interface HostPace {
   reductions: number;
   /** From here on it grows by one with each round. */
   slowFrom: number;
-  /** Answers of the present round, from there on. */
+  /** Answers in the current round, once growth is linear. */
   answers: number;
-  /** Requests whose connection was accepted; the most since it was reduced. */
+  /** The most requests with an accepted connection since the last reduction. */
   accepted: number;
   mostAccepted: number;
-  /** Places for requests that are sent again. */
+  /** Slots reserved for repeated requests. */
   reserved: number;
 }
 
-/** A place for a request that is sent again; it is given up once. */
+/** A slot for a repeated request; it is released once. */
 export class ReservedPlace {
   #host: HostPace | null = null;
 
@@ -65,7 +65,7 @@ export class Paces {
     return this.#hosts.peek(origin)?.atOnce ?? this.#first;
   }
 
-  /** Of these, the places that are reserved. */
+  /** How many of these slots are reserved. */
   reserved(origin: string): number {
     return this.#hosts.peek(origin)?.reserved ?? 0;
   }
@@ -127,8 +127,8 @@ export class PacedRequest {
   }
 
   /**
-   * `inFlight` are the requests to the host, this one included: far fewer than
-   * it may get do not show that it takes more.
+   * `inFlight` are the requests to the host, this one included: if they are far
+   * fewer than allowed, they do not show that the host accepts more.
    */
   answered(inFlight: number): void {
     const host = this.#host;

@@ -91,7 +91,7 @@ export class S3Client implements Required<Holder> {
     return Math.max(this.#slots.oldestWaitMs(), this.#sending.oldestWaitMs());
   }
 
-  /** What the names of files start with in the bucket. */
+  /** The prefix of file names in the bucket. */
   get keyPrefix(): string {
     const { prefix } = this.#settings;
     return prefix === "" ? "" : `${prefix}/`;

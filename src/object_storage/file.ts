@@ -1,7 +1,7 @@
 /**
  * One file as an object: sent in parts of bounded size, with at most a few of
- * them in memory, so that it may be of any size. The object appears when all
- * parts are there, as a whole or not at all, and replaces none. It carries the
+ * them in memory, so that the file may have any size. The object appears
+ * completely or not at all, and replaces no other object. It carries the
  * SHA-256 of the file, which the download compares.
  */
 import { pause } from "../lib/waits.ts";
@@ -21,9 +21,9 @@ const PART_BYTES = 8 * MIB;
 const AT_ONCE = 3;
 /** A part may take this long. */
 const PART_MS = 5 * 60_000;
-/** The server may put the parts together only now. */
+/** The server may join the parts only now. */
 const COMPLETE_MS = 10 * 60_000;
-/** Pauses before a request is repeated that the storage did not do. */
+/** Pauses before a request that the storage did not carry out is repeated. */
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000, 20_000];
 const ANSWER_BYTES = 64 * 1024;
 

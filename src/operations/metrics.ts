@@ -236,7 +236,7 @@ export class Metrics {
     this.buildInfo.set(1, VERSION, engine);
   }
 
-  /** All of them, in the text format of Prometheus, and its media type. */
+  /** All metrics in the text format of Prometheus, and its media type. */
   async text(): Promise<{ text: string; type: string }> {
     const { Exposition } = await import("./exposition.ts");
     const exposition = new Exposition(this.all);

@@ -5,7 +5,9 @@ import { EVENT_LIMIT } from "../webhooks/event.ts";
 
 /** How many deliveries are kept. */
 const KEPT = 20;
-/** The most bytes of one; every page in a browser can send something. */
+/**
+ * The most bytes of a delivery; any page in a browser can send something here.
+ */
 const DELIVERY_LIMIT = 2 * EVENT_LIMIT;
 
 export interface WebhookSinkOptions {

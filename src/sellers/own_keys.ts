@@ -84,8 +84,8 @@ export function makeOwnKey(
 
 /**
  * Makes a key of the same kind as one of the seller's, which ends in a day.
- * Throws 404 for an unknown key, 409 for one that is not in force, 403 for one
- * that may do more than the asking key.
+ * Throws 404 for an unknown key, 409 for a key that is not valid, 403 for one
+ * with more rights than the key of the request.
  */
 export function rotateOwnKey(
   services: Changing,
@@ -113,7 +113,8 @@ export function rotateOwnKey(
 
 /**
  * Revokes a key of the seller, unless it is revoked already. Throws 404 for an
- * unknown key, 409 for the last lasting one in force that may change keys.
+ * unknown key, 409 for the last valid key with the scope `keys` that does not
+ * end within a day.
  */
 export function revokeOwnKey(
   services: Changing,

@@ -86,8 +86,8 @@ function usedOfAll(
 }
 
 /**
- * What each seller uses of each quota, by the names of the sellers; of it the
- * bytes of documents of imports.
+ * The usage of each quota by each seller, in the order of the sellers' names,
+ * with the bytes of imports' documents as a separate value.
  */
 export async function listUses(
   sql: Sql,

@@ -41,7 +41,10 @@ export interface LoggedDelivery {
   /** Status of the last answer, or why there was none. */
   lastAnswer: string | null;
   createdAt: number;
-  /** The time of the next try; null unless it waits for that time alone. */
+  /**
+   * The time of the next try; null unless the delivery only waits for this
+   * time.
+   */
   dueAt: number | null;
   /** When it reached a final state. */
   settledAt: number | null;

@@ -38,7 +38,7 @@ interface DocumentReader extends TagPosition {
   read(): Generator<void, void>;
 }
 
-/** Begins to read a document in some form, as the events of XML. */
+/** Begins to read a document in one format; reports it as events of XML. */
 export type BeginReading = (
   source: XmlSource,
   handlers: XmlHandlers,
@@ -51,7 +51,7 @@ export const XML: BeginReading = (source, handlers, limits) =>
 interface ReadingOptions {
   done?: BlockDone;
   limits?: XmlLimits;
-  /** The form of the document; XML unless given. */
+  /** The reader of the document's format; XML by default. */
   begin?: BeginReading;
 }
 
@@ -85,13 +85,13 @@ export interface ArrivingXml {
   position: () => number;
 }
 
-/** Bytes that one window takes at most, whatever they hold. */
+/** The most bytes that one window takes. */
 export const MOST_OF_A_WINDOW = 2 * 1024 * 1024;
 
 /**
- * As `readXmlInPieces`, of blocks that are added to the list later. Unless the
- * document ends with them, it has to hold `MOST_OF_A_WINDOW` before a window is
- * read.
+ * As `readXmlInPieces`, for a list to which blocks are added later. Until the
+ * document has arrived completely, the list must contain `MOST_OF_A_WINDOW`
+ * bytes before a window is read.
  */
 export function readArrivingXml(
   blocks: Uint8Array[],
@@ -123,14 +123,14 @@ export interface XmlElement {
   line: number;
   /** Index in the decoded document at which it starts. */
   at: number;
-  /** Its own text and CDATA, children left out. */
+  /** The element's own text and CDATA, without its children. */
   text: string;
   children: XmlElement[];
   /** The source between its tags, exactly as sent; none in JSON. */
   source: string;
-  /** Its content in JSON, where it may be anything. */
+  /** The element's JSON content, if any content is allowed. */
   any?: AnyValue;
-  /** Values in JSON that are of another kind than expected. */
+  /** JSON values of an unexpected type. */
   mistyped?: Mistyped[];
 }
 
@@ -142,7 +142,9 @@ export interface Mistyped {
   line: number;
 }
 
-/** Reads a small document into a tree; `begin`: its form, XML unless given. */
+/**
+ * Reads a small document into a tree; `begin` reads its format, by default XML.
+ */
 export function parseTree(
   bytes: Uint8Array,
   limits: XmlLimits = XML_LIMITS,

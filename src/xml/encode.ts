@@ -41,18 +41,20 @@ const LIST = "\0";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Blocks of UTF-8. They are shared: nobody may change them. */
+/** Blocks of UTF-8. They are shared, so they must not be changed. */
 export type EncodedBlocks = readonly Uint8Array<ArrayBuffer>[];
 
 /**
- * The document `<service>…</service>` with its declaration; in UTF-8 if a list
- * of it is long, in the blocks of that list.
+ * The document `<service>…</service>` with its declaration; if it contains a
+ * long list, as blocks of UTF-8.
  */
 export function serviceDocument(content: XmlNode): string | EncodedBlocks {
   return documentOf((long) => DECLARATION + element("service", content, long));
 }
 
-/** What `write` writes, with the long lists that it left out and named. */
+/**
+ * The text that `write` returns, with the long lists inserted that it left out.
+ */
 export function documentOf(
   write: (long: ElementList[]) => string,
 ): string | EncodedBlocks {
@@ -80,7 +82,7 @@ function withLists(
   ]);
 }
 
-/** An element that is encoded already, in XML with its tags. */
+/** An encoded element; in XML, with its tags. */
 export class EncodedElement {
   readonly text: string;
 
@@ -94,17 +96,19 @@ const TEXT_LENGTH = 64 * 1_024;
 
 /**
  * Elements of one name, encoded one after the other up to a number of bytes. In
- * a node it takes the place of the array of those elements. `write` encodes
- * one, `separator` stands between two. A long list is
- * turned into UTF-8 as it grows: 4 MiB at once would take 30 ms and more.
+ * a node it replaces the array of those elements. `write` encodes one,
+ * `separator` stands between two. A long list is turned into UTF-8 as it grows:
+ * 4 MiB at once would take 30 ms and more.
  */
 export class ElementList<V extends XmlValue = XmlValue> {
-  /** For the compiler alone: lists of other elements are other types. */
+  /**
+   * Only for the compiler: distinguishes the types of lists by their elements.
+   */
   declare readonly holds: V;
   readonly #limit: number;
   readonly #write: (value: XmlValue) => string;
   readonly #separator: string;
-  /** What comes before `#text`. */
+  /** The encoded part before `#text`. */
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #text = "";
   #bytes = 0;
@@ -145,8 +149,8 @@ export class ElementList<V extends XmlValue = XmlValue> {
   }
 
   /**
-   * Its text. One of which some is not kept as text is added to `long`, if that
-   * is given; `LIST` stands in its place.
+   * The text of the list. A list that has blocks is added to `long`, if given;
+   * `LIST` is its placeholder.
    */
   in(long?: ElementList[]): string {
     if (this.#blocks.length === 0) return this.#text;
@@ -174,7 +178,7 @@ export class ElementList<V extends XmlValue = XmlValue> {
 
 /**
  * One element, without a declaration. Long lists are left out and added to
- * `long`, if it is given; `LIST` stands in their places.
+ * `long`, if given; `LIST` is their placeholder.
  */
 export function element(
   name: string,

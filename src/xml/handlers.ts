@@ -30,7 +30,7 @@ export interface TagPosition {
   readonly tagEnd: number;
 }
 
-/** The kind of a value in JSON, as messages call it. */
+/** The type of a JSON value, as named in messages. */
 export type Kind =
   | "missing"
   | "null"
@@ -56,18 +56,21 @@ interface Handlers {
   /** Text or CDATA; the text of an element may come in several pieces. */
   text(text: string): void;
   close(name: string): void;
-  /** The content of the open element, in JSON, where it may be anything. */
+  /** The JSON content of the open element, if any content is allowed. */
   any?(value: AnyValue): void;
 }
 
-/** For what JSON may hold and XML may not: both, so that none is forgotten. */
+/**
+ * Events for what JSON may contain and XML may not. Both are required, so that
+ * none is forgotten.
+ */
 export interface JsonHandlers extends Handlers {
   /**
-   * A value in JSON is of another kind than expected: that of the open element,
-   * or of its member with this name. Nothing else of it is reported. `expected`
-   * is a kind, of an object of XML attributes and text with its members. Missing
-   * is what XML cannot leave out: the list that is a root, and an element's text
-   * beside its XML attributes.
+   * A JSON value has an unexpected type: that of the open element, or of its
+   * member with this name. Nothing else is reported about the value. `expected`
+   * is a kind, of an object of XML attributes and text with its members.
+   * Missing is what XML cannot leave out: the list that is a root, and an
+   * element's text beside its XML attributes.
    */
   mistyped(
     member: string | null,
@@ -75,7 +78,7 @@ export interface JsonHandlers extends Handlers {
     expected: string,
     line: number,
   ): void;
-  /** A member in JSON that its object does not have, within the open element. */
+  /** An unknown member of a JSON object, within the open element. */
   unknown(name: string, line: number): void;
 }
 

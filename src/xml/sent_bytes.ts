@@ -1,4 +1,4 @@
-/** From the reader's indices back to the bytes that were sent. */
+/** Converts the reader's indices to offsets in the bytes that were sent. */
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -30,7 +30,9 @@ export async function byteOffsets(
   return offsets;
 }
 
-/** The same while the document arrives; keeps blocks that were not passed. */
+/**
+ * The same while the document arrives; keeps only blocks after the last index.
+ */
 export class SentBytes {
   readonly #blocks: Uint8Array[] = [];
   /** Offset of the first of them, and the position in it. */
@@ -53,7 +55,9 @@ export class SentBytes {
     this.#blocks.push(block);
   }
 
-  /** Null if it lies behind the bytes so far. Indices have to ascend. */
+  /**
+   * Null if the index is after the bytes received so far. Indices must ascend.
+   */
   offsetOf(index: number): number | null {
     for (; this.#blocks.length > 0; this.#next()) {
       const [block] = this.#blocks;
@@ -76,7 +80,10 @@ export class SentBytes {
   }
 }
 
-/** UTF-16 units of the character that the byte begins; 0 if it goes on. */
+/**
+ * UTF-16 units of the character that begins with this byte; 0 for a
+ * continuation byte.
+ */
 function unitsOf(byte: number, last: number): number {
   if (byte === LINE_FEED && last === CARRIAGE_RETURN) return 0;
   if (byte < 0x80) return 1;

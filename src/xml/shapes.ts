@@ -8,7 +8,9 @@ import type { ElementList, XmlNode, XmlValue } from "./encode.ts";
 
 declare const WRITTEN: unique symbol;
 
-/** The value that an encoder takes for a shape, or for some of its elements. */
+/**
+ * The value that an encoder accepts for a shape, or for some of its elements.
+ */
 export type Written<S> = S extends { readonly [WRITTEN]?: infer V } ? V : never;
 
 /** The form of a text; `empty` if it may be empty. */
@@ -19,7 +21,7 @@ export type TextForm =
 export interface Attribute {
   form: TextForm;
   required?: boolean;
-  /** It stands in place of the text and of the other attributes. */
+  /** The attribute is used instead of the text and the other attributes. */
   alone?: true;
   about?: string;
   /** A value, for messages. */
@@ -38,7 +40,7 @@ export interface Shape<V = unknown> {
   textName?: string;
   /** Without attributes, the client takes the text alone, too. */
   plain?: true;
-  /** A list of none may be null in JSON. */
+  /** An empty list may be null in JSON. */
   empty?: true;
   /** Its elements may stand in any order. */
   anyOrder?: true;
@@ -59,7 +61,7 @@ export interface Child<E = unknown> {
   min: number;
   max: number;
   about?: string;
-  /** In JSON an array of none may be left out. */
+  /** In JSON an empty array may be left out. */
   mayBeLeftOut?: true;
 }
 

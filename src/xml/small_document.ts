@@ -18,7 +18,7 @@ export const SMALL_DOCUMENT_BYTES = 64 * 1_024;
 export interface DocumentFields<N extends string> {
   /** The fields found, by name; text untrimmed. */
   fields: ReadonlyMap<N, XmlElement>;
-  /** Everything that does not belong in the document. */
+  /** A problem for everything that does not belong into the document. */
   details: Detail[];
 }
 
@@ -58,10 +58,7 @@ export function readFields<V>(
   return { fields: fields as Map<keyof V & string, XmlElement>, details };
 }
 
-/**
- * What does not belong beside the elements of a root. Throws 422 for another
- * root.
- */
+/** The problems of the root itself. Throws 422 for another root. */
 export function readRoot(root: XmlElement, name: string): Detail[] {
   if (root.name !== name) throw otherRoot(root, name);
   return rootProblems(root);
@@ -77,8 +74,8 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean) {
 }
 
 /**
- * The value of a field that has to be there; undefined after a problem, which is
- * added to `details`. `line` is that of the document, for one that is missing.
+ * The value of a required field; undefined after a problem, which is added to
+ * `details`. `line`, that of the document, is reported for a missing field.
  */
 export function readField<T>(
   field: string,
@@ -101,7 +98,7 @@ export function readField<T>(
 
 /**
  * The trimmed texts of the elements that a list holds; undefined without the
- * list. What does not belong in it is added to `details`.
+ * list. Problems are added to `details`.
  */
 export function listOf(
   list: XmlElement | undefined,

@@ -8,7 +8,7 @@ const CARRIAGE_RETURN = 13;
 const NONE = new Uint8Array();
 /** A window ends before an incomplete character and before "\r". */
 const REST = 4;
-/** Only until its characters are decoded, which is in the same call. */
+/** Shared by all sources: its bytes are decoded within the same call. */
 const buffer = new Uint8Array(REST + WINDOW);
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -31,8 +31,8 @@ export class XmlSource {
   #fault: string | null = null;
 
   /**
-   * @param blocks the document's bytes. Each block is taken out of the list
-   *   when it is begun: the document gives back its bytes while its texts grow.
+   * @param blocks the document's bytes. Each block is removed from the list
+   * when its reading begins, so that its memory can be freed while texts grow.
    * @param done is called with each block that has been read
    */
   constructor(

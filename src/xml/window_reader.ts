@@ -1,4 +1,6 @@
-/** What the readers of XML and JSON share: a window of the document. */
+/**
+ * The base of the readers of XML and JSON: reads a document through a window.
+ */
 import type { ServiceError } from "../lib/errors.ts";
 import { codePoints } from "../lib/values.ts";
 import type { TagPosition, XmlHandlers, XmlLimits } from "./handlers.ts";
@@ -161,7 +163,7 @@ export abstract class WindowReader implements TagPosition {
   }
 }
 
-/** As much of a name as a message shows. */
+/** A name, shortened for a message. */
 export function shown(name: string): string {
   return name.slice(0, 100);
 }

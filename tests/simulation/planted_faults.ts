@@ -106,8 +106,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "body budget: a part of a share is not given back",
     file: "http/admission/concurrency_limit.ts",
-    from: "    inUse.use(this.acquire(seller, BODY_COST * bytes));",
-    to: `    inUse.use(this.acquire(seller, bytes));
+    from: "    held.use(this.acquire(seller, BODY_COST * bytes));",
+    to: `    held.use(this.acquire(seller, bytes));
     this.acquire(seller, (BODY_COST - 1) * bytes);`,
   },
   {

@@ -16,7 +16,7 @@ export interface Statement {
   takesSellers?: true;
   /** It does not depend on what was sent before. */
   isFirst?: true;
-  /** What was sent before it is answered before it is carried out. */
+  /** Statements sent before it are answered before it is carried out. */
   flushesFirst?: true;
 }
 

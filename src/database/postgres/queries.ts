@@ -24,34 +24,40 @@ import type { Answer, Check, Connection } from "./connection.ts";
 import { SELLERS, type Statement, toStatement } from "./dialect.ts";
 
 /**
- * Rows of one INSERT at most; a prepared statement takes memory for each value.
+ * The most rows of one INSERT; a prepared statement takes memory for each
+ * value.
  */
 const ROWS_LIMIT = 64;
 
 /** Is held until the transaction ends. */
 export const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))";
 
-/** The sellers that a transaction is about, where they are on several servers. */
+/**
+ * The sellers that a transaction includes, if sellers are on several servers.
+ */
 export interface SellersInReach {
-  /** Their numbers as an array of PostgreSQL; null: all there are. */
+  /** Their numbers as a PostgreSQL array; null: all sellers. */
   readonly numbers: string | null;
   /** See `Tx`. */
   readonly beside: number;
-  /** Names of servers whose sellers it is not about, as they are away. */
+  /** Names of unreachable servers, whose sellers are not included. */
   readonly missing: readonly string[];
-  /** Names of all servers that are away, in whatever transaction. */
+  /** Names of all unreachable servers. */
   readonly away: readonly string[];
-  /** Where the shards were when it was known last; see `PLACES_NOW`. */
+  /** The last known places of the shards; see `PLACES_NOW`. */
   readonly places: string;
-  /** That of all these servers; a part has none. */
+  /**
+   * The change horizon of all these servers; undefined in a transaction on one
+   * of them.
+   */
   horizon?(): Promise<ChangeHorizon>;
 }
 
 /** Options of a transaction on one of several servers. */
 export interface Reaching {
   /**
-   * Is called when it has a connection, each time that it runs: a server may
-   * have fallen silent while it waited, or be why its connection broke.
+   * Called on each run, once the transaction has a connection: a server may
+   * have become silent during the wait, or have caused a broken connection.
    */
   reach?: () => SellersInReach;
 }
@@ -123,7 +129,7 @@ export class PostgresSql extends OpenTransaction implements Sql {
   }
 }
 
-/** What the writes of a transaction share. */
+/** The state that the writes of a transaction share. */
 export class Transaction {
   readonly connection: Connection;
   /** The change of all its writes. */
@@ -132,11 +138,11 @@ export class Transaction {
   failure: { error: unknown; tx: PostgresTx | null } | null = null;
   /** Resolves when the server has carried out what was sent, or refused it. */
   done: Promise<unknown> = Promise.resolve();
-  /** How many statements are not answered whose changes count. */
+  /** How many unanswered statements have a required number of changes. */
   uncounted = 0;
   /**
-   * The places of shards that a statement relied on which changed nothing, and
-   * may do so; see `Expected`.
+   * The places of shards that a statement relied on which changed nothing and
+   * was allowed to; see `Expected`.
    */
   places: string | null = null;
 
@@ -150,8 +156,8 @@ export class Transaction {
 
   /**
    * Before the commit: resolves when all statements are answered, of which none
-   * changed too few rows. One that may change nothing, and did, may have met
-   * shards of before.
+   * changed too few rows. A statement that was allowed to change nothing, and
+   * did, may have reached outdated shards.
    */
   async settle(): Promise<void> {
     await this.done;
@@ -181,13 +187,16 @@ export class PostgresTx extends PostgresSql implements Tx {
   readonly #transaction: Transaction;
   readonly #clock: Clock;
   readonly afterCommit: (() => void)[] = [];
-  /** Where sellers are on several servers: of each of them. */
+  /** By seller, if sellers are on several servers. */
   readonly #changes = new Map<number, Promise<Change>>();
-  /** The time of its changes, in Unix milliseconds; null: it took none. */
+  /**
+   * The time of the write's changes, in Unix milliseconds; null without
+   * changes.
+   */
   changedAt: number | null = null;
   /** Whether it may have changed something. */
   hasWritten = false;
-  /** As they were known when it began; undefined: there is one server. */
+  /** The places when the write began; undefined if there is one server. */
   readonly #places: string | undefined;
 
   constructor(transaction: Transaction, clock: Clock, options: Reaching) {
@@ -243,7 +252,9 @@ export class PostgresTx extends PostgresSql implements Tx {
     });
   }
 
-  /** A change of what all servers have would wait for one that is away. */
+  /**
+   * A change of rows that all servers have would wait for an unreachable one.
+   */
   #checkThatAllAreThere(query: Query): void {
     const [away] = this.reach?.away ?? [];
     if (away === undefined) return;
@@ -269,8 +280,8 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   /**
-   * All changes of a seller in a transaction have the same number. Not all of
-   * several sellers: they may have moved apart.
+   * All changes of a seller in a transaction have the same number. Changes of
+   * several sellers may differ, because sellers can move to different servers.
    */
   #changeOf(sellerNo: number): Promise<Change> {
     const change = this.#changes.get(sellerNo) ?? this.#takeChangeOf(sellerNo);

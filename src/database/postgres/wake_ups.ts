@@ -20,7 +20,7 @@ const IN_ONE = 100;
 const AGAIN_MS = 1_000;
 /** How often the listening connection is checked. */
 const CONNECTION_CHECK_MS = 2_000;
-/** After which a silent server is given up. */
+/** The time after which a silent server is given up. */
 const SILENCE_MS = 10_000;
 
 type Heard = Parameters<WakeUps["listen"]>[0];
@@ -65,8 +65,8 @@ export class PostgresWakeUps implements WakeUps {
   }
 
   /**
-   * One statement at a time, so that what is announced meanwhile goes together:
-   * each wakes every process, and occupies a connection for a round trip.
+   * Sends one statement at a time and collects wake-ups meanwhile: each
+   * statement wakes every process and occupies a connection for a round trip.
    */
   async #sendWaiting(): Promise<void> {
     while (this.#waiting.size > 0 && !this.#closed) {

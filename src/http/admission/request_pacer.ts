@@ -1,23 +1,23 @@
 /**
- * Spreads the requests of one owner that arrive at once, each of which may take
- * a few milliseconds: Deno's event loop handles many that have arrived before it
- * looks for further ones, and would delay those of others by their sum.
+ * Spreads requests of one owner that arrive at the same time and take a few
+ * milliseconds each. Deno's event loop handles many arrived requests before it
+ * polls for new ones, so together they would delay the requests of others.
  */
 import type { Clock } from "../../deps.ts";
 import type { Holder, InUse } from "../../lib/holders.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 
-/** Requests of one owner in progress that begin without a look for others. */
+/** How many requests of one owner begin without a poll in between. */
 export const BEGUN_AT_ONCE = 8;
-/** Milliseconds that requests of one owner take before such a look. */
+/** How many milliseconds requests of one owner take before a poll. */
 export const WORK_MS = 10;
 const OWNERS = 10_000;
 
 interface Owner {
   inProgress: number;
-  /** Milliseconds that its requests have taken since the last look. */
+  /** Milliseconds that the owner's requests have taken since the last poll. */
   workedMs: number;
-  /** Requests that may begin after the last look. */
+  /** Requests that may begin after the last poll. */
   left: number;
   looking: Promise<void> | null;
 }
@@ -36,8 +36,8 @@ export class RequestPacer implements Holder {
   }
 
   /**
-   * Resolves when a request of the owner may begin: at once where its others
-   * are few and short. Adds the end of the request to `held`.
+   * Resolves when a request of the owner may begin: at once if the owner's
+   * other requests are few and short. Adds the end of the request to `held`.
    */
   async begin(owner: string, held: DisposableStack): Promise<void> {
     const own = this.#ownerOf(owner);

@@ -25,7 +25,7 @@ import { readReference } from "../../webhooks/event.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
 
-/** A parameter of a query whose text means a `T`. */
+/** A query parameter with a value of type `T`. */
 export interface QueryParameter<T> extends Parameter {
   /** The value of a text; null if the text is invalid. */
   parse: (text: string) => T | null;

@@ -94,8 +94,8 @@ export async function answerWaiting(
 
 /**
  * Updates the requests for which this failure was the last attempt, although
- * the job continues for later ones. They have had the attempts and the time of
- * a job of their own; if there are very many, each failure updates some.
+ * the job continues for later ones. They have had as many attempts, and as much
+ * time, as a separate job; if there are very many, each failure updates some.
  */
 export async function answerExhausted(
   tx: Tx,

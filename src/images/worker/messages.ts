@@ -16,7 +16,10 @@ export interface ImageWorkerSettings {
   answerMs: number;
   /** Set while it waits for the disk and can therefore send nothing. */
   diskMark: DiskMark;
-  /** The job that it is inspecting, in case it dies of that. */
+  /**
+   * The job that the worker is inspecting, in case it dies during the
+   * inspection.
+   */
   jobMark: JobMark;
 }
 
@@ -43,14 +46,14 @@ export type ToImageWorker =
 
 export type FromImageWorker =
   /**
-   * It has started, or was pinged, and these jobs have not ended; `waitMs` is
-   * as `oldestWaitMs` of a holder.
+   * The worker has started or was pinged; lists the jobs that have not ended;
+   * `waitMs` is as `oldestWaitMs` of a holder.
    */
   | { type: "beat"; jobs: ImageProgress[]; waitMs: number }
   | { type: "done"; results: FetchedImage[] }
-  /** It met an unexpected error; the job has its outcome. */
+  /** An unexpected error occurred; the job's outcome is reported separately. */
   | { type: "fault"; error: string }
-  /** It must be terminated: it met an error that nothing caught. */
+  /** An uncaught error occurred: the worker must be terminated. */
   | { type: "broken"; error: string }
   /** The answer to `stop`: nothing follows, and no partial file is left. */
   | { type: "stopped" };

@@ -23,7 +23,10 @@ export interface WorkerEvents {
   died(why: string): void;
 }
 
-/** Starts a worker that does not work yet; see `ToImageWorker`. */
+/**
+ * Starts a worker, which does nothing before its first message; see
+ * `ToImageWorker`.
+ */
 export type SpawnWorker = (events: WorkerEvents) => SpawnedWorker;
 
 /**

@@ -47,7 +47,7 @@ export interface ImportRoleOptions {
   shared: boolean;
 }
 
-/** At most one import of a seller is in hand. */
+/** Works on at most one import of a seller at a time. */
 export class ImportRole extends LeasedRole {
   readonly #services: Services;
   /**
@@ -183,7 +183,7 @@ export class ImportRole extends LeasedRole {
     });
   }
 
-  /** Gives the import back, or ends it where it cannot go on. */
+  /** Releases the import, or ends it if it cannot continue. */
   async #failed(
     seller: DueSeller,
     leased: Leased,
@@ -224,13 +224,16 @@ const INTERNAL: Detail = {
   message: "The service failed to process a part of the import.",
 };
 
-/** Why the document or the undo cannot be processed; null: for no such reason. */
+/**
+ * The problem of a document or undo that cannot be processed; null for other
+ * errors.
+ */
 function problemOf(error: unknown): Detail | null {
   if (!(error instanceof ServiceError) || error.status >= 500) return null;
   return error.details[0] ?? { code: "not_allowed", message: error.message };
 }
 
-/** What was committed; another commit of the import follows. */
+/** Names the commit, for tests; another commit of the import follows. */
 function placeAfter({ row, part }: Job): string {
   const isOver = row.state === "storing" && part.part === row.parts - 1;
   if (isOver) return "import over";

@@ -1,4 +1,4 @@
-/** For the operator: what waits, what fails, the last day. */
+/** The operator's overview: waiting work, failures, the last 24 hours. */
 import { useEffect } from "preact/hooks";
 import { every } from "../lib/browser.ts";
 import { HourChart } from "../ui/chart.tsx";
@@ -69,7 +69,7 @@ function Waiting({ backlog, failing }: { backlog: Backlog; failing: number }) {
   );
 }
 
-/** Read from the metrics, which alone know how old a queue is. */
+/** Reads the metrics, the only source of the age of a queue. */
 function Queues({ client }: { client: Client }) {
   const loaded = useLoaded(async (signal) => {
     return readQueues(await client.getMetrics({}, { signal }));

@@ -1,4 +1,4 @@
-/** What the marketplace wants of a product in its categories. */
+/** The requirements of the marketplace for products in their categories. */
 import {
   ApiError,
   type Category,
@@ -9,10 +9,12 @@ import { fieldLabel } from "../lib/words.ts";
 import { useLoaded } from "../ui/parts.tsx";
 import type { Item } from "./draft.ts";
 
-/** Categories of which names are offered; others are found by typing on. */
+/**
+ * The most categories that are offered; further ones are found by more typing.
+ */
 const OFFERED = 100;
 
-/** Offers names of categories while one is typed. */
+/** Suggests names of categories during typing. */
 export function CategoryNames({ client, id, text }: {
   client: Client;
   /** Of the `<datalist>`. */
@@ -33,7 +35,7 @@ export function CategoryNames({ client, id, text }: {
   );
 }
 
-/** The needs of the categories, and what the product has not. */
+/** The requirements of the categories, and which of them the product lacks. */
 export function CategoryNeeds({ client, names, attributes, onAdd }: {
   client: Client;
   names: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Cells that are edited as in a spreadsheet program. Only the rows in sight are
- * drawn, however many there are.
+ * Cells that are edited as in a spreadsheet program. Only visible rows are
+ * drawn.
  */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -11,12 +11,12 @@ const ROW = 46;
 const HEAD = 32;
 const NAME = 64;
 const WIDTH = 176;
-/** Rows drawn above and below those in sight. */
+/** Rows drawn above and below the visible ones. */
 const MARGIN = 5;
-/** Rows by which one scrolls before others are drawn. */
+/** The number of rows to scroll before new rows are drawn. */
 const STEP = 5;
 
-/** A column; `at` tells it from the others, and may stay when others come. */
+/** A column; `at` identifies it, also after columns are added. */
 export interface GridColumn<At extends number | string> {
   at: At;
   label: string;
@@ -153,7 +153,10 @@ export function Grid<At extends number | string>(
     event.clipboardData?.setData("text/plain", textOfCells(cells));
     event.preventDefault();
   };
-  /** One text goes into all that is selected; several, from its corner on. */
+  /**
+   * A single text is written into all selected cells; several texts are written
+   * from the selection's corner on.
+   */
   const paste = (event: ClipboardEvent) => {
     event.stopPropagation();
     if (typed !== null || row < 0) return;
@@ -214,7 +217,8 @@ export function Grid<At extends number | string>(
       >
         {rows.slice(first, last).map((one, i) => (
           <Memo
-            // A row that goes out of sight becomes one that comes into it.
+            // Rows that scroll out of sight are reused for rows that become
+            // visible.
             key={(first + i) % drawn}
             by={[...shown, first + i]}
             draw={() => (
@@ -276,14 +280,14 @@ function selectionOf(one: Corner, other: Corner | null) {
   };
 }
 
-/** What it drew before, unless it is drawn from something else now. */
+/** Draws again only if `by` has changed. */
 function Memo(
   { by, draw }: { by: readonly unknown[]; draw: () => JSX.Element },
 ) {
   return useMemo(draw, by);
 }
 
-/** Scrolls as far as it takes to see a cell. */
+/** Scrolls until a cell is visible. */
 function reveal(box: HTMLDivElement, row: number, column: number): void {
   const { clientHeight, clientWidth } = box;
   const top = row * ROW;

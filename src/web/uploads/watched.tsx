@@ -1,4 +1,6 @@
-/** The progress of an upload or an import, and what its results share. */
+/**
+ * The progress of an upload or an import, and shared parts of their results.
+ */
 import { useEffect, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
 import {
@@ -35,7 +37,7 @@ import { TitleOf } from "../ui/thumbnails.tsx";
 import { PriceChangeBy } from "../products/price_history.tsx";
 import { ProblemList, type RowOf } from "./refusals.tsx";
 
-/** What is known of an upload or import while it goes on. */
+/** The latest state of an upload or import in progress. */
 export interface WatchedState<T> {
   watched: T | null;
   perSecond: number | null;
@@ -50,7 +52,7 @@ const BEGUN: WatchedState<never> = {
   error: null,
 };
 
-/** Watches it until it is final; anew with each `turn`. */
+/** Follows it until it is final; starts again when `turn` changes. */
 export function useLive<T extends Watched>(
   client: Client,
   which: WatchedId,

@@ -1,4 +1,4 @@
-/** Questions about rows: what is for sale, in stock, or no product at all. */
+/** Questions about rows: which are for sale, in stock, or not products. */
 import { count, listed, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { valuesIn } from "../columns/guesses.ts";
@@ -21,7 +21,9 @@ import {
   withCellInRows,
 } from "./finding.ts";
 
-/** A spreadsheet program makes dates and numbers of article numbers. */
+/**
+ * A spreadsheet program may have turned article numbers into dates or numbers.
+ */
 export function skuQuestion(
   { problems: { damaged } }: CheckedTable,
 ): Finding | null {
@@ -45,7 +47,7 @@ export function letterQuestion(
   );
 }
 
-/** Formats of bookkeepers show a dash for 0; here it clears the quantity. */
+/** Accounting formats show a dash for 0; here a dash clears the quantity. */
 export function* dashQuestion(
   { table, mapping: { targets } }: CheckedTable,
 ): SlicedWork<Finding | null> {
@@ -69,7 +71,7 @@ export function* dashQuestion(
 /** Few values are states, many are texts. */
 const STATES = 6;
 
-/** How a column says of a row that it is not for sale; null: it does not. */
+/** How a column marks rows that are not for sale; null if it does not. */
 function isUnsoldIn(
   { table, mapping: { targets } }: CheckedTable,
   column: number,
@@ -164,7 +166,7 @@ export function* unmarkedQuestion(
   );
 }
 
-/** Where one of both cells was changed, the other is wrong. */
+/** If only one of both cells was changed, the other is wrong. */
 export function* stockQuestion(
   { table, mapping }: CheckedTable,
 ): SlicedWork<Finding | null> {
