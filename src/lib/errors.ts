@@ -21,20 +21,20 @@ export const ERRORS = {
   malformed_xml: {
     status: 400,
     meaning:
-      "The body is not well-formed XML in UTF-8, has a DOCTYPE or a processing instruction, or passes a structural limit.",
+      "The body is not well-formed XML in UTF-8, has a DOCTYPE or a processing instruction, or exceeds a structural limit.",
     remedy: "Correct it at the line and column of the detail.",
   },
   malformed_json: {
     status: 400,
     meaning:
-      "The body is not well-formed JSON in UTF-8, has a name twice in an object or a number beyond 2^53, or passes a structural limit.",
+      "The body is not well-formed JSON in UTF-8, has a name twice in an object or a number beyond 2^53, or exceeds a structural limit.",
     remedy: "Correct it at the line and column of the detail.",
   },
   malformed_request: {
     status: 400,
     meaning:
-      "Broken percent-encoding or gzip, an unusable request line, `Host` or header, or a query parameter that the request does not take.",
-    remedy: "Correct what the message names.",
+      "Broken percent-encoding or gzip, an unusable request line, `Host` or header, or a query parameter that the request does not accept.",
+    remedy: "Correct the part that the message names.",
   },
   unsupported_version: {
     status: 400,
@@ -49,8 +49,7 @@ export const ERRORS = {
   },
   forbidden: {
     status: 403,
-    meaning:
-      "The key lacks the scope that the message names, or may only read.",
+    meaning: "The key lacks the scope that the message names, or is read-only.",
     remedy: "Use another key.",
   },
   suspended: {
@@ -66,19 +65,19 @@ export const ERRORS = {
   },
   method_not_allowed: {
     status: 405,
-    meaning: "The path takes other methods.",
-    remedy: "Use one of those in `Allow`.",
+    meaning: "The path does not accept this method.",
+    remedy: "Use a method from the header `Allow`.",
   },
   request_timeout: {
     status: 408,
     meaning:
-      "The body was not complete after 30 s, that of an import after 5 minutes.",
-    remedy: "Send it again; gzip makes it shorter.",
+      "The body was not complete within 30 s, or within 5 minutes for an import.",
+    remedy: "Send it again, compressed with gzip.",
   },
   conflict: {
     status: 409,
     meaning:
-      "The transaction or import was undone already; the import is over, or not over yet; the key is your last one with the scope `keys`, or not in force.",
+      "The transaction or import is undone already; the import has ended, or has not ended yet; or the key is your last one with the scope `keys`, or is not valid.",
     remedy: "Do what the message says.",
   },
   reference_reused: {
@@ -96,13 +95,13 @@ export const ERRORS = {
     status: 412,
     also: 409,
     meaning:
-      "412: the attribute has another value than `expected` names; the message tells it. 409: products were changed after the dry run that is to be stored; `<details>` names the first 50.",
-    remedy: "Decide again by that value; check the document again.",
+      "412: the attribute does not have the value of `expected`; the message names its value. 409: products were changed after the dry run that was to be stored; `<details>` lists the first 50.",
+    remedy: "412: decide again with that value. 409: check the document again.",
   },
   too_many_products: {
     status: 413,
     meaning:
-      "More than 250 products in a document, 10,000 in one of attributes, or 50,000 in an import.",
+      "More than 250 products in an upload, 10,000 in `bulk_attributes`, or 50,000 in an import.",
     remedy: "Send the document as an import, or split it.",
   },
   body_too_large: {
@@ -143,7 +142,7 @@ export const ERRORS = {
     status: 503,
     meaning: "The service cannot work at the moment.",
     remedy:
-      "Send the same again after `Retry-After` seconds, with the same `Idempotency-Key` if it had one.",
+      "Send the same request again after `Retry-After` seconds, with the same `Idempotency-Key` if it had one.",
   },
 } as const satisfies Record<
   string,
@@ -170,7 +169,7 @@ export const DETAIL_CODES = {
     remedy: "Remove some, down to the number in the message.",
   },
   not_a_number: {
-    meaning: "The value is not a number in the form that the field takes.",
+    meaning: "The value is not a number as the field requires it.",
     remedy:
       "Write digits without a sign, with a point before decimals, as in `1299.50`.",
   },
@@ -181,7 +180,7 @@ export const DETAIL_CODES = {
   not_in_list: {
     meaning:
       "The value is not one of those that the field, or a category's rule, allows.",
-    remedy: "Send one of those in the message, spelt as there.",
+    remedy: "Send one of those in the message, spelt exactly so.",
   },
   attribute_required: {
     meaning:
@@ -203,7 +202,7 @@ export const DETAIL_CODES = {
     remedy: "Replace it by a space.",
   },
   not_allowed: {
-    meaning: "The value is well formed, but the field cannot take it.",
+    meaning: "The value is well-formed, but not valid for the field.",
     remedy: "Send a value that follows the rule in the message.",
   },
   unknown_element: {
@@ -244,23 +243,23 @@ export const DETAIL_CODES = {
   },
   too_many_missing: {
     meaning: "`complete=quantity` would set too many products to 0.",
-    remedy: "Send the whole file; or `at_most=PERCENT`, if that is meant.",
+    remedy:
+      "Send the whole file; or `at_most=PERCENT`, if the change is intended.",
   },
   quota_exceeded: {
-    meaning:
-      "The seller would have more than its limit; the message says of what.",
+    meaning: "The seller would exceed a limit; the message says which.",
     remedy:
       "Delete what is not needed, or ask the operator for a higher limit.",
   },
   changed_since: {
     meaning:
-      "The field was changed after the transaction to be undone, or has another value than `expected` names; or the product was changed after the `<changed_at>` of a review, or after its check by a dry run.",
+      "The field was changed after the transaction to be undone, or does not have the value of `expected`; or the product was changed after the `<changed_at>` of a review, or after its check by a dry run.",
     remedy:
-      "Undo with `changed=keep`; or decide again by the present value, which the message tells; or review the product as it is now; or check the document again.",
+      "Undo with `changed=keep`; or decide again with the current value, which the message names; or review the product as it is now; or check the document again.",
   },
   too_old: {
     meaning:
-      "What an undo of the transaction or import needs is not kept any more.",
+      "The record that an undo of the transaction or import needs is no longer kept.",
     remedy: "Upload the former values.",
   },
   not_found: {
@@ -281,8 +280,7 @@ export const DETAIL_CODES = {
     remedy: "Write it as the message says.",
   },
   image_unavailable: {
-    meaning:
-      "A HEAD request for the image URL had another answer than 200, or none.",
+    meaning: "A HEAD request for the image URL was not answered with 200.",
     remedy: "Have the host answer HEAD with 200, without a redirect.",
   },
   image_blocked: {
@@ -299,7 +297,7 @@ export const DETAIL_CODES = {
     remedy: "Correct the name, or its entry in the DNS.",
   },
   wrong_type: {
-    meaning: "The JSON value is of another type than the field takes.",
+    meaning: "The JSON value does not have the type that the field requires.",
     remedy: "Send a value of the type in the message.",
   },
   syntax: {
