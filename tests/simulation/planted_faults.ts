@@ -772,10 +772,10 @@ let end = () => Promise.resolve();
     to: "return ask();",
   },
   {
-    name: "stop: the step of a loop is not waited for",
-    file: "jobs/loop.ts",
-    from: "    await this.#running;\n",
-    to: "",
+    name: "stop: maintenance goes on after it",
+    file: "app.ts",
+    from: "stop: () => waitAtMost(clock, MAINTENANCE_STOP_MS, work.stop()),",
+    to: "stop: () => Promise.resolve(),",
   },
   {
     name: "removal: a table is forgotten",
