@@ -772,10 +772,10 @@ let end = () => Promise.resolve();
     to: "return ask();",
   },
   {
-    name: "stop: maintenance goes on after it",
-    file: "app.ts",
-    from: "stop: () => waitAtMost(clock, MAINTENANCE_STOP_MS, work.stop()),",
-    to: "stop: () => Promise.resolve(),",
+    name: "stop: a role goes on after it",
+    file: "jobs/leased_role.ts",
+    from: "    await this.#loop.stop();\n    if",
+    to: "    if",
   },
   {
     name: "removal: a table is forgotten",

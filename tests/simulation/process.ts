@@ -194,7 +194,7 @@ export class Life implements Server {
 
   #fails(call: SqliteCall): SqliteErrorName | null {
     if (!this.#isAlive && call.method !== "close") {
-      if (this.#hasClosed && call.method !== "isTransaction") {
+      if (this.#hasClosed) {
         const words = `${this.name} uses the database after its stop`;
         this.#machine.fail(new BrokenRule("empty", words, call.sql));
       }
@@ -539,6 +539,10 @@ export class Life implements Server {
       return `${this.name} logs ${level} ${event} ${text}`;
     });
     sometimesLogged([{ event }]);
+    if (this.#hasClosed) {
+      const words = `${this.name} goes on after its stop`;
+      this.#machine.fail(new BrokenRule("empty", words, { event, fields }));
+    }
     if (level !== "error") return;
     errors.push({ process: this.name, event, fields, at: kernel.time });
   }
