@@ -22,6 +22,10 @@ Deno.test("background work is stopped at the same time, and a stop that fails le
   });
   const stopped = background[Symbol.asyncDispose]();
   assertEquals(log, ["slow begins", "failing begins"]);
+  let isOver = false;
+  stopped.catch(() => isOver = true);
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(isOver, false, "it fails only once all have ended");
   slow.resolve();
   await assertRejects(() => stopped, Error, "broken on purpose");
   assertEquals(log.at(-1), "slow ended");

@@ -805,6 +805,25 @@ let end = () => Promise.resolve();
     from: "AND (pending > 0 OR settled_at > ?))`,",
     to: "AND (pending >= 0 OR settled_at > ?))`,",
   },
+  // Several writers of one product, lists that are filtered, keys that end.
+  {
+    name: "attribute: a difference is added again with its key",
+    file: "catalogue/attribute.ts",
+    from: "    if (use !== null) await storeKeyUse(tx, seller.no, {}, use);\n",
+    to: "",
+  },
+  {
+    name: "events: the trigger that is asked for is not looked at",
+    file: "webhooks/event_feed.ts",
+    from: "const named = trigger === null ? TRIGGERS : [trigger];",
+    to: "const named = TRIGGERS;",
+  },
+  {
+    name: "waiting: the end of a key is not looked at",
+    file: "http/handlers/waiting.ts",
+    from: "        await checkKey();\n",
+    to: "        if (abort.aborted) await checkKey();\n",
+  },
   // When something is done.
   {
     name: "maintenance: each process does it",

@@ -103,6 +103,8 @@ const RUNS = {
       "an answer in JSON",
       "a value that is not as expected",
       "a former price read",
+      "a difference added",
+      "a key ended under a wait",
       "attributes of many products set",
       "products that a file leaves out",
       "a file that would empty too much",

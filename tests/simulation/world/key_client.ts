@@ -1,6 +1,8 @@
 /** Whoever of a seller looks after its keys, one thing after the other. */
 import { type Scope, SCOPES } from "../../../src/sellers/scopes.ts";
 import { child, textAt } from "../../support/app.ts";
+import { nextOf } from "../../support/read_out.ts";
+import { sometimes } from "../../support/sometimes.ts";
 import type { Random } from "../../support/random.ts";
 import { ADDRESS } from "../client.ts";
 import type { Actor, Scene } from "./actor.ts";
@@ -17,7 +19,19 @@ const REVOKED_MS = 1_000;
 const HOME = `${ADDRESS}/32`;
 const ELSEWHERE = "198.51.100.0/24";
 
-export type KeyStep = "make" | "use" | "exceed" | "rotate" | "revoke" | "list";
+/** How long a key lasts that ends while a request waits with it. */
+const SHORT_MS = 2_000;
+/** How late the request then ends: it looks twice a second. */
+const LATE_MS = 2_000;
+
+export type KeyStep =
+  | "make"
+  | "use"
+  | "exceed"
+  | "rotate"
+  | "revoke"
+  | "list"
+  | "outlive";
 
 /** Requests, with the scopes that open them. */
 const REQUESTS: readonly (readonly [string, string, readonly Scope[]])[] = [
@@ -54,6 +68,7 @@ export class KeyClient implements Actor {
   async do(kind: KeyStep, random: Random): Promise<void> {
     if (this.#seller.removed) return;
     this.#scene.stage.scheduler.trace(() => `${this.#name}: ${kind} a key`);
+    if (kind === "outlive") return await this.#outlive(random);
     if (kind === "make" || this.#made.length === 0) {
       return await this.#make(random);
     }
@@ -144,6 +159,44 @@ export class KeyClient implements Actor {
       const isRefused = reply.status === 403 && reply.code === "forbidden";
       const words = `${method} ${path}: the scopes of the key count`;
       hold(isRefused === !may && reply.status !== 401, "true", words, seen);
+    }
+  }
+
+  /** A request that waits ends soon after its key. */
+  async #outlive(random: Random): Promise<void> {
+    const { caller, stage, trouble, world } = this.#scene;
+    const end = stage.now() + SHORT_MS;
+    const body = `<key><scopes><scope>read</scope></scopes><expires_at>${
+      new Date(end).toISOString()
+    }</expires_at></key>`;
+    const sent = await this.#send("POST", KEYS, random, body);
+    if (sent === null || sent.reply.status !== 200) return;
+    const begun = stage.scheduler.time;
+    const reply = await caller.once(this.#name, {
+      method: "GET",
+      path: `/seller_api/events?after=${await this.#lastEvent(random)}&wait=30`,
+      key: madeOf(sent.reply).key,
+    }, random);
+    if (typeof reply === "string" || this.#seller.removed) return;
+    if (world.jumps || trouble.anySince(begun - SHORT_MS)) return;
+    if (reply.status === 429 || reply.status === 503) return;
+    hold(
+      stage.now() <= end + LATE_MS,
+      "true",
+      "a request that waits ends with its key",
+      { end, now: stage.now(), answer: reply.text },
+    );
+    if (reply.status === 401) sometimes("a key ended under a wait");
+  }
+
+  /** Where the list of events ends. */
+  async #lastEvent(random: Random): Promise<string> {
+    for (let after = "0";;) {
+      const path = `/seller_api/events?limit=100&after=${after}`;
+      const sent = await this.#send("GET", path, random);
+      if (sent === null || sent.reply.status !== 200) return after;
+      after = nextOf(sent.reply.xml!) ?? after;
+      if (child(sent.reply.xml!, "events").children.length === 0) return after;
     }
   }
 

@@ -6,6 +6,7 @@ import type { BundleStep } from "./bundle.ts";
 import type { BurdenStep } from "./burden.ts";
 import type { CatalogueStep } from "./catalogue_client.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
+import type { CounterStep } from "./counter.ts";
 import type { CrowdStep } from "./crowd.ts";
 import type { HookStep } from "./hook_client.ts";
 import type { HostileStep } from "./hostile.ts";
@@ -115,6 +116,17 @@ const HOOKS: Readonly<Record<HookStep, number>> = {
   test: 1,
   replay: 1,
 };
+const COUNTER: Readonly<Record<CounterStep, number>> = {
+  "add": 3,
+  "add to what is read": 2,
+};
+/** Worlds with several writers of one product, and others that are rare. */
+const OTHERS: readonly Theme[] = [
+  "everything",
+  "deliveries",
+  "catalogue",
+  "several",
+];
 const KEYS: Readonly<Record<KeyStep, number>> = {
   make: 3,
   use: 6,
@@ -122,6 +134,7 @@ const KEYS: Readonly<Record<KeyStep, number>> = {
   rotate: 2,
   revoke: 1,
   list: 2,
+  outlive: 0,
 };
 const SHOP: Readonly<Partial<Record<ShopStep, number>>> = {
   event: 5,
@@ -290,6 +303,26 @@ export function drawSteps(
         kind: "upload and poll",
       });
     }
+  }
+  const others = scheduler.random("others");
+  if (rateLimit === null && OTHERS.includes(theme) && chance(others, 0.25)) {
+    const draw = <T extends string>(
+      actor: string,
+      count: number,
+      lots: Readonly<Record<T, number>>,
+    ) => {
+      for (let n = 0; n < count; n++) {
+        const afterMs = between(others, 0, 3_000);
+        const kind = weighted(others, lots);
+        steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+      }
+    };
+    for (const part of ["counter", "counter2", "counter3"]) {
+      draw(`${name}/${part}`, between(others, 4, 12), COUNTER);
+    }
+    draw(`${name}/picked`, 4, PULL);
+    draw("shop2", 4, { event: 1 });
+    draw(`${name}/keys2`, 2, { outlive: 1 });
   }
   const kills = scheduler.random("kills between commits");
   if (rateLimit === null && chance(kills, KILLS)) {

@@ -8,10 +8,11 @@ import { Bundle, BundleClient } from "./bundle.ts";
 import { Burden } from "./burden.ts";
 import { Caller } from "./caller.ts";
 import { CatalogueClient } from "./catalogue_client.ts";
+import { Counter, CounterClient } from "./counter.ts";
 import { CrowdClient } from "./crowd.ts";
 import { Ending } from "./ending.ts";
 import { KeyClient } from "./key_client.ts";
-import { HookClient } from "./hook_client.ts";
+import { HookClient, USED_TRIGGERS } from "./hook_client.ts";
 import { Hostile } from "./hostile.ts";
 import { Mirror } from "./mirror.ts";
 import { addressOf } from "./notices.ts";
@@ -62,6 +63,7 @@ class Troupe {
   readonly #scene: Scene;
   readonly #actors = new Map<string, Actor>();
   readonly #bundles = new Map<string, Bundle>();
+  readonly #counters = new Map<string, Counter>();
   readonly #sellers: Seller[] = [];
   readonly #mirrors: Mirror[] = [];
   readonly #outages: Outages;
@@ -105,6 +107,7 @@ class Troupe {
       clients: clients.filter((one) => one instanceof CatalogueClient),
       bundles: clients.filter((one) => one instanceof BundleClient),
       hooks: clients.filter((one) => one instanceof HookClient),
+      counters: clients.filter((one) => one instanceof CounterClient),
       pullers: clients.filter((one) => one instanceof Puller),
     });
     await end.settle();
@@ -167,7 +170,7 @@ class Troupe {
   #cast(name: string): Actor {
     const scene = this.#scene;
     const honest = this.#sellers.filter(({ plan }) => !plan.hostile);
-    if (name === "shop") return new Shop(scene, honest, name);
+    if (name.startsWith("shop")) return new Shop(scene, honest, name);
     if (name === "operator") return new Operator(scene, honest);
     if (name.startsWith("outages")) return this.#outages;
     if (name.startsWith("mirror")) {
@@ -179,8 +182,16 @@ class Troupe {
     const seller = this.#sellers.find(({ plan }) => plan.name === owner)!;
     if (seller.plan.hostile) return new Hostile(scene, seller, name);
     if (part === "hooks") return new HookClient(scene, seller, name);
-    if (part === "keys") return new KeyClient(scene, seller, name);
+    if (part.startsWith("keys")) return new KeyClient(scene, seller, name);
     if (part === "events") return new Puller(scene, seller, name);
+    if (part === "picked") {
+      return new Puller(scene, seller, name, USED_TRIGGERS[0]);
+    }
+    if (part.startsWith("counter")) {
+      const counter = this.#counters.get(owner) ?? new Counter(seller);
+      this.#counters.set(owner, counter);
+      return new CounterClient(scene, counter, name);
+    }
     if (part === "burden") {
       return new Burden(scene, seller, honest.at(-1)!, name);
     }

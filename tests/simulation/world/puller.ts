@@ -5,7 +5,7 @@ import { nextOf } from "../../support/read_out.ts";
 import type { Actor, Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { pick } from "./choice.ts";
-import type { Seller } from "./seller.ts";
+import type { KnownEvent, Seller } from "./seller.ts";
 import { isTight, WAKE_MS, wakesAtOnce } from "./wake_ups.ts";
 
 /** How late a wait may end. */
@@ -21,7 +21,16 @@ export class Puller implements Actor {
   /** Ids of events, in the order in which they came. */
   readonly pulled: string[] = [];
 
-  constructor(scene: Scene, seller: Seller, name: string) {
+  readonly #trigger: string | null;
+
+  /** @param trigger of the events that it pulls; null: all. */
+  constructor(
+    scene: Scene,
+    seller: Seller,
+    name: string,
+    trigger: string | null = null,
+  ) {
+    this.#trigger = trigger;
     this.#scene = scene;
     this.seller = seller;
     this.#name = name;
@@ -36,6 +45,13 @@ export class Puller implements Actor {
     while (count > 0 && count < limit) {
       count = await this.#page(random, limit, 0);
     }
+  }
+
+  /** What it has to find, in the order in which it was handed in. */
+  get handedIn(): KnownEvent[] {
+    return this.seller.events.filter(({ trigger }) =>
+      this.#trigger === null || trigger === this.#trigger
+    );
   }
 
   /** Reads to the end of the list. */
@@ -53,7 +69,8 @@ export class Puller implements Actor {
       {
         method: "GET",
         path: `/seller_api/events?limit=${limit}&after=${this.#cursor}` +
-          (wait > 0 ? `&wait=${wait}` : ""),
+          (wait > 0 ? `&wait=${wait}` : "") +
+          (this.#trigger === null ? "" : `&trigger=${this.#trigger}`),
         key,
         limited: key.limited,
       },
@@ -99,7 +116,7 @@ export class Puller implements Actor {
     const isCalm = wait > 0 && !trouble.anySince(begun - LATE_MS);
     const until = isCalm ? Math.max(begun, scheduler.time - LATE_MS) : begun;
     const there = new Set(this.pulled);
-    const left = this.seller.events
+    const left = this.handedIn
       .filter(({ id, at }) => at < until && !there.has(id));
     hold(
       left.length === 0,

@@ -1,0 +1,164 @@
+/**
+ * A quantity that several clients of a seller change at the same time, by
+ * differences and from a value that they expect: in the end it is the sum of
+ * what was acknowledged.
+ */
+import { child } from "../../support/app.ts";
+import { valueOf } from "../../support/read_out.ts";
+import type { Random } from "../../support/random.ts";
+import { sometimes } from "../../support/sometimes.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import type { Call } from "./caller.ts";
+import { BULK } from "./catalogue_client.ts";
+import { between, chance } from "./choice.ts";
+import type { Seller } from "./seller.ts";
+
+/** Shared by the clients of one seller. */
+export class Counter {
+  readonly seller: Seller;
+  /** What was added and acknowledged. */
+  sum = 0;
+  /** Days may have passed in which a key was forgotten. */
+  isLost = false;
+  #made: Promise<void> | null = null;
+
+  constructor(seller: Seller) {
+    this.seller = seller;
+  }
+
+  get sku(): string {
+    return `${this.seller.plan.name}counter`;
+  }
+
+  /** Makes the product, once. */
+  made(make: () => Promise<void>): Promise<void> {
+    return this.#made ??= make();
+  }
+}
+
+export type CounterStep = "add" | "add to what is read";
+
+export class CounterClient implements Actor {
+  readonly #scene: Scene;
+  readonly #counter: Counter;
+  readonly #name: string;
+  #requests = 0;
+
+  constructor(scene: Scene, counter: Counter, name: string) {
+    this.#scene = scene;
+    this.#counter = counter;
+    this.#name = name;
+  }
+
+  async do(kind: CounterStep, random: Random): Promise<void> {
+    const counter = this.#counter;
+    if (counter.seller.removed || counter.isLost) return;
+    await counter.made(() => this.#make(random));
+    if (counter.seller.removed) return;
+    if (kind === "add") await this.#add(between(random, 1, 3), random);
+    else await this.#addToRead(random);
+  }
+
+  /** At the end: what is stored is what was acknowledged. */
+  async check(random: Random): Promise<void> {
+    const { seller, sum, isLost } = this.#counter;
+    if (isLost) return;
+    const quantity = await this.#read(random);
+    if (seller.removed || quantity === null) return;
+    hold(
+      quantity === sum,
+      "true",
+      "a quantity is the sum of what was added",
+      { quantity, sum },
+    );
+  }
+
+  async #make(random: Random): Promise<void> {
+    const { sku } = this.#counter;
+    const body = `<products><product><sku>${sku}</sku><title>Counter</title>` +
+      `<price currency="SEK">5</price><quantity>0</quantity></product>` +
+      `</products>`;
+    const reply = await this.#send("POST", BULK, random, { body });
+    if (reply === null) return;
+    hold(reply.status === 200, "true", "a counter is stored", reply.text);
+  }
+
+  async #add(count: number, random: Random): Promise<void> {
+    const path = `${this.#path}/attribute/quantity/${count}?change=true`;
+    const headers = { "Idempotency-Key": this.#nextKey() };
+    // A client that does not wait for the first answer adds it once, too.
+    const times = chance(random, 0.3) ? 2 : 1;
+    const replies = await Promise.all(
+      Array.from(
+        { length: times },
+        () => this.#send("PUT", path, random, { headers }),
+      ),
+    );
+    for (const reply of replies) {
+      if (reply === null) return;
+      hold(reply.status === 204, "true", "a difference is added", reply.text);
+    }
+    this.#counter.sum += count;
+    sometimes("a difference added");
+  }
+
+  async #addToRead(random: Random): Promise<void> {
+    const read = await this.#read(random);
+    if (read === null) return;
+    const path = `${this.#path}/attribute/quantity/${
+      read + 1
+    }?expected=${read}`;
+    const reply = await this.#send("PUT", path, random);
+    if (reply === null) return;
+    hold(
+      reply.status === 204 || reply.status === 412,
+      "true",
+      "a quantity is set unless another one did",
+      reply.text,
+    );
+    if (reply.status === 204) this.#counter.sum++;
+  }
+
+  async #read(random: Random): Promise<number | null> {
+    const reply = await this.#send("GET", this.#path, random);
+    if (reply === null) return null;
+    hold(reply.status === 200, "true", "a counter is read", reply.text);
+    return Number(valueOf(child(reply.xml!, "product"), "quantity"));
+  }
+
+  #nextKey(): string {
+    return `${this.#name} ${this.#requests++}`;
+  }
+
+  get #path(): string {
+    return `/seller_api/products/${this.#counter.sku}`;
+  }
+
+  /** Null where nothing can be told of what it did. */
+  async #send(
+    method: string,
+    path: string,
+    random: Random,
+    more: Partial<Call> = {},
+  ) {
+    const { seller } = this.#counter;
+    const { caller, world } = this.#scene;
+    const headers: Record<string, string> = method === "GET"
+      ? {}
+      : { "Idempotency-Key": this.#nextKey() };
+    const call = {
+      method,
+      path,
+      key: seller,
+      limited: seller.limited,
+      headers,
+      ...more,
+    };
+    const sent = await caller.send(this.#name, call, random, true);
+    if (sent.repeated && world.jumps && method !== "GET") {
+      this.#counter.isLost = true;
+    }
+    return seller.removed || this.#counter.isLost ? null : sent.reply!;
+  }
+}
