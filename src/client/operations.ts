@@ -39,6 +39,7 @@ import type {
   SentProduct,
   Transaction,
   Trigger,
+  TriggerMeaning,
   Webhook,
 } from "./types.ts";
 /** Every operation, by name. */
@@ -606,6 +607,16 @@ export interface Operations {
   }>;
 
   /**
+   * What triggers mean. Each trigger with when the marketplace sends it, and an example of its data.
+   *
+   * `GET /seller_api/triggers`
+   */
+  listTriggers(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ triggers: TriggerMeaning[] }>;
+
+  /**
    * List mappings. All of them, in the order of their names.
    *
    * `GET /seller_api/mappings`
@@ -1080,6 +1091,23 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
+   * Say what a trigger means. When you send it, and an example of its data; an empty one is the service's own. The handbook, the OpenAPI description and test events have it.
+   *
+   * `PUT /operator_api/triggers/:trigger_name`
+   */
+  putTrigger(input: {
+    /** which trigger */
+    trigger_name: Trigger;
+    /** or a document that is encoded already */
+    trigger: {
+      /** when it is sent, and what its data mean */
+      about?: string;
+      /** data of such an event */
+      example?: unknown;
+    } | Encoded;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
    * Refused requests of sellers. The last 1000 of a seller and 30 days, the newest first.
    *
    * `GET /operator_api/refusals`
@@ -1429,6 +1457,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/seller_api/webhooks/:trigger/deliveries/:id/replay",
   },
   listEvents: { path: "/seller_api/events", pages: "events" },
+  listTriggers: { path: "/seller_api/triggers" },
   listMappings: { path: "/seller_api/mappings" },
   getMapping: { path: "/seller_api/mappings/:name" },
   putMapping: {
@@ -1495,6 +1524,11 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     method: "PUT",
     path: "/operator_api/categories",
     sends: "categories",
+  },
+  putTrigger: {
+    method: "PUT",
+    path: "/operator_api/triggers/:trigger_name",
+    sends: "trigger",
   },
   listAllRefusals: { path: "/operator_api/refusals", pages: "refusals" },
   listAudit: { path: "/operator_api/audit", pages: "audit" },

@@ -608,6 +608,14 @@ export interface DeliveredEvent {
   data: unknown;
 }
 
+export interface TriggerMeaning {
+  name: Trigger;
+  /** when the marketplace sends it */
+  about: string;
+  /** what stands in the data of such an event */
+  example: unknown;
+}
+
 export interface MappedColumn {
   name: string;
   /** as in an upload; empty: left out */

@@ -1,5 +1,5 @@
 /** The content of `<service>` for every kind of answer. */
-import type { ElementList, XmlValue } from "../xml/encode.ts";
+import type { ElementList, XmlNode, XmlValue } from "../xml/encode.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import {
@@ -40,6 +40,7 @@ import {
   SCOPE_LIST,
 } from "./documents.ts";
 import {
+  ANY,
   BOOLEAN,
   type Child,
   COUNT,
@@ -273,6 +274,14 @@ const DRY_RUN = named(
   ),
   maybe("warnings", WARNINGS, OF_RULES),
 );
+
+/** What a trigger means, in a list. */
+export const TRIGGER_ENTRY: Shape<XmlNode> = named(
+  "trigger_meaning",
+  one("name", word(TRIGGERS)),
+  one("about", STRING, "when the marketplace sends it"),
+  one("example", ANY, "what stands in the data of such an event"),
+) as Shape<XmlNode>;
 
 const LISTED_CATEGORIES: Shape<
   {
@@ -578,6 +587,7 @@ export const ANSWERS = {
     PARTIAL,
   ],
   reasons: [one("reasons", elements(LISTED_REASONS))],
+  triggers: [one("triggers", elements(many("trigger", TRIGGER_ENTRY)))],
   categories: [one("categories", LISTED_CATEGORIES), NEXT],
   category: [one("category", CATEGORY)],
   sellers: [one("sellers", elements(many("seller", SELLER))), NEXT, PARTIAL],

@@ -1,4 +1,7 @@
 /** Writes the API reference, pages of the handbook, from the tables: Markdown. */
+import { eventInXml } from "../webhooks/event.ts";
+import type { TriggerMeaning } from "../webhooks/trigger_meanings.ts";
+import { deliveredExample } from "./examples.ts";
 import type { Chapter } from "../docs/chapters.ts";
 import { headingId } from "../docs/markdown.ts";
 import type { SearchEntry } from "../docs/search_index.ts";
@@ -185,4 +188,33 @@ export function referenceEntries(
       text: about,
     };
   });
+}
+
+/**
+ * The chapter on webhooks with what the operator says of triggers: in the place
+ * of the words in the table, and with an example below it.
+ */
+export function withMeanings(
+  chapter: string,
+  meanings: readonly TriggerMeaning[],
+): string {
+  const own = meanings.filter(({ isOwn }) => isOwn);
+  if (own.length === 0) return chapter;
+  const rowOf = (line: string) => {
+    const found = own.find(({ trigger }) =>
+      line.startsWith(`| \`${trigger}\` `)
+    );
+    if (found === undefined) return line;
+    const about = found.about.replaceAll("\n", " ").replaceAll("|", "\\|");
+    return `| \`${found.trigger}\` | ${about} |`;
+  };
+  const examples = own.map((meaning) =>
+    `Of \`${meaning.trigger}\`:\n\n\`\`\`xml\n${
+      eventInXml(deliveredExample(meaning))
+    }\n\`\`\`\n`
+  );
+  return chapter.split("\n").map(rowOf).join("\n").replace(
+    "\n## Recover what you missed\n",
+    (heading) => `\n${examples.join("\n")}${heading}`,
+  );
 }

@@ -1,6 +1,7 @@
 /** The documents that are sent to the service. */
 import { DELIVERED_EVENT } from "../webhooks/event.ts";
 import { EVENT } from "../webhooks/event_document.ts";
+import { MEANING } from "../webhooks/trigger_meanings.ts";
 import { WEBHOOK } from "../webhooks/registration.ts";
 import {
   ATTRIBUTE_NAMES,
@@ -272,7 +273,17 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
     many("product", SENT_ATTRIBUTES, { min: 1, max: ATTRIBUTES_LIMIT }),
   ),
   ...Object.fromEntries(
-    [WEBHOOK, SELLER, KEY, REVIEWS, REASONS, CATEGORIES, MAPPING, EVENT]
+    [
+      WEBHOOK,
+      SELLER,
+      KEY,
+      REVIEWS,
+      REASONS,
+      CATEGORIES,
+      MEANING,
+      MAPPING,
+      EVENT,
+    ]
       .map(({ name, shape }) => [name, shape as Shape<XmlNode>]),
   ),
 };

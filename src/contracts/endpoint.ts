@@ -49,7 +49,8 @@ export interface Documentation {
       | "mapping"
       | "reviews"
       | "reasons"
-      | "categories";
+      | "categories"
+      | "trigger";
     /** Its name among `DOCUMENTS`, where that is not the root. */
     document?: "attributes";
     example: string;
@@ -98,6 +99,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
     about: 'a category\'s name; percent-encode what is special, "/" as %2F',
   },
   trigger: { about: "which trigger", words: TRIGGERS },
+  trigger_name: { about: "which trigger", words: TRIGGERS },
   id: { about: "a delivery's id", idOf: "delivery" },
   folder: { about: "the first two digits of the SHA-256" },
   file: { about: "the SHA-256, a dot and the type" },

@@ -1,6 +1,10 @@
 /** Example documents and answers of the documentation; tests validate all. */
 import { SELLER_LIMITS } from "../sellers/limits.ts";
-import { type Trigger, TRIGGER_EXAMPLES } from "../webhooks/trigger.ts";
+import { eventBody, eventInXml } from "../webhooks/event.ts";
+import {
+  DEFAULT_MEANINGS,
+  type TriggerMeaning,
+} from "../webhooks/trigger_meanings.ts";
 import type { AnswerName } from "./answers.ts";
 
 export const PRODUCTS_EXAMPLE = `<products>
@@ -44,11 +48,16 @@ const FORMER_EXAMPLE =
   "<quantity>3</quantity><gtin>4006381333931</gtin></former>";
 
 /** The body of a delivery. */
-export function deliveredExample(trigger: Trigger): string {
-  return `<event><id>01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11</id>` +
-    `<trigger>${trigger}</trigger>` +
-    "<created_at>2026-11-20T08:00:00.000Z</created_at>" +
-    `<data>${TRIGGER_EXAMPLES[trigger].data}</data></event>`;
+export function deliveredExample(
+  { trigger, example }: Pick<TriggerMeaning, "trigger" | "example">,
+): Uint8Array {
+  return eventBody({
+    id: "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11",
+    trigger,
+    createdAt: Date.UTC(2026, 10, 20, 8),
+    data: example,
+    test: false,
+  });
 }
 
 export const WEBHOOK_EXAMPLE = `<webhook>
@@ -107,6 +116,16 @@ const CATEGORY = `<category name="Home/Mugs">
 export const CATEGORIES_EXAMPLE = `<categories closed="true">
 ${indented(CATEGORY)}
 </categories>`;
+
+export const MEANING_EXAMPLE = `<trigger>
+  <about>A customer has paid. Send the parcel within two days.</about>
+  <example>
+    <order>
+      <number>1001</number>
+      <ship_by>2026-11-22</ship_by>
+    </order>
+  </example>
+</trigger>`;
 
 export const MAPPING_EXAMPLE = `<mapping>
   <columns>
@@ -396,7 +415,9 @@ ${indented(importRecord(""))}
   ),
   event: service(`<event_id>${EVENT_ID}</event_id>`),
   events: service(
-    `<events>\n  ${deliveredExample("order_created")}\n</events>`,
+    `<events>\n  ${
+      eventInXml(deliveredExample(DEFAULT_MEANINGS[0]))
+    }\n</events>`,
     "<next>41</next>",
   ),
   recovery: service("<recovery><queued>37</queued></recovery>"),
@@ -414,6 +435,13 @@ ${indented(importRecord(""))}
     `<next>1795173206236-${PRODUCT_ID}</next>`,
   ),
   reasons: service(REASONS_EXAMPLE),
+  triggers: service(`<triggers>
+  <trigger>
+    <name>order_paid</name>
+    <about>A customer has paid. Send the parcel within two days.</about>
+    <example><order><number>1001</number></order></example>
+  </trigger>
+</triggers>`),
   categories: service(CATEGORIES_EXAMPLE),
   category: service(CATEGORY),
   sellers: service(`<sellers>

@@ -11,7 +11,11 @@ import {
   takesIdempotencyKey,
 } from "./endpoint.ts";
 import { scopesOf } from "../sellers/scopes.ts";
-import { TRIGGERS } from "../webhooks/trigger.ts";
+import { eventInJson, eventInXml } from "../webhooks/event.ts";
+import {
+  DEFAULT_MEANINGS,
+  type TriggerMeaning,
+} from "../webhooks/trigger_meanings.ts";
 import { ANSWER_EXAMPLES, deliveredExample } from "./examples.ts";
 import { jsonWriter } from "../json/encode.ts";
 import { instanceOf } from "../json/instance.ts";
@@ -403,13 +407,18 @@ function failures(endpoint: Endpoint, components: Components): Json {
 const WAITING = [409, 429, 503];
 
 /** The requests that the service makes: a webhook for each trigger. */
-function webhooks(components: Components): Json {
+function webhooks(
+  components: Components,
+  meanings: readonly TriggerMeaning[],
+): Json {
   const shape = DOCUMENTS.delivered_event;
-  return Object.fromEntries(TRIGGERS.map((trigger) => [trigger, {
+  const found = meanings.map((meaning) => [meaning.trigger, meaning] as const);
+  return Object.fromEntries(found.map(([trigger, meaning]) => [trigger, {
     post: {
       operationId: `on_${trigger}`,
       summary: `An event ${trigger}`,
-      description: "Signed as Standard Webhooks says. Any 2xx is delivered.",
+      description: `${meaning.about}\n\n` +
+        "Signed as Standard Webhooks says. Any 2xx is delivered.",
       tags: ["webhooks"],
       security: [],
       parameters: ["webhook-id", "webhook-timestamp", "webhook-signature"]
@@ -424,8 +433,14 @@ function webhooks(components: Components): Json {
         required: true,
         content: inBothFormats(
           components.shape(shape),
-          examples(["example"], () => asJson(deliveredExample(trigger), shape)),
-          examples(["example"], () => deliveredExample(trigger)),
+          examples(
+            ["example"],
+            () => JSON.parse(eventInJson(deliveredExample(meaning))),
+          ),
+          examples(
+            ["example"],
+            () => eventInXml(deliveredExample(meaning)),
+          ),
         ),
       },
       responses: { "2XX": { description: "Delivered." } },
@@ -510,6 +525,7 @@ function keyScheme(whose: string): Json {
 export function openApi(
   endpoints: readonly Endpoint[],
   version: string,
+  meanings: readonly TriggerMeaning[] = DEFAULT_MEANINGS,
 ): string {
   const components = new Components();
   const paths: Record<string, Json> = {};
@@ -550,7 +566,7 @@ export function openApi(
       { name: "webhooks", description: "What the service sends to sellers." },
     ],
     paths,
-    webhooks: webhooks(components),
+    webhooks: webhooks(components, meanings),
     components: {
       headers: HEADERS,
       securitySchemes: {

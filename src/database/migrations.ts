@@ -46,7 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
       postgres: refusedCopied("BIGINT", "BYTEA"),
     },
   },
-  { name: "categories and warnings", sql: categories() },
+  { name: "categories, warnings, meanings of triggers", sql: categories() },
   {
     name: "ends and networks of operator keys",
     sql: {
@@ -80,6 +80,16 @@ function categories(): EngineSql {
       key: "version, place",
       unique: ["version, name"],
       indexes: { categories_age: "(written_at)" },
+    },
+    {
+      name: "trigger_meanings",
+      columns: {
+        trigger_name: "text",
+        about: "text?",
+        form: "text?",
+        example: "text?",
+      },
+      key: "trigger_name",
     },
   ]);
   const columns = (text: string, integer: string) => `

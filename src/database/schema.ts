@@ -1029,6 +1029,21 @@ export const TABLES = {
     portion: 32,
   },
 
+  /** What triggers mean here, in the operator's words; null: the service's. */
+  trigger_meanings: {
+    columns: {
+      trigger_name: "text",
+      about: "text?",
+      // of the example: xml or json
+      form: "text?",
+      // as it was sent
+      example: "text?",
+    },
+    key: "trigger_name",
+    kept: { bound: "one row a trigger" },
+    onSellerRemoval: "never",
+  },
+
   /** Changes that operators made; names, as what they name may be gone. */
   audit_log: {
     columns: {

@@ -98,6 +98,7 @@ import {
   uploadAttributes,
   uploadProducts,
 } from "./handlers/upload_endpoints.ts";
+import { listTriggers, putTrigger } from "./handlers/trigger_endpoints.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -155,6 +156,7 @@ const FOR_SELLERS = sellerRoutes("/seller_api", {
   "GET /webhooks/:trigger/deliveries": ["webhooks", listDeliveries],
   "POST /webhooks/:trigger/deliveries/:id/replay": ["webhooks", replayDelivery],
   "GET /events": ["webhooks", listEvents],
+  "GET /triggers": ["any", listTriggers],
   "GET /mappings": ["products", listMappings],
   "GET /mappings/:name": ["products", getMapping],
   "PUT /mappings/:name": ["products", putMapping],
@@ -187,6 +189,7 @@ const FOR_OPERATORS = routes("operator", "/operator_api", {
   "PUT /review_reasons": putReasons,
   "GET /categories": listAllCategories,
   "PUT /categories": putCategories,
+  "PUT /triggers/:trigger_name": putTrigger,
   "GET /refusals": listAllRefusals,
   "GET /audit": listAudit,
   "GET /status": getStatus,

@@ -59,11 +59,14 @@ export function eventBody(event: Event): Uint8Array {
   const created_at = new Date(event.createdAt).toISOString();
   const text = "xml" in data
     ? eventXml({ id, trigger, created_at, test, data: data.xml })
-    : eventText({ id, trigger, created_at }, data.json);
+    : eventText({ id, trigger, created_at, ...test && { test } }, data.json);
   return new TextEncoder().encode(text);
 }
 
-function eventText(head: Record<string, string>, data: string): string {
+function eventText(
+  head: Record<string, string | boolean>,
+  data: string,
+): string {
   return `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
 }
 
@@ -88,6 +91,7 @@ export function eventInXml(body: Uint8Array): string {
     id: string;
     trigger: Trigger;
     created_at: string;
+    test?: boolean;
   };
   return eventXml({ ...event, data: xmlOfData(JSON.stringify(data)) });
 }

@@ -100,12 +100,15 @@ function dataTooLong(length: number) {
 }
 
 /** An element's content, which must keep its meaning in another document. */
-function dataIn(bytes: Uint8Array, element?: XmlElement): EventData {
+export function dataIn(
+  bytes: Uint8Array,
+  element?: XmlElement,
+): EventData {
   if (element === undefined) return { xml: "" };
   if (element.any !== undefined) {
     const text = new TextDecoder().decode(bytes);
-    const { data } = parseExactly(text) as { data: unknown };
-    return { json: JSON.stringify(data) };
+    const members = parseExactly(text) as Record<string, unknown>;
+    return { json: JSON.stringify(members[element.name]) };
   }
   const problem = namespaceProblem(element);
   if (problem === null) return { xml: element.source };

@@ -22,6 +22,7 @@ import type { Trigger } from "./trigger.ts";
 import { type Db, DbError, type Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent, type NewEvent } from "./rows/events.ts";
+import { findMeaning } from "./trigger_meanings.ts";
 import { findRecipient, lockWebhook, type Recipient } from "./webhook_rows.ts";
 
 /** The result of ingesting an event. */
@@ -218,21 +219,24 @@ export interface Pinged {
 }
 
 /**
- * Sends an event marked `test="true"`, without data, to a seller's webhook.
+ * Sends an event marked `test="true"` with the operator's example of its data,
+ * or without data, to a seller's webhook.
  * null: no webhook is registered for the trigger.
  */
-export function pingWebhook(
+export async function pingWebhook(
   db: Db,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
   sellerNo: number,
   trigger: Trigger,
 ): Promise<Pinged | null> {
-  return db.of(sellerNo).write(async (tx) => {
+  const { isOwn, example } = await db.read((sql) => findMeaning(sql, trigger));
+  const data = isOwn ? example : { xml: "" };
+  return await db.of(sellerNo).write(async (tx) => {
     const webhook = await lockWebhook(tx, sellerNo, trigger);
     if (webhook === undefined) return null;
     const event = { id: ids.uuid(), sellerNo, trigger, reference: null };
     const delivery = { id: ids.uuid(), webhook };
-    await recordEvent(tx, clock, event, { xml: "" }, delivery);
+    await recordEvent(tx, clock, event, data, delivery);
     const state = webhook.disabledAt === null ? "pending" : "held";
     return { eventId: event.id, deliveryId: delivery.id, state };
   });

@@ -5,6 +5,7 @@
 import {
   EVENT_EXAMPLE,
   MAPPING_EXAMPLE,
+  MEANING_EXAMPLE,
   REASONS_EXAMPLE,
 } from "../../src/contracts/examples.ts";
 import { ROUTES } from "../../src/http/routes.ts";
@@ -201,6 +202,7 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
     longest("/events?limit=250"),
     of("/events?limit=250&reference=absent", { what: "an absent reference" }),
   ],
+  "GET /seller_api/triggers": [of("/triggers")],
   "GET /seller_api/categories": [
     of("/categories?limit=250"),
     of("/categories?q=absent", { what: "an absent name" }),
@@ -298,6 +300,9 @@ const OTHER_INPUTS: Readonly<Record<string, Inputs>> = {
           ).join("")
         }</categories>`,
     }),
+  ],
+  "PUT /operator_api/triggers/:trigger_name": [
+    inOperatorsApi("/triggers/order_paid", { body: () => MEANING_EXAMPLE }),
   ],
   "GET /operator_api/refusals": [inOperatorsApi("/refusals?limit=250")],
   "GET /operator_api/audit": [inOperatorsApi("/audit?limit=250")],

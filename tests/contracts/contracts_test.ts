@@ -284,6 +284,7 @@ bothForms.test("every kind of answer of the running service is valid", async () 
     body: CATEGORIES_EXAMPLE,
   });
   await get("categories", categories, "op");
+  await get("triggers", "/seller_api/triggers");
   await get("category", "/seller_api/categories/Home%2FMugs");
   await get("audit", "/operator_api/audit", "op");
   await get("status", "/operator_api/status", "op");

@@ -14,7 +14,7 @@ import { bothForms } from "../support/forms.ts";
 /** What a route changes, or else reads, by the beginning of its path. */
 const SCOPE_OF: readonly [RegExp, NeededScope][] = [
   // Every key rotates itself, and reads its account and what is published.
-  [/^\/(keys\/:key_id\/rotate|account|categories)/, "any"],
+  [/^\/(keys\/:key_id\/rotate|account|categories|triggers)/, "any"],
   [/^\/(bulk_|imports|products|mappings)/, "products"],
   [/^\/(webhooks|events)/, "webhooks"],
   [/^\/keys/, "keys"],

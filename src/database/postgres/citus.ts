@@ -17,6 +17,7 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
   "operator_keys",
   "category_list",
   "categories",
+  "trigger_meanings",
 ]);
 
 /**

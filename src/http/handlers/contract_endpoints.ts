@@ -5,6 +5,7 @@ import {
   referenceContents,
   referenceEntries,
   referencePage,
+  withMeanings,
 } from "../../contracts/docs.ts";
 import { openApi } from "../../contracts/openapi.ts";
 import {
@@ -25,6 +26,11 @@ import {
   servedMarkdown,
 } from "../../docs/page.ts";
 import { searchEntries } from "../../docs/search_index.ts";
+import {
+  DEFAULT_MEANINGS,
+  listMeanings,
+  type TriggerMeaning,
+} from "../../webhooks/trigger_meanings.ts";
 import { notFound } from "../../lib/errors.ts";
 import { endpoint, type Handler } from "../server/route.ts";
 import { CLIENT, CLIENT_TYPES } from "./built_files.ts";
@@ -49,16 +55,16 @@ export const getDocs = endpoint({
   title: "The handbook",
   about: "Lists its chapters.",
   answers: { type: "text/html" },
-}, publishedSchema("text/html", contentsPage, DOCS_POLICY));
+}, publishedText("text/html", contentsPage, DOCS_POLICY));
 
 /** Files that chapters link to for download, and the search. */
 const FILES: readonly (readonly [string, Handler])[] = [
-  ["client.js", publishedSchema("text/javascript", () => CLIENT)],
+  ["client.js", publishedText("text/javascript", () => CLIENT)],
   [
     "client.d.ts",
-    publishedSchema("application/typescript", () => CLIENT_TYPES),
+    publishedText("application/typescript", () => CLIENT_TYPES),
   ],
-  ["search.js", publishedSchema("text/javascript", () => search)],
+  ["search.js", publishedText("text/javascript", () => search)],
 ];
 
 /** `endpoints` is called when the API reference is requested. */
@@ -75,18 +81,36 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
   const pages = new Map(FILES);
   const add = (
     name: string,
-    read: () => Chapter,
+    read: (meanings: readonly TriggerMeaning[]) => Chapter,
     write: (chapter: Chapter) => Promise<string>,
+    publish: typeof publishedWithMeanings = publishedText,
   ) => {
-    const html = publishedSchema("text/html", () => write(read()), DOCS_POLICY);
-    const markdown = () => servedMarkdown(read().text);
-    pages.set(name, html);
-    pages.set(`${name}.md`, publishedSchema("text/markdown", markdown));
+    pages.set(
+      name,
+      publish("text/html", (meanings) => write(read(meanings)), DOCS_POLICY),
+    );
+    pages.set(
+      `${name}.md`,
+      publish(
+        "text/markdown",
+        (meanings) => servedMarkdown(read(meanings).text),
+      ),
+    );
   };
+  const webhooks = CHAPTERS.find(({ name }) => name === "webhooks")!;
   for (const { name, text } of CHAPTERS) {
     const more = () => name === "api" ? referenceContents(endpoints()) : "";
     add(name, () => ({ name, text: text + more() }), chapterPage);
   }
+  add(
+    webhooks.name,
+    (meanings) => ({
+      ...webhooks,
+      text: withMeanings(webhooks.text, meanings),
+    }),
+    chapterPage,
+    publishedWithMeanings,
+  );
   for (const { name } of REFERENCE_PAGES) {
     add(
       name,
@@ -96,7 +120,7 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
   }
   pages.set(
     "search.json",
-    publishedSchema("application/json", () =>
+    publishedText("application/json", () =>
       JSON.stringify([
         ...CHAPTERS.flatMap(searchEntries),
         ...referenceEntries(endpoints()),
@@ -112,13 +136,13 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
 /** The handbook for language models (llmstxt.org). */
 export const getLlmsText = endpoint(
   null,
-  publishedSchema("text/plain", () => contentsText(REFERENCE_PAGES)),
+  publishedText("text/plain", () => contentsText(REFERENCE_PAGES)),
 );
 
 const TO_TAKE = new Map(
   OPERATOR_FILES.map(({ name, type, text }) => [
     name,
-    publishedSchema(type, () => text),
+    publishedText(type, () => text),
   ]),
 );
 
@@ -132,7 +156,7 @@ export const getOperatorFile = endpoint(null, (context) => {
 /** The style of the handbook. */
 export const getDocsStyle = endpoint(
   null,
-  publishedSchema("text/css", () => style),
+  publishedText("text/css", () => style),
 );
 
 /** The validity of `security.txt`, from each answer on. */
@@ -157,12 +181,18 @@ export const getSecurityContact = endpoint(
 );
 
 export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
-  endpoint({
-    operation: "getOpenApi",
-    title: "OpenAPI description",
-    about: "OpenAPI 3.1.",
-    answers: { type: "application/json" },
-  }, publishedSchema("application/json", () => openApi(endpoints(), VERSION)));
+  endpoint(
+    {
+      operation: "getOpenApi",
+      title: "OpenAPI description",
+      about: "OpenAPI 3.1.",
+      answers: { type: "application/json" },
+    },
+    publishedWithMeanings(
+      "application/json",
+      (meanings) => openApi(endpoints(), VERSION, meanings),
+    ),
+  );
 
 export const getProductsSchema = schemaEndpoint(
   "getProductsSchema",
@@ -186,17 +216,40 @@ function schemaEndpoint(operation: string, title: string, write: () => string) {
   const type = "application/xml";
   const about = "XML Schema 1.0.";
   const documentation = { operation, title, about, answers: { type } };
-  return endpoint(documentation, publishedSchema(type, write));
+  return endpoint(documentation, publishedText(type, write));
+}
+
+/**
+ * Serves a text with what the operator says of triggers, which is created again
+ * when that changes; without the database it has the service's own words.
+ */
+function publishedWithMeanings(
+  type: string,
+  write: (meanings: readonly TriggerMeaning[]) => string | Promise<string>,
+  more: Record<string, string> = {},
+): Handler {
+  let written: { meanings: string; text: Promise<StaticText> } | undefined;
+  const headers = { ...more, "Cache-Control": "no-cache" };
+  return async (context) => {
+    const found = await context.services.db.read(listMeanings)
+      .catch(() => DEFAULT_MEANINGS);
+    const meanings = JSON.stringify(found);
+    if (written?.meanings !== meanings) {
+      const create = async () => staticText(type, await write(found));
+      written = { meanings, text: create() };
+    }
+    return serveText(context, await written.text, headers);
+  };
 }
 
 /** Serves a text, which is created at the first request. */
-function publishedSchema(
+function publishedText(
   type: string,
-  write: () => string | Promise<string>,
+  write: (meanings: readonly TriggerMeaning[]) => string | Promise<string>,
   more: Record<string, string> = {},
 ): Handler {
   let written: Promise<StaticText> | undefined;
-  const create = async () => staticText(type, await write());
+  const create = async () => staticText(type, await write(DEFAULT_MEANINGS));
   const headers = { ...more, "Cache-Control": "no-cache" };
   return async (context) =>
     serveText(context, await (written ??= create()), headers);

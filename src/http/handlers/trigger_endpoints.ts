@@ -1,0 +1,70 @@
+/** What triggers mean in this marketplace. */
+import { MEANING_EXAMPLE } from "../../contracts/examples.ts";
+import { TRIGGER_ENTRY } from "../../contracts/answers.ts";
+import { jsonWriter } from "../../json/encode.ts";
+import { instanceOf } from "../../json/instance.ts";
+import { notFound } from "../../lib/errors.ts";
+import { xmlOfData } from "../../webhooks/event.ts";
+import { EVENT_LIMITS } from "../../webhooks/event_document.ts";
+import { isTrigger } from "../../webhooks/trigger.ts";
+import {
+  listMeanings,
+  MEANING_BYTES,
+  putMeaning,
+  readMeaning,
+  type TriggerMeaning,
+} from "../../webhooks/trigger_meanings.ts";
+import { element, EncodedElement, type XmlNode } from "../../xml/encode.ts";
+import { boundedList } from "../server/list.ts";
+import { endpoint } from "../server/route.ts";
+
+export const putTrigger = endpoint({
+  operation: "putTrigger",
+  title: "Say what a trigger means",
+  about: "When you send it, and an example of its data; an empty one is the " +
+    "service's own. The handbook, the OpenAPI description and test events " +
+    "have it.",
+  sends: { root: "trigger", example: MEANING_EXAMPLE },
+  answers: ["success"],
+}, async ({ services, who, params, body, parse }) => {
+  const { trigger_name: trigger } = params;
+  if (!isTrigger(trigger)) throw notFound("trigger");
+  const bytes = await body(MEANING_BYTES);
+  const meaning = readMeaning(parse(bytes, EVENT_LIMITS), bytes);
+  await putMeaning(services, { who, trigger, meaning });
+  return { xml: { success: true } };
+});
+
+export const listTriggers = endpoint({
+  operation: "listTriggers",
+  title: "What triggers mean",
+  about: "Each trigger with when the marketplace sends it, and an example of " +
+    "its data.",
+  answers: ["triggers"],
+}, async ({ services, form }) => {
+  const trigger = boundedList<XmlNode>(form, "trigger");
+  for (const meaning of await services.db.read(listMeanings)) {
+    trigger.add(new EncodedElement(entryIn(form.name, meaning)));
+  }
+  return { xml: { triggers: { trigger } } };
+});
+
+const write = jsonWriter(TRIGGER_ENTRY);
+
+/** The example stays as it was put, in the form in which it was put. */
+function entryIn(
+  form: "xml" | "json",
+  { trigger, about, example }: TriggerMeaning,
+): string {
+  const head = { name: trigger, about };
+  if (form === "json" && "json" in example) {
+    const members = JSON.stringify(head).slice(0, -1);
+    return `${members},"example":${example.json}}`;
+  }
+  const data = "xml" in example ? example.xml : xmlOfData(example.json);
+  const xml = element("trigger", head)
+    .replace("</trigger>", () => `<example>${data}</example></trigger>`);
+  if (form === "xml") return xml;
+  const bytes = new TextEncoder().encode(xml);
+  return write(instanceOf(bytes, TRIGGER_ENTRY, EVENT_LIMITS) as XmlNode);
+}

@@ -1,0 +1,147 @@
+/**
+ * What the data of each trigger mean in this marketplace, in the operator's
+ * words; where it says nothing, the service's own example.
+ */
+import type { Sql } from "../database/db.ts";
+import { insertInto } from "../database/db.ts";
+import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { textReader, trimSpace } from "../lib/values.ts";
+import { withAudit } from "../operations/audit.ts";
+import type { Services } from "../services.ts";
+import type { XmlElement } from "../xml/decode.ts";
+import { ANY, inAnyOrder, maybe, STRING } from "../xml/shapes.ts";
+import { readFields } from "../xml/small_document.ts";
+import type { EventData } from "./event.ts";
+import { dataIn } from "./event_document.ts";
+import { type Trigger, TRIGGER_EXAMPLES, TRIGGERS } from "./trigger.ts";
+
+const ABOUT_LENGTH = 2_000;
+export const MEANING_BYTES = 64 * 1_024;
+
+export const MEANING = {
+  name: "trigger",
+  shape: inAnyOrder(
+    maybe("about", STRING, "when it is sent, and what its data mean"),
+    maybe("example", ANY, "data of such an event"),
+  ),
+};
+
+/** As it was put; null: the service's own. */
+export interface PutMeaning {
+  about: string | null;
+  example: EventData | null;
+}
+
+export interface TriggerMeaning {
+  trigger: Trigger;
+  about: string;
+  example: EventData;
+  /** The operator has put it. */
+  isOwn: boolean;
+}
+
+/** Reads `<trigger>`. Throws 422 with every problem. */
+export function readMeaning(root: XmlElement, bytes: Uint8Array): PutMeaning {
+  const { fields, details } = readFields(root, MEANING);
+  const about = readAbout(fields.get("about"), details);
+  const sent = fields.get("example");
+  if (details.length > 0) throw recordInvalid(details);
+  const example = sent === undefined ? null : dataIn(bytes, sent);
+  return { about, example: isEmpty(example) ? null : example };
+}
+
+function readAbout(
+  sent: XmlElement | undefined,
+  details: Detail[],
+): string | null {
+  const text = trimSpace(sent?.text ?? "");
+  if (text === "") return null;
+  const read = textReader(ABOUT_LENGTH)(text);
+  if ("value" in read) return read.value;
+  const { code, message } = read.problem;
+  details.push({
+    line: sent!.line,
+    field: "about",
+    code,
+    message: `about ${message}`,
+  });
+  return null;
+}
+
+function isEmpty(data: EventData | null): boolean {
+  if (data === null) return true;
+  return "xml" in data
+    ? trimSpace(data.xml) === ""
+    : data.json === "null" || data.json === "{}" || data.json === '""';
+}
+
+const MEANINGS = insertInto(
+  "trigger_meanings",
+  ["trigger_name", "about", "form", "example"],
+  `ON CONFLICT (trigger_name) DO UPDATE SET about = excluded.about,
+     form = excluded.form, example = excluded.example`,
+);
+
+/** Says what a trigger means, in the place of what was said before. */
+export function putMeaning(
+  services: Pick<Services, "db" | "deps">,
+  { who, trigger, meaning: { about, example } }: {
+    who: string;
+    trigger: Trigger;
+    meaning: PutMeaning;
+  },
+): Promise<void> {
+  return withAudit(services, who, "trigger put", async (tx) => {
+    const [form, text] = example === null
+      ? [null, null]
+      : Object.entries(example)[0];
+    await tx.runMany(MEANINGS, [[trigger, about, form, text]], 1);
+    return [undefined, { seller: null, detail: trigger }];
+  });
+}
+
+interface Row {
+  trigger: string;
+  about: string | null;
+  form: "xml" | "json" | null;
+  example: string | null;
+}
+
+/** What each trigger means, in the order of the triggers. */
+export async function listMeanings(sql: Sql): Promise<TriggerMeaning[]> {
+  const rows = await sql.all<Row>(
+    `SELECT trigger_name AS "trigger", about, form, example
+     FROM trigger_meanings`,
+  );
+  const put = new Map(rows.map((row) => [row.trigger, row]));
+  return TRIGGERS.map((trigger) => meaningOf(trigger, put.get(trigger)));
+}
+
+/** What the triggers mean where the operator says nothing. */
+export const DEFAULT_MEANINGS: readonly TriggerMeaning[] = TRIGGERS.map(
+  (trigger) => meaningOf(trigger, undefined),
+);
+
+/** What one trigger means. */
+export async function findMeaning(
+  sql: Sql,
+  trigger: Trigger,
+): Promise<TriggerMeaning> {
+  return (await listMeanings(sql)).find((one) => one.trigger === trigger)!;
+}
+
+function meaningOf(trigger: Trigger, row: Row | undefined): TriggerMeaning {
+  const { when, data } = TRIGGER_EXAMPLES[trigger];
+  const { about = null, form = null, example = null } = row ?? {};
+  const own = form === "json"
+    ? { json: example! }
+    : form === "xml"
+    ? { xml: example! }
+    : null;
+  return {
+    trigger,
+    about: about ?? when,
+    example: own ?? { xml: data },
+    isOwn: about !== null || own !== null,
+  };
+}

@@ -1,0 +1,89 @@
+/** What triggers mean, as the operator says it. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { MEANING_EXAMPLE } from "../../src/contracts/examples.ts";
+import { TRIGGERS } from "../../src/webhooks/trigger.ts";
+import { boot, detailsOf } from "../support/app.ts";
+import { bothEngines } from "../support/engine.ts";
+import { contract } from "../support/forms.ts";
+
+const CONFIG = { config: { operatorKey: "op" } };
+const PATH = "/operator_api/triggers/order_paid";
+
+contract.test("triggers: what the operator says of one is listed, the others keep the service's words", async () => {
+  await using app = await boot(CONFIG);
+  const client = app.client();
+  const before = (await client.listTriggers()).triggers;
+  assertEquals(before.map(({ name }) => name), [...TRIGGERS]);
+  const put = (body: string) =>
+    app.call(PATH, { method: "PUT", key: "op", body });
+  assertEquals((await put(MEANING_EXAMPLE)).status, 200);
+  const after = (await client.listTriggers()).triggers;
+  assertEquals(after.filter(({ name }) => name === "order_paid"), [{
+    name: "order_paid",
+    about: "A customer has paid. Send the parcel within two days.",
+    example: { order: { number: "1001", ship_by: "2026-11-22" } },
+  }]);
+  const others = (list: typeof before) =>
+    list.filter(({ name }) => name !== "order_paid");
+  assertEquals(others(after), others(before));
+  assertEquals((await put("<trigger><about/></trigger>")).status, 200);
+  assertEquals((await client.listTriggers()).triggers, before);
+  const long = await put(
+    `<trigger><about>${"x".repeat(2_001)}</about><x/></trigger>`,
+  );
+  assertEquals(detailsOf(long).map(({ code }) => code).toSorted(), [
+    "too_long",
+    "unknown_element",
+  ]);
+  const unknown = await app.call("/operator_api/triggers/order_lost", {
+    method: "PUT",
+    key: "op",
+    body: MEANING_EXAMPLE,
+  });
+  assertEquals(unknown.status, 404);
+});
+
+bothEngines.test("triggers: handbook, OpenAPI and test events have what the operator says", async () => {
+  await using app = await boot(CONFIG);
+  const text = async (path: string) => (await app.call(path)).text;
+  const chapter = await text("/docs/webhooks.md");
+  await app.call(PATH, { method: "PUT", key: "op", body: MEANING_EXAMPLE });
+  const told = await text("/docs/webhooks.md");
+  assertStringIncludes(
+    told,
+    "| `order_paid` | A customer has paid. Send the parcel within two days. |",
+  );
+  assertStringIncludes(told, "<ship_by>2026-11-22</ship_by>");
+  const description = JSON.parse(await text("/openapi.json"));
+  const { description: about, requestBody } =
+    description.webhooks.order_paid.post;
+  assertStringIncludes(about, "Send the parcel within two days.");
+  assertStringIncludes(JSON.stringify(requestBody), "ship_by");
+  await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body: "<webhook><trigger>order_paid</trigger>" +
+      "<url>http://127.0.0.1:1024/hook</url></webhook>",
+  });
+  const body = async () => {
+    await app.call("/seller_api/webhooks/order_paid/test", { method: "POST" });
+    const row = await app.app.db.read((sql) =>
+      sql.get<{ body: Uint8Array }>(
+        "SELECT body FROM events ORDER BY id DESC LIMIT 1",
+      )
+    );
+    return new TextDecoder().decode(row!.body);
+  };
+  const sent = await body();
+  assertStringIncludes(sent, '<event test="true">');
+  assertStringIncludes(sent, "<ship_by>2026-11-22</ship_by>");
+  await app.call(PATH, {
+    method: "PUT",
+    key: "op",
+    headers: { "Content-Type": "application/json" },
+    body: '{"example": {"lines": [1]}}',
+  });
+  const { test, data } = JSON.parse(await body());
+  assertEquals([test, data], [true, { lines: [1] }]);
+  await app.call(PATH, { method: "PUT", key: "op", body: "<trigger/>" });
+  assertEquals(await text("/docs/webhooks.md"), chapter);
+});
