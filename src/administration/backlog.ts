@@ -1,4 +1,5 @@
 /** Counts of waiting and failing work, for the operator. */
+import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import { LIMIT, type Sql } from "../database/db.ts";
 import { QUEUE_NAMES, type QueueName } from "../jobs/queues.ts";
@@ -61,7 +62,7 @@ export function totalCounts({ queues }: Backlog): Record<QueueName, number> {
  * none waits. Jobs of suspended sellers and those in progress do not count, and
  * only a bounded number is examined.
  */
-export async function oldestDueTime(
+async function oldestDueTime(
   sql: Sql,
   queue: QueueName,
 ): Promise<number | null> {
@@ -74,6 +75,19 @@ export async function oldestDueTime(
     [COUNT_LIMIT],
   );
   return row!.due;
+}
+
+/** How long a job of a queue is due, in milliseconds; 0 where none is. */
+export async function oldestDueMs(
+  sql: Sql,
+  queue: QueueName,
+  now: number,
+): Promise<number> {
+  const due = queue === "deliveries"
+    ? await oldestDueDelivery(sql, now)
+    : await oldestDueTime(sql, queue);
+  // A due time may be in the future.
+  return Math.max(0, now - (due ?? now));
 }
 
 /** How many webhooks are active, failing or disabled. */

@@ -8,8 +8,7 @@ import { ownImageFolder } from "../images/storage/open.ts";
 import { Loop } from "../jobs/loop.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { lastBackup } from "../notices/backup_time.ts";
-import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
-import { countBacklog, countWebhooks, oldestDueTime } from "./backlog.ts";
+import { countBacklog, countWebhooks, oldestDueMs } from "./backlog.ts";
 
 const EVERY_MS = 10_000;
 /** The interval of a timer whose delay measures the event loop's lag. */
@@ -102,14 +101,8 @@ export class Snapshot {
     queue.set(backlog.exhausted, "deliveries", "exhausted");
     const single = { single: true };
     for (const name of QUEUE_NAMES.filter((name) => QUEUES[name].showsAge)) {
-      const due = await db.read(
-        (sql) =>
-          name === "deliveries"
-            ? oldestDueDelivery(sql, now)
-            : oldestDueTime(sql, name),
-        single,
-      );
-      queueOldestDue.set(secondsSince(due ?? now, now), name);
+      const ms = await db.read((sql) => oldestDueMs(sql, name, now), single);
+      queueOldestDue.set(ms / 1_000, name);
     }
     const { below, next } = await db.read((sql) => sql.changeHorizon(), single);
     const at = deps.clock.monotonic();
@@ -137,9 +130,4 @@ export class Snapshot {
     }
     metrics.diskFree.set(await deps.disk.free(config.dataDir));
   }
-}
-
-/** 0 for a time in the future. */
-function secondsSince(time: number, now: number): number {
-  return Math.max(0, now - time) / 1_000;
 }

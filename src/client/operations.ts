@@ -31,6 +31,7 @@ import type {
   PriceChange,
   Product,
   ProductAttributes,
+  Queue,
   Refusal,
   ReviewedProduct,
   Seller,
@@ -597,6 +598,8 @@ export interface Operations {
     trigger?: Trigger;
     /** only those of the event with exactly this reference */
     reference?: string;
+    /** only the event with this id, such as the <event_id> of a delivery */
+    id?: string;
     /** seconds, up to 30: answers when there is an event, or then */
     wait?: number;
   }, options?: CallOptions): Promise<{
@@ -841,6 +844,8 @@ export interface Operations {
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
+      /** only those of this seller, by name or id */
+      seller?: string;
     },
     options?: CallOptions,
   ): Promise<{
@@ -1178,6 +1183,7 @@ export interface Operations {
   ): Promise<
     {
       backlog: Backlog;
+      queues: Queue[];
       failing_webhooks: FailingWebhook[];
       hours: Hour[];
       /** sellers on these servers of the database are left out: they are away */

@@ -897,6 +897,15 @@ export interface Backlog {
   oldest_due_seconds?: number;
 }
 
+export interface Queue {
+  name: "images" | "deliveries" | "imports" | "notices";
+  /** jobs that are not done; counts stop at 100,000 */
+  waiting: number;
+  in_progress: number;
+  /** how long a job is due; not where jobs wait for others */
+  oldest_due_seconds?: number;
+}
+
 export interface FailingWebhook {
   seller: string;
   trigger: Trigger;

@@ -474,6 +474,18 @@ const BACKLOG = named(
   maybe("oldest_due_seconds", COUNT),
 );
 
+const QUEUE = named(
+  "queue",
+  one("name", word(QUEUE_NAMES)),
+  one("waiting", COUNT, "jobs that are not done; counts stop at 100,000"),
+  one("in_progress", COUNT),
+  maybe(
+    "oldest_due_seconds",
+    COUNT,
+    "how long a job is due; not where jobs wait for others",
+  ),
+);
+
 const FAILING = named(
   "failing_webhook",
   one("seller", STRING),
@@ -605,6 +617,7 @@ export const ANSWERS = {
   audit: [one("audit", elements(many("entry", AUDIT_ENTRY))), NEXT],
   status: [
     one("backlog", BACKLOG),
+    one("queues", elements(many("queue", QUEUE))),
     one("failing_webhooks", elements(many("webhook", FAILING))),
     one("hours", elements(many("hour", HOUR))),
     PARTIAL,
@@ -661,4 +674,5 @@ export type LoggedDeliveryNode = Written<typeof LOGGED_DELIVERY>;
 export type AttemptNode = Written<typeof ATTEMPT>;
 export type SellerNode = Written<typeof SELLER>;
 export type KeyNode = Written<typeof KEY>;
+export type QueueNode = Written<typeof QUEUE>;
 export type BacklogNode = Written<typeof BACKLOG>;

@@ -532,6 +532,12 @@ ${indented(indented(RIGHTS))}
   <held_deliveries>0</held_deliveries>
   <exhausted_deliveries>1</exhausted_deliveries>
 </backlog>`,
+    `<queues>
+  <queue><name>images</name><waiting>36</waiting><in_progress>4</in_progress><oldest_due_seconds>2</oldest_due_seconds></queue>
+  <queue><name>deliveries</name><waiting>2</waiting><in_progress>0</in_progress><oldest_due_seconds>0</oldest_due_seconds></queue>
+  <queue><name>imports</name><waiting>0</waiting><in_progress>1</in_progress></queue>
+  <queue><name>notices</name><waiting>0</waiting><in_progress>0</in_progress><oldest_due_seconds>0</oldest_due_seconds></queue>
+</queues>`,
     `<failing_webhooks>
   <webhook>
     <seller>acme</seller>

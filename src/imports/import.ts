@@ -25,8 +25,6 @@ import { progressOf } from "../catalogue/transaction.ts";
 import type { Detail } from "../lib/errors.ts";
 import { DAY_MS, SECOND_MS } from "../lib/durations.ts";
 
-/** The most products of an import. */
-export const IMPORT_PRODUCTS = 50_000;
 /** How many imports of a seller run at once; others queue. */
 export const IMPORTS_AT_ONCE = 3;
 /** How long the document of a dry run can be stored after its check. */

@@ -21,7 +21,7 @@ import {
   readArrivingXml,
 } from "../xml/decode.ts";
 import { SentBytes } from "../xml/sent_bytes.ts";
-import { IMPORT_PRODUCTS } from "./import.ts";
+import { IMPORT_PRODUCTS } from "../lib/request_limits.ts";
 import type { Surveyed } from "./import_rows.ts";
 import type { NewPart } from "./part_rows.ts";
 

@@ -33,6 +33,8 @@ export interface EventsQuery {
   trigger: Trigger | null;
   /** Only events with this one; null: with any. */
   reference: string | null;
+  /** Only the event with this one; null: with any. */
+  id: string | null;
   limit: number;
 }
 
@@ -113,7 +115,7 @@ async function readListable(
  */
 function numbered(
   sellerNo: number,
-  { after, trigger, reference, limit }: EventsQuery,
+  { after, trigger, reference, id, limit }: EventsQuery,
 ) {
   const named = trigger === null ? TRIGGERS : [trigger];
   const [triggers, references] = reference === null
@@ -123,13 +125,22 @@ function numbered(
     ? ""
     : `AND trigger_name IN (${placeholders(triggers.length)})`;
   const ofReference = reference === null ? "" : "AND reference = ?";
+  const ofId = id === null ? "" : "AND id = ?";
   // With the plus, SQLite cannot use the indexes of numbers instead.
-  const number = reference === null ? "event_no" : "+event_no";
+  const isOne = reference !== null || id !== null;
+  const number = isOne ? "+event_no" : "event_no";
   return {
-    from: `FROM events WHERE seller_no = ? ${ofTrigger} ${ofReference}
+    from: `FROM events WHERE seller_no = ? ${ofTrigger} ${ofReference} ${ofId}
        AND ${number} > ? AND ${number} IS NOT NULL AND body IS NOT NULL
        ORDER BY ${number} ${LIMIT}`,
-    params: [sellerNo, ...triggers, ...references, after, limit],
+    params: [
+      sellerNo,
+      ...triggers,
+      ...references,
+      ...id === null ? [] : [id],
+      after,
+      limit,
+    ],
   };
 }
 

@@ -20,6 +20,7 @@ const ALL: EventsQuery = {
   after: 0,
   trigger: null,
   reference: null,
+  id: null,
   limit: 250,
 };
 

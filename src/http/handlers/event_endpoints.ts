@@ -14,6 +14,7 @@ import type { Exchange } from "../server/exchange.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
+  EVENT_ID,
   LIMIT,
   REFERENCE,
   TRIGGER,
@@ -38,7 +39,7 @@ export const listEvents = endpoint({
   title: "Pull events",
   about: "Every event of yours in order, whether or not a webhook was " +
     "registered. Every answer has a <next>: keep the last one and ask again.",
-  parameters: [AFTER, LIMIT, TRIGGER, REFERENCE, WAIT],
+  parameters: [AFTER, LIMIT, TRIGGER, REFERENCE, EVENT_ID, WAIT],
   answers: ["events"],
   waits: true,
 }, async (context) => {
@@ -74,6 +75,7 @@ function readPlace(query: URLSearchParams): EventsQuery {
     after: reader.cursor(EVENT_CURSOR) ?? 0,
     trigger: reader.read(TRIGGER),
     reference: reader.read(REFERENCE),
+    id: reader.read(EVENT_ID),
     limit: reader.limit(),
   };
   reader.finish();

@@ -2,6 +2,7 @@
 import {
   countBacklog,
   failingWebhooks,
+  oldestDueMs,
   totalCounts,
 } from "../../administration/backlog.ts";
 import { describeDatabase } from "../../operations/database_info.ts";
@@ -11,8 +12,8 @@ import { type Db, outageOf } from "../../database/db.ts";
 import type { Clock } from "../../deps.ts";
 import { waitAtMost } from "../../lib/waits.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
-import { oldestDueDelivery } from "../../webhooks/delivery_log.ts";
-import type { BacklogNode } from "../../contracts/answers.ts";
+import { QUEUE_NAMES, QUEUES } from "../../jobs/queues.ts";
+import type { BacklogNode, QueueNode } from "../../contracts/answers.ts";
 import { partialNode } from "../server/list.ts";
 import { SELLER_PLACE } from "../server/parameters.ts";
 import { endpoint } from "../server/route.ts";
@@ -109,7 +110,7 @@ async function backlogNode(
   const counting = db.read(async (sql) => {
     const now = clock.now();
     const backlog = await countBacklog(sql);
-    const late = now - (await oldestDueDelivery(sql, now) ?? now);
+    const late = await oldestDueMs(sql, "deliveries", now);
     const oldest_due_seconds = Math.floor(late / 1_000);
     node = { ...totalCounts(backlog), oldest_due_seconds };
   });
@@ -147,8 +148,24 @@ export const getStatus = endpoint({
 }, ({ services }) =>
   services.db.read(async (sql) => {
     const backlog = await countBacklog(sql);
+    const now = services.deps.clock.now();
+    const queues: QueueNode[] = [];
+    for (const name of QUEUE_NAMES) {
+      const { waiting, inFlight } = backlog.queues[name];
+      const late = QUEUES[name].showsAge
+        ? await oldestDueMs(sql, name, now)
+        : null;
+      queues.push({
+        name,
+        waiting,
+        in_progress: inFlight,
+        oldest_due_seconds: late === null
+          ? undefined
+          : Math.floor(late / 1_000),
+      });
+    }
     const failing = await failingWebhooks(sql, FAILING_LIMIT);
-    const hours = await lastHours(sql, services.deps.clock.now(), HOURS);
+    const hours = await lastHours(sql, now, HOURS);
     return {
       xml: {
         backlog: {
@@ -156,6 +173,7 @@ export const getStatus = endpoint({
           held_deliveries: backlog.held,
           exhausted_deliveries: backlog.exhausted,
         },
+        queues: { queue: queues },
         failing_webhooks: {
           webhook: failing.map((webhook) => ({
             seller: webhook.seller,

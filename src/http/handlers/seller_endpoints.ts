@@ -23,7 +23,7 @@ import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import { keyNode, newKeyXml } from "./key_endpoints.ts";
 import { readRows } from "../server/list.ts";
 import type { SellerNode } from "../../contracts/answers.ts";
-import { AFTER, LIMIT } from "../server/parameters.ts";
+import { AFTER, LIMIT, SELLER } from "../server/parameters.ts";
 import { KEY_EXAMPLE, SELLER_EXAMPLE } from "../../contracts/examples.ts";
 import { endpoint } from "../server/route.ts";
 
@@ -136,13 +136,24 @@ export const listSellers = endpoint({
   title: "List sellers",
   about: "In the order of their creation, with their limits and what counts " +
     "against them.",
-  parameters: [AFTER, LIMIT],
+  parameters: [AFTER, LIMIT, SELLER],
   answers: ["sellers"],
+  errors: ["not_found"],
 }, async (context) => {
+  const { query, services: { db, deps } } = context;
+  const name = query.get(SELLER.name);
+  if (name !== null) {
+    const row = await db.read(async (sql) => {
+      const { no } = await sellerByName(sql, name);
+      return await readSellerRow(sql, deps.clock.now(), no);
+    });
+    if (row === undefined) throw notFound("seller");
+    return { xml: { sellers: { seller: [sellerNode(row)] } } };
+  }
   const { page, next, partial } = await readRows(
     context,
     (sql, after, limit) =>
-      pageOfSellers(sql, context.services.deps.clock.now(), after ?? "", limit),
+      pageOfSellers(sql, deps.clock.now(), after ?? "", limit),
     null,
   );
   const sellers = { seller: page.map(sellerNode) };

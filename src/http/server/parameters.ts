@@ -6,6 +6,7 @@ import { CHANGE, EXPECTED, STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
 import type { DetailCode, Problem } from "../../lib/errors.ts";
 import { IMPORT_RESULTS } from "../../imports/results.ts";
+import { readId } from "../../lib/ids.ts";
 import { IMPORT_NAME_LENGTH, PAGE_LIMIT } from "../../lib/request_limits.ts";
 import {
   EXPECTED_TIME,
@@ -186,6 +187,14 @@ export const REFERENCE = valueText({
   read: readReference,
   expected: "a text of 1 to 255 characters",
 });
+export const EVENT_ID: QueryParameter<string> = {
+  name: "id",
+  about: "only the event with this id, such as the <event_id> of a delivery",
+  schema: { type: "string", format: "uuid" },
+  parse: readId,
+  code: "not_allowed",
+  expected: "the id of an event",
+};
 export const STATE = word("state", DELIVERY_STATES, "only those in this state");
 export const SINCE = {
   ...time("since", "events of this time and later; ISO 8601; required"),

@@ -7,6 +7,7 @@ import type {
   Client,
   FailingWebhook,
   Hour,
+  Queue,
 } from "../../client/mod.ts";
 import {
   Figure,
@@ -17,8 +18,7 @@ import {
   WhenLoaded,
 } from "../ui/parts.tsx";
 import { count, durationText } from "../lib/format.ts";
-import { type Queue, readQueues } from "./queues.ts";
-import { readable, stateWord } from "../lib/texts.ts";
+import { readable } from "../lib/texts.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
 const REFRESH_MS = 10_000;
@@ -33,10 +33,10 @@ export function OperatorView({ client }: { client: Client }) {
     <>
       <Title>Overview</Title>
       <WhenLoaded loaded={status}>
-        {({ backlog, failing_webhooks, hours }) => (
+        {({ backlog, queues, failing_webhooks, hours }) => (
           <>
             <Waiting backlog={backlog} failing={failing_webhooks.length} />
-            <Queues client={client} />
+            <Queues queues={queues} />
             <Charts hours={hours} />
             <Failing webhooks={failing_webhooks} />
           </>
@@ -69,25 +69,16 @@ function Waiting({ backlog, failing }: { backlog: Backlog; failing: number }) {
   );
 }
 
-/** Reads the metrics, the only source of the age of a queue. */
-function Queues({ client }: { client: Client }) {
-  const loaded = useLoaded(async (signal) => {
-    return readQueues(await client.getMetrics({}, { signal }));
-  }, [client]);
-  useEffect(() => every(REFRESH_MS, loaded.reload), [client]);
+function Queues({ queues }: { queues: readonly Queue[] }) {
   return (
     <section>
       <h2>Queues</h2>
-      <WhenLoaded loaded={loaded}>
-        {(queues) => (
-          <Table
-            label="Queues"
-            columns={QUEUES}
-            rows={queues}
-            keyOf={({ name }) => name}
-          />
-        )}
-      </WhenLoaded>
+      <Table
+        label="Queues"
+        columns={QUEUES}
+        rows={queues}
+        keyOf={({ name }) => name}
+      />
     </section>
   );
 }
@@ -97,16 +88,14 @@ const QUEUES: readonly Column<Queue>[] = [
   {
     label: "Jobs",
     look: "fill",
-    cell: ({ states }) =>
-      Object.entries(states).map(([state, jobs]) =>
-        `${count(jobs)} ${stateWord(state)}`
-      ).join(", "),
+    cell: ({ waiting, in_progress }) =>
+      `${count(waiting)} waiting, ${count(in_progress)} in progress`,
   },
   {
     label: "Oldest is due since",
     right: true,
-    cell: ({ oldestSeconds }) =>
-      oldestSeconds === 0 ? "–" : durationText(oldestSeconds),
+    cell: ({ oldest_due_seconds: seconds = 0 }) =>
+      seconds === 0 ? "–" : durationText(seconds),
   },
 ];
 

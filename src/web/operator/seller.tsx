@@ -1,5 +1,4 @@
 /** For the operator: one seller with its limits, keys, deliveries and refusals. */
-import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useState } from "preact/hooks";
 import type { Client, Seller } from "../../client/mod.ts";
 import {
@@ -79,17 +78,14 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
   );
 }
 
-/** Reads the list of sellers up to this one. */
+/** Throws where there is none. */
 async function loadSeller(
   client: Client,
   id: string,
   signal: AbortSignal,
 ): Promise<Seller> {
-  const query = { limit: PAGE_LIMIT.maximum };
-  for await (const seller of client.all.listSellers(query, { signal })) {
-    if (seller.id === id) return seller;
-  }
-  throw new Error("There is no such seller.");
+  const { sellers } = await client.listSellers({ seller: id }, { signal });
+  return sellers[0];
 }
 
 function Figures({ seller }: { seller: Seller }) {

@@ -1,5 +1,5 @@
 /** The seller's products: search, filter and order are in the address. */
-import { PAGE_LIMIT } from "../../lib/request_limits.ts";
+import { IMPORT_PRODUCTS, PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
 import { ATTRIBUTES_LIMIT, STATUSES } from "../../catalogue/fields.ts";
@@ -91,8 +91,6 @@ type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
 
 /** Products of one page. */
 const PAGE = 50;
-/** The most products in a file. */
-const EXPORTED = 50_000;
 /**
  * Products that are put in another order than the service's; the page has to
  * load all of them.
@@ -258,9 +256,9 @@ function ExportMenu({ client, search, selected }: {
       const products = selected.length > 0 ? selected : await productsOf(
         client,
         queryOf(search, PAGE_LIMIT.maximum),
-        EXPORTED,
+        IMPORT_PRODUCTS,
       );
-      setCut(products.length === EXPORTED);
+      setCut(products.length === IMPORT_PRODUCTS);
       const { fileOf } = await import("./catalogue_file.ts");
       saveFile(await fileOf(products, kind), `products.${kind}`);
     });
@@ -269,7 +267,7 @@ function ExportMenu({ client, search, selected }: {
       {error && <ErrorNote error={error} />}
       {isCut && (
         <p class="note warn">
-          The file holds the first {count(EXPORTED)}{" "}
+          The file holds the first {count(IMPORT_PRODUCTS)}{" "}
           products, which is what one import takes. Search for fewer.
         </p>
       )}

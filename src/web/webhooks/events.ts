@@ -1,5 +1,4 @@
 /** The feed of events, in which the payload of a delivery stands. */
-import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import type {
   Client,
   DeliveredEvent,
@@ -12,51 +11,24 @@ import { indented } from "../lib/markup.ts";
 
 export type WebhookFormat = NonNullable<Webhook["format"]>;
 
-/** Pages of the feed that are looked through for one event. */
-const PAGES = 20;
-
 /**
- * The event as it is delivered; "absent" if it is not in the feed: test events
- * are not, and old ones no more; "far" if it may be behind what is looked
- * through.
+ * The event as it is delivered; null if it is not in the feed: test events are
+ * not, and old ones no more.
  */
 export async function loadEvent(
   client: Client,
-  trigger: Trigger,
   id: string,
   format: WebhookFormat,
   signal: AbortSignal,
-): Promise<{ body: string } | "absent" | "far"> {
-  let left = PAGES;
-  const query = { trigger, limit: PAGE_LIMIT.maximum };
-  let after: string | undefined;
-  for await (
-    const { events, next } of client.pages.listEvents(query, { signal })
-  ) {
-    const at = events.findIndex((event) => event.id === id);
-    if (at >= 0 && format === "json") {
-      return { body: JSON.stringify(events[at]) };
-    }
-    if (at >= 0) {
-      const xml = await client.xml.listEvents({ ...query, after }, { signal });
-      return { body: eventIn(xml, id, events[at + 1]?.id) };
-    }
-    if (--left === 0) return "far";
-    after = next;
+): Promise<string | null> {
+  if (format === "json") {
+    const { events: [event] } = await client.listEvents({ id }, { signal });
+    return event === undefined ? null : JSON.stringify(event);
   }
-  return "absent";
-}
-
-/** The event as it stands in its feed, before another one or the end. */
-function eventIn(xml: string, id: string, nextId: string | undefined): string {
-  const from = xml.indexOf(startOf(id));
-  const next = nextId === undefined ? -1 : xml.indexOf(startOf(nextId), from);
-  const to = next < 0 ? xml.lastIndexOf("</event>") + "</event>".length : next;
-  return xml.slice(from, to);
-}
-
-function startOf(id: string): string {
-  return `<event><id>${id}</id>`;
+  const xml = await client.xml.listEvents({ id }, { signal });
+  const from = xml.indexOf("<event>");
+  const to = xml.lastIndexOf("</event>") + "</event>".length;
+  return from < 0 ? null : xml.slice(from, to);
 }
 
 /** A test event as the service writes and signs it: it has no data. */

@@ -11,7 +11,6 @@ import { loadEvent, testEventBody, type WebhookFormat } from "./events.ts";
 import {
   ErrorNote,
   Form,
-  HandbookLink,
   useAction,
   useLoaded,
   WhenLoaded,
@@ -47,7 +46,7 @@ function OpenedPayload({ client, trigger, delivery }: {
   const loaded = useLoaded(
     async (signal) => {
       const format = await formatOf(client, trigger, signal);
-      const event = await loadEvent(client, trigger, id, format, signal);
+      const event = await loadEvent(client, id, format, signal);
       return { event, format };
     },
     [client, id],
@@ -55,11 +54,9 @@ function OpenedPayload({ client, trigger, delivery }: {
   return (
     <WhenLoaded loaded={loaded}>
       {({ event, format }) => {
-        if (event === "far") return <EventNotFoundNote />;
-        const isTest = event === "absent";
-        const body = isTest
-          ? testEventBody({ id, trigger, created_at }, format)
-          : event.body;
+        const isTest = event === null;
+        const body = event ??
+          testEventBody({ id, trigger, created_at }, format);
         return (
           <div class="problems">
             {isTest && (
@@ -86,19 +83,6 @@ async function formatOf(
 ): Promise<WebhookFormat> {
   const { webhook } = await client.listWebhooks({}, { signal });
   return webhook.find((one) => one.trigger === trigger)?.format ?? "xml";
-}
-
-function EventNotFoundNote() {
-  return (
-    <p>
-      Too many events of this trigger are before this one for the page to find
-      it.{" "}
-      <HandbookLink chapter="webhooks#pull-events">
-        Pull the events
-      </HandbookLink>{" "}
-      to see what it holds.
-    </p>
-  );
 }
 
 /** The secret is in nobody's reach but the seller's, so it is asked for. */

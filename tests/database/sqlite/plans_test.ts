@@ -238,11 +238,18 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
   const trigger = "order_paid";
   const period = { since: 0, until: 1 };
   const details = await plans(bench, async (tx) => {
-    const any = { after: 0, trigger: null, reference: null, limit: 1 };
+    const any = {
+      after: 0,
+      trigger: null,
+      reference: null,
+      id: null,
+      limit: 1,
+    };
     await eventsAfter(tx, 1, any);
     await eventsAfter(tx, 1, { ...any, trigger });
     await eventsAfter(tx, 1, { ...any, reference: "r" });
     await eventsAfter(tx, 1, { ...any, trigger, reference: "r" });
+    await eventsAfter(tx, 1, { ...any, trigger, id: "x" });
     await eventsInPeriod(tx, { sellerNo: 1, trigger }, period, null, 1);
     await tx.get(`SELECT id ${UNNUMBERED}`, [1, 1]);
   });
@@ -252,6 +259,7 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
     "SEARCH events USING INDEX sqlite_autoindex_events_2",
     "USE TEMP B-TREE FOR ORDER BY",
     "SEARCH events USING INDEX sqlite_autoindex_events_2",
+    "SEARCH events USING INDEX sqlite_autoindex_events_1",
     "SEARCH events USING INDEX events_times",
     "SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1",
     "SEARCH events USING INDEX events_feed",

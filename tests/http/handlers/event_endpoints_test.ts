@@ -92,6 +92,8 @@ contract.test("every event is pulled in order, from any cursor", async () => {
   assertEquals((await pull(app, "?reference=3&trigger=order_paid")).ids, [
     ids[3],
   ]);
+  assertEquals((await pull(app, `?id=${ids[3]}`)).ids, [ids[3]]);
+  assertEquals((await pull(app, `?id=${app.sellerId}`)).ids, []);
   const none = "?reference=3&trigger=order_created";
   assertEquals((await pull(app, none)).ids, []);
   assertEquals((await pull(app, "", other)).ids.length, 7);
@@ -123,6 +125,7 @@ bothForms.test("a bad parameter of the events is refused, and the message says w
     ["limit=251", "limit", "out_of_range"],
     ["trigger=order_creatd", "trigger", "not_in_list"],
     ["reference=", "reference", "required"],
+    ["id=1", "id", "not_allowed"],
     [`reference=${"x".repeat(256)}`, "reference", "too_long"],
   ];
   for (const [query, field, code] of wrong) {
