@@ -1,7 +1,7 @@
 /** Counts of waiting and failing work, for the operator. */
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
-import { LIMIT, type Sql } from "../database/db.ts";
+import { inReach, LIMIT, type Sql } from "../database/db.ts";
 import { QUEUE_NAMES, type QueueName } from "../jobs/queues.ts";
 
 /** Counts stop here, so that a query costs the same for every backlog. */
@@ -25,7 +25,7 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
   const count = async (table: string, condition: string) => {
     const row = await sql.get<{ n: number }>(
       `SELECT COUNT(*) AS n FROM
-         (SELECT 1 FROM ${table} WHERE ${condition} ${sql.ofPart()}
+         (SELECT 1 FROM ${table} WHERE ${condition} ${inReach()}
           ${LIMIT}) AS counted`,
       [COUNT_LIMIT],
     );
@@ -70,7 +70,7 @@ async function oldestDueTime(
     `SELECT MIN(due_at) AS due FROM
        (SELECT due_at FROM ${queue}
         WHERE due_at IS NOT NULL AND seller_no NOT IN
-          (SELECT seller_no FROM sellers WHERE status <> 'active') ${sql.ofPart()}
+          (SELECT seller_no FROM sellers WHERE status <> 'active') ${inReach()}
         ${LIMIT}) AS waiting`,
     [COUNT_LIMIT],
   );
@@ -100,7 +100,7 @@ export async function countWebhooks(
     `SELECT CASE WHEN disabled_at IS NOT NULL THEN 'disabled'
        WHEN failing_since IS NOT NULL THEN 'failing' ELSE 'active' END AS state,
        COUNT(*) AS n
-     FROM webhooks WHERE seller_no > 0 ${sql.ofPart()} GROUP BY 1`,
+     FROM webhooks WHERE seller_no > 0 ${inReach()} GROUP BY 1`,
   );
   const counts = { active: 0, failing: 0, disabled: 0 };
   for (const { state, n } of rows) counts[state] = n;
@@ -130,7 +130,7 @@ export function failingWebhooks(
        webhooks.disabled_at AS "disabledAt"
      FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
      WHERE webhooks.failing_since IS NOT NULL
-       AND sellers.status <> 'removed' ${sql.ofPart("webhooks.seller_no")}
+       AND sellers.status <> 'removed' ${inReach("webhooks.seller_no")}
      ORDER BY webhooks.failing_since, webhooks.id ${LIMIT}`,
     [limit],
   );

@@ -10,6 +10,7 @@ import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ReviewState } from "./review.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import {
+  inReach,
   LIMIT,
   type Param,
   placeholders,
@@ -338,7 +339,7 @@ async function placesAfter(
 ): Promise<ChangePlace[]> {
   return await sql.all<ChangePlace>(
     `SELECT change_no AS change, id AS "productId" FROM ${table}
-     WHERE (change_no, id) > (?, ?) AND change_no < ? ${sql.ofPart()}
+     WHERE (change_no, id) > (?, ?) AND change_no < ? ${inReach()}
      ORDER BY change_no, id ${LIMIT}`,
     [after.change, after.productId, below, limit],
   );
@@ -366,7 +367,7 @@ async function productsWithin(
        sellers.id AS "ownerId", ${OWNER_NAME} AS "ownerName", ${
       COLUMNS.map((column) => `p.${column}`).join(", ")
     } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
-     WHERE ${WITHIN} ${sql.ofPart("p.seller_no")}`,
+     WHERE ${WITHIN} ${inReach("p.seller_no")}`,
     span,
   );
   return rows.map((row) => ({
@@ -387,7 +388,7 @@ async function tombstonesWithin(
        p.seller_no AS "ownerNo", p.seller_id AS "ownerId",
        COALESCE(${OWNER_NAME}, p.seller_name) AS "ownerName"
      FROM deleted_products p LEFT JOIN sellers ON sellers.seller_no = p.seller_no
-     WHERE ${WITHIN} ${sql.ofPart("p.seller_no")}`,
+     WHERE ${WITHIN} ${inReach("p.seller_no")}`,
     span,
   );
   return rows.map((row) => ({

@@ -94,12 +94,6 @@ export interface Sql {
   readonly isSpread?: true;
   /** Unreachable servers, whose sellers are left out. */
   readonly missing?: readonly string[];
-  /**
-   * A condition for statements over all sellers, with a leading AND: only this
-   * server's sellers (in a `ServerReadWrite`), or those whose server can be
-   * reached. `column` is a `seller_no`, by default of that name.
-   */
-  ofPart(column?: string): string;
   /** All rows, as objects with a property for each column. */
   all<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
   /** The first row. */
@@ -503,6 +497,17 @@ export function groupByServer<T extends { sellerNo: number }>(
  * hides it.
  */
 export const LIMIT = "LIMIT CAST(? AS BIGINT)";
+
+/**
+ * A condition of statements over all sellers, with a leading AND, which the engine
+ * fills in: those whose server can be reached; through the database of one
+ * server, that server's sellers. `column` is a `seller_no`.
+ */
+export function inReach(column = "seller_no"): string {
+  return `/* AND in reach: ${column} */`;
+}
+/** That condition in a statement, with its column. */
+export const IN_REACH = /\/\* AND in reach: ([\w.]+) \*\//g;
 
 /**
  * Marks a statement about all sellers, also those whose server is unreachable:

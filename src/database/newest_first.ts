@@ -12,7 +12,7 @@ export interface LogSearch {
   select: string;
   /** Conditions that an index answers. */
   within?: Conditions;
-  /** A further condition in SQL, as `Sql.ofPart` returns it. */
+  /** A further condition in SQL, as `inReach` returns it. */
   part?: string;
   /** Unix milliseconds, both included. */
   since: number | null;

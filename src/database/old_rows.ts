@@ -3,6 +3,7 @@
  * belong to deleted rows, as `schema.ts` declares.
  */
 import {
+  inReach,
   LIMIT,
   type Param,
   placeholders,
@@ -41,7 +42,7 @@ export async function lockOld(
   const [key] = keyColumns(table);
   const select = `SELECT seller_no AS "sellerNo", ${key} AS id FROM ${table}`;
   const found = await tx.all<OldRow>(
-    `${select} WHERE ${condition} ${tx.ofPart()} ORDER BY ${order} ${LIMIT}`,
+    `${select} WHERE ${condition} ${inReach()} ORDER BY ${order} ${LIMIT}`,
     [...params, limit],
   );
   if (tx.isOnlyWriter) return found;
@@ -99,7 +100,7 @@ async function deletePastRows(
 ): Promise<number> {
   const key = columnList(TABLES[table].key);
   const rows = await tx.all<Record<string, Param>>(
-    `SELECT ${key.join(", ")} FROM ${table} WHERE ${condition} ${tx.ofPart()}
+    `SELECT ${key.join(", ")} FROM ${table} WHERE ${condition} ${inReach()}
      ORDER BY ${order} ${LIMIT}`,
     [...params, limit],
   );
@@ -215,7 +216,7 @@ export async function deleteOldOfNext(
 ): Promise<{ deleted: number; next: number | null }> {
   const owner = await tx.get<{ no: number }>(
     `SELECT owner.seller_no AS no FROM seller_counters AS owner
-     WHERE owner.seller_no >= ? ${tx.ofPart("owner.seller_no")} AND EXISTS (
+     WHERE owner.seller_no >= ? ${inReach("owner.seller_no")} AND EXISTS (
        SELECT 1 FROM ${table} AS old
        WHERE old.seller_no = owner.seller_no AND old.${by} <= ?)
      ORDER BY owner.seller_no LIMIT 1`,

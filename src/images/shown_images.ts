@@ -11,6 +11,7 @@ import type { Services } from "../services.ts";
 import { urlKey } from "./image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
+  inReach,
   insertInto,
   LIMIT,
   type Param,
@@ -150,7 +151,7 @@ function leaveProductsForLater(
 /** Whether `touchProductsForLater` has work to do. */
 export async function hasProductsForLater(sql: Sql): Promise<boolean> {
   const row = await sql.get(
-    `SELECT 1 FROM changed_images WHERE seller_no > 0 ${sql.ofPart()} LIMIT 1`,
+    `SELECT 1 FROM changed_images WHERE seller_no > 0 ${inReach()} LIMIT 1`,
   );
   return row !== undefined;
 }
@@ -162,7 +163,7 @@ export async function hasProductsForLater(sql: Sql): Promise<boolean> {
 export async function touchProductsForLater(tx: Tx): Promise<number> {
   const first = await tx.get<{ no: number; image: string }>(
     `SELECT seller_no AS no, image_id AS image FROM changed_images
-     WHERE seller_no > 0 ${tx.ofPart()} ORDER BY seller_no, image_id LIMIT 1`,
+     WHERE seller_no > 0 ${inReach()} ORDER BY seller_no, image_id LIMIT 1`,
   );
   if (first === undefined) return 0;
   const { no, image } = first;

@@ -1,5 +1,5 @@
 /** Rows of `imports`. */
-import { LIMIT, query, type Sql, type Tx } from "../database/db.ts";
+import { inReach, LIMIT, query, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import {
   claimRows,
@@ -221,7 +221,7 @@ export function dueSellers(
   // On several servers a subquery must not depend only on a seller.
   const waiting = sql.isSpread
     ? `(SELECT seller_no, MIN(due_at) AS "dueAt" FROM imports
-        WHERE due_at IS NOT NULL ${sql.ofPart()} AND seller_no > ?
+        WHERE due_at IS NOT NULL ${inReach()} AND seller_no > ?
         GROUP BY seller_no) AS waiting`
     : "waiting";
   const due = sql.isSpread ? `"dueAt"` : `(SELECT MIN(due_at) FROM imports

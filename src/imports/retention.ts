@@ -2,7 +2,7 @@
  * Maintenance jobs that delete old imports, and the rest of imports whose
  * deletion was interrupted.
  */
-import { LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
+import { inReach, LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
 import {
   deleteDependents,
   deleteSome,
@@ -82,7 +82,7 @@ export async function* sweepImportKeys(
     db.read((sql) =>
       sql.get<ImportKey>(
         `SELECT ${KEY} FROM imports
-         WHERE has_keys = 1 AND over_at > 0 ${sql.ofPart()} ORDER BY over_at LIMIT 1`,
+         WHERE has_keys = 1 AND over_at > 0 ${inReach()} ORDER BY over_at LIMIT 1`,
       ), { single: true });
   for (let over; (over = await waiting()) !== undefined;) {
     const { sellerNo, importId } = over;

@@ -13,6 +13,7 @@
 import {
   type Db,
   EVERY_SELLER,
+  inReach,
   LIMIT,
   type Param,
   query,
@@ -66,9 +67,9 @@ export function waitingSellers(sql: Sql, { table }: LeaseQueue): string {
       SELECT seller_no FROM seller_counters CROSS JOIN LATERAL
         (SELECT 1 FROM ${table}
          WHERE ${table}.seller_no = seller_counters.seller_no AND ${WAITING}
-           ${sql.ofPart(`${table}.seller_no`)}
+           ${inReach(`${table}.seller_no`)}
          LIMIT 1) AS first
-      WHERE seller_no > ? ${sql.ofPart()})`;
+      WHERE seller_no > ? ${inReach()})`;
   }
   const next = (after: string) =>
     `SELECT MIN(seller_no) FROM ${table}
@@ -203,7 +204,7 @@ export function expiredLeases(
     `SELECT seller_no AS "sellerNo", id, lease_id AS lease,
        ${order} AS "order"
      FROM ${table}
-     WHERE ${LEASED} AND lease_until <= ? ${sql.ofPart()}
+     WHERE ${LEASED} AND lease_until <= ? ${inReach()}
      ORDER BY lease_until ${LIMIT}`,
     [Math.min(by, Number.MAX_SAFE_INTEGER), EXPIRED],
   );
@@ -270,7 +271,7 @@ export async function moveTimesBack(
   const bring = (column: string, of: string, behind: number) =>
     tx.run(
       `UPDATE ${table} SET ${column} = ${column} - ?
-       WHERE ${of} AND ${column} > ? ${tx.ofPart()}`,
+       WHERE ${of} AND ${column} > ? ${inReach()}`,
       [ms, behind],
       "any",
     );

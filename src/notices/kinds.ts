@@ -2,7 +2,7 @@
  * All kinds of notices to sellers and the operator, one entry each: how it is
  * found, what the text is, and which page it leads to.
  */
-import { LIMIT, type Sql } from "../database/db.ts";
+import { inReach, LIMIT, type Sql } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Reason } from "../catalogue/review.ts";
 import { type QuotaDefaults, quotaUnit } from "../sellers/limits.ts";
@@ -89,7 +89,7 @@ async function webhooks(
        webhooks.failing_since AS "failingSince"
      FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
      WHERE webhooks.failing_since IS NOT NULL AND webhooks.failing_since <= ?
-       AND ${condition} AND ${WANTS_MAIL} ${sql.ofPart("webhooks.seller_no")}
+       AND ${condition} AND ${WANTS_MAIL} ${inReach("webhooks.seller_no")}
      ORDER BY webhooks.failing_since ${LIMIT}`,
     [since, SEARCH_LIMIT],
   );
@@ -122,7 +122,7 @@ async function imports(
      WHERE imports.over_at IS NOT NULL AND imports.over_at >= ?
        AND imports.over_at >= sellers.email_since
        AND imports.state IN (${states})
-       AND ${WANTS_MAIL} ${sql.ofPart("imports.seller_no")}
+       AND ${WANTS_MAIL} ${inReach("imports.seller_no")}
      ORDER BY imports.over_at ${LIMIT}`,
     [since, SEARCH_LIMIT],
   );
@@ -165,7 +165,7 @@ async function endingKeys(
        expires_at AS "endsAt"
      FROM ${OWN} JOIN api_keys ON api_keys.seller_no = own.seller_no
      WHERE expires_at IS NOT NULL AND expires_at > ? AND expires_at <= ?
-       AND revoked_at IS NULL AND ${WANTS_MAIL} ${sql.ofPart("own.seller_no")}
+       AND revoked_at IS NULL AND ${WANTS_MAIL} ${inReach("own.seller_no")}
      ORDER BY expires_at ${LIMIT}`,
     [now, now + KEY_ENDS_MS, SEARCH_LIMIT],
   );
@@ -196,7 +196,7 @@ async function rejected(
      FROM products JOIN sellers ON sellers.seller_no = products.seller_no
      WHERE review_state IS NOT NULL AND review_state = 'rejected'
        AND review_at >= ? AND review_at >= sellers.email_since
-       AND ${WANTS_MAIL} ${sql.ofPart("products.seller_no")}
+       AND ${WANTS_MAIL} ${inReach("products.seller_no")}
      ORDER BY review_at ${LIMIT}`,
     [since, SEARCH_LIMIT],
   );
@@ -229,7 +229,7 @@ async function failedImages(
        JOIN sellers ON sellers.seller_no = transactions.seller_no
      WHERE images_failed > 0 AND finished_at IS NOT NULL AND finished_at >= ?
        AND finished_at >= sellers.email_since
-       AND ${WANTS_MAIL} ${sql.ofPart("transactions.seller_no")}
+       AND ${WANTS_MAIL} ${inReach("transactions.seller_no")}
      ORDER BY finished_at ${LIMIT}`,
     [since, SEARCH_LIMIT],
   );
@@ -256,9 +256,9 @@ export function pageOfUsages(
   return sql.all<Usage>(
     `SELECT own.seller_no AS "sellerNo", sellers.id, sellers.name,
        CASE WHEN ${WANTS_MAIL} THEN 1 ELSE 0 END AS "wantsMail",
-       ${quotaColumns(sql)}
+       ${quotaColumns()}
      FROM ${OWN} WHERE sellers.status <> 'removed' AND own.seller_no > ?
-       ${sql.ofPart("own.seller_no")}
+       ${inReach("own.seller_no")}
      ORDER BY own.seller_no ${LIMIT}`,
     [after, limit],
   );
@@ -333,7 +333,7 @@ async function exhausted(
        COUNT(*) AS n FROM
        (SELECT seller_no FROM deliveries
         WHERE state = 'exhausted' AND settled_at IS NOT NULL AND settled_at > ?
-          ${sql.ofPart()}
+          ${inReach()}
         ORDER BY settled_at DESC ${LIMIT}) AS newest
        JOIN sellers ON sellers.seller_no = newest.seller_no
      WHERE sellers.status <> 'removed'

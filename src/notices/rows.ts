@@ -1,5 +1,12 @@
 /** Rows of `notices`; see `notice.ts`. */
-import { insertInto, LIMIT, query, type Sql, type Tx } from "../database/db.ts";
+import {
+  inReach,
+  insertInto,
+  LIMIT,
+  query,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { deleteOld } from "../database/old_rows.ts";
 import { claimRows, type Leased } from "../jobs/lease_queue.ts";
@@ -33,7 +40,7 @@ export async function storedNotices(
 ): Promise<NoticeKey[]> {
   return await sql.all<NoticeKey>(
     `SELECT seller_no AS "sellerNo", id FROM notices
-     WHERE kind = ? ${sql.ofPart()}`,
+     WHERE kind = ? ${inReach()}`,
     [kind],
   );
 }
@@ -170,7 +177,7 @@ export async function dueFor(
 ): Promise<number[]> {
   const rows = await sql.all<{ sellerNo: number }>(
     `SELECT seller_no AS "sellerNo" FROM notices
-     WHERE recipient = ? AND due_at IS NOT NULL AND due_at <= ? ${sql.ofPart()}
+     WHERE recipient = ? AND due_at IS NOT NULL AND due_at <= ? ${inReach()}
      ORDER BY due_at ${LIMIT}`,
     [recipient, now, limit],
   );

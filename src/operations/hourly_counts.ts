@@ -1,5 +1,5 @@
 /** Counts of each hour, for the operator. */
-import { query, type Sql, type Tx } from "../database/db.ts";
+import { inReach, query, type Sql, type Tx } from "../database/db.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 
 /** The counters; `deliveries` counts delivery attempts. */
@@ -45,7 +45,7 @@ export async function lastHours(
   const first = Math.floor(now / HOUR_MS) - hours + 1;
   const rows = await sql.all<{ hour: number; name: HourlyCount; n: number }>(
     `SELECT hour, name, SUM(n) AS n FROM hourly_counts
-     WHERE hour >= ? ${sql.ofPart()} GROUP BY hour, name ORDER BY hour, name`,
+     WHERE hour >= ? ${inReach()} GROUP BY hour, name ORDER BY hour, name`,
     [first],
   );
   const found = new Map(

@@ -8,6 +8,7 @@ import { findProducts } from "../catalogue/product_rows.ts";
 import type { Product } from "../catalogue/product.ts";
 import {
   DbError,
+  inReach,
   placeholders,
   splitIntoLists,
   type Sql,
@@ -115,7 +116,7 @@ async function sellersOf(sql: Sql, ids: readonly string[]): Promise<Seller[]> {
     const rows = await sql.all<{ no: number }>(
       `SELECT DISTINCT seller_no AS no FROM products
        WHERE review_state IS NOT NULL AND id IN (${placeholders(list.length)})
-         ${sql.ofPart()}`,
+         ${inReach()}`,
       list,
     );
     for (const { no } of rows) numbers.add(no);

@@ -9,7 +9,7 @@ import {
   type ProductRow,
   toProduct,
 } from "../catalogue/product_values.ts";
-import { LIMIT, type Sql } from "../database/db.ts";
+import { inReach, LIMIT, type Sql } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
@@ -44,7 +44,7 @@ export async function listReviews(
     "p.review_state = ?": state,
     "p.seller_no = ?": sellerNo,
   });
-  const part = sellerNo === null ? sql.ofPart("p.seller_no") : "";
+  const part = sellerNo === null ? inReach("p.seller_no") : "";
   const rows = await sql.all<ProductRow & OwnedRow>(
     `SELECT sellers.seller_no AS "ownerNo", sellers.id AS "ownerId",
        ${OWNER_NAME} AS "ownerName", ${

@@ -12,6 +12,7 @@ import type { Deps } from "../deps.ts";
 import {
   type Db,
   groupByServer,
+  inReach,
   insertInto,
   type Param,
   placeholders,
@@ -341,7 +342,7 @@ export async function listRefusals(
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
          AND sellers.status <> 'removed'`,
     within: { "refusals.seller_no = ?": sellerNo },
-    part: sql.ofPart("refusals.seller_no"),
+    part: inReach("refusals.seller_no"),
     since,
     until,
     matching: {

@@ -11,7 +11,7 @@ import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 import type { ReviewPolicy } from "./review_policy.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
 import { OWN, usedOf } from "./usage_rows.ts";
-import { LIMIT, type Sql, type Tx } from "../database/db.ts";
+import { inReach, LIMIT, type Sql, type Tx } from "../database/db.ts";
 
 export interface NewSeller extends NewKey {
   seller: Seller;
@@ -171,35 +171,32 @@ const FOREVER = Number.MAX_SAFE_INTEGER;
  * Of each seller, or of the one whose number is the parameter `?`, which stands in
  * every subquery: so a single server is asked. The first parameter is the time.
  */
-const sellerRow = (
-  sql: Sql,
-  seller: "own.seller_no" | "?",
-  from: string,
-) => `
+const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
   SELECT (SELECT COUNT(*) FROM api_keys
      WHERE COALESCE(expires_at, ${FOREVER}) > ? AND seller_no = ${seller}
        AND revoked_at IS NULL) AS keys,
     sellers.id, sellers.seller_no AS no, name, created_at AS "createdAt", status,
     ${LIMIT_NAMES.join(", ")}, email, email_off_at AS "unsubscribedAt",
     CASE WHEN review = 'ending' THEN 'none' ELSE review END AS review,
-    ${usedOf(sql, "products", seller)} AS products,
-    ${usedOf(sql, "image_bytes", seller)} AS "imageBytes",
-    ${usedOf(sql, "import_bytes", seller)} AS "importBytes",
+    ${usedOf("products", seller)} AS products,
+    ${usedOf("image_bytes", seller)} AS "imageBytes",
+    ${usedOf("import_bytes", seller)} AS "importBytes",
     (SELECT MAX(last_used_at) FROM key_uses
-     WHERE seller_no = ${seller} ${sql.ofPart()}) AS "lastUsedAt",
+     WHERE seller_no = ${seller} ${inReach()}) AS "lastUsedAt",
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_no = ${seller} ${sql.ofPart()}) AS webhooks,
+     WHERE seller_no = ${seller} ${inReach()}) AS webhooks,
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_no = ${seller} ${sql.ofPart()} AND failing_since IS NOT NULL) AS failing,
+     WHERE seller_no = ${seller} ${inReach()} AND failing_since IS NOT NULL) AS failing,
     (SELECT created_at FROM transactions
-     WHERE seller_no = ${seller} ${sql.ofPart()}
+     WHERE seller_no = ${seller} ${inReach()}
      ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
   FROM ${from} WHERE status <> 'removed'`;
-const sellerRows = (sql: Sql) => sellerRow(sql, "own.seller_no", OWN);
+const SELLER_ROWS = sellerRow("own.seller_no", OWN);
+const ONE_SELLER_ROW = `${sellerRow("?", "sellers")} AND seller_no = ?`;
 
 /** All sellers, by name. */
 export function listSellers(sql: Sql, now: number): Promise<SellerRow[]> {
-  return sql.all<SellerRow>(`${sellerRows(sql)} ORDER BY name`, [now]);
+  return sql.all<SellerRow>(`${SELLER_ROWS} ORDER BY name`, [now]);
 }
 
 /** Sellers after `after` (an id), in order of creation. */
@@ -210,7 +207,7 @@ export function pageOfSellers(
   limit: number,
 ): Promise<SellerRow[]> {
   return sql.all<SellerRow>(
-    `${sellerRows(sql)} AND sellers.id > ? ${sql.ofPart("own.seller_no")}
+    `${SELLER_ROWS} AND sellers.id > ? ${inReach("own.seller_no")}
      ORDER BY sellers.id ${LIMIT}`,
     [now, after, limit],
   );
@@ -222,7 +219,6 @@ export function readSellerRow(
   now: number,
   sellerNo: number,
 ): Promise<SellerRow | undefined> {
-  const row = `${sellerRow(sql, "?", "sellers")} AND seller_no = ?`;
-  const times = row.split("?").length - 2;
-  return sql.get<SellerRow>(row, [now, ...Array(times).fill(sellerNo)]);
+  const times = ONE_SELLER_ROW.split("?").length - 2;
+  return sql.get<SellerRow>(ONE_SELLER_ROW, [now, ...Array(times).fill(sellerNo)]);
 }

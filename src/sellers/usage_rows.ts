@@ -6,8 +6,9 @@
  * which a quota decision locks.
  */
 import {
-  type Query,
+  inReach,
   query,
+  type Query,
   type Sql,
   type Tx,
   type Words,
@@ -36,7 +37,7 @@ export async function quotaOf(
   const { resources } = SELLER_QUOTAS[name];
   const quota = await sql.get<Quota>(
     `SELECT COALESCE(sellers.${name}, ?) AS "limit",
-       ${usedOfAll(sql, resources, "?")} AS used
+       ${usedOfAll(resources, "?")} AS used
      FROM sellers WHERE seller_no = ?`,
     [fallback, ...resources.map(() => sellerNo), sellerNo],
   );
@@ -49,9 +50,9 @@ export type QuotaColumns =
   & Readonly<Record<QuotaName, number | null>>;
 
 /** These columns of `OWN`, in SQL. */
-export function quotaColumns(sql: Sql): string {
+export function quotaColumns(): string {
   return QUOTA_NAMES.map((name) => {
-    const used = usedOfAll(sql, SELLER_QUOTAS[name].resources, "own.seller_no");
+    const used = usedOfAll(SELLER_QUOTAS[name].resources, "own.seller_no");
     return `${used} AS ${name}_used, sellers.${name}`;
   }).join(", ");
 }
@@ -77,12 +78,8 @@ export function quotaUses(
 export const OWN = `seller_counters AS own
   JOIN sellers ON sellers.seller_no = own.seller_no`;
 
-function usedOfAll(
-  sql: Sql,
-  resources: readonly Resource[],
-  seller: string,
-): string {
-  return resources.map((resource) => usedOf(sql, resource, seller)).join(" + ");
+function usedOfAll(resources: readonly Resource[], seller: string): string {
+  return resources.map((resource) => usedOf(resource, seller)).join(" + ");
 }
 
 /**
@@ -96,10 +93,10 @@ export async function listUses(
   const rows = await sql.all<
     QuotaColumns & { name: string; importBytes: number }
   >(
-    `SELECT sellers.name, ${quotaColumns(sql)},
-       ${usedOf(sql, "import_bytes", "own.seller_no")} AS "importBytes"
+    `SELECT sellers.name, ${quotaColumns()},
+       ${usedOf("import_bytes", "own.seller_no")} AS "importBytes"
      FROM ${OWN}
-     WHERE sellers.status <> 'removed' ${sql.ofPart("own.seller_no")}
+     WHERE sellers.status <> 'removed' ${inReach("own.seller_no")}
      ORDER BY sellers.name`,
   );
   return rows.map((row) => ({
@@ -110,13 +107,9 @@ export async function listUses(
 }
 
 /** A subquery: how much of a resource a seller uses; `seller` is its number. */
-export function usedOf(
-  sql: Sql,
-  resource: Resource,
-  seller: string,
-): string {
+export function usedOf(resource: Resource, seller: string): string {
   return `COALESCE((SELECT SUM(used) FROM seller_usage
-        WHERE seller_no = ${seller} ${sql.ofPart()} AND resource = '${resource}'), 0)`;
+        WHERE seller_no = ${seller} ${inReach()} AND resource = '${resource}'), 0)`;
 }
 
 const insertUsage = (resource: Resource, shardOf: (words: Words) => string) =>
@@ -150,7 +143,7 @@ export async function usageOf(
   resource: Resource,
 ): Promise<number> {
   const row = await sql.get<{ used: number }>(
-    `SELECT ${usedOf(sql, resource, "?")} AS used`,
+    `SELECT ${usedOf(resource, "?")} AS used`,
     [sellerNo],
   );
   return row!.used;

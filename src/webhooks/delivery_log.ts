@@ -8,6 +8,7 @@ import {
 } from "./webhook.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
 import {
+  inReach,
   LIMIT,
   placeholders,
   query,
@@ -73,7 +74,7 @@ export interface DeliveryFilter {
   limit: number;
 }
 
-const selectDeliveries = (sql: Sql) => `
+const DELIVERY = `
   SELECT deliveries.id, deliveries.event_id AS "eventId", events.reference,
     sellers.name AS seller, deliveries.seller_no AS "sellerNo",
     sellers.status AS "sellerStatus",
@@ -83,7 +84,7 @@ const selectDeliveries = (sql: Sql) => `
     CASE WHEN sellers.status = 'active' THEN deliveries.due_at END AS "dueAt",
     deliveries.settled_at AS "settledAt"
   FROM deliveries JOIN sellers ON sellers.seller_no = deliveries.seller_no
-    AND sellers.status <> 'removed' ${sql.ofPart("deliveries.seller_no")}
+    AND sellers.status <> 'removed' ${inReach("deliveries.seller_no")}
   JOIN events ON events.seller_no = deliveries.seller_no
     AND events.id = deliveries.event_id`;
 
@@ -99,9 +100,7 @@ export function listDeliveries(
     "deliveries.id < ?": before,
   });
   return sql.all<LoggedDelivery>(
-    `${
-      selectDeliveries(sql)
-    } ${wanted.where} ORDER BY deliveries.id DESC ${LIMIT}`,
+    `${DELIVERY} ${wanted.where} ORDER BY deliveries.id DESC ${LIMIT}`,
     [...wanted.params, limit],
   );
 }
@@ -189,7 +188,7 @@ async function deliveriesIn(
   for (const list of splitIntoLists(ids)) {
     lists.push(
       await sql.all<LoggedDelivery>(
-        `${selectDeliveries(sql)} WHERE deliveries.seller_no = ?
+        `${DELIVERY} WHERE deliveries.seller_no = ?
            AND deliveries.id IN (${placeholders(list.length)})
          ${state === null ? "" : "AND deliveries.state = ?"}
          ORDER BY deliveries.id DESC`,
@@ -213,7 +212,7 @@ export async function findDelivery(
     "deliveries.seller_no = ?": sellerNo,
   });
   return await sql.get<LoggedDelivery>(
-    `${selectDeliveries(sql)} ${wanted.where}`,
+    `${DELIVERY} ${wanted.where}`,
     wanted.params,
   );
 }
@@ -290,7 +289,7 @@ export function settledDeliveries(
 ): Promise<DeliveryKey[]> {
   return sql.all<DeliveryKey>(
     `SELECT seller_no AS "sellerNo", id FROM deliveries
-     WHERE state = ? AND settled_at >= ? AND id > ? ${sql.ofPart()}
+     WHERE state = ? AND settled_at >= ? AND id > ? ${inReach()}
      ORDER BY id ${LIMIT}`,
     [state, since, after, limit],
   );

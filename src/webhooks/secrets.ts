@@ -1,6 +1,6 @@
 /** The secrets that sign deliveries: the seller's, or a webhook's own. */
 import type { Deps } from "../deps.ts";
-import { query, type Sql, type Tx } from "../database/db.ts";
+import { inReach, query, type Sql, type Tx } from "../database/db.ts";
 import { newWebhookSecret } from "../sellers/seller_rows.ts";
 import { inForce, rotateSecrets, type Secrets } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
@@ -128,7 +128,7 @@ export async function forgetFormerSecrets(
   const column = FORMER[table];
   const rows = await tx.all<{ no: number; id: string; former: string }>(
     `SELECT seller_no AS no, id, ${column} AS former FROM ${table}
-     WHERE ${column} <> '[]' ${table === "webhooks" ? tx.ofPart() : ""}
+     WHERE ${column} <> '[]' ${table === "webhooks" ? inReach() : ""}
      ORDER BY id LIMIT ${FORGET_ROWS}`,
   );
   const left = rows.map((row) => ({

@@ -36,7 +36,7 @@ async function watching(
     };
     const db = {
       write: (fn: (tx: unknown) => unknown) =>
-        fn({ run, get: () => undefined, ofPart: () => "" }),
+        fn({ run, get: () => undefined }),
     };
     const services = { deps, db: db as unknown as Db };
     const watch = new ClockWatch(services as never);

@@ -16,14 +16,14 @@ const USES_PLACED = new RegExp(
   `\\b(?:FROM|JOIN|UPDATE)\\s+(?:\\$\\{|(?:${PLACED.join("|")})\\b)`,
 );
 const NAMES_SELLER =
-  /\bseller_no = (?:\?|\$\{)|\(seller_no, \w+\) (?:=|IN)|\bofPart\(|\$\{EVERY_SELLER\}/;
+  /\bseller_no = (?:\?|\$\{)|\(seller_no, \w+\) (?:=|IN)|\binReach\(|\$\{EVERY_SELLER\}/;
 
 /** An expression in place of the condition. */
 const CONDITION = /\bWHERE \$\{|\bFROM \w+(?: \w+)? \$\{|\$\{\w+\.where\}/;
 
 /**
  * A statement on rows of sellers says which: `seller_no = ?`, those that can be
- * reached (`Sql.ofPart`), or all of them (`EVERY_SELLER`). Otherwise it fails
+ * reached (`inReach`), or all of them (`EVERY_SELLER`). Otherwise it fails
  * while one of several servers is away, or reads the same rows once for each. If its
  * condition is an expression, its function may say it.
  */
@@ -41,7 +41,7 @@ export const namedSellers: SourceRule = (module, context) => {
     context.report({
       node,
       message: "a statement on rows of sellers does not say of which",
-      hint: "add `seller_no = ?`, ${sql.ofPart()} or ${EVERY_SELLER}",
+      hint: "add `seller_no = ?`, ${inReach()} or ${EVERY_SELLER}",
     });
   };
   /** The outermost one. */

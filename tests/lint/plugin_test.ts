@@ -172,7 +172,7 @@ Deno.test("a statement on rows of sellers says of which", () => {
     ["sql.all(`SELECT 1 FROM events\n WHERE ${condition}`);", false],
     ["sql.all(`SELECT 1 FROM sellers JOIN events USING (seller_no)`);", false],
     ['tx.run("UPDATE images SET due_at = ? WHERE due_at > ?", []);', false],
-    ["sql.all(`SELECT 1 FROM events WHERE ${c} ${sql.ofPart()}`);", true],
+    ["sql.all(`SELECT 1 FROM events WHERE ${c} ${inReach()}`);", true],
     ["sql.all(`SELECT 1 FROM images WHERE id = ? ${EVERY_SELLER}`);", true],
     ['tx.run("DELETE FROM events WHERE seller_no = ? AND id = ?");', true],
     [

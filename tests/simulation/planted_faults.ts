@@ -628,8 +628,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "deliveries: a suspended seller's are sent",
     file: "webhooks/rows/queue.ts",
-    from: "WHERE sellers.status = 'active' ${sql.ofPart",
-    to: "WHERE TRUE ${sql.ofPart",
+    from: "WHERE sellers.status = 'active' ${inReach",
+    to: "WHERE TRUE ${inReach",
     also: {
       from: "AND webhooks.url = ? AND sellers.status = 'active')",
       to: "AND webhooks.url = ?)",

@@ -8,6 +8,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   CONFLICT_TRIES,
   type Db,
+  inReach,
   isConflict,
   outageOf,
   reachableServers,
@@ -64,7 +65,7 @@ async function numbersOf(db: Db): Promise<number[][]> {
       part.read(async (sql) => {
         const rows = await sql.all<{ no: number }>(
           `SELECT seller_no AS no FROM health
-           WHERE looked_at = 0 ${sql.ofPart()} ORDER BY no DESC`,
+           WHERE looked_at = 0 ${inReach()} ORDER BY no DESC`,
         );
         return rows.map(({ no }) => no);
       })
@@ -227,7 +228,7 @@ if (cluster !== null) {
       const read = async (text: string) => {
         while (!over) {
           const since = performance.now();
-          await db.read((sql) => sql.all(`${text} WHERE true ${sql.ofPart()}`))
+          await db.read((sql) => sql.all(`${text} WHERE true ${inReach()}`))
             .catch((error) => void errors.push(error));
           slowestMs = Math.max(slowestMs, performance.now() - since);
           await new Promise((done) => setTimeout(done, REST_MS));

@@ -13,7 +13,7 @@ import {
   type LogFields,
   systemDeps,
 } from "../../src/deps.ts";
-import type { Db } from "../../src/database/db.ts";
+import { type Db, inReach } from "../../src/database/db.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { inTime, until } from "./clock.ts";
@@ -235,7 +235,7 @@ export function allShown(db: Db): Promise<boolean> {
     const beyond = await Promise.all(
       ["products", "deleted_products"].map((table) =>
         sql.get(
-          `SELECT 1 FROM ${table} WHERE change_no >= ? ${sql.ofPart()} LIMIT 1`,
+          `SELECT 1 FROM ${table} WHERE change_no >= ? ${inReach()} LIMIT 1`,
           [below],
         )
       ),

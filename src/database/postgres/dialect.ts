@@ -1,44 +1,55 @@
 /**
- * Queries, values and error codes as PostgreSQL knows them. `?` is `$1`, `$2`, …,
- * and `:sellers`, wherever it stands, the one after them.
+ * Queries, values and error codes as PostgreSQL knows them. `?` is `$1`, `$2`, …;
+ * where a statement is for some sellers, their numbers are the one after them.
  *
  * U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds either
  * of them, so both are found nowhere and shown nowhere.
  */
 import { Buffer } from "node:buffer";
-import type { DbErrorKind, Param } from "../db.ts";
+import { type DbErrorKind, IN_REACH, type Param } from "../db.ts";
 
 /** A query for PostgreSQL, prepared under its name. */
 export interface Statement {
   name: string;
   text: string;
-  /** Its last parameter is `:sellers`. */
-  takesSellers?: true;
+  /** Its last parameter are the numbers of sellers, for `inReach`. */
+  takesSellers?: boolean;
   /** It does not depend on what was sent before. */
   isFirst?: true;
   /** Statements sent before it are answered before it is carried out. */
   flushesFirst?: true;
 }
 
-const statements = new Map<string, Statement>();
+/** Statements by their texts: those for all sellers, and for some of them. */
+const ofAll = new Map<string, Statement>();
+const ofSome = new Map<string, Statement>();
 
-/** The statement of a text; created once. */
-export function toStatement(sql: string): Statement {
-  let statement = statements.get(sql);
+/**
+ * The statement of a text; created once. `inReach` in it is left out, unless it
+ * takes the sellers.
+ */
+export function toStatement(sql: string, takesSellers = false): Statement {
+  const known = takesSellers ? ofSome : ofAll;
+  let statement = known.get(sql);
   if (statement === undefined) {
-    let n = 0;
-    const numbered = (part: string) => part === "?" ? `$${++n}` : part;
-    const positional = sql.replace(QUOTED_OR_MARK, numbered);
-    const text = positional.replaceAll(SELLERS, `$$${n + 1}`);
-    statement = { name: `s${statements.size}`, text };
-    if (text !== positional) statement.takesSellers = true;
-    statements.set(sql, statement);
+    statement = makeStatement(sql, takesSellers);
+    known.set(sql, statement);
   }
   return statement;
 }
 
-/** A parameter that several places of a statement share. */
-export const SELLERS = ":sellers";
+function makeStatement(sql: string, takesSellers: boolean): Statement {
+  let n = 0;
+  const numbered = (part: string) => part === "?" ? `$${++n}` : part;
+  const positional = sql.replace(QUOTED_OR_MARK, numbered);
+  const text = positional.replace(
+    IN_REACH,
+    (_, column) =>
+      takesSellers ? `AND ${column} = ANY ($${n + 1}::bigint[])` : "",
+  );
+  const name = `s${ofAll.size + ofSome.size}`;
+  return { name, text, takesSellers: takesSellers && text !== positional };
+}
 
 const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 

@@ -21,7 +21,7 @@ import {
 import { OpenTransaction } from "../open_transaction.ts";
 import { changesEverywhere, PLACES_NOW, TAKE_CHANGE } from "./citus.ts";
 import type { Answer, Check, Connection } from "./connection.ts";
-import { SELLERS, type Statement, toStatement } from "./dialect.ts";
+import { type Statement, toStatement } from "./dialect.ts";
 
 /**
  * The most rows of one INSERT; a prepared statement takes memory for each
@@ -94,9 +94,9 @@ export class PostgresSql extends OpenTransaction implements Sql {
   ): Promise<Answer> {
     this.use();
     const text = typeof query === "string" ? query : this.textOf(query);
-    const statement = toStatement(text);
-    const { takesSellers } = statement;
-    const all = takesSellers ? [...params, this.reach!.numbers] : params;
+    const numbers = this.reach?.numbers ?? null;
+    const statement = toStatement(text, numbers !== null);
+    const all = statement.takesSellers ? [...params, numbers] : params;
     return this.#connection.send(statement, all, check);
   }
 
@@ -109,11 +109,6 @@ export class PostgresSql extends OpenTransaction implements Sql {
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
     return (await this.send(query, params)).rows[0] as T | undefined;
-  }
-
-  ofPart(column = "seller_no"): string {
-    const isAll = (this.reach?.numbers ?? null) === null;
-    return isAll ? "" : `AND ${column} = ANY (${SELLERS}::bigint[])`;
   }
 
   async changeHorizon(): Promise<ChangeHorizon> {

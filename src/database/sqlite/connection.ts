@@ -399,11 +399,6 @@ export class SqliteSql extends OpenTransaction implements Sql {
     return this.inOrder(() => this.connection.get<T>(query, params));
   }
 
-  /** There is one server. */
-  ofPart(): string {
-    return "";
-  }
-
   /** Numbers become visible in their order. */
   changeHorizon(): Promise<ChangeHorizon> {
     const all = Number.MAX_SAFE_INTEGER;

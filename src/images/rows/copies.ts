@@ -3,6 +3,7 @@ import type { StoredFile } from "../image.ts";
 import { touchProductsOf } from "../shown_images.ts";
 import {
   EVERY_SELLER,
+  inReach,
   type Param,
   placeholders,
   query,
@@ -135,7 +136,7 @@ export async function forgetUnneeded(
        CASE WHEN ${NEEDED} THEN 1 ELSE 0 END AS needed,
        CASE WHEN sha256 IS NOT NULL OR NOT ${NAMED}
          THEN 1 ELSE 0 END AS "isMore"
-     FROM images WHERE (seller_no, id) > (?, ?) ${tx.ofPart()}
+     FROM images WHERE (seller_no, id) > (?, ?) ${inReach()}
      ORDER BY seller_no, id LIMIT ${STEP_ROWS}`,
     [after.sellerNo, after.id],
   );
@@ -218,7 +219,7 @@ export async function refetchCopies(
     const gone = `sha256 IN (${placeholders(list.length)})`;
     const sellers = await tx.all<{ sellerNo: number }>(
       `SELECT DISTINCT seller_no AS "sellerNo" FROM images
-       WHERE sha256 IS NOT NULL AND ${gone} ${tx.ofPart()} ORDER BY 1`,
+       WHERE sha256 IS NOT NULL AND ${gone} ${inReach()} ORDER BY 1`,
       list,
     );
     for (const { sellerNo } of sellers) {

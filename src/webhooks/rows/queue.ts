@@ -14,6 +14,7 @@ import {
   type WebhookState,
 } from "../webhook.ts";
 import {
+  inReach,
   insertInto,
   type Param,
   placeholders,
@@ -174,11 +175,11 @@ export async function queueHeads(
           WHERE deliveries.seller_no = webhooks.seller_no
             AND deliveries.webhook_id = webhooks.id
             AND due_at IS NOT NULL ${
-      sql.ofPart("deliveries.seller_no")
+      inReach("deliveries.seller_no")
     }) AS due_at
        FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
          JOIN webhooks ON webhooks.seller_no = sellers.seller_no
-       WHERE sellers.status = 'active' ${sql.ofPart("webhooks.seller_no")}
+       WHERE sellers.status = 'active' ${inReach("webhooks.seller_no")}
      )
      SELECT seller_no AS "sellerNo", id AS "webhookId",
        seller_id AS "sellerId", url, failures, due_at AS "dueAt"

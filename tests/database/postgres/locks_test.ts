@@ -119,7 +119,6 @@ class Two implements AsyncDisposable {
         return answer;
       };
       return first({
-        ofPart: () => tx.ofPart(),
         all: (sql, params) => look(sql, () => tx.all(sql, params)),
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         isOnlyWriter: tx.isOnlyWriter,

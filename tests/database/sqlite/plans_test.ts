@@ -77,7 +77,6 @@ Deno.test("images: no look goes through the whole queue", async () => {
     const seen: string[] = [];
     const reads = {
       get: sql.get.bind(sql),
-      ofPart: () => "",
       now: () => 1,
       all: async <T>(query: Query, params?: readonly Param[]) => {
         const plan = await sql.all<{ detail: string }>(
@@ -150,7 +149,6 @@ async function plans(
     };
     await fn({
       isOnlyWriter: tx.isOnlyWriter,
-      ofPart: () => "",
       beside: tx.beside,
       all: async (text, params) => (await explain(text, params), []),
       get: async (text, params) => (await explain(text, params), undefined),
