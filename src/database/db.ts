@@ -12,12 +12,17 @@ import type { Holder } from "../lib/holders.ts";
 import type { Engine, EngineSql } from "./table.ts";
 
 /** A query; one text for each engine if the engines' SQL differs. */
-export type Query = string | EngineQuery;
+export type Query = string | DialectQuery;
 
 /** The text for each engine; an empty text runs nothing. */
-export interface EngineQuery extends EngineSql {
+export interface DialectQuery extends EngineSql {
   /** The text for a read on PostgreSQL, which locks nothing. */
-  postgresRead?: string;
+  readonly postgresRead?: string;
+  /**
+   * Of an INSERT of a row of values, which an engine may run for several rows at
+   * once: its text for so many.
+   */
+  ofRows?(rows: number): string;
 }
 
 /** What an engine runs. */
@@ -25,37 +30,35 @@ export function queryText(query: Query, engine: Engine): string {
   return typeof query === "string" ? query : query[engine];
 }
 
-/** An INSERT of rows of values; an engine may store several at once. */
-export interface Insert {
-  /** The text that inserts this many rows. */
-  of(rows: number): string;
+/** The text for so many rows; null: it is run for each row. */
+export function textOfRows(query: Query): ((rows: number) => string) | null {
+  return typeof query === "string" ? null : query.ofRows ?? null;
 }
 
-/** @param row is `(?, ?, …)` unless some values are the same in all rows. */
+/**
+ * An INSERT of rows of values.
+ *
+ * @param row is `(?, ?, …)` unless some values are the same in all rows.
+ */
 export function insertInto(
   table: string,
   columns: readonly string[],
   more = "",
   row = `(${placeholders(columns.length)})`,
-): Insert {
+): DialectQuery {
   const head = `INSERT INTO ${table} (${columns.join(", ")}) VALUES `;
   const texts = new Map<number, string>();
-  return {
-    of(rows) {
-      const text = texts.get(rows) ??
-        `${head}${Array(rows).fill(row).join(", ")} ${more}`;
-      texts.set(rows, text);
-      return text;
-    },
+  const ofRows = (rows: number) => {
+    const text = texts.get(rows) ??
+      `${head}${Array(rows).fill(row).join(", ")} ${more}`;
+    texts.set(rows, text);
+    return text;
   };
-}
-
-export function isInsert(query: Query | Insert): query is Insert {
-  return typeof query !== "string" && "of" in query;
+  return { sqlite: ofRows(1), postgres: ofRows(1), ofRows };
 }
 
 /** What the engines say differently. */
-export interface Words {
+export interface Dialect {
   engine: Engine;
   /**
    * Locks the rows that a SELECT finds, such as `FOR UPDATE`; nothing on an
@@ -72,7 +75,7 @@ export interface Words {
 const SHARD = "pg_backend_pid() % 16";
 
 /** Builds a query in the dialect of each engine. */
-export function query(write: (words: Words) => string): EngineQuery {
+export function query(write: (dialect: Dialect) => string): DialectQuery {
   const postgres = { engine: "postgres", shard: SHARD } as const;
   return {
     sqlite: write({ engine: "sqlite", lock: () => "", shard: "0" }),
@@ -174,7 +177,7 @@ export interface Tx extends Sql {
    * A `seller_no` of no seller, whose rows are on the server of this write: 0
    * where there is one server.
    */
-  readonly beside: number;
+  readonly localSellerNo: number;
   /**
    * Runs one statement; returns how many rows it changed. If the number is not
    * as `expected`, the write is undone and runs again; after `CONFLICT_TRIES`
@@ -193,13 +196,13 @@ export interface Tx extends Sql {
     expected: Expected,
   ): Promise<T[]>;
   /**
-   * Runs a statement for each row of parameters, in order; an `Insert` for
+   * Runs a statement for each row of parameters, in order; one of `insertInto` for
    * several rows at once. `expected` is for each row. On an engine that is
    * reached over a network it does not wait for the answer: an error may come
    * from a later call, or from the commit.
    */
   runMany(
-    query: Query | Insert,
+    query: Query,
     rows: readonly (readonly Param[])[],
     expected: Expected,
   ): Promise<void>;

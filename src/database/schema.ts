@@ -893,7 +893,7 @@ export const TABLES = {
     portion: 1_000,
   },
 
-  /** Hours are Unix time in hours; `seller_no` is `Tx.beside`. */
+  /** Hours are Unix time in hours; `seller_no` is `Tx.localSellerNo`. */
   hourly_counts: {
     columns: {
       seller_no: "integer",
@@ -916,7 +916,7 @@ export const TABLES = {
     portion: 500,
   },
 
-  /** The row that a health check writes; `seller_no` is `Tx.beside`. */
+  /** The row that a health check writes; `seller_no` is `Tx.localSellerNo`. */
   health: {
     columns: { seller_no: "integer", looked_at: "integer" },
     key: "seller_no",
@@ -938,7 +938,7 @@ export const TABLES = {
    */
   notices: {
     columns: {
-      // whom it is about; `Tx.beside` where it is about no seller
+      // whom it is about; `Tx.localSellerNo` where it is about no seller
       seller_no: "integer",
       // its kind, and what it is about
       id: "text",

@@ -150,7 +150,7 @@ export async function recordObserved(
   await tx.runMany(
     INSERT_SEEN,
     order.map(({ id, kind, detail, isSent }) => [
-      ...[tx.beside, id, kind, "operator", now, now],
+      ...[tx.localSellerNo, id, kind, "operator", now, now],
       ...[isSent ? null : now, isSent ? now : null, JSON.stringify(detail)],
     ]),
     1,
@@ -163,7 +163,7 @@ export async function recordObserved(
 export async function endUnobserved(tx: Tx, before: number): Promise<void> {
   await tx.run(
     `DELETE FROM notices WHERE seller_no = ? AND seen_at < ? AND ${MAY_BE_ENDED}`,
-    [tx.beside, before],
+    [tx.localSellerNo, before],
     "any",
   );
 }

@@ -48,7 +48,7 @@ function checkStorage(tx: Tx): Promise<number> {
   return tx.run(
     `INSERT INTO health (seller_no, looked_at) VALUES (?, ?)
      ON CONFLICT (seller_no) DO UPDATE SET looked_at = excluded.looked_at`,
-    [tx.beside, tx.now()],
+    [tx.localSellerNo, tx.now()],
     1,
   );
 }

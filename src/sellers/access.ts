@@ -1,5 +1,5 @@
 /** Whether a seller may use the service. */
-import type { EngineQuery, Sql, Tx } from "../database/db.ts";
+import type { DialectQuery, Sql, Tx } from "../database/db.ts";
 import type { Ranges } from "../lib/cidr.ts";
 import { ServiceError } from "../lib/errors.ts";
 import {
@@ -142,7 +142,7 @@ export async function markRemovedAfterHolds(
 /**
  * Locks a seller on the server of its rows; empty on an engine with one writer.
  */
-function sellerLock(clause: string): EngineQuery {
+function sellerLock(clause: string): DialectQuery {
   return {
     sqlite: "",
     postgres: `SELECT 1 FROM seller_counters WHERE seller_no = ? ${clause}`,

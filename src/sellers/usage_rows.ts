@@ -11,7 +11,7 @@ import {
   type Query,
   type Sql,
   type Tx,
-  type Words,
+  type Dialect,
 } from "../database/db.ts";
 import {
   QUOTA_NAMES,
@@ -112,10 +112,10 @@ export function usedOf(resource: Resource, seller: string): string {
         WHERE seller_no = ${seller} ${inReach()} AND resource = '${resource}'), 0)`;
 }
 
-const insertUsage = (resource: Resource, shardOf: (words: Words) => string) =>
-  query((words) =>
+const insertUsage = (resource: Resource, shardOf: (dialect: Dialect) => string) =>
+  query((dialect) =>
     `INSERT INTO seller_usage (seller_no, resource, shard, used)
-     VALUES (?, '${resource}', ${shardOf(words)}, ?)
+     VALUES (?, '${resource}', ${shardOf(dialect)}, ?)
      ON CONFLICT (seller_no, resource, shard)
        DO UPDATE SET used = seller_usage.used + excluded.used`
   );

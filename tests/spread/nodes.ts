@@ -48,11 +48,11 @@ async function write(db: Db): Promise<number[]> {
         await tx.run(
           "INSERT INTO health (seller_no, looked_at) VALUES (?, 0)",
           [
-            tx.beside,
+            tx.localSellerNo,
           ],
           "any",
         );
-        return tx.beside;
+        return tx.localSellerNo;
       })
     ),
   );

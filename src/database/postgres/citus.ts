@@ -152,7 +152,7 @@ export const SELLERS_PLACED = placed(
  * The server of each number of no seller: one for each shard, so that a number
  * whose shard moves is known as before.
  */
-export const BESIDE = `SELECT id, max(n) AS n FROM (
+export const LOCAL_NUMBERS = `SELECT id, max(n) AS n FROM (
     ${placed("generate_series(-2000, -1) AS n")}) AS numbers
   GROUP BY id, shardid`;
 

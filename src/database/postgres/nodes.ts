@@ -23,7 +23,7 @@ import { pause } from "../../lib/waits.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
 import { again } from "./again.ts";
 import {
-  BESIDE,
+  LOCAL_NUMBERS,
   CLOCK,
   IN_PROGRESS,
   type Node,
@@ -106,7 +106,7 @@ interface Placement {
   places: string;
   nodes: Node[];
   sellers: { n: number; id: number }[];
-  beside: { n: number; id: number }[];
+  localNumbers: { n: number; id: number }[];
   shards: number;
 }
 
@@ -182,7 +182,7 @@ export class Nodes {
   reach(onHorizon = () => {}): SellersInReach {
     return {
       numbers: this.#numbers,
-      beside: (this.prompt[0] ?? this.servers[0])?.beside ?? 0,
+      localSellerNo: (this.prompt[0] ?? this.servers[0])?.localSellerNo ?? 0,
       missing: this.#missing,
       away: this.#away,
       places: this.#places,
@@ -311,7 +311,7 @@ export class Nodes {
       ...(await sql.get<{ version: string; places: string }>(VERSION))!,
       nodes: await sql.all(NODES),
       sellers: await sql.all(SELLERS_PLACED),
-      beside: await sql.all(BESIDE),
+      localNumbers: await sql.all(LOCAL_NUMBERS),
       shards: (await sql.get<{ n: number }>(SHARD_COUNT))!.n,
     }));
     if (!this.#isClosed) this.#place(placement);
@@ -323,17 +323,17 @@ export class Nodes {
   }
 
   #place(placement: Placement): void {
-    const { version, places, nodes, sellers, beside, shards } = placement;
+    const { version, places, nodes, sellers, localNumbers, shards } = placement;
     const former = this.#nodes;
     this.#nodes = nodes.map((node) => {
       const own = sellers.filter(({ id }) => id === node.id).map(({ n }) => n);
-      const besides = beside.filter(({ id }) => id === node.id)
+      const local = localNumbers.filter(({ id }) => id === node.id)
         .map(({ n }) => n);
       const placed = {
         holds: Boolean(node.holds),
         sellers: own.length,
-        numbers: `{${[...own, ...besides].join(",")}}`,
-        beside: besides[0] ?? 0,
+        numbers: `{${[...own, ...local].join(",")}}`,
+        localSellerNo: local[0] ?? 0,
         places,
       };
       const same = former.find(({ id, host, port }) =>
@@ -348,7 +348,7 @@ export class Nodes {
     }
     const byId = new Map(this.#nodes.map((node) => [node.id, node]));
     this.#nodeOf = new Map(
-      [...sellers, ...beside].map(({ n, id }) => [n, byId.get(id)!]),
+      [...sellers, ...localNumbers].map(({ n, id }) => [n, byId.get(id)!]),
     );
     this.version = version;
     this.#places = places;
@@ -381,7 +381,7 @@ export class Nodes {
     node: Node,
     placed: Pick<
       KnownNode,
-      "holds" | "sellers" | "numbers" | "beside" | "places"
+      "holds" | "sellers" | "numbers" | "localSellerNo" | "places"
     >,
   ): KnownNode {
     const kept: KnownNode = {

@@ -6,14 +6,13 @@ import {
   type ChangeHorizon,
   conflictError,
   DbError,
-  type EngineQuery,
+  type DialectQuery,
   type Expected,
   expectedTimes,
-  type Insert,
-  isInsert,
   type Param,
   type Query,
   queryText,
+  textOfRows,
   type ReadOptions,
   type Sql,
   type Tx,
@@ -39,7 +38,7 @@ export interface SellersInReach {
   /** Their numbers as a PostgreSQL array; null: all sellers. */
   readonly numbers: string | null;
   /** See `Tx`. */
-  readonly beside: number;
+  readonly localSellerNo: number;
   /** Names of unreachable servers, whose sellers are not included. */
   readonly missing: readonly string[];
   /** Names of all unreachable servers. */
@@ -82,7 +81,7 @@ export class PostgresSql extends OpenTransaction implements Sql {
   }
 
   /** The text of a query in a transaction of this kind. */
-  protected textOf(query: EngineQuery): string {
+  protected textOf(query: DialectQuery): string {
     return query.postgresRead ?? query.postgres;
   }
 
@@ -205,11 +204,11 @@ export class PostgresTx extends PostgresSql implements Tx {
     return this.#clock.now();
   }
 
-  get beside(): number {
-    return this.reach?.beside ?? 0;
+  get localSellerNo(): number {
+    return this.reach?.localSellerNo ?? 0;
   }
 
-  protected override textOf({ postgres }: EngineQuery): string {
+  protected override textOf({ postgres }: DialectQuery): string {
     return postgres;
   }
 
@@ -311,7 +310,7 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   runMany(
-    query: Query | Insert,
+    query: Query,
     rows: readonly (readonly Param[])[],
     expected: Expected,
   ): Promise<void> {
@@ -319,11 +318,12 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   #sendMany(
-    query: Query | Insert,
+    query: Query,
     rows: readonly (readonly Param[])[],
     expected: Expected,
   ): void {
-    if (!isInsert(query)) {
+    const ofRows = textOfRows(query);
+    if (ofRows === null) {
       for (const row of rows) this.#write(query, row, expected);
       return;
     }
@@ -332,7 +332,7 @@ export class PostgresTx extends PostgresSql implements Tx {
       const ofAll = expectedTimes(expected, size);
       for (; rows.length - start >= size; start += size) {
         const some = rows.slice(start, start + size).flat();
-        this.#write(query.of(size), some, ofAll);
+        this.#write(ofRows(size), some, ofAll);
       }
     }
   }

@@ -13,11 +13,10 @@ import {
   DbError,
   type Expected,
   expectedTimes,
-  type Insert,
-  isInsert,
   type Param,
   type Query,
   queryText,
+  textOfRows,
   type ReadOptions,
   type Row,
   type Sql,
@@ -263,16 +262,17 @@ export class SqliteConnection {
   }
 
   runMany(
-    query: Query | Insert,
+    query: Query,
     rows: readonly (readonly Param[])[],
     expected: Expected,
   ): void {
     if (rows.length === 0) return;
-    if (isInsert(query)) {
-      const insert = () => this.#insert(query, rows);
-      return this.#counted(query.of(1), rows.length, expected, insert);
-    }
     const text = queryText(query, "sqlite");
+    const ofRows = textOfRows(query);
+    if (ofRows !== null) {
+      const insert = () => this.#insert(ofRows, rows);
+      return this.#counted(text, rows.length, expected, insert);
+    }
     if (text === "") return;
     // Cascades of a DELETE would be counted, too.
     if (
@@ -310,15 +310,18 @@ export class SqliteConnection {
     return this.get<{ n: number }>(TOTAL_CHANGES, NO_VALUES)!.n;
   }
 
-  #insert(insert: Insert, rows: readonly (readonly Param[])[]): void {
+  #insert(
+    ofRows: (rows: number) => string,
+    rows: readonly (readonly Param[])[],
+  ): void {
     const together = rows.length - rows.length % ROWS_OF_INSERT;
     for (let at = 0; at < together; at += ROWS_OF_INSERT) {
       // bounded: `ROWS_OF_INSERT`
       const several = NO_VALUES.concat(...rows.slice(at, at + ROWS_OF_INSERT));
-      this.#execute(insert.of(ROWS_OF_INSERT), [several]);
+      this.#execute(ofRows(ROWS_OF_INSERT), [several]);
     }
     const rest = rows.slice(together);
-    if (rest.length > 0) this.#execute(insert.of(1), rest);
+    if (rest.length > 0) this.#execute(ofRows(1), rest);
   }
 
   /** `VACUUM INTO` needs ATTACH, which Deno forbids without `-A`. */
@@ -417,7 +420,7 @@ export interface CommitState {
 /** The queries of a write transaction. */
 export class SqliteTx extends SqliteSql implements Tx {
   readonly isOnlyWriter = true;
-  readonly beside = 0;
+  readonly localSellerNo = 0;
   readonly #commit: CommitState;
   readonly #deps: TxDeps;
   /** Monotonic milliseconds. */
@@ -475,7 +478,7 @@ export class SqliteTx extends SqliteSql implements Tx {
 
   /** Lets other work run between pieces: only other writes need to wait. */
   runMany(
-    query: Query | Insert,
+    query: Query,
     rows: readonly (readonly Param[])[],
     expected: Expected,
   ): Promise<void> {
@@ -492,7 +495,7 @@ export class SqliteTx extends SqliteSql implements Tx {
   }
 
   async #runInPieces(
-    query: Query | Insert,
+    query: Query,
     rows: readonly (readonly Param[])[],
     expected: Expected,
   ): Promise<void> {

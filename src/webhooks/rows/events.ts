@@ -1,7 +1,7 @@
 /** Rows of events. Every event is created by `src/webhooks/ingest.ts`. */
 import type { Trigger } from "../trigger.ts";
 import type { WebhookState } from "../webhook.ts";
-import { query, type Sql, type Tx, type Words } from "../../database/db.ts";
+import { type Dialect, query, type Sql, type Tx } from "../../database/db.ts";
 import { unnumbered } from "../event_numbers.ts";
 
 export interface NewEvent {
@@ -17,13 +17,13 @@ export interface NewEvent {
   createdAt: number;
 }
 
-const insertIf = (condition: (words: Words) => string) =>
-  query((words) =>
+const insertIf = (condition: (dialect: Dialect) => string) =>
+  query((dialect) =>
     `INSERT INTO events (id, seller_no, trigger_name, reference, body,
      delivery_id, created_at, event_no)
    SELECT ?, seller_no, ?, ?, ?, ?, ?, ? FROM seller_counters
-   WHERE seller_no = ? AND removed = 0 ${condition(words)}
-   ${words.lock("FOR KEY SHARE")}
+   WHERE seller_no = ? AND removed = 0 ${condition(dialect)}
+   ${dialect.lock("FOR KEY SHARE")}
    ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`
   );
 const INSERT = insertIf(() => "");

@@ -174,9 +174,7 @@ export async function queueHeads(
          (SELECT MIN(due_at) FROM deliveries
           WHERE deliveries.seller_no = webhooks.seller_no
             AND deliveries.webhook_id = webhooks.id
-            AND due_at IS NOT NULL ${
-      inReach("deliveries.seller_no")
-    }) AS due_at
+            AND due_at IS NOT NULL ${inReach("deliveries.seller_no")}) AS due_at
        FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
          JOIN webhooks ON webhooks.seller_no = sellers.seller_no
        WHERE sellers.status = 'active' ${inReach("webhooks.seller_no")}

@@ -122,7 +122,7 @@ class Two implements AsyncDisposable {
         all: (sql, params) => look(sql, () => tx.all(sql, params)),
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         isOnlyWriter: tx.isOnlyWriter,
-        beside: tx.beside,
+        localSellerNo: tx.localSellerNo,
         run: (sql, params, expected) =>
           look(sql, () => tx.run(sql, params, expected)),
         returning: (sql, params, expected) =>

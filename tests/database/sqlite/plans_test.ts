@@ -149,7 +149,7 @@ async function plans(
     };
     await fn({
       isOnlyWriter: tx.isOnlyWriter,
-      beside: tx.beside,
+      localSellerNo: tx.localSellerNo,
       all: async (text, params) => (await explain(text, params), []),
       get: async (text, params) => (await explain(text, params), undefined),
       returning: async (text, params) => (await explain(text, params), []),
