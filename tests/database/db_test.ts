@@ -767,6 +767,11 @@ onEach(
 /** Takes away what migrations add. */
 const FORMER_SCHEMA = `
   DROP TABLE import_images;
+  DROP TABLE category_list;
+  DROP TABLE categories;
+  ALTER TABLE imports DROP COLUMN warnings;
+  ALTER TABLE import_parts DROP COLUMN warnings;
+  ALTER TABLE transactions DROP COLUMN warnings;
   ALTER TABLE refusals DROP COLUMN times;
   ALTER TABLE refusals DROP COLUMN key_id;
   ALTER TABLE refusals DROP COLUMN client;
