@@ -30,7 +30,12 @@ export async function countInHour(
   n = 1,
 ): Promise<void> {
   if (n === 0) return;
-  await tx.runMany(COUNT, [[tx.localSellerNo, Math.floor(at / HOUR_MS), name, n]], 1);
+  await tx.runMany(COUNT, [[
+    tx.localSellerNo,
+    Math.floor(at / HOUR_MS),
+    name,
+    n,
+  ]], 1);
 }
 
 /**

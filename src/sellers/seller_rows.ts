@@ -220,5 +220,8 @@ export function readSellerRow(
   sellerNo: number,
 ): Promise<SellerRow | undefined> {
   const times = ONE_SELLER_ROW.split("?").length - 2;
-  return sql.get<SellerRow>(ONE_SELLER_ROW, [now, ...Array(times).fill(sellerNo)]);
+  return sql.get<SellerRow>(ONE_SELLER_ROW, [
+    now,
+    ...Array(times).fill(sellerNo),
+  ]);
 }

@@ -6,12 +6,12 @@
  * which a quota decision locks.
  */
 import {
+  type Dialect,
   inReach,
-  query,
   type Query,
+  query,
   type Sql,
   type Tx,
-  type Dialect,
 } from "../database/db.ts";
 import {
   QUOTA_NAMES,
@@ -112,7 +112,10 @@ export function usedOf(resource: Resource, seller: string): string {
         WHERE seller_no = ${seller} ${inReach()} AND resource = '${resource}'), 0)`;
 }
 
-const insertUsage = (resource: Resource, shardOf: (dialect: Dialect) => string) =>
+const insertUsage = (
+  resource: Resource,
+  shardOf: (dialect: Dialect) => string,
+) =>
   query((dialect) =>
     `INSERT INTO seller_usage (seller_no, resource, shard, used)
      VALUES (?, '${resource}', ${shardOf(dialect)}, ?)

@@ -23,9 +23,9 @@ import { pause } from "../../lib/waits.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
 import { again } from "./again.ts";
 import {
-  LOCAL_NUMBERS,
   CLOCK,
   IN_PROGRESS,
+  LOCAL_NUMBERS,
   type Node,
   NODES,
   SELLERS_PLACED,

@@ -12,9 +12,9 @@ import {
   type Param,
   type Query,
   queryText,
-  textOfRows,
   type ReadOptions,
   type Sql,
+  textOfRows,
   type Tx,
 } from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";

@@ -16,10 +16,10 @@ import {
   type Param,
   type Query,
   queryText,
-  textOfRows,
   type ReadOptions,
   type Row,
   type Sql,
+  textOfRows,
   type Tx,
 } from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";

@@ -203,9 +203,18 @@ export class RequestHandler {
       exchange.query = parseQuery(target.query);
       checkQuery(route, exchange.query);
     }
+    await this.#pace(exchange, route);
+    return await route.handler(exchange);
+  }
+
+  /**
+   * Lets other requests in between those of one client. A PUT changes one value:
+   * those that arrive together share a commit, which costs more than all of them.
+   */
+  async #pace(exchange: Exchange, { method }: Route): Promise<void> {
+    if (method === "PUT") return;
     const { reader, client, resources } = exchange;
     await this.#admission.pacer.begin(reader ?? client, resources.untilMade);
-    return await route.handler(exchange);
   }
 
   /** With a valid key, the 404 also suggests similar paths. */

@@ -6,8 +6,8 @@ import {
   RequestPacer,
   WORK_MS,
 } from "../../../src/http/admission/request_pacer.ts";
-import { boot } from "../../support/app.ts";
-import { TestClock, until } from "../../support/clock.ts";
+import { boot, product } from "../../support/app.ts";
+import { inTime, TestClock, until } from "../../support/clock.ts";
 import { gate } from "../../support/webhook_sink.ts";
 
 Deno.test("a few requests of an owner begin at once, as many after each look for others", async () => {
@@ -79,3 +79,26 @@ for (const path of ["/metrics", "/docs/api", "/seller_api/keys"]) {
     assertEquals(statuses, statuses.map(() => 200));
   });
 }
+
+Deno.test("updates of one value that arrive at once all begin at once: they share a commit", async () => {
+  const { yieldToIo } = systemDeps("error");
+  const { opened, open } = gate();
+  let isShut = false;
+  await using app = await boot({
+    deps: {
+      // No write takes so long that it lets others in.
+      clock: new TestClock(),
+      yieldToIo: () => isShut ? opened.then(yieldToIo) : yieldToIo(),
+    },
+  });
+  const skus = Array.from({ length: 3 * BEGUN_AT_ONCE }, (_, n) => `S-${n}`);
+  await app.upload(skus.map((sku) => product(sku)).join(""));
+  isShut = true;
+  const all = skus.map((sku) =>
+    app.call(`/seller_api/products/${sku}/attribute/quantity/3`, {
+      method: "PUT",
+    })
+  );
+  const answers = await inTime(Promise.all(all), "the answers").finally(open);
+  assertEquals(answers.map(({ status }) => status), skus.map(() => 204));
+});
