@@ -6,7 +6,13 @@
  * fails. `--seconds` takes new seeds for so long, after those that failed once.
  */
 import { cpuUsage } from "node:process";
-import { seedFrom } from "../support/random.ts";
+import {
+  inProcesses,
+  isOfOneSeed,
+  seedsOf,
+  type SeedWish,
+  wishOf,
+} from "../support/seed_runner.ts";
 import {
   checkSometimes,
   reachedPaths,
@@ -95,101 +101,38 @@ class Run {
   }
 }
 
-/** The seeds that were asked for, or those of one part of the work. */
-function* seedsOf({ count, seed, seconds, part }: Asked): Iterable<number> {
-  let n = 0;
-  const isOwn = () => part === null || n++ % part.of === part.number;
-  if (seconds !== null) {
-    for (const [failed] of FAILED_ONCE) if (isOwn()) yield failed;
-  }
-  const end = seconds === null ? seed + count : Infinity;
-  for (let next = seed; next < end; next++) if (isOwn()) yield next >>> 0;
-}
-
 /** Has processes of their own play parts of the seeds. */
-async function inParallel({ count, seed, seconds, jobs }: Asked): Promise<Sum> {
-  const time = seconds === null ? [] : ["--seconds", `${seconds}`];
-  const parts = Array.from({ length: jobs }, async (_, job) => {
-    const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "-A",
-        "--no-check",
-        import.meta.url,
-        `${count}`,
-        `${seed}`,
-        ...time,
-        "--part",
-        `${job}/${jobs}`,
-      ],
-      stderr: "inherit",
-    }).output();
-    const text = new TextDecoder().decode(stdout).trimEnd();
-    const at = text.lastIndexOf("\n") + 1;
-    if (at > 0) console.log(text.slice(0, at).trimEnd());
-    if (!success && !text.slice(at).startsWith("{")) {
-      throw new Error(`a process of the simulation failed`);
-    }
-    const { reached, ...sum } = JSON.parse(text.slice(at));
-    sometimesInPart(reached);
-    return sum as Sum;
-  });
-  const sums = await Promise.all(parts);
-  return sums.reduce((sum, part) => ({
+async function inParallel(wish: SeedWish): Promise<Sum> {
+  const sums = await inProcesses<
+    Sum & { reached: ReturnType<typeof reachedPaths> }
+  >(
+    import.meta.url,
+    wish,
+  );
+  for (const { reached } of sums) sometimesInPart(reached);
+  return sums.reduce<Sum>((sum, part) => ({
     passed: sum.passed + part.passed,
     failed: sum.failed + part.failed,
     virtualMs: sum.virtualMs + part.virtualMs,
     processorMs: sum.processorMs + part.processorMs,
-  }));
+  }), { passed: 0, failed: 0, virtualMs: 0, processorMs: 0 });
 }
 
-interface Asked {
-  count: number;
-  seed: number;
-  seconds: number | null;
-  jobs: number;
-  /**
-   * Plays every n-th seed, and prints its sum as JSON for the process that
-   * started it.
-   */
-  part: { number: number; of: number } | null;
-}
-
-function asked(args: readonly string[]): Asked {
-  const option = (name: string) => {
-    const at = args.indexOf(`--${name}`);
-    return at === -1 ? null : args[at + 1];
-  };
-  const plain = args.filter((arg, i) =>
-    !arg.startsWith("--") && !args[i - 1]?.startsWith("--")
-  );
-  const seconds = option("seconds");
-  const [number, of] = (option("part") ?? "").split("/").map(Number);
-  return {
-    count: plain[0] === undefined ? DEFAULT_SEEDS : Number(plain[0]),
-    seed: seedFrom(plain[1]),
-    seconds: seconds === null ? null : Number(seconds),
-    jobs: Number(option("jobs") ?? 1),
-    part: of === undefined ? null : { number, of },
-  };
-}
-
-async function run(wish: Asked): Promise<Sum> {
-  const { count, seed, seconds, jobs, part } = wish;
+async function run(wish: SeedWish): Promise<Sum> {
+  const { seed, seconds, jobs } = wish;
   if (jobs > 1) return await inParallel(wish);
   using folders = await DataFolders.open();
   const run = new Run(folders);
-  const isOne = count === 1 && seconds === null && part === null;
-  if (isOne) await run.show(seed);
+  if (isOfOneSeed(wish)) await run.show(seed);
   else {
     const forMs = seconds === null ? Infinity : seconds * 1_000;
-    await run.play(seedsOf(wish), forMs);
+    await run.play(seedsOf(wish, FAILED_ONCE), forMs);
   }
   return run.sum;
 }
 
 if (import.meta.main) {
-  const wish = asked(Deno.args);
+  const wish = wishOf(Deno.args, DEFAULT_SEEDS);
   if (wish.part === null) console.log(`seeds from ${wish.seed}`);
   const sum = await run(wish);
   const { passed, failed, virtualMs, processorMs } = sum;

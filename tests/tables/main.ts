@@ -5,7 +5,13 @@
  * what went wrong, and the smallest file that still does. `--seconds` takes new
  * seeds for so long, after those that failed once.
  */
-import { seedFrom } from "../support/random.ts";
+import {
+  inProcesses,
+  isOfOneSeed,
+  seedsOf,
+  type SeedWish,
+  wishOf,
+} from "../support/seed_runner.ts";
 import { VERDICTS } from "./judge.ts";
 import { play, type Played } from "./play.ts";
 import { FAILED_ONCE } from "./seeds.ts";
@@ -14,12 +20,8 @@ import { textOf } from "./write.ts";
 
 const DEFAULT_SEEDS = 300;
 
-interface Asked {
-  count: number;
-  seed: number;
-  seconds: number | null;
-  jobs: number;
-  part: { number: number; of: number } | null;
+interface Asked extends SeedWish {
+  /** Failures are not shrunk, and the faults of each feature are counted. */
   brief: boolean;
 }
 
@@ -103,20 +105,10 @@ async function report({ seed, outcome, grid }: Played, brief: boolean) {
   }
 }
 
-function* seedsOf({ count, seed, seconds, part }: Asked): Iterable<number> {
-  let n = 0;
-  const isOwn = () => part === null || n++ % part.of === part.number;
-  if (seconds !== null) {
-    for (const [failed] of FAILED_ONCE) if (isOwn()) yield failed;
-  }
-  const end = seconds === null ? seed + count : Infinity;
-  for (let next = seed; next < end; next++) if (isOwn()) yield next >>> 0;
-}
-
 async function run(wish: Asked): Promise<Sum> {
   const sum = new Sum();
   const until = performance.now() + (wish.seconds ?? Infinity) * 1_000;
-  for (const seed of seedsOf(wish)) {
+  for (const seed of seedsOf(wish, FAILED_ONCE)) {
     if (performance.now() > until) break;
     const played = await play(seed);
     sum.add(played);
@@ -126,51 +118,21 @@ async function run(wish: Asked): Promise<Sum> {
 }
 
 /** Has processes of their own play parts of the seeds. */
-async function inParallel({ count, seed, seconds, jobs }: Asked): Promise<Sum> {
+async function inParallel(wish: Asked): Promise<Sum> {
   const sum = new Sum();
-  const parts = Array.from({ length: jobs }, async (_, job) => {
-    const time = seconds === null ? [] : ["--seconds", `${seconds}`];
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-A", "--no-check", import.meta.url, `${count}`, `${seed}`],
-        ...time,
-        ...["--part", `${job}/${jobs}`],
-      ],
-      stderr: "inherit",
-    }).output();
-    const text = new TextDecoder().decode(stdout).trimEnd();
-    const at = text.lastIndexOf("\n") + 1;
-    if (at > 0) console.log(text.slice(0, at).trimEnd());
-    sum.join(JSON.parse(text.slice(at)));
-  });
-  await Promise.all(parts);
+  for (const part of await inProcesses<Sum>(import.meta.url, wish)) {
+    sum.join(part);
+  }
   return sum;
 }
 
-function asked(args: readonly string[]): Asked {
-  const option = (name: string) => {
-    const at = args.indexOf(`--${name}`);
-    return at === -1 ? null : args[at + 1];
-  };
-  const plain = args.filter((arg, i) =>
-    !arg.startsWith("--") && !args[i - 1]?.startsWith("--")
-  );
-  const seconds = option("seconds");
-  const [number, of] = (option("part") ?? "").split("/").map(Number);
-  return {
-    count: plain[0] === undefined ? DEFAULT_SEEDS : Number(plain[0]),
-    seed: seedFrom(plain[1]),
-    seconds: seconds === null ? null : Number(seconds),
-    jobs: Number(option("jobs") ?? 1),
-    part: of === undefined ? null : { number, of },
-    brief: args.at(-1) === "--brief",
-  };
-}
-
 if (import.meta.main) {
-  const wish = asked(Deno.args);
+  const wish: Asked = {
+    ...wishOf(Deno.args, DEFAULT_SEEDS),
+    brief: Deno.args.at(-1) === "--brief",
+  };
   if (wish.part === null) console.log(`seeds from ${wish.seed}`);
-  if (wish.count === 1 && wish.seconds === null && wish.part === null) {
+  if (isOfOneSeed(wish)) {
     const { outcome, grid } = await play(wish.seed);
     console.log(grid.features.join(", "));
     console.log(JSON.stringify(grid.writing));

@@ -76,9 +76,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a synonym stands at the wrong field",
     file: `${WEB}columns/headers.ts`,
-    from: "make, brand name, marke, hersteller,",
-    to: "make, brand name, hersteller,",
-    also: { from: '"mpn, part number,', to: '"mpn, marke, part number,' },
+    from: "manufacturer name, brand name, marke,",
+    to: "manufacturer name, brand name,",
+    also: { from: '"mpn, manufacturer', to: '"mpn, marke, manufacturer' },
   },
   {
     name: "tags are categories",
@@ -86,8 +86,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     from: '"id, tags, cost,',
     to: '"id, cost,',
     also: {
-      from: '"categories, category,',
-      to: '"categories, tags, category,',
+      from: '"categories, kategorie,',
+      to: '"categories, tags, kategorie,',
     },
   },
   {
