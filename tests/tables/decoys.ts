@@ -1143,4 +1143,27 @@ export const DECOYS: readonly Decoy[] = [
       );
     },
   },
+  {
+    name: "what is for sale, under other names",
+    add: (sketch) => {
+      replace(sketch, "status");
+      const { language } = sketch.catalogue;
+      const [name, on, off] = sketch.draws.of(
+        {
+          en: [["Live", "TRUE", "FALSE"], ["Discontinued", "N", "Y"]],
+          de: [["Im Webshop", "ja", "nein"], ["Ausgelistet", "", "X"]],
+          sv: [["Utgående", "0", "1"], ["Webb aktiv", "ja", "nej"]],
+          fr: [["Sommeil", "Non", "Oui"], ["Visible web", "oui", "non"]],
+          es: [["De baja", "N", "S"], ["Web activa", "sí", "no"]],
+          pl: [["Wycofany", "nie", "tak"], ["Widoczny online", "1", "0"]],
+          nl: [["Vervallen", "nee", "ja"], ["Zichtbaar web", "ja", "nee"]],
+        }[language],
+      );
+      sketch.add(name, ["status"], ({ active }) => active ? on : off);
+      // A product without a word of it is for sale.
+      sketch.wants.push(({ active }, wants) => {
+        if (active) wants.set("status", { texts: ["active"], none: true });
+      });
+    },
+  },
 ];

@@ -537,7 +537,9 @@ function unmarked(draws: Draws, grid: Grid, { point }: Numbers): Grid {
   );
   const isMeant = delimiter === "," && point === "," && hasCents ||
     delimiter === ";" && JSON.stringify(grid.rows).includes("; set");
-  if (!isMeant || !draws.chance(0.5)) return grid;
+  // What rows say together is read before a shifted one is left out.
+  const isAlone = delimiter === ";" || grid.features.length === 0;
+  if (!isMeant || !isAlone || !draws.chance(0.5)) return grid;
   const apart = (cell: Cell): readonly Cell[] =>
     typeof cell !== "string"
       ? [cell]

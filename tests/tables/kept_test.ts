@@ -131,6 +131,11 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
     { sku: "A" },
   ],
   ["'Preise, Stand heute'\n'SKU','Titel'\n'A','Becher'", { sku: "A" }],
+  ["SKU;Titolo;Sospeso\nA;Tazza;N\nB;Pot;S", "Is that for sale"],
+  ["SKU;Nom;Sommeil\nA;Tasse;Non\nB;Pot;Oui", "Is that for sale"],
+  ["SKU;Namn;Utgående\nA;Mugg;0\nB;Lampa;1", "Is that for sale"],
+  ["SKU;Name;Live\nA;Mug;TRUE\nB;Lamp;FALSE", "Is that for sale"],
+  ["SKU;Nombre;Activo\nA;Taza;N\nB;Bota;S", { status: "paused" }],
   ["attribute: Color;SKU;attribute: color\nBlue;A;Red", {
     attributes: [{ name: "Color", value: "Blue" }, {
       name: "color",

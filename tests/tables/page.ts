@@ -159,9 +159,12 @@ export async function answer(
       await new Promise((done) => setTimeout(done));
     }
   });
-  if (next === null) return taken(view.chosen);
-  const { table, mapping } = next;
   const answered = new Set([...view.answered, text]);
+  if (next === null) {
+    const again = taken(view.chosen);
+    return typeof again === "string" ? again : { ...again, answered };
+  }
+  const { table, mapping } = next;
   return { ...view, table, mapping, answered };
 }
 

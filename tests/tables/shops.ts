@@ -75,6 +75,31 @@ function families(draws: Draws, { products }: Catalogue): Truth[][] {
   return all;
 }
 
+const OF_VARIANTS = new Set([
+  "sku",
+  "title",
+  "description",
+  "price",
+  "compare_at_price",
+  "quantity",
+  "gtin",
+  "brand",
+  "weight",
+  "status",
+]);
+
+/** What is right of a variant: texts and state are those of the first one. */
+function wantsOfVariant(
+  one: Truth,
+  { title, description, brand, active }: Truth,
+  option: string,
+): Map<string, Want> {
+  return wantsOf(
+    { ...one, title: title + option, description, brand, active },
+    OF_VARIANTS,
+  );
+}
+
 function shopify(draws: Draws): Grid {
   const catalogue = catalogueOf(draws);
   const is2025 = draws.chance(0.4);
@@ -206,26 +231,10 @@ function shopify(draws: Draws): Grid {
           "false",
         ],
       });
-      const wants = wantsOf(
-        {
-          ...one,
-          title: isFamily ? `${first.title} – Shade ${n}` : first.title,
-          description: first.description,
-          brand: first.brand,
-          active: first.active,
-        },
-        new Set([
-          "sku",
-          "title",
-          "description",
-          "price",
-          "compare_at_price",
-          "quantity",
-          "gtin",
-          "brand",
-          "weight",
-          "status",
-        ]),
+      const wants = wantsOfVariant(
+        one,
+        first,
+        isFamily ? ` – Shade ${n}` : "",
       );
       wants.set("categories", { texts: [first.categories[0]] });
       const own = isFamily
@@ -367,31 +376,14 @@ function woocommerce(draws: Draws): Grid {
           : draws.of(["simple", "simple", "simple, virtual"]),
         n,
       );
-      const wants = wantsOf(
-        {
-          ...one,
-          title: isFamily ? `${first.title} - Shade ${n}` : first.title,
-          description: first.description,
-          brand: first.brand,
-          active: first.active,
-          categories: first.categories,
-          images: isFamily ? [one.images[0]] : first.images,
-        },
-        new Set([
-          "sku",
-          "title",
-          "description",
-          "price",
-          "compare_at_price",
-          "quantity",
-          "gtin",
-          "brand",
-          "weight",
-          "status",
-          "categories",
-          "images",
-        ]),
+      const wants = wantsOfVariant(
+        one,
+        first,
+        isFamily ? ` - Shade ${n}` : "",
       );
+      wants.set("categories", { texts: [first.categories.join(" | ")] });
+      const images = isFamily ? [one.images[0]] : first.images;
+      wants.set("images", { texts: [images.join(" ")] });
       if (!hasGtin) wants.delete("gtin");
       wants.set("availability", {
         texts: [one.quantity > 0 ? "in_stock" : "out_of_stock"],

@@ -3,7 +3,7 @@
  * belong together: images, variants, variations.
  */
 import { plural, sentences } from "../lib/format.ts";
-import { isBareWeight } from "../lib/numbers.ts";
+import { isBareWeight, weightUnitOf } from "../lib/numbers.ts";
 import type { SlicedWork } from "../lib/slices.ts";
 import { lookAtValues, valuesIn } from "./columns/guesses.ts";
 import type { ColumnField } from "../lib/column_field.ts";
@@ -133,7 +133,7 @@ function* withWeightUnits(table: Table): SlicedWork<GatheredTable> {
   const { table: weighed } = yield* withChangedRows(
     table,
     (cells) =>
-      isBareWeight(cells[weight])
+      isBareWeight(cells[weight]) && weightUnitOf(cells[unit]) !== ""
         ? cells.with(weight, `${cells[weight]} ${cells[unit]}`.trim())
         : cells,
   );
@@ -150,13 +150,14 @@ function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
   const [first, other] = [pounds, ounces].toSorted((a, b) => a - b);
   const isNumber = (text: string) => /^\d*(?:\.\d+)?$/.test(text);
   yield* lookAtValues(table.rows);
-  const areBoth = valuesIn(table.rows, pounds).every(isNumber) &&
-    valuesIn(table.rows, ounces).every((text) =>
-      isNumber(text) && Number(text) < OUNCES_OF_A_POUND
-    );
-  if (!areBoth) return { table, note: "" };
+  // More ounces are the whole weight in another unit.
+  const areWhole = valuesIn(table.rows, ounces).some((text) =>
+    isNumber(text) && Number(text) >= OUNCES_OF_A_POUND
+  );
+  if (areWhole) return { table, note: "" };
   const { table: weighed } = yield* withChangedRows(table, (cells) => {
-    if (cells[pounds] === "" && cells[ounces] === "") return cells;
+    const own = [cells[pounds], cells[ounces]];
+    if (own.join("") === "" || !own.every(isNumber)) return cells;
     const all = Number(cells[pounds]) * OUNCES_OF_A_POUND +
       Number(cells[ounces]);
     return cells.with(other, "").with(first, `${all} oz`);
@@ -207,7 +208,10 @@ function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   const columns = yield* lookAtValues(table.rows);
   const isOn = flags.find((i) => {
     const { values } = columns[i] ?? { values: [] };
-    return values.length > 0 && values.every((text) => yesOrNo(text) !== null);
+    const isFlag = (text: string) => yesOrNo(text) !== null;
+    // In a row whose values are shifted, another value stands there.
+    return values.some(isFlag) &&
+      (values.every(isFlag) || !/\d/.test(values.filter(isFlag).join("")));
   });
   if (isOn === undefined) return { table, note: "" };
   const isPaused = (cells: Row) =>

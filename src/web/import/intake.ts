@@ -22,7 +22,6 @@ import {
   leavesOut,
   question,
   readsAgain,
-  rewrites,
   withoutRows,
 } from "./check/finding.ts";
 import { lookAtValues } from "./columns/guesses.ts";
@@ -222,6 +221,8 @@ interface TextFile extends DecodedText {
   encoding?: string;
   /** Whether quotation marks around several lines make one text, not rows. */
   oneText?: boolean;
+  /** The numbers of rows that are left out. */
+  leftOut?: readonly number[];
 }
 
 /** The encoding of a file, and the question about it. */
@@ -256,7 +257,10 @@ async function takeRows(file: TextFile): Promise<void> {
   );
   if (table === null) return;
   const { encoding, questions } = lettersOf(file, takeRows);
-  await takeTable(name, table, {
+  const left = new Set(file.leftOut);
+  const out = [...table.numbers.keys()]
+    .filter((row) => left.has(table.numbers[row]));
+  await takeTable(name, withoutRows(table, out), {
     note: table.note,
     encoding,
     questions: [
@@ -273,27 +277,27 @@ async function takeRows(file: TextFile): Promise<void> {
             () => takeRows({ ...file, oneText: true }),
           ),
         )]),
-      ...(table.shifts.length === 0 ? [] : [shiftQuestion(table)]),
+      ...(table.shifts.length === 0 || file.leftOut !== undefined ? [] : [
+        shiftQuestion(
+          table,
+          () => takeRows({ ...file, leftOut: table.shifts }),
+        ),
+      ]),
     ],
   });
 }
 
 /** A sign within a text is read as a delimiter, where no marks stand around. */
-function shiftQuestion({ shifts, delimiter }: ReadTable): Finding {
-  const meant = new Set(shifts);
+function shiftQuestion(
+  { shifts, delimiter }: ReadTable,
+  leaveOut: () => void,
+): Finding {
   return question(
     `A "${delimiter}" before a space may be a part of a text in ${
       listed("row", shifts)
     }, so that values stand in wrong columns.`,
     confirms("They stand right"),
-    rewrites(
-      `Leave ${plural(shifts.length, "row")} out`,
-      (table) =>
-        withoutRows(
-          table,
-          [...table.rows.keys()].filter((row) => meant.has(table.numbers[row])),
-        ),
-    ),
+    readsAgain(`Leave ${plural(shifts.length, "row")} out`, leaveOut),
   );
 }
 

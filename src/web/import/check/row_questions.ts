@@ -2,7 +2,7 @@
 import { count, listed, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { valuesIn } from "../columns/guesses.ts";
-import { isOfUnsold, isState } from "../columns/headers.ts";
+import { isOfUnsold, isState, mayBeState } from "../columns/headers.ts";
 import { namesIn, shopOf } from "../shops/shops.ts";
 import { withColumnForField } from "../columns/sheet.ts";
 import { cellValues } from "../columns/spreadsheet.ts";
@@ -84,8 +84,12 @@ function isUnsoldIn(
       cell !== "" && yesOrNo(cell) !== false && !/^0[-0:. ]*$/.test(cell);
   }
   if (isStatus) return null;
-  if (isState(name)) return (cell) => yesOrNo(cell) === false;
   const few = valuesIn(table.rows, column, STATES + 1);
+  const isFlag = !targets.includes("status") && mayBeState(name) &&
+    few.every((value) => yesOrNo(value) !== null);
+  if (isState(name) || isFlag) {
+    return (cell) => yesOrNo(cell) === false;
+  }
   return few.length <= STATES && few.some(isOfUnsold) ? isOfUnsold : null;
 }
 

@@ -207,7 +207,7 @@ const PRICE =
   /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
 /** Of what is not what a customer of the shop pays for one piece. */
 const OTHER_PRICE =
-  /^(?:ek|cost|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max|kost|gultig|giltig|valid|valab|wazn|geldig)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
+  /^(?:ek|cost|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max|kost|gultig|giltig|valid|valab|wazn|geldig)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|acquisto|fornitore|ingrosso|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
 
 /** Whether a name is that of some price. */
 export function isOfPrice(name: string): boolean {
@@ -346,6 +346,16 @@ export function isState(name: string): boolean {
   return targetByName(name) === "status";
 }
 
+/** Whether flags of this name may say what is for sale, though it is not known. */
+export function mayBeState(name: string): boolean {
+  const words = lowerCaseWords(name).map(squeezed);
+  return !isOfSale(name) && words.some((word) => OF_STATES.test(word));
+}
+
+/** How words begin that say that something is shown, or can be bought. */
+const OF_STATES =
+  /^(?:live|online|web|shop|sichtb|visib|zichtb|synlig|widocz|activ|aktiv|actief|actif|attiv|aktyw|publi|veroff|opublik|enabl|sellable|saleable|verkaufb|freigeg|listed)/;
+
 /** Whether a name means the condition of a product, or whether it is for sale. */
 export function isOfStateOrCondition(name: string): boolean {
   return /^(?:etat|staat|estado|stato|stan|tillstand)$/.test(squeezed(name));
@@ -353,7 +363,7 @@ export function isOfStateOrCondition(name: string): boolean {
 
 /** Words for what is not for sale, without accents. */
 const UNSOLD =
-  "frozen frozenfor gesperrt sperre sperrkennzeichen verkaufssperre geloscht loschkennzeichen loschvormerkung auslauf auslaufartikel archiviert versteckt ausgeblendet inaktiv deaktiviert storniert blocked locked deleted trash discontinued archived hidden inactive disabled cancelled canceled obsolete sparrad utgatt utgangen dold borttagen inaktiverad supprime archive masque bloque desactive inactif eliminado bloqueado descatalogado oculto inactivo zablokowany usuniety ukryty nieaktywny wycofany geblokkeerd verwijderd verborgen inactief"
+  "frozen frozenfor sommeil utgaende utgar sospeso sospesa bloccato obsoleto nascosto disattivato baja vervallen uitgefaseerd ausgelistet udgaet archiwalny gesperrt sperre sperrkennzeichen verkaufssperre geloscht loschkennzeichen loschvormerkung auslauf auslaufartikel archiviert versteckt ausgeblendet inaktiv deaktiviert storniert blocked locked deleted trash discontinued archived hidden inactive disabled cancelled canceled obsolete sparrad utgatt utgangen dold borttagen inaktiverad supprime archive masque bloque desactive inactif eliminado bloqueado descatalogado oculto inactivo zablokowany usuniety ukryty nieaktywny wycofany geblokkeerd verwijderd verborgen inactief"
     .split(" ");
 
 /** Whether a name or a value says that something is not for sale. */

@@ -11,7 +11,7 @@ const WORDS: Readonly<Partial<Record<ColumnField, Record<string, string>>>> = {
     out_of_stock: `${NO} outofstock soldout`,
   },
   status: {
-    active: `${YES} y j x published publish visible enabled aktiv online`,
+    active: `${YES} y j s x published publish visible enabled aktiv online`,
     paused:
       `${NO} -1 n draft archived private hidden disabled unlisted inactive inaktiv offline`,
   },
