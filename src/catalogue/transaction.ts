@@ -62,6 +62,8 @@ export interface Transaction {
   undone_by: string | null;
   /** The import of which it is a part; null if it is an upload. */
   import_id: string | null;
+  /** As it was given; that of what an undo took back. */
+  name: string | null;
   /** The seller's key that asked for it; null: it is not known. */
   key_id: string | null;
   /** null: the key has no label, or is no longer stored. */

@@ -28,7 +28,7 @@ function columnsOf(prefix: string, counts: Readonly<Record<string, number>>) {
   return Object.keys(counts).map((name) => [name, `${prefix}_${name}`]);
 }
 
-const OWN = "id, created_at, finished_at, undoes, import_id, key_id";
+const OWN = "id, created_at, finished_at, undoes, import_id, name, key_id";
 const COUNTS = [...PRODUCT_COLUMNS, ...IMAGE_COLUMNS]
   .map(([, column]) => column).join(", ");
 
@@ -39,12 +39,12 @@ export async function insertTransaction(
   results: readonly TransactionResult[],
   warnings: Warnings = NO_WARNINGS,
 ): Promise<void> {
-  const { id, created_at, finished_at, undoes, import_id, key_id } =
+  const { id, created_at, finished_at, undoes, import_id, name, key_id } =
     transaction;
   const { products, images } = transaction;
   const values = [
     ...[sellerNo, packResults(results), packWarnings(warnings)],
-    ...[id, created_at, finished_at, undoes, import_id, key_id],
+    ...[id, created_at, finished_at, undoes, import_id, name, key_id],
     ...PRODUCT_COLUMNS.map(([name]) => products[name as ProductResult]),
     ...IMAGE_COLUMNS.map(([name]) => images[name as keyof ImageCounts]),
   ];
@@ -71,12 +71,12 @@ const COUNTERS = `${OWN}, ${COUNTS}, ${UNDONE_BY}, ${KEY_LABEL}`;
 
 function toTransaction(row: TransactionRow): Transaction {
   const { id, created_at, finished_at, undoes, undone_by, import_id } = row;
-  const { key_id, key_label } = row;
+  const { name, key_id, key_label } = row;
   const counts = (columns: string[][]) =>
     Object.fromEntries(columns.map(([name, column]) => [name, row[column]]));
   return {
     ...{ id, created_at, finished_at, undoes, undone_by, import_id },
-    ...{ key_id, key_label },
+    ...{ name, key_id, key_label },
     products: counts(PRODUCT_COLUMNS) as ProductCounts,
     images: counts(IMAGE_COLUMNS) as ImageCounts,
   };

@@ -66,6 +66,7 @@ export interface TransactionWrite {
   undoes: string | null;
   /** The import of which it is a part. */
   importId: string | null;
+  name: string | null;
   /** The key that asked for it; null: it is not known. */
   keyId: string | null;
   /** The Idempotency-Key that it uses up. */
@@ -117,6 +118,7 @@ export async function writeTransaction(
       images: { ...NO_IMAGES, pending, reused },
       undoes,
       import_id: importId,
+      name: write.name,
       key_id: keyId,
     },
     withOnly(waiting, results),

@@ -159,6 +159,7 @@ export async function applyUndo(
     versionOf: () => ({ validator: null, asStored: true }),
     undoes: transactionId,
     importId,
+    name: (await readTransaction(tx, seller.no, transactionId)).name,
     keyId,
     use,
   });

@@ -94,6 +94,8 @@ export interface Upload {
   attributesOnly: boolean;
   /** Set the products that the document does not name to quantity 0. */
   complete: Complete | null;
+  /** To find it again by; null: none. */
+  name: string | null;
   idempotency: KeyedRequest | null;
 }
 
@@ -307,7 +309,7 @@ function problemsOutsideFirst(problems: readonly Detail[]): Detail[] {
 async function storeUpload(
   tx: Tx,
   services: Services,
-  { seller }: Upload,
+  { seller, name }: Upload,
   draft: ProbedDraft,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
@@ -334,6 +336,7 @@ async function storeUpload(
     warnings: firstWarnings(plan.warnings),
     undoes: null,
     importId: null,
+    name,
     keyId: seller.keyId,
     use,
   });

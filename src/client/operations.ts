@@ -60,6 +60,8 @@ export interface Operations {
       show?: "former";
       /** valid stores the products without a problem, also when others have one; all or none when left out */
       accept?: "valid";
+      /** a name to find it again by, such as that of the file */
+      name?: string;
       dry_run?: false;
     },
     options?: CallOptions,
@@ -79,6 +81,8 @@ export interface Operations {
     show?: "former";
     /** valid stores the products without a problem, also when others have one; all or none when left out */
     accept?: "valid";
+    /** a name to find it again by, such as that of the file */
+    name?: string;
     /** does everything but the write */
     dry_run: true;
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
@@ -192,6 +196,8 @@ export interface Operations {
       complete?: "quantity";
       /** with complete=quantity: the request is refused if more percent of the products on sale would go to 0; 10 when left out */
       at_most?: number;
+      /** a name to find it again by, such as that of the file */
+      name?: string;
       dry_run?: false;
     },
     options?: CallOptions,
@@ -215,6 +221,8 @@ export interface Operations {
     complete?: "quantity";
     /** with complete=quantity: the request is refused if more percent of the products on sale would go to 0; 10 when left out */
     at_most?: number;
+    /** a name to find it again by, such as that of the file */
+    name?: string;
     /** does everything but the write */
     dry_run: true;
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;

@@ -353,6 +353,8 @@ export interface Transaction {
   undone_by?: string;
   /** the import of which this is a part */
   import_id?: string;
+  /** as it was given; of an undo that of what it took back */
+  name?: string;
   /** the key that asked for it */
   key?: MadeBy;
   /** of rules that are not in force yet: the products are stored; not in lists */
@@ -722,6 +724,8 @@ export interface Refusal {
   route: string;
   /** true: nothing would have been stored */
   dry_run?: boolean;
+  /** of what was sent, as it was given */
+  name?: string;
   status: number;
   code: ErrorCode;
   message: string;

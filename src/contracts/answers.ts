@@ -113,6 +113,11 @@ const COUNTERS = [
   maybe("undoes", UUID, "the transaction that this one undid"),
   maybe("undone_by", UUID, "the transaction that undid this one"),
   maybe("import_id", UUID, "the import of which this is a part"),
+  maybe(
+    "name",
+    STRING,
+    "as it was given; of an undo that of what it took back",
+  ),
   MADE_BY,
 ];
 
@@ -315,6 +320,7 @@ const REFUSAL = named(
   one("client_address", STRING, "where the request came from"),
   one("route", STRING, "method and path; empty where there is no such path"),
   maybe("dry_run", BOOLEAN, "true: nothing would have been stored"),
+  maybe("name", STRING, "of what was sent, as it was given"),
   one("status", COUNT),
   one("code", word(Object.keys(ERRORS))),
   one("message", STRING),

@@ -54,7 +54,20 @@ export const MIGRATIONS: readonly Migration[] = [
       postgres: operatorKeyRights('TEXT COLLATE "C"', "BIGINT"),
     },
   },
+  {
+    name: "names of uploads and refusals",
+    sql: {
+      sqlite: namesAdded("TEXT"),
+      postgres: namesAdded('TEXT COLLATE "C"'),
+    },
+  },
 ];
+
+function namesAdded(text: string): string {
+  return ["transactions", "refusals"]
+    .map((table) => `ALTER TABLE ${table} ADD COLUMN name ${text};`)
+    .join("\n");
+}
 
 function categories(): EngineSql {
   const { sqlite, postgres } = createTables([

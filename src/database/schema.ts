@@ -143,6 +143,8 @@ export const TABLES = {
       size: "integer?",
       more: "integer",
       dry_run: "integer DEFAULT 0",
+      // of what was sent
+      name: "text?",
       // a JSON list
       details: "text",
     },
@@ -565,6 +567,8 @@ export const TABLES = {
       import_id: "id?",
       // the key that asked for it
       key_id: "text?",
+      // as it was given
+      name: "text?",
       // see catalogue/packed_results.ts
       results: "text",
       // see catalogue/warnings.ts

@@ -70,6 +70,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
         versionOf: (url) => ({ validator: versions.get(url) ?? null }),
         undoes: null,
         importId: key.importId,
+        name: null,
         keyId: job.row.key_id,
         use: null,
       });

@@ -73,6 +73,8 @@ export interface Refusal {
   route: string | null;
   /** Whether the request was a dry run. */
   dryRun: boolean;
+  /** The name of what was sent; null: it had none. */
+  name: string | null;
   status: number;
   code: ErrorCode;
   message: string;
@@ -192,7 +194,7 @@ export class RefusalLog {
       await tx.runMany(
         insertInto("refusals", [
           ...["id", "seller_no", "at", "key_id", "client", "route", "status"],
-          ...["code", "message", "size", "details", "more", "dry_run"],
+          ...["code", "message", "size", "details", "more", "dry_run", "name"],
         ]),
         rows,
         1,
@@ -289,7 +291,7 @@ function refusalRow(refusal: Refusal): Param[] {
   const dryRun = refusal.dryRun ? 1 : 0;
   return [
     ...[id, sellerNo, at, keyId, client, route, status],
-    ...[code, message, size, details, more, dryRun],
+    ...[code, message, size, details, more, dryRun, refusal.name],
   ];
 }
 
@@ -338,7 +340,7 @@ export async function listRefusals(
          refusals.key_id AS "keyId", refusals.client,
          refusals.route, refusals.status,
          refusals.code, refusals.message, refusals.size, refusals.details,
-         refusals.more, refusals.dry_run AS "dryRun"
+         refusals.more, refusals.dry_run AS "dryRun", refusals.name
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
          AND sellers.status <> 'removed'`,
     within: { "refusals.seller_no = ?": sellerNo },

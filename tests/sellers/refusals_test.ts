@@ -27,6 +27,7 @@ function refusal(of: Pick<Refusal, "id" | "sellerNo" | "at">): Refusal {
     client: "192.0.2.1",
     route: "GET /seller_api/products",
     dryRun: false,
+    name: null,
     status: 404,
     code: "not_found",
     message: "It is not there.",

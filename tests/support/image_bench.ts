@@ -160,6 +160,7 @@ export class ImageBench implements AsyncDisposable {
         undoes: null,
         import_id: null,
         key_id: null,
+        name: null,
       }, []);
       const upload = { sellerNo: seller.no, transactionId };
       await requestImages(tx, upload, waiting, taken, at);

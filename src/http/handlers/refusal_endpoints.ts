@@ -107,6 +107,7 @@ function refusalNode(refusal: ListedRefusal): RefusalNode {
     client_address: refusal.client,
     route: refusal.route,
     dry_run: refusal.dryRun || undefined,
+    name: refusal.name ?? undefined,
     status: refusal.status,
     code: refusal.code,
     message: refusal.message,

@@ -28,6 +28,7 @@ export function progressRecord(transaction: Transaction): ProgressNode {
     undoes: undoes ?? undefined,
     undone_by: undone_by ?? undefined,
     import_id: transaction.import_id ?? undefined,
+    name: transaction.name ?? undefined,
     key: usedKeyNode(transaction),
   };
 }

@@ -23,6 +23,7 @@ import {
   IDEMPOTENCY_KEY_LENGTH,
   MISSING_AT_MOST,
   MISSING_AT_MOST_DEFAULT,
+  NAME,
   SHOW,
   VERSION,
 } from "../server/parameters.ts";
@@ -43,7 +44,7 @@ export const uploadProducts = endpoint({
     "accept=valid: those without a problem). Each image URL must answer HEAD " +
     "with 200; the images are fetched after the answer.",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
-  parameters: [VERSION, DRY_RUN, SHOW, ACCEPT, IDEMPOTENCY_KEY],
+  parameters: [VERSION, DRY_RUN, SHOW, ACCEPT, NAME, IDEMPOTENCY_KEY],
   answers: ["upload", "dry_run"],
   errors: ["unsupported_version", "too_many_products"],
   upload: true,
@@ -68,6 +69,7 @@ export const uploadAttributes = endpoint({
     ACCEPT,
     COMPLETE,
     MISSING_AT_MOST,
+    NAME,
     IDEMPOTENCY_KEY,
   ],
   answers: ["upload", "dry_run"],
@@ -99,6 +101,7 @@ async function uploadDocument(
     acceptValid,
     attributesOnly,
     complete,
+    name: readOption(query, NAME),
     idempotency: readIdempotencyKey(request),
   });
   if ("counts" in outcome) logDone(context, "upload_accepted", outcome);

@@ -30,7 +30,7 @@ import {
 } from "./draft.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { capitalised, readable } from "../lib/texts.ts";
-import { nameUpload } from "../state/names.ts";
+import { uploadName } from "../state/names.ts";
 import { ErrorNote, Form, useAction } from "../ui/parts.tsx";
 import { CategoryNames, CategoryNeeds } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
@@ -110,14 +110,13 @@ export function ProductForm({ client, product, onSaved }: {
     }
     try {
       const sent = productToSend(product?.id ?? null, current, changed);
-      const { transaction_id } = await client
-        .uploadProducts({ products: [sent] });
-      nameUpload(
-        transaction_id,
-        product === null
-          ? `New ${sku}`
-          : `Edit of ${sku}: ${describeChanges(current, from, changed)}`,
-      );
+      const name = product === null
+        ? `New ${sku}`
+        : `Edit of ${sku}: ${describeChanges(current, from, changed)}`;
+      const { transaction_id } = await client.uploadProducts({
+        products: [sent],
+        name: uploadName(name),
+      });
       setFrom(current);
       dropUnsaved(id);
       onSaved(transaction_id, sku);

@@ -1,4 +1,5 @@
 /** What is done with the products that are selected. */
+import { uploadName } from "../state/names.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { STATUSES } from "../../catalogue/fields.ts";
 import {
@@ -16,7 +17,6 @@ import {
   type Step,
 } from "./bulk.ts";
 import { saveFile } from "../lib/browser.ts";
-import { nameUpload } from "../state/names.ts";
 import {
   ErrorNote,
   errorSentence,
@@ -119,8 +119,8 @@ function ChangeForm({ client, products, onDone }: {
       const { transaction_id, refused = 0 } = await client.uploadAttributes({
         products: steps.map(({ sent }) => sent),
         accept: "valid",
+        name: uploadName(bulkChangeTitle(change)),
       });
-      nameUpload(transaction_id, bulkChangeTitle(change));
       const { updated, refused: known = 0 } = outcome.products;
       const more = refused - known;
       const text = `${plural(updated - more, "product")} changed.`;

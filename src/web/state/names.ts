@@ -1,24 +1,11 @@
-/**
- * The names of uploads and imports. The service keeps none of uploads, so the
- * browser that sent one remembers it.
- */
+/** What the page calls uploads and imports. */
 import type { Import, Transaction } from "../../client/mod.ts";
-import { inBrowser } from "../lib/browser.ts";
+import { IMPORT_NAME_LENGTH } from "../../lib/request_limits.ts";
 
-/** The most names that are remembered; the oldest is forgotten first. */
-const REMEMBERED = 1_000;
-
-const storedNames = inBrowser("upload names");
-
-/** Remembers the name of an upload, or of a request that was refused at once. */
-export function nameUpload(id: string, name: string): void {
-  const names = [...readNames().filter(([other]) => other !== id), [id, name]];
-  storedNames.set(JSON.stringify(names.slice(-REMEMBERED)));
-}
-
-/** Null if another browser sent it, or gave it no name. */
-export function nameOfUpload(id: string): string | null {
-  return readNames().find(([other]) => other === id)?.[1] ?? null;
+/** A text as the service takes it for a name: one line, and not too long. */
+export function uploadName(text: string): string {
+  const line = text.replace(/[\0-\x1f\x7f]/g, " ");
+  return [...line].slice(0, IMPORT_NAME_LENGTH).join("");
 }
 
 export function isImport(watched: Transaction | Import): watched is Import {
@@ -33,9 +20,10 @@ export function uploadTitle(watched: Transaction | Import): string {
       ? watched.name ?? "Import"
       : "Undo of an import";
   }
+  const { name } = watched;
   return undoes === undefined
-    ? nameOfUpload(watched.transaction_id) ?? "Upload"
-    : `Undo of ${nameOfUpload(undoes) ?? "an upload"}`;
+    ? name ?? "Upload"
+    : `Undo of ${name ?? "an upload"}`;
 }
 
 /** Its state in a few words; undefined: that of any other. */
@@ -54,12 +42,4 @@ export function uploadView(
   return isImport(watched)
     ? { view: "imports", id: watched.import_id }
     : { view: "uploads", id: watched.transaction_id };
-}
-
-function readNames(): string[][] {
-  try {
-    return JSON.parse(storedNames.get() ?? "[]");
-  } catch {
-    return [];
-  }
 }

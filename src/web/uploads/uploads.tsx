@@ -4,12 +4,7 @@ import { UnlessViewing } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
 import type { Watched } from "../state/background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
-import {
-  nameOfUpload,
-  uploadState,
-  uploadTitle,
-  uploadView,
-} from "../state/names.ts";
+import { uploadState, uploadTitle, uploadView } from "../state/names.ts";
 import { ErrorNote, Moment, State, Title, useLoaded } from "../ui/parts.tsx";
 import { count } from "../lib/format.ts";
 import { ListFoot, type Rows, useRows } from "../ui/paging.tsx";
@@ -90,9 +85,8 @@ function isUpload({ route }: Refusal): boolean {
 }
 
 /** A check would have stored nothing. */
-function nameOfRefused({ request_id, dry_run }: Refusal): string {
-  const name = nameOfUpload(request_id);
-  if (dry_run) return name === null ? "Check" : `Check of ${name}`;
+function nameOfRefused({ name, dry_run }: Refusal): string {
+  if (dry_run) return name === undefined ? "Check" : `Check of ${name}`;
   return name ?? "Refused at once";
 }
 

@@ -166,6 +166,7 @@ class Two implements AsyncDisposable {
       undoes: null,
       import_id: null,
       key_id: null,
+      name: null,
     }, []);
     const upload = { sellerNo: no, transactionId: id };
     await requestImages(tx, upload, waiting, taken, 0);

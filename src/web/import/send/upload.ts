@@ -2,7 +2,7 @@
  * A file on its way to the catalogue: taken → checked by a dry run → repaired
  * and checked again → sent, as one import.
  */
-import { IMPORT_NAME_LENGTH, PAGE_LIMIT } from "../../../lib/request_limits.ts";
+import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import {
   ApiError,
   type Client,
@@ -20,8 +20,8 @@ import {
   skusInDocument,
   skusInRows,
 } from "../check/objections.ts";
+import { uploadName } from "../../state/names.ts";
 import { Finder, isJson, laidOut } from "../../lib/markup.ts";
-import { nameUpload } from "../../state/names.ts";
 import {
   type CellChange,
   type MappedTable,
@@ -394,7 +394,7 @@ async function dryRun(
   signal: AbortSignal,
 ): Promise<Import> {
   const products = await documentToSend(current, without, signal);
-  const name = importName(current.fileName);
+  const name = uploadName(current.fileName);
   const { import_id } = await client.beginImport(
     {
       products,
@@ -632,17 +632,16 @@ async function runStep(
   const current = upload.value!;
   changeUpload({ name: "begun", step: first });
   const step = await work(current, signal)
-    .catch((error) => stepAfter(error, first, current));
+    .catch((error) => stepAfter(error, first));
   if (!signal.aborted) changeUpload({ name: "reached", step });
 }
 
-function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
+function stepAfter(error: unknown, first: Step): Step {
   if (error instanceof ApiError && error.status === 401) {
     return { name: "kept" };
   }
   if (error instanceof ApiError && !error.isRetryable) {
-    const { details: problems, more, requestId } = error;
-    if (requestId) nameUpload(requestId, fileName);
+    const { details: problems, more } = error;
     return {
       name: "refused",
       refusal: { ...NO_REFUSAL, error, problems, more },
@@ -651,10 +650,6 @@ function stepAfter(error: unknown, first: Step, { fileName }: Upload): Step {
   const failure = error instanceof Error ? error : new Error(String(error));
   const refusal = first.name === "sending" ? first.refusal : null;
   return { name: "failed", error: failure, refusal };
-}
-
-function importName(fileName: string): string {
-  return fileName.slice(0, IMPORT_NAME_LENGTH);
 }
 
 /** The document; that of a table without the rows of these numbers. */
