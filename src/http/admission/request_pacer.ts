@@ -8,7 +8,7 @@ import type { Holder, InUse } from "../../lib/holders.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 
 /** How many requests of one owner begin without a poll in between. */
-export const BEGUN_AT_ONCE = 8;
+export const BEGUN_AT_ONCE = 16;
 /** How many milliseconds requests of one owner take before a poll. */
 export const WORK_MS = 10;
 const OWNERS = 10_000;
