@@ -157,8 +157,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "keys: the networks of one are not looked at",
     file: "sellers/access.ts",
-    from: "if (networks !== null && !networks.has(from.client)) {",
-    to: 'if (networks !== null && from.client === "") {',
+    from: "return networks === null || networks.has(client)",
+    to: 'return networks === null || client !== ""',
   },
   {
     name: "keys: the scope read opens what changes",
