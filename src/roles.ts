@@ -1,8 +1,13 @@
 /** The background roles: which one works on each queue. */
 import type { Role } from "./config.ts";
 import { IMAGES } from "./images/image.ts";
-import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
+import {
+  ImageRole,
+  type ImageRoleOptions,
+  type ImportEnded,
+} from "./images/worker/role.ts";
 import type { HangingWorkers } from "./images/worker/thread.ts";
+import { emitEnd } from "./imports/end.ts";
 import { IMPORTS } from "./imports/import.ts";
 import { ImportRole } from "./imports/worker/role.ts";
 import type { Background } from "./jobs/background.ts";
@@ -44,7 +49,8 @@ export const ROLES: Readonly<Record<QueueName, RoleRow>> = {
     queue: IMAGES,
     begin: (services, _, { images }) => {
       const hanging: HangingWorkers = new Set();
-      return () => new ImageRole(services, { hanging, ...images });
+      const importEnded: ImportEnded = (tx, key) => emitEnd(tx, services, key);
+      return () => new ImageRole(services, importEnded, { hanging, ...images });
     },
   },
   deliveries: {

@@ -823,7 +823,7 @@ export interface Operations {
   }>;
 
   /**
-   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. seller_id never changes; a rename moves no product. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again.
+   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. seller_id never changes; a rename moves no product. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again. With wait an empty page has one, too: that of the request.
    *
    * `GET /operator_api/products`
    */
@@ -833,6 +833,8 @@ export interface Operations {
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
+      /** seconds, up to 30: answers when a product changes, or then */
+      wait?: number;
     },
     options?: CallOptions,
   ): Promise<{

@@ -99,7 +99,8 @@ export type Trigger =
   | "review_created"
   | "payout_paid"
   | "product_approved"
-  | "product_rejected";
+  | "product_rejected"
+  | "import_finished";
 
 export type DeliveryState =
   | "pending"

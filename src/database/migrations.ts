@@ -61,12 +61,25 @@ export const MIGRATIONS: readonly Migration[] = [
       postgres: namesAdded('TEXT COLLATE "C"'),
     },
   },
+  {
+    name: "imports that are over with their last image",
+    sql: {
+      sqlite: importEndAdded("INTEGER"),
+      postgres: importEndAdded("BIGINT"),
+    },
+  },
 ];
 
 function namesAdded(text: string): string {
   return ["transactions", "refusals"]
     .map((table) => `ALTER TABLE ${table} ADD COLUMN name ${text};`)
     .join("\n");
+}
+
+/** Those that were over before emit no event. */
+function importEndAdded(integer: string): string {
+  return `ALTER TABLE import_images
+  ADD COLUMN ends_with_images ${integer} NOT NULL DEFAULT 0;`;
 }
 
 function categories(): EngineSql {

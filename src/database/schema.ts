@@ -493,6 +493,8 @@ export const TABLES = {
       failed: "integer DEFAULT 0",
       // when the last pending one was settled
       settled_at: "integer?",
+      // 1: nothing more is stored; the import is over with its last image
+      ends_with_images: "integer DEFAULT 0",
     },
     key: "seller_no, import_id",
     inKeyOrder: true,

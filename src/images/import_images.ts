@@ -80,6 +80,48 @@ export async function addImagesOfParts(
   return [...importOf.values()];
 }
 
+/**
+ * Whether an import, of which nothing more is stored, waits for images: it is
+ * over with the last of them. The row is locked, so the write that settles the
+ * last image comes before this one, or finds what this one has recorded.
+ */
+export async function endsWithImages(
+  tx: Tx,
+  sellerNo: number,
+  importId: string,
+): Promise<boolean> {
+  const [{ waits }] = await tx.returning<{ waits: number }>(
+    `UPDATE import_images
+     SET ends_with_images = CASE WHEN pending > 0 THEN 1 ELSE 0 END
+     WHERE seller_no = ? AND import_id = ?
+     RETURNING ends_with_images AS waits`,
+    [sellerNo, importId],
+    1,
+  );
+  return waits === 1;
+}
+
+/** Those of these imports that are over with this write, each once. */
+export async function endedWithImages(
+  tx: Tx,
+  sellerNo: number,
+  importIds: readonly string[],
+): Promise<string[]> {
+  const ended: string[] = [];
+  for (const list of splitIntoLists([...new Set(importIds)].sort())) {
+    const rows = await tx.returning<{ id: string }>(
+      `UPDATE import_images SET ends_with_images = 0
+       WHERE seller_no = ? AND ends_with_images = 1 AND pending = 0
+         AND import_id IN (${placeholders(list.length)})
+       RETURNING import_id AS id`,
+      [sellerNo, ...list],
+      "any",
+    );
+    for (const { id } of rows) ended.push(id);
+  }
+  return ended;
+}
+
 /** The imports of these transactions, by id; none where it is no part of one. */
 async function importsOf(
   sql: Sql,

@@ -7,7 +7,8 @@ import { notFound, ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { isOpen } from "./import.ts";
-import { endImport, findImport } from "./import_rows.ts";
+import { endAndEmit } from "./end.ts";
+import { findImport } from "./import_rows.ts";
 import { deleteImport } from "./retention.ts";
 
 /**
@@ -37,7 +38,7 @@ export async function cancelImport(
       await deleteImport(tx, key);
       return key;
     }
-    await endImport(tx, key, "cancelled");
+    await endAndEmit(tx, { deps, signals }, key, "cancelled");
     tx.onCommit(() => {
       metrics.imports.add(1, "cancelled");
       signals.progress.announce(row.id);

@@ -36,10 +36,10 @@ import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { atOnce } from "../lib/in_turn.ts";
 import { pause } from "../lib/waits.ts";
 import type { Services } from "../services.ts";
+import { endAndEmit } from "./end.ts";
 import { type Import, type ImportKey, isOpen } from "./import.ts";
 import {
   addBytes,
-  endImport,
   findImport,
   lockJob,
   type PartDone,
@@ -116,7 +116,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
       if (earlier !== part.part) await addSimilar(tx, key, earlier, products);
     }
     if (!isLast) await insertKeys(tx, key, repeatedKeys(document, loaded));
-    await endCheck(tx, job, locked, problems, {
+    await endCheck(tx, services, job, locked, problems, {
       counts: row.dry_run === 1 ? counts : { refused: counts.refused },
       created: counts.created,
       warnings: plan.warnings.length,
@@ -155,6 +155,7 @@ export async function lockPart(
 /** Records a checked part; ends the check with the last one. */
 export async function endCheck(
   tx: Tx,
+  services: Services,
   { key, part }: Job,
   locked: Import,
   problems: readonly ProductProblems[],
@@ -166,9 +167,10 @@ export async function endCheck(
   const isRefused = locked.outside !== "[]" ||
     refused > 0 &&
       (locked.accept_valid === 0 || refused === locked.products_total);
-  if (isRefused) await endImport(tx, key, "refused");
-  else if (locked.dry_run === 1) await endImport(tx, key, "completed");
-  else await setStoring(tx, key);
+  if (isRefused) await endAndEmit(tx, services, key, "refused");
+  else if (locked.dry_run === 1) {
+    await endAndEmit(tx, services, key, "completed");
+  } else await setStoring(tx, key);
 }
 
 /** Records a part, and the problems that were found in it. */

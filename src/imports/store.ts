@@ -14,8 +14,9 @@ import { imageUrls } from "../catalogue/upload_probe.ts";
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import { lockPart, problemsByProduct, recordWithProblems } from "./check.ts";
+import { endAndEmit } from "./end.ts";
 import type { Import, Part } from "./import.ts";
-import { endImport, type PartDone } from "./import_rows.ts";
+import type { PartDone } from "./import_rows.ts";
 import { type Job, readPart } from "./part.ts";
 import {
   type CheckedPart,
@@ -54,7 +55,9 @@ export async function storePart(services: Services, job: Job): Promise<void> {
   };
   await db.of(seller.no).write(async (tx) => {
     const locked = await lockPart(tx, job);
-    if (rows.length === 0) return await endStore(tx, job, locked, [], {});
+    if (rows.length === 0) {
+      return await endStore(tx, services, job, locked, [], {});
+    }
     const loaded = await loadLocked(tx, services, wanted);
     const plan = await planLocked(tx, services, draft, { loaded, wanted });
     const valid = plan.products.filter(({ result }) => result !== "refused");
@@ -84,7 +87,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
       noPause,
     );
     const counts = countResults(plan.products);
-    await endStore(tx, job, locked, problems, { counts });
+    await endStore(tx, services, job, locked, problems, { counts });
   }, { heavy: true, changes: true });
 }
 
@@ -104,11 +107,14 @@ const noPause = () => Promise.resolve();
 /** Records a stored part; ends the import with the last one. */
 export async function endStore(
   tx: Tx,
+  services: Services,
   { key, part }: Job,
   locked: Import,
   problems: readonly ProductProblems[],
   done: Omit<PartDone, "problems" | "stored">,
 ): Promise<void> {
   await recordWithProblems(tx, key, problems, { ...done, stored: 1 });
-  if (part.part === locked.parts - 1) await endImport(tx, key, "completed");
+  if (part.part === locked.parts - 1) {
+    await endAndEmit(tx, services, key, "completed");
+  }
 }

@@ -228,7 +228,7 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
       warnings: NO_WARNINGS,
     };
     await setChecked(tx, key, part.part, checked);
-    await endCheck(tx, job, locked, [...refused, ...kept], {
+    await endCheck(tx, services, job, locked, [...refused, ...kept], {
       counts: {
         ...(row.dry_run === 1 && counts),
         refused: refused.length,
@@ -253,7 +253,7 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     const late = row.keep_changed === 1 ? [] : plan.conflicts;
     const problems = problemsOfUndo(part, plan, late, 0);
     const counts = countResults(plan.products);
-    await endStore(tx, job, locked, problems, { counts });
+    await endStore(tx, services, job, locked, problems, { counts });
   }, { heavy: true, changes: true });
 }
 

@@ -521,6 +521,13 @@ export const OBSERVED_KINDS = {
       `The last backup is older than a day: it is of ${timeOf(at)}.`,
     view: () => "overview",
   },
+  reviews_waiting: {
+    name: "reviews_waiting",
+    recipient: "operator",
+    text: ({ seller, sku }) =>
+      `Products wait for a review; the first is ${sku} of ${seller}.`,
+    view: () => "reviews",
+  },
   disk_low: {
     name: "disk_low",
     recipient: "operator",

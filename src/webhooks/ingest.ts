@@ -19,7 +19,7 @@ import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { DeliveryState, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
-import { type Db, DbError, type Tx } from "../database/db.ts";
+import { type Db, DbError, type Sql, type Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent, type NewEvent } from "./rows/events.ts";
 import { findMeaning } from "./trigger_meanings.ts";
@@ -204,6 +204,16 @@ export async function emitWithin(
     signals?.events.announce(seller.id);
     if (delivery !== null) signals?.deliveries.announce();
   });
+}
+
+/** Whether there is an event with this reference. */
+export async function isRecorded(
+  sql: Sql,
+  sellerNo: number,
+  trigger: Trigger,
+  reference: string,
+): Promise<boolean> {
+  return await findEvent(sql, sellerNo, trigger, reference) !== undefined;
 }
 
 /** A command has no signals. */

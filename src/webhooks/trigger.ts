@@ -6,8 +6,8 @@ const REVIEWED =
 
 /**
  * When the marketplace sends each trigger, with an example of `<data>`, whose
- * content the marketplace decides. Decisions of a review are the service's own
- * events.
+ * content the marketplace decides. Decisions of a review and the ends of imports
+ * are the service's own events.
  */
 export const TRIGGER_EXAMPLES = {
   order_created: {
@@ -71,7 +71,27 @@ export const TRIGGER_EXAMPLES = {
     data: REVIEWED + "<code>logo_in_image</code><field>images</field>" +
       "<message>An image shows a logo.</message></review>",
   },
-} as const satisfies Record<string, { when: string; data: string }>;
+  import_finished: {
+    when: "an import is over, a dry run as well",
+    data:
+      "<import><import_id>01a1f8b9-1c8d-7e32-8c20-2f1d3b4a5c6e</import_id>" +
+      "<name>catalogue.csv</name><status>completed</status><products>" +
+      "<total>5000</total><created>12</created><updated>80</updated>" +
+      "<unchanged>4908</unchanged></products></import>",
+    json: {
+      import: {
+        import_id: "01a1f8b9-1c8d-7e32-8c20-2f1d3b4a5c6e",
+        name: "catalogue.csv",
+        status: "completed",
+        products: { total: 5000, created: 12, updated: 80, unchanged: 4908 },
+      },
+    },
+  },
+} as const satisfies Record<
+  string,
+  // `json`: the same, where the values are no texts.
+  { when: string; data: string; json?: Readonly<Record<string, unknown>> }
+>;
 
 export type Trigger = keyof typeof TRIGGER_EXAMPLES;
 

@@ -131,7 +131,10 @@ export async function findMeaning(
 }
 
 function meaningOf(trigger: Trigger, row: Row | undefined): TriggerMeaning {
-  const { when, data } = TRIGGER_EXAMPLES[trigger];
+  const { when, data, ...more } = TRIGGER_EXAMPLES[trigger];
+  const standard = "json" in more
+    ? { json: JSON.stringify(more.json) }
+    : { xml: data };
   const { about = null, form = null, example = null } = row ?? {};
   const own = form === "json"
     ? { json: example! }
@@ -141,7 +144,7 @@ function meaningOf(trigger: Trigger, row: Row | undefined): TriggerMeaning {
   return {
     trigger,
     about: about ?? when,
-    example: own ?? { xml: data },
+    example: own ?? standard,
     isOwn: about !== null || own !== null,
   };
 }

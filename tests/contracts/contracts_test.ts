@@ -23,6 +23,7 @@ import {
 import { openApi } from "../../src/contracts/openapi.ts";
 import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import { SCALARS } from "../../src/catalogue/fields.ts";
+import { xmlOfData } from "../../src/webhooks/event.ts";
 import { TRIGGER_EXAMPLES, TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { ENDPOINTS, ROUTES } from "../../src/http/routes.ts";
 import { type Answer, boot, product, textAt } from "../support/app.ts";
@@ -116,6 +117,15 @@ bothForms.test("the example of each trigger is accepted, and delivered as it is"
   assertEquals(
     events.map(({ trigger, data }) => [trigger, data]),
     TRIGGERS.map((trigger) => [trigger, TRIGGER_EXAMPLES[trigger].data]),
+  );
+});
+
+Deno.test("the example of a trigger in JSON is the one in XML", () => {
+  const both = TRIGGERS.map((trigger) => TRIGGER_EXAMPLES[trigger])
+    .filter((example) => "json" in example);
+  assertEquals(
+    both.map(({ json }) => xmlOfData(JSON.stringify(json))),
+    both.map(({ data }) => data),
   );
 });
 

@@ -55,6 +55,8 @@ Deno.test("an import goes on after each kill, and each product is stored once", 
     after = `&after=${next[1]}`;
   }
   assertEquals(skus.size, COUNT);
+  const events = await call("/seller_api/events?trigger=import_finished");
+  assertEquals(events.match(/<event>/g)?.length, 1, events);
   const account = await call("/seller_api/account");
   assert(account.includes(`<products>${COUNT}</products>`), account);
 });

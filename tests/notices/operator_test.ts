@@ -8,7 +8,7 @@ import { product } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { Problem, S3Server } from "../support/s3_server.ts";
-import { tell, type Telling } from "./support.ts";
+import { OPERATOR_KEY, tell, type Telling } from "./support.ts";
 
 const AT_ONCE_MS = 15_000;
 
@@ -204,4 +204,24 @@ bothEngines.test("an endpoint that refuses is asked again under the same id, and
   assertEquals(new Set(ids).size, 1);
   share = 0.5;
   await over(telling);
+});
+
+bothEngines.test("that products wait for a review is told once until the queue was empty", async () => {
+  await using telling = await tell();
+  const { app } = telling;
+  const policy = `/operator_api/sellers/acme/attribute/review/new`;
+  await app.call(policy, { method: "PUT", key: OPERATOR_KEY });
+  assertEquals((await app.upload(product("A"))).status, 200);
+  const { payload } = await toldOnce(telling, "reviews_waiting");
+  assertEquals([payload.data.seller, payload.data.sku], ["acme", "A"]);
+  assertEquals(payload.data.link, "https://sell.example/#/reviews");
+  await app.upload(product("B"));
+  await telling.pass(60_000);
+  assertEquals(telling.told("reviews_waiting").length, 1);
+  for (const sku of ["A", "B"]) {
+    await app.call(`/seller_api/products/${sku}`, { method: "DELETE" });
+  }
+  await over(telling);
+  await app.upload(product("C"));
+  await toldOnce(telling, "reviews_waiting", 2);
 });

@@ -59,6 +59,10 @@ export interface Asked {
   validator?: string | null;
 }
 
+/** For what has no imports. */
+export const noImport = () =>
+  Promise.reject(new Error("an import ended, and there is none"));
+
 export class ImageBench implements AsyncDisposable {
   readonly dataDir: string;
   readonly db: Db;
@@ -97,7 +101,7 @@ export class ImageBench implements AsyncDisposable {
   /** Starts an image role, as another process would. */
   startRole(options: ImageRoleOptions = {}): ImageRole {
     this.images.prepare(true);
-    const role = new ImageRole(this, {
+    const role = new ImageRole(this, noImport, {
       spawn: inThisThread,
       ...this.#options.role,
       ...options,

@@ -30,7 +30,10 @@ import {
   SEARCH,
   STATUS,
   UPDATED_SINCE,
+  waitUntil,
 } from "../server/parameters.ts";
+import { Signal } from "../../jobs/signals.ts";
+import { pollUntil, waitInSlot } from "./waiting.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { readIdempotencyKey, replayHeaders } from "./upload_endpoints.ts";
 import { updateAttribute } from "../../catalogue/attribute.ts";
@@ -210,6 +213,8 @@ export const deleteProduct = endpoint({
   return { xml: { success: true } };
 });
 
+const CHANGE_WAIT = waitUntil("a product changes");
+
 export const followProducts = endpoint({
   operation: "followProducts",
   title: "Follow the catalogue",
@@ -217,17 +222,21 @@ export const followProducts = endpoint({
     "order of change; what becomes of its images is a change too. A deleted " +
     "product has deleted_at, and only its id and SKU. seller_id never " +
     "changes; a rename moves no product. Every page but an empty one has a " +
-    "<next>, which stays good for ever: keep the last one and ask again.",
-  parameters: [AFTER, LIMIT],
+    "<next>, which stays good for ever: keep the last one and ask again. With " +
+    "wait an empty page has one, too: that of the request.",
+  parameters: [AFTER, LIMIT, CHANGE_WAIT],
   answers: ["products"],
   example: FEED_EXAMPLE,
+  waits: true,
 }, async (context) => {
+  const waitMs = readOption(context.query, CHANGE_WAIT) ?? 0;
   const reader = new QueryReader(context.query);
   const place = {
     after: reader.cursor(FEED_CURSOR) ?? FIRST_CHANGE,
     limit: reader.limit(),
   };
   reader.finish();
+  if (waitMs > 0) await waitForChange(context, place.after, waitMs);
   const { list, after } = await readPage(
     context,
     "product",
@@ -238,10 +247,34 @@ export const followProducts = endpoint({
   return {
     xml: {
       products: { product: list },
-      next: list.count === 0 ? undefined : FEED_CURSOR.write(after),
+      next: list.count === 0 && waitMs === 0
+        ? undefined
+        : FEED_CURSOR.write(after),
     },
   };
 });
+
+/**
+ * Waits for a change behind a place. No write announces changes to all who may
+ * wait: it looks again twice a second, in whichever process they are made.
+ */
+async function waitForChange(
+  context: Exchange,
+  after: ChangeCursor,
+  ms: number,
+): Promise<void> {
+  const { db } = context.services;
+  const look = async () => {
+    const changes = await db.read((sql) => changedProducts(sql, after, 1));
+    return changes.length > 0 ? true : null;
+  };
+  const awaited = { signal: new Signal(), key: "" };
+  await waitInSlot(
+    context,
+    ms,
+    (abort) => pollUntil(context, awaited, abort, look),
+  );
+}
 
 async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   const changes = await changedProducts(sql, after, count);

@@ -12,7 +12,7 @@ import {
   QUOTA_EXCEEDED,
   UNPROCESSABLE,
 } from "../image.ts";
-import { addImagesOfParts } from "../import_images.ts";
+import { addImagesOfParts, endedWithImages } from "../import_images.ts";
 import { touchProductsOf } from "../shown_images.ts";
 import {
   placeholders,
@@ -91,6 +91,8 @@ interface Result extends AttemptResult {
 export interface Settled {
   /** The transactions and imports whose counters changed. */
   progressed: Set<string>;
+  /** The imports that are over with their last image. */
+  ended: string[];
   /**
    * Leases of results to be recorded again, because more requests wait for
    * those images than one write answers.
@@ -160,6 +162,7 @@ export async function settleImages(
   const imports = await addImagesOfParts(tx, sellerNo, changed, at);
   return {
     progressed: new Set([...changed.map(([id]) => id), ...imports]),
+    ended: await endedWithImages(tx, sellerNo, imports),
     left: ends.filter(({ id }) => left.has(id)).map(({ lease }) => lease),
   };
 }

@@ -54,6 +54,12 @@ const NEXT_CLAIM_MS = 50;
 const INTERRUPTED_PAUSE_MS = 1_000;
 
 /** What tests replace. */
+/** What is done in the write with which an import is over. */
+export type ImportEnded = (
+  tx: Tx,
+  key: { sellerNo: number; importId: string },
+) => Promise<void>;
+
 export interface ImageRoleOptions {
   /** Starts a worker; a thread by default. */
   spawn?: SpawnWorker;
@@ -85,6 +91,7 @@ type RoleServices = Pick<
 /** A lease is held until the result of its job is on disk. */
 export class ImageRole extends LeasedRole<HeldImage> {
   readonly #services: RoleServices;
+  readonly #importEnded: ImportEnded;
   readonly #thread: ImageThread;
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
@@ -98,11 +105,13 @@ export class ImageRole extends LeasedRole<HeldImage> {
 
   constructor(
     services: RoleServices,
+    importEnded: ImportEnded,
     options: ImageRoleOptions = {},
   ) {
     super(services, { queue: IMAGES, shared: true });
     const { config, deps, signals } = services;
     this.#services = services;
+    this.#importEnded = importEnded;
     this.#usage = new Usage(new Owners(deps.clock));
     this.#store = new StoreWatch({
       deps,
@@ -305,6 +314,9 @@ export class ImageRole extends LeasedRole<HeldImage> {
     const options = { at, delay, imageQuota };
     const settled = await settleImages(tx, sellerNo, results, options);
     await releaseLeases(tx, IMAGES, released, at);
+    for (const importId of settled.ended) {
+      await this.#importEnded(tx, { sellerNo, importId });
+    }
     tx.onCommit(() =>
       settled.progressed.forEach((id) => progress.announce(id))
     );

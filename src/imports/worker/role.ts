@@ -14,12 +14,12 @@ import { type Detail, ServiceError } from "../../lib/errors.ts";
 import { inSpan } from "../../lib/tracing.ts";
 import type { Services } from "../../services.ts";
 import { checkPart } from "../check.ts";
+import { endAndEmit } from "../end.ts";
 import { AFTER_FAILURE_MS, type Import, IMPORTS, isOpen } from "../import.ts";
 import {
   claimImport,
   type DueSeller,
   dueSellers,
-  endImport,
   failuresOf,
   findImport,
   lockJob,
@@ -208,7 +208,9 @@ export class ImportRole extends LeasedRole {
       const row = await lockJob(tx, leased);
       if (row === null) return;
       const key = { sellerNo: leased.sellerNo, importId: leased.id };
-      await endImport(tx, key, "failed", [problem ?? INTERNAL]);
+      await endAndEmit(tx, this.#services, key, "failed", [
+        problem ?? INTERNAL,
+      ]);
       tx.onCommit(() => this.#ended(seller, { ...row, state: "failed" }));
     });
     this.#services.signals.progress.announce(leased.id);

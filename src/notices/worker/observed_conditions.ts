@@ -4,6 +4,7 @@ import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/durations.ts";
 import { ownImageFolder } from "../../images/storage/open.ts";
 import { waitAtMost } from "../../lib/waits.ts";
 import type { Services } from "../../services.ts";
+import { FIRST_REVIEW, listReviews } from "../../reviews/queue.ts";
 import { lastBackup } from "../backup_time.ts";
 import { OBSERVED_KINDS, type ObservedKind } from "../kinds.ts";
 import type { Detail, Notice } from "../notice.ts";
@@ -68,6 +69,7 @@ export class ObservedConditions {
       ...await this.#notReady(),
       ...await this.#disks(),
       ...await this.#backup(),
+      ...await this.#reviews(),
     ];
     const now = deps.clock.monotonic();
     for (const { id } of seen) {
@@ -149,6 +151,18 @@ export class ObservedConditions {
       seen.push(observedNotice("disk_low", which, { folder: which, percent }));
     }
     return seen;
+  }
+
+  /** The queue of reviews is not empty; sellers whose server is away are not. */
+  async #reviews(): Promise<ObservedNotice[]> {
+    const pending = { state: "pending", sellerNo: null } as const;
+    const [first] = await this.#services.db
+      .read((sql) => listReviews(sql, pending, FIRST_REVIEW, 1))
+      .catch(() => []);
+    if (first === undefined) return [];
+    const { owner, product } = first;
+    const detail = { seller: owner.name, sku: product.sku };
+    return [observedNotice("reviews_waiting", "", detail)];
   }
 
   /** For an operator who makes backups with the command. */

@@ -18,14 +18,18 @@ import {
   useLoaded,
   WhenLoaded,
 } from "../ui/parts.tsx";
+import { every } from "../lib/browser.ts";
 import { count, plural } from "../lib/format.ts";
 import { money } from "../lib/money.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { Thumbnail } from "../ui/thumbnails.tsx";
 import { fieldLabel } from "../lib/words.ts";
+import { reviewsWaiting } from "../state/background.ts";
 
 /** Products that are loaded together. */
 const PAGE = 50;
+/** How often it looks for more when none is left. */
+const LOOK_AGAIN_MS = 30_000;
 /** The next ones are loaded when so few are left. */
 const AHEAD = 20;
 
@@ -80,6 +84,11 @@ export function ReviewsView({ client }: { client: Client }) {
       note(product, failure as Error);
     }
   };
+  const reload = () => {
+    setAt(0);
+    setOutcomes(new Map());
+    list.reload();
+  };
   useKeys({
     j: () => step(1),
     k: () => step(-1),
@@ -89,6 +98,14 @@ export function ReviewsView({ client }: { client: Client }) {
   useEffect(() => {
     if (more && !busy && !error && at + AHEAD > (rows?.length ?? 0)) more();
   }, [at, more, busy, error]);
+  const left = rows === null ? null : rows.length - doneOf(outcomes.values());
+  useEffect(() => {
+    reviewsWaiting.set(left ? `${count(left)}${more ? "+" : ""}` : null);
+    return () => reviewsWaiting.set(null);
+  }, [left, more]);
+  useEffect(() => {
+    if (left === 0 && !busy) return every(LOOK_AGAIN_MS, reload);
+  }, [left, busy]);
   const failed = rows?.filter((one) => outcomeOf(one) instanceof Error) ?? [];
   return (
     <>
@@ -97,11 +114,7 @@ export function ReviewsView({ client }: { client: Client }) {
         <button
           type="button"
           disabled={busy}
-          onClick={() => {
-            setAt(0);
-            setOutcomes(new Map());
-            list.reload();
-          }}
+          onClick={reload}
         >
           Refresh
         </button>

@@ -6,6 +6,7 @@ import {
   endOf,
   isWhole,
   progress,
+  reviewsWaiting,
   stopFollowing,
 } from "../state/background.ts";
 import { droppedFile } from "../lib/browser.ts";
@@ -308,10 +309,15 @@ function Shortcuts({ views }: { views: readonly View[] }) {
 /** What is in progress stands first, where narrow tabs show it. */
 function useTitle(label: string): void {
   const percent = useStore(progress);
+  const waiting = useStore(reviewsWaiting);
   useEffect(() => {
-    const lead = percent === null ? "" : `${percent} % · `;
+    const lead = percent !== null
+      ? `${percent} % · `
+      : waiting !== null
+      ? `(${waiting}) `
+      : "";
     document.title = `${lead}${label} · Seller interface`;
-  }, [label, percent]);
+  }, [label, percent, waiting]);
 }
 
 /** Has the browser ask before the page is closed, where that would lose work. */

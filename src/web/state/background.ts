@@ -15,6 +15,8 @@ export type WatchedId = { transaction_id: string } | { import_id: string };
 
 /** Percent done; null: nothing is in progress. */
 export const progress = new Store<number | null>(null);
+/** How many products wait for a review, as "12" or "50+"; null: it is not known. */
+export const reviewsWaiting = new Store<string | null>(null);
 /** What ended unseen; null: nothing did. */
 export const ended = new Store<Watched | null>(null);
 

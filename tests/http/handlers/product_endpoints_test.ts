@@ -537,3 +537,31 @@ Deno.test({
     assertEquals(unchanged, products.length);
   },
 });
+
+contract.test("the operator's feed waits for the first change", async () => {
+  await using app = await boot({ config: { operatorKey: "op" } });
+  const follow = async (query: string) => {
+    const answer = await app.call(`/operator_api/products?${query}`, {
+      key: "op",
+    });
+    assertEquals(answer.status, 200, answer.text);
+    const next = answer.xml.children.find(({ name }) => name === "next");
+    const products = answer.xml.children.find(({ name }) =>
+      name === "products"
+    )!;
+    return { skus: products.children.length, next: next?.text };
+  };
+  const none = await follow("wait=1");
+  assertEquals(none.skus, 0);
+  assertEquals(await follow(`after=${none.next}&wait=0`), {
+    skus: 0,
+    next: undefined,
+  });
+  await app.upload(product("A"));
+  const { skus, next } = await follow(`after=${none.next}&wait=30`);
+  assertEquals(skus, 1);
+  assertEquals(await follow(`after=${next}&wait=1`), { skus: 0, next });
+  const waiting = follow(`after=${next}&wait=30`);
+  await app.upload(product("B"));
+  assertEquals((await waiting).skus, 1);
+});

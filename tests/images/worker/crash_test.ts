@@ -1,4 +1,5 @@
 /** The real program with the image role, killed, and split in two. */
+import { noImport } from "../../support/image_bench.ts";
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { readConfig } from "../../../src/config.ts";
@@ -201,7 +202,7 @@ Deno.test("images: the image role may run in a process of its own", async () => 
     signals: newSignals(),
     images,
     metrics: new Metrics("sqlite"),
-  });
+  }, noImport);
   role.start();
   try {
     let counts: Record<string, number> = {};

@@ -13,7 +13,7 @@ import { Host as ByteHost } from "../../net/support.ts";
 import { imageFile, urlKey } from "../../../src/images/image.ts";
 import { refetchMissing } from "../../../src/images/verify.ts";
 import { TestClock, until } from "../../support/clock.ts";
-import { type Asked, ImageBench } from "../../support/image_bench.ts";
+import { type Asked, ImageBench, noImport } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { bothEngines } from "../../support/engine.ts";
 
@@ -654,7 +654,7 @@ bothEngines.test("images: a role whose step never ends is started anew from its 
   const read = db.read;
   const make = () => {
     db.read = read;
-    return new ImageRole(bench, { beatMs: 3_600_000 });
+    return new ImageRole(bench, noImport, { beatMs: 3_600_000 });
   };
   const keeper = new RoleKeeper({ name: "images", deps, make });
   keeper.start();
