@@ -6,7 +6,11 @@ import { openDatabase } from "./database/open.ts";
 import type { Deps } from "./deps.ts";
 import { hasCopies } from "./images/rows/copies.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
-import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
+import {
+  imageStoreSettings,
+  openImageStore,
+  ownImageFolder,
+} from "./images/storage/open.ts";
 import { newSignals } from "./jobs/signals.ts";
 import { jsonOf } from "./json/reader.ts";
 import { Holders } from "./lib/holders.ts";
@@ -14,6 +18,7 @@ import { heavyWorkList } from "./lib/wait_list.ts";
 import { lookupSlots } from "./net/names.ts";
 import { type Network, Outbound } from "./net/outbound.ts";
 import { type Mailer, SmtpMailer } from "./net/smtp.ts";
+import { type DiskFolders, DiskWatch } from "./operations/disk_watch.ts";
 import { Health } from "./operations/health.ts";
 import { Metrics } from "./operations/metrics.ts";
 import { tracedDb } from "./operations/traced_db.ts";
@@ -91,6 +96,7 @@ export async function openServices(
     keysInProgress,
     heavy,
     metrics,
+    disks: new DiskWatch(deps, foldersOf(config)),
     health: new Health({
       db,
       deps,
@@ -114,6 +120,12 @@ function warnOfSmallBudget(config: Config, { log }: Deps): void {
   const least = leastBodyBudget(config);
   if (body_budget >= least) return;
   log.warn("body_budget_small", { body_budget, body_limit, least });
+}
+
+/** The folders whose disks this process watches. */
+export function foldersOf(config: Config): DiskFolders {
+  const images = ownImageFolder(config) ?? undefined;
+  return { data: config.dataDir, images };
 }
 
 function newProbes(

@@ -2,6 +2,7 @@
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import type { Metrics } from "./operations/metrics.ts";
+import type { DiskWatch } from "./operations/disk_watch.ts";
 import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Network, Outbound } from "./net/outbound.ts";
@@ -33,6 +34,8 @@ export interface Services {
   metrics: Metrics;
   /** Whether this process can do its work. */
   health: Health;
+  /** How much room is on its disks. */
+  disks: DiskWatch;
   /** The outbound client for HEADs and for the check of a webhook's URL. */
   outbound: Outbound;
   /** How outbound clients reach the network. */

@@ -14,7 +14,10 @@ const EVERY_MS = 10_000;
 /** The interval of a timer whose delay measures the event loop's lag. */
 const TICK_MS = 250;
 
-type SnapshotServices = Pick<Services, "config" | "db" | "deps" | "metrics">;
+type SnapshotServices = Pick<
+  Services,
+  "config" | "db" | "deps" | "disks" | "metrics"
+>;
 
 export class Snapshot {
   readonly #services: SnapshotServices;
@@ -119,7 +122,7 @@ export class Snapshot {
   }
 
   async #takeDisk(): Promise<void> {
-    const { config, db, deps, metrics } = this.#services;
+    const { config, db, deps, disks, metrics } = this.#services;
     const sizes = await db.sizes();
     for (const [file, bytes] of Object.entries(sizes)) {
       metrics.dbBytes.set(bytes, file);
@@ -129,5 +132,6 @@ export class Snapshot {
       metrics.imageDiskFree.set(await deps.disk.free(images));
     }
     metrics.diskFree.set(await deps.disk.free(config.dataDir));
+    await disks.look();
   }
 }

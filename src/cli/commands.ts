@@ -8,6 +8,7 @@ import { deliveryCommands } from "./deliveries.ts";
 import { emitCommand } from "./events.ts";
 import { fileCommand } from "./file.ts";
 import { healthCommand } from "./health.ts";
+import { statusCommand } from "./status.ts";
 import { imageCommands } from "./images.ts";
 import { operatorCommands } from "./operators.ts";
 import { reviewCommands } from "./reviews.ts";
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   ...webhookCommands,
   ...deliveryCommands,
   healthCommand,
+  statusCommand,
   backupCommand,
   restoreCommand,
   databaseInfoCommand,

@@ -1,10 +1,11 @@
 /** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
 import { parseText, type QueryParameter } from "../http/server/parameters.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import { parseList } from "../lib/setting_values.ts";
 import type { KeyTexts } from "../sellers/wanted_key.ts";
 import { isoTime } from "../xml/encode.ts";
-import { type Flag, flag, UsageError } from "./command.ts";
+import { type Command, type Flag, flag, UsageError } from "./command.ts";
 
 function settingFlags(settings: readonly Setting<unknown>[]): Flag[] {
   return settings.flatMap(({ flag, placeholder, meaning }) =>
@@ -53,6 +54,29 @@ export function keyState(
   if (expiresAt === null) return "active";
   return `${expiresAt > now ? "active until" : "ended"} ${isoTime(expiresAt)}`;
 }
+
+/** Days with a name: how many before today, in UTC. */
+const DAYS: ReadonlyMap<string | undefined, number> = new Map([
+  ["today", 0],
+  ["yesterday", 1],
+]);
+
+/** Flags of times, in which `today` and `yesterday` are the dates of these. */
+export function withDates(
+  { flags }: Pick<Command, "flags">,
+  values: Readonly<Record<string, string | undefined>>,
+  now: number,
+): Record<string, string | undefined> {
+  const dated = { ...values };
+  for (const { name, placeholder } of flags) {
+    const days = DAYS.get(values[name]);
+    if (placeholder !== TIME || days === undefined) continue;
+    dated[name] = isoTime(now - days * DAY_MS).slice(0, "2026-12-01".length);
+  }
+  return dated;
+}
+
+const TIME = "TIME";
 
 /**
  * The value of a flag that is parsed like a query parameter; null without the

@@ -4,7 +4,7 @@ import { COMMIT, VERSION } from "../version.ts";
 import { parseCommandLine } from "./arguments.ts";
 import { type Command, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { dataFlag } from "./flags.ts";
+import { dataFlag, withDates } from "./flags.ts";
 import { help, PROGRAM } from "./help.ts";
 import { LineOutput } from "./line_output.ts";
 import { type Config, readConfig } from "../config.ts";
@@ -91,7 +91,12 @@ async function run(
         "the database is that of SELLER_DATABASE_URL, not one in --data",
       );
     }
-    const context = { config, deps, arguments: values, flags };
+    const context = {
+      config,
+      deps,
+      arguments: values,
+      flags: withDates(command, flags, deps.clock.now()),
+    };
     await command.run({ ...context, print, printError });
     return OK;
   } catch (error) {

@@ -78,7 +78,11 @@ export const operatorCommands: readonly Command[] = [
     flags: [
       flag("who", "NAME", "by this operator key, or as the list has it"),
       flag("seller", "NAME", "about the seller that had this name then"),
-      flag("since", "TIME", "of this time and later; a date is 00:00 UTC"),
+      flag(
+        "since",
+        "TIME",
+        "of this time and later; a date, today or yesterday is 00:00 UTC",
+      ),
       flag("until", "TIME", "and earlier"),
     ],
     run: async ({ db, flags, print, printError }) => {

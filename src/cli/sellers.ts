@@ -164,7 +164,11 @@ export const sellerCommands: readonly Command[] = [
     summary: "list the refused requests of a seller, the newest first",
     arguments: [{ name: "NAME" }],
     flags: [
-      flag("since", "TIME", "of this time and later; a date is 00:00 UTC"),
+      flag(
+        "since",
+        "TIME",
+        "of this time and later; a date, today or yesterday is 00:00 UTC",
+      ),
       flag("until", "TIME", "and earlier"),
       flag("code", "CODE", "with this code, or with a detail that has it"),
       flag("route", "ROUTE", "to this one, such as POST /seller_api/imports"),

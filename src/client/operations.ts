@@ -16,6 +16,7 @@ import type {
   Delivery,
   DeliveryState,
   DetailCode,
+  Disk,
   DryRun,
   ErrorCode,
   FailingWebhook,
@@ -1183,7 +1184,7 @@ export interface Operations {
   }>;
 
   /**
-   * How things stand. What waits, which webhooks fail (the 100 that failed first), and the last 24 hours: uploads, images fetched and failed, deliveries tried.
+   * How things stand. What waits, which webhooks fail (the 100 that failed first), and the last 24 hours: uploads, images fetched and failed, deliveries tried; and how much room is on the disks of the process that answers.
    *
    * `GET /operator_api/status`
    */
@@ -1196,6 +1197,7 @@ export interface Operations {
       queues: Queue[];
       failing_webhooks: FailingWebhook[];
       hours: Hour[];
+      disks: Disk[];
       /** sellers on these servers of the database are left out: they are away */
       partial?: string[];
     }

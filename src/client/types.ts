@@ -930,6 +930,13 @@ export interface Hour {
   deliveries_failed: number;
 }
 
+export interface Disk {
+  holds: "data" | "images";
+  free_percent: number;
+  /** true: less than 10 % is free, until 12 % are again */
+  low?: boolean;
+}
+
 export interface DatabaseServer {
   /** host and port, or the file */
   name: string;

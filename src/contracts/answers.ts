@@ -1,5 +1,6 @@
 /** The content of `<service>` for every kind of answer. */
 import type { ElementList, XmlNode, XmlValue } from "../xml/encode.ts";
+import { DISKS } from "../operations/disk_watch.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import {
@@ -502,6 +503,13 @@ const FAILING = named(
   maybe("disabled_at", TIME),
 );
 
+const DISK = named(
+  "disk",
+  one("holds", word(DISKS)),
+  one("free_percent", COUNT),
+  maybe("low", BOOLEAN, "true: less than 10 % is free, until 12 % are again"),
+);
+
 const PARTIAL = maybe(
   "partial",
   named("partial", many("server", STRING)),
@@ -626,6 +634,7 @@ export const ANSWERS = {
     one("queues", elements(many("queue", QUEUE))),
     one("failing_webhooks", elements(many("webhook", FAILING))),
     one("hours", elements(many("hour", HOUR))),
+    one("disks", elements(many("disk", DISK))),
     PARTIAL,
   ],
   database: [

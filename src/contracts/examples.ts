@@ -556,6 +556,9 @@ ${indented(indented(RIGHTS))}
     <deliveries_failed>3</deliveries_failed>
   </hour>
 </hours>`,
+    `<disks>
+  <disk><holds>data</holds><free_percent>8</free_percent><low>true</low></disk>
+</disks>`,
   ),
   database: service(`<database>
   <engine>citus</engine>

@@ -68,6 +68,11 @@ export const MIGRATIONS: readonly Migration[] = [
       postgres: importEndAdded("BIGINT"),
     },
   },
+  {
+    name: "imports by the end of images that failed",
+    sql: `CREATE INDEX import_images_failed ON import_images (settled_at)
+      WHERE failed > 0 AND pending = 0;`,
+  },
 ];
 
 function namesAdded(text: string): string {

@@ -499,6 +499,9 @@ export const TABLES = {
     key: "seller_no, import_id",
     inKeyOrder: true,
     refersTo: { imports: "seller_no, import_id" },
+    indexes: {
+      import_images_failed: "(settled_at) WHERE failed > 0 AND pending = 0",
+    },
     kept: { as: "imports" },
     onSellerRemoval: "rows",
     deletedWith: { imports: "import_id" },

@@ -212,31 +212,73 @@ const importView = ({ id }: Detail) => `imports/${id}`;
 interface FailedImages {
   sellerNo: number;
   id: string;
-  importId: string | null;
+  /** Of an import. */
+  name: string | null;
   failed: number;
   at: number;
 }
 
-/** Finished uploads and imports with failed images. */
+/** Uploads that are through, but for images that failed. */
+const FAILED_UPLOADS = `SELECT transactions.seller_no AS "sellerNo",
+    transactions.id, NULL AS name, images_failed AS failed, finished_at AS at
+  FROM transactions
+    JOIN sellers ON sellers.seller_no = transactions.seller_no
+  WHERE images_failed > 0 AND finished_at IS NOT NULL AND finished_at >= ?
+    AND finished_at >= sellers.email_since AND import_id IS NULL
+    AND ${WANTS_MAIL} ${inReach("transactions.seller_no")}`;
+const OF_UPLOAD = `SELECT images.url FROM transaction_images AS named
+  JOIN images ON images.seller_no = named.seller_no AND images.id = image_id
+  WHERE named.seller_no = ? AND named.transaction_id = ?
+    AND named.status = 'failed' ORDER BY ordinal`;
+
+/** The same of imports, once the images of all their parts are settled. */
+const FAILED_IMPORTS =
+  `SELECT import_images.seller_no AS "sellerNo", import_id AS id,
+    imports.name, failed, settled_at AS at
+  FROM import_images
+    JOIN imports ON imports.seller_no = import_images.seller_no
+      AND imports.id = import_id
+    JOIN sellers ON sellers.seller_no = import_images.seller_no
+  WHERE failed > 0 AND pending = 0 AND settled_at >= ?
+    AND settled_at >= sellers.email_since AND over_at IS NOT NULL
+    AND ${WANTS_MAIL} ${inReach("import_images.seller_no")}`;
+const OF_IMPORT = `SELECT images.url FROM import_parts AS part
+  JOIN transaction_images AS named ON named.seller_no = part.seller_no
+    AND named.transaction_id = part.transaction_id
+  JOIN images ON images.seller_no = named.seller_no AND images.id = image_id
+  WHERE part.seller_no = ? AND part.import_id = ?
+    AND named.status = 'failed' ORDER BY part.part, ordinal`;
+
+/** URLs that a notice names, and the most characters of each. */
+const NAMED_IMAGES = 3;
+const URL_LENGTH = 200;
+
 async function failedImages(
   sql: Sql,
   { since }: SearchInput,
 ): Promise<FoundNotice[]> {
-  const rows = await sql.all<FailedImages>(
-    `SELECT transactions.seller_no AS "sellerNo", transactions.id,
-       import_id AS "importId", images_failed AS failed, finished_at AS at
-     FROM transactions
-       JOIN sellers ON sellers.seller_no = transactions.seller_no
-     WHERE images_failed > 0 AND finished_at IS NOT NULL AND finished_at >= ?
-       AND finished_at >= sellers.email_since
-       AND ${WANTS_MAIL} ${inReach("transactions.seller_no")}
-     ORDER BY finished_at ${LIMIT}`,
-    [since, SEARCH_LIMIT],
-  );
-  return rows.map(({ sellerNo, id, importId, failed, at }) => {
-    const detail = { upload: id, import: importId, failed };
-    return { sellerNo, about: importId ?? id, detail, at };
-  });
+  const find = (select: string, order: string) =>
+    sql.all<FailedImages>(`${select} ORDER BY ${order} ${LIMIT}`, [
+      ...[since, SEARCH_LIMIT],
+    ]);
+  const uploads = await find(FAILED_UPLOADS, "finished_at");
+  const imports = await find(FAILED_IMPORTS, "settled_at");
+  // One list in the order of time, as `SearchInput.since` goes on from its end.
+  const rows = [
+    ...uploads.map((row) => ({ ...row, view: "uploads", urls: OF_UPLOAD })),
+    ...imports.map((row) => ({ ...row, view: "imports", urls: OF_IMPORT })),
+  ].toSorted((one, other) => one.at - other.at).slice(0, SEARCH_LIMIT);
+  const found: FoundNotice[] = [];
+  for (const { sellerNo, id, name, failed, at, view, urls } of rows) {
+    const named = await sql.all<{ url: string }>(`${urls} ${LIMIT}`, [
+      ...[sellerNo, id, NAMED_IMAGES],
+    ]);
+    const images = named.map(({ url }) => url.slice(0, URL_LENGTH)).join(", ");
+    const left = failed > named.length ? failed - named.length : 0;
+    const detail = { id, view, name, failed, images, left };
+    found.push({ sellerNo, about: id, detail, at });
+  }
+  return found;
 }
 
 /** What a seller uses, and its own limits. */
@@ -424,17 +466,20 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     recipient: "seller",
     nature: "event",
     find: failedImages,
-    text: ({ failed, import: importId }) =>
-      importId !== null
-        ? "Images of an import could not be fetched, and are not tried again."
-        : failed === 1
-        ? "1 image of an upload could not be fetched, and is not tried again."
-        : `${failed} images of an upload could not be fetched, and are not ` +
-          "tried again.",
-    view: (detail) =>
-      detail.import === null
-        ? `uploads/${detail.upload}`
-        : importView({ id: detail.import }),
+    text: ({ failed, view, name, images, left }) => {
+      const of = view === "uploads"
+        ? "an upload"
+        : name === null
+        ? "an import"
+        : `the import ${name}`;
+      const [count, are] = failed === 1
+        ? ["1 image", "is"]
+        : [`${failed} images`, "are"];
+      const more = left === 0 ? "" : ` and ${left} more`;
+      return `${count} of ${of} could not be fetched, and ${are} not tried ` +
+        `again: ${images}${more}.`;
+    },
+    view: ({ view, id }) => `${view}/${id}`,
     many: {
       text: (count) =>
         `Images of ${count} uploads could not be fetched, and are not tried again.`,

@@ -45,6 +45,7 @@ const EXAMPLES: Record<string, Elsewhere | ((at: Place) => Example[])> = {
     [["nginx.conf"], /server/],
   ],
   "health": () => [[[], /alive/], [["--ready"], /ready/]],
+  "status": () => [[[], /images {2}waiting: .*disk of data {2}free: /s]],
   "seller add": () => [[["other"], /^api_key: /m]],
   "seller list": () => [
     [[], /active {2}acme/],
@@ -79,6 +80,13 @@ const EXAMPLES: Record<string, Elsewhere | ((at: Place) => Example[])> = {
   "key rotate-secret": () => [[["acme"], /secret/]],
   "operator-key add": () => [
     [["auditor", "--read-only"], /^operator_key: /m],
+    [
+      [
+        ...["office", "--networks", "192.0.2.0/24"],
+        ...["--expires-at", "2100-01-01"],
+      ],
+      /^operator_key: /m,
+    ],
   ],
   "operator-key list": () => [[[], /auditor/]],
   "operator-key revoke": () => [[["auditor"], /auditor/]],

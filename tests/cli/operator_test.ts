@@ -287,6 +287,9 @@ Deno.test("operator keys are made, listed and revoked; the audit log has it all"
   assertEquals(await found("--seller", "acme", "--who", "command line"), []);
   assertEquals(await found("--until", "2020-01-01"), []);
   assertEquals((await found("--since", "2020-01-01")).length, 6);
+  assertEquals((await found("--since", "yesterday")).length, 6);
+  assertEquals((await found("--since", "today")).length, 6);
+  assertEquals(await found("--until", "yesterday"), []);
   const { mistakes } = await assertRejects(
     () => found("--since", "now"),
     UsageError,

@@ -10,6 +10,7 @@ import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { NOTICES_IN_A_MAIL } from "../../src/notices/notice.ts";
 import { child, product, textAt } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
+import { ImageHost } from "../support/image_host.ts";
 import { EMAIL, OPERATOR_KEY, SECRET, tell, type Telling } from "./support.ts";
 
 /** Imports a document, which is through or refused then. */
@@ -280,6 +281,47 @@ bothEngines.test("a seller is told of a product that was rejected, each time, of
   await telling.mailed(2);
   assertStringIncludes(mail.received[1].text, "6 products were rejected.");
   assertStringIncludes(mail.received[1].text, "/#/products?review=rejected");
+});
+
+bothEngines.test("a seller is told how many images of an upload or an import failed, and which", async () => {
+  await using host = new ImageHost();
+  await using telling = await tell({
+    config: { roles: ["api", "images"] },
+  });
+  const { app, mail } = telling;
+  const images = (...names: string[]) => {
+    const list = names.map((name) =>
+      `<image>${host.url}/${name.startsWith("good") ? name : `gone/${name}`}` +
+      "</image>"
+    );
+    return `<images>${list.join("")}</images>`;
+  };
+  await telling.set("email", EMAIL);
+  const names = ["1.png", "2.png", "3.png", "4.png"];
+  const parts = Array.from({ length: 250 }, (_, n) => product(`P-${n}`));
+  const { id } = await importOne(
+    telling,
+    product("A", images(...names)) + parts.join("") +
+      product("B", images("5.png", "good/6.png")),
+    "stock.xml",
+  );
+  await app.upload(product("C", images("7.png")));
+  const texts = () => mail.received.map(({ text }) => text).join("\n");
+  await telling.until(() => texts().includes("an upload"), "the upload");
+  telling.clock.setForward(HOUR_MS);
+  await telling.until(() => texts().includes("stock.xml could"), "the import");
+  assertStringIncludes(
+    texts().replaceAll(/\s+/g, " "),
+    "5 images of the import stock.xml could not be fetched, and are not " +
+      `tried again: ${host.url}/gone/1.png, ${host.url}/gone/2.png, ` +
+      `${host.url}/gone/3.png and 2 more.`,
+  );
+  assertStringIncludes(texts(), `https://sell.example/#/imports/${id}`);
+  assertStringIncludes(
+    texts().replaceAll(/\s+/g, " "),
+    "1 image of an upload could not be fetched, and is not tried again: " +
+      `${host.url}/gone/7.png.`,
+  );
 });
 
 Deno.test("a seller that was told of hundreds of things is told of others", async () => {

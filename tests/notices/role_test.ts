@@ -65,6 +65,7 @@ function roleOn(
     mailer: sink instanceof WebhookSink ? null : sink,
     metrics: new Metrics("sqlite"),
     health: { look: () => Promise.resolve(new Map()) },
+    disks: { look: () => Promise.resolve([]) },
     publicUrl: () => "https://sell.example",
   } as unknown as Services, { isLooking: () => false });
 }

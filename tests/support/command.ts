@@ -2,6 +2,7 @@
 import { parseCommandLine } from "../../src/cli/arguments.ts";
 import { UsageError } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { withDates } from "../../src/cli/flags.ts";
 import type { Config } from "../../src/config.ts";
 import type { Deps } from "../../src/deps.ts";
 
@@ -22,7 +23,7 @@ export async function runCommand(
     config,
     deps,
     arguments: request.arguments,
-    flags: request.flags,
+    flags: withDates(request.command, request.flags, deps.clock.now()),
     print: (line) => lines.push(line),
     printError,
   });

@@ -143,10 +143,12 @@ export const getStatus = endpoint({
   operation: "getStatus",
   title: "How things stand",
   about: "What waits, which webhooks fail (the 100 that failed first), and " +
-    "the last 24 hours: uploads, images fetched and failed, deliveries tried.",
+    "the last 24 hours: uploads, images fetched and failed, deliveries tried; " +
+    "and how much room is on the disks of the process that answers.",
   answers: ["status"],
-}, ({ services }) =>
-  services.db.read(async (sql) => {
+}, async ({ services }) => {
+  const disks = await services.disks.look();
+  return await services.db.read(async (sql) => {
     const backlog = await countBacklog(sql);
     const now = services.deps.clock.now();
     const queues: QueueNode[] = [];
@@ -192,7 +194,15 @@ export const getStatus = endpoint({
             ...counts,
           })),
         },
+        disks: {
+          disk: disks.map(({ holds, freePercent, isLow }) => ({
+            holds,
+            free_percent: freePercent,
+            low: isLow || undefined,
+          })),
+        },
         partial: partialNode(sql),
       },
     };
-  }));
+  });
+});

@@ -1,8 +1,6 @@
 /** Conditions of this process that the operator must know about. */
 import { outageOf } from "../../database/db.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/durations.ts";
-import { ownImageFolder } from "../../images/storage/open.ts";
-import { waitAtMost } from "../../lib/waits.ts";
 import type { Services } from "../../services.ts";
 import { FIRST_REVIEW, listReviews } from "../../reviews/queue.ts";
 import { lastBackup } from "../backup_time.ts";
@@ -12,23 +10,15 @@ import { endUnobserved, type ObservedNotice, recordObserved } from "../rows.ts";
 
 /** A condition that no process has observed for this long has ended. */
 const OVER_MS = 30 * SECOND_MS;
-/**
- * Free percent of a disk: a notice begins below the first and ends above the
- * second.
- */
-const DISK_LOW = 10;
-const DISK_ENOUGH = 12;
 /** Writes of one order run one after the other, in every process. */
 const ORDER = { order: "notices" };
 
 /** Requests that several processes send within this time get the same id. */
 const SAME_MS = 5 * MINUTE_MS;
-/** The time limit for asking a disk; without an answer it is skipped. */
-const DISK_MS = 1_000;
 
 type ObserverServices = Pick<
   Services,
-  "config" | "db" | "deps" | "health" | "signals"
+  "config" | "db" | "deps" | "disks" | "health" | "signals"
 >;
 
 interface Known {
@@ -45,7 +35,6 @@ export class ObservedConditions {
   readonly #sendNow: (notice: Notice) => Promise<boolean>;
   /** Checks that failed at the last look. */
   #failed: ReadonlySet<string> = new Set();
-  readonly #low = new Set<string>();
   /**
    * Lasting conditions, with the notices that were sent without being stored.
    */
@@ -132,25 +121,14 @@ export class ObservedConditions {
   }
 
   async #disks(): Promise<ObservedNotice[]> {
-    const { config, deps } = this.#services;
-    const data = config.dataDir;
-    const images = ownImageFolder(config);
-    const folders = images === null ? { data } : { data, images };
-    const seen: ObservedNotice[] = [];
-    for (const [which, folder] of Object.entries(folders)) {
-      let share = 1;
-      const read = deps.disk.freeShare(folder).then((read) => share = read);
-      await waitAtMost(deps.clock, DISK_MS, read).catch(() => {});
-      const percent = Math.floor(100 * share);
-      const isLow = percent < (this.#low.has(which) ? DISK_ENOUGH : DISK_LOW);
-      if (!isLow) {
-        this.#low.delete(which);
-        continue;
-      }
-      this.#low.add(which);
-      seen.push(observedNotice("disk_low", which, { folder: which, percent }));
-    }
-    return seen;
+    const rooms = await this.#services.disks.look();
+    return rooms.filter(({ isLow }) => isLow)
+      .map(({ holds, freePercent }) =>
+        observedNotice("disk_low", holds, {
+          folder: holds,
+          percent: freePercent,
+        })
+      );
   }
 
   /** The queue of reviews is not empty; sellers whose server is away are not. */

@@ -5,6 +5,7 @@ import { HourChart } from "../ui/chart.tsx";
 import type {
   Backlog,
   Client,
+  Disk,
   FailingWebhook,
   Hour,
   Queue,
@@ -33,9 +34,13 @@ export function OperatorView({ client }: { client: Client }) {
     <>
       <Title>Overview</Title>
       <WhenLoaded loaded={status}>
-        {({ backlog, queues, failing_webhooks, hours }) => (
+        {({ backlog, queues, failing_webhooks, hours, disks }) => (
           <>
-            <Waiting backlog={backlog} failing={failing_webhooks.length} />
+            <Waiting
+              backlog={backlog}
+              failing={failing_webhooks.length}
+              disks={disks}
+            />
             <Queues queues={queues} />
             <Charts hours={hours} />
             <Failing webhooks={failing_webhooks} />
@@ -46,7 +51,11 @@ export function OperatorView({ client }: { client: Client }) {
   );
 }
 
-function Waiting({ backlog, failing }: { backlog: Backlog; failing: number }) {
+function Waiting({ backlog, failing, disks }: {
+  backlog: Backlog;
+  failing: number;
+  disks: readonly Disk[];
+}) {
   const of = (name: keyof Backlog) => count(backlog[name] ?? 0);
   const bad = (number: number) => number > 0 ? "bad" : "";
   return (
@@ -65,6 +74,14 @@ function Waiting({ backlog, failing }: { backlog: Backlog; failing: number }) {
         value={count(failing)}
         tone={bad(failing)}
       />
+      {disks.map(({ holds, free_percent, low }) => (
+        <Figure
+          key={holds}
+          label={`free on the disk of ${holds}`}
+          value={`${free_percent} %`}
+          tone={low ? "bad" : ""}
+        />
+      ))}
     </dl>
   );
 }

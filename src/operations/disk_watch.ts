@@ -1,0 +1,66 @@
+/** How much room is on the disks of the data and of the images. */
+import type { Deps } from "../deps.ts";
+import { SECOND_MS } from "../lib/durations.ts";
+import { waitAtMost } from "../lib/waits.ts";
+
+/** With less than so many percent free a disk is low. */
+const LOW = 10;
+/** It stays low until so many are free. */
+const ENOUGH = 12;
+/** A disk that does not answer for so long is left out. */
+const ANSWER_MS = SECOND_MS;
+
+/** What is kept on a disk. */
+export const DISKS = ["data", "images"] as const;
+export type DiskName = typeof DISKS[number];
+
+/** The folder on each disk; the store of images may be elsewhere. */
+export type DiskFolders = Readonly<Partial<Record<DiskName, string>>>;
+
+export interface DiskRoom {
+  holds: DiskName;
+  freePercent: number;
+  isLow: boolean;
+}
+
+export class DiskWatch {
+  readonly #deps: Pick<Deps, "clock" | "disk" | "log">;
+  readonly #folders: DiskFolders;
+  readonly #low = new Set<DiskName>();
+
+  constructor(
+    deps: Pick<Deps, "clock" | "disk" | "log">,
+    folders: DiskFolders,
+  ) {
+    this.#deps = deps;
+    this.#folders = folders;
+  }
+
+  /** Looks at the disks; logs when one becomes low, and when that is over. */
+  async look(): Promise<DiskRoom[]> {
+    const { clock, disk } = this.#deps;
+    const rooms: DiskRoom[] = [];
+    for (const holds of DISKS) {
+      const folder = this.#folders[holds];
+      if (folder === undefined) continue;
+      let share: number | null = null;
+      const reading = disk.freeShare(folder).then((read) => share = read);
+      await waitAtMost(clock, ANSWER_MS, reading).catch(() => {});
+      if (share !== null) rooms.push(this.#roomOf(holds, folder, share));
+    }
+    return rooms;
+  }
+
+  #roomOf(holds: DiskName, folder: string, share: number): DiskRoom {
+    const { log } = this.#deps;
+    const freePercent = Math.floor(100 * share);
+    const wasLow = this.#low.has(holds);
+    const isLow = freePercent < (wasLow ? ENOUGH : LOW);
+    const line = { holds, folder, free_percent: freePercent };
+    if (isLow && !wasLow) log.warn("disk_low", line);
+    if (!isLow && wasLow) log.info("disk_low_over", line);
+    if (isLow) this.#low.add(holds);
+    else this.#low.delete(holds);
+    return { holds, freePercent, isLow };
+  }
+}
