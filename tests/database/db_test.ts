@@ -769,6 +769,7 @@ const FORMER_SCHEMA = `
   DROP TABLE import_images;
   DROP TABLE category_list;
   DROP TABLE categories;
+  DROP TABLE trigger_meanings;
   ALTER TABLE imports DROP COLUMN warnings;
   ALTER TABLE import_parts DROP COLUMN warnings;
   ALTER TABLE transactions DROP COLUMN warnings;
@@ -787,7 +788,9 @@ const FORMER_SCHEMA = `
   ALTER TABLE imports DROP COLUMN root;
   ALTER TABLE import_problems DROP COLUMN sent;
   ALTER TABLE operator_keys DROP COLUMN expires_at;
-  ALTER TABLE operator_keys DROP COLUMN networks;`;
+  ALTER TABLE operator_keys DROP COLUMN networks;
+  ALTER TABLE transactions DROP COLUMN name;
+  ALTER TABLE refusals DROP COLUMN name;`;
 
 onEach(
   "a database of the first version gets the columns and indexes of now",

@@ -23,7 +23,7 @@ const RUN = {
   add: ["deployment", "seller add acme"],
   start: ["deployment", "file seller-interface.service"],
   nginx: ["deployment", "file nginx.conf"],
-  caddy: ["deployment", "file Caddyfile"],
+  caddy: ["deployment", "/etc/caddy/Caddyfile"],
   backups: ["backup", "install -d -o seller -g seller -m 700 /var/backups"],
   backup: ["backup", "cp -au"],
   bucket: ["backup", "backup s3://"],

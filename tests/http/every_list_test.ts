@@ -20,6 +20,7 @@ type Ids = Record<string, string>;
 /** Values of parameters whose schema does not list them all. */
 const VALUES: Record<string, readonly string[]> = {
   gtin: ["4006381333931"],
+  id: ["01a1f8a9-48dd-7dda-af68-77c9d5d897a7"],
   limit: ["1", "250"],
   q: ["A", "01a1f8a9-48dd-7dda-af68-77c9d5d897a7", "%", "nothing has this"],
   reference: ["1", "absent"],
