@@ -17,7 +17,7 @@ const MADE: Record<string, readonly string[]> = {
   "database/postgres/engine.ts WriteQueues": ["database"],
   "database/postgres/write_queues.ts WaitList": ["database"],
   "database/sqlite/engine.ts SqliteDb": ["database"],
-  "http/admission/read_limiter.ts SellerQuota": ["reads"],
+  "http/admission/read_limiter.ts ConcurrencyLimit": ["reads"],
   "http/admission/read_limiter.ts WaitList": ["reads"],
   "http/admission/concurrency_limit.ts WaitList": [
     "bodies",
@@ -26,7 +26,7 @@ const MADE: Record<string, readonly string[]> = {
     "waits",
   ],
   "http/admission/admission.ts RequestPacer": ["paced_requests"],
-  "http/admission/admission.ts SellerQuota": [
+  "http/admission/admission.ts ConcurrencyLimit": [
     "bodies",
     "body_bytes",
     "waits",
@@ -63,7 +63,7 @@ const MAKERS: Deno.lint.Plugin = {
         MethodDefinition(node) {
           const { key, parent } = node;
           const name = parent.parent.id?.name;
-          if (key.type !== "Identifier" || key.name !== "held") return;
+          if (key.type !== "Identifier" || key.name !== "inUse") return;
           if (name !== undefined) context.report({ node, message: name });
         },
       }),

@@ -1117,7 +1117,7 @@ export interface Operations {
     /** or a document that is encoded already */
     trigger: {
       /** when it is sent, and what its data mean */
-      about?: string;
+      about?: string | null;
       /** data of such an event */
       example?: unknown;
     } | Encoded;

@@ -9,7 +9,7 @@ import { textReader, trimSpace } from "../lib/values.ts";
 import { withAudit } from "../operations/audit.ts";
 import type { Services } from "../services.ts";
 import type { XmlElement } from "../xml/decode.ts";
-import { ANY, inAnyOrder, maybe, STRING } from "../xml/shapes.ts";
+import { ANY, inAnyOrder, maybe, text } from "../xml/shapes.ts";
 import { readFields } from "../xml/small_document.ts";
 import type { EventData } from "./event.ts";
 import { dataIn } from "./event_document.ts";
@@ -21,7 +21,11 @@ export const MEANING_BYTES = 64 * 1_024;
 export const MEANING = {
   name: "trigger",
   shape: inAnyOrder(
-    maybe("about", STRING, "when it is sent, and what its data mean"),
+    maybe(
+      "about",
+      text({ kind: "text", max: ABOUT_LENGTH, empty: true }),
+      "when it is sent, and what its data mean",
+    ),
     maybe("example", ANY, "data of such an event"),
   ),
 };
@@ -54,9 +58,9 @@ function readAbout(
   sent: XmlElement | undefined,
   details: Detail[],
 ): string | null {
-  const text = trimSpace(sent?.text ?? "");
-  if (text === "") return null;
-  const read = textReader(ABOUT_LENGTH)(text);
+  const about = trimSpace(sent?.text ?? "");
+  if (about === "") return null;
+  const read = textReader(ABOUT_LENGTH)(about);
   if ("value" in read) return read.value;
   const { code, message } = read.problem;
   details.push({
@@ -92,10 +96,10 @@ export function putMeaning(
   },
 ): Promise<void> {
   return withAudit(services, who, "trigger put", async (tx) => {
-    const [form, text] = example === null
+    const [form, written] = example === null
       ? [null, null]
       : Object.entries(example)[0];
-    await tx.runMany(MEANINGS, [[trigger, about, form, text]], 1);
+    await tx.runMany(MEANINGS, [[trigger, about, form, written]], 1);
     return [undefined, { seller: null, detail: trigger }];
   });
 }

@@ -145,6 +145,11 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
   "POST /seller_api/imports/:import_id/images/retry": [
     of(({ ids }) => `/imports/${ids.longImport}/images/retry`),
   ],
+  "POST /seller_api/imports/:import_id/store": [
+    of(({ ids }) => `/imports/${ids.longImport}/store`, {
+      what: "one that is no dry run",
+    }),
+  ],
   "POST /seller_api/imports/:import_id/undo": [
     of(({ ids }) => `/imports/${ids.longImport}/undo?dry_run=true`, {
       what: "200 parts",

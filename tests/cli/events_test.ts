@@ -244,7 +244,7 @@ Deno.test("delivery replay sends one again, or all that came to a state", async 
       [],
       [id, "--state", "delivered"],
       ["--state", "pending"],
-      ["--state", "exhausted", "--since", "yesterday"],
+      ["--state", "exhausted", "--since", "lately"],
       [id, "--since", "2026-11-20"],
       ["none"],
     ]

@@ -166,6 +166,7 @@ function breaks(body: Json, of: Schema, path: readonly string[] = []): Break[] {
 const PARAMETERS: Readonly<Record<string, string>> = {
   seller: "acme",
   name: "spring",
+  trigger_name: "order_paid",
 };
 
 interface Operation {
@@ -313,8 +314,9 @@ function surplusInXml(xml: string): Surplus[] {
 }
 
 /** What may hold anything: data, and what a read-out has for the reader alone. */
-const FREE = ["data", "lowest_price", "review"];
-const READ_OVER = /<(data|lowest_price|review)>(?!<product>).*?<\/\1>/gs;
+const FREE = ["data", "example", "lowest_price", "review"];
+const READ_OVER =
+  /<(data|example|lowest_price|review)>(?!<product>).*?<\/\1>/gs;
 const TAG = /<(\w+)(?:\s[^<>]*?)?(\/?)>/g;
 
 /** One more member in each object. */

@@ -747,9 +747,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "imports: that a part is stored is recorded in a second commit",
     file: "imports/store.ts",
-    from: "    await endStore(tx, job, locked, problems, { counts });\n  }, {",
+    from:
+      "    await endStore(tx, services, job, locked, problems, { counts });\n  }, {",
     to:
-      `    end = (later) => endStore(later, job, locked, problems, { counts });
+      `    end = (later) => endStore(later, services, job, locked, problems, { counts });
   }, {`,
     also: {
       from: `heavy: true, changes: true });
