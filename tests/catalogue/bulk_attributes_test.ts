@@ -1,5 +1,5 @@
 /** `POST /seller_api/bulk_attributes`. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { findUnnamed } from "../../src/catalogue/complete.ts";
 import type { ProductsDocument } from "../../src/catalogue/document.ts";
 import { ATTRIBUTES_LIMIT, SCALAR_NAMES } from "../../src/catalogue/fields.ts";
@@ -309,7 +309,12 @@ Deno.test("short products take the memory that they become, until the answer", a
   // A quarter of the budget, of which each takes three times its bytes, and
   // three times ten times that.
   const stored = statuses.filter((status) => status === 200);
-  assertEquals(stored.length, Math.floor(3_000_000 / (3 * 11 * 20_100)));
+  const most = Math.floor(3_000_000 / (3 * 11 * 20_100));
+  // The bodies of requests that are refused take some while they are read.
+  assert(
+    stored.length === most || stored.length === most - 1,
+    `${stored.length} of ${most}`,
+  );
 });
 
 contract.test("a reviewer is told what a request changed, and no more", async () => {
