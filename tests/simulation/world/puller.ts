@@ -80,9 +80,11 @@ export class Puller implements Actor {
     if (key.removed) return 0;
     hold(reply!.status === 200, "true", "events are answered", reply!.text);
     const { children } = child(reply!.xml!, "events");
-    // Those of reviews nobody handed in; checkReviews counts them.
-    const handedIn = children
-      .filter((one) => !textAt(one, "trigger").startsWith("product_"));
+    // The service's own: checkReviews counts those of reviews.
+    const handedIn = children.filter((one) => {
+      const trigger = textAt(one, "trigger");
+      return !trigger.startsWith("product_") && trigger !== "import_finished";
+    });
     this.pulled.push(...handedIn.map((one) => textAt(one, "id")));
     this.#cursor = nextOf(reply!.xml!) ?? "";
     hold(this.#cursor !== "", "contract", "there is a <next>", reply!.text);
