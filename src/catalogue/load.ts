@@ -102,27 +102,25 @@ export type ReadOnce = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
 export async function loadInSteps(
   read: ReadOnce,
   services: LoadServices,
-  { ids, skus, categories, ...wanted }: PlanRequest,
+  request: PlanRequest,
 ): Promise<PlanData> {
+  const { ids, skus, categories } = request;
+  const none = { ...request, ids: [], skus: [] };
+  const loaded = await read((sql) => loadForPlan(sql, services, none));
   const { byId, bySku } = indexProducts([]);
-  const lists: CategoryList[] = [];
-  const find = async (some: Partial<PlanRequest>) => {
-    const loaded = await read((sql) =>
-      loadForPlan(sql, services, { ...wanted, ids: [], skus: [], ...some })
-    );
-    for (const [id, product] of loaded.byId) byId.set(id, product);
-    for (const [sku, product] of loaded.bySku) bySku.set(sku, product);
-    if (loaded.categories !== null) lists.push(loaded.categories);
-    return loaded;
+  const lists = loaded.categories === null ? [] : [loaded.categories];
+  const find = async (some: Partial<Pick<PlanRequest, "ids" | "skus">>) => {
+    const wanted = { ...none, categories: categories && [], ...some };
+    const ruled = await read(async (sql) => {
+      const found = await findProducts(sql, request.seller.no, wanted);
+      return await ruledBy(sql, services, { standing: loaded, wanted, found });
+    });
+    for (const [id, product] of ruled.byId) byId.set(id, product);
+    for (const [sku, product] of ruled.bySku) bySku.set(sku, product);
+    if (ruled.categories !== null) lists.push(ruled.categories);
   };
-  const loaded = await find({ categories });
-  const rules = categories && [];
-  for (const some of portionsOf(ids)) {
-    await find({ ids: some, categories: rules });
-  }
-  for (const some of portionsOf(skus)) {
-    await find({ skus: some, categories: rules });
-  }
+  for (const some of portionsOf(ids)) await find({ ids: some });
+  for (const some of portionsOf(skus)) await find({ skus: some });
   return { ...loaded, byId, bySku, categories: together(lists) };
 }
 
@@ -142,7 +140,8 @@ function together(lists: readonly CategoryList[]): CategoryList | null {
   };
 }
 
-function indexProducts(products: readonly Product[]) {
+/** The products by both of their keys. */
+export function indexProducts(products: readonly Product[]) {
   const byId = new Map<string, Product>();
   const bySku = new Map<string, Product>();
   for (const product of products) {
