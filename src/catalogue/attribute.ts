@@ -14,7 +14,7 @@ import {
   sameFields,
   skuTaken,
 } from "./product.ts";
-import { trimSpace } from "../lib/values.ts";
+import { dayOf, trimSpace } from "../lib/values.ts";
 import { readId } from "../lib/ids.ts";
 import {
   besideDifference,
@@ -51,9 +51,8 @@ import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
 import { lockAgainstRemoval } from "../sellers/access.ts";
 import { ruleFindings, Suggestions, waitsForRules } from "./category_rules.ts";
-import { findVersion } from "./category_rows.ts";
+import { findList } from "./category_rows.ts";
 import { SYNTAX } from "./document_words.ts";
-import { dayOf } from "../lib/values.ts";
 import { isUnderReview, mayConcern } from "./review.ts";
 import { findPolicy, reviewChanges } from "./review_rows.ts";
 
@@ -267,12 +266,12 @@ async function refuseByRules(
     value: string | number | null;
   },
 ): Promise<void> {
-  const version = await findVersion(tx);
-  if (version === null) return;
+  const head = await findList(tx);
+  if (head === null) return;
   const [before] = await findProducts(tx, no, { ids: [id] });
   const names = new Set(before.categories);
   const today = dayOf(deps.clock.now());
-  const list = await categories.find(tx, version, names, today);
+  const list = await categories.find(tx, head.version, names, today);
   const found = list && ruleFindings({
     before,
     after: { ...before, [field]: value },

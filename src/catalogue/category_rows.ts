@@ -31,12 +31,18 @@ export function toCategory(name: string, rules: string): Category {
   };
 }
 
-/** The version of the list; null: the marketplace has none. */
-export async function findVersion(sql: Sql): Promise<string | null> {
-  const row = await sql.get<{ version: string }>(
-    "SELECT version FROM category_list WHERE id = 1",
+/** The present list, without its categories. */
+export interface ListHead {
+  version: string;
+  closed: boolean;
+}
+
+/** Null: the marketplace has no list. */
+export async function findList(sql: Sql): Promise<ListHead | null> {
+  const row = await sql.get<{ version: string; closed: number }>(
+    "SELECT version, closed FROM category_list WHERE id = 1",
   );
-  return row?.version ?? null;
+  return row === undefined ? null : { ...row, closed: row.closed === 1 };
 }
 
 interface Row {

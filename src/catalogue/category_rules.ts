@@ -27,11 +27,13 @@ export const RULED_FIELDS: readonly RuledField[] = [
 const NEVER_WAIT: ReadonlySet<string> = new Set(
   ["price", "quantity", "availability", "status"],
 );
+const WAITING: ReadonlySet<string> = new Set(
+  RULED_FIELDS.filter((field) => !NEVER_WAIT.has(field)),
+);
 
-/** Whether a change of the field has to satisfy the rules about it. */
+/** Whether a change of the field must satisfy the rules about it. */
 export function waitsForRules(field: string): boolean {
-  return (RULED_FIELDS as readonly string[]).includes(field) &&
-    !NEVER_WAIT.has(field);
+  return WAITING.has(field);
 }
 
 /** What a product of the category must have, of one field or attribute. */
@@ -160,23 +162,18 @@ class Findings implements RuleFindings {
     const key = `${isInForce} ${code} ${field} ${about}`;
     if (this.isFull || this.#known.has(key)) return;
     this.#known.add(key);
-    if (isInForce) this.problems.push({ field, code, message });
-    else {this.warnings.push({
-        field,
-        code,
-        message: until(message, from),
-        from,
-      });}
+    if (isInForce) {
+      this.problems.push({ field, code, message });
+    } else {
+      const warning = `${message} From ${from} on such a product is refused.`;
+      this.warnings.push({ field, code, message: warning, from });
+    }
   }
 }
 
 /** `about`: the attribute, where the field is the whole list of them. */
 interface Finding extends FieldProblem {
   about: string;
-}
-
-function until(message: string, from: string): string {
-  return `${message} From ${from} on such a product is refused.`;
 }
 
 /** Whether the change is one that has to satisfy the rules. */

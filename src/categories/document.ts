@@ -569,7 +569,7 @@ function readFlag(text: string): ReadResult<boolean> {
 
 /** A value as products have it. */
 function readValue(
-  field: Exclude<RuledField, "images"> | undefined | "images",
+  field: RuledField | undefined,
   text: string,
 ): ReadResult<string> {
   if (text === "") {

@@ -71,20 +71,6 @@ async function insertSome(
   );
 }
 
-/** The present list, without its categories. */
-export interface ListHead {
-  version: string;
-  closed: boolean;
-}
-
-/** Null: the marketplace has no list. */
-export async function findList(sql: Sql): Promise<ListHead | null> {
-  const row = await sql.get<{ version: string; closed: number }>(
-    "SELECT version, closed FROM category_list WHERE id = 1",
-  );
-  return row === undefined ? null : { ...row, closed: row.closed === 1 };
-}
-
 export interface ListedCategory {
   /** In the list, from 0. */
   place: number;

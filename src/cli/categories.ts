@@ -2,11 +2,11 @@
 import { CATEGORIES_BYTES, readCategories } from "../categories/document.ts";
 import {
   categoriesAt,
-  findList,
   type ListedCategory,
   namesFrom,
   putCategories,
 } from "../categories/list.ts";
+import { findList } from "../catalogue/category_rows.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import type { Db } from "../database/db.ts";
 import type { Command, CommandContext } from "./command.ts";

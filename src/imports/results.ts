@@ -69,7 +69,7 @@ export async function readResults(
 }
 
 /** The results of one part. */
-export async function resultsOfPart(
+async function resultsOfPart(
   sql: Sql,
   key: ImportKey,
   row: Import,

@@ -12,8 +12,7 @@ import { heavyOwner } from "../lib/wait_list.ts";
 import type { Services } from "../services.ts";
 import type { Part } from "./import.ts";
 import type { Job } from "./part.ts";
-import { partsFrom } from "./part_rows.ts";
-import { resultsOfPart } from "./results.ts";
+import { readResults } from "./results.ts";
 
 /** Of each part, by the index of the product in it. */
 export type SimilarInParts = Map<number, Map<number, SimilarProduct>>;
@@ -41,13 +40,12 @@ export async function findSimilar(
     heavy.run({ owner: heavyOwner(seller) }, step);
   const places = new Map<string, Place[]>();
   for (let number = 0; number < last.part; number++) {
-    const { part, results } = await inTurn(() =>
-      own.read(async (sql) => {
-        const [part] = await partsFrom(sql, key, number, 1);
-        return { part, results: await resultsOfPart(sql, key, row, part) };
-      })
+    const place = { part: number, index: 0 };
+    const results = await inTurn(() =>
+      own.read((sql) => readResults(sql, key, row, place))
     );
-    const created = results.filter(({ result }) => result === "created");
+    const { part, products } = results!;
+    const created = products.filter(({ result }) => result === "created");
     addNew(places, part, created);
   }
   addNew(places, last, newOnes);

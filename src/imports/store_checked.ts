@@ -11,6 +11,7 @@ import {
   storeKeyUse,
 } from "../catalogue/idempotency.ts";
 import { changedSinceCheck } from "../catalogue/former.ts";
+import { indexProducts } from "../catalogue/load.ts";
 import { findProducts } from "../catalogue/product_rows.ts";
 import type { Sql } from "../database/db.ts";
 import {
@@ -24,11 +25,10 @@ import { heavyOwner } from "../lib/wait_list.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import { type Import, type ImportKey, isOpen, type Part } from "./import.ts";
+import { type Import, type ImportKey, isOpen } from "./import.ts";
 import { findImport, storeDryRun } from "./import_rows.ts";
-import { partsFrom } from "./part_rows.ts";
 import type { ImportOutcome } from "./receive.ts";
-import { resultsOfPart } from "./results.ts";
+import { readResults } from "./results.ts";
 
 export interface StoreOfCheck {
   seller: Caller;
@@ -129,10 +129,7 @@ async function changedProducts(
   const changed: Detail[] = [];
   for (let part = 0; part < row.parts && changed.length < NAMED; part++) {
     const found = await inTurn(() =>
-      db.of(seller.no).read(async (sql) => {
-        const [one] = await partsFrom(sql, key, part, 1);
-        return await changedIn(sql, key, row, one);
-      })
+      db.of(seller.no).read((sql) => changedIn(sql, key, row, part))
     );
     for (const detail of found) changed.push(detail);
   }
@@ -143,20 +140,19 @@ async function changedIn(
   sql: Sql,
   key: ImportKey,
   row: Import,
-  part: Part,
+  part: number,
 ): Promise<Detail[]> {
-  const checked = (await resultsOfPart(sql, key, row, part))
+  const results = await readResults(sql, key, row, { part, index: 0 });
+  const checked = results!.products
     .filter(({ result }) => result !== "refused");
   const ids = checked.flatMap(({ id }) => id ?? []);
   const skus = checked.flatMap(({ id, sku }) => id === null ? sku! : []);
-  const byId = await findProducts(sql, key.sellerNo, { ids });
-  const bySku = await findProducts(sql, key.sellerNo, { skus });
-  const present = new Map([
-    ...byId.map((product) => [product.id, product] as const),
-    ...bySku.map((product) => [product.sku, product] as const),
-  ]);
+  const { byId, bySku } = indexProducts(
+    await findProducts(sql, key.sellerNo, { ids, skus }),
+  );
   return checked.flatMap(({ product, id, sku, former }) => {
-    const problem = changedSinceCheck(present.get(id ?? sku!) ?? null, former);
+    const current = id === null ? bySku.get(sku!) : byId.get(id);
+    const problem = changedSinceCheck(current ?? null, former);
     return problem === null
       ? []
       : fieldDetail(problem, { product, sku: sku ?? undefined });

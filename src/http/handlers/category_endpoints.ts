@@ -8,12 +8,11 @@ import {
 import {
   categoriesAt,
   findCategory,
-  findList,
   type ListedCategory,
-  type ListHead,
   namesFrom,
   putCategories as putList,
 } from "../../categories/list.ts";
+import { findList, type ListHead } from "../../catalogue/category_rows.ts";
 import type { CategoryNode } from "../../contracts/answers.ts";
 import { CATEGORIES_EXAMPLE } from "../../contracts/examples.ts";
 import type { Sql } from "../../database/db.ts";

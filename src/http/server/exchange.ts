@@ -105,7 +105,7 @@ export class Exchange implements Disposable {
   /** Bytes of the body that was read, inflated. */
   bytesReceived: number | undefined;
   /** The answer's body; null if there is none, or if it is streamed. */
-  writeAnswer: EncodedBody | null = null;
+  encodedAnswer: EncodedBody | null = null;
 
   constructor(
     services: Services,
@@ -279,7 +279,9 @@ export class Exchange implements Disposable {
 
   /** Bytes of the answer's body, counted for the few that need them. */
   get sent(): number | undefined {
-    return this.writeAnswer === null ? undefined : bytesOf(this.writeAnswer);
+    return this.encodedAnswer === null
+      ? undefined
+      : bytesOf(this.encodedAnswer);
   }
 
   get finalRecords(): RecentValues<FinalRecord> {

@@ -305,10 +305,10 @@ export class RequestHandler {
       return new Response(paced, { status, headers });
     }
     if (isSmallText(body)) {
-      exchange.writeAnswer = body;
+      exchange.encodedAnswer = body;
       return new Response(body, { status, headers });
     }
-    const blocks = exchange.writeAnswer = inBlocks(body);
+    const blocks = exchange.encodedAnswer = inBlocks(body);
     headers["Content-Length"] = `${bytesInBlocks(blocks)}`;
     const sent = reader === null
       ? this.#sender.sendPublic(blocks, exchange.client)
