@@ -187,10 +187,11 @@ if (cluster !== null) {
                 since,
               );
               console.log(row, { ...found, usualP99Ms: usual.p99Ms });
-              const isFine = found.p99Ms < P99_MS + usual.p99Ms &&
-                found.refusedLater === 0;
-              if (isFine) break;
-              if (attempt < TRIES) continue;
+              // An error is none of a busy machine's: no try excuses it.
+              const hasErrors = found.refusedLater > 0;
+              const isSlow = found.p99Ms >= P99_MS + usual.p99Ms;
+              if (!hasErrors && !isSlow) break;
+              if (!hasErrors && attempt < TRIES) continue;
               failed.push(row);
               break;
             }
