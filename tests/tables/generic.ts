@@ -544,7 +544,7 @@ function unmarked(draws: Draws, grid: Grid, { point }: Numbers): Grid {
     typeof cell !== "string"
       ? [cell]
       : delimiter === ";"
-      ? cell.split(/(?<=;)(?= set)/).map((part) => part.replace(/;$/, ""))
+      ? cell.split(/;(?= set)/)
       : /^\d+,\d\d$/.test(cell)
       ? cell.split(",")
       : [cell];

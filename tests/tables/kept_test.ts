@@ -123,6 +123,25 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
     "a decimal comma may be read as a delimiter",
   ],
   [
+    "SKU,Cena,Stara cena,Waluta,Anm\nA,8,99,,PLN,\nB,15,49,33,49,PLN",
+    "a decimal comma may be read as a delimiter",
+  ],
+  [
+    "SKU,Bruttopreis (CHF),Alter Preis (CHF),Anm\nA,3,49,,\nB,10,49,,",
+    "a decimal comma may be read as a delimiter",
+  ],
+  [
+    "SKU,Preis,Aktionspreis,Anm\nA,12,91,9,91\nB,11,92,,",
+    "a decimal comma may be read as a delimiter",
+  ],
+  // A whole price with what it was before, and with a sale.
+  ["SKU,Price,Old price,Brand\nA,12,15,Norr\nB,20,35,Norr", {
+    compare_at_price: "15",
+  }],
+  ["SKU,Price,Sale price,Brand\nA,22,17,Norr\nB,20,,Norr", {
+    price: { amount: "17" },
+  }],
+  [
     "SKU;Titel;Marke;Anm\nA;Garnek; 6er Set;Norr\nB;Becher;Norr",
     "may be a part of a text in row 2",
   ],

@@ -35,6 +35,10 @@ for (
     [POLISH, "windows-1250"],
     [CZECH, "windows-1250"],
     ["Název\nHrnek\nŽlutý šálek\n", "windows-1250"],
+    // Brands of other languages, and letters that are signs elsewhere.
+    ["Tytuł;Farbe\nŚwiecznik;grün\n", "windows-1250"],
+    ["Tytuł;Marka\nMiska żółta;Töpferei Müller\n", "windows-1250"],
+    ["Nazwa;Cecha\nMięśnie;jasność\n", "windows-1250"],
     ["Megnevezés\nErős, hűvös tűz\n", "windows-1250"],
     [GERMAN.replace(/[„“]/g, ""), "cp850"],
     [SWEDISH, "cp850"],
@@ -54,7 +58,17 @@ for (
   });
 }
 
-for (const text of [GERMAN, SWEDISH, FRENCH, "Preis\n12,90 €\n", "Mått\nå\n"]) {
+for (
+  const text of [
+    GERMAN,
+    SWEDISH,
+    FRENCH,
+    "Preis\n12,90 €\n",
+    "Mått\nå\n",
+    "Désignation\nŒuf en chœur, œdème, à 3 cm³\n",
+    "Descripción\n¿Existencias? ¡Sí!\nPlato de niño, 2 m²\n",
+  ]
+) {
   Deno.test(`${JSON.stringify(text)} in Windows-1252 is clear`, () => {
     const { all, likely } = decodeText(encoded(text, "windows-1252"))
       .encodings!;

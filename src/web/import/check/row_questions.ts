@@ -246,34 +246,35 @@ export function* splitPriceQuestion(
 ): SlicedWork<Finding | null> {
   const price = targets.indexOf("price");
   if (
-    table.delimiter !== "," || price < 0 ||
-    targets[price + 1] === "sale_price" || shopOf(table.header) !== undefined
+    table.delimiter !== "," || price < 0 || shopOf(table.header) !== undefined
   ) return null;
   const end = (cells: readonly string[]) =>
     cells.findLastIndex((cell) => cell !== "");
   const isSplit = (cells: readonly string[]) =>
     /^\d+$/.test(cells[price]) && /^\d\d$/.test(cells[price + 1] ?? "");
   let narrowest = Infinity;
-  // Elsewhere, two digits are often all that there is.
-  let areCents = true;
-  const isLeftOut = targets[price + 1] === "";
   const split = yield* rowsWhere(table, (cells) => {
-    if (!isSplit(cells)) {
-      if (cells[price] !== "") narrowest = Math.min(narrowest, end(cells));
-      return false;
-    }
-    areCents &&= isLeftOut || CENTS.test(cells[price + 1]);
-    return true;
+    if (isSplit(cells)) return true;
+    if (cells[price] !== "") narrowest = Math.min(narrowest, end(cells));
+    return false;
   });
   const { rows } = table;
-  const found = narrowest === Infinity
-    ? areCents ? split : []
-    : split.filter((row) => end(rows[row]) > narrowest);
-  // What a product cost before is not less than its price.
-  const isLess = (row: number) =>
-    Number(rows[row][price + 1]) < Number(rows[row][price]);
-  const isMeant = targets[price + 1] !== "compare_at_price" ||
-    found.some(isLess);
+  const found = split.filter((row) =>
+    narrowest === Infinity || end(rows[row]) > narrowest
+  );
+  const next = targets[price + 1];
+  const areCents = found.every((row) => CENTS.test(rows[row][price + 1]));
+  // What a product cost before is not less than its price, a sale is not more.
+  const areSwapped = found.some((row) => {
+    const [amount, other] = rows[row].slice(price, price + 2).map(Number);
+    return next === "compare_at_price"
+      ? other < amount
+      : next === "sale_price" && other > amount;
+  });
+  const isMeant = next === "compare_at_price" || next === "sale_price"
+    ? areCents || areSwapped
+    // Elsewhere, two digits are often all that there is.
+    : next === "" || narrowest < Infinity || areCents;
   if (found.length === 0 || !isMeant) return null;
   const example = rows[found[0]].slice(price, price + 2).join();
   return question(

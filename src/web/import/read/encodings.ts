@@ -21,7 +21,7 @@ const CENTRAL = [
   "áéíóöőúüű",
   "čćđšž",
   "ăâîşţ",
-];
+].map((letters) => `${letters}äöü`); // of names of German makers
 const EASTERN = ["абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ"];
 
 interface CodePage {
@@ -166,7 +166,11 @@ function encodingsOf(bytes: ArrayBuffer): Encodings {
   const rivals = ranked.filter(isRival);
   const isClear = best.name === "windows-1252" && best.share >= ENOUGH &&
     rivals.length === 0;
-  const others = ranked.filter((one) => one !== best && !isRival(one));
+  // A code page that reads the same is no other answer.
+  const others = ranked.filter((one) => one !== best && !isRival(one))
+    .sort((a, b) =>
+      Number(a.text === best.text) - Number(b.text === best.text)
+    );
   return {
     all: [best, ...rivals, ...others]
       .map(({ name, label, words }) => ({ name, label, words })),
@@ -218,9 +222,8 @@ function wordBytesIn(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
 function shareOf(text: string, languages: readonly string[]): number {
   const signs = [...text.matchAll(/[^\x00-\x7f]/g)];
   const shares = languages.map((letters) =>
-    signs.filter(({ 0: sign, index }) =>
-      isFit(sign, text[index - 1] ?? "", text[index + 1] ?? "", letters)
-    ).length / signs.length
+    signs.filter(({ index }) => isFit(text, index, letters)).length /
+    signs.length
   );
   return shares.reduce((a, b) => Math.max(a, b), 0);
 }
@@ -231,25 +234,42 @@ const CYRILLIC = /\p{Script=Cyrillic}/u;
 const ALONE = "àåéèóв";
 /** Signs of which the first stand within words, too, and others before them. */
 const WITHIN = "’\u00a0";
-const BEFORE = WITHIN + "„“”‘«»–—•·…¿¡µ×";
-const BEHIND = BEFORE + "€£®©™°²³¹ªº½¼¾±§´";
+const BEFORE = WITHIN + "„“”‘«»–—•·…µ×";
+const BEHIND = BEFORE + "€£®©™°ªº½¼¾±§´";
+/** Signs that stand before a capital letter: they open a sentence. */
+const OPENING = "¿¡";
+/** Exponents of units, as in `m²`: they stand behind these letters. */
+const EXPONENTS = "¹²³";
+const UNITS = /[mtn]/i;
+/** What stands behind `œ` in French: `cœur`, `vœu`, `œil`, `œdème`. */
+const LIGATURE = /^œ(?:[uit]|cu|d[eè]|no|s[ot])/i;
 
-function isFit(
-  sign: string,
-  before: string,
-  behind: string,
-  letters: string,
-): boolean {
+/** Whether a sign of a text beyond ASCII is right there in a language. */
+function isFit(text: string, index: number, letters: string): boolean {
+  const [before = "", sign, behind = ""] = [
+    text[index - 1],
+    text[index],
+    text[index + 1],
+  ];
   const [isBefore, isBehind] = [before, behind].map((one) => LETTER.test(one));
   if (!LETTER.test(sign)) {
+    if (OPENING.includes(sign)) return !isBefore && !isLower(behind);
+    if (EXPONENTS.includes(sign)) {
+      return !isBehind && (!isBefore || UNITS.test(before));
+    }
     const fit = isBefore && isBehind ? WITHIN : isBehind ? BEFORE : BEHIND;
     return fit.includes(sign);
   }
-  const isLower = (one: string) => one !== one.toUpperCase();
   const isCapitalWithin = !isLower(sign) && isBefore &&
     (isLower(before) || isLower(behind));
   const isOfTwoScripts = CYRILLIC.test(sign) && /[a-z]/i.test(before + behind);
+  const isMisread = /œ/i.test(sign) &&
+    !LIGATURE.test(text.slice(index, index + 3));
   return letters.includes(sign.toLowerCase()) && !isCapitalWithin &&
-    !isOfTwoScripts &&
+    !isOfTwoScripts && !isMisread &&
     (isBefore || isBehind || ALONE.includes(sign));
+}
+
+function isLower(letter: string): boolean {
+  return letter !== letter.toUpperCase();
 }
