@@ -8,7 +8,7 @@ import {
   readSheet,
   UnreadableError,
 } from "./import/read/workbook/book.ts";
-import { knownIn } from "./import/columns/headers.ts";
+import { countKnownNames } from "./import/columns/headers.ts";
 import type {
   WorkerRequest,
   WorkerResponse,
@@ -18,7 +18,10 @@ function answerTo(question: WorkerRequest): WorkerResponse {
   switch (question.name) {
     case "read": {
       const { bytes, wanted } = question;
-      return { name: "sheet", sheet: readSheet(bytes, wanted, knownIn) };
+      return {
+        name: "sheet",
+        sheet: readSheet(bytes, wanted, countKnownNames),
+      };
     }
     case "correct": {
       const { bytes, sheet, rows } = question;

@@ -88,8 +88,8 @@ Deno.test("a room of the page imports from itself, beside and below", () => {
     ["state/route.ts", "../shell/app.tsx", false],
     ["more/new.ts", "../lib/store.ts", false],
     // Draws.
-    ["import/check/questions.ts", "../../ui/parts.tsx", false],
-    ["import/file.tsx", "../ui/parts.tsx", true],
+    ["import/check/questions.ts", "../../ui/components.tsx", false],
+    ["import/file.tsx", "../ui/components.tsx", true],
   ];
   for (const [module, path, right] of cases) {
     assertEquals(imports(module, path), right, `${module}: ${path}`);

@@ -27,13 +27,13 @@ import { intake, type Spreadsheet } from "../../src/web/import/intake_state.ts";
 import type { ColumnMapping } from "../../src/web/import/columns/spreadsheet.ts";
 import type { Table } from "../../src/web/import/read/csv.ts";
 import type { ColumnField } from "../../src/web/lib/column_field.ts";
-import { knownIn } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { newBook, readSheet } from "../../src/web/import/read/workbook/book.ts";
 import type {
   WorkerRequest as BookQuestion,
   WorkerResponse as BookAnswer,
 } from "../../src/web/import/read/workbook/messages.ts";
-import { fileOf as savedFile } from "../../src/web/products/catalogue_file.ts";
+import { catalogueFile as savedFile } from "../../src/web/products/catalogue_file.ts";
 import type { Product as Stored } from "../../src/client/mod.ts";
 import { utils, write } from "../../src/web/import/read/workbook/xlsx.ts";
 import { finish } from "../support/work.ts";
@@ -55,7 +55,7 @@ function readFor(
   { bytes, wanted }: Extract<BookQuestion, { name: "read" }>,
 ): BookAnswer {
   try {
-    return { name: "sheet", sheet: readSheet(bytes, wanted, knownIn) };
+    return { name: "sheet", sheet: readSheet(bytes, wanted, countKnownNames) };
   } catch (error) {
     return { name: "unreadable", message: (error as Error).message };
   }

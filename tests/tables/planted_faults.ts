@@ -56,8 +56,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "the sign of the whole table wins over that of the column",
     file: `${WEB}columns/spreadsheet.ts`,
     from:
-      "decimalSeparator: isOwn ? point : point || decimalSeparatorOfTable(rows),",
-    to: 'decimalSeparator: ",",',
+      "isOwn\n      ? separator\n      : separator || decimalSeparatorOfTable(rows),",
+    to: '",",',
   },
   // Columns.
   {
@@ -99,7 +99,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a label is an image of the product",
     file: `${WEB}columns/guesses.ts`,
-    from: 'return isOfOtherPicture(header) ? null : "images";',
+    from: 'return namesOtherPicture(header) ? null : "images";',
     to: 'return "images";',
   },
   {
@@ -117,7 +117,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "numbers of categories are their names",
     file: `${WEB}columns/spreadsheet.ts`,
-    from: 'return parts.every((part) => KEYS.test(part)) ? "" : target;',
+    from:
+      'return parts.every((part) => DATABASE_KEYS.test(part)) ? "" : target;',
     to: "return target;",
   },
   {

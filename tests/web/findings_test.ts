@@ -5,14 +5,14 @@ import {
   findingsIn,
   type FindingSource,
 } from "../../src/web/import/check/findings.ts";
-import { knownIn } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { NOTHING_CHOSEN } from "../../src/web/import/columns/mappings.ts";
 import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
 import { readTable } from "../../src/web/import/read/csv.ts";
 import { finish } from "../support/work.ts";
 
 function sourceOf(csv: string): FindingSource {
-  const table = finish(readTable(csv, knownIn));
+  const table = finish(readTable(csv, countKnownNames));
   const mapping = mappingFor(table);
   return {
     table,

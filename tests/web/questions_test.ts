@@ -1,5 +1,5 @@
 /** What is asked of a table before it is sent, and what an answer changes. */
-import { knownIn } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readTable } from "../../src/web/import/read/csv.ts";
 import {
@@ -18,7 +18,7 @@ import { checkRows } from "../../src/web/import/check/table_checks.ts";
 import { finish } from "../support/work.ts";
 
 function asked(csv: string, chosen: Partial<ChosenColumns> = {}) {
-  const table = finish(readTable(csv, knownIn));
+  const table = finish(readTable(csv, countKnownNames));
   const all = { ...NOTHING_CHOSEN, ...chosen };
   const mapping = mappingFor(table, all);
   const problems = finish(checkRows(table, mapping));
@@ -209,7 +209,7 @@ Deno.test("a recommended price is asked for where it is the only one", () => {
 
 Deno.test("a recommended price beside a sale is counted, as the price takes its place", () => {
   const table = finish(
-    readTable("sku;price;UVP;sale price\nA;10;12;8\nB;9;9;\n", knownIn),
+    readTable("sku;price;UVP;sale price\nA;10;12;8\nB;9;9;\n", countKnownNames),
   );
   const mapping = mappingFor(table);
   assertEquals(finish(checkRows(table, mapping)).replaced, 1);
@@ -255,7 +255,7 @@ Deno.test("of several columns that may be a field, it is asked which one it is",
 
 Deno.test("another column of the price has another currency", () => {
   const table = finish(
-    readTable("sku;Price SEK;Price EUR\nA;129;12.90\n", knownIn),
+    readTable("sku;Price SEK;Price EUR\nA;129;12.90\n", countKnownNames),
   );
   const first = mappingFor(table);
   assertEquals(first.values.currency, "SEK");

@@ -1,5 +1,5 @@
 /** What the page offers for a cell with a problem. */
-import { knownIn } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { assertEquals } from "@std/assert";
 import { cellProblem, remediesOf } from "../../src/web/import/repair/repair.ts";
 import { readTable } from "../../src/web/import/read/csv.ts";
@@ -7,7 +7,9 @@ import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
 import { finish } from "../support/work.ts";
 
 function offeredFor(header: string, value: string): string[] {
-  const table = finish(readTable(`SKU;${header}\nA-1;${value}\n`, knownIn));
+  const table = finish(
+    readTable(`SKU;${header}\nA-1;${value}\n`, countKnownNames),
+  );
   const sheet = { name: "", table, mapping: mappingFor(table), book: null };
   const problem = { code: "not_a_number", message: "" } as const;
   const flaw = { problem, row: 0, column: 1 };
@@ -33,7 +35,9 @@ Deno.test("a share of 1 as VAT rate is offered in percent", () => {
 
 Deno.test("what is wrong with a weight is told in the unit of its column", () => {
   const problemOf = (header: string, value: string) => {
-    const table = finish(readTable(`SKU;${header}\nA-1;${value}\n`, knownIn));
+    const table = finish(
+      readTable(`SKU;${header}\nA-1;${value}\n`, countKnownNames),
+    );
     const sheet = { name: "", table, mapping: mappingFor(table), book: null };
     return cellProblem(sheet, 0, 1);
   };

@@ -1,6 +1,6 @@
 /** A long table occupies the page for a moment at a time. */
 import { linesOf } from "../../src/web/lib/markup.ts";
-import { knownIn } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals } from "@std/assert";
 import { csvOf, readTable } from "../../src/web/import/read/csv.ts";
 import { runInSlices, type SlicedWork } from "../../src/web/lib/slices.ts";
@@ -67,7 +67,7 @@ Deno.test("a long table is read, checked and made into a document with many paus
     (_, n) => `A-${n};"Mug ""${n}""";5`,
   );
   const text = ["sku;title;quantity", ...lines].join("\n");
-  const { value: table, pauses } = counted(readTable(text, knownIn));
+  const { value: table, pauses } = counted(readTable(text, countKnownNames));
   assertEquals(table.rows.length, ROWS);
   assert(pauses >= ROWS / 250, `${pauses} pauses of the reader`);
   const mapping = mappingFor(table);
@@ -107,7 +107,7 @@ Deno.test("what is read does not depend on where the reader pauses", () => {
       (_, n) => [`S-${n}`, pick(TEXTS), pick(TEXTS)],
     );
     const text = csvOf([["sku", "one", "two"], ...rows]);
-    const { value: table } = counted(readTable(text, knownIn));
+    const { value: table } = counted(readTable(text, countKnownNames));
     assertEquals(table.flaw, null);
     const trimmed = rows.map((row) => row.map((value) => value.trim()));
     assertEquals(table.rows, trimmed);
@@ -119,7 +119,7 @@ Deno.test("a flaw far down is told with its row", () => {
   const lines = Array.from({ length: 700 }, (_, n) => `A-${n};Mug`);
   const flawOf = (line: string) => {
     const text = ["sku;title", ...lines, line, ...lines].join("\n");
-    return counted(readTable(text, knownIn)).value.flaw ?? "";
+    return counted(readTable(text, countKnownNames)).value.flaw ?? "";
   };
   assertEquals(flawOf("A;B"), "");
   assert(flawOf("A;B;C").startsWith("Row 702 has more values"));

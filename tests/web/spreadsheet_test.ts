@@ -1,8 +1,8 @@
 /** Tables become documents that the service accepts. */
-import { knownIn } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { csvOf, readTable, type Table } from "../../src/web/import/read/csv.ts";
-import { gathered } from "../../src/web/import/gather.ts";
+import { gatherTable } from "../../src/web/import/gather.ts";
 import type { ColumnField } from "../../src/web/lib/column_field.ts";
 import { fileKindOf } from "../../src/web/import/read/kinds.ts";
 import {
@@ -22,7 +22,7 @@ import { blocks, chapter } from "../support/handbook.ts";
 import { finish } from "../support/work.ts";
 import { stopwatch } from "../support/starvation.ts";
 
-const tableOf = (text: string) => finish(readTable(text, knownIn));
+const tableOf = (text: string) => finish(readTable(text, countKnownNames));
 const textOf = (table: Table, mapping: ColumnMapping): Promise<string> =>
   finish(makeDocument(table, mapping, [...table.rows.keys()])).text();
 
@@ -40,7 +40,7 @@ function problemsOf(csv: string) {
 
 /** The rows of a table put together. */
 function gatheredAtOnce(table: Table) {
-  return finish(gathered(table));
+  return finish(gatherTable(table));
 }
 
 Deno.test("columns are told by their names", () => {
@@ -682,7 +682,7 @@ for (const [text, rows] of MARKS) {
 Deno.test("what may be one text or several rows is told with its row, and may be either", () => {
   const text = 'sku;title;qty\nA;"TV;5\nB;Cup;6\nC;TV 24";7\nD;Mug;8\n';
   assertEquals(tableOf(text).doubts, [2]);
-  const { rows, doubts } = finish(readTable(text, knownIn, true));
+  const { rows, doubts } = finish(readTable(text, countKnownNames, true));
   assertEquals(rows, [["A", "TV;5\nB;Cup;6\nC;TV 24", "7"], ["D", "Mug", "8"]]);
   assertEquals(doubts, [2]);
   const stray = tableOf('sku;title\nA;19" TV\nB;"Mug\n');
@@ -712,7 +712,7 @@ Deno.test("a line break without quotation marks may be in a text or end a row", 
   ) {
     const read = tableOf(header + lines);
     const { rows, numbers, doubts } = finish(
-      readTable(header + lines, knownIn, true),
+      readTable(header + lines, countKnownNames, true),
     );
     const mug = rows.findIndex(([sku]) => sku === "A");
     assertStringIncludes(rows[mug].join("|"), text);
@@ -728,7 +728,7 @@ Deno.test("a line break without quotation marks may be in a text or end a row", 
   // A program that leaves out empty values at the end of a row.
   const short = `${header}A;Mug;Blue\nB;Cup;6\nC;Jar\nD;Plate;Red;7;1\n`;
   assertEquals(tableOf(short).doubts, []);
-  assertEquals(finish(readTable(short, knownIn, true)).rows.length, 4);
+  assertEquals(finish(readTable(short, countKnownNames, true)).rows.length, 4);
 });
 
 for (

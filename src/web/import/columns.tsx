@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "./read/csv.ts";
-import { valuesIn } from "./columns/guesses.ts";
+import { sampledValues } from "./columns/guesses.ts";
 import type { ColumnField } from "../lib/column_field.ts";
 import { TARGETS } from "./columns/headers.ts";
 import { takeBook } from "./intake.ts";
@@ -29,7 +29,7 @@ import {
 import { type Column, Table } from "../ui/table.tsx";
 import { dropAll, type Spreadsheet } from "./intake_state.ts";
 import { takeSheet } from "./send/upload.ts";
-import { wordsForField } from "../lib/words.ts";
+import { valuesOfField } from "../lib/words.ts";
 import { readable } from "../lib/texts.ts";
 
 /** Rows of the preview, and examples of a column. */
@@ -173,9 +173,9 @@ function Columns({ client, spreadsheet, chosen }: {
               <UnitOf
                 name={header || `column ${column + 1}`}
                 target={mapping.targets[column]}
-                reading={mapping.numberFormats[column]}
+                numberFormat={mapping.numberFormats[column]}
                 hasPaths={mapping.targets[column] === "images" &&
-                  valuesIn(table.rows, column, 1)
+                  sampledValues(table.rows, column, 1)
                     .some((value) => !isAddress(value))}
                 onUnit={(unit) => setUnit(column, unit)}
               />
@@ -280,7 +280,7 @@ function ForAllRows({ mapping, onMapping }: {
   return (
     <div class="row">
       {free.filter(isShown).map(({ target, label }) => {
-        const words = wordsForField(target);
+        const words = valuesOfField(target);
         const onInput = (event: { currentTarget: { value: string } }) =>
           set(target, event.currentTarget.value);
         return (
@@ -322,10 +322,10 @@ function ForAllRows({ mapping, onMapping }: {
 }
 
 /** How the numbers of a column are read, with a choice of their unit. */
-function UnitOf({ name, target, reading, hasPaths, onUnit }: {
+function UnitOf({ name, target, numberFormat, hasPaths, onUnit }: {
   name: string;
   target: ColumnField;
-  reading: NumberFormat;
+  numberFormat: NumberFormat;
   /** Of images. */
   hasPaths: boolean;
   onUnit: (unit: string) => void;
@@ -340,7 +340,7 @@ function UnitOf({ name, target, reading, hasPaths, onUnit }: {
       <input
         aria-label={`Address before ${name}`}
         placeholder="https://shop.example/media"
-        value={reading.unit}
+        value={numberFormat.unit}
         onInput={(event) => onUnit(event.currentTarget.value.trim())}
       />
     );
@@ -351,7 +351,7 @@ function UnitOf({ name, target, reading, hasPaths, onUnit }: {
     <span class="row">
       <select
         aria-label={`Unit of ${name}`}
-        value={reading.unit}
+        value={numberFormat.unit}
         onChange={(event) => onUnit(event.currentTarget.value)}
       >
         {units.map((unit) => (
@@ -360,8 +360,8 @@ function UnitOf({ name, target, reading, hasPaths, onUnit }: {
           </option>
         ))}
       </select>
-      {reading.decimalSeparator === "," && "decimal comma"}
-      {reading.decimalSeparator === "." && "decimal point"}
+      {numberFormat.decimalSeparator === "," && "decimal comma"}
+      {numberFormat.decimalSeparator === "." && "decimal point"}
     </span>
   );
 }
@@ -370,7 +370,7 @@ function UnitOf({ name, target, reading, hasPaths, onUnit }: {
 function examplesOf({ header, rows }: Rows): string[] {
   const some = rows.slice(0, EXAMPLE_ROWS);
   return header.map((_, column) =>
-    valuesIn(some, column, EXAMPLES).map((value) => value.slice(0, 60))
+    sampledValues(some, column, EXAMPLES).map((value) => value.slice(0, 60))
       .join(" · ")
   );
 }

@@ -6,7 +6,7 @@ import { Editor, type Selection } from "../ui/editor.tsx";
 import { changeColumns } from "./intake.ts";
 import { Finder, isJson, linesOf } from "../lib/markup.ts";
 import { runInSlices } from "../lib/slices.ts";
-import { ErrorNote, errorSentence, Figure } from "../ui/parts.tsx";
+import { ErrorNote, errorSentence, Figure } from "../ui/components.tsx";
 import { bytes, count, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { type Place, Source } from "../ui/source.tsx";

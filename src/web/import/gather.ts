@@ -5,14 +5,14 @@
 import { plural, sentences } from "../lib/format.ts";
 import { isBareWeight, weightUnitOf } from "../lib/numbers.ts";
 import type { SlicedWork } from "../lib/slices.ts";
-import { lookAtValues, valuesIn } from "./columns/guesses.ts";
+import { sampledValues, sampleValues } from "./columns/guesses.ts";
 import type { ColumnField } from "../lib/column_field.ts";
 import {
-  isOfSale,
-  isSalePrice,
-  poundsAndOuncesIn,
+  namesSale,
+  namesSalePrice,
+  poundAndOunceColumns,
   targetsByName,
-  weightsIn,
+  weightAndUnitColumns,
 } from "./columns/headers.ts";
 import { yesOrNo } from "./read/words.ts";
 import type { Table } from "./read/csv.ts";
@@ -42,7 +42,7 @@ const CHANGES: readonly Change[] = [
 ];
 
 /** The table with a row for each product; it is read as a person reads it. */
-export function* gathered(read: Table): SlicedWork<GatheredTable> {
+export function* gatherTable(read: Table): SlicedWork<GatheredTable> {
   let table = read;
   const notes: string[] = [];
   for (const change of CHANGES) {
@@ -127,7 +127,7 @@ function withLowerNames(table: Table): GatheredTable {
 
 /** Weights with the unit that stands in a column of its own. */
 function* withWeightUnits(table: Table): SlicedWork<GatheredTable> {
-  const columns = weightsIn(table.header);
+  const columns = weightAndUnitColumns(table.header);
   if (columns === null) return { table, note: "" };
   const { weight, unit } = columns;
   const { table: weighed } = yield* withChangedRows(
@@ -144,14 +144,14 @@ const OUNCES_OF_A_POUND = 16;
 
 /** Weights in pounds, with the ounces that stand in a column of their own. */
 function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
-  const columns = poundsAndOuncesIn(table.header);
+  const columns = poundAndOunceColumns(table.header);
   if (columns === null) return { table, note: "" };
   const { pounds, ounces } = columns;
   const [first, other] = [pounds, ounces].toSorted((a, b) => a - b);
   const isNumber = (text: string) => /^\d*(?:\.\d+)?$/.test(text);
-  yield* lookAtValues(table.rows);
+  yield* sampleValues(table.rows);
   // More ounces are the whole weight in another unit.
-  const areWhole = valuesIn(table.rows, ounces).some((text) =>
+  const areWhole = sampledValues(table.rows, ounces).some((text) =>
     isNumber(text) && Number(text) >= OUNCES_OF_A_POUND
   );
   if (areWhole) return { table, note: "" };
@@ -201,11 +201,11 @@ function* withoutUntracked(table: Table): SlicedWork<GatheredTable> {
 /** Some shops say beside each sale price whether it is the price now. */
 function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   const { header } = table;
-  const price = header.findIndex(isSalePrice);
+  const price = header.findIndex(namesSalePrice);
   const flags = [...header.keys()]
-    .filter((i) => i !== price && isOfSale(header[i]));
+    .filter((i) => i !== price && namesSale(header[i]));
   if (price < 0 || flags.length === 0) return { table, note: "" };
-  const columns = yield* lookAtValues(table.rows);
+  const columns = yield* sampleValues(table.rows);
   const isOn = flags.find((i) => {
     const { values } = columns[i] ?? { values: [] };
     const isFlag = (text: string) => yesOrNo(text) !== null;

@@ -15,7 +15,7 @@ import {
 import { isOwnTable } from "./columns/own_table.ts";
 import { listed, plural, sentences } from "../lib/format.ts";
 import { decodeAs, type DecodedText } from "./read/encodings.ts";
-import { knownIn } from "./columns/headers.ts";
+import { countKnownNames } from "./columns/headers.ts";
 import {
   confirms,
   type Finding,
@@ -24,8 +24,8 @@ import {
   readsAgain,
   withoutRows,
 } from "./check/finding.ts";
-import { lookAtValues } from "./columns/guesses.ts";
-import { gathered } from "./gather.ts";
+import { sampleValues } from "./columns/guesses.ts";
+import { gatherTable } from "./gather.ts";
 import type { GatheredTable } from "./shops/rows.ts";
 import { tableOfFeed } from "./read/feed.ts";
 import { fileKindOf, isTable } from "./read/kinds.ts";
@@ -185,9 +185,9 @@ function* tableUnlessUnreadable(
     return { table: yield* withOwnTexts(read), note: "", errors: 0 };
   }
   const { table, errors } = yield* withoutErrors(read);
-  const { table: products, note } = yield* gathered(table);
+  const { table: products, note } = yield* gatherTable(table);
   // The proposal of columns uses the sampled values.
-  yield* lookAtValues(products.rows);
+  yield* sampleValues(products.rows);
   return { table: products, note, errors };
 }
 
@@ -252,7 +252,7 @@ async function takeRows(file: TextFile): Promise<void> {
   const signal = startTaking();
   intake.set({ name: "reading", file: name });
   const table = await runInSlices(
-    readTable(text, knownIn, file.oneText),
+    readTable(text, countKnownNames, file.oneText),
     signal,
   );
   if (table === null) return;

@@ -1,6 +1,6 @@
 /** Takes files, with code that is loaded for the first one. */
 import type { Client } from "../../client/mod.ts";
-import { STALE } from "../lib/texts.ts";
+import { STALE_PAGE } from "../lib/texts.ts";
 import { intake } from "./intake_state.ts";
 
 /** Reads, repairs and sends files. */
@@ -28,7 +28,7 @@ async function filesFor(name: string) {
   try {
     return await loadFiles();
   } catch {
-    const refused = { name, what: "not read", remedy: STALE };
+    const refused = { name, what: "not read", remedy: STALE_PAGE };
     intake.set({ name: "refused", refused });
     return null;
   }

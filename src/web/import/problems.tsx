@@ -4,9 +4,9 @@ import { saveFile } from "../lib/browser.ts";
 import type { Client, Detail, DetailCode } from "../../client/mod.ts";
 import { csvOf } from "./read/csv.ts";
 import { mayBeConfirmed } from "./check/objections.ts";
-import { problemTitle, remedyOf, wordsForField } from "../lib/words.ts";
+import { problemTitle, remedyOf, valuesOfField } from "../lib/words.ts";
 import { readable } from "../lib/texts.ts";
-import { ErrorFacts, Form } from "../ui/parts.tsx";
+import { ErrorFacts, Form } from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
 import type { Upload } from "./send/upload_state.ts";
@@ -244,7 +244,7 @@ function ReplaceForm({ group: { found }, current }: {
   if (common === null || current.kind === "table" || !isEditable(current)) {
     return null;
   }
-  const words = wordsForField(field ?? "");
+  const words = valuesOfField(field ?? "");
   const given = {
     value,
     required: true,

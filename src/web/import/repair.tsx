@@ -12,7 +12,7 @@ import {
   type Place as CellPlace,
 } from "../ui/grid.tsx";
 import { isMadeDate } from "../../lib/made_dates.ts";
-import { Form, useLoaded } from "../ui/parts.tsx";
+import { Form, useLoaded } from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
 import { money } from "../lib/money.ts";
 import {
@@ -24,8 +24,8 @@ import {
   gridColumns,
   isConfirmable,
   isCorrectedAt,
-  isNew,
   remediesOf,
+  resemblesStoredSku,
 } from "./repair/repair.ts";
 import { type CellChange, correctedFile, skuOfRow } from "./columns/sheet.ts";
 import type { TableUpload } from "./send/upload_state.ts";
@@ -155,7 +155,7 @@ export function Repair({ client, current, busy }: {
           <ConfirmButton
             client={client}
             skus={[...new Set(confirmable.map(({ problem }) => problem.sku!))]}
-            adds={confirmable.every(isNew)}
+            adds={confirmable.every(resemblesStoredSku)}
             disabled={busy}
           />
         )}
@@ -289,7 +289,7 @@ function CellPanel(
           <ConfirmButton
             client={client}
             skus={[confirmable.problem.sku!]}
-            adds={isNew(confirmable)}
+            adds={resemblesStoredSku(confirmable)}
             disabled={busy}
           />
         )}

@@ -12,7 +12,7 @@ import {
   Title,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { plural } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { sandbox } from "../state/sandbox.ts";

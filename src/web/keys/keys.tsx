@@ -13,7 +13,7 @@ import {
   useAction,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { now } from "../lib/browser.ts";
 import { replaceKey } from "../state/session.ts";
 import { type Column, Table } from "../ui/table.tsx";

@@ -136,9 +136,11 @@ function isPartial(weight: Weight): boolean {
 /** `285.5` of `0,2855` in kg; null if it is of whole grams, or may be rounded. */
 export function partialGrams(
   text: string,
-  reading: NumberFormat,
+  numberFormat: NumberFormat,
 ): number | null {
-  const weight = reading.roundsToGrams ? null : weightIn(text, reading);
+  const weight = numberFormat.roundsToGrams
+    ? null
+    : weightIn(text, numberFormat);
   return weight !== null && isPartial(weight) ? gramsIn(weight) : null;
 }
 
@@ -146,13 +148,13 @@ export function partialGrams(
  * A weight in whole grams; "" for 0, which is none. What cannot be read stays,
  * in a form that the service refuses.
  */
-export function gramsOf(text: string, reading: NumberFormat): string {
-  const weight = weightIn(text, reading);
+export function gramsOf(text: string, numberFormat: NumberFormat): string {
+  const weight = weightIn(text, numberFormat);
   if (weight === null) return text;
   const { number, unit, word } = weight;
   if (number === 0) return "";
   if (unit === "") return `${text} (${word === "" ? "g or kg?" : "unit?"})`;
-  return isPartial(weight) && !reading.roundsToGrams
+  return isPartial(weight) && !numberFormat.roundsToGrams
     ? `${number} ${unit}`
     : `${Math.round(gramsIn(weight))}`;
 }
@@ -160,9 +162,9 @@ export function gramsOf(text: string, reading: NumberFormat): string {
 /** What is wrong with a weight, in its own unit; null: it is in grams. */
 export function weightProblem(
   text: string,
-  reading: NumberFormat,
+  numberFormat: NumberFormat,
 ): string | null {
-  const { unit = "" } = weightIn(text, reading) ?? {};
+  const { unit = "" } = weightIn(text, numberFormat) ?? {};
   if (unit === "" || unit === "g") return null;
   const grams = WEIGHT_UNITS[unit];
   const [least, most] = [WEIGHT_GRAMS.min, WEIGHT_GRAMS.max]
@@ -197,8 +199,8 @@ export function decimalSeparatorOf(
   for (const value of values) {
     if (left-- === 0) break;
     const [number] = /\d[\d.,\s\u00a0\u202f']*/.exec(value) ?? [""];
-    const point = decimalSeparatorIn(number.trimEnd());
-    if (point !== "") found.add(point);
+    const separator = decimalSeparatorIn(number.trimEnd());
+    if (separator !== "") found.add(separator);
   }
   return found.size === 1 ? [...found][0] : "";
 }
@@ -306,7 +308,7 @@ function withoutMark(marks: readonly string[], text: string): string {
 export function decimalOf(
   text: string,
   marks: readonly string[],
-  point: DecimalSeparator = "",
+  separator: DecimalSeparator = "",
 ): string {
   // "12,-" and "12.–" have no cents.
   const whole = text.replace(/[.,][-–—]{1,2}$/, "");
@@ -315,14 +317,16 @@ export function decimalOf(
     return plain.replaceAll(".", "").replace(",", ".");
   }
   if (/^\d{1,3}(?:,\d{3})+\.\d+$/.test(plain)) return plain.replaceAll(",", "");
-  if (point === "," && /^\d{1,3}(?:\.\d{3})+$/.test(plain)) {
+  if (separator === "," && /^\d{1,3}(?:\.\d{3})+$/.test(plain)) {
     return plain.replaceAll(".", "");
   }
-  if (point === "." && /^\d{1,3}(?:,\d{3})+$/.test(plain)) {
+  if (separator === "." && /^\d{1,3}(?:,\d{3})+$/.test(plain)) {
     return plain.replaceAll(",", "");
   }
   // A comma before three digits may mean either.
-  if (/^\d+,\d+$/.test(plain) && (point === "," || plain.startsWith("0,"))) {
+  if (
+    /^\d+,\d+$/.test(plain) && (separator === "," || plain.startsWith("0,"))
+  ) {
     return plain.replace(",", ".");
   }
   return /^[\d.]+$/.test(plain) ? plain : text;

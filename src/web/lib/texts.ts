@@ -23,7 +23,7 @@ export function stateWord(state: string): string {
 }
 
 /** What to do about code that cannot be loaded. */
-export const STALE =
+export const STALE_PAGE =
   "A part of this page could not be loaded. Reload the page: the service may have a newer one.";
 
 /** `in_stock` as `In stock`. */

@@ -25,7 +25,7 @@ function isScalar(name: string): name is ScalarField {
 }
 
 /** The values that a field can have; null if they are not a few. */
-export function wordsForField(field: string): readonly string[] | null {
+export function valuesOfField(field: string): readonly string[] | null {
   if (!isScalar(field)) return null;
   const { form } = SCALAR_RULES[field];
   return form.kind === "word" ? form.words : null;

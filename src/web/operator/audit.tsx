@@ -1,6 +1,6 @@
 /** For the operator: the changes that operators made. */
 import type { AuditEntry, Client } from "../../client/mod.ts";
-import { Moment, Title } from "../ui/parts.tsx";
+import { Moment, Title } from "../ui/components.tsx";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 

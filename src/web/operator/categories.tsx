@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { ApiError, type Category, type Client } from "../../client/mod.ts";
 import { UnlessViewing } from "../ui/changing.tsx";
 import { ListFoot, useRows } from "../ui/paging.tsx";
-import { ErrorNote, Form, Title, useAction } from "../ui/parts.tsx";
+import { ErrorNote, Form, Title, useAction } from "../ui/components.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { needOf } from "../products/category_rules.tsx";
 import { ProblemList } from "../uploads/refusals.tsx";

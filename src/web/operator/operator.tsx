@@ -17,7 +17,7 @@ import {
   Title,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { count, durationText } from "../lib/format.ts";
 import { readable } from "../lib/texts.ts";
 import { type Column, Table } from "../ui/table.tsx";

@@ -17,7 +17,7 @@ import {
   useAction,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { every } from "../lib/browser.ts";
 import { count, plural } from "../lib/format.ts";
 import { money } from "../lib/money.ts";

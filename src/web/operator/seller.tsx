@@ -11,7 +11,7 @@ import {
   useAction,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { bytes, count } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import {
@@ -26,7 +26,7 @@ import {
 import { KeyList } from "../keys/keys.tsx";
 import { Refusals } from "../uploads/refusals.tsx";
 import { SellerDeliveries } from "./seller_deliveries.tsx";
-import { OneField, StatusButton, ViewLink } from "./sellers.tsx";
+import { OneFieldForm, StatusButton, ViewLink } from "./sellers.tsx";
 
 export function SellerView({ client, id }: { client: Client; id: string }) {
   const loaded = useLoaded(
@@ -216,7 +216,7 @@ function Removal({ client, seller }: { client: Client; seller: Seller }) {
         With its products, uploads, webhooks, events and keys. This cannot be
         undone.
       </p>
-      <OneField
+      <OneFieldForm
         id="removed-name"
         label="Its name, to confirm"
         button="Remove"

@@ -1,16 +1,16 @@
 /** For the operator: the deliveries of one seller; the state is in the address. */
 import type { Client, LoggedDelivery, Seller } from "../../client/mod.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
-import { HandbookLink, Moment, State } from "../ui/parts.tsx";
+import { HandbookLink, Moment, State } from "../ui/components.tsx";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { readable, stateWord } from "../lib/texts.ts";
 import {
-  answerOf,
+  attemptOutcome,
+  Attempts,
   DeliveryIds,
-  nextTry,
-  Tries,
+  nextAttempt,
 } from "../webhooks/deliveries.tsx";
 
 type DeliveryState = LoggedDelivery["state"];
@@ -56,10 +56,10 @@ function LastAnswer({ delivery }: { delivery: LoggedDelivery }) {
       <summary>
         {last === undefined
           ? "not tried yet"
-          : `${answerOf(last) || "…"}, try ${last.number}`}
-        {next && `; ${nextTry(next)}`}
+          : `${attemptOutcome(last) || "…"}, try ${last.number}`}
+        {next && `; ${nextAttempt(next)}`}
       </summary>
-      <Tries delivery={delivery} />
+      <Attempts delivery={delivery} />
       <p class="quiet">
         <DeliveryIds delivery={delivery} />
       </p>

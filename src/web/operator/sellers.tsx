@@ -10,7 +10,7 @@ import {
   SureButton,
   Title,
   useAction,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { count } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { linkTo } from "../state/route.ts";
@@ -114,7 +114,7 @@ export function StatusButton({ client, seller: { id, status }, onChanged }: {
 }
 
 /** A form with one text field. */
-export function OneField({ id, label, button, required, onSend }: {
+export function OneFieldForm({ id, label, button, required, onSend }: {
   id: string;
   label: string;
   button: string;
@@ -161,7 +161,7 @@ function SellerForm({ client, onAdded }: {
   return (
     <section class="card">
       <h2>Add a seller</h2>
-      <OneField
+      <OneFieldForm
         id="seller-name"
         label="Name"
         button="Add"

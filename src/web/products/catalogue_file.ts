@@ -27,7 +27,7 @@ const NUMBERS = [...SCALAR_NAMES.keys()].filter((i) =>
 );
 
 /** A file with these products. */
-export async function fileOf(
+export async function catalogueFile(
   products: readonly Product[],
   kind: FileKind,
 ): Promise<Blob> {
@@ -46,7 +46,7 @@ export async function fileOf(
 }
 
 /** A file that makes these products anew: nothing gets their ids again. */
-export function fileOfDeleted(products: readonly Product[]): Blob {
+export function deletedProductsFile(products: readonly Product[]): Blob {
   return documentOf(products, SENT);
 }
 

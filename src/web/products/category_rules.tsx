@@ -6,7 +6,7 @@ import {
   type Client,
 } from "../../client/mod.ts";
 import { fieldLabel } from "../lib/words.ts";
-import { useLoaded } from "../ui/parts.tsx";
+import { useLoaded } from "../ui/components.tsx";
 import type { Item } from "./draft.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** What a product cost: a line for the present currency, and all changes. */
 import type { Client, PriceChange, Product } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
-import { Moment, useLoaded, WhenLoaded } from "../ui/parts.tsx";
+import { Moment, useLoaded, WhenLoaded } from "../ui/components.tsx";
 import { money } from "../lib/money.ts";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";

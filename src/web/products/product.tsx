@@ -12,7 +12,7 @@ import {
   useAction,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { goTo, linkTo } from "../state/route.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { loadProduct, Thumbnail } from "../ui/thumbnails.tsx";

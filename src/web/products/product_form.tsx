@@ -31,10 +31,10 @@ import {
 import { fieldLabel } from "../lib/words.ts";
 import { capitalised, readable } from "../lib/texts.ts";
 import { uploadName } from "../state/names.ts";
-import { ErrorNote, Form, useAction } from "../ui/parts.tsx";
+import { ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { CategoryNames, CategoryNeeds } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
-import { isTaken, loadProduct } from "../ui/thumbnails.tsx";
+import { loadProduct, skuExists } from "../ui/thumbnails.tsx";
 import { dropUnsaved, keepUnsaved, unsavedOf } from "./unsaved.ts";
 
 /** What a list's item and its note are called. */
@@ -105,7 +105,7 @@ export function ProductForm({ client, product, onSaved }: {
     if (current === null) return;
     const sku = current.scalars.sku.trim();
     // The upload would change that product.
-    if (product === null && await isTaken(client, sku)) {
+    if (product === null && await skuExists(client, sku)) {
       return setRefused([SKU_TAKEN]);
     }
     try {

@@ -18,7 +18,7 @@ import {
   useAction,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
 import { money } from "../lib/money.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
@@ -259,8 +259,8 @@ function ExportMenu({ client, search, selected }: {
         IMPORT_PRODUCTS,
       );
       setCut(products.length === IMPORT_PRODUCTS);
-      const { fileOf } = await import("./catalogue_file.ts");
-      saveFile(await fileOf(products, kind), `products.${kind}`);
+      const { catalogueFile } = await import("./catalogue_file.ts");
+      saveFile(await catalogueFile(products, kind), `products.${kind}`);
     });
   return (
     <>

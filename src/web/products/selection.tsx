@@ -23,7 +23,7 @@ import {
   Form,
   SureButton,
   useAction,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { readable } from "../lib/texts.ts";
@@ -456,6 +456,6 @@ export function DoneNote({ done }: { done: Done }) {
 }
 
 async function saveDeleted(products: readonly Product[]): Promise<void> {
-  const { fileOfDeleted } = await import("./catalogue_file.ts");
-  saveFile(fileOfDeleted(products), "deleted-products.xml");
+  const { deletedProductsFile } = await import("./catalogue_file.ts");
+  saveFile(deletedProductsFile(products), "deleted-products.xml");
 }

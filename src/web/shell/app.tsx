@@ -2,9 +2,9 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Client, Trigger } from "../../client/mod.ts";
 import {
-  ended,
-  endOf,
-  isWhole,
+  describeEnd,
+  endedUnseen,
+  isComplete,
   progress,
   reviewsWaiting,
   stopFollowing,
@@ -12,7 +12,7 @@ import {
 import { droppedFile } from "../lib/browser.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { uploadTitle, uploadView } from "../state/names.ts";
-import { HandbookLink, useLoaded } from "../ui/parts.tsx";
+import { HandbookLink, useLoaded } from "../ui/components.tsx";
 import {
   goTo,
   linkTo,
@@ -333,23 +333,23 @@ function useLeaving(): void {
 
 /** Says that something has ended while another view was open. */
 function EndNotice() {
-  const last = useStore(ended);
+  const last = useStore(endedUnseen);
   const { view, id } = useStore(route);
   const place = last && uploadView(last);
   const isOpen = place?.id === id && place?.view === view;
   return (
     <div class="toast" role="status">
       {last && place && !isOpen && (
-        <p class={isWhole(last) ? "note good" : "note warn"}>
+        <p class={isComplete(last) ? "note good" : "note warn"}>
           <span>
             <a href={linkTo(place.view, place.id)}>{uploadTitle(last)}</a>:{" "}
-            {endOf(last)}
+            {describeEnd(last)}
           </span>
           <button
             type="button"
             class="small"
             onClick={() =>
-              ended.set(null)}
+              endedUnseen.set(null)}
           >
             Close
           </button>
@@ -416,7 +416,7 @@ function Header({ current, views, view }: {
 function leave(): void {
   dropAll();
   dropAllUnsaved();
-  ended.set(null);
+  endedUnseen.set(null);
   signOut();
 }
 

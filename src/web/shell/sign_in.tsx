@@ -1,7 +1,7 @@
 /** The form to sign in with a key. */
 import { useState } from "preact/hooks";
 import { ApiError } from "../../client/mod.ts";
-import { ErrorNote, Form, Title, useAction } from "../ui/parts.tsx";
+import { ErrorNote, Form, Title, useAction } from "../ui/components.tsx";
 import { sandbox } from "../state/sandbox.ts";
 import { signIn } from "../state/session.ts";
 import { useStore } from "../lib/store.ts";

@@ -18,7 +18,7 @@ export const progress = new Store<number | null>(null);
 /** How many products wait for a review, as "12" or "50+"; null: it is not known. */
 export const reviewsWaiting = new Store<string | null>(null);
 /** What ended unseen; null: nothing did. */
-export const ended = new Store<Watched | null>(null);
+export const endedUnseen = new Store<Watched | null>(null);
 
 let following = new AbortController();
 
@@ -63,14 +63,14 @@ export function report(watched: Watched): void {
   if (!isOver || !wasRunning) return;
   const { view, id } = uploadView(watched);
   const isShown = route.value.view === view && route.value.id === id;
-  if (!isShown) ended.set(watched);
+  if (!isShown) endedUnseen.set(watched);
   if (document.hidden && mayNotify() === "granted") {
-    new Notification(uploadTitle(watched), { body: endOf(watched) });
+    new Notification(uploadTitle(watched), { body: describeEnd(watched) });
   }
 }
 
 /** How it ended, as sentences. */
-export function endOf({ status, images, products }: Watched): string {
+export function describeEnd({ status, images, products }: Watched): string {
   if (status === "cancelled") return "It was cancelled.";
   if (status === "refused") return "Nothing of it was stored.";
   if (status === "failed") return "The service could not go on with it.";
@@ -89,7 +89,7 @@ export function endOf({ status, images, products }: Watched): string {
 }
 
 /** Whether it ended without anything left to do. */
-export function isWhole({ status }: Watched): boolean {
+export function isComplete({ status }: Watched): boolean {
   return status === "completed";
 }
 

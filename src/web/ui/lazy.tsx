@@ -1,7 +1,7 @@
 /** Components whose code is loaded when they are first drawn. */
 import { type FunctionComponent, h, type JSX } from "preact";
-import { STALE } from "../lib/texts.ts";
-import { ErrorNote, useLoaded } from "./parts.tsx";
+import { STALE_PAGE } from "../lib/texts.ts";
+import { ErrorNote, useLoaded } from "./components.tsx";
 
 /** A component that `load` brings. */
 export function lazy<P extends object>(
@@ -14,6 +14,6 @@ export function lazy<P extends object>(
     if (loaded !== null) return h(loaded, props);
     return error === null
       ? <p class="quiet">Loading…</p>
-      : <ErrorNote error={error} lead={STALE} />;
+      : <ErrorNote error={error} lead={STALE_PAGE} />;
   };
 }

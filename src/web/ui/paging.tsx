@@ -1,7 +1,7 @@
 /** Lists in pages, each with a cursor to the next. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ErrorNote } from "./parts.tsx";
+import { ErrorNote } from "./components.tsx";
 
 /** One answer of a list. */
 export interface Page<T> {

@@ -5,7 +5,7 @@ import {
   type Product,
   type ProductImage,
 } from "../../client/mod.ts";
-import { useLoaded } from "./parts.tsx";
+import { useLoaded } from "./components.tsx";
 
 /** The most images of a product that are shown. */
 const SHOWN = 4;
@@ -20,7 +20,7 @@ export async function loadProduct(
 }
 
 /** Whether a stored product has the SKU. */
-export async function isTaken(client: Client, sku: string): Promise<boolean> {
+export async function skuExists(client: Client, sku: string): Promise<boolean> {
   try {
     return (await loadProduct(client, sku)).sku === sku;
   } catch (error) {
@@ -30,7 +30,7 @@ export async function isTaken(client: Client, sku: string): Promise<boolean> {
 }
 
 /** Title and images of a product of which only the id is known. */
-export function TitleOf({ client, id, settled }: {
+export function ProductTitle({ client, id, settled }: {
   client: Client;
   id: string;
   /** Changes when images may be stored; null while they are being fetched. */

@@ -11,7 +11,7 @@ import {
   Title,
   useAction,
   useLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { count } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";

@@ -1,6 +1,6 @@
 /** Refused requests with their problems. */
 import type { Client, Detail, Refusal } from "../../client/mod.ts";
-import { Form, Moment, Title } from "../ui/parts.tsx";
+import { Form, Moment, Title } from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { goTo, route } from "../state/route.ts";

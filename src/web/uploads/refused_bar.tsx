@@ -4,7 +4,7 @@ import type { Watched } from "../state/background.ts";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
 import { uploadTitle } from "../state/names.ts";
-import { ErrorNote, useAction } from "../ui/parts.tsx";
+import { ErrorNote, useAction } from "../ui/components.tsx";
 import { plural } from "../lib/format.ts";
 import { goTo } from "../state/route.ts";
 import { loadFiles } from "../import/open.ts";

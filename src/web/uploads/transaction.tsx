@@ -7,7 +7,7 @@ import {
   Title,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { count } from "../lib/format.ts";
 import { uploadState, uploadTitle } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";

@@ -4,7 +4,7 @@ import { UnlessViewing } from "../ui/changing.tsx";
 import type { Watched } from "../state/background.ts";
 import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
 import { isImport, uploadView } from "../state/names.ts";
-import { ErrorNote, useAction } from "../ui/parts.tsx";
+import { ErrorNote, useAction } from "../ui/components.tsx";
 import { plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { priceChangeBy, pricesIn } from "../products/price_history.tsx";

@@ -5,7 +5,13 @@ import { every } from "../lib/browser.ts";
 import type { Watched } from "../state/background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
 import { uploadState, uploadTitle, uploadView } from "../state/names.ts";
-import { ErrorNote, Moment, State, Title, useLoaded } from "../ui/parts.tsx";
+import {
+  ErrorNote,
+  Moment,
+  State,
+  Title,
+  useLoaded,
+} from "../ui/components.tsx";
 import { count } from "../lib/format.ts";
 import { ListFoot, type Rows, useRows } from "../ui/paging.tsx";
 import { linkTo } from "../state/route.ts";

@@ -1,7 +1,7 @@
 /** What rules that are not in force yet will refuse. */
 import type { Client, Warnings } from "../../client/mod.ts";
 import { count, plural } from "../lib/format.ts";
-import { useLoaded } from "../ui/parts.tsx";
+import { useLoaded } from "../ui/components.tsx";
 import { ProblemList } from "./refusals.tsx";
 
 /** Warnings that are shown; more do not help to find the cause. */

@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
 import {
-  endOf,
+  describeEnd,
   follow,
   followInBackground,
   mayNotify,
@@ -28,12 +28,12 @@ import {
   Moment,
   State,
   useAction,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { count, durationText, plural } from "../lib/format.ts";
 import { linkTo, viewedSeller } from "../state/route.ts";
 import { Speed } from "./speed.ts";
 import type { Column } from "../ui/table.tsx";
-import { TitleOf } from "../ui/thumbnails.tsx";
+import { ProductTitle } from "../ui/thumbnails.tsx";
 import { PriceChangeBy } from "../products/price_history.tsx";
 import { ProblemList, type RowOf } from "./refusals.tsx";
 
@@ -208,7 +208,7 @@ function timeLeft(images: ImageCounts, perSecond: number | null): string {
 function announcement(watched: Watched): string {
   return watched.finished_at === null
     ? `${Math.floor(watched.progress / 25) * 25} percent done.`
-    : endOf(watched);
+    : describeEnd(watched);
 }
 
 function Failures({ images }: { images: readonly UnsettledImage[] }) {
@@ -288,7 +288,7 @@ export function resultColumns(
       cell: ({ id, result, image, details, more }) => (
         <div class="pictured">
           {id !== undefined && result !== "deleted" && (
-            <TitleOf client={client} id={id} settled={settled} />
+            <ProductTitle client={client} id={id} settled={settled} />
           )}
           {result === "updated" && transaction !== undefined && (
             <PriceChangeBy client={client} id={id!} transaction={transaction} />

@@ -17,7 +17,7 @@ import {
   State,
   Title,
   useAction,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 import { durationText, plural } from "../lib/format.ts";
 import { Payload } from "./payload.tsx";
 import { linkTo } from "../state/route.ts";
@@ -176,7 +176,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
         <span class="grow" />
         {next_attempt_at && (
           <span class="quiet">
-            {nextTry(next_attempt_at)}
+            {nextAttempt(next_attempt_at)}
           </span>
         )}
         {REPLAYABLE.includes(state) && (
@@ -194,7 +194,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
         )}
       </div>
       {error && <ErrorNote error={error} />}
-      <Tries delivery={delivery} />
+      <Attempts delivery={delivery} />
       <Payload client={client} trigger={trigger} delivery={delivery} />
       <details class="facts">
         <summary>For a report</summary>
@@ -216,13 +216,13 @@ export function DeliveryIds(
   );
 }
 
-export function Tries(
+export function Attempts(
   { delivery: { id, attempts } }: { delivery: LoggedDelivery },
 ) {
   if (attempts.length === 0) return null;
   return (
     <Table
-      label={`Tries of delivery ${id}`}
+      label={`Attempts of delivery ${id}`}
       columns={COLUMNS}
       rows={attempts}
       keyOf={({ number }) => number}
@@ -230,7 +230,7 @@ export function Tries(
   );
 }
 
-export function nextTry(at: string): string {
+export function nextAttempt(at: string): string {
   const seconds = secondsUntil(at);
   return seconds < 1
     ? "the next try is due"
@@ -238,7 +238,7 @@ export function nextTry(at: string): string {
 }
 
 /** The status of the answer, or why there was none. */
-export function answerOf({ status, error }: Attempt): string {
+export function attemptOutcome({ status, error }: Attempt): string {
   return [status, error].filter(Boolean).join(" ");
 }
 
@@ -256,7 +256,7 @@ const COLUMNS: readonly Column<Attempt>[] = [
   },
   {
     label: "Answer",
-    cell: answerOf,
+    cell: attemptOutcome,
   },
   { label: "Address", look: "mono break", cell: ({ url }) => url },
 ];

@@ -43,7 +43,7 @@ export function testEventBody(
 }
 
 /** What an event of a trigger may look like. */
-export function sampleOf(trigger: Trigger): string {
+export function sampleEvent(trigger: Trigger): string {
   return indented(eventXml({
     id: "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11",
     trigger,

@@ -14,7 +14,7 @@ import {
   useAction,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
+} from "../ui/components.tsx";
 
 /** Opens to the payload of a delivery. */
 export function Payload({ client, trigger, delivery }: {

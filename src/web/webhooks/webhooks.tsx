@@ -16,8 +16,8 @@ import {
   useAction,
   useLoaded,
   WhenLoaded,
-} from "../ui/parts.tsx";
-import { sampleOf } from "./events.ts";
+} from "../ui/components.tsx";
+import { sampleEvent } from "./events.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 
@@ -252,7 +252,7 @@ function WebhookForm({ client, taken, onChanged }: Given & {
       )}
       <details class="facts">
         <summary>What {trigger} sends</summary>
-        <pre class="source code" tabIndex={0}>{sampleOf(trigger)}</pre>
+        <pre class="source code" tabIndex={0}>{sampleEvent(trigger)}</pre>
         <p>
           <HandbookLink chapter="webhooks">
             How to verify and answer it

@@ -1,6 +1,6 @@
 /** Questions about what a column holds. */
-import { valuesIn } from "../columns/guesses.ts";
-import { isReserved, targetsByName } from "../columns/headers.ts";
+import { sampledValues } from "../columns/guesses.ts";
+import { namesReservedStock, targetsByName } from "../columns/headers.ts";
 import { shopOf } from "../shops/shops.ts";
 import { columnFieldLabel } from "../columns/sheet.ts";
 import {
@@ -68,7 +68,7 @@ export function currencyQuestion(
     !Object.hasOwn(chosen.targets, header[column]);
   return !isGuessed ? null : question(
     `${columnName(table, column)} is ${
-      valuesIn(rows, column, 3).join(", ")
+      sampledValues(rows, column, 3).join(", ")
     }. Is that the currency of the prices?`,
     confirms("Yes"),
     leavesOut("No: leave it out", [column]),
@@ -84,10 +84,10 @@ export function codeQuestion(
 ): Finding | null {
   const { header, rows } = table;
   const column = targets.indexOf("quantity");
-  const values = column < 0 ? [] : valuesIn(rows, column);
+  const values = column < 0 ? [] : sampledValues(rows, column);
   const isAsked = values.length > 0 &&
     targetsByName(header)[column] === "availability" &&
-    !header.some(isReserved) &&
+    !header.some(namesReservedStock) &&
     !Object.hasOwn(chosen.targets, header[column]) &&
     values.every((value) => Number(value) <= HIGHEST_CODE);
   return !isAsked ? null : question(
@@ -109,7 +109,7 @@ export function listQuestions(
   if (mapping.commas || shopOf(header) !== undefined) return [];
   return [...header.keys()].flatMap((column) => {
     if (mapping.targets[column] !== "categories") return [];
-    const values = valuesIn(rows, column);
+    const values = sampledValues(rows, column);
     const example = values.find((value) => /, *\p{L}/u.test(value));
     const isAsked = example !== undefined && !example.startsWith("[") &&
       !values.some((value) => BETWEEN.test(value));

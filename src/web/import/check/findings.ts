@@ -4,7 +4,7 @@
  */
 import { count, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
-import { type ColumnValues, lookAtValues } from "../columns/guesses.ts";
+import { type ColumnValues, sampleValues } from "../columns/guesses.ts";
 import { targetsByName } from "../columns/headers.ts";
 import { shopOf } from "../shops/shops.ts";
 import type { ChosenColumns } from "../columns/mappings.ts";
@@ -40,7 +40,7 @@ export interface FindingSource extends TableAndMapping {
 /** All findings, in the order in which they are shown. */
 export function* findingsIn(source: FindingSource): SlicedWork<Finding[]> {
   const { table, mapping, answered } = source;
-  const counts = yield* lookAtValues(table.rows);
+  const counts = yield* sampleValues(table.rows);
   const problems = yield* problemsIn(source);
   const checked: CheckedTable = { ...source, problems };
   const questions = [...source.questions, ...yield* questionsOf(checked)];

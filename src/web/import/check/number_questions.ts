@@ -11,7 +11,7 @@ import {
   WEIGHT_UNITS,
   weightUnitOf,
 } from "../../lib/numbers.ts";
-import { valuesIn } from "../columns/guesses.ts";
+import { sampledValues } from "../columns/guesses.ts";
 import { isPrice } from "../columns/spreadsheet.ts";
 import {
   type CheckedTable,
@@ -49,7 +49,7 @@ export function unitQuestions(
     const isWeight = targets[column] === "weight";
     const named = isWeight ? weightUnitOf(name) : priceUnitOf(name);
     const isMeant = isWeight
-      ? valuesIn(table.rows, column, 1_000).some(isBareWeight)
+      ? sampledValues(table.rows, column, 1_000).some(isBareWeight)
       : isPrice(targets[column]);
     const isAsked = isMeant && Object.hasOwn(remembered, name) &&
       remembered[name] === unit && named !== unit;
@@ -134,7 +134,7 @@ export function taxQuestion(
 ): Finding | null {
   const column = mapping.targets.indexOf("vat_rate");
   if (column < 0) return null;
-  const rates = valuesIn(table.rows, column).toSorted();
+  const rates = sampledValues(table.rows, column).toSorted();
   const name = columnName(table, column);
   const asked = (text: string, others: string) =>
     question(

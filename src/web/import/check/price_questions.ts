@@ -2,14 +2,14 @@
 import { count, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { HUNDREDTHS } from "../../lib/numbers.ts";
-import { targetByValues, valuesIn } from "../columns/guesses.ts";
+import { sampledValues, targetByValues } from "../columns/guesses.ts";
 import {
-  isNet,
-  isNetRemark,
-  isOfPrice,
-  isPriceUnit,
-  isRecommended,
+  namesNetAmount,
+  namesPrice,
+  namesPriceUnit,
+  namesRecommendedPrice,
   piecesPerPrice,
+  saysPricesAreNet,
   targetByName,
   targetsByName,
   vatFlagOf,
@@ -54,11 +54,11 @@ export function* netQuestion(
     const at = cells.findIndex((cell) => cell !== "");
     return at >= 0 && cells[at].includes(" ") &&
       cells.slice(at + 1).every((cell) => cell === "") &&
-      isNetRemark(cells[at]);
+      saysPricesAreNet(cells[at]);
   });
   const remark = found.length > 0
     ? table.rows[found[0]].join("")
-    : table.titles?.find(isNetRemark);
+    : table.titles?.find(saysPricesAreNet);
   if (remark === undefined) return null;
   return question(
     `A row says “${remark.slice(0, 60)}”. Are the prices with VAT?`,
@@ -111,20 +111,22 @@ export function recommendedQuestion(
   const name = header[column];
   const isGuessed = !Object.hasOwn(chosen.targets, name) &&
     targetsByName(header)[column] === null &&
-    targetByValues(name, valuesIn(rows, column)) === "price";
+    targetByValues(name, sampledValues(rows, column)) === "price";
   // A usual price is the price, unless another one stands there.
   const isInstead = fieldBesidePrice(name) !== "" &&
     shopOf(header) === undefined &&
     header.some((other, i) =>
       targets[i] === "" && targetByName(other) === null &&
-      (isOfPrice(other) || vatFlagOf(other) !== null) &&
-      valuesIn(rows, i).some(isNumber)
+      (namesPrice(other) || vatFlagOf(other) !== null) &&
+      sampledValues(rows, i).some(isNumber)
     );
-  return !isRecommended(name) && !isGuessed && !isInstead ? null : question(
-    `${columnName(table, column)} would be the price, as no other column is.`,
-    confirms("It is the price"),
-    leavesOut("Leave it out", [column]),
-  );
+  return !namesRecommendedPrice(name) && !isGuessed && !isInstead
+    ? null
+    : question(
+      `${columnName(table, column)} would be the price, as no other column is.`,
+      confirms("It is the price"),
+      leavesOut("Leave it out", [column]),
+    );
 }
 
 /** Few values are kinds of prices. */
@@ -136,15 +138,15 @@ function isSaidIn(
   column: number,
 ): ((cell: string) => boolean) | null {
   const name = header[column];
-  if (isPriceUnit(name)) return (cell) => piecesIn(cell) > 1;
-  const values = valuesIn(rows, column, KINDS + 1);
+  if (namesPriceUnit(name)) return (cell) => piecesIn(cell) > 1;
+  const values = sampledValues(rows, column, KINDS + 1);
   const flag = vatFlagOf(name);
   if (flag !== null && values.every((value) => yesOrNo(value) !== null)) {
     return (cell) => yesOrNo(cell) === (flag === "net");
   }
   const isKind = values.length <= KINDS && !values.some(isNumber) &&
-    (isOfPrice(name) || flag !== null);
-  return isKind && values.some(isNet) ? isNet : null;
+    (namesPrice(name) || flag !== null);
+  return isKind && values.some(namesNetAmount) ? namesNetAmount : null;
 }
 
 /** Prices for many pieces, or without VAT, as another column says. */
@@ -189,7 +191,7 @@ export function* netPriceQuestion(
   const { targets } = mapping;
   const price = targets.indexOf("price");
   const net = table.header.findIndex((name, i) =>
-    targets[i] === "" && isNet(name) && isOfPrice(name)
+    targets[i] === "" && namesNetAmount(name) && namesPrice(name)
   );
   if (
     price < 0 || net < 0 || vatFlagOf(table.header[price]) === "gross" ||

@@ -1,8 +1,12 @@
 /** Questions about rows: which are for sale, in stock, or not products. */
 import { count, listed, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
-import { valuesIn } from "../columns/guesses.ts";
-import { isOfUnsold, isState, mayBeState } from "../columns/headers.ts";
+import { sampledValues } from "../columns/guesses.ts";
+import {
+  mayBeStatus,
+  namesStatus,
+  saysNotForSale,
+} from "../columns/headers.ts";
 import { namesIn, shopOf } from "../shops/shops.ts";
 import { withColumnForField } from "../columns/sheet.ts";
 import { cellValues } from "../columns/spreadsheet.ts";
@@ -79,18 +83,20 @@ function isUnsoldIn(
   const isStatus = targets[column] === "status";
   if (targets[column] !== "" && !isStatus) return null;
   const name = namesIn(table.header)[column];
-  if (isOfUnsold(name)) {
+  if (saysNotForSale(name)) {
     return (cell) =>
       cell !== "" && yesOrNo(cell) !== false && !/^0[-0:. ]*$/.test(cell);
   }
   if (isStatus) return null;
-  const few = valuesIn(table.rows, column, STATES + 1);
-  const isFlag = !targets.includes("status") && mayBeState(name) &&
+  const few = sampledValues(table.rows, column, STATES + 1);
+  const isFlag = !targets.includes("status") && mayBeStatus(name) &&
     few.every((value) => yesOrNo(value) !== null);
-  if (isState(name) || isFlag) {
+  if (namesStatus(name) || isFlag) {
     return (cell) => yesOrNo(cell) === false;
   }
-  return few.length <= STATES && few.some(isOfUnsold) ? isOfUnsold : null;
+  return few.length <= STATES && few.some(saysNotForSale)
+    ? saysNotForSale
+    : null;
 }
 
 /** Columns may say of rows that they are not for sale. */
@@ -150,7 +156,7 @@ export function* unmarkedQuestion(
 ): SlicedWork<Finding | null> {
   const status = targets.indexOf("status");
   const title = targets.indexOf("title");
-  const marks = status < 0 ? [] : valuesIn(table.rows, status);
+  const marks = status < 0 ? [] : sampledValues(table.rows, status);
   if (marks.length === 0 || !marks.every((mark) => yesOrNo(mark) === true)) {
     return null;
   }

@@ -4,12 +4,12 @@ import { visibleSku } from "../../../catalogue/similar_sku.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
 import type { Table } from "../read/csv.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
-import { isImagePath, valuesIn } from "../columns/guesses.ts";
+import { isImagePath, sampledValues } from "../columns/guesses.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 import {
-  isOfPrices,
-  isOfSum,
-  isSalePrice,
+  isTotalLabel,
+  mayNamePricePeriod,
+  namesSalePrice,
   TARGETS,
 } from "../columns/headers.ts";
 import { isHtml } from "../../lib/html.ts";
@@ -134,7 +134,7 @@ export function* checkRows(
   );
   const isSum = firstIn(
     targets.map((target) => target === "sku" || target === "title"),
-    isOfSum,
+    isTotalLabel,
   );
   const [sku, price, former, description, quantity] = [
     "sku",
@@ -216,7 +216,7 @@ export function saleColumnOf(
   return sale >= 0
     ? sale
     : targets.findIndex((target, i) =>
-      target === "price" && isSalePrice(header[i])
+      target === "price" && namesSalePrice(header[i])
     );
 }
 
@@ -242,8 +242,8 @@ function saleDatesIn(
 ): number[] {
   return [...header.keys()].filter((column) => {
     const isLeft = targets[column] === "";
-    return isLeft && isOfPrices(header[column]) &&
-      valuesIn(rows, column).some(isDate);
+    return isLeft && mayNamePricePeriod(header[column]) &&
+      sampledValues(rows, column).some(isDate);
   });
 }
 

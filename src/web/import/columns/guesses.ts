@@ -2,7 +2,7 @@
 import { IMAGE_TYPES } from "../../../images/image_types.ts";
 import { readGtin } from "../../../lib/values.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
-import { isNet, isOfCarton, isOfOtherPicture } from "./headers.ts";
+import { namesCarton, namesNetAmount, namesOtherPicture } from "./headers.ts";
 import { runUninterrupted, type SlicedWork } from "../../lib/slices.ts";
 import { currencyIn, decimalOf } from "../../lib/numbers.ts";
 
@@ -14,7 +14,7 @@ const LEAST_VALUES = 3;
 type Rows = readonly (readonly string[])[];
 
 /** The most values of a column that are sampled. */
-const KEPT = 1_000;
+const VALUES_KEPT = 1_000;
 
 /** The values of a column. */
 export interface ColumnValues {
@@ -24,7 +24,7 @@ export interface ColumnValues {
   count: number;
 }
 
-const known = new WeakMap<Rows, readonly ColumnValues[]>();
+const sampled = new WeakMap<Rows, readonly ColumnValues[]>();
 
 /** Rows that are looked at between two pauses. */
 const STEP = 250;
@@ -32,10 +32,10 @@ const STEP = 250;
 /**
  * Samples the values of all columns; returns at once if it has done so before.
  */
-export function* lookAtValues(
+export function* sampleValues(
   rows: Rows,
 ): SlicedWork<readonly ColumnValues[]> {
-  const before = known.get(rows);
+  const before = sampled.get(rows);
   if (before !== undefined) return before;
   const found = (rows[0] ?? []).map(() => new Set<string>());
   const counts = found.map(() => 0);
@@ -43,7 +43,7 @@ export function* lookAtValues(
     for (const [column, cell] of cells.entries()) {
       if (cell === "") continue;
       counts[column]++;
-      if (found[column].size < KEPT) found[column].add(cell);
+      if (found[column].size < VALUES_KEPT) found[column].add(cell);
     }
     if (row % STEP === STEP - 1) yield;
   }
@@ -51,17 +51,17 @@ export function* lookAtValues(
     values: [...values],
     count: counts[column],
   }));
-  known.set(rows, columns);
+  sampled.set(rows, columns);
   return columns;
 }
 
 /** Values of a column, without repetitions and without empty ones. */
-export function valuesIn(
+export function sampledValues(
   rows: Rows,
   column: number,
   most = VALUES_SAMPLED,
 ): readonly string[] {
-  const columns = known.get(rows) ?? runUninterrupted(lookAtValues(rows));
+  const columns = sampled.get(rows) ?? runUninterrupted(sampleValues(rows));
   const values = columns[column]?.values ?? [];
   return values.length > most ? values.slice(0, most) : values;
 }
@@ -73,19 +73,19 @@ export function targetByValues(
 ): ColumnField | null {
   if (values.length === 0) return null;
   const all = (test: (value: string) => boolean) => values.every(test);
-  if (values.length >= LEAST_VALUES && !isOfCarton(header) && all(isGtin)) {
+  if (values.length >= LEAST_VALUES && !namesCarton(header) && all(isGtin)) {
     return "gtin";
   }
   if (all((value) => value.split(/[|,;\s]+/).every(isImage))) {
-    return isOfOtherPicture(header) ? null : "images";
+    return namesOtherPicture(header) ? null : "images";
   }
   // Other words in capitals are currencies by chance, as "ALL" and "TOP".
-  if (all((value) => COMMON.includes(value))) return "currency";
-  return !isNet(header) && all(isPrice) ? "price" : null;
+  if (all((value) => COMMON_CURRENCIES.includes(value))) return "currency";
+  return !namesNetAmount(header) && all(isPrice) ? "price" : null;
 }
 
 /** Currencies that prices of merchants are in. */
-const COMMON =
+const COMMON_CURRENCIES =
   "AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HUF INR ISK JPY MXN NOK NZD PLN RON SEK TRY UAH USD ZAR"
     .split(" ");
 

@@ -97,12 +97,12 @@ const BY_NAME: ReadonlyMap<string, ColumnField> = new Map(
 );
 
 /** Synonyms of fields that are something else in many tables. */
-const ELSEWHERE = ["amount", "vendor", "leadtime", "producttype"];
+const AMBIGUOUS_SYNONYMS = ["amount", "vendor", "leadtime", "producttype"];
 
 /** What a squeezed name is the name of; undefined: of nothing that is known. */
 function fieldOfName(name: string): ColumnField | undefined {
   const known = BY_NAME.get(name);
-  if (known !== undefined || ELSEWHERE.includes(name)) return known;
+  if (known !== undefined || AMBIGUOUS_SYNONYMS.includes(name)) return known;
   const field = fieldCalled(name);
   return field === null || field === "attributes"
     ? undefined
@@ -110,7 +110,7 @@ function fieldOfName(name: string): ColumnField | undefined {
 }
 
 /** Of these columns, one holds the categories where no other one does. */
-const CATEGORIES_ALONE =
+const CATEGORY_SUBSTITUTES =
   "product type, product category, google product category"
     .split(", ").map(squeezed);
 
@@ -128,7 +128,7 @@ export function targetsByName(
     if (!has("price") && has(other)) found[found.indexOf(other)] = "price";
   }
   const alone = header.findIndex((name, i) =>
-    found[i] === null && CATEGORIES_ALONE.includes(squeezed(name))
+    found[i] === null && CATEGORY_SUBSTITUTES.includes(squeezed(name))
   );
   if (alone >= 0 && !has("categories")) found[alone] = "categories";
   return found;
@@ -144,19 +144,20 @@ export function targetByName(name: string): ColumnField | null {
   const target = [...tried, withoutRemark(name), withoutShop(name)]
     .map((one) => fieldOfName(squeezed(one)))
     .find((found) => found !== undefined) ??
-    (isOfSalePrice(name) ? "sale_price" : null);
-  const isMeant = target === null ||
-    isOfUnit(name, target) && !(isOfMore(name) && isOne(target));
-  return isMeant ? target : null;
+    (mayBeSalePrice(name) ? "sale_price" : null);
+  const isSure = target === null ||
+    unitFitsTarget(name, target) &&
+      !(isNumberedName(name) && isSingleValued(target));
+  return isSure ? target : null;
 }
 
 /** Whether a product has one value of it at most. */
-function isOne(target: ColumnField): boolean {
+function isSingleValued(target: ColumnField): boolean {
   return target !== "" && !(LIST_NAMES as readonly string[]).includes(target);
 }
 
 /** Whether it is a second column or a later one, as `Price 2` is. */
-function isOfMore(name: string): boolean {
+function isNumberedName(name: string): boolean {
   const number = name.slice(withoutNumber(name).length).replace(/^[ _]+/, "");
   return Number(number) > 1 && fieldOfName(squeezed(name)) === undefined;
 }
@@ -186,18 +187,18 @@ function withoutRemark(name: string): string {
 }
 
 /** Whether a unit in a name is one of what it holds: no price is in kilograms. */
-function isOfUnit(name: string, target: ColumnField): boolean {
+function unitFitsTarget(name: string, target: ColumnField): boolean {
   if (target === "weight") return true;
   if (weightUnitOf(name) !== "") return false;
-  const isOfMoney = ["price", "compare_at_price", "sale_price", "currency", ""]
+  const isMoney = ["price", "compare_at_price", "sale_price", "currency", ""]
     .includes(target);
-  return isOfMoney || priceUnitOf(name) === "" && currencyIn(name) === "";
+  return isMoney || priceUnitOf(name) === "" && currencyIn(name) === "";
 }
 
 const LANGUAGES = "de en fr es it nl pl sv da".split(" ");
 
 /** Whether a name says in which language the texts are, as `Name (en)`. */
-export function isOfLanguage(name: string): boolean {
+export function namesLanguage(name: string): boolean {
   const words = lowerCaseWords(name);
   return words.length > 1 && LANGUAGES.includes(words.at(-1)!);
 }
@@ -206,41 +207,47 @@ export function isOfLanguage(name: string): boolean {
 const PRICE =
   /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
 /** Of what is not what a customer of the shop pays for one piece. */
-const OTHER_PRICE =
+const OTHER_PRICE_WORDS =
   /^(?:ek|cost|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max|kost|gultig|giltig|valid|valab|wazn|geldig)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|acquisto|fornitore|ingrosso|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
 
 /** Whether a name is that of some price. */
-export function isOfPrice(name: string): boolean {
+export function namesPrice(name: string): boolean {
   return lowerCaseWords(name).some((word) => PRICE.test(squeezed(word)));
 }
 
 /** Whether a name is that of a price of one piece, with VAT. */
-function isOfOwnPrice(name: string): boolean {
+function namesCustomerPrice(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
-  return isOfPrice(name) && !words.some((word) => OTHER_PRICE.test(word)) &&
-    !isNet(name) && weightUnitOf(name) === "";
+  return namesPrice(name) &&
+    !words.some((word) => OTHER_PRICE_WORDS.test(word)) &&
+    !namesNetAmount(name) && weightUnitOf(name) === "";
 }
 
 /** Whether a name may be that of the price, though it is not known. */
 export function mayBePrice(name: string): boolean {
-  return isOfOwnPrice(name) && !isRecommended(name) && !isOfSale(name);
+  return namesCustomerPrice(name) && !namesRecommendedPrice(name) &&
+    !namesSale(name);
 }
 
 /** Whether a name that is not known is that of a price in a sale. */
-function isOfSalePrice(name: string): boolean {
-  const isOfTime = lowerCaseWords(name).some((word) =>
+function mayBeSalePrice(name: string): boolean {
+  const isPeriod = lowerCaseWords(name).some((word) =>
     PERIOD.test(squeezed(word))
   );
-  return isOfOwnPrice(name) && isOfSale(name) && !isRecommended(name) &&
-    !isOfTime;
+  return namesCustomerPrice(name) && namesSale(name) &&
+    !namesRecommendedPrice(name) &&
+    !isPeriod;
 }
 
 /**
  * Whether a name that is not known is that of a second column or a later one of
  * this field, as `Menge 2`.
  */
-export function isMoreOf(target: ColumnField, name: string): boolean {
-  return isOfMore(name) && targetByName(name) === null &&
+export function namesAnotherColumnOf(
+  target: ColumnField,
+  name: string,
+): boolean {
+  return isNumberedName(name) && targetByName(name) === null &&
     targetByName(withoutNumber(name)) === target;
 }
 
@@ -248,33 +255,33 @@ export function isMoreOf(target: ColumnField, name: string): boolean {
 export function mayBeSku(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
   return words.includes("sku") &&
-    !words.some((word) => OTHER_SKU.test(word));
+    !words.some((word) => OTHER_SKU_WORDS.test(word));
 }
 
 /** Of SKUs that are not those of the product itself. */
-const OTHER_SKU =
+const OTHER_SKU_WORDS =
   /supplier|lieferant|fournisseur|proveedor|dostawc|leveranc|leverant|fornitore|vendor|hersteller|manufactur|parent|eltern|vater|haupt|master|padre|related|upsell|cross|bundle|warehouse|fn$|^fnsku|amazon|status|link|url/;
 
 /** Of what is in stock. */
 const STOCK =
   /bestand|stock|voorraad|saldo|existencias|inventory|lager$|magazyn|verfugbar|availab|disponib|dostepn|beschikb|tillgang/;
-const OTHER_STOCK =
+const OTHER_STOCK_WORDS =
   /min|max|melde|reserv|gereserv|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|leveranc|low|alert|limit|threshold|bestell|order|incoming|zulauf|niedrig|lagst|status|^id$|^ab$|^von$|^from$|date|datum/;
 
 /** Whether a name may be that of the quantity, though it is not known. */
 export function mayBeStock(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
   return words.some((word) => STOCK.test(word)) &&
-    !words.some((word) => OTHER_STOCK.test(word));
+    !words.some((word) => OTHER_STOCK_WORDS.test(word));
 }
 
 /** Whether a column says how many pieces are kept for somebody. */
-export function isReserved(name: string): boolean {
+export function namesReservedStock(name: string): boolean {
   return /reserv/.test(squeezed(name));
 }
 
 /** Whether a name is that of what a carton of several pieces has. */
-export function isOfCarton(name: string): boolean {
+export function namesCarton(name: string): boolean {
   return lowerCaseWords(name).map(squeezed).some((word) =>
     /karton|carton|case$|^pack|^ve$|verpackung|palette|pallet|doos|master|outer|innerpack|opakow|kolli|caja|colis/
       .test(word)
@@ -282,7 +289,7 @@ export function isOfCarton(name: string): boolean {
 }
 
 /** Whether a name is that of pictures that do not show the product. */
-export function isOfOtherPicture(name: string): boolean {
+export function namesOtherPicture(name: string): boolean {
   return /label|logo|thumb|icon|swatch|energ|vignett|miniat|badge|siegel|brand|marke/
     .test(squeezed(name));
 }
@@ -292,30 +299,30 @@ export function isOfOtherPicture(name: string): boolean {
  * `Marke` than `Hersteller`. Names in the other columns fit equally.
  */
 export function rankOf(target: ColumnField, name: string): number {
-  return target === "brand" && OF_MAKERS.test(squeezed(name)) ? 1 : 0;
+  return target === "brand" && MAKER_NAMES.test(squeezed(name)) ? 1 : 0;
 }
 
-const OF_MAKERS =
+const MAKER_NAMES =
   /^(?:manufacturer|hersteller|tillverkare|fabri[ck]ant|producent)/;
 
 /** How many of these names say what their columns hold. */
-export function knownIn(names: readonly string[]): number {
+export function countKnownNames(names: readonly string[]): number {
   return names.filter((name) => targetByName(name) !== null).length;
 }
 
 /** The columns of weights and of their units; null: it has not both. */
-export function weightsIn(
+export function weightAndUnitColumns(
   header: readonly string[],
 ): { weight: number; unit: number } | null {
   const weight = header.findIndex((name) => targetByName(name) === "weight");
   const unit = header.findIndex((name) =>
-    UNITS_OF_WEIGHT.includes(squeezed(name))
+    WEIGHT_UNIT_NAMES.includes(squeezed(name))
   );
   return weight < 0 || unit < 0 ? null : { weight, unit };
 }
 
 /** The columns of weights in pounds, and in ounces; null: it has not both. */
-export function poundsAndOuncesIn(
+export function poundAndOunceColumns(
   header: readonly string[],
 ): { pounds: number; ounces: number } | null {
   const of = (unit: string) =>
@@ -326,61 +333,63 @@ export function poundsAndOuncesIn(
   return pounds < 0 || ounces < 0 ? null : { pounds, ounces };
 }
 
-const UNITS_OF_WEIGHT =
+const WEIGHT_UNIT_NAMES =
   "weight unit, unit of weight, weight uom, gewichtseinheit, viktenhet, unite de poids, unidad de peso, jednostka wagi, gewichtseenheid"
     .split(", ").map(squeezed);
 
 /** Whether a name is that of prices in a sale. */
-export function isSalePrice(name: string): boolean {
+export function namesSalePrice(name: string): boolean {
   return targetByName(name) === "sale_price";
 }
 
 /** Whether a name is that of prices that a maker recommends, or of former ones. */
-export function isRecommended(name: string): boolean {
+export function namesRecommendedPrice(name: string): boolean {
   return /uvp|rrp|msrp|compare|recom|rekom|conseil|advies|katalog|old|alter|statt|streich|tidigare|barre|ancien|anterior|tachado|stara|obnizk|oude|vanprijs/
     .test(squeezed(name));
 }
 
 /** Whether a name is that of what is for sale, also where a shop leaves it out. */
-export function isState(name: string): boolean {
+export function namesStatus(name: string): boolean {
   return targetByName(name) === "status";
 }
 
 /** Whether flags of this name may say what is for sale, though it is not known. */
-export function mayBeState(name: string): boolean {
+export function mayBeStatus(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
-  return !isOfSale(name) && words.some((word) => OF_STATES.test(word));
+  return !namesSale(name) && words.some((word) => STATUS_WORDS.test(word));
 }
 
 /** How words begin that say that something is shown, or can be bought. */
-const OF_STATES =
+const STATUS_WORDS =
   /^(?:live|online|web|shop|sichtb|visib|zichtb|synlig|widocz|activ|aktiv|actief|actif|attiv|aktyw|publi|veroff|opublik|enabl|sellable|saleable|verkaufb|freigeg|listed)/;
 
 /** Whether a name means the condition of a product, or whether it is for sale. */
-export function isOfStateOrCondition(name: string): boolean {
+export function namesStatusOrCondition(name: string): boolean {
   return /^(?:etat|staat|estado|stato|stan|tillstand)$/.test(squeezed(name));
 }
 
 /** Words for what is not for sale, without accents. */
-const UNSOLD =
+const NOT_FOR_SALE_WORDS =
   "frozen frozenfor sommeil utgaende utgar sospeso sospesa bloccato obsoleto nascosto disattivato baja vervallen uitgefaseerd ausgelistet udgaet archiwalny gesperrt sperre sperrkennzeichen verkaufssperre geloscht loschkennzeichen loschvormerkung auslauf auslaufartikel archiviert versteckt ausgeblendet inaktiv deaktiviert storniert blocked locked deleted trash discontinued archived hidden inactive disabled cancelled canceled obsolete sparrad utgatt utgangen dold borttagen inaktiverad supprime archive masque bloque desactive inactif eliminado bloqueado descatalogado oculto inactivo zablokowany usuniety ukryty nieaktywny wycofany geblokkeerd verwijderd verborgen inactief"
     .split(" ");
 
 /** Whether a name or a value says that something is not for sale. */
-export function isOfUnsold(text: string): boolean {
-  return lowerCaseWords(text).some((word) => UNSOLD.includes(squeezed(word)));
+export function saysNotForSale(text: string): boolean {
+  return lowerCaseWords(text).some((word) =>
+    NOT_FOR_SALE_WORDS.includes(squeezed(word))
+  );
 }
 
 /** Words of rows that add up others, without accents. */
-const SUMS =
+const TOTAL_WORDS =
   "ubertrag summe zwischensumme gesamt gesamtsumme gesamtergebnis total totals subtotal grand sum summa delsumma totalt totalsumma totaux general suma razem ogolem koncowa totaal subtotaal eindtotaal totale subtotale somma celkem soucet osszesen toplam"
     .split(" ");
 
 /** Whether a text says nothing but that its row adds up others. */
-export function isOfSum(text: string): boolean {
+export function isTotalLabel(text: string): boolean {
   const words = lowerCaseWords(text);
   return words.length > 0 &&
-    words.every((word) => SUMS.includes(squeezed(word)));
+    words.every((word) => TOTAL_WORDS.includes(squeezed(word)));
 }
 
 const PRICE_UNITS =
@@ -388,13 +397,13 @@ const PRICE_UNITS =
     .split(", ").map(squeezed);
 
 /** Whether a column says for how many pieces a price is. */
-export function isPriceUnit(name: string): boolean {
+export function namesPriceUnit(name: string): boolean {
   return PRICE_UNITS.includes(squeezed(name));
 }
 
 /** Whether a column may say that prices are without VAT; null: it does not. */
 export function vatFlagOf(name: string): "gross" | "net" | null {
-  if (isNet(name)) return "net";
+  if (namesNetAmount(name)) return "net";
   const words = lowerCaseWords(name);
   const isGross = words.some((word) => TAXES.includes(word)) &&
     words.some((word) => INCLUDED.includes(word));
@@ -402,24 +411,26 @@ export function vatFlagOf(name: string): "gross" | "net" | null {
 }
 
 /** How words about a sale begin, without accents. */
-const OF_SALES =
+const SALE_WORDS =
   /^(?:sales?$|special|promo|offer|discount|deal|scont|saldi|ribass|sonderpreis|angebot|aktion|reap|rea$|kampanj|extrapris|solde|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie(?!f)|korting|uitverkoop)/;
 /** And about a price or its validity. */
-const OF_PRICES =
+const PRICE_PERIOD_WORDS =
   /^(?:valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;
 /** Names of nothing but when something begins or ends. */
 const PERIOD =
   /^(?:von|bis|ab|from|to|until|till|start|end|begin|fran|till?|du|au|debut|fin|desde|hasta|od|do|van|vanaf|tot)(?:date|datum)?$/;
 
 /** Whether a name is about a sale. */
-export function isOfSale(name: string): boolean {
-  return lowerCaseWords(name).some((word) => OF_SALES.test(squeezed(word)));
+export function namesSale(name: string): boolean {
+  return lowerCaseWords(name).some((word) => SALE_WORDS.test(squeezed(word)));
 }
 
 /** Whether dates under this name may be when a price is valid. */
-export function isOfPrices(name: string): boolean {
-  return isOfSale(name) || PERIOD.test(squeezed(name)) ||
-    lowerCaseWords(name).some((word) => OF_PRICES.test(squeezed(word)));
+export function mayNamePricePeriod(name: string): boolean {
+  return namesSale(name) || PERIOD.test(squeezed(name)) ||
+    lowerCaseWords(name).some((word) =>
+      PRICE_PERIOD_WORDS.test(squeezed(word))
+    );
 }
 
 /** `Image 2` as `Image`. */
@@ -442,14 +453,14 @@ const INCLUDED =
 const TAXES = "moms mwst vat tva iva btw tax ust".split(" ");
 
 /** Whether this names an amount without VAT, or a net weight. */
-export function isNet(name: string): boolean {
+export function namesNetAmount(name: string): boolean {
   return lowerCaseWords(name).some((word) =>
     NET.includes(word) || /^nett?o(?:preis|pris|prijs|price|vk)$/.test(word)
   );
 }
 
 /** Whether a remark says that amounts are without VAT. */
-export function isNetRemark(text: string): boolean {
+export function saysPricesAreNet(text: string): boolean {
   const words = lowerCaseWords(text);
   return words.some((word) => NET.includes(word) || word === "ohne") &&
     words.some((word) =>
@@ -463,9 +474,9 @@ export function piecesPerPrice(name: string): number {
   const at = words.findIndex((word) =>
     /^\d+$/.test(word) && Number(word) > 0 && Number(word) % 10 === 0
   );
-  const isOfPieces = PER.includes(words[at - 1]) ||
+  const isPieceCount = PER.includes(words[at - 1]) ||
     PIECES.includes(words[at + 1]);
-  return at >= 0 && isOfPieces ? Number(words[at]) : 1;
+  return at >= 0 && isPieceCount ? Number(words[at]) : 1;
 }
 
 const PER = "per pro je par les a za".split(" ");
@@ -496,7 +507,7 @@ function squeezed(name: string): string {
 }
 
 /** The column with the name of the attribute whose value is in this one. */
-export function nameColumnOf(
+export function attributeNameColumn(
   header: readonly string[],
   column: number,
 ): number {

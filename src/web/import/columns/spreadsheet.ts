@@ -17,19 +17,19 @@ import { withUnit } from "../../lib/product_values.ts";
 import {
   currencyOfColumn,
   plainDigits,
+  sampledValues,
   targetByValues,
-  valuesIn,
 } from "./guesses.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 import {
-  isMoreOf,
-  isOfLanguage,
-  isOfStateOrCondition,
-  isReserved,
+  attributeNameColumn,
   mayBePrice,
   mayBeSku,
   mayBeStock,
-  nameColumnOf,
+  namesAnotherColumnOf,
+  namesLanguage,
+  namesReservedStock,
+  namesStatusOrCondition,
   rankOf,
   targetByName,
   TARGETS,
@@ -157,7 +157,7 @@ export function columnsOfOneField(
   // Of a shop's own columns it is known which one is meant.
   if (shopOf(header) !== undefined) return [];
   const byName = targetsByName(header);
-  const values = header.map((_, i) => valuesIn(rows, i));
+  const values = header.map((_, i) => sampledValues(rows, i));
   const targets = header.map((_, i) => {
     const target = byName[i];
     return target === null ? null : fieldByValues(header[i], target, values[i]);
@@ -171,7 +171,8 @@ export function columnsOfOneField(
     ),
   ]).filter(([target, columns]) =>
     columns.length > 1 &&
-    (target !== "quantity" || availableIn({ header, rows }, columns) === null)
+    (target !== "quantity" ||
+      unreservedStockColumn({ header, rows }, columns) === null)
   );
 }
 
@@ -187,7 +188,7 @@ function mayBeField(
     case "price":
       return mayBePrice(name) && values.every(isNumber);
     case "quantity":
-      return (mayBeStock(name) || isMoreOf(target, name)) &&
+      return (mayBeStock(name) || namesAnotherColumnOf(target, name)) &&
         values.every((value) => /^(?:\d+|[-–—])$/.test(value));
     case "gtin":
       return targetByValues(name, values) === "gtin";
@@ -200,11 +201,11 @@ function mayBeField(
  * Of several numbers of pieces the one that is left of another one without what
  * is reserved, in all rows; null: none is.
  */
-function availableIn(
+function unreservedStockColumn(
   { header, rows }: Pick<Table, "header" | "rows">,
   columns: readonly number[],
 ): number | null {
-  const reserved = header.findIndex(isReserved);
+  const reserved = header.findIndex(namesReservedStock);
   if (reserved < 0) return null;
   const pieces = (text: string) => /^[-–—]?$/.test(text) ? 0 : Number(text);
   const isLeft = (column: number, whole: number) =>
@@ -230,11 +231,11 @@ export function withTarget(
   target: ColumnField,
 ): ColumnMapping {
   const targets = mapping.targets.with(column, target);
-  const reading = numberFormatOf(table, column, target);
+  const numberFormat = numberFormatOf(table, column, target);
   return {
     ...mapping,
     targets,
-    numberFormats: mapping.numberFormats.with(column, reading),
+    numberFormats: mapping.numberFormats.with(column, numberFormat),
     values: { ...mapping.values, ...currencyFor(table, targets) },
   };
 }
@@ -251,15 +252,17 @@ export function numberFormatOf(
     : isPrice(target)
     ? priceUnitOf
     : () => "";
-  const values = valuesIn(rows, column, 1_000);
-  const point = decimalSeparatorOf(values);
+  const values = sampledValues(rows, column, 1_000);
+  const separator = decimalSeparatorOf(values);
   // Programs write stock and some prices with three decimals, beside numbers of
   // another form.
   const isOwn = target === "quantity" ||
     isPrice(target) &&
       values.some((value) => ambiguousNumberIn(value) !== null);
   return {
-    decimalSeparator: isOwn ? point : point || decimalSeparatorOfTable(rows),
+    decimalSeparator: isOwn
+      ? separator
+      : separator || decimalSeparatorOfTable(rows),
     unit: chosen || unitOf(header[column]),
   };
 }
@@ -293,7 +296,7 @@ export function isPrice(target: ColumnField): boolean {
 function proposedFor({ header, rows }: Table): ColumnMapping {
   const shop = shopOf(header);
   const byName = targetsByName(header);
-  const isSaid = (target: ColumnField) =>
+  const isInPriceName = (target: ColumnField) =>
     target === "currency" &&
     header.some((name, i) =>
       (byName[i] === "price" || byName[i] === "sale_price") &&
@@ -301,26 +304,26 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
     );
   const targets = header.map((name, i): ColumnField => {
     const target = byName[i];
-    const values = valuesIn(rows, i);
+    const values = sampledValues(rows, i);
     if (target !== null || shop !== undefined) {
       return shop === undefined || target === "categories"
         ? fieldByValues(name, target!, values)
         : target ?? "";
     }
     const found = targetByValues(name, values);
-    return found === null || byName.includes(found) || isSaid(found)
+    return found === null || byName.includes(found) || isInPriceName(found)
       ? ""
       : found;
   });
   if (shop === undefined) {
     const stock = [...targets.keys()]
       .filter((i) => targets[i] === "quantity" || mayBeStock(header[i]));
-    const available = availableIn({ header, rows }, stock);
+    const available = unreservedStockColumn({ header, rows }, stock);
     for (const i of available === null ? [] : stock) {
       targets[i] = i === available ? "quantity" : "";
     }
     const title = targets.indexOf("title");
-    if (title >= 0 && isOfLanguage(header[title])) {
+    if (title >= 0 && namesLanguage(header[title])) {
       const isOther = (i: number) =>
         byName[i] === null && targets[i] === "" && mayBeTitle(rows, i);
       // Which one is the title is to be chosen.
@@ -330,7 +333,7 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
   return {
     targets: withoutRepetitions(header, targets),
     numberFormats: [],
-    nameColumns: header.map((_, i) => nameColumnOf(header, i)),
+    nameColumns: header.map((_, i) => attributeNameColumn(header, i)),
     values: {},
     commas: shop?.commas ?? false,
     isOwn: isOwnTable(header),
@@ -345,19 +348,20 @@ function currencyFor(
   const price = targets.indexOf("price");
   const currency = price < 0
     ? ""
-    : currencyOfColumn(header[price], valuesIn(rows, price, 1_000));
+    : currencyOfColumn(header[price], sampledValues(rows, price, 1_000));
   return currency === "" ? {} : { currency };
 }
 
 /** Whether nearly each row has a text of its own there. */
 function mayBeTitle(rows: Table["rows"], column: number): boolean {
-  const texts = valuesIn(rows, column);
+  const texts = sampledValues(rows, column);
   return texts.length * 2 > Math.min(rows.length, 200) &&
     texts.every((text) => /\p{L}{2}/u.test(text) && !isAddress(text));
 }
 
 /** Numbers or codes of a database, behind commas or bars. */
-const KEYS = /^(?:\d+|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
+const DATABASE_KEYS =
+  /^(?:\d+|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
 
 /** What a column is by its name, unless its values are something else. */
 function fieldByValues(
@@ -368,17 +372,17 @@ function fieldByValues(
   // Categories are known by their names here, not by another shop's numbers.
   if (target === "categories" && values.length > 0) {
     const parts = values.flatMap((value) => value.split(/[,|;\s]+/));
-    return parts.every((part) => KEYS.test(part)) ? "" : target;
+    return parts.every((part) => DATABASE_KEYS.test(part)) ? "" : target;
   }
   // A brand is known by its name, too.
   if (target === "brand" && values.length > 1) {
-    return values.every((value) => KEYS.test(value)) ? "" : target;
+    return values.every((value) => DATABASE_KEYS.test(value)) ? "" : target;
   }
   // Some languages have one word for the condition and the state.
   if (target === "condition" && values.length > 0) {
-    const isState = (value: string) => yesOrNo(value) !== null;
-    const mayBeState = values.length > 1 || isOfStateOrCondition(name);
-    return mayBeState && values.every(isState) ? "status" : target;
+    const isFlag = (value: string) => yesOrNo(value) !== null;
+    const mayBeStatus = values.length > 1 || namesStatusOrCondition(name);
+    return mayBeStatus && values.every(isFlag) ? "status" : target;
   }
   // A mark of those that have variants names no parent.
   if (target === "parent_sku" && values.length > 0) {
@@ -453,15 +457,15 @@ export function rowValues(
   const { targets } = mapping;
   const values = new Map<ColumnField, string[]>();
   const own = row[targets.indexOf("currency")] || mapping.values.currency || "";
-  const unit = codeOf(own);
+  const unit = currencyCode(own);
   for (const [target, text] of Object.entries(mapping.values)) {
     if (targets.includes(target as ColumnField) || text.trim() === "") continue;
-    const reading: NumberFormat = { decimalSeparator: "", unit: "" };
+    const numberFormat: NumberFormat = { decimalSeparator: "", unit: "" };
     const value = valueToSend(
       target as ColumnField,
       text.trim(),
       unit,
-      reading,
+      numberFormat,
     );
     values.set(target as ColumnField, [value]);
   }
@@ -510,7 +514,7 @@ export function cellValues(
     // WooCommerce once wrote categories as HTML.
     const list = target === "categories" ? withoutEntities(plain) : plain;
     return splitEntries(target, list, commas)
-      .map((entry) => target === "images" ? addressOf(entry, unit) : entry);
+      .map((entry) => target === "images" ? imageAddress(entry, unit) : entry);
   }
   return [valueToSend(target, plain, currency, numberFormats[column])]
     .filter((value) => value !== "");
@@ -532,7 +536,7 @@ export function isAddress(text: string): boolean {
 }
 
 /** A path in a shop below the address of its images, if that is known. */
-function addressOf(entry: string, base: string): string {
+function imageAddress(entry: string, base: string): string {
   return isAddress(entry) || base === ""
     ? entry
     : `${withoutTrailing(base, "/")}/${entry.replace(/^\//, "")}`;
@@ -555,11 +559,11 @@ function productOfRow(
   const attributes = attributesOf(row, header, mapping);
   const images = listFromText(values, "images")?.map((url) => ({ url }));
   // A sale that has no price any more is over.
-  const isOver = mapping.targets.includes("sale_price") &&
+  const saleIsOver = mapping.targets.includes("sale_price") &&
     values.has("price") && !values.has("compare_at_price");
   return {
     ...Object.fromEntries(scalars),
-    ...(isOver ? { compare_at_price: null } : {}),
+    ...(saleIsOver ? { compare_at_price: null } : {}),
     categories: listFromText(values, "categories"),
     attributes: attributes.length === 0 ? undefined : attributes,
     images,
@@ -639,18 +643,18 @@ function valueToSend(
   target: ColumnField,
   text: string,
   currency: string,
-  reading: NumberFormat,
+  numberFormat: NumberFormat,
 ): string {
-  if (target === "currency") return codeOf(text);
-  if (target === "weight") return text && gramsOf(text, reading);
+  if (target === "currency") return currencyCode(text);
+  if (target === "weight") return text && gramsOf(text, numberFormat);
   const field = target === "sale_price" ? "price" : target as ScalarField;
   const { form } = SCALAR_RULES[field];
   switch (form.kind) {
     case "decimal": {
       const marks = [currency, ...CURRENCY_MARKS[currency] ?? []];
       const amount = isPrice(target)
-        ? decimalOf(text, marks, reading.decimalSeparator)
-        : decimalOf(text, ["%"], reading.decimalSeparator);
+        ? decimalOf(text, marks, numberFormat.decimalSeparator)
+        : decimalOf(text, ["%"], numberFormat.decimalSeparator);
       // Some shops mean none by it.
       const mayBeNone = target === "compare_at_price" ||
         target === "sale_price";
@@ -658,15 +662,15 @@ function valueToSend(
       if (target === "vat_rate" && isShare(amount) && !text.includes("%")) {
         return `${text} (${text} % or ${percentOf(amount)} %?)`;
       }
-      return reading.unit === HUNDREDTHS
+      return numberFormat.unit === HUNDREDTHS
         ? fromHundredths(amount)
         : withoutZeros(amount);
     }
     case "integer":
       // "1.000" may be a thousand, unless the column says that it is not.
-      return decimalOf(text, PIECES, reading.decimalSeparator)
+      return decimalOf(text, PIECES, numberFormat.decimalSeparator)
         .replace(
-          reading.decimalSeparator === "" ? /\.(?:0|00|0000+)$/ : /\.0+$/,
+          numberFormat.decimalSeparator === "" ? /\.(?:0|00|0000+)$/ : /\.0+$/,
           "",
         );
     case "digits":
@@ -693,7 +697,7 @@ function valueToSend(
 }
 
 /** The code of a currency that is named by its code or its symbol. */
-function codeOf(currency: string): string {
+function currencyCode(currency: string): string {
   return currencyIn(currency) || currency.toUpperCase();
 }
 

@@ -63,7 +63,7 @@ export function flawsIn(current: TableUpload): Flaw[] {
     const row = rows[(product ?? 0) - 1];
     if (row === undefined) return [];
     const column = columnOfProblem(sheet, row, problem);
-    if (isOfUnknown(current, row, problem, column)) {
+    if (isNewWithoutColumn(current, row, problem, column)) {
       unknown.set(row, [...unknown.get(row) ?? [], problem]);
       return [];
     }
@@ -90,7 +90,7 @@ export function flawsIn(current: TableUpload): Flaw[] {
     }];
   });
   for (const [row, problems] of unknown) {
-    flaws.push(unknownSku(current, row, problems));
+    flaws.push(unknownSkuProblem(current, row, problems));
   }
   return flaws.sort((a, b) => a.row - b.row);
 }
@@ -99,7 +99,7 @@ export function flawsIn(current: TableUpload): Flaw[] {
  * Whether a new product lacks a field that the file has no column for: it is
  * rather a list of changes, and the SKU is wrong.
  */
-function isOfUnknown(
+function isNewWithoutColumn(
   { sheet: { table, mapping }, ownColumns }: TableUpload,
   row: number,
   { code, field = "", sku }: Detail,
@@ -112,7 +112,7 @@ function isOfUnknown(
         table.rows[row][column] === "");
 }
 
-function unknownSku(
+function unknownSkuProblem(
   { sheet: { mapping }, changed }: TableUpload,
   row: number,
   missing: readonly Detail[],
@@ -278,7 +278,7 @@ export function isConfirmable(
 }
 
 /** Whether a product would be new, and its SKU looks like that of another one. */
-export function isNew({ problem }: Flaw): boolean {
+export function resemblesStoredSku({ problem }: Flaw): boolean {
   return problem.code === "duplicate_product";
 }
 
