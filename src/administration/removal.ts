@@ -81,11 +81,11 @@ async function* removeRows(
 }
 
 /** How much a seller has, by table. */
-export async function holdingsOf(
+export async function countRowsOfSeller(
   sql: Sql,
   { no }: SellerKeys,
 ): Promise<Record<string, number>> {
-  const held: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   for (
     const [table, name] of [
       ["products", "products"],
@@ -99,7 +99,7 @@ export async function holdingsOf(
       `SELECT COUNT(*) AS n FROM ${table} WHERE seller_no = ?`,
       [no],
     );
-    held[name] = row!.n;
+    counts[name] = row!.n;
   }
-  return held;
+  return counts;
 }

@@ -27,8 +27,8 @@ import { type Seller, SELLER_STATUSES } from "../sellers/seller.ts";
 import { ALL_RIGHTS } from "../sellers/key_rights.ts";
 import {
   addKey,
+  describeKey,
   findKey,
-  keyWords,
   type NewKey,
   revokeKey,
 } from "../sellers/key_rows.ts";
@@ -228,7 +228,7 @@ export function createKey(
     const rights = { ...ALL_RIGHTS, ...wanted };
     const options = { label: label || null, rights };
     const key = await addKey(tx, services.deps, no, options);
-    return [key, { seller: name, detail: keyWords(key) }];
+    return [key, { seller: name, detail: describeKey(key) }];
   });
 }
 

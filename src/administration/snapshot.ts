@@ -132,6 +132,6 @@ export class Snapshot {
       metrics.imageDiskFree.set(await deps.disk.free(images));
     }
     metrics.diskFree.set(await deps.disk.free(config.dataDir));
-    await disks.look();
+    await disks.update();
   }
 }

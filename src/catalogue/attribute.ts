@@ -17,13 +17,13 @@ import {
 import { dayOf, trimSpace } from "../lib/values.ts";
 import { readId } from "../lib/ids.ts";
 import {
-  besideDifference,
-  changedBy,
+  applyDifference,
   type Difference,
-  notByDifference,
+  differenceNotAllowed,
+  differenceWithValue,
 } from "./difference.ts";
 import {
-  carryOutOnce,
+  executeOnce,
   findKeyUse,
   type KeyedRequest,
   type KeyUse,
@@ -52,7 +52,7 @@ import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
 import { lockAgainstRemoval } from "../sellers/access.ts";
 import { ruleFindings, Suggestions, waitsForRules } from "./category_rules.ts";
 import { findList } from "./category_rows.ts";
-import { SYNTAX } from "./document_words.ts";
+import { SYNTAX } from "./document_syntax.ts";
 import { isUnderReview, mayConcern } from "./review.ts";
 import { findPolicy, reviewChanges } from "./review_rows.ts";
 
@@ -87,7 +87,7 @@ export async function updateAttribute(
   services: Services,
   update: AttributeUpdate,
 ): Promise<AttributeOutcome> {
-  return await carryOutOnce<AttributeOutcome>(services, {
+  return await executeOnce<AttributeOutcome>(services, {
     seller: update.seller,
     request: update.idempotency ?? null,
     body: [],
@@ -161,7 +161,7 @@ interface ReadUpdate {
 function patchOf({ change }: ReadUpdate, current: Product): ProductPatch {
   if (!("by" in change)) return change;
   const { field } = change;
-  const changed = changedBy(current, change);
+  const changed = applyDifference(current, change);
   if ("problem" in changed) throw invalid(current, changed.problem);
   return { [field]: changed.value };
 }
@@ -210,9 +210,9 @@ function readChange(
 ): ReadUpdate | { problem: FieldProblem } {
   const { group, difference } = SCALAR_RULES[field];
   const refused = difference === undefined
-    ? notByDifference(field)
+    ? differenceNotAllowed(field)
     : expected !== null
-    ? besideDifference(EXPECTED)
+    ? differenceWithValue(EXPECTED)
     : null;
   if (refused !== null) return { problem: { field: CHANGE, ...refused } };
   const read = difference!.read(trimSpace(value));

@@ -6,7 +6,7 @@
 import type { DetailCode, FieldProblem } from "../lib/errors.ts";
 import { nearestNames } from "../lib/nearest_name.ts";
 import { quote } from "../lib/values.ts";
-import type { DocumentSyntax } from "./document_words.ts";
+import type { DocumentSyntax } from "./document_syntax.ts";
 import {
   type ProductFields,
   SCALAR_NAMES,

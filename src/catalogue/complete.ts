@@ -23,7 +23,7 @@ export interface Complete {
 }
 
 /** Products on sale, and those of them that a document does not name. */
-export interface Unnamed {
+export interface MissingProducts {
   /** The ids and SKUs in the document. */
   names: ReadonlySet<string>;
   onSale: number;
@@ -32,7 +32,7 @@ export interface Unnamed {
   ids: string[];
 }
 
-export interface Emptied {
+export interface EmptiedProduct {
   before: Product;
   after: ProductFields;
 }
@@ -47,13 +47,13 @@ const READ_AT_ONCE = 500;
  */
 const PAUSE_FACTOR = 4;
 
-export async function findUnnamed(
+export async function findMissingProducts(
   { db, heavy, deps: { clock } }: Services,
   seller: Seller,
   document: ProductsDocument,
-): Promise<Unnamed> {
+): Promise<MissingProducts> {
   const names = namesInDocument(document);
-  const found: Unnamed = { names, onSale: 0, missing: 0, ids: [] };
+  const found: MissingProducts = { names, onSale: 0, missing: 0, ids: [] };
   let from = BEFORE_ALL_IDS;
   for (;;) {
     let begun = 0;
@@ -98,7 +98,7 @@ function namesInDocument({ rows }: ProductsDocument): Set<string> {
 
 /** The problem if too many products would go to 0; null if not. */
 export function missingProblem(
-  { onSale, missing }: Unnamed,
+  { onSale, missing }: MissingProducts,
   { atMost }: Complete,
 ): Detail | null {
   const isWithin = missing * 100 <= atMost * onSale;
@@ -122,9 +122,9 @@ export function missingProblem(
  * The change of each product found, except those that the document now names.
  */
 export function planEmptied(
-  { names, ids }: Unnamed,
+  { names, ids }: MissingProducts,
   { byId }: Pick<PlanData, "byId">,
-): Emptied[] {
+): EmptiedProduct[] {
   return ids.flatMap((id) => {
     const before = byId.get(id);
     if (before === undefined || (before.quantity ?? 0) === 0) return [];

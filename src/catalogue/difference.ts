@@ -10,7 +10,7 @@ export interface Difference {
 }
 
 /** `field` cannot be changed by a difference. */
-export function notByDifference(field: ScalarField): Problem {
+export function differenceNotAllowed(field: ScalarField): Problem {
   const able = SCALAR_NAMES.filter((name) => SCALAR_RULES[name].difference);
   return {
     code: "not_allowed",
@@ -20,7 +20,7 @@ export function notByDifference(field: ScalarField): Problem {
 }
 
 /** The problem of a difference beside another statement of the value. */
-export function besideDifference(what: string): Problem {
+export function differenceWithValue(what: string): Problem {
   return {
     code: "not_allowed",
     message: `stands beside ${what}; send one of them: a difference is added ` +
@@ -32,7 +32,7 @@ export function besideDifference(what: string): Problem {
  * The value after the difference. A missing value counts as 0; `current` is
  * null where there is no such product.
  */
-export function changedBy(
+export function applyDifference(
   current: Product | null,
   { field, by }: Difference,
 ): { value: number } | { problem: FieldProblem } {

@@ -55,7 +55,7 @@ import {
   type DocumentForm,
   type DocumentSyntax,
   SYNTAX,
-} from "./document_words.ts";
+} from "./document_syntax.ts";
 import { FieldText } from "./field_text.ts";
 
 export interface ProductsDocument {
@@ -531,7 +531,7 @@ export class Decoder {
         continue;
       }
       if (READ_ONLY_ATTRIBUTES[element]?.includes(attribute)) continue;
-      const known = [...this.#words.beside(element), ...sent];
+      const known = [...this.#words.extraNames(element), ...sent];
       this.#unknownAttribute(attribute, known, line, field);
     }
   }

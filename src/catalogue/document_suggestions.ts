@@ -1,6 +1,6 @@
 /** Suggestions for names that are unknown in a document of products. */
 import { isNear, nearestName } from "../lib/nearest_name.ts";
-import type { DocumentSyntax } from "./document_words.ts";
+import type { DocumentSyntax } from "./document_syntax.ts";
 import { fieldCalled, isList, LISTS, TEXT_LIMITS } from "./fields.ts";
 
 /** Names of sale prices in other systems, without "_" and "-". */

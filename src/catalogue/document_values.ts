@@ -14,8 +14,8 @@ import {
   type FieldElement,
   leaveUnread,
 } from "./decoded_product.ts";
-import type { DocumentForm, DocumentSyntax } from "./document_words.ts";
-import { besideDifference } from "./difference.ts";
+import type { DocumentForm, DocumentSyntax } from "./document_syntax.ts";
+import { differenceWithValue } from "./difference.ts";
 import { readExpected } from "./expected.ts";
 import {
   CHANGE,
@@ -137,7 +137,7 @@ export class ValueReader {
       : EXPECTED in this.#attributes
       ? EXPECTED
       : null;
-    if (also !== null) return refuse(besideDifference(also));
+    if (also !== null) return refuse(differenceWithValue(also));
     const read = SCALAR_RULES[field].difference!.read(trimSpace(change));
     if ("problem" in read) return refuse(read.problem);
     const { row } = this;

@@ -45,7 +45,7 @@ interface Once<T> {
  * statuses are those of draft-ietf-httpapi-idempotency-key-header-07, section
  * 2.6.
  */
-export async function carryOutOnce<T>(
+export async function executeOnce<T>(
   services: Services,
   { seller, request, body, carryOut, again }: Once<T>,
 ): Promise<T> {
@@ -53,7 +53,7 @@ export async function carryOutOnce<T>(
   const hash = beginHash(request);
   for (const block of body) hash.update(block);
   const use: KeyUse = { key: request.key, hash: hash.digest("hex") };
-  return await whileKeyIsFree(
+  return await withReservedKey(
     services,
     seller,
     request,
@@ -71,7 +71,7 @@ export function beginHash({ target }: KeyedRequest): Hash {
  * Runs `work` with the earlier use of the key; null if there is none. Throws
  * 409 for a key in progress.
  */
-export async function whileKeyIsFree<T>(
+export async function withReservedKey<T>(
   { db, deps, keysInProgress }: Services,
   seller: Seller,
   { key }: KeyedRequest,

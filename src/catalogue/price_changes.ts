@@ -123,7 +123,7 @@ export function changePrice(
     price_row: isFull ? at : price_row,
     recent_prices: begun +
       `${at} ${after.price} ${after.currency} ${by.what}${
-        keyWord(begun, by)
+        keySuffix(begun, by)
       }\n`,
     former_prices: withFormerPrice(before, at),
   };
@@ -137,7 +137,7 @@ export function changePrice(
  * The key of a change that follows `lines`; empty if it also made the last
  * change.
  */
-function keyWord(lines: string, { keyId }: ChangedBy): string {
+function keySuffix(lines: string, { keyId }: ChangedBy): string {
   const last = lines.lastIndexOf(" @");
   const former = last < 0
     ? null
@@ -194,8 +194,8 @@ function expiredLength(lines: string, at: number): number {
 
 /** The last lines, as many as a product row keeps. */
 function newestLines(lines: string): string {
-  const over = lines.length - MOST_LENGTH;
-  return over > 0 ? lines.slice(lines.indexOf("\n", over - 1) + 1) : lines;
+  const excess = lines.length - MOST_LENGTH;
+  return excess > 0 ? lines.slice(lines.indexOf("\n", excess - 1) + 1) : lines;
 }
 
 interface FormerPrice extends Price {

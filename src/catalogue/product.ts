@@ -92,10 +92,10 @@ export function applyPatch(
   const missing = current === null ? missingFields(patch, unread) : [];
   const fields = mergePatch(current ?? INITIAL, patch);
   if (patch.availability === undefined) followQuantity(fields, patch);
-  const unsure = missing.length === 0
+  const unknown = missing.length === 0
     ? unread
     : new Set([...unread, ...missing.map(({ field }) => field)]);
-  const conflicts = fieldConflicts(current, patch, fields, unsure);
+  const conflicts = fieldConflicts(current, patch, fields, unknown);
   return { fields, problems: [...missing, ...conflicts] };
 }
 
@@ -182,17 +182,17 @@ export function fieldConflicts(
   current: ProductFields | null,
   patch: ProductPatch,
   fields: ProductFields,
-  unsure: ReadonlySet<string> = NONE,
+  unknown: ReadonlySet<string> = NONE,
 ): FieldProblem[] {
-  const sure = (...names: string[]) =>
-    unsure.size === 0 || !names.some((name) => unsure.has(name));
+  const areKnown = (...names: string[]) =>
+    unknown.size === 0 || !names.some((name) => unknown.has(name));
   const problems: FieldProblem[] = [];
-  if (sure("price", "price/@currency", "compare_at_price")) {
+  if (areKnown("price", "price/@currency", "compare_at_price")) {
     // bounded: two at most
     problems.push(...comparePriceConflicts(current, patch, fields));
   }
   if (
-    sure("availability", "available_at") && fields.available_at === null &&
+    areKnown("availability", "available_at") && fields.available_at === null &&
     (fields.availability === "preorder" || fields.availability === "backorder")
   ) {
     problems.push({
@@ -204,7 +204,7 @@ export function fieldConflicts(
     });
   }
   if (
-    sure("sku", "parent_sku") && fields.parent_sku !== null &&
+    areKnown("sku", "parent_sku") && fields.parent_sku !== null &&
     fields.parent_sku === fields.sku
   ) {
     problems.push({

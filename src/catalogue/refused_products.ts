@@ -8,7 +8,7 @@ import { Blocks } from "../lib/blocks.ts";
 import { xmlText } from "../xml/encode.ts";
 import { byteOffsets, bytesBetween } from "../xml/sent_bytes.ts";
 import { withPointers } from "../json/pointer.ts";
-import type { DocumentForm } from "./document_words.ts";
+import type { DocumentForm } from "./document_syntax.ts";
 import type { DecodedProduct } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
 

@@ -16,10 +16,10 @@ import {
   ruleFindings,
   Suggestions,
 } from "./category_rules.ts";
-import { type DocumentSyntax, SYNTAX } from "./document_words.ts";
+import { type DocumentSyntax, SYNTAX } from "./document_syntax.ts";
 import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
-import { changedBy } from "./difference.ts";
+import { applyDifference } from "./difference.ts";
 import { expectationProblem } from "./expected.ts";
 import { changedSinceCheck, type Former } from "./former.ts";
 import type { PlanData } from "./load.ts";
@@ -155,7 +155,7 @@ function withDifferences(
   const beyond: FieldProblem[] = [];
   const values: Record<string, number> = {};
   for (const difference of differences) {
-    const changed = changedBy(current, difference);
+    const changed = applyDifference(current, difference);
     // bounded: the fields of a product
     if ("problem" in changed) beyond.push(changed.problem);
     else values[difference.field] = changed.value;

@@ -5,7 +5,7 @@
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { betweenOthers, mapInSteps } from "../lib/in_turn.ts";
+import { mapInSteps, yieldingBetweenSteps } from "../lib/in_turn.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
 import {
   dropUnrequested,
@@ -102,7 +102,11 @@ export async function writeTransaction(
       : change.after as ProductContent | null;
     return rowChange({ before, after });
   };
-  const changes = await mapInSteps(products, changeOf, betweenOthers(deps));
+  const changes = await mapInSteps(
+    products,
+    changeOf,
+    yieldingBetweenSteps(deps),
+  );
   const changed = changes.filter((change) => change !== null);
   const counts = countResults(products);
   const { distinct, results } = collectImages({ ...write, products });

@@ -3,12 +3,12 @@
  * former value, and created products are deleted.
  */
 import type { Tx } from "../database/db.ts";
-import { betweenOthers, inSteps, type InTurn } from "../lib/in_turn.ts";
+import { inSteps, type InTurn, yieldingBetweenSteps } from "../lib/in_turn.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import {
-  carryOutOnce,
+  executeOnce,
   findKeyUse,
   type FoundKey,
   type KeyedRequest,
@@ -72,7 +72,7 @@ export async function undoTransaction(
 ): Promise<UndoOutcome> {
   const { db } = services;
   const { seller, idempotency: request } = undo;
-  return await carryOutOnce<UndoOutcome>(services, {
+  return await executeOnce<UndoOutcome>(services, {
     seller,
     request,
     body: [],
@@ -134,7 +134,7 @@ export async function applyUndo(
   },
 ): Promise<{ plan: UndoPlan; written: WrittenTransaction }> {
   const { seller, transactionId } = undone;
-  const inTurn = betweenOthers(services.deps);
+  const inTurn = yieldingBetweenSteps(services.deps);
   const draft = await readUndoDraft(
     (read) => read(tx),
     services,

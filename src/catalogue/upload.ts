@@ -56,12 +56,12 @@ import {
 } from "./load.ts";
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnrequested } from "../images/requests.ts";
-import { betweenOthers, inSteps, type InTurn } from "../lib/in_turn.ts";
+import { inSteps, type InTurn, yieldingBetweenSteps } from "../lib/in_turn.ts";
 import { heavyOwner } from "../lib/wait_list.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import {
-  carryOutOnce,
+  executeOnce,
   type FoundKey,
   type KeyedRequest,
   type KeyUse,
@@ -71,13 +71,17 @@ import {
   writeTransaction,
   type WrittenTransaction,
 } from "./transaction_write.ts";
-import { type Complete, findUnnamed, missingProblem } from "./complete.ts";
+import {
+  type Complete,
+  findMissingProducts,
+  missingProblem,
+} from "./complete.ts";
 import {
   decodeProductsInPieces,
   LIGHT,
   type ProductsDocument,
 } from "./document.ts";
-import type { DocumentForm } from "./document_words.ts";
+import type { DocumentForm } from "./document_syntax.ts";
 import { type BeginReading, XML } from "../xml/decode.ts";
 
 export interface Upload {
@@ -127,7 +131,7 @@ export async function uploadProducts(
 ): Promise<UploadOutcome> {
   const { metrics } = services;
   try {
-    const outcome = await carryOutOnce<UploadOutcome>(services, {
+    const outcome = await executeOnce<UploadOutcome>(services, {
       seller: upload.seller,
       request: upload.idempotency,
       body: upload.body,
@@ -260,7 +264,7 @@ async function readAndProbe(
   const known = [...document.problems, ...imageProblems(document, probed)];
   const draft = { document, known, acceptValid, source, probed };
   if (complete === null || document.rows.length === 0) return draft;
-  const unnamed = await findUnnamed(services, seller, document);
+  const unnamed = await findMissingProducts(services, seller, document);
   const problem = missingProblem(unnamed, complete);
   return problem === null
     ? { ...draft, unnamed }
@@ -350,7 +354,7 @@ export function planLocked(
   { loaded, wanted }: { loaded: PlanData; wanted: PlanRequest },
 ): Promise<UploadPlan> {
   return inSpan("upload.plan", async () => {
-    const inTurn = betweenOthers(services.deps);
+    const inTurn = yieldingBetweenSteps(services.deps);
     const plan = await planInSteps(draft, loaded, inTurn);
     const isSure = plan.problems.length === draft.known.length;
     if (isSure || tx.isOnlyWriter) return plan;

@@ -5,7 +5,11 @@
  */
 import type { Detail } from "../lib/errors.ts";
 import type { RowWork } from "../lib/in_turn.ts";
-import { type Emptied, planEmptied, type Unnamed } from "./complete.ts";
+import {
+  type EmptiedProduct,
+  type MissingProducts,
+  planEmptied,
+} from "./complete.ts";
 import type { ProductsDocument } from "./document.ts";
 import type { PlanData } from "./load.ts";
 import type { ProductFields } from "./fields.ts";
@@ -25,7 +29,7 @@ export interface Draft extends KnownOfPart {
   /** Store the products without a problem, also when others have one. */
   acceptValid: boolean;
   /** Products to be set to quantity 0. */
-  unnamed?: Unnamed;
+  unnamed?: MissingProducts;
 }
 
 export interface UploadPlan {
@@ -33,7 +37,7 @@ export interface UploadPlan {
   problems: Detail[];
   /** Likewise. */
   products: (PlannedProduct | RefusedProduct)[];
-  emptied: Emptied[];
+  emptied: EmptiedProduct[];
   /** Of the products that are stored; in document order. */
   warnings: Warning[];
 }
@@ -117,7 +121,7 @@ export function isRefusedBeforePlan(
 
 export function productsNamedIn(
   { rows, attributesOnly }: ProductsDocument,
-  { ids: missing }: Pick<Unnamed, "ids"> = { ids: [] },
+  { ids: missing }: Pick<MissingProducts, "ids"> = { ids: [] },
 ) {
   const fields = attributesOnly ? fieldsInRows(rows) : null;
   if (missing.length > 0) fields?.add("quantity");

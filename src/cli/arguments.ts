@@ -36,9 +36,9 @@ export function parseCommandLine(
   commands: readonly Command[],
 ): Request {
   // `deno task cli -- seller list` passes the dashes as the first word.
-  let meant = words[0] === "--" ? words.slice(1) : words;
-  if (meant[0] === "help") meant = ["--help", ...meant.slice(1)];
-  const { options, positionals } = split(meant, commands);
+  let normalized = words[0] === "--" ? words.slice(1) : words;
+  if (normalized[0] === "help") normalized = ["--help", ...normalized.slice(1)];
+  const { options, positionals } = split(normalized, commands);
   if (options.some(({ name }) => name === "version")) {
     return { kind: "version" };
   }

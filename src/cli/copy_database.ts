@@ -225,10 +225,10 @@ async function openPlace(
 /** Adds to an error which database it concerns. */
 async function withArgumentName<T>(
   { argument }: CopyPlace,
-  doing: () => Promise<T>,
+  work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await doing();
+    return await work();
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
     throw new Error(`${argument} cannot be used: ${error.message}`, {

@@ -4,8 +4,8 @@ import { SCOPES } from "../sellers/scopes.ts";
 import { readKeyTexts } from "../sellers/wanted_key.ts";
 import { quotaUnit, SELLER_QUOTAS } from "../sellers/limits.ts";
 import { listSellers, sellerByName } from "../sellers/seller_rows.ts";
-import { listUses, type QuotaUse } from "../sellers/usage_rows.ts";
-import { holdingsOf } from "../administration/removal.ts";
+import { listQuotaUses, type QuotaUse } from "../sellers/usage_rows.ts";
+import { countRowsOfSeller } from "../administration/removal.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import {
   changeSeller,
@@ -102,7 +102,7 @@ export const sellerCommands: readonly Command[] = [
       if (percent !== null) {
         for (
           const { seller, ...own } of await db.read((sql) =>
-            listUses(sql, config)
+            listQuotaUses(sql, config)
           )
         ) {
           const near = nearQuotas(own, percent);
@@ -147,7 +147,7 @@ export const sellerCommands: readonly Command[] = [
     run: async ({ db, deps, arguments: [seller], flags, print }) => {
       if (flags.yes === undefined) {
         const held = await db.read(async (sql) =>
-          holdingsOf(sql, await sellerByName(sql, seller))
+          countRowsOfSeller(sql, await sellerByName(sql, seller))
         );
         const list = Object.entries(held).map(([name, n]) => `${n} ${name}`);
         throw new UsageError(
@@ -283,9 +283,11 @@ async function checkRoute(route: string): Promise<void> {
     ROUTES.filter((known) => known.method === method),
     true,
   );
-  const meant = near === null ? nearestName(route, names) : `${method} ${near}`;
+  const nearest = near === null
+    ? nearestName(route, names)
+    : `${method} ${near}`;
   throw new UsageError(
-    `--route is ${quote(route)}, which is no route; did you mean "${meant}"?`,
+    `--route is ${quote(route)}, which is no route; did you mean "${nearest}"?`,
   );
 }
 

@@ -21,7 +21,7 @@ export const statusCommand = databaseCommand({
       .map(([state, count]) => `${state}: ${count}`);
     print(line("webhooks", ...webhooks));
     const disks = new DiskWatch(deps, foldersOf(config));
-    for (const { holds, freePercent, isLow } of await disks.look()) {
+    for (const { holds, freePercent, isLow } of await disks.update()) {
       const low = isLow ? ["LOW"] : [];
       print(line(`disk of ${holds}`, `free: ${freePercent} %`, ...low));
     }

@@ -58,7 +58,7 @@ function referencePageOf(name: string, title: string, paths: RegExp) {
 }
 
 /** What a field may be, in words; `code` marks what is written as it is. */
-export function formWords(
+export function describeForm(
   form: Form,
   code: (text: string) => string,
 ): string {

@@ -30,18 +30,18 @@ export interface ScannedRows<T> {
 }
 
 /**
- * The first `limit` rows that match. It ends after `looked` rows (null: never),
- * so it may find few or none although more follow.
+ * The first `limit` rows that match. The scan ends after `scanLimit` rows (null:
+ * never), so it may find few or none although more follow.
  */
 export async function scan<T extends { id: string }>(
   { endAfter, matching }: ScannedRows<T>,
   limit: number,
-  looked: number | null = SCAN_ROWS,
+  scanLimit: number | null = SCAN_ROWS,
 ): Promise<ListPage<T>> {
-  const end = looked === null ? null : await endAfter(looked);
+  const end = scanLimit === null ? null : await endAfter(scanLimit);
   const rows = await matching(end, limit + 1);
   const found = rows.slice(0, limit);
   return rows.length > limit
     ? { found, next: found[limit - 1].id, scanned: 0 }
-    : { found, next: end, scanned: looked ?? 0 };
+    : { found, next: end, scanned: scanLimit ?? 0 };
 }

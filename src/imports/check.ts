@@ -33,7 +33,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import { withPointers } from "../json/pointer.ts";
 import { DETAIL_LIMIT } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
-import { atOnce } from "../lib/in_turn.ts";
+import { withoutYielding } from "../lib/in_turn.ts";
 import { pause } from "../lib/waits.ts";
 import type { Services } from "../services.ts";
 import { endAndEmit } from "./end.ts";
@@ -78,7 +78,11 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
     const { limit, used } = loaded.quota;
     const quota = { limit, used: used + row.products_new };
     const draft = { document, known, acceptValid, before };
-    const plan = await planInSteps(draft, { ...loaded, quota }, atOnce);
+    const plan = await planInSteps(
+      draft,
+      { ...loaded, quota },
+      withoutYielding,
+    );
     return { plan, loaded };
   });
   const refused = plan.products.filter((each) => each.result === "refused");

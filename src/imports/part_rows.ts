@@ -259,7 +259,7 @@ export async function insertProblems(
 }
 
 /** Positions of refused products, among those from `first` to `last`. */
-export async function refusedAmong(
+export async function refusedPositions(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
   first: number,
@@ -275,7 +275,7 @@ export async function refusedAmong(
 }
 
 /** Up to `limit` refused products after a position, in document order. */
-export function refusedAfter(
+export function refusedProductsAfter(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
   after: number,

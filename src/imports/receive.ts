@@ -12,9 +12,9 @@ import {
   type KeyedRequest,
   type KeyUse,
   storeKeyUse,
-  whileKeyIsFree,
+  withReservedKey,
 } from "../catalogue/idempotency.ts";
-import type { DocumentForm } from "../catalogue/document_words.ts";
+import type { DocumentForm } from "../catalogue/document_syntax.ts";
 import { documentReader } from "../catalogue/upload.ts";
 import type { ReadWrite, Tx } from "../database/db.ts";
 import { lockUsage, quotaOf, usageOf } from "../sellers/usage_rows.ts";
@@ -64,7 +64,7 @@ export async function receiveImport(
     return await new Receiving(services, received, null).run();
   }
   const hash = beginHash(request);
-  return await whileKeyIsFree(services, seller, request, async (used) => {
+  return await withReservedKey(services, seller, request, async (used) => {
     if (used === null) {
       return await new Receiving(services, received, hash).run();
     }

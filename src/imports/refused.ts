@@ -3,7 +3,7 @@
  * sent again: each byte for byte as it was sent, after a comment with its
  * problems.
  */
-import type { DocumentForm } from "../catalogue/document_words.ts";
+import type { DocumentForm } from "../catalogue/document_syntax.ts";
 import {
   commentOn,
   DECLARATION,

@@ -18,7 +18,7 @@ import type { Services } from "../services.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import { CHECKED_KEPT_MS, type Import, type ImportKey } from "./import.ts";
 import { addBytes, setDeleting, setDocument } from "./import_rows.ts";
-import { refusedAfter } from "./part_rows.ts";
+import { refusedProductsAfter } from "./part_rows.ts";
 import {
   near,
   PIECE,
@@ -84,8 +84,8 @@ export async function* sweepImportKeys(
         `SELECT ${KEY} FROM imports
          WHERE has_keys = 1 AND over_at > 0 ${inReach()} ORDER BY over_at LIMIT 1`,
       ), { single: true });
-  for (let over; (over = await waiting()) !== undefined;) {
-    const { sellerNo, importId } = over;
+  for (let ended; (ended = await waiting()) !== undefined;) {
+    const { sellerNo, importId } = ended;
     yield await db.of(sellerNo).write(async (tx) => {
       const keys = await deleteSome(tx, "import_keys", sellerNo, {
         condition: "import_id = ?",
@@ -166,7 +166,7 @@ async function copyRefused(
   { copied_to, ...row }: ShrinkingImport,
 ): Promise<number> {
   const { sellerNo, importId } = key;
-  const left = await refusedAfter(tx, key, copied_to, COPIED_AT_ONCE);
+  const left = await refusedProductsAfter(tx, key, copied_to, COPIED_AT_ONCE);
   const some: PlacedProduct[] | undefined =
     near(left, COPIED_BYTES).next().value ?? undefined;
   if (some === undefined) return 0;

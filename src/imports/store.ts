@@ -22,7 +22,7 @@ import {
   type CheckedPart,
   findChecked,
   type ProductProblems,
-  refusedAmong,
+  refusedPositions,
   setStored,
 } from "./part_rows.ts";
 
@@ -33,7 +33,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
   const { refused, checked } = await db.of(seller.no).read(async (sql) => {
     const last = part.first_product + part.products - 1;
     return {
-      refused: await refusedAmong(sql, key, part.first_product, last),
+      refused: await refusedPositions(sql, key, part.first_product, last),
       checked: await findChecked(sql, key, part.part),
     };
   });

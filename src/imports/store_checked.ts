@@ -5,7 +5,7 @@
  * of its part is noticed there, and refuses that product alone.
  */
 import {
-  carryOutOnce,
+  executeOnce,
   findKeyUse,
   type KeyedRequest,
   storeKeyUse,
@@ -50,7 +50,7 @@ export async function storeChecked(
 ): Promise<ImportOutcome> {
   const { db, deps, metrics, signals } = services;
   const own = db.of(seller.no);
-  return await carryOutOnce<ImportOutcome>(services, {
+  return await executeOnce<ImportOutcome>(services, {
     seller,
     request,
     body: [],

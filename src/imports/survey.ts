@@ -4,7 +4,7 @@
  * decoded later, part by part.
  */
 import { Decoder, type SurveyedProduct } from "../catalogue/document.ts";
-import type { DocumentForm } from "../catalogue/document_words.ts";
+import type { DocumentForm } from "../catalogue/document_syntax.ts";
 import { PRODUCTS_LIMIT } from "../catalogue/fields.ts";
 import { withPointers } from "../json/pointer.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";

@@ -5,7 +5,7 @@
  */
 import { NO_WARNINGS } from "../catalogue/warnings.ts";
 import {
-  carryOutOnce,
+  executeOnce,
   findKeyUse,
   type KeyedRequest,
   type KeyUse,
@@ -61,7 +61,7 @@ export async function undoImport(
 ): Promise<ImportOutcome> {
   const { db, signals } = services;
   const { seller, idempotency: request } = undo;
-  return await carryOutOnce<ImportOutcome>(services, {
+  return await executeOnce<ImportOutcome>(services, {
     seller,
     request,
     body: [],

@@ -4,13 +4,13 @@
 export type InTurn = <T>(step: () => Promise<T>) => Promise<T>;
 
 /** For few rows. */
-export const atOnce: InTurn = (step) => step();
+export const withoutYielding: InTurn = (step) => step();
 
 /**
  * Steps of a write that already has its turn: between two steps other requests
  * are read and answered.
  */
-export function betweenOthers(
+export function yieldingBetweenSteps(
   { yieldToIo }: { yieldToIo: () => Promise<void> },
 ): InTurn {
   let isFirst = true;

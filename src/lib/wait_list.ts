@@ -122,7 +122,7 @@ export class WaitList implements Holder {
   }
 
   /** After a limit has become milder. */
-  lookAgain(): void {
+  recheck(): void {
     this.#dispatch();
   }
 

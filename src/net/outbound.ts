@@ -240,7 +240,7 @@ export class Outbound {
     const { mayRepeat } = options;
     if (mayRepeat === undefined) return await this.#head(url, options);
     const again = new ReservedPlace();
-    const giveUp = () => again.giveUp() && this.#slots.lookAgain();
+    const giveUp = () => again.giveUp() && this.#slots.recheck();
     try {
       return await this.#head(url, { ...options, again });
     } catch (error) {

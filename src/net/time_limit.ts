@@ -35,12 +35,12 @@ export function limitTime(
   let left = ms;
   let mayLose = Math.ceil(ms / SLICE_MS);
   let end = 0;
-  let stood = false;
+  let wasStill = false;
   let cancel = () => {};
   // A caller may ask before the late slice has ended. The thread may have stood
   // still since the slice began.
   const hasStalled = () =>
-    stood ||= clock.monotonic() - end >= STILL_MS - SLICE_MS;
+    wasStill ||= clock.monotonic() - end >= STILL_MS - SLICE_MS;
   const wait = () => {
     const slice = Math.min(left, SLICE_MS);
     end = clock.monotonic() + slice;
@@ -50,7 +50,7 @@ export function limitTime(
       if (late < STALL_MS) left -= slice + late;
       else if (--mayLose < 0) return fn(true);
       if (left > 0) wait();
-      else fn(stood);
+      else fn(wasStill);
     });
   };
   wait();

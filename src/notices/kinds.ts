@@ -7,11 +7,11 @@ import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Reason } from "../catalogue/review.ts";
 import { type QuotaDefaults, quotaUnit } from "../sellers/limits.ts";
 import {
-  OWN,
   type QuotaColumns,
   quotaColumns,
   type QuotaUse,
-  quotaUses,
+  SELLERS_WITH_COUNTERS,
+  toQuotaUses,
 } from "../sellers/usage_rows.ts";
 import type { Detail, Recipient } from "./notice.ts";
 
@@ -163,7 +163,7 @@ async function endingKeys(
   const rows = await sql.all<EndingKey>(
     `SELECT own.seller_no AS "sellerNo", api_keys.id, label, prefix,
        expires_at AS "endsAt"
-     FROM ${OWN} JOIN api_keys ON api_keys.seller_no = own.seller_no
+     FROM ${SELLERS_WITH_COUNTERS} JOIN api_keys ON api_keys.seller_no = own.seller_no
      WHERE expires_at IS NOT NULL AND expires_at > ? AND expires_at <= ?
        AND revoked_at IS NULL AND ${WANTS_MAIL} ${inReach("own.seller_no")}
      ORDER BY expires_at ${LIMIT}`,
@@ -299,7 +299,7 @@ export function pageOfUsages(
     `SELECT own.seller_no AS "sellerNo", sellers.id, sellers.name,
        CASE WHEN ${WANTS_MAIL} THEN 1 ELSE 0 END AS "wantsMail",
        ${quotaColumns()}
-     FROM ${OWN} WHERE sellers.status <> 'removed' AND own.seller_no > ?
+     FROM ${SELLERS_WITH_COUNTERS} WHERE sellers.status <> 'removed' AND own.seller_no > ?
        ${inReach("own.seller_no")}
      ORDER BY own.seller_no ${LIMIT}`,
     [after, limit],
@@ -313,7 +313,7 @@ const FADES = 5;
 
 /** A quota of 0 does not count as used up. */
 function limitedUses(usage: Usage, config: SearchInput["config"]): QuotaUse[] {
-  return quotaUses(usage, config).filter(({ limit }) => limit > 0);
+  return toQuotaUses(usage, config).filter(({ limit }) => limit > 0);
 }
 
 /** What the numbers of a quota count, such as "bytes for images". */

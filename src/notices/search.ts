@@ -113,8 +113,8 @@ export class NoticeSearch {
     yield* this.#insert(server, kind, begun);
     // Cut at SEARCH_LIMIT, so absence proves nothing.
     if (found.length >= SEARCH_LIMIT) return;
-    const over = stored.filter((key) => !present.has(noticeName(key)));
-    for (const some of pages(over)) {
+    const ended = stored.filter((key) => !present.has(noticeName(key)));
+    for (const some of pages(ended)) {
       await server.write((tx) => endNotices(tx, some), MAINTENANCE);
       yield some.length;
     }

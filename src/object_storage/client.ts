@@ -216,14 +216,14 @@ export class S3Client implements Required<Holder> {
     const gone = request.method === "HEAD" || code === "NoSuchKey";
     if (status === 404 && gone) return null;
     const region = headers.get("x-amz-bucket-region");
-    const said = [
+    const details = [
       ...code === null ? [] : [code],
       ...region === null ? [] : [`region ${region}`],
     ].map((word) => word.slice(0, 100)).join(", ");
     throw this.#error(
       errorKindOf(status, code),
       request,
-      said === "" ? `answered ${status}` : `answered ${status} (${said})`,
+      details === "" ? `answered ${status}` : `answered ${status} (${details})`,
     );
   }
 

@@ -37,18 +37,18 @@ export class DiskWatch {
   }
 
   /** Looks at the disks; logs when one becomes low, and when that is over. */
-  async look(): Promise<DiskRoom[]> {
+  async update(): Promise<DiskRoom[]> {
     const { clock, disk } = this.#deps;
-    const rooms: DiskRoom[] = [];
+    const disks: DiskRoom[] = [];
     for (const holds of DISKS) {
       const folder = this.#folders[holds];
       if (folder === undefined) continue;
       let share: number | null = null;
       const reading = disk.freeShare(folder).then((read) => share = read);
       await waitAtMost(clock, ANSWER_MS, reading).catch(() => {});
-      if (share !== null) rooms.push(this.#roomOf(holds, folder, share));
+      if (share !== null) disks.push(this.#roomOf(holds, folder, share));
     }
-    return rooms;
+    return disks;
   }
 
   #roomOf(holds: DiskName, folder: string, share: number): DiskRoom {

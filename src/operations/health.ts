@@ -82,16 +82,16 @@ export class Health {
   /**
    * Runs the checks, or returns results less than a second old; never rejects.
    */
-  look(): Promise<Checks> {
+  check(): Promise<Checks> {
     const { clock } = this.#deps;
     if (this.#checks === null || clock.monotonic() >= this.#until) {
       this.#until = Infinity;
-      this.#checks = this.#lookAgain(clock);
+      this.#checks = this.#checkAgain(clock);
     }
     return this.#checks;
   }
 
-  async #lookAgain(clock: Clock): Promise<Checks> {
+  async #checkAgain(clock: Clock): Promise<Checks> {
     const checks = new Map([
       ["database", await this.#databaseTrouble()],
       ["queues", await this.#queueTrouble()],

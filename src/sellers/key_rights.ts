@@ -45,7 +45,7 @@ export function rightsColumns({ scopes, expiresAt, networks }: KeyRights) {
 }
 
 /** Rights in words, for the audit log; "" where nothing is restricted. */
-export function rightsWords(
+export function describeRights(
   { scopes, expiresAt, networks }: KeyRights,
 ): string {
   return [

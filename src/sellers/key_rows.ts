@@ -5,12 +5,12 @@ import type { KeyRestrictions } from "./access.ts";
 import { keyHash, keyPrefix, newKey, sameHash } from "./api_key.ts";
 import {
   ALL_RIGHTS,
+  describeRights,
   type KeyRights,
   rangesOf,
   rightsColumns,
   rightsOf,
   type RightsRow,
-  rightsWords,
 } from "./key_rights.ts";
 import type { Scope } from "./scopes.ts";
 import type { Caller, SellerStatus } from "./seller.ts";
@@ -190,7 +190,7 @@ export async function listKeys(
 }
 
 /** A new key in the audit log. */
-export function keyWords({ keyId, label, rights }: NewKey): string {
-  return [`key ${keyId}`, label, rightsWords(rights)].filter(Boolean)
+export function describeKey({ keyId, label, rights }: NewKey): string {
+  return [`key ${keyId}`, label, describeRights(rights)].filter(Boolean)
     .join(", ");
 }

@@ -71,14 +71,14 @@ export async function addOperatorKey(
         row,
         1,
       ), `${quote(name)} is in use already.`);
-    const words = operatorRightsWords({ readOnly, expiresAt, networks });
+    const words = describeOperatorRights({ readOnly, expiresAt, networks });
     const detail = words === "" ? name : `${name} (${words})`;
     return [key, { seller: null, detail }];
   });
 }
 
 /** "" where nothing is restricted. */
-function operatorRightsWords(
+function describeOperatorRights(
   { readOnly, expiresAt, networks }: Required<OperatorRights>,
 ): string {
   return [

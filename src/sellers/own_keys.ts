@@ -13,9 +13,9 @@ import { lockForCounting, requireActive } from "./access.ts";
 import { rightsWithin } from "./key_rights.ts";
 import {
   addKey,
+  describeKey,
   endKey,
   forgetKeys,
-  keyWords,
   type ListedKey,
   listKeys,
   type NewKey,
@@ -78,7 +78,7 @@ export function makeOwnKey(
   return changeKeys(services, caller, "key add", async (keys) => {
     const rights = rightsWithin(keys.own.rights, wanted);
     const key = await addKeyTo(services, caller, keys, { label, rights });
-    return [key, keyWords(key)];
+    return [key, describeKey(key)];
   });
 }
 
@@ -107,7 +107,7 @@ export function rotateOwnKey(
     const key = await addKeyTo(services, caller, keys, { label, rights });
     const end = Math.min(rights.expiresAt ?? Infinity, now + ROTATED_MS);
     await endKey(keys.tx, keyId, end);
-    return [key, `key ${keyId} until ${isoTime(end)}, now ${keyWords(key)}`];
+    return [key, `key ${keyId} until ${isoTime(end)}, now ${describeKey(key)}`];
   });
 }
 

@@ -10,7 +10,7 @@ import { LIMIT_NAMES, type SellerLimits } from "./limits.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 import type { ReviewPolicy } from "./review_policy.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
-import { OWN, usedOf } from "./usage_rows.ts";
+import { SELLERS_WITH_COUNTERS, usedSql } from "./usage_rows.ts";
 import { inReach, LIMIT, type Sql, type Tx } from "../database/db.ts";
 
 export interface NewSeller extends NewKey {
@@ -178,9 +178,9 @@ const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
     sellers.id, sellers.seller_no AS no, name, created_at AS "createdAt", status,
     ${LIMIT_NAMES.join(", ")}, email, email_off_at AS "unsubscribedAt",
     CASE WHEN review = 'ending' THEN 'none' ELSE review END AS review,
-    ${usedOf("products", seller)} AS products,
-    ${usedOf("image_bytes", seller)} AS "imageBytes",
-    ${usedOf("import_bytes", seller)} AS "importBytes",
+    ${usedSql("products", seller)} AS products,
+    ${usedSql("image_bytes", seller)} AS "imageBytes",
+    ${usedSql("import_bytes", seller)} AS "importBytes",
     (SELECT MAX(last_used_at) FROM key_uses
      WHERE seller_no = ${seller} ${inReach()}) AS "lastUsedAt",
     (SELECT COUNT(*) FROM webhooks
@@ -191,7 +191,7 @@ const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
      WHERE seller_no = ${seller} ${inReach()}
      ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
   FROM ${from} WHERE status <> 'removed'`;
-const SELLER_ROWS = sellerRow("own.seller_no", OWN);
+const SELLER_ROWS = sellerRow("own.seller_no", SELLERS_WITH_COUNTERS);
 const ONE_SELLER_ROW = `${sellerRow("?", "sellers")} AND seller_no = ?`;
 
 /** All sellers, by name. */

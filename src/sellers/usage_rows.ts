@@ -37,7 +37,7 @@ export async function quotaOf(
   const { resources } = SELLER_QUOTAS[name];
   const quota = await sql.get<Quota>(
     `SELECT COALESCE(sellers.${name}, ?) AS "limit",
-       ${usedOfAll(resources, "?")} AS used
+       ${usedOfAllSql(resources, "?")} AS used
      FROM sellers WHERE seller_no = ?`,
     [fallback, ...resources.map(() => sellerNo), sellerNo],
   );
@@ -49,10 +49,10 @@ export type QuotaColumns =
   & Readonly<Record<`${QuotaName}_used`, number>>
   & Readonly<Record<QuotaName, number | null>>;
 
-/** These columns of `OWN`, in SQL. */
+/** These columns of `SELLERS_WITH_COUNTERS`, in SQL. */
 export function quotaColumns(): string {
   return QUOTA_NAMES.map((name) => {
-    const used = usedOfAll(SELLER_QUOTAS[name].resources, "own.seller_no");
+    const used = usedOfAllSql(SELLER_QUOTAS[name].resources, "own.seller_no");
     return `${used} AS ${name}_used, sellers.${name}`;
   }).join(", ");
 }
@@ -63,7 +63,7 @@ export interface QuotaUse extends Quota {
 }
 
 /** What a seller uses of each quota, and the limit that applies. */
-export function quotaUses(
+export function toQuotaUses(
   row: QuotaColumns,
   defaults: QuotaDefaults,
 ): QuotaUse[] {
@@ -75,18 +75,18 @@ export function quotaUses(
 }
 
 /** Sellers joined with their counters, as `sellers` and `own`. */
-export const OWN = `seller_counters AS own
+export const SELLERS_WITH_COUNTERS = `seller_counters AS own
   JOIN sellers ON sellers.seller_no = own.seller_no`;
 
-function usedOfAll(resources: readonly Resource[], seller: string): string {
-  return resources.map((resource) => usedOf(resource, seller)).join(" + ");
+function usedOfAllSql(resources: readonly Resource[], seller: string): string {
+  return resources.map((resource) => usedSql(resource, seller)).join(" + ");
 }
 
 /**
  * The usage of each quota by each seller, in the order of the sellers' names,
  * with the bytes of imports' documents as a separate value.
  */
-export async function listUses(
+export async function listQuotaUses(
   sql: Sql,
   defaults: QuotaDefaults,
 ): Promise<{ seller: string; uses: QuotaUse[]; importBytes: number }[]> {
@@ -94,20 +94,20 @@ export async function listUses(
     QuotaColumns & { name: string; importBytes: number }
   >(
     `SELECT sellers.name, ${quotaColumns()},
-       ${usedOf("import_bytes", "own.seller_no")} AS "importBytes"
-     FROM ${OWN}
+       ${usedSql("import_bytes", "own.seller_no")} AS "importBytes"
+     FROM ${SELLERS_WITH_COUNTERS}
      WHERE sellers.status <> 'removed' ${inReach("own.seller_no")}
      ORDER BY sellers.name`,
   );
   return rows.map((row) => ({
     seller: row.name,
-    uses: quotaUses(row, defaults),
+    uses: toQuotaUses(row, defaults),
     importBytes: row.importBytes,
   }));
 }
 
 /** A subquery: how much of a resource a seller uses; `seller` is its number. */
-export function usedOf(resource: Resource, seller: string): string {
+export function usedSql(resource: Resource, seller: string): string {
   return `COALESCE((SELECT SUM(used) FROM seller_usage
         WHERE seller_no = ${seller} ${inReach()} AND resource = '${resource}'), 0)`;
 }
@@ -146,7 +146,7 @@ export async function usageOf(
   resource: Resource,
 ): Promise<number> {
   const row = await sql.get<{ used: number }>(
-    `SELECT ${usedOf(resource, "?")} AS used`,
+    `SELECT ${usedSql(resource, "?")} AS used`,
     [sellerNo],
   );
   return row!.used;

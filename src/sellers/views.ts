@@ -32,8 +32,8 @@ export class SellerViews {
     const seller = await services.db.read((sql) => sellerByName(sql, nameOrId));
     const now = services.deps.clock.now();
     const key = `${seller.id} ${who}`;
-    let look = this.#recordedViews.get(key);
-    if (look === undefined || look.until <= now) {
+    let view = this.#recordedViews.get(key);
+    if (view === undefined || view.until <= now) {
       const entry = { seller: seller.name, detail: "read only" };
       const write = withAudit(
         services,
@@ -41,11 +41,11 @@ export class SellerViews {
         "seller view",
         () => Promise.resolve([undefined, entry] as const),
       );
-      look = { until: now + ENTRY_MS, recorded: write };
-      this.#recordedViews.set(key, look);
+      view = { until: now + ENTRY_MS, recorded: write };
+      this.#recordedViews.set(key, view);
       write.catch(() => this.#recordedViews.delete(key));
     }
-    await look.recorded;
+    await view.recorded;
     return { ...seller, keyId: "" };
   }
 }

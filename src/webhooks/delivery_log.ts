@@ -331,16 +331,16 @@ export async function sweepDeliveries(
       limit: SWEEP_ROWS,
     });
     if (old.length === 0) continue;
-    const theirs = `seller_no = ? AND id =
+    const condition = `seller_no = ? AND id =
       (SELECT event_id FROM deliveries WHERE seller_no = ? AND id = ?)`;
     const events = old.map(({ sellerNo, id }) => [sellerNo, sellerNo, id]);
     await tx.runMany(
-      `DELETE FROM events WHERE ${theirs} AND reference IS NULL`,
+      `DELETE FROM events WHERE ${condition} AND reference IS NULL`,
       events,
       "any",
     );
     await tx.runMany(
-      `UPDATE events SET body = NULL WHERE ${theirs}`,
+      `UPDATE events SET body = NULL WHERE ${condition}`,
       events,
       "any",
     );

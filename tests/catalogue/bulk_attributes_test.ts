@@ -1,6 +1,6 @@
 /** `POST /seller_api/bulk_attributes`. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { findUnnamed } from "../../src/catalogue/complete.ts";
+import { findMissingProducts } from "../../src/catalogue/complete.ts";
 import type { ProductsDocument } from "../../src/catalogue/document.ts";
 import { ATTRIBUTES_LIMIT, SCALAR_NAMES } from "../../src/catalogue/fields.ts";
 import type { Db, Sql } from "../../src/database/db.ts";
@@ -467,7 +467,7 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
           return rows;
         },
       }), options);
-  const found = findUnnamed(
+  const found = findMissingProducts(
     { db: { ...db, read }, heavy, deps: { clock } } as unknown as Services,
     { id: "all", no: app.sellerNo } as Seller,
     { rows: [{ id: null, sku: "S-10001" }] } as unknown as ProductsDocument,

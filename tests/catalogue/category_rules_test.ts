@@ -7,7 +7,7 @@ import {
   ruleFindings,
   Suggestions,
 } from "../../src/catalogue/category_rules.ts";
-import { SYNTAX } from "../../src/catalogue/document_words.ts";
+import { SYNTAX } from "../../src/catalogue/document_syntax.ts";
 import type { ProductFields } from "../../src/catalogue/fields.ts";
 import { INITIAL } from "../../src/catalogue/product.ts";
 

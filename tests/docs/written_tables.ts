@@ -17,7 +17,7 @@ import { SCHEMA, type SchemaTable } from "../../src/database/schema.ts";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { SELLER_ATTRIBUTES } from "../../src/administration/sellers.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
-import { formWords } from "../../src/contracts/docs.ts";
+import { describeForm } from "../../src/contracts/docs.ts";
 import type { Parameter } from "../../src/contracts/endpoint.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import { listProducts } from "../../src/http/handlers/product_endpoints.ts";
@@ -51,7 +51,7 @@ function rule(
   { form, initial, clears, unit }: FieldRule<string | number | null>,
 ): string {
   return [
-    formWords(form, (text) => `\`${text}\``),
+    describeForm(form, (text) => `\`${text}\``),
     NOTES[name],
     unit && `\`${unit.name}\`: ${unit.about}`,
     clears && initial !== null && `\`${initial}\` unless sent`,

@@ -1,12 +1,12 @@
 /** Long work runs in steps. */
 import { assertEquals } from "@std/assert";
 import {
-  betweenOthers,
   inSteps,
   mapInSteps,
   portionsOf,
   type RowWork,
   STEP_ROWS,
+  yieldingBetweenSteps,
 } from "../../src/lib/in_turn.ts";
 
 /** How many rows each step of work on so many rows has. */
@@ -47,7 +47,7 @@ Deno.test("a list is cut into portions of 250 rows", () => {
 
 Deno.test("a write lets others in between its steps, and before none", async () => {
   let yields = 0;
-  const inTurn = betweenOthers({
+  const inTurn = yieldingBetweenSteps({
     yieldToIo() {
       yields++;
       return Promise.resolve();

@@ -21,7 +21,7 @@ Deno.test("a disk is low below 10 % until 12 % are free, and the log says both o
   }, { data: "/data", images: "/images" });
   const look = async (share: number) => {
     shares["/images"] = share;
-    const rooms = await watch.look();
+    const rooms = await watch.update();
     return rooms.map(({ freePercent, isLow }) =>
       `${freePercent}${isLow ? " low" : ""}`
     ).join(", ");
@@ -45,7 +45,7 @@ Deno.test("a disk that does not answer is left out", async () => {
     ...systemDeps("error"),
     disk: { ...systemDisk, freeShare: () => Promise.reject(new Error("gone")) },
   }, { data: "/data" });
-  assertEquals(await watch.look(), []);
+  assertEquals(await watch.update(), []);
 });
 
 Deno.test("the operator's status, the command and the log tell of a low disk, without any notices", async () => {

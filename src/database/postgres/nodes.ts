@@ -21,7 +21,7 @@ import {
 import type { EngineReadOptions, EngineWriteOptions } from "../of_seller.ts";
 import { pause } from "../../lib/waits.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
-import { again } from "./again.ts";
+import { retryAfterTopologyChange } from "./topology_retry.ts";
 import {
   CLOCK,
   IN_PROGRESS,
@@ -234,9 +234,15 @@ export class Nodes {
     const reach = () => node;
     return node.access ??= {
       read: (fn, options) =>
-        again(this, () => node.db.read(fn, { ...options, reach })),
+        retryAfterTopologyChange(
+          this,
+          () => node.db.read(fn, { ...options, reach }),
+        ),
       write: (fn, options) =>
-        again(this, () => node.db.write(fn, { ...options, reach })),
+        retryAfterTopologyChange(
+          this,
+          () => node.db.write(fn, { ...options, reach }),
+        ),
     };
   }
 

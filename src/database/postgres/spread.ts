@@ -26,7 +26,7 @@ import {
   ofSeller,
 } from "../of_seller.ts";
 import type { InUse } from "../../lib/holders.ts";
-import { again } from "./again.ts";
+import { retryAfterTopologyChange } from "./topology_retry.ts";
 import type { Nodes } from "./nodes.ts";
 
 export class SpreadDb implements Db {
@@ -46,7 +46,7 @@ export class SpreadDb implements Db {
     fn: (sql: Sql) => Promise<T>,
     { seller = null, ...options }: EngineReadOptions = {},
   ): Promise<T> {
-    return again(this.#nodes, async () => {
+    return retryAfterTopologyChange(this.#nodes, async () => {
       const node = seller === null ? null : await this.#nodes.find(seller);
       return node === null
         ? await this.#readAll(fn, options)
@@ -74,7 +74,7 @@ export class SpreadDb implements Db {
     fn: (tx: Tx) => Promise<T>,
     { seller = null, ...options }: EngineWriteOptions = {},
   ): Promise<T> {
-    return again(this.#nodes, async () => {
+    return retryAfterTopologyChange(this.#nodes, async () => {
       const { entry, wakeUpNode } = this.#nodes;
       const node = seller === null ? null : await this.#nodes.find(seller);
       if (node !== null) {

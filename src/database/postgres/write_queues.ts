@@ -274,7 +274,7 @@ function again(
   if (isLost(error)) return until(mayWait ? TRIES : 0, "lost", all);
   if (writes.length === 1) {
     if (isDeadlock(error)) return until(DEADLOCK_TRIES, "deadlock", all);
-    // Of several servers, another one may have the rows: see `again.ts`.
+    // Of several servers, another one may have the rows: see `topology_retry.ts`.
     const isHere = isConflict(error) && writes[0].reach === undefined;
     if (isHere) return until(CONFLICT_TRIES, "conflict", all);
     // Another process inserted the key between our look and our insert; the

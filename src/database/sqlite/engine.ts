@@ -523,8 +523,8 @@ class SqliteDb implements Db {
 
   oldestWaitMs(): number {
     const [first] = this.#waiting;
-    const stands = first !== undefined && this.#writing === null;
-    return stands ? this.#since(first.askedAt) : 0;
+    const isWaiting = first !== undefined && this.#writing === null;
+    return isWaiting ? this.#since(first.askedAt) : 0;
   }
 
   close(): Promise<void> {

@@ -60,13 +60,13 @@ export class RequestPacer implements Holder {
   async #wait(own: Owner): Promise<void> {
     this.#waiting++;
     while (own.left === 0 || own.workedMs >= WORK_MS) {
-      await (own.looking ??= this.#look(own));
+      await (own.looking ??= this.#startNext(own));
     }
     own.left--;
     this.#waiting--;
   }
 
-  async #look(own: Owner): Promise<void> {
+  async #startNext(own: Owner): Promise<void> {
     await this.#yieldToIo();
     own.left = BEGUN_AT_ONCE;
     own.workedMs = 0;

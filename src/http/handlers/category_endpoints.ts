@@ -102,8 +102,8 @@ const CURSOR = cursor<CategoryPlace>({
   version: ID,
 });
 
-/** Categories that one step looks at; each may have rules of 1 MiB. */
-const LOOKED_AT = 250;
+/** Categories that one step scans; each may have rules of 1 MiB. */
+const SCANNED_AT_ONCE = 250;
 /** Categories that one step reads whole. */
 const READ_AT_ONCE = 8;
 
@@ -160,8 +160,8 @@ async function stepOf(
   },
 ): Promise<PageStep<number, CategoryNode>> {
   const most = Math.min(count, READ_AT_ONCE);
-  const looked = search === "" ? most : LOOKED_AT;
-  const names = await namesFrom(sql, version, place, looked);
+  const scanLimit = search === "" ? most : SCANNED_AT_ONCE;
+  const names = await namesFrom(sql, version, place, scanLimit);
   const taken = names
     .filter(({ name }) => name.toLowerCase().includes(search))
     .slice(0, most);
@@ -169,7 +169,7 @@ async function stepOf(
   const found = await categoriesAt(sql, version, places);
   const last = taken.length === most ? taken.at(-1) : names.at(-1);
   const next = last === undefined ? place : last.place + 1;
-  const isOver = names.length < looked && next > (names.at(-1)?.place ?? -1);
+  const isOver = names.length < scanLimit && next > (names.at(-1)?.place ?? -1);
   return {
     entries: found.map((category) => ({
       node: categoryNode(category),

@@ -35,7 +35,7 @@ export const getReadiness = endpoint({
 }, async ({ services, isOperator }) => {
   const detailed = await isOperator();
   const { db, deps, health } = services;
-  const checks = await health.look();
+  const checks = await health.check();
   const isPartly = db.spread?.servers.some(({ isUp }) => !isUp) ?? false;
   const ready = [...checks.values()].every((trouble) => trouble === null);
   return {
@@ -147,7 +147,7 @@ export const getStatus = endpoint({
     "and how much room is on the disks of the process that answers.",
   answers: ["status"],
 }, async ({ services }) => {
-  const disks = await services.disks.look();
+  const disks = await services.disks.update();
   return await services.db.read(async (sql) => {
     const backlog = await countBacklog(sql);
     const now = services.deps.clock.now();

@@ -26,7 +26,7 @@ export async function waitInSlot(
 }
 
 /**
- * Calls `look` at once and whenever the signal is notified. Returns its first
+ * Calls `check` at once and whenever the signal is notified. Returns its first
  * result that is not null; null if `abort` fires first. Throws 401 or 403 if
  * the key is revoked.
  */
@@ -34,25 +34,25 @@ export async function pollUntil<T>(
   { services, checkKey }: Pick<Exchange, "services" | "checkKey">,
   { signal, key }: { signal: Signal; key: string },
   abort: AbortSignal,
-  look: () => Promise<T | null>,
+  check: () => Promise<T | null>,
 ): Promise<T | null> {
   while (!abort.aborted) {
     // Listening starts before the read, so that no change is missed.
-    const looked = new AbortController();
+    const checked = new AbortController();
     const changed = signal.wait(services.deps.clock, POLL_MS, {
       key,
-      abort: AbortSignal.any([abort, looked.signal]),
+      abort: AbortSignal.any([abort, checked.signal]),
     });
     try {
       const found = await retryDuringOutage(async () => {
         await checkKey();
-        return await look();
+        return await check();
       });
       if (found !== null) return found;
       await changed;
       await services.deps.maybe?.("waiter woken");
     } finally {
-      looked.abort();
+      checked.abort();
     }
   }
   return null;
@@ -60,10 +60,10 @@ export async function pollUntil<T>(
 
 /** Null while the database cannot be read: the next read may succeed. */
 async function retryDuringOutage<T>(
-  look: () => Promise<T | null>,
+  check: () => Promise<T | null>,
 ): Promise<T | null> {
   try {
-    return await look();
+    return await check();
   } catch (error) {
     if (error instanceof DbError) return null;
     throw error;

@@ -239,18 +239,18 @@ export const SKU_OR_REQUEST = plainText(
   "only those with a detail about this SKU, or the request with this id",
 );
 /** A name that may not be empty. */
-const nameThen = (name: string, about: string): QueryParameter<string> => ({
+const requiredText = (name: string, about: string): QueryParameter<string> => ({
   ...plainText(name, about),
   schema: { type: "string", minLength: 1, maxLength: SEARCH_LENGTH },
   parse: (text) => text !== "" && fits(text, SEARCH_LENGTH) ? text : null,
   code: "out_of_range",
   expected: `a text of 1 to ${SEARCH_LENGTH} characters`,
 });
-export const WHO = nameThen(
+export const WHO = requiredText(
   "who",
   "only those of this operator key, or of environment, command line or seller",
 );
-export const AUDIT_SELLER = nameThen(
+export const AUDIT_SELLER = requiredText(
   "seller",
   "only those about the seller that had this name then",
 );

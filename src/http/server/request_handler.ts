@@ -187,7 +187,7 @@ export class RequestHandler {
       describeRequest(request.method, match.route.path);
     }
     if (!isOpen(match)) await this.#authenticate(exchange, target);
-    if (match === null) throw this.#nothingThere(exchange, target);
+    if (match === null) throw this.#notFound(exchange, target);
     const { route, params } = matchedRoute(match, request.method);
     if (exchange.reader !== null && route.method === "GET") {
       this.#sender.checkRoom(exchange.reader);
@@ -219,7 +219,7 @@ export class RequestHandler {
   }
 
   /** With a valid key, the 404 also suggests similar paths. */
-  #nothingThere(exchange: Exchange, { segments }: Target): ServiceError {
+  #notFound(exchange: Exchange, { segments }: Target): ServiceError {
     const near = nearestPath(segments, this.#routes, this.#isKnown(exchange));
     return near === null ? noRoute() : new ServiceError(
       "not_found",
@@ -240,7 +240,7 @@ export class RequestHandler {
       const key = exchange.request.headers.get(KEY_HEADER);
       exchange.operator = await operatorKeys.authenticate(key, exchange);
       if (exchange.operator === null) throw noRoute();
-      checkMayDo(exchange.operator, exchange.request.method);
+      checkReadOnlyKey(exchange.operator, exchange.request.method);
     } else if (api === "metrics") {
       const { headers } = exchange.request;
       if (!await metricsKeys.authenticate(headers, exchange)) throw noRoute();
@@ -390,7 +390,7 @@ function answerReader(
 }
 
 /** Throws 403 if a read-only key is used to change something. */
-function checkMayDo({ readOnly }: Operator, method: string): void {
+function checkReadOnlyKey({ readOnly }: Operator, method: string): void {
   if (!readOnly || method === "GET" || method === "HEAD") return;
   throw new ServiceError(
     "forbidden",

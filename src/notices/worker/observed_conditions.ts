@@ -52,7 +52,7 @@ export class ObservedConditions {
    * Observes the conditions and stores them as notices; sends them directly if
    * the database fails.
    */
-  async look(): Promise<void> {
+  async observe(): Promise<void> {
     const { db, deps, signals } = this.#services;
     const seen = [
       ...await this.#notReady(),
@@ -108,7 +108,7 @@ export class ObservedConditions {
    * a notice.
    */
   async #notReady(): Promise<ObservedNotice[]> {
-    const checks = await this.#services.health.look();
+    const checks = await this.#services.health.check();
     const failed = new Map(
       [...checks].filter(([, trouble]) => trouble !== null),
     );
@@ -121,8 +121,8 @@ export class ObservedConditions {
   }
 
   async #disks(): Promise<ObservedNotice[]> {
-    const rooms = await this.#services.disks.look();
-    return rooms.filter(({ isLow }) => isLow)
+    const disks = await this.#services.disks.update();
+    return disks.filter(({ isLow }) => isLow)
       .map(({ holds, freePercent }) =>
         observedNotice("disk_low", holds, {
           folder: holds,

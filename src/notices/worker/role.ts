@@ -170,7 +170,7 @@ export class NoticeRole extends LeasedRole {
     const { config, deps: { clock } } = this.#services;
     if (config.noticesUrl === null || clock.monotonic() < this.#seeAt) return;
     this.#seeAt = clock.monotonic() + OBSERVE_MS;
-    await this.#seen.look();
+    await this.#seen.observe();
   }
 
   protected async claimAndLaunch(now: number): Promise<ClaimResult> {

@@ -134,10 +134,10 @@ export async function moveDeliveries(
   // A statement for each index.
   const waits = from.includes("pending") ? ["due_at IS NOT NULL"] : [];
   const held = from.includes("held") ? ["state = 'held'"] : [];
-  for (const which of [...waits, ...held]) {
+  for (const condition of [...waits, ...held]) {
     await tx.run(
       `UPDATE deliveries SET state = '${to}', due_at = ?, settled_at = ?
-       WHERE seller_no = ? AND webhook_id = ? AND ${which} AND ${
+       WHERE seller_no = ? AND webhook_id = ? AND ${condition} AND ${
         stateIn(transition)
       }`,
       [isDue ? now : null, isDue ? null : now, sellerNo, id],

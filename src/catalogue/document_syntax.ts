@@ -16,7 +16,7 @@ export interface DocumentSyntax {
   element: (name: string) => string;
   attribute: (name: string) => string;
   /** Further names that an element may have beside its XML attributes. */
-  beside: (element: string) => readonly string[];
+  extraNames: (element: string) => readonly string[];
   /** A known name, as a message shows it. */
   show: (name: string) => string;
   /** How a list and an attribute of the product are written. */
@@ -32,7 +32,7 @@ export interface DocumentSyntax {
 const XML: DocumentSyntax = {
   element: (name) => `The element <${name}>`,
   attribute: (name) => `The XML attribute ${quote(name)}`,
-  beside: () => [],
+  extraNames: () => [],
   show: (name) => `<${name}>`,
   list: (name, item) => `<${name}><${item}>…</${item}></${name}>`,
   property: (name) =>
@@ -45,7 +45,7 @@ const XML: DocumentSyntax = {
 const JSON: DocumentSyntax = {
   element: (name) => `The name ${quote(nameOfToken(name))}`,
   attribute: (name) => `The name ${quote(name)}`,
-  beside: (element) => [TEXT_NAMES[element] ?? TEXT_NAME],
+  extraNames: (element) => [TEXT_NAMES[element] ?? TEXT_NAME],
   show: (name) => `"${name}"`,
   list: (name) => `"${name}": […]`,
   property: (name) => `"attributes": [{"name": "${name}", "value": "…"}]`,

@@ -3,7 +3,7 @@ import { CONFLICT_TRIES, DbError, isConflict } from "../db.ts";
 import { isLost, PostgresError } from "./connection.ts";
 
 /** What changes beneath a call; see `Nodes`. */
-export interface Changing {
+export interface Topology {
   readonly version: string;
   readonly reachabilityVersion: number;
   hasChangedSince(version: string): Promise<boolean>;
@@ -17,8 +17,8 @@ export interface Changing {
  * also else, as its server may know it later. Nothing of a failed call was
  * committed.
  */
-export async function again<T>(
-  nodes: Changing,
+export async function retryAfterTopologyChange<T>(
+  nodes: Topology,
   call: () => Promise<T>,
 ): Promise<T> {
   for (let tries = 1;; tries++) {
