@@ -1,9 +1,9 @@
 /** The services that `app.ts` creates for handlers and background roles. */
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import type { Metrics } from "./operations/metrics.ts";
-import type { DiskWatch } from "./operations/disk_watch.ts";
-import type { Health } from "./operations/health.ts";
+import type { Metrics } from "./monitoring/metrics.ts";
+import type { DiskWatch } from "./monitoring/disk_watch.ts";
+import type { Health } from "./monitoring/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Network, Outbound } from "./net/outbound.ts";
 import type { Mailer } from "./net/smtp.ts";

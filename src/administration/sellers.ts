@@ -13,7 +13,7 @@ import {
   wordReader,
 } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
-import { withAudit } from "../operations/audit.ts";
+import { withAudit } from "../monitoring/audit.ts";
 import { setEmail } from "../sellers/email.ts";
 import { REVIEW_POLICIES } from "../sellers/review_policy.ts";
 import { setPolicy } from "../reviews/policy.ts";

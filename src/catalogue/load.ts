@@ -17,7 +17,7 @@ import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
 import { findKeyUse, type FoundKey, type KeyUse } from "./idempotency.ts";
 import type { Product } from "./product.ts";
 import { hasLittleRoom, lockProductQuota } from "./product_quota.ts";
-import { portionsOf } from "../lib/in_turn.ts";
+import { portionsOf } from "../lib/steps.ts";
 import type { CategoryList } from "./category_rules.ts";
 import { dayOf } from "../lib/values.ts";
 import { findProducts, type Groups, waitForSkus } from "./product_rows.ts";

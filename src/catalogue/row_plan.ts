@@ -8,7 +8,7 @@ import {
   sameFields,
 } from "./product.ts";
 import type { PlannedResult } from "./transaction.ts";
-import type { RowWork } from "../lib/in_turn.ts";
+import type { RowWork } from "../lib/steps.ts";
 import { quote } from "../lib/values.ts";
 import type { Warning } from "./warnings.ts";
 import {

@@ -5,8 +5,8 @@
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { mapInSteps, yieldingBetweenSteps } from "../lib/in_turn.ts";
-import { countInHour } from "../operations/hourly_counts.ts";
+import { mapInSteps, yieldingBetweenSteps } from "../lib/steps.ts";
+import { countInHour } from "../monitoring/hourly_counts.ts";
 import {
   dropUnrequested,
   type LockedImages,

@@ -3,7 +3,7 @@
  * former value, and created products are deleted.
  */
 import type { Tx } from "../database/db.ts";
-import { inSteps, type InTurn, yieldingBetweenSteps } from "../lib/in_turn.ts";
+import { inSteps, type RunStep, yieldingBetweenSteps } from "../lib/steps.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -134,20 +134,20 @@ export async function applyUndo(
   },
 ): Promise<{ plan: UndoPlan; written: WrittenTransaction }> {
   const { seller, transactionId } = undone;
-  const inTurn = yieldingBetweenSteps(services.deps);
+  const runStep = yieldingBetweenSteps(services.deps);
   const draft = await readUndoDraft(
     (read) => read(tx),
     services,
     undone,
-    inTurn,
+    runStep,
   );
   const loaded = await loadLocked(tx, services, {
     seller,
-    ...await inSteps(productsNamedByUndo(draft), inTurn),
+    ...await inSteps(productsNamedByUndo(draft), runStep),
     images: formerImages(draft.steps),
     use: null,
   });
-  const plan = await plannedUndo(draft, loaded, inTurn);
+  const plan = await plannedUndo(draft, loaded, runStep);
   refuse(plan);
   await deleteUndo(tx, undoKey(undone));
   const written = await writeTransaction(services, tx, {
@@ -170,9 +170,9 @@ export async function applyUndo(
 export async function dryRunUndo(
   services: Services,
   undo: Omit<Undo, "idempotency">,
-  inTurn: InTurn,
+  runStep: RunStep,
 ): Promise<UndoDryRun> {
-  const plan = await tryUndo(services, undo, inTurn);
+  const plan = await tryUndo(services, undo, runStep);
   const conflicts = undo.keepChanged ? plan.conflicts : refusedConflicts(plan);
   const details = [...conflicts, ...plan.beyondQuota];
   return { counts: countResults(plan.products), details };
@@ -185,30 +185,30 @@ export async function dryRunUndo(
 export async function tryUndo(
   services: Services,
   undone: Undone,
-  inTurn: InTurn,
+  runStep: RunStep,
 ): Promise<UndoPlan> {
   const { db } = services;
   const { seller } = undone;
-  const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
-  const draft = await readUndoDraft(read, services, undone, inTurn);
+  const read: ReadOnce = (fn) => runStep(() => db.of(seller.no).read(fn));
+  const draft = await readUndoDraft(read, services, undone, runStep);
   const wanted = {
     seller,
-    ...await inSteps(productsNamedByUndo(draft), inTurn),
+    ...await inSteps(productsNamedByUndo(draft), runStep),
   };
   return await plannedUndo(
     draft,
     await loadInSteps(read, services, wanted),
-    inTurn,
+    runStep,
   );
 }
 
 async function plannedUndo(
   draft: UndoDraft,
   loaded: PlanData,
-  inTurn: InTurn,
+  runStep: RunStep,
 ): Promise<UndoPlan> {
   if (loaded.inactive !== null) throw loaded.inactive;
-  return await inSteps(planUndo(draft, loaded), inTurn);
+  return await inSteps(planUndo(draft, loaded), runStep);
 }
 
 function undoKey({ seller, transactionId }: Undone): TransactionKey {
@@ -220,7 +220,7 @@ async function readUndoDraft(
   read: ReadOnce,
   { config, deps }: Services,
   undone: Undone,
-  inTurn: InTurn,
+  runStep: RunStep,
 ): Promise<UndoDraft> {
   const { seller, transactionId } = undone;
   const since = undoableSince(deps.clock.now(), config.undoDays);
@@ -242,7 +242,7 @@ async function readUndoDraft(
   // Nothing is kept of a transaction that changed no product.
   if (created + updated + deleted === 0) return { steps: [], results };
   if (kept === null) throw tooOldToUndo(config.undoDays, created_at > since);
-  return { steps: await inSteps(unpackUndo(kept), inTurn), results };
+  return { steps: await inSteps(unpackUndo(kept), runStep), results };
 }
 
 /**

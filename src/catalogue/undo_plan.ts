@@ -3,7 +3,7 @@
  * prevent it.
  */
 import type { Detail } from "../lib/errors.ts";
-import type { RowWork } from "../lib/in_turn.ts";
+import type { RowWork } from "../lib/steps.ts";
 import { quote } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Availability, ProductFields } from "./fields.ts";

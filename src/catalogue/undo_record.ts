@@ -12,7 +12,7 @@
  */
 import { crc32 } from "node:zlib";
 import type { Param } from "../database/db.ts";
-import type { RowWork } from "../lib/in_turn.ts";
+import type { RowWork } from "../lib/steps.ts";
 import {
   type ListField,
   type ProductFields,

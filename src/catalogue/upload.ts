@@ -56,7 +56,7 @@ import {
 } from "./load.ts";
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnrequested } from "../images/requests.ts";
-import { inSteps, type InTurn, yieldingBetweenSteps } from "../lib/in_turn.ts";
+import { inSteps, type RunStep, yieldingBetweenSteps } from "../lib/steps.ts";
 import { heavyOwner } from "../lib/wait_list.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
@@ -184,12 +184,12 @@ async function readPlanAndStore(
     const named = productsNamedIn(draft.document, draft.unnamed);
     const groups = upload.showsFormer ? withFormer(named.groups) : named.groups;
     const wanted = { seller, ...named, groups };
-    const inTurn: InTurn = (step) =>
+    const runStep: RunStep = (step) =>
       services.heavy.run({ owner: heavyOwner(seller) }, step);
-    const read: ReadOnce = (fn) => inTurn(() => db.of(seller.no).read(fn));
+    const read: ReadOnce = (fn) => runStep(() => db.of(seller.no).read(fn));
     const { plan, loaded } = await inSpan("upload.plan", async () => {
       const loaded = await loadInSteps(read, services, wanted);
-      return { loaded, plan: await planInSteps(draft, loaded, inTurn) };
+      return { loaded, plan: await planInSteps(draft, loaded, runStep) };
     });
     throwIfRefused(draft, plan);
     return {
@@ -282,10 +282,10 @@ export function documentReader(
 export async function planInSteps(
   draft: Draft,
   loaded: PlanData,
-  inTurn: InTurn,
+  runStep: RunStep,
 ): Promise<UploadPlan> {
   if (loaded.inactive !== null) throw loaded.inactive;
-  return await inSteps(planUpload(draft, loaded), inTurn);
+  return await inSteps(planUpload(draft, loaded), runStep);
 }
 
 /** Throws 422 if nothing can be stored. */
@@ -354,14 +354,14 @@ export function planLocked(
   { loaded, wanted }: { loaded: PlanData; wanted: PlanRequest },
 ): Promise<UploadPlan> {
   return inSpan("upload.plan", async () => {
-    const inTurn = yieldingBetweenSteps(services.deps);
-    const plan = await planInSteps(draft, loaded, inTurn);
+    const runStep = yieldingBetweenSteps(services.deps);
+    const plan = await planInSteps(draft, loaded, runStep);
     const isSure = plan.problems.length === draft.known.length;
     if (isSure || tx.isOnlyWriter) return plan;
     // While it waited for a lock, a SKU may have gone from one product to
     // another.
     const again = await loadForPlan(tx, services, wanted);
-    return await planInSteps(draft, again, inTurn);
+    return await planInSteps(draft, again, runStep);
   });
 }
 

@@ -4,7 +4,7 @@
  * but its arguments.
  */
 import type { Detail } from "../lib/errors.ts";
-import type { RowWork } from "../lib/in_turn.ts";
+import type { RowWork } from "../lib/steps.ts";
 import {
   type EmptiedProduct,
   type MissingProducts,

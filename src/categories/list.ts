@@ -11,8 +11,8 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
-import { STEP_ROWS } from "../lib/in_turn.ts";
-import { withAudit } from "../operations/audit.ts";
+import { STEP_ROWS } from "../lib/steps.ts";
+import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
 import type { NewCategory, NewList } from "./document.ts";
 

@@ -7,7 +7,7 @@ import {
   putCategories,
 } from "../categories/list.ts";
 import { findList } from "../catalogue/category_rows.ts";
-import { COMMAND_LINE } from "../operations/audit.ts";
+import { COMMAND_LINE } from "../monitoring/audit.ts";
 import type { Db } from "../database/db.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { line, UsageError } from "./command.ts";

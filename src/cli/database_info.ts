@@ -1,5 +1,5 @@
 /** The command that lists the servers of the database. */
-import { describeDatabase } from "../operations/database_info.ts";
+import { describeDatabase } from "../monitoring/database_info.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { flag, line } from "./command.ts";
 import { databaseCommand } from "./database.ts";

@@ -1,5 +1,5 @@
 /** The commands for operators' keys and for the audit log. */
-import { COMMAND_LINE, listChanges } from "../operations/audit.ts";
+import { COMMAND_LINE, listChanges } from "../monitoring/audit.ts";
 import {
   addOperatorKey,
   listOperatorKeys,

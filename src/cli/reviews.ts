@@ -1,6 +1,6 @@
 /** The commands with which an operator reviews products. */
 import { type Detail, recordInvalid } from "../lib/errors.ts";
-import { COMMAND_LINE } from "../operations/audit.ts";
+import { COMMAND_LINE } from "../monitoring/audit.ts";
 import { type DecisionTexts, readDecision } from "../reviews/decision.ts";
 import { decideReviews } from "../reviews/decisions.ts";
 import { FIRST_REVIEW, listReviews, reviewPlace } from "../reviews/queue.ts";

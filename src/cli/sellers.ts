@@ -6,7 +6,7 @@ import { quotaUnit, SELLER_QUOTAS } from "../sellers/limits.ts";
 import { listSellers, sellerByName } from "../sellers/seller_rows.ts";
 import { listQuotaUses, type QuotaUse } from "../sellers/usage_rows.ts";
 import { countRowsOfSeller } from "../administration/removal.ts";
-import { COMMAND_LINE } from "../operations/audit.ts";
+import { COMMAND_LINE } from "../monitoring/audit.ts";
 import {
   changeSeller,
   createKey,

@@ -2,7 +2,7 @@
 import { countBacklog, countWebhooks } from "../administration/backlog.ts";
 import { foldersOf } from "../open_services.ts";
 import { QUEUE_NAMES } from "../jobs/queues.ts";
-import { DiskWatch } from "../operations/disk_watch.ts";
+import { DiskWatch } from "../monitoring/disk_watch.ts";
 import { line } from "./command.ts";
 import { databaseCommand } from "./database.ts";
 

@@ -4,7 +4,7 @@ import type { Seller } from "../sellers/seller.ts";
 import { rotateSellerSecret } from "../administration/sellers.ts";
 import type { Db, Tx } from "../database/db.ts";
 import { newSignals } from "../jobs/signals.ts";
-import { COMMAND_LINE, withAudit } from "../operations/audit.ts";
+import { COMMAND_LINE, withAudit } from "../monitoring/audit.ts";
 import { readTrigger } from "../webhooks/event.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
 import { recoverDeliveries } from "../webhooks/recovery.ts";

@@ -1,6 +1,6 @@
 /** The content of `<service>` for every kind of answer. */
 import type { ElementList, XmlNode, XmlValue } from "../xml/encode.ts";
-import { DISKS } from "../operations/disk_watch.ts";
+import { DISKS } from "../monitoring/disk_watch.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import {
@@ -24,8 +24,8 @@ import { TRIGGERS } from "../webhooks/trigger.ts";
 import {
   HOURLY_COUNTS,
   type HourlyCount,
-} from "../operations/hourly_counts.ts";
-import { ENGINES } from "../operations/database_info.ts";
+} from "../monitoring/hourly_counts.ts";
+import { ENGINES } from "../monitoring/database_info.ts";
 import {
   LIMIT_NAMES,
   type LimitName,

@@ -33,7 +33,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import { withPointers } from "../json/pointer.ts";
 import { DETAIL_LIMIT } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
-import { withoutYielding } from "../lib/in_turn.ts";
+import { withoutYielding } from "../lib/steps.ts";
 import { pause } from "../lib/waits.ts";
 import type { Services } from "../services.ts";
 import { endAndEmit } from "./end.ts";

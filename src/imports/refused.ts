@@ -15,7 +15,7 @@ import {
 } from "../catalogue/refused_products.ts";
 import type { Db } from "../database/db.ts";
 import { Blocks } from "../lib/blocks.ts";
-import type { InTurn } from "../lib/in_turn.ts";
+import type { RunStep } from "../lib/steps.ts";
 import type { Import, ImportKey } from "./import.ts";
 import { problemsAfter } from "./part_rows.ts";
 import { near, PIECE, readDocumentRoot, readProducts } from "./spool.ts";
@@ -53,12 +53,12 @@ export async function* refusedDocument(
   key: ImportKey,
   record: Import,
   form: DocumentForm,
-  inTurn: InTurn,
+  runStep: RunStep,
 ): AsyncGenerator<Uint8Array, void> {
   const parts = importParts(db, key, record, form);
   for (let isOver = false; !isOver;) {
     const chunk = new Blocks();
-    isOver = await inTurn(async () => {
+    isOver = await runStep(async () => {
       while (chunk.size < CHUNK) {
         const { value, done } = await parts.next();
         if (done) return true;

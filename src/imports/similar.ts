@@ -7,7 +7,7 @@ import type { SimilarProduct } from "../catalogue/former.ts";
 import { findProducts } from "../catalogue/product_rows.ts";
 import { similarKey } from "../catalogue/similar_sku.ts";
 import { LIMIT, type ReadWrite } from "../database/db.ts";
-import { type InTurn, portionsOf, STEP_ROWS } from "../lib/in_turn.ts";
+import { portionsOf, type RunStep, STEP_ROWS } from "../lib/steps.ts";
 import { heavyOwner } from "../lib/wait_list.ts";
 import type { Services } from "../services.ts";
 import type { Part } from "./import.ts";
@@ -36,12 +36,12 @@ export async function findSimilar(
   newOnes: readonly NewProduct[],
 ): Promise<SimilarInParts> {
   const own = db.of(seller.no);
-  const inTurn: InTurn = (step) =>
+  const runStep: RunStep = (step) =>
     heavy.run({ owner: heavyOwner(seller) }, step);
   const places = new Map<string, Place[]>();
   for (let number = 0; number < last.part; number++) {
     const place = { part: number, index: 0 };
-    const results = await inTurn(() =>
+    const results = await runStep(() =>
       own.read((sql) => readResults(sql, key, row, place))
     );
     const { part, products } = results!;
@@ -54,11 +54,11 @@ export async function findSimilar(
   const similar = await storedSkus(
     own,
     seller.no,
-    inTurn,
+    runStep,
     (sku) => places.has(similarKey(sku)),
   );
   for (const skus of portionsOf(similar)) {
-    const products = await inTurn(() =>
+    const products = await runStep(() =>
       own.read((sql) => findProducts(sql, seller.no, { skus }))
     );
     for (const { sku, title } of products) {
@@ -91,13 +91,13 @@ function addNew(
 async function storedSkus(
   own: ReadWrite,
   sellerNo: number,
-  inTurn: InTurn,
+  runStep: RunStep,
   isWanted: (sku: string) => boolean,
 ): Promise<string[]> {
   const wanted: string[] = [];
   for (let after = "";;) {
     const from = after;
-    const rows = await inTurn(() =>
+    const rows = await runStep(() =>
       own.read((sql) =>
         sql.all<{ sku: string }>(
           `SELECT sku FROM products WHERE seller_no = ? AND sku > ?

@@ -20,7 +20,7 @@ import {
   notFound,
   ServiceError,
 } from "../lib/errors.ts";
-import type { InTurn } from "../lib/in_turn.ts";
+import type { RunStep } from "../lib/steps.ts";
 import { heavyOwner } from "../lib/wait_list.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
@@ -124,11 +124,11 @@ async function changedProducts(
   row: Import,
 ): Promise<Detail[]> {
   const key = { sellerNo: seller.no, importId: row.id };
-  const inTurn: InTurn = (step) =>
+  const runStep: RunStep = (step) =>
     heavy.run({ owner: heavyOwner(seller) }, step);
   const changed: Detail[] = [];
   for (let part = 0; part < row.parts && changed.length < NAMED; part++) {
-    const found = await inTurn(() =>
+    const found = await runStep(() =>
       db.of(seller.no).read((sql) => changedIn(sql, key, row, part))
     );
     for (const detail of found) changed.push(detail);

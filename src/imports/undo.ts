@@ -17,7 +17,7 @@ import { packResults } from "../catalogue/packed_results.ts";
 import { countResults } from "../catalogue/transaction.ts";
 import { undoableSince } from "../catalogue/undo_rows.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import type { InTurn } from "../lib/in_turn.ts";
+import type { RunStep } from "../lib/steps.ts";
 import {
   type Detail,
   notFound,
@@ -201,9 +201,9 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const { db } = services;
   const { seller, key, row, part } = job;
   const undone = { seller, transactionId: part.undoes! };
-  const inTurn: InTurn = (step) =>
+  const runStep: RunStep = (step) =>
     services.heavy.run({ owner: heavyOwner(seller) }, step);
-  const plan = await tryUndo(services, undone, inTurn);
+  const plan = await tryUndo(services, undone, runStep);
   const { conflicts, beyondQuota } = plan;
   const keeps = row.keep_changed === 1;
   const left = keeps ? [] : refusedConflicts(plan);

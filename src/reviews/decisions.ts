@@ -16,7 +16,7 @@ import {
 } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
-import { recordChanges } from "../operations/audit.ts";
+import { recordChanges } from "../monitoring/audit.ts";
 import { lockAgainstRemoval } from "../sellers/access.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";

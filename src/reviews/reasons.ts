@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { lineReader, trimSpace } from "../lib/values.ts";
-import { withAudit } from "../operations/audit.ts";
+import { withAudit } from "../monitoring/audit.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { elements, many, one, STRING } from "../xml/shapes.ts";
 import { readField, readFields, readRoot } from "../xml/small_document.ts";

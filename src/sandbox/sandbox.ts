@@ -14,7 +14,7 @@ import type { NewList } from "../categories/document.ts";
 import { putCategories } from "../categories/list.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { dayOf } from "../lib/values.ts";
-import { COMMAND_LINE } from "../operations/audit.ts";
+import { COMMAND_LINE } from "../monitoring/audit.ts";
 import { addSeller, listSellers } from "../sellers/seller_rows.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
 import { guide } from "./guide.ts";

@@ -6,7 +6,7 @@ import {
   ENVIRONMENT,
   SELLER,
   withAudit,
-} from "../operations/audit.ts";
+} from "../monitoring/audit.ts";
 import { Ranges } from "../lib/cidr.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";

@@ -8,7 +8,7 @@ import type { Tx } from "../database/db.ts";
 import { notFound, recordInvalid, ServiceError } from "../lib/errors.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { isoTime } from "../xml/encode.ts";
-import { SELLER, withAudit } from "../operations/audit.ts";
+import { SELLER, withAudit } from "../monitoring/audit.ts";
 import { lockForCounting, requireActive } from "./access.ts";
 import { rightsWithin } from "./key_rights.ts";
 import {

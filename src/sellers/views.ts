@@ -1,7 +1,7 @@
 /**
  * Lets operators see what a seller sees; the audit log records who and when.
  */
-import { withAudit } from "../operations/audit.ts";
+import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
 import { RecentValues } from "../lib/recent_values.ts";
 import type { Caller } from "./seller.ts";

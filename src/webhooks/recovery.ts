@@ -1,5 +1,6 @@
 /** Delivers again the events that a webhook missed in a period. */
 import type { Tx } from "../database/db.ts";
+import { type RunStep, withoutYielding } from "../lib/steps.ts";
 import type { Services } from "../services.ts";
 import {
   eventsInPeriod,
@@ -27,9 +28,6 @@ export interface Recovered {
   held: number;
 }
 
-/** Runs a read when the scheduler allows it. */
-type RunStep = <T>(read: () => Promise<T>) => Promise<T>;
-
 /**
  * Queues events whose delivery is exhausted, cancelled, retrying or missing,
  * with a new retry schedule; a disabled webhook holds them. Returns null if no
@@ -39,7 +37,7 @@ type RunStep = <T>(read: () => Promise<T>) => Promise<T>;
 export async function recoverDeliveries(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
   request: RecoveryRequest,
-  runStep: RunStep = (read) => read(),
+  runStep: RunStep = withoutYielding,
 ): Promise<Recovered | null> {
   const { sellerNo, trigger, period } = request;
   const known = await db.of(sellerNo).read((sql) =>

@@ -6,7 +6,7 @@ import type { Sql } from "../database/db.ts";
 import { insertInto } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { textReader, trimSpace } from "../lib/values.ts";
-import { withAudit } from "../operations/audit.ts";
+import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { ANY, inAnyOrder, maybe, text } from "../xml/shapes.ts";

@@ -6,7 +6,7 @@
  *
  * CPU time is compared, too: it tells more where other programs run besides.
  */
-import { Metrics } from "../../src/operations/metrics.ts";
+import { Metrics } from "../../src/monitoring/metrics.ts";
 import { load } from "./load.ts";
 import { BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { decodeProducts } from "../../src/catalogue/document.ts";
 import type { PlanData } from "../../src/catalogue/load.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
-import { inSteps, withoutYielding } from "../../src/lib/in_turn.ts";
+import { inSteps, withoutYielding } from "../../src/lib/steps.ts";
 import { planUpload } from "../../src/catalogue/upload_plan.ts";
 import { NO_REVIEW } from "../../src/catalogue/review.ts";
 import { product } from "../support/app.ts";

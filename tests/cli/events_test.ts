@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { UsageError } from "../../src/cli/command.ts";
 import { until } from "../support/clock.ts";
-import { listChanges } from "../../src/operations/audit.ts";
+import { listChanges } from "../../src/monitoring/audit.ts";
 import { runCommand } from "../support/command.ts";
 import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";

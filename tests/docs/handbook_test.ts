@@ -14,7 +14,7 @@ import { ENDPOINTS } from "../../src/http/routes.ts";
 import { imageTypes } from "../../src/images/image_types.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/lib/durations.ts";
 import { ANSWER_TIMEOUT_MS, RETRIES } from "../../src/webhooks/webhook.ts";
-import { Metrics } from "../../src/operations/metrics.ts";
+import { Metrics } from "../../src/monitoring/metrics.ts";
 import {
   blocks,
   chapter,

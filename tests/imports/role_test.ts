@@ -4,7 +4,7 @@ import { type Db, DbError, type ReadWrite } from "../../src/database/db.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
 import { beginImport, insertImport } from "../../src/imports/import_rows.ts";
 import { ImportRole } from "../../src/imports/worker/role.ts";
-import { Metrics } from "../../src/operations/metrics.ts";
+import { Metrics } from "../../src/monitoring/metrics.ts";
 import type { Services } from "../../src/services.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { boot } from "../support/app.ts";

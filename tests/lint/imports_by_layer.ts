@@ -3,7 +3,7 @@ import type { SourceRule } from "./source_rule.ts";
 
 /** Features from the bottom; those of one row do not import each other. */
 const FLOORS: readonly (readonly string[])[] = [
-  ["operations"],
+  ["monitoring"],
   ["sellers"],
   ["images", "webhooks"],
   ["catalogue"],

@@ -44,7 +44,7 @@ Deno.test("a module imports from its own folder and from layers below", () => {
     ["reviews/policy.ts", "../webhooks/ingest.ts", true],
     ["sellers/access.ts", "../administration/removal.ts", false],
     ["administration/removal.ts", "../sellers/access.ts", true],
-    ["operations/audit.ts", "../services.ts", true],
+    ["monitoring/audit.ts", "../services.ts", true],
     ["jobs/loop.ts", "../services.ts", false],
     ["services.ts", "./sellers/refusals.ts", true],
     ["services.ts", "./http/routes.ts", false],

@@ -11,7 +11,7 @@ import type { Recipient } from "../../src/notices/notice.ts";
 import { insertNotices } from "../../src/notices/rows.ts";
 import type { Mailer } from "../../src/net/smtp.ts";
 import { NoticeRole } from "../../src/notices/worker/role.ts";
-import { Metrics } from "../../src/operations/metrics.ts";
+import { Metrics } from "../../src/monitoring/metrics.ts";
 import type { Services } from "../../src/services.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";

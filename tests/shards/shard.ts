@@ -24,7 +24,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   simulation: ["simulation"],
   tables: ["web/exports_test.ts", "web/table_test.ts", "web/workbook_test.ts"],
   web: ["web"],
-  webhooks: ["webhooks", "sellers", "operations"],
+  webhooks: ["webhooks", "sellers", "monitoring"],
 };
 /** Has all other folders. */
 const OTHERS = "others";

@@ -897,10 +897,10 @@ let end = () => Promise.resolve();
   const atOnce = (step) => step();
   const inOne = async (sql) => {
     const read = (fn) => fn(sql);
-    const draft = await readDraft(read, services, undone, atOnce);
-    const wanted = { seller, ...await inSteps(namedBy(draft), atOnce) };
-    const loaded = await loadInSteps(read, config, wanted);
-    return await planned(draft, loaded, atOnce);
+    const draft = await readUndoDraft(read, services, undone, atOnce);
+    const named = await inSteps(productsNamedByUndo(draft), atOnce);
+    const loaded = await loadInSteps(read, services, { seller, ...named });
+    return await plannedUndo(draft, loaded, atOnce);
   };
   if (seller) return await db.of(seller.no).read(inOne);
   const read: ReadOnce = (fn) =>`,

@@ -2,7 +2,7 @@
 import process from "node:process";
 // What the source imports when it needs it would take real time in a world.
 import "nodemailer";
-import "../../src/operations/exposition.ts";
+import "../../src/monitoring/exposition.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { Kernel } from "./kernel.ts";
 import { ProcessEnded } from "./process.ts";

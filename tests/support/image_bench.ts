@@ -17,7 +17,7 @@ import {
   openImageStore,
 } from "../../src/images/storage/open.ts";
 import type { ImageStore } from "../../src/images/storage/blob_store.ts";
-import { Metrics } from "../../src/operations/metrics.ts";
+import { Metrics } from "../../src/monitoring/metrics.ts";
 import { newSignals, type Signals } from "../../src/jobs/signals.ts";
 import type { PeriodicJobs } from "../../src/jobs/periodic_jobs.ts";
 import { maintenanceOf } from "../../src/administration/maintenance.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../src/deps.ts";
 import type { Trigger } from "../../src/webhooks/trigger.ts";
 import { type Ingested, ingestEvent } from "../../src/webhooks/ingest.ts";
-import { Metrics } from "../../src/operations/metrics.ts";
+import { Metrics } from "../../src/monitoring/metrics.ts";
 import { newSignals, type Signals } from "../../src/jobs/signals.ts";
 import type { Db } from "../../src/database/db.ts";
 import {

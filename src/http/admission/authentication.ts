@@ -9,7 +9,7 @@ import {
   whyUnusable,
 } from "../../sellers/access.ts";
 import { keyHash, sameHash } from "../../sellers/api_key.ts";
-import { ENVIRONMENT } from "../../operations/audit.ts";
+import { ENVIRONMENT } from "../../monitoring/audit.ts";
 import {
   findOperatorByKey,
   hasOperatorKey,

@@ -1,5 +1,5 @@
 /** The audit log. */
-import { listChanges } from "../../operations/audit.ts";
+import { listChanges } from "../../monitoring/audit.ts";
 import { isoTime } from "../../xml/encode.ts";
 import { readPage } from "../server/list.ts";
 import {

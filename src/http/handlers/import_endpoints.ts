@@ -33,7 +33,7 @@ import {
 import { storeChecked } from "../../imports/store_checked.ts";
 import { retryImagesOf } from "../../imports/retry.ts";
 import { undoImport as undo } from "../../imports/undo.ts";
-import type { InTurn } from "../../lib/in_turn.ts";
+import type { RunStep } from "../../lib/steps.ts";
 import { DETAIL_LIMIT, notFound, ServiceError } from "../../lib/errors.ts";
 import { formerNode } from "../../catalogue/product_xml.ts";
 import { totalProducts } from "../../catalogue/transaction.ts";
@@ -341,10 +341,10 @@ export const getRefusedOfImport = endpoint({
   }
   const key = { sellerNo: seller.no, importId: id };
   return await heavyRead(async (takeStep) => {
-    const inTurn: InTurn = (work) => takeStep(work, false);
-    const form = await inTurn(() => importForm(db, key, record));
+    const runStep: RunStep = (work) => takeStep(work, false);
+    const form = await runStep(() => importForm(db, key, record));
     const stream = ReadableStream.from(
-      refusedDocument(db, key, record, form, inTurn),
+      refusedDocument(db, key, record, form, runStep),
     );
     const headers = { "Content-Type": errorForm(form).type };
     return { body: { stream, keeps: REFUSED_KEEPS }, headers };

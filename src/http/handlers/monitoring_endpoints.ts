@@ -5,8 +5,8 @@ import {
   oldestDueMs,
   totalCounts,
 } from "../../administration/backlog.ts";
-import { describeDatabase } from "../../operations/database_info.ts";
-import { lastHours } from "../../operations/hourly_counts.ts";
+import { describeDatabase } from "../../monitoring/database_info.ts";
+import { lastHours } from "../../monitoring/hourly_counts.ts";
 import { isoTime } from "../../xml/encode.ts";
 import { type Db, outageOf } from "../../database/db.ts";
 import type { Clock } from "../../deps.ts";

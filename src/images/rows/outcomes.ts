@@ -25,7 +25,7 @@ import {
   type Settlement,
   settleRows,
 } from "../../jobs/lease_queue.ts";
-import { countInHour } from "../../operations/hourly_counts.ts";
+import { countInHour } from "../../monitoring/hourly_counts.ts";
 import { enqueue, LOCK_IMAGES, type LockedImage } from "../requests.ts";
 import { type Answer, answerExhausted, answerWaiting } from "./answers.ts";
 import { addUsage } from "../../sellers/usage_rows.ts";

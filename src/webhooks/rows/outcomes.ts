@@ -14,7 +14,7 @@ import { query, type Tx } from "../../database/db.ts";
 import { retryDelay } from "../../jobs/retry_schedule.ts";
 import { type Leased, settleRows } from "../../jobs/lease_queue.ts";
 import { moveDeliveries } from "./queue.ts";
-import { countInHour } from "../../operations/hourly_counts.ts";
+import { countInHour } from "../../monitoring/hourly_counts.ts";
 
 export interface Outcome {
   /** Status of the answer; null when there was none. */

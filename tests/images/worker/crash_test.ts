@@ -8,7 +8,7 @@ import {
   imageStoreSettings,
   openImageStore,
 } from "../../../src/images/storage/open.ts";
-import { Metrics } from "../../../src/operations/metrics.ts";
+import { Metrics } from "../../../src/monitoring/metrics.ts";
 import { newSignals } from "../../../src/jobs/signals.ts";
 import { addSeller } from "../../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { systemClock, systemDeps } from "../../src/deps.ts";
 import { systemDisk } from "../../src/lib/disk.ts";
-import { DiskWatch } from "../../src/operations/disk_watch.ts";
+import { DiskWatch } from "../../src/monitoring/disk_watch.ts";
 import { boot, child, textAt } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
 import { until } from "../support/clock.ts";

@@ -7,7 +7,7 @@ import {
   type RowWork,
   STEP_ROWS,
   yieldingBetweenSteps,
-} from "../../src/lib/in_turn.ts";
+} from "../../src/lib/steps.ts";
 
 /** How many rows each step of work on so many rows has. */
 async function stepsOf(rows: number): Promise<[steps: number[], sum: number]> {
@@ -47,7 +47,7 @@ Deno.test("a list is cut into portions of 250 rows", () => {
 
 Deno.test("a write lets others in between its steps, and before none", async () => {
   let yields = 0;
-  const inTurn = yieldingBetweenSteps({
+  const runStep = yieldingBetweenSteps({
     yieldToIo() {
       yields++;
       return Promise.resolve();
@@ -56,9 +56,9 @@ Deno.test("a write lets others in between its steps, and before none", async () 
   const double = (n: number) => 2 * n;
   const numbers = Array.from({ length: 600 }, (_, n) => n);
   const few = numbers.slice(0, 250);
-  assertEquals(await mapInSteps(few, double, inTurn), few.map(double));
+  assertEquals(await mapInSteps(few, double, runStep), few.map(double));
   assertEquals(yields, 0);
-  const doubled = await mapInSteps(numbers, double, inTurn);
+  const doubled = await mapInSteps(numbers, double, runStep);
   assertEquals(doubled, numbers.map(double));
   assertEquals(yields, 3);
 });

@@ -1,10 +1,10 @@
 /** Long work in steps, between which others run. */
 
 /** Runs one step of long work when its owner may run. */
-export type InTurn = <T>(step: () => Promise<T>) => Promise<T>;
+export type RunStep = <T>(step: () => Promise<T>) => Promise<T>;
 
 /** For few rows. */
-export const withoutYielding: InTurn = (step) => step();
+export const withoutYielding: RunStep = (step) => step();
 
 /**
  * Steps of a write that already has its turn: between two steps other requests
@@ -12,7 +12,7 @@ export const withoutYielding: InTurn = (step) => step();
  */
 export function yieldingBetweenSteps(
   { yieldToIo }: { yieldToIo: () => Promise<void> },
-): InTurn {
+): RunStep {
   let isFirst = true;
   return async (step) => {
     if (!isFirst) await yieldToIo();
@@ -33,10 +33,10 @@ export type RowWork<T> = Generator<void, T, void>;
  */
 export async function inSteps<T>(
   work: RowWork<T>,
-  inTurn: InTurn,
+  runStep: RunStep,
 ): Promise<T> {
   for (;;) {
-    const { done, value } = await inTurn(() => Promise.resolve(someOf(work)));
+    const { done, value } = await runStep(() => Promise.resolve(someOf(work)));
     if (done) return value as T;
   }
 }
@@ -53,12 +53,12 @@ function someOf<T>(work: RowWork<T>): IteratorResult<void, T> {
 export async function mapInSteps<A, B>(
   list: readonly A[],
   fn: (entry: A) => B,
-  inTurn: InTurn,
+  runStep: RunStep,
 ): Promise<B[]> {
   const mapped: B[] = [];
   const map = (entry: A) => void mapped.push(fn(entry));
   for (const some of portionsOf(list)) {
-    await inTurn(() => Promise.resolve(some.forEach(map)));
+    await runStep(() => Promise.resolve(some.forEach(map)));
   }
   return mapped;
 }
