@@ -52,6 +52,8 @@ const SURE_PRODUCTS = 5;
 /** How often, and at which pace, it reads the status of an upload. */
 const POLLS = 30;
 const POLL_MS = 8;
+/** What a dry run counts. */
+const RESULTS = ["created", "updated", "unchanged", "deleted"] as const;
 /** With images whose hosts take seconds. */
 const PROBE_MS = 45_000;
 
@@ -830,7 +832,7 @@ export class CatalogueClient implements Actor {
       { record: record!.source, undone },
     );
     if (isRefused) return sometimes("an undo of an import refused");
-    if (isDry || undone.status !== 200) return;
+    if (undone.status !== 200) return;
     const { outcomes, kept = 0 } = undone;
     const key = (sku: string, result: string) => `${sku} ${result}`;
     const wanted = outcomes.map(({ sku, result }) => key(sku, result));
@@ -843,6 +845,7 @@ export class CatalogueClient implements Actor {
       "the results of an undo of an import are the model's",
       { wanted, shown },
     );
+    if (isDry) return;
     const ids = wanted.map((one) => textAt(results[shown.indexOf(one)], "id"));
     this.model.apply(outcomes, ids);
     this.model.note(own, outcomes, ids, id);
@@ -876,12 +879,13 @@ export class CatalogueClient implements Actor {
   #checkCounts(reply: Reply, expected: Expected): void {
     if (expected.status !== 200) return;
     const counts = child(child(reply.xml!, "dry_run"), "products");
-    for (const result of ["created", "updated", "unchanged"] as const) {
+    for (const result of RESULTS) {
       const n = expected.outcomes.filter((one) => one.result === result).length;
+      // Only undos delete.
       hold(
-        textAt(counts, result) === `${n}`,
+        (valueOf(counts, result) ?? "0") === `${n}`,
         "true",
-        `a dry run tells what an upload would do: ${n} ${result}`,
+        `a dry run tells what a request would do: ${n} ${result}`,
         reply.text,
       );
     }
@@ -1165,16 +1169,11 @@ export class CatalogueClient implements Actor {
       reply.text,
     );
     if (expected.status === 422) {
-      const told = detailsOf(reply.xml).map(({ product, sku, field }) =>
-        `${product} ${sku} ${field}`
-      );
-      hold(same(told.sort(), expected.conflicts), "true", "the conflicts", {
-        told,
-        wanted: expected.conflicts,
-      });
+      this.#checkConflicts(detailsOf(reply.xml), expected.conflicts);
       sometimes("an undo refused");
     }
-    if (expected.status !== 200 || isDry) return;
+    if (expected.status !== 200) return;
+    if (isDry) return this.#checkUndoDryRun(id, reply, expected);
     const { outcomes, kept = 0 } = expected;
     if (kept > 0) sometimes("a part of an undo refused");
     const undo = { id, outcomes };
@@ -1184,6 +1183,29 @@ export class CatalogueClient implements Actor {
       begun: 0,
       undo,
     });
+  }
+
+  /** It tells what an undo with `changed=keep` does, and what one without. */
+  #checkUndoDryRun(
+    id: string,
+    reply: Reply,
+    expected: Expected & { status: 200 },
+  ): void {
+    this.#checkCounts(reply, expected);
+    const strict = this.model.undo(id, false);
+    const conflicts = strict.status === 422 ? strict.conflicts : [];
+    this.#checkConflicts(detailsOf(child(reply.xml!, "dry_run")), conflicts);
+    sometimes("an undo tried");
+  }
+
+  #checkConflicts(
+    details: readonly Record<string, string>[],
+    wanted: readonly string[],
+  ): void {
+    const told = details.map(({ product, sku, field }) =>
+      `${product} ${sku} ${field}`
+    );
+    hold(same(told.sort(), wanted), "true", "the conflicts", { told, wanted });
   }
 
   /** Whether an undo that had no answer was done is in its status. */

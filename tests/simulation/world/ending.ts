@@ -13,6 +13,7 @@ import type { CounterClient } from "./counter.ts";
 import { checkDeliveries } from "./deliveries.ts";
 import type { HookClient } from "./hook_client.ts";
 import { fateOf, retryAfterOf } from "./hosts.ts";
+import { checkImportEnds } from "./import_ends.ts";
 import { Mirror, type Shown, sourceOf } from "./mirror.ts";
 import { checkMaintenance } from "./maintenance.ts";
 import { checkNotices, untold } from "./notices.ts";
@@ -110,6 +111,7 @@ export class Ending {
     checkDeliveries(this.#scene, this.#witnesses.sellers);
     checkNotices(this.#scene, this.#witnesses.sellers);
     checkReviews(this.#scene, this.#witnesses.sellers);
+    checkImportEnds(this.#scene);
     checkMaintenance(this.#scene);
     checkCounters(this.#scene, this.#witnesses.sellers);
     // Reading may have left something behind, too.
