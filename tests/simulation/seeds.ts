@@ -62,5 +62,6 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [42973879, "light writes of two processes overtook a heavy one for ever"],
     [30, "who waits for an import was not told of its images"],
     [82649671, "the use of a key was noted after its seller was removed"],
+    [7300101, "a wait ended with an event that nobody had handed in"],
     [188134729, "the undo of an import asked for an image that waited"],
   ];

@@ -32,12 +32,42 @@ export class Counter {
   }
 
   /** Makes the product, once. */
-  made(make: () => Promise<void>): Promise<void> {
-    return this.#made ??= make();
+  made(scene: Scene, who: string, random: Random): Promise<void> {
+    return this.#made ??= this.#make(scene, who, random);
+  }
+
+  async #make({ caller }: Scene, who: string, random: Random): Promise<void> {
+    const { seller, sku } = this;
+    this.sum = FIRST;
+    const body = `<products><product><sku>${sku}</sku><title>Counter</title>` +
+      `<price currency="SEK">5</price><quantity>${FIRST}</quantity></product>` +
+      `</products>`;
+    const { reply } = await caller.send(
+      who,
+      {
+        method: "POST",
+        path: BULK,
+        key: seller,
+        limited: seller.limited,
+        body,
+        headers: { "Idempotency-Key": `${sku} is made` },
+      },
+      random,
+      true,
+    );
+    if (seller.removed) return;
+    hold(reply!.status === 200, "true", "a counter is stored", reply!.text);
   }
 }
 
-export type CounterStep = "add" | "add to what is read";
+/** More than all tills sell. */
+const FIRST = 5_000;
+/** Tills that sell a piece at the same time. */
+const TILLS = 100;
+/** Within how long they do, and after how long some ask again. */
+const RUSH_MS = 300;
+
+export type CounterStep = "add" | "add to what is read" | "sell at once";
 
 export class CounterClient implements Actor {
   readonly #scene: Scene;
@@ -54,9 +84,10 @@ export class CounterClient implements Actor {
   async do(kind: CounterStep, random: Random): Promise<void> {
     const counter = this.#counter;
     if (counter.seller.removed || counter.isLost) return;
-    await counter.made(() => this.#make(random));
+    await counter.made(this.#scene, this.#name, random);
     if (counter.seller.removed) return;
-    if (kind === "add") await this.#add(between(random, 1, 3), random);
+    if (kind === "sell at once") await this.#sellAtOnce();
+    else if (kind === "add") await this.#add(between(random, 1, 3), random);
     else await this.#addToRead(random);
   }
 
@@ -74,14 +105,28 @@ export class CounterClient implements Actor {
     );
   }
 
-  async #make(random: Random): Promise<void> {
-    const { sku } = this.#counter;
-    const body = `<products><product><sku>${sku}</sku><title>Counter</title>` +
-      `<price currency="SEK">5</price><quantity>0</quantity></product>` +
-      `</products>`;
-    const reply = await this.#send("POST", BULK, random, { body });
-    if (reply === null) return;
-    hold(reply.status === 200, "true", "a counter is stored", reply.text);
+  /** A hundred tills sell a piece each, and repeat what had no answer. */
+  async #sellAtOnce(): Promise<void> {
+    const { caller, stage: { scheduler } } = this.#scene;
+    const rush = this.#requests++;
+    const tills = Array.from({ length: TILLS }, async (_, n) => {
+      const random = scheduler.random(`${this.#name} rush ${rush} till ${n}`);
+      await caller.sleep(random.next() * RUSH_MS);
+      const path = `${this.#path}/attribute/quantity/-1?change=true`;
+      const headers = { "Idempotency-Key": `${this.#name} ${rush} ${n}` };
+      if (chance(random, 0.2)) {
+        const { seller: key } = this.#counter;
+        const reader = { leavesAfterMs: random.next() * RUSH_MS };
+        const call = { method: "PUT", path, key, headers, reader };
+        await caller.once(this.#name, call, random);
+      }
+      const reply = await this.#send("PUT", path, random, { headers });
+      if (reply === null) return;
+      hold(reply.status === 204, "true", "a piece is sold", reply.text);
+      this.#counter.sum--;
+    });
+    await Promise.all(tills);
+    sometimes("a hundred tills at once");
   }
 
   async #add(count: number, random: Random): Promise<void> {

@@ -17,9 +17,11 @@ import { checkImportEnds } from "./import_ends.ts";
 import { Mirror, type Shown, sourceOf } from "./mirror.ts";
 import { checkMaintenance } from "./maintenance.ts";
 import { checkNotices, untold } from "./notices.ts";
+import type { PriceClient } from "./prices.ts";
 import { Puller } from "./puller.ts";
 import { checkReviews } from "./reviewer.ts";
 import type { Seller } from "./seller.ts";
+import type { StockClient } from "./stock.ts";
 
 /** Everybody who knows what should be there. */
 export interface Witnesses {
@@ -28,7 +30,8 @@ export interface Witnesses {
   clients: readonly CatalogueClient[];
   bundles: readonly BundleClient[];
   hooks: readonly HookClient[];
-  counters: readonly CounterClient[];
+  counters: readonly (CounterClient | PriceClient)[];
+  stocks: readonly StockClient[];
   pullers: readonly Puller[];
 }
 
@@ -101,11 +104,12 @@ export class Ending {
     await this.#checkReady();
     await this.#checkMetrics();
     await this.#checkEmpty();
-    const { clients, bundles, hooks, counters } = this.#witnesses;
+    const { clients, bundles, hooks, counters, stocks } = this.#witnesses;
     for (const client of clients) await client.list(this.#random);
     for (const client of bundles) await client.read(this.#random);
     for (const client of hooks) await client.list(this.#random);
     for (const client of counters) await client.check(this.#random);
+    for (const client of stocks) await client.read(this.#random);
     await this.#checkMirrors();
     await this.#checkEvents();
     checkDeliveries(this.#scene, this.#witnesses.sellers);

@@ -13,10 +13,12 @@ import type { HostileStep } from "./hostile.ts";
 import type { KeyStep } from "./key_client.ts";
 import type { OperatorStep } from "./operator.ts";
 import type { OutageStep } from "./outages.ts";
+import type { PriceStep } from "./prices.ts";
 import type { PullStep } from "./puller.ts";
 import type { ReviewStep } from "./reviewer.ts";
 import type { SellerPlan } from "./seller.ts";
 import type { ShopStep } from "./shop.ts";
+import type { StockStep } from "./stock.ts";
 
 /** Something that somebody does. */
 export interface Step {
@@ -42,13 +44,16 @@ export type Theme =
   | "prompt"
   | "several"
   | "days"
-  | "work";
+  | "work"
+  | "narrow";
 
 /** The share of worlds with a kill between two commits. */
 const KILLS = 0.35;
 /** The share of worlds in which work has a price. */
 const WORK = 0.03;
-const THEMES: Readonly<Record<Exclude<Theme, "work">, number>> = {
+/** The share of worlds in which much is done to little. */
+const NARROW = 0.08;
+const THEMES: Readonly<Record<Exclude<Theme, "work" | "narrow">, number>> = {
   everything: 10,
   deliveries: 3,
   images: 3,
@@ -119,6 +124,17 @@ const HOOKS: Readonly<Record<HookStep, number>> = {
 const COUNTER: Readonly<Record<CounterStep, number>> = {
   "add": 3,
   "add to what is read": 2,
+  "sell at once": 0,
+};
+const PRICES: Readonly<Record<PriceStep, number>> = {
+  "reprice": 5,
+  "read history": 1,
+};
+const STOCK: Readonly<Record<StockStep, number>> = {
+  offer: 2,
+  count: 4,
+  file: 3,
+  read: 3,
 };
 /** Worlds with several writers of one product, and others that are rare. */
 const OTHERS: readonly Theme[] = [
@@ -251,6 +267,7 @@ const DRAW: Readonly<Record<Theme, Draw>> = {
   several: drawSeveral,
   days: drawDays,
   work: drawWork,
+  narrow: drawNarrow,
 };
 
 export function drawSteps(
@@ -260,7 +277,8 @@ export function drawSteps(
   const random = scheduler.random("plan");
   const drawn = weighted(random, THEMES);
   const isWork = chance(scheduler.random("price of work"), WORK);
-  const theme = isWork ? "work" : drawn;
+  const isNarrow = chance(scheduler.random("narrow"), NARROW);
+  const theme = isWork ? "work" : isNarrow ? "narrow" : drawn;
   const steps: Step[] = [];
   DRAW[theme](sellers, random, (actor, count, lots, paceMs) => {
     const own = scheduler.random(`plan of ${actor}`);
@@ -482,14 +500,31 @@ const FREE = {
   productLimit: null,
   rateLimit: null,
 };
-/** One asks for much at once, and the other one for little. */
-export const WORK_SELLERS: readonly SellerPlan[] = [
+/** Of which nothing is limited. */
+export const PLAIN_SELLERS: readonly SellerPlan[] = [
   { name: "acme", ...FREE },
   { name: "bolt", ...FREE },
 ];
 
 function drawWork(_: readonly SellerPlan[], random: Random, add: Add): void {
-  add(`${WORK_SELLERS[0].name}/burden`, between(random, 2, 5), BURDEN, 500);
+  add(`${PLAIN_SELLERS[0].name}/burden`, between(random, 2, 5), BURDEN, 500);
+}
+
+/** Much is done to one product of a seller, and to the stock of another one. */
+function drawNarrow(_: readonly SellerPlan[], random: Random, add: Add): void {
+  const [{ name: first }, { name: second }] = PLAIN_SELLERS;
+  const paceMs = pick(random, [20, 300, 2_000]);
+  add(`${first}/prices`, between(random, 8, 14), PRICES, paceMs);
+  for (const part of ["counter", "counter2", "counter3"]) {
+    add(`${first}/${part}`, between(random, 5, 15), COUNTER, paceMs);
+  }
+  const tills = { "sell at once": 1 };
+  add(`${first}/counter4`, between(random, 1, 2), tills, paceMs);
+  for (const part of ["stock", "stock2", "stock3"]) {
+    add(`${second}/${part}`, between(random, 5, 15), STOCK, paceMs);
+  }
+  if (!chance(random, 0.6)) return;
+  add("outages", between(random, 2, 5), CRASHES, 3_000);
 }
 
 /** Where nothing else happens, nothing else wakes what was forgotten. */

@@ -19,11 +19,13 @@ import { addressOf } from "./notices.ts";
 import { Operator } from "./operator.ts";
 import { Outages } from "./outages.ts";
 import type { Step } from "./plan.ts";
+import { PriceClient } from "./prices.ts";
 import { Puller } from "./puller.ts";
 import { Seller, type SellerPlan } from "./seller.ts";
 import { Reviewer } from "./reviewer.ts";
 import { Shop } from "./shop.ts";
 import type { Stage } from "./stage.ts";
+import { Stock, StockClient } from "./stock.ts";
 import { Trouble } from "./trouble.ts";
 import { Watch } from "./watch.ts";
 import type { World } from "./world.ts";
@@ -64,6 +66,7 @@ class Troupe {
   readonly #actors = new Map<string, Actor>();
   readonly #bundles = new Map<string, Bundle>();
   readonly #counters = new Map<string, Counter>();
+  readonly #stocks = new Map<string, Stock>();
   readonly #sellers: Seller[] = [];
   readonly #mirrors: Mirror[] = [];
   readonly #outages: Outages;
@@ -107,7 +110,10 @@ class Troupe {
       clients: clients.filter((one) => one instanceof CatalogueClient),
       bundles: clients.filter((one) => one instanceof BundleClient),
       hooks: clients.filter((one) => one instanceof HookClient),
-      counters: clients.filter((one) => one instanceof CounterClient),
+      counters: clients.filter((one) =>
+        one instanceof CounterClient || one instanceof PriceClient
+      ),
+      stocks: clients.filter((one) => one instanceof StockClient),
       pullers: clients.filter((one) => one instanceof Puller),
     });
     await end.settle();
@@ -187,10 +193,17 @@ class Troupe {
     if (part === "picked") {
       return new Puller(scene, seller, name, USED_TRIGGERS[0]);
     }
-    if (part.startsWith("counter")) {
+    if (part.startsWith("counter") || part === "prices") {
       const counter = this.#counters.get(owner) ?? new Counter(seller);
       this.#counters.set(owner, counter);
-      return new CounterClient(scene, counter, name);
+      return part === "prices"
+        ? new PriceClient(scene, counter, name)
+        : new CounterClient(scene, counter, name);
+    }
+    if (part.startsWith("stock")) {
+      const stock = this.#stocks.get(owner) ?? new Stock(seller);
+      this.#stocks.set(owner, stock);
+      return new StockClient(scene, stock, name);
     }
     if (part === "burden") {
       return new Burden(scene, seller, honest.at(-1)!, name);

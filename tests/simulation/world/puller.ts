@@ -89,8 +89,9 @@ export class Puller implements Actor {
     this.#cursor = nextOf(reply!.xml!) ?? "";
     hold(this.#cursor !== "", "contract", "there is a <next>", reply!.text);
     if (children.length === 0) this.#checkComplete(begun, wait);
-    else if (wait > 0) {
-      this.#checkPrompt(begun, new Set(this.pulled.slice(-children.length)));
+    else if (wait > 0 && handedIn.length > 0) {
+      const ids = new Set(handedIn.map((one) => textAt(one, "id")));
+      this.#checkPrompt(begun, ids);
     }
     return children.length;
   }

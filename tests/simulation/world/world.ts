@@ -8,7 +8,7 @@ import type { Random } from "../../support/random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
 import { type EndpointLots, endpointLots } from "./hosts.ts";
-import { drawSteps, type Step, type Theme, WORK_SELLERS } from "./plan.ts";
+import { drawSteps, PLAIN_SELLERS, type Step, type Theme } from "./plan.ts";
 import type { SellerPlan } from "./seller.ts";
 import { drawSettings, type Settings } from "./settings.ts";
 
@@ -51,15 +51,22 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   const drawn = drawSellers(random);
   const { theme, steps } = drawSteps(scheduler, drawn);
   const isPriced = theme === "work";
-  const sellers = isPriced ? WORK_SELLERS : drawn;
-  const notices = drawNotices(scheduler.random("notices"), sellers, theme);
+  const isNarrow = theme === "narrow";
+  const sellers = isPriced || isNarrow ? PLAIN_SELLERS : drawn;
+  const notices = drawNotices(
+    scheduler.random("notices"),
+    // A file of the other one's stock would empty what an import has stored.
+    isNarrow ? sellers.slice(0, 1) : sellers,
+    theme,
+  );
   const processes = drawProcesses(random, theme);
   const isPrompt = theme === "prompt" || isPriced;
   return {
-    settings: drawSettings(
-      random,
-      isPriced ? 0 : theme === "days" ? 0.6 : 0.2,
-    ),
+    settings: {
+      ...drawSettings(random, isPriced ? 0 : theme === "days" ? 0.6 : 0.2),
+      // Hundreds of changes would take hours.
+      ...(isNarrow && { rateLimit: 0 }),
+    },
     operatorKey: OPERATOR_KEY,
     processes,
     sellers,
