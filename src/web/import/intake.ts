@@ -76,8 +76,8 @@ async function tableFromFeed(file: TextFile): Promise<void> {
 }
 
 /**
- * Accepts a sheet of a workbook; null: the first with a table. `hidden`: whether
- * rows that it hides are taken; null: to be asked.
+ * Accepts a sheet of a workbook; null: the first with a table. `hidden`:
+ * whether rows that it hides are taken; null: to be asked.
  */
 export async function takeBook(
   name: string,

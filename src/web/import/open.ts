@@ -15,7 +15,9 @@ export async function openDroppedFile(
   await (await filesFor(file.name))?.takeAnyFile(client, file, handle);
 }
 
-/** Accepts pasted text: a document, or rows of a spreadsheet; false: neither. */
+/**
+ * Accepts pasted text: a document, or rows of a spreadsheet; false: neither.
+ */
 export async function openText(
   client: Client | null,
   text: string,

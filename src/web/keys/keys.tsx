@@ -1,4 +1,4 @@
-/** Keys of a seller, for the seller itself and for the operator. */
+/** The keys of a seller, for the seller and for the operator. */
 import { useState } from "preact/hooks";
 import type { Client, NewKey, SellerKey } from "../../client/mod.ts";
 import { SCOPES } from "../../sellers/scopes.ts";
@@ -23,16 +23,16 @@ type KeyDocument = Exclude<
   string
 >;
 
-/** What is done with keys, by the seller or the operator. */
+/** The requests that change keys, as the seller or the operator sends them. */
 interface KeyActions {
   list(signal: AbortSignal): Promise<{ keys: SellerKey[] }>;
   add(key: KeyDocument): Promise<{ key: NewKey }>;
   revoke(keyId: string): Promise<unknown>;
-  /** Only sellers rotate. */
+  /** Missing for the operator: only sellers rotate keys. */
   rotate?(keyId: string): Promise<{ key: NewKey }>;
 }
 
-/** For the seller. */
+/** The seller's view of its own keys. */
 export function KeysView({ client }: { client: Client }) {
   return (
     <>
@@ -86,7 +86,7 @@ function stateOf({ revoked_at, expires_at }: SellerKey): string {
   return isOver ? "ended" : "active";
 }
 
-/** Keys, with what changes them. `of` tells whose they are. */
+/** A list of keys with buttons that change them; `of` names the owner. */
 export function KeyList({ of, actions }: {
   of: unknown;
   actions: KeyActions;

@@ -1,7 +1,7 @@
 /**
- * Time, storage, the choice and saving of files. The page's counterpart of the
- * service's `deps.ts`: no other module of the page reads a clock, sets a timer
- * or opens the storage of the browser.
+ * Time, storage, and files that the user chooses or saves. No other module of
+ * the page reads a clock, sets a timer or opens the browser's storage, as none
+ * of the service does but `deps.ts`.
  */
 
 /** Unix time in milliseconds. */
@@ -23,8 +23,8 @@ export function afterMs(ms: number, fn: () => void): () => void {
 }
 
 /**
- * Resolves when the page has drawn and reacted to what came. In a hidden tab a
- * timer would take a second.
+ * Resolves after the page has drawn and handled its events. A message, because
+ * a timer takes a second in a hidden tab.
  */
 export function yieldToPage(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
@@ -46,22 +46,22 @@ export function saveFile(content: Blob, name: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** A text kept in the browser; null if none is kept. */
+/** A text in the browser's storage; null if none is stored. */
 export interface StoredText {
   get(): string | null;
   set(text: string | null): void;
 }
 
-/** Kept in this tab only, until it is closed. */
+/** A text that is stored for this tab, until it is closed. */
 export const inTab = (name: string): StoredText =>
   storedText(() => sessionStorage, name);
 
-/** Kept in the browser. */
+/** A text that is stored for all tabs. */
 export const inBrowser = (name: string): StoredText =>
   storedText(() => localStorage, name);
 
 /**
- * A browser that blocks storage throws at every access; nothing is kept then.
+ * A browser that blocks storage throws at every access; then nothing is stored.
  */
 function storedText(storage: () => Storage, name: string): StoredText {
   return {
@@ -77,7 +77,7 @@ function storedText(storage: () => Storage, name: string): StoredText {
         if (text === null) storage().removeItem(name);
         else storage().setItem(name, text);
       } catch {
-        // The page works without it.
+        // The page works without storage.
       }
     },
   };
@@ -108,13 +108,13 @@ export async function pickFile(): Promise<Picked | null | "unsupported"> {
   }
 }
 
-/** A dropped file, which some browsers let the page read again later. */
+/** The dropped file. Some browsers let the page read the file again later. */
 export async function droppedFile(
   { items, files }: DataTransfer,
 ): Promise<{ file: File; handle: FileSystemFileHandle | null } | null> {
   const file = files[0];
   if (file === undefined) return null;
-  // The items are gone once this function has waited.
+  // The browser clears the items at the first await.
   const item = items[0] as
     | (DataTransferItem & {
       getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;

@@ -1,14 +1,14 @@
 /** Cells as spreadsheet programs put them on the clipboard. */
 
 /**
- * A cell with a tab or a line break stands between quotation marks, and so does
- * one that begins with such a mark.
+ * A cell is quoted if it has a tab or a line break, or begins with a quotation
+ * mark.
  */
 const QUOTED = /"((?:[^"]|"")*)"(?=\t|\r?\n|$)/y;
 const PLAIN = /[^\t\r\n]*/y;
 const END = /\t|\r?\n|\r|$/y;
 
-/** The rows of a text; a line break at its end begins no row. */
+/** The rows of a text; a final line break does not begin another row. */
 export function cellsIn(text: string): string[][] {
   const rows: string[][] = [[]];
   for (let at = 0;;) {
@@ -25,7 +25,7 @@ export function cellsIn(text: string): string[][] {
 function cellAt(text: string, from: number): { cell: string; end: number } {
   QUOTED.lastIndex = from;
   const quoted = QUOTED.exec(text);
-  // Programs put no other cell between quotation marks: these are its own.
+  // Programs quote no other cells, so these quotation marks are content.
   if (quoted !== null && /[\t\r\n]|""/.test(quoted[1])) {
     return { cell: quoted[1].replaceAll('""', '"'), end: QUOTED.lastIndex };
   }

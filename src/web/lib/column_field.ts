@@ -2,10 +2,9 @@
 import type { ListField, ScalarField } from "../../catalogue/fields.ts";
 
 /**
- * What a column holds: a scalar field, `currency`, a list, `attribute` (whose
- * name is the column's), `sale_price` (where it has one, it is the price, and
- * the column of the price is what the product cost before), or nothing that is
- * sent.
+ * The field that a column holds; "" for a column that is not sent. An
+ * `attribute` has the name of its column. A product with a `sale_price` is sent
+ * with it as the price, and with the `price` of the table as the former price.
  */
 export type ColumnField =
   | ScalarField

@@ -27,12 +27,12 @@ export function durationText(seconds: number): string {
   return minutes < 100 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** Sentences, without those that do not apply. */
+/** Joins the sentences that apply; those that do not are false. */
 export function sentences(...all: readonly (string | false)[]): string {
   return all.filter(Boolean).join(" ");
 }
 
-/** As in `rows 2, 5 and 8 more`. */
+/** A name with some of its numbers: `rows 2, 5 and 8 more`. */
 export function listed(name: string, numbers: readonly number[]): string {
   const shown = numbers.slice(0, 3).join(", ");
   const more = numbers.length > 3 ? ` and ${numbers.length - 3} more` : "";

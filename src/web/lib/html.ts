@@ -1,10 +1,10 @@
-/** HTML as text. The service stores text: tags would be shown to customers. */
+/** HTML as text. The service stores text, so customers would see the tags. */
 
 const TAG =
   /<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|table|td|th|tr|u|ul)[\s\/>]/i;
 const ENTITY =
   /&(?:amp|lt|gt|quot|#\d{1,7}|#x[\da-f]{1,6}|[a-z]{3,8}|[a-z]{3,4}\d{1,2});/i;
-/** Those of the characters from U+00A0 on, in their order. */
+/** The names of the characters from U+00A0 on, in order. */
 const LATIN_1 =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"
     .split(" ");
@@ -37,7 +37,7 @@ export function isHtml(text: string): boolean {
   return TAG.test(text) || ENTITY.test(text);
 }
 
-/** Its text: paragraphs and entries of lists have lines of their own. */
+/** The text of HTML: each paragraph and list entry on a line of its own. */
 export function textOfHtml(html: string): string {
   const text = withoutTags(html);
   // Some programs write the HTML itself as text.

@@ -1,6 +1,6 @@
 /**
- * Positions in a document as it was typed: the page edits text, so it needs
- * offsets, and it must cope with documents that no parser accepts.
+ * Positions in the source text of a document. The page edits the text, so it
+ * needs offsets, also in documents that are not well-formed.
  */
 import type { Detail } from "../../client/mod.ts";
 import { runUninterrupted, type SlicedWork } from "./slices.ts";
@@ -8,7 +8,7 @@ import { runUninterrupted, type SlicedWork } from "./slices.ts";
 /** An element of the document. All positions are offsets into the text. */
 export interface ElementPosition {
   name: string;
-  /** Below its product (or the root): `images/image`. */
+  /** The path below its product, or below the root: `images/image`. */
   path: string;
   /** Position of its product, from 1; missing outside of products. */
   product?: number;
@@ -21,7 +21,7 @@ export interface ElementPosition {
   end: number;
 }
 
-/** A longer line with several elements is laid out. */
+/** Above this many characters, a line with several elements is split. */
 const LONG_LINE = 300;
 const MANY_TAGS = 6;
 
@@ -30,7 +30,7 @@ interface Open {
   counts: Map<string, number>;
 }
 
-/** A tag, or what may stand between tags beside text. */
+/** A tag, a comment, a CDATA section, an instruction or a declaration. */
 interface Token {
   start: number;
   end: number;
@@ -47,7 +47,7 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ["<!", ">"],
 ];
 
-/** The tokens of a document; what is broken is passed over. */
+/** The tokens of a document; malformed ones are skipped. */
 export function* markupTokens(text: string): Generator<Token> {
   for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at)) {
     const start = at;
@@ -65,7 +65,7 @@ export function* markupTokens(text: string): Generator<Token> {
   }
 }
 
-/** The offset behind a tag; a broken one ends before the next `<`. */
+/** The offset after a tag; a malformed tag ends before the next `<`. */
 function endOfTag(text: string, start: number): number {
   let quote = "";
   for (let at = start + 1; at < text.length; at++) {
@@ -92,7 +92,7 @@ export function elementsOf(text: string): ElementPosition[] {
   return runUninterrupted(findElements(text));
 }
 
-/** Tags that are read between two pauses. */
+/** The number of tags read between two pauses. */
 const STEP = 250;
 
 function* findElements(text: string): SlicedWork<ElementPosition[]> {
@@ -140,7 +140,7 @@ function pathBelow(
     : `${parent.path}/${name}`;
 }
 
-/** An end tag closes what was left open inside. */
+/** Closes the element of an end tag, and unclosed elements inside it. */
 function closeUpTo(
   stack: Open[],
   name: string,
@@ -157,7 +157,8 @@ function closeUpTo(
 }
 
 /**
- * The document, indented if it has lines too long to read. Only white space between tags changes, which has no meaning there.
+ * The document, indented if it has lines too long to read. Only white space
+ * between tags changes, and it has no meaning.
  */
 export function laidOut(text: string): string {
   return text.split("\n").some(isUnreadable) ? indented(text) : text;
@@ -175,7 +176,7 @@ export function indented(text: string): string {
     const isBehindCdata = tag.endsWith("]]>");
     tag = text.slice(start, end);
     if (kind === "end") depth = Math.max(0, depth - 1);
-    // Comments and CDATA may stand inside of a value.
+    // Comments and CDATA may be inside a value.
     const isInline = name === null || between.trim() !== "" ||
       isBehindCdata || (kind === "end" && opened) || result === "";
     result += isInline ? between + tag : `\n${"  ".repeat(depth)}${tag}`;
@@ -201,7 +202,7 @@ export interface Range {
   end: number;
 }
 
-/** The lines where an edited document has these problems. */
+/** The lines of an edited document that have these problems. */
 export function* linesOf(
   text: string,
   problems: readonly Detail[],
@@ -216,7 +217,7 @@ export function* linesOf(
   return lines;
 }
 
-/** Finds what problems speak of, in one text. */
+/** Finds the places of problems in one text. */
 export class Finder {
   readonly #text: string;
   readonly #byProduct = new Map<number | undefined, ElementPosition[]>();
@@ -258,7 +259,7 @@ export class Finder {
     return this.#lines[Math.min(line, this.#lines.length) - 1];
   }
 
-  /** The text that a problem speaks of; null if it names no place. */
+  /** The place of a problem in the text; null if the problem names none. */
   find(problem: Detail): Range | null {
     const { product, field, line, column } = problem;
     if (field === undefined && column !== undefined && line !== undefined) {
@@ -270,7 +271,7 @@ export class Finder {
     const whole = product === undefined
       ? undefined
       : this.#byProduct.get(product)?.[0];
-    // What is missing is typed behind the tag, not in its place.
+    // A missing element is typed after the product's start tag.
     if (whole !== undefined) return { start: whole.open, end: whole.open };
     return line === undefined ? null : this.#lineAt(line);
   }
@@ -306,7 +307,7 @@ export class Finder {
     const content = this.#text.slice(open, close);
     const before = content.length - content.trimStart().length;
     const value = content.trim();
-    // What follows the start tag may be other elements rather than a value.
+    // Other elements rather than a value may follow the start tag.
     if (value === "" || value.includes("\n")) return { start: open, end: open };
     return { start: open + before, end: open + before + value.length };
   }
@@ -325,7 +326,7 @@ export class Finder {
     }
   }
 
-  /** The column counts code points. */
+  /** The range of a character; `column` counts code points. */
   #characterAt(line: number, column: number): Range {
     const { start, end } = this.#lineAt(line);
     const points = [...this.#text.slice(start, end)];

@@ -1,6 +1,6 @@
 import { PRICE_DIGITS } from "../../lib/values.ts";
 
-/** An exact decimal with its currency, as `SEK 149.00`. */
+/** An exact decimal with its currency: `SEK 149.00`. */
 export function money(price: string, currency: string): string {
   if (currency === "") return price;
   const format = new Intl.NumberFormat("en", {
@@ -9,6 +9,6 @@ export function money(price: string, currency: string): string {
     currencyDisplay: "code",
     maximumFractionDigits: PRICE_DIGITS.after,
   });
-  // A number would not hold every digit.
+  // Formats the text itself, because a number would lose digits.
   return format.format(price as `${number}`);
 }

@@ -1,25 +1,25 @@
 /**
- * Numbers as spreadsheets and shops write them: which sign stands before the
- * decimals, and which unit is behind the number or in the name of its column.
+ * Numbers as spreadsheets and shops write them: their decimal separator, and
+ * their unit, which follows the number or is in the name of the column.
  */
 import { WEIGHT_GRAMS } from "../../catalogue/fields.ts";
 import { withoutTrailing } from "../../lib/trim.ts";
 import { readCurrency } from "../../lib/values.ts";
 import { capitalised } from "./texts.ts";
 
-/** The sign before the decimals of a column; "": its numbers do not tell. */
+/** The decimal separator of a column; "": its numbers do not show it. */
 export type DecimalSeparator = "," | "." | "";
 
 /** How the numbers of a column are read. */
 export interface NumberFormat {
   decimalSeparator: DecimalSeparator;
   /**
-   * That of numbers without one: of weights, one of `WEIGHT_UNITS`; of prices
-   * `HUNDREDTHS`, or "" for whole amounts. Weights with "" say theirs. Of
-   * images it is the address before those that are paths.
+   * The unit of numbers that have none themselves. Weights: one of
+   * `WEIGHT_UNITS`, or "" if each has its own. Prices: `HUNDREDTHS`, or "" for
+   * whole amounts. Images: the address that is put before paths.
    */
   unit: string;
-  /** Of weights: parts of a gram are rounded, as a person said. */
+  /** Weights: round to whole grams, as a person chose. */
   roundsToGrams?: true;
 }
 
@@ -42,7 +42,7 @@ const WEIGHT_WORDS: Readonly<Record<string, string>> = {
   lb: "lb lbs pound pounds",
 };
 
-/** Prices in cents: the header says so, or a person. */
+/** The unit of prices in cents, by the header or by a person's choice. */
 export const HUNDREDTHS = "1/100";
 const HUNDREDTHS_WORDS =
   "cent cents ct pence öre øre ore grosz grosze groszy céntimos centimes";
@@ -67,12 +67,14 @@ function weightUnitIn(words: readonly string[]): string {
   ) ?? "";
 }
 
-/** The unit of weight that the name of a column has, as in `Weight (kg)`. */
+/**
+ * The weight unit in the name of a column such as `Weight (kg)`; "" if none.
+ */
 export function weightUnitOf(header: string): string {
   return weightUnitIn(lowerCaseWords(header));
 }
 
-/** `HUNDREDTHS` if the name of a column says so, as in `Price (cents)`. */
+/** `HUNDREDTHS` for a column such as `Price (cents)`; else "". */
 export function priceUnitOf(header: string): string {
   const names = HUNDREDTHS_WORDS.split(" ");
   return lowerCaseWords(header).some((word) => names.includes(word))
@@ -84,13 +86,13 @@ export function priceUnitOf(header: string): string {
 export function currencyIn(text: string): string {
   const symbol = Object.keys(SYMBOLS).find((one) => text.includes(one));
   if (symbol !== undefined) return SYMBOLS[symbol];
-  // A word in capitals may be a code by chance, but "All" or "Top" is none.
+  // Only words in capitals: "All" and "Top" are no codes.
   const codes = (text.match(/(?<!\p{L})[A-Z]{3}(?!\p{L})/gu) ?? [])
     .filter((code) => "value" in readCurrency(code));
   return codes.length === 1 ? codes[0] : "";
 }
 
-/** Whether a weight has no unit of its own, so that its column must have one. */
+/** Whether a weight has no unit itself, so that its column must have one. */
 export function isBareWeight(text: string): boolean {
   return /\d$/.test(text) && !isZero(text);
 }
@@ -101,13 +103,13 @@ function isZero(text: string): boolean {
 
 interface Weight {
   number: number;
-  /** "": neither the text nor its column says it. */
+  /** "" if neither the text nor its column names one. */
   unit: string;
-  /** Behind the number. */
+  /** The text after the number. */
   word: string;
 }
 
-/** Null: it cannot be read. */
+/** Reads a weight; null if the text is none. */
 function weightIn(
   text: string,
   { decimalSeparator, unit }: NumberFormat,
@@ -122,18 +124,24 @@ function weightIn(
   };
 }
 
-/** To a millionth, which a product of two numbers would miss. */
+/** Rounded to a millionth, to remove the error of floating point. */
 function gramsIn({ number, unit }: Weight): number {
   return Math.round(number * WEIGHT_UNITS[unit] * 1e6) / 1e6;
 }
 
-/** Whether it has parts of a gram that a person wrote, not a conversion. */
+/**
+ * Whether a metric weight has a fraction of a gram. With other units, the
+ * fraction comes from the conversion.
+ */
 function isPartial(weight: Weight): boolean {
   return ["mg", "g", "kg"].includes(weight.unit) &&
     !Number.isInteger(gramsIn(weight));
 }
 
-/** `285.5` of `0,2855` in kg; null if it is of whole grams, or may be rounded. */
+/**
+ * The grams of a weight with a fraction of a gram: `285.5` for `0,2855` in kg;
+ * null for whole grams, and where rounding was chosen.
+ */
 export function partialGrams(
   text: string,
   numberFormat: NumberFormat,
@@ -145,8 +153,8 @@ export function partialGrams(
 }
 
 /**
- * A weight in whole grams; "" for 0, which is none. What cannot be read stays,
- * in a form that the service refuses.
+ * A weight in whole grams; "" for 0, which means none. A text that is no weight
+ * is returned in a form that the service refuses.
  */
 export function gramsOf(text: string, numberFormat: NumberFormat): string {
   const weight = weightIn(text, numberFormat);
@@ -159,7 +167,7 @@ export function gramsOf(text: string, numberFormat: NumberFormat): string {
     : `${Math.round(gramsIn(weight))}`;
 }
 
-/** What is wrong with a weight, in its own unit; null: it is in grams. */
+/** The problem of a weight in the unit of the table; null if that is grams. */
 export function weightProblem(
   text: string,
   numberFormat: NumberFormat,
@@ -173,7 +181,7 @@ export function weightProblem(
     "in whole grams.";
 }
 
-/** An amount in hundredths as a decimal; other texts stay. */
+/** An amount in hundredths as a decimal; other texts are unchanged. */
 export function fromHundredths(amount: string): string {
   const [, whole, decimals = ""] = /^(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
   if (whole === undefined) return amount;
@@ -183,12 +191,12 @@ export function fromHundredths(amount: string): string {
   }`;
 }
 
-/** Rows that numbers are looked for in. */
+/** The number of rows whose numbers are examined. */
 const SAMPLE_ROWS = 1_000;
 
 /**
- * The sign before the decimals of these numbers; "" if none of them is clear,
- * or if they contradict each other.
+ * The decimal separator of these numbers; "" if none shows it, or if they
+ * contradict each other.
  */
 export function decimalSeparatorOf(
   values: Iterable<string>,
@@ -208,13 +216,13 @@ export function decimalSeparatorOf(
 const NUMBER = /\d[\d.,\s']*\d|\d/;
 const AMBIGUOUS = /^[1-9]\d{0,2}([.,])\d{3}$/;
 
-/** A number whose sign may be of thousands or of decimals, as in `1.299`. */
+/** A number such as `1.299`, which may have thousands or decimals. */
 export interface AmbiguousNumber {
   number: string;
   separator: Exclude<DecimalSeparator, "">;
 }
 
-/** The number of a text, if it may mean either. */
+/** The number of a text, if it is ambiguous. */
 export function ambiguousNumberIn(text: string): AmbiguousNumber | null {
   const [number = ""] = NUMBER.exec(text) ?? [];
   const [, sign] = AMBIGUOUS.exec(number) ?? [];
@@ -223,7 +231,10 @@ export function ambiguousNumberIn(text: string): AmbiguousNumber | null {
     : { number, separator: sign as AmbiguousNumber["separator"] };
 }
 
-/** Both that it may mean: `1299` and `1.299`, of pieces `1000` and `1`. */
+/**
+ * Both meanings of an ambiguous number: `1299` and `1.299`; of a count `1000`
+ * and `1`.
+ */
 export function bothMeanings(
   number: string,
   isCount: boolean,
@@ -240,7 +251,7 @@ export function ambiguityQuestion(
   return `does ${number} mean ${large}, or ${small}?`;
 }
 
-/** Asks to write a number that may mean either in another way; null: it is clear. */
+/** The request to rewrite an ambiguous number; null if it is clear. */
 export function ambiguityProblem(
   text: string,
   isCount: boolean,
@@ -254,18 +265,18 @@ export function ambiguityProblem(
   }.`;
 }
 
-/** Nobody changes a price so much at once, but by mistake. */
+/** A price that changes by this factor is probably a mistake. */
 const MANY_TIMES = 10;
 
-/** Whether it is many times another amount, or a small part of it. */
+/** Whether one amount is at least `MANY_TIMES` the other one. */
 export function isManyTimes(amount: string, stored: string): boolean {
   const times = Number(amount) / Number(stored);
   return times >= MANY_TIMES || times <= 1 / MANY_TIMES;
 }
 
 /**
- * Asks whether a price is meant that is many times what it was, as cents are, or
- * that has another currency; null: it is neither.
+ * The question about a price that is probably a mistake: it has changed many
+ * times over, as prices in cents do, or its currency has; else null.
  */
 export function priceDoubt(
   amount: string,
@@ -284,16 +295,17 @@ function decimalSeparatorIn(number: string): DecimalSeparator {
   const last = signs[signs.length - 1];
   const other = last === "," ? "." : ",";
   if (signs.includes(other)) return last;
-  // Of thousands, as each of several is.
+  // Repeated separators separate thousands, so the other one is the decimal
+  // separator.
   if (signs.length > 1) return other;
   const [before, after] = number.split(last);
-  // Three digits may be decimals or, behind one to three others, thousands.
+  // Three digits after one to three others may be decimals or thousands.
   return after.length !== 3 || !/^[1-9]\d{0,2}$/.test(before)
     ? after === "" ? "" : last
     : "";
 }
 
-/** The text without one of these marks before or behind it. */
+/** Removes one of these marks from the start or the end of the text. */
 function withoutMark(marks: readonly string[], text: string): string {
   const upper = text.toUpperCase();
   for (const mark of marks) {
@@ -304,13 +316,13 @@ function withoutMark(marks: readonly string[], text: string): string {
   return text;
 }
 
-/** `1 299,00 kr` and `1,299.00` as `1299.00`; what is not clear stays. */
+/** `1 299,00 kr` and `1,299.00` as `1299.00`; unclear texts are unchanged. */
 export function decimalOf(
   text: string,
   marks: readonly string[],
   separator: DecimalSeparator = "",
 ): string {
-  // "12,-" and "12.–" have no cents.
+  // "12,-" and "12.–" are whole amounts.
   const whole = text.replace(/[.,][-–—]{1,2}$/, "");
   const plain = withoutMark(marks, whole).replace(/[\s\u00a0\u202f'’]/g, "");
   if (/^(?:\d+|\d{1,3}(?:\.\d{3})+),(?:\d{1,2}|\d{4})$/.test(plain)) {
@@ -323,7 +335,7 @@ export function decimalOf(
   if (separator === "." && /^\d{1,3}(?:,\d{3})+$/.test(plain)) {
     return plain.replaceAll(",", "");
   }
-  // A comma before three digits may mean either.
+  // A comma before three digits is ambiguous.
   if (
     /^\d+,\d+$/.test(plain) && (separator === "," || plain.startsWith("0,"))
   ) {

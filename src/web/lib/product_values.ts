@@ -1,4 +1,4 @@
-/** Values of products, some of which have a unit beside them. */
+/** Values of products; some have a unit. */
 import { SCALAR_RULES, type ScalarField } from "../../catalogue/fields.ts";
 import type { Product } from "../../client/mod.ts";
 
@@ -9,7 +9,7 @@ export function shownText(product: Product, name: ScalarField): string {
   return `${"amount" in value ? value.amount : value.value}`;
 }
 
-/** The value of a field beside its unit; an empty currency is none. */
+/** The value of a field with its unit; an empty currency is left out. */
 export function withUnit(
   name: ScalarField,
   text: string,

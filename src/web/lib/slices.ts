@@ -1,13 +1,15 @@
-/** Long work in slices, between which the page draws and reacts. */
+/**
+ * Long work in slices; the page draws and handles events between two slices.
+ */
 import { monotonic, yieldToPage } from "./browser.ts";
 
-/** Work that yields wherever it may pause, every few milliseconds. */
+/** Work that yields every few milliseconds, where it may pause. */
 export type SlicedWork<T> = Generator<void, T>;
 
-/** A slice ends at the first pause after this long. */
+/** A slice ends at its first yield after this time. */
 const SLICE_MS = 20;
 
-/** Does it at once. */
+/** Runs the work without a pause. */
 export function runUninterrupted<T>(work: SlicedWork<T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -15,7 +17,7 @@ export function runUninterrupted<T>(work: SlicedWork<T>): T {
   }
 }
 
-/** Does it in slices; null if `signal` fires before the end. */
+/** Runs the work in slices; null if `signal` fires before the end. */
 export async function runInSlices<T>(
   work: SlicedWork<T>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** A value that redraws the views that use it when it changes. */
+/** A value that, when it changes, redraws the views that use it. */
 import { useLayoutEffect, useState } from "preact/hooks";
 
 export class Store<T> {

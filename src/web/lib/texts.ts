@@ -1,9 +1,9 @@
 /**
- * Words that need no table of fields or codes: the first view shows them before
- * those are loaded.
+ * Texts of the first view. They need no table of fields or codes, because the
+ * first view is drawn before the tables are loaded.
  */
 
-/** States whose names say little to those who do not program. */
+/** Names of states for people who do not program. */
 const STATES: Readonly<Record<string, string>> = {
   completed: "complete",
   completed_with_errors: "complete, images missing",
@@ -17,7 +17,7 @@ const STATES: Readonly<Record<string, string>> = {
   sending: "on its way",
 };
 
-/** What people call a state. */
+/** The name of a state, for people. */
 export function stateWord(state: string): string {
   return STATES[state] ?? state.replaceAll("_", " ");
 }
@@ -26,7 +26,7 @@ export function stateWord(state: string): string {
 export const STALE_PAGE =
   "A part of this page could not be loaded. Reload the page: the service may have a newer one.";
 
-/** `in_stock` as `In stock`. */
+/** Makes `In stock` of `in_stock`. */
 export function readable(word: string): string {
   return capitalised(word.replaceAll("_", " "));
 }

@@ -1,4 +1,4 @@
-/** What people call fields and values. */
+/** Names of fields, values and problems, for people. */
 import { capitalised } from "./texts.ts";
 import {
   LISTS,
@@ -8,7 +8,7 @@ import {
 import type { DetailCode } from "../../client/mod.ts";
 import { type CodeEntry, DETAIL_CODES } from "../../lib/errors.ts";
 
-/** What people call the field at a path such as `images/image[2]`. */
+/** The name of the field at a path such as `images/image[2]`. */
 export function fieldLabel(path: string): string {
   const [field, unit] = path.replace(/\[\d+\]/g, "").split(/\/?@/);
   const [name] = field.split("/");
@@ -24,14 +24,16 @@ function isScalar(name: string): name is ScalarField {
   return Object.hasOwn(SCALAR_RULES, name);
 }
 
-/** The values that a field can have; null if they are not a few. */
+/** The values of a field with a fixed list of them; else null. */
 export function valuesOfField(field: string): readonly string[] | null {
   if (!isScalar(field)) return null;
   const { form } = SCALAR_RULES[field];
   return form.kind === "word" ? form.words : null;
 }
 
-/** What is wrong with a field, behind its label; without one, a sentence. */
+/**
+ * Titles of problems: after the label of the field, or alone if there is none.
+ */
 const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   required: "is missing",
   too_long: "is too long",
@@ -71,7 +73,7 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   limit: "The file is too large or too deep",
 };
 
-/** Remedies where those of the handbook are for programmers. */
+/** Remedies for merchants; the handbook's are for programmers. */
 const REMEDIES: Partial<Record<DetailCode, string>> = {
   changed_since: "Undo the rest, which leaves this as it is.",
   image_unavailable:

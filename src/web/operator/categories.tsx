@@ -63,7 +63,7 @@ export function CategoriesView({ client }: { client: Client }) {
   );
 }
 
-/** A file is checked first; then it can be put. */
+/** Uploads a list of categories: first a check of the file, then the change. */
 function PutList({ client, onPut }: { client: Client; onPut: () => void }) {
   const [file, setFile] = useState<Blob | null>(null);
   const [checked, setChecked] = useState(false);

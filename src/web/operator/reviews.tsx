@@ -1,6 +1,6 @@
 /**
- * For the operator: products that wait for a decision, one at a time. A decision
- * is sent while the next product is shown already.
+ * For the operator: products that wait for a review, one at a time. A decision
+ * is sent while the next product is shown.
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -26,11 +26,11 @@ import { Thumbnail } from "../ui/thumbnails.tsx";
 import { fieldLabel } from "../lib/words.ts";
 import { reviewsWaiting } from "../state/background.ts";
 
-/** Products that are loaded together. */
+/** The number of products loaded at once. */
 const PAGE = 50;
-/** How often it looks for more when none is left. */
+/** How often the view looks for products when none is left. */
 const LOOK_AGAIN_MS = 30_000;
-/** The next ones are loaded when so few are left. */
+/** The next products are loaded when this many are left. */
 const AHEAD = 20;
 
 interface Reason {
@@ -182,7 +182,7 @@ export function ReviewsView({ client }: { client: Client }) {
   );
 }
 
-/** The operator's list, a line for each reason. */
+/** A form for the operator's list of reasons, one line each. */
 function ReasonsForm({ known, onSave }: {
   known: readonly ListedReason[];
   onSave: (list: ListedReason[]) => Promise<void>;
@@ -232,7 +232,7 @@ function doneOf(outcomes: Iterable<Outcome>): number {
   return [...outcomes].filter(isDone).length;
 }
 
-/** Calls what belongs to a key, but not while somebody writes. */
+/** Shortcuts: calls the function of a key, except in form fields. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -269,7 +269,7 @@ function Reviewed(
     onStep: (by: number) => void;
     onApprove: () => void;
     onReject: () => void;
-    /** Below the buttons. */
+    /** Drawn below the buttons. */
     children: ComponentChildren;
   },
 ) {
@@ -344,7 +344,7 @@ function hasReason({ code, field, message }: Reason): boolean {
   return [code, field, message].some((part) => part !== undefined);
 }
 
-/** What is reviewed, the pictures first; the title stands above. */
+/** The fields that are shown below the title, in this order. */
 const FIELDS = [
   "images",
   "description",

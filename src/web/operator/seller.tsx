@@ -1,4 +1,6 @@
-/** For the operator: one seller with its limits, keys, deliveries and refusals. */
+/**
+ * For the operator: one seller with its limits, keys, deliveries and refusals.
+ */
 import { useState } from "preact/hooks";
 import type { Client, Seller } from "../../client/mod.ts";
 import {
@@ -78,7 +80,7 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
   );
 }
 
-/** Throws where there is none. */
+/** The seller with this id; throws if there is none. */
 async function loadSeller(
   client: Client,
   id: string,
@@ -200,7 +202,7 @@ function Keys({ client, seller: { id: seller } }: {
   );
 }
 
-/** Removes the seller once its name was typed. */
+/** A form that removes the seller after its name has been typed. */
 function Removal({ client, seller }: { client: Client; seller: Seller }) {
   const remove = async (name: string) => {
     if (name !== seller.name) {

@@ -1,4 +1,6 @@
-/** For the operator: the deliveries of one seller; the state is in the address. */
+/**
+ * For the operator: the deliveries of one seller. The filter is in the address.
+ */
 import type { Client, LoggedDelivery, Seller } from "../../client/mod.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { HandbookLink, Moment, State } from "../ui/components.tsx";
@@ -15,7 +17,9 @@ import {
 
 type DeliveryState = LoggedDelivery["state"];
 
-/** The states of the filter; first those that somebody has to do something about. */
+/**
+ * The states of the filter. States that need an action come first.
+ */
 const STATES = Object.keys(
   {
     exhausted: 0,
@@ -47,7 +51,7 @@ const COLUMNS: readonly Column<LoggedDelivery>[] = [
   },
 ];
 
-/** With all tries behind a toggle. */
+/** The latest attempt, with all attempts behind a toggle. */
 function LastAnswer({ delivery }: { delivery: LoggedDelivery }) {
   const { attempts, next_attempt_at: next } = delivery;
   const last = attempts.at(-1);
@@ -115,7 +119,7 @@ export function SellerDeliveries({ client, seller }: {
   );
 }
 
-/** What to do next. */
+/** Shown if the filter finds no deliveries. */
 function Empty({ seller, state }: { seller: Seller; state?: DeliveryState }) {
   if (state !== undefined) {
     return (

@@ -1,4 +1,4 @@
-/** For the operator: all sellers, and a new one. */
+/** For the operator: all sellers, and a form for a new one. */
 import { useState } from "preact/hooks";
 import type { Client, NewSeller, Seller } from "../../client/mod.ts";
 import {
@@ -71,7 +71,7 @@ export function SellersView({ client }: { client: Client }) {
   );
 }
 
-/** Opens what the seller sees. */
+/** A link to the views of the seller. */
 export function ViewLink({ name }: { name: string }) {
   return <a href={linkTo("uploads", undefined, {}, name)}>View as {name}</a>;
 }

@@ -1,4 +1,4 @@
-/** A change of many products at once: what becomes of each. */
+/** The same change for many products: the step of each. */
 import type { Status } from "../../catalogue/fields.ts";
 import { PRICE_DIGITS } from "../../lib/values.ts";
 import type { Product, ProductAttributes } from "../../client/mod.ts";
@@ -9,21 +9,24 @@ export type BulkChange =
   | { field: "quantity"; how: "to" | "by"; text: string }
   | { field: "status"; how: "to"; text: Status };
 
-/** What a product had, and what it is sent. */
+/** The change of one product: its former value, and what is sent. */
 export interface Step {
   sku: string;
   from: string;
   to: string;
   sent: ProductAttributes;
-  /** Whether it is meant, where it is far from what it was. */
+  /** The question about a suspicious price; null: there is none. */
   doubt: string | null;
 }
 
-/** Decimals of prices, which are calculated with. */
+/** The number of decimals that prices are calculated with. */
 const { after: DECIMALS } = PRICE_DIGITS;
 const ONE = 10n ** BigInt(DECIMALS);
 
-/** Why a change cannot be made as it is typed, as a sentence; null if it can. */
+/**
+ * The problem of a change as it was typed, as a sentence; null if there is
+ * none.
+ */
 export function bulkChangeProblem(
   { field, how, text }: BulkChange,
 ): string | null {
@@ -39,8 +42,8 @@ export function bulkChangeProblem(
 }
 
 /**
- * The change of each of these products but for those that lack the value it
- * starts from. One that somebody else changes meanwhile is refused then.
+ * The steps of these products. A product that lacks the value to start from has
+ * no step. The service refuses a step if somebody else has changed the value.
  */
 export function bulkSteps(
   products: readonly Product[],
@@ -101,13 +104,13 @@ function changed(
   return (exact + whole / 2n) / whole * unit;
 }
 
-/** What the history calls it. */
+/** The name of the change in the history. */
 export function bulkChangeTitle({ field, how, text }: BulkChange): string {
   const value = how === "percent" ? `${text.trim()} %` : text.trim();
   return how === "to" ? `${field} = ${value}` : `${field} by ${value}`;
 }
 
-/** A number as people type it, times `ONE`; null if it is none. */
+/** A typed number times `ONE`; null if the text is no number. */
 function scaled(typed: string): bigint | null {
   const text = typed.trim().replace("−", "-");
   const isNegative = text.startsWith("-");

@@ -1,4 +1,4 @@
-/** The seller's products as a file that can be uploaded as it is. */
+/** The seller's products as a file that can be uploaded unchanged. */
 import {
   LIST_NAMES,
   type ListField,
@@ -21,7 +21,7 @@ import { writeBook } from "../import/read/workbook/ask.ts";
 
 export type FileKind = "csv" | "xlsx" | "xml";
 
-/** Columns with numbers that are calculated with. */
+/** The columns whose cells are numbers in a workbook. */
 const NUMBERS = [...SCALAR_NAMES.keys()].filter((i) =>
   ["decimal", "integer"].includes(SCALAR_RULES[SCALAR_NAMES[i]].form.kind)
 );
@@ -45,14 +45,14 @@ export async function catalogueFile(
   }
 }
 
-/** A file that makes these products anew: nothing gets their ids again. */
+/** A file that creates deleted products again, with new ids. */
 export function deletedProductsFile(products: readonly Product[]): Blob {
   return documentOf(products, SENT);
 }
 
-/** What is sent of a product, besides its id. */
+/** The fields of a product that are sent, besides its id. */
 const SENT = [...SCALAR_NAMES, ...LIST_NAMES] as const;
-/** Of them the XML attributes. */
+/** The values that are XML attributes. */
 const ATTRIBUTES = ["currency", "unit", "name", "alt"];
 
 function documentOf(
@@ -81,7 +81,7 @@ function element(name: string, content: unknown): string {
     >;
   const attributes = ATTRIBUTES.filter((key) => members[key] !== undefined)
     .map((key) => ` ${key}="${reference(escaped(members[key]), /[\t\n\r]/g)}"`);
-  // Unescaped, a parser reads a carriage return as a line feed.
+  // A parser reads an unescaped carriage return as a line feed.
   const text = reference(escaped(`${value}`), /\r/g);
   return `<${name}${attributes.join("")}>${text}</${name}>`;
 }
@@ -91,8 +91,8 @@ function reference(text: string, characters: RegExp): string {
 }
 
 /**
- * The names of the columns, then a row for each product. What a cell cannot hold
- * is left empty, which keeps it.
+ * The header, then a row for each product. A value that no cell can hold is
+ * left empty, so that an upload of the table does not change it.
  */
 export function tableOfProducts(products: readonly Product[]): string[][] {
   const attributes = attributeColumns(products);
@@ -111,7 +111,10 @@ export function tableOfProducts(products: readonly Product[]): string[][] {
   ];
 }
 
-/** A table cannot hold their descriptions: an empty cell keeps them. */
+/**
+ * The cell of the images; empty, so that an upload keeps them, if one has a
+ * description, which a table cannot hold.
+ */
 function imagesOf({ images = [] }: Product): string {
   return images.some(({ alt }) => (alt ?? "") !== "")
     ? ""
@@ -119,8 +122,8 @@ function imagesOf({ images = [] }: Product): string {
 }
 
 /**
- * The names of the attributes in an order in which each product has its own; a
- * name stands twice where products have them in different orders.
+ * The columns of the attributes, in an order that keeps each product's own.
+ * Where products have attributes in different orders, a name has two columns.
  */
 function attributeColumns(products: readonly Product[]): string[] {
   const columns: string[] = [];
@@ -135,7 +138,7 @@ function attributeColumns(products: readonly Product[]): string[] {
   return columns;
 }
 
-/** The attributes of a product are sent together, or not at all. */
+/** The cells of all attributes of a product; all empty if one fits no cell. */
 function attributeCells(
   { attributes }: Product,
   columns: readonly string[],

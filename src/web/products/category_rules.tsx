@@ -10,16 +10,16 @@ import { useLoaded } from "../ui/components.tsx";
 import type { Item } from "./draft.ts";
 
 /**
- * The most categories that are offered; further ones are found by more typing.
+ * The most categories that are suggested; a longer text finds others.
  */
 const OFFERED = 100;
 
 /** Suggests names of categories during typing. */
 export function CategoryNames({ client, id, text }: {
   client: Client;
-  /** Of the `<datalist>`. */
+  /** The id of the `<datalist>`. */
   id: string;
-  /** What is typed. */
+  /** The typed text. */
   text: string;
 }) {
   const { data } = useLoaded(
@@ -35,7 +35,9 @@ export function CategoryNames({ client, id, text }: {
   );
 }
 
-/** The requirements of the categories, and which of them the product lacks. */
+/**
+ * The rules of the product's categories, with buttons for missing attributes.
+ */
 export function CategoryNeeds({ client, names, attributes, onAdd }: {
   client: Client;
   names: readonly string[];
@@ -80,7 +82,7 @@ export function CategoryNeeds({ client, names, attributes, onAdd }: {
   );
 }
 
-/** Null: the marketplace says nothing of it. */
+/** The category of this name; null if the marketplace has none. */
 async function findCategory(
   client: Client,
   category: string,
@@ -94,10 +96,13 @@ async function findCategory(
   }
 }
 
-/** Values that are shown of a rule. */
+/** The most values of a rule that are shown. */
 const SHOWN = 12;
 
-/** As in "material: needed; one of steel, porcelain; from 2027-01-01 on". */
+/**
+ * A rule as text: "material: needed; one of steel, porcelain; from 2027-01-01
+ * on".
+ */
 export function needOf(
   { field, attribute, required, value = [], from }: CategoryRule,
 ): string {

@@ -1,4 +1,4 @@
-/** A product in the form: the typed values, and which of them changed. */
+/** The draft of a product: the values typed into its form. */
 import {
   LIST_NAMES,
   type ListField,
@@ -11,7 +11,9 @@ import { shownText, withUnit } from "../lib/product_values.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { ambiguityProblem, decimalOf, priceDoubt } from "../lib/numbers.ts";
 
-/** An entry of a list; `note` is the name of an attribute or an image's alt. */
+/**
+ * An entry of a list; `note` is an attribute's name or an image's description.
+ */
 export interface Item {
   text: string;
   note: string;
@@ -23,7 +25,9 @@ export interface Draft {
   lists: Readonly<Record<ListField, readonly Item[]>>;
 }
 
-/** The text of an item and its note in a product; a category has only text. */
+/**
+ * The properties that hold an item's text and note; a category is only text.
+ */
 const ITEMS: Readonly<
   Record<ListField, { text: string; note: string } | null>
 > = {
@@ -66,7 +70,7 @@ function itemsOf(product: Product | null, name: ListField): Item[] {
   });
 }
 
-/** What is wrong with a value by the table of fields; null if nothing is. */
+/** The problem of a value by the table of fields; null if there is none. */
 export function problemOf(name: ScalarField, text: string): string | null {
   const rule = SCALAR_RULES[name];
   const value = rule.verbatim ? text : canonicalSpelling(name, text.trim());
@@ -77,12 +81,12 @@ export function problemOf(name: ScalarField, text: string): string | null {
   return "problem" in read ? `This ${read.problem.message}` : null;
 }
 
-/** Whether it may have thousands. */
+/** Whether the field is an amount of money, which may have thousands. */
 function isAmount(name: ScalarField): boolean {
   return name === "price" || name === "compare_at_price";
 }
 
-/** Whether the price is meant, where it is far from what is stored. */
+/** The question about a suspicious price; null: there is none. */
 export function priceDoubtOf(draft: Draft, stored: Draft): string | null {
   const { scalars: { price: amount }, currency } = stored;
   return amount === "" ? null : priceDoubt(
@@ -92,13 +96,13 @@ export function priceDoubtOf(draft: Draft, stored: Draft): string | null {
   );
 }
 
-/** An amount as people type it, as in `159,50`, in the interface's spelling. */
+/** A typed decimal such as `159,50` as the interface writes it: `159.50`. */
 function canonicalSpelling(name: ScalarField, text: string): string {
   const isDecimal = SCALAR_RULES[name].form.kind === "decimal";
   return isDecimal ? decimalOf(text.trim(), []) : text;
 }
 
-/** Names of the fields that differ. */
+/** The names of the fields in which two drafts differ. */
 export function changedFieldsOf(draft: Draft, from: Draft): string[] {
   const scalars = SCALAR_NAMES.filter((name) =>
     draft.scalars[name].trim() !== from.scalars[name].trim() ||
@@ -111,10 +115,12 @@ export function changedFieldsOf(draft: Draft, from: Draft): string[] {
   return [...scalars, ...lists];
 }
 
-/** Characters; of longer values it is only told that they changed. */
+/**
+ * The longest value that is described, in characters; others have only a name.
+ */
 const LONGEST_VALUE_SHOWN = 40;
 
-/** Describes the change of each of these fields, as in `Quantity 8 → 1`. */
+/** Describes the changes of these fields: `Quantity 8 → 1`. */
 export function describeChanges(
   draft: Draft,
   from: Draft,
@@ -132,7 +138,7 @@ export function describeChanges(
   }).join(", ");
 }
 
-/** The draft with what is stored now in every field that nobody changed. */
+/** The draft, with the stored value in every field that was not edited. */
 export function rebaseDraft(draft: Draft, from: Draft, stored: Draft): Draft {
   const changed = changedFieldsOf(draft, from);
   const source = (name: string) => changed.includes(name) ? draft : stored;
@@ -148,8 +154,8 @@ export function rebaseDraft(draft: Draft, from: Draft, stored: Draft): Draft {
 }
 
 /**
- * Names of the fields that differ from what is stored now, and that both the
- * draft and somebody else have changed.
+ * The names of the fields that both the draft and somebody else have changed,
+ * to different values.
  */
 export function conflictingFields(
   draft: Draft,
@@ -176,7 +182,7 @@ export function productToSend(
   return id === null ? fields : { id, ...fields };
 }
 
-/** Null clears. */
+/** The value of a scalar field to send; null clears the field. */
 function sentScalar(name: ScalarField, { scalars, currency }: Draft): unknown {
   const text = canonicalSpelling(name, scalars[name]);
   return text.trim() === "" ? null : withUnit(name, text, currency);
@@ -191,7 +197,7 @@ function sentItems(name: ListField, { lists }: Draft): unknown[] {
   });
 }
 
-/** Without the rows that were left empty. */
+/** The items that are not empty. */
 function filled(items: readonly Item[]): Item[] {
   return items.filter(({ text, note }) =>
     text.trim() !== "" || note.trim() !== ""

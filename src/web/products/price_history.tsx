@@ -1,4 +1,4 @@
-/** What a product cost: a line for the present currency, and all changes. */
+/** The price history of a product: a chart in its currency, and all changes. */
 import type { Client, PriceChange, Product } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
 import { Moment, useLoaded, WhenLoaded } from "../ui/components.tsx";
@@ -6,7 +6,10 @@ import { money } from "../lib/money.ts";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
-/** What an upload made of the price of a product; null: nothing, or it is not kept. */
+/**
+ * The change of a product's price by an upload; null if there was none, or if
+ * it has been deleted by retention.
+ */
 export async function priceChangeBy(
   client: Client,
   id: string,
@@ -25,7 +28,7 @@ export function pricesIn(
   return [money(from, from_currency ?? currency), money(to, currency)];
 }
 
-/** What an upload made of the price of a product. */
+/** Draws the change of a product's price by an upload. */
 export function PriceChangeBy({ client, id, transaction }: {
   client: Client;
   id: string;
@@ -42,7 +45,7 @@ const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 const WIDTH = 480;
 const HEIGHT = 96;
-/** Of the height, above and below the line. */
+/** The space above and below the line. */
 const MARGIN = 8;
 
 const CHANGES: readonly Column<PriceChange>[] = [
@@ -65,7 +68,7 @@ function Changer({ by }: { by: string }) {
   return <a href={linkTo("uploads", id)}>upload</a>;
 }
 
-/** `labels` of keys, by their ids. */
+/** The columns of the table; `labels` has the labels of keys by id. */
 function columns(
   labels: ReadonlyMap<string, string>,
 ): readonly Column<PriceChange>[] {
@@ -138,13 +141,13 @@ export function PriceHistory({ client, product }: {
   );
 }
 
-/** The newest change comes first. */
+/** A chart of the price; `changes` begins with the newest. */
 function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
   const { currency } = changes[0];
   const other = changes.findIndex((change) =>
     (change.from_currency ?? currency) !== currency
   );
-  // From the last change of the currency on.
+  // Only since the last change of the currency.
   const shown = changes.slice(0, other < 0 ? changes.length : other + 1)
     .toReversed();
   const first = shown[0];
@@ -154,7 +157,7 @@ function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
   const [low, high] = [Math.min(...prices), Math.max(...prices)];
   const begin = Date.parse(first.at);
   const end = Math.max(now(), begin + 1);
-  // What was before the first change is a tenth of the width.
+  // The price before the first change takes a tenth of the width.
   const start = former.length === 0 ? begin : begin - (end - begin) / 9;
   const x = (at: number) => (at - start) / (end - start) * WIDTH;
   const y = (price: number) =>

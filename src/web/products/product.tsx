@@ -68,7 +68,7 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
   );
 }
 
-/** What the operator decided about the product. */
+/** The operator's decision about the product. */
 function ReviewNote(
   { state, code, field, message }: NonNullable<Product["review"]>,
 ) {

@@ -1,4 +1,4 @@
-/** One form for all fields of a product, from the table of fields. */
+/** The form for all fields of a product, built from the table of fields. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
@@ -37,7 +37,7 @@ import { viewedSeller } from "../state/route.ts";
 import { loadProduct, skuExists } from "../ui/thumbnails.tsx";
 import { dropUnsaved, keepUnsaved, unsavedOf } from "./unsaved.ts";
 
-/** What a list's item and its note are called. */
+/** The labels of a list's item and of its note. */
 const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
   categories: { text: "Category" },
   attributes: { text: "Value", note: "Name" },
@@ -53,9 +53,9 @@ const SKU_TAKEN: Detail = {
 
 export function ProductForm({ client, product, onSaved }: {
   client: Client;
-  /** Null: a new one. */
+  /** Null for a new product. */
   product: Product | null;
-  /** With the id of the upload that saved it. */
+  /** Called with the id of the upload that saved the product. */
   onSaved: (transaction: string, sku: string) => void;
 }) {
   const id = product?.id ?? null;
@@ -64,12 +64,14 @@ export function ProductForm({ client, product, onSaved }: {
   );
   const [draft, setDraft] = useState<Draft>(() => unsavedOf(id)?.draft ?? from);
   const [refused, setRefused] = useState<readonly Detail[]>([]);
-  /** Fields that somebody else has changed as well. */
+  /** Edited fields that somebody else has changed, too. */
   const [met, setMet] = useState<readonly string[]>([]);
-  /** What was asked of the price. */
+  /** The question about the price that was shown at the last try to save. */
   const [asked, setAsked] = useState<string | null>(null);
   const { busy, error, run } = useAction();
-  /** Goes on from what is stored now; returns what somebody else changed, too. */
+  /**
+   * Merges the stored values into the draft; returns the conflicting fields.
+   */
   const catchUp = (stored: Draft): readonly string[] => {
     const found = conflictingFields(draft, from, stored);
     setMet(found);
@@ -77,8 +79,9 @@ export function ProductForm({ client, product, onSaved }: {
     setFrom(stored);
     return found;
   };
-  // The service decides what is stored: with quantity 0 it is out of stock. In
-  // the layout effect, before which nothing can be typed that it would not see.
+  // The stored product may differ from what was sent: quantity 0 makes it out
+  // of
+  // stock. A layout effect runs before anything else can be typed.
   useLayoutEffect(() => {
     if (product !== null) catchUp(draftOf(product));
   }, [product]);
@@ -92,7 +95,7 @@ export function ProductForm({ client, product, onSaved }: {
     problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !== null
   );
   const doubt = priceDoubtOf(draft, from);
-  /** The draft to save; null: the person is to look at it once more. */
+  /** The merged draft to save; null: there is a conflict to look at first. */
   const caughtUp = async ({ id }: Product): Promise<Draft | null> => {
     const stored = draftOf(await loadProduct(client, id));
     return catchUp(stored).length > 0 ? null : rebaseDraft(draft, from, stored);
@@ -104,7 +107,7 @@ export function ProductForm({ client, product, onSaved }: {
     const current = product === null ? draft : await caughtUp(product);
     if (current === null) return;
     const sku = current.scalars.sku.trim();
-    // The upload would change that product.
+    // The SKU is taken: the upload would change the stored product.
     if (product === null && await skuExists(client, sku)) {
       return setRefused([SKU_TAKEN]);
     }
@@ -230,7 +233,7 @@ export function ProductForm({ client, product, onSaved }: {
   );
 }
 
-/** What the service said of a field. */
+/** The service's message about a field; null if there is none. */
 function messageFor(name: string, refused: readonly Detail[]): string | null {
   return refused.find(({ field }) => field?.split(/[^a-z_]/, 1)[0] === name)
     ?.message ?? null;
@@ -334,7 +337,7 @@ function ListOf({ name, items, problem, onItems, offered }: {
   items: readonly Item[];
   problem: string | null;
   onItems: (items: readonly Item[]) => void;
-  /** Draws a `<datalist>` of texts for what is typed. */
+  /** Draws a `<datalist>` of suggestions for the typed text. */
   offered?: (id: string, text: string) => ComponentChildren;
 }) {
   const [typed, setTyped] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-/** The seller's products: search, filter and order are in the address. */
+/** The seller's products. The search, filters and order are in the address. */
 import { IMPORT_PRODUCTS, PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<Product>[] = [
   { label: "Changed", cell: ({ updated_at }) => <Moment iso={updated_at} /> },
 ];
 
-/** Where failed images are searched. */
+/** The columns of a search for failed images. */
 const FAILED: readonly Column<Product>[] = [
   ...COLUMNS.filter(({ label }) => label === "SKU"),
   { label: "Title", look: "bare", cell: ({ title }) => title },
@@ -89,11 +89,11 @@ const FAILED: readonly Column<Product>[] = [
 
 type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
 
-/** Products of one page. */
+/** The number of products on a page. */
 const PAGE = 50;
 /**
- * Products that are put in another order than the service's; the page has to
- * load all of them.
+ * The most products that the page sorts. The service lists products in one
+ * order only, so the page loads all products to sort them.
  */
 const SORTED = 5_000;
 
@@ -136,14 +136,16 @@ const ORDERS: readonly Order[] = [
   },
 ];
 
-/** What the address says. */
+/** The search in the address. */
 interface Search {
   q: string;
   status: string;
   review: string;
   images: string;
   sort: string;
-  /** A cursor, or in another order than the service's the number of the page. */
+  /**
+   * The place of the page: a cursor, or in a sorted list the page's number.
+   */
   after: string;
 }
 
@@ -159,7 +161,9 @@ function searchOf(query: URLSearchParams): Search {
   };
 }
 
-/** Opens the list with another search, at its first page unless told. */
+/**
+ * Opens the list with another search, at the first page unless `after` is set.
+ */
 function show(search: Partial<Search>): void {
   const now = searchOf(route.value.query);
   goTo("products", undefined, { ...now, after: "", ...search });
@@ -177,7 +181,7 @@ export function ProductsView({ client }: { client: Client }) {
   );
 }
 
-/** The first products of a search, `most` at most. */
+/** Up to `most` products of a search. */
 async function productsOf(
   client: Client,
   query: Query,
@@ -191,10 +195,12 @@ async function productsOf(
   return found;
 }
 
-/** Products by their ids. */
+/** The selected products by id. */
 type Selection = ReadonlyMap<string, Product>;
 
-/** What one search finds, whatever the page and the order. */
+/**
+ * The result of one search; its selection outlives changes of page and order.
+ */
 function Catalogue({ client, search }: { client: Client; search: Search }) {
   const [selection, setSelection] = useState<Selection>(new Map());
   const [done, setDone] = useState<Done | null>(null);
@@ -242,11 +248,11 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
   );
 }
 
-/** Saves products as a file, which can be uploaded as it is. */
+/** Saves products as a file that can be uploaded unchanged. */
 function ExportMenu({ client, search, selected }: {
   client: Client;
   search: Search;
-  /** What is saved; none: what the search finds. */
+  /** The products to save; if empty, all that the search finds. */
   selected: readonly Product[];
 }) {
   const { busy, error, run } = useAction();
@@ -292,7 +298,7 @@ function ExportMenu({ client, search, selected }: {
   );
 }
 
-/** Chooses what is shown of the products that a search finds. */
+/** Selects the products of the page, or the first ones of the search. */
 function SelectionBar({ client, search, rows, selection, onSelect }:
   & ListProps
   & { rows: readonly Product[] }) {
@@ -366,11 +372,13 @@ interface ListProps {
 
 interface ViewProps extends ListProps {
   order: Order;
-  /** Changes when the products have. */
+  /** Changes when products have changed, so that they are reloaded. */
   turn: number;
 }
 
-/** Cursors of pages that were left by "Next", by the cursor that came then. */
+/**
+ * For the cursor of each page reached by "Next", the cursor of the page before.
+ */
 const previousProducts = new Map<string, string>();
 
 function InSentOrder(props: ViewProps) {
@@ -490,7 +498,7 @@ function Empty({ search: { q, status, review, images } }: { search: Search }) {
 }
 
 function Pages({ previous, isFirst, next, onNext }: {
-  /** What `after` is on the page before; null if this is the first one. */
+  /** The value of `after` of the previous page; null on the first page. */
   previous: string | null;
   isFirst: boolean;
   next: string | null;
@@ -534,7 +542,7 @@ const IMAGE_STATES = ["failed", "pending", "stored"] as const;
 
 function SearchForm({ search }: { search: Search }) {
   const [q, setQ] = useState(search.q);
-  // Before anything can be typed.
+  // A layout effect runs before anything can be typed.
   useLayoutEffect(() => setQ(search.q), [search.q]);
   return (
     <Form

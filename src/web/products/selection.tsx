@@ -1,4 +1,4 @@
-/** What is done with the products that are selected. */
+/** Actions for the selected products: change, delete, download images again. */
 import { uploadName } from "../state/names.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { STATUSES } from "../../catalogue/fields.ts";
@@ -39,16 +39,16 @@ const CHANGES = [
   { field: "status", how: "to", label: "Status" },
 ] as const;
 
-/** What was done, for a note. */
+/** The result of an action, for the note about it. */
 export interface Done {
   text: string;
-  /** What can be undone. */
+  /** The upload, if it can be undone. */
   transaction_id?: string;
-  /** Former values are known of prices alone. */
+  /** Whether only prices changed: their former values are known. */
   ofPrices?: boolean;
-  /** What cannot, and can be stored again. */
+  /** Deleted products: no undo, but they can be uploaded again. */
   deleted?: readonly Product[];
-  /** Why some of it was not done. */
+  /** The products for which the action failed. */
   failures?: readonly Failure[];
 }
 
@@ -60,7 +60,7 @@ interface Failure {
 export function BulkTools({ client, products, onDone }: {
   client: Client;
   products: readonly Product[];
-  /** What is shown of them is old. */
+  /** Called after an action, so that the list is reloaded. */
   onDone: (done: Done) => void;
 }) {
   return (
@@ -93,7 +93,7 @@ function ChangeForm({ client, products, onDone }: {
   const { field, how } = CHANGES[at];
   const isStatus = field === "status";
   const text = isStatus && typed === "" ? STATUSES[0] : typed;
-  // Another selection is another change.
+  // A preview is of one selection.
   useEffect(() => setPreview(null), [products]);
   const set = (next: number, value: string) => {
     setAt(next);
@@ -204,7 +204,7 @@ const NOTHING: DryRun = {
   products: { total: 0, created: 0, updated: 0, unchanged: 0 },
 };
 
-/** What is valid of a change; if nothing is, that is no error here. */
+/** The dry run of a change; a change with no valid step is a result, too. */
 async function dryRun(
   client: Client,
   products: ProductAttributes[],
@@ -223,12 +223,12 @@ async function dryRun(
   }
 }
 
-/** Steps that a preview lists. */
+/** The most steps that a preview lists. */
 const SHOWN = 5;
 
 function PreviewNote({ preview, left, busy, onStore, onCancel }: {
   preview: Preview;
-  /** Products without the value that it starts from. */
+  /** The number of products that lack the value to start from. */
   left: number;
   busy: boolean;
   onStore: () => void;
@@ -288,7 +288,7 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
   );
 }
 
-/** SKUs that the question names. */
+/** The most SKUs that the question names. */
 const NAMED = 3;
 
 function Deletion({ client, products, onDone }: {
@@ -316,7 +316,7 @@ function Deletion({ client, products, onDone }: {
             sku: product.sku ?? product.id,
             message: errorSentence(error as Error),
           });
-          // What concerns all of them ends it.
+          // An error that concerns all products ends the deletion.
           if (!isOfOne(error)) break;
         }
       }
@@ -354,7 +354,7 @@ function Deletion({ client, products, onDone }: {
   );
 }
 
-/** One that is gone needs nothing. */
+/** Deletes a product, unless it is deleted already. */
 async function deleteOne(client: Client, sku_or_id: string): Promise<void> {
   try {
     await client.deleteProduct({ sku_or_id });
@@ -363,17 +363,19 @@ async function deleteOne(client: Client, sku_or_id: string): Promise<void> {
   }
 }
 
-/** Whether the next product may be deleted nevertheless. */
+/**
+ * Whether an error concerns one product only, so that others can be deleted.
+ */
 function isOfOne(error: unknown): boolean {
   return error instanceof ApiError && ![401, 403, 429].includes(error.status);
 }
 
-/** The images of a product that could not be fetched. */
+/** The failed images of a product. */
 export function failedImages({ images = [] }: Product) {
   return images.filter(({ status }) => status === "failed");
 }
 
-/** Sends products with failed images again, which has these fetched. */
+/** Sends products with failed images again, so that these are downloaded. */
 function Refetch({ client, products }: {
   client: Client;
   products: readonly Product[];
@@ -407,11 +409,11 @@ function Refetch({ client, products }: {
   );
 }
 
-/** Says what was done, with the way back. */
+/** A note about an action, with a way to undo it. */
 export function DoneNote({ done }: { done: Done }) {
   const { text, transaction_id, deleted = [], failures = [] } = done;
   const note = useRef<HTMLDivElement>(null);
-  // The button that had the focus is gone.
+  // The button that had the focus is gone, so the note takes it.
   useEffect(() => note.current?.focus(), [done]);
   return (
     <div

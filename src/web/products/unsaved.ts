@@ -1,6 +1,6 @@
 /**
- * What was typed into the forms of products and is not saved. It outlives the
- * view: to look something up, or to sign in again, loses nothing of it.
+ * Unsaved drafts of products. They outlive the view, so nothing is lost when
+ * the user opens another view or signs in again.
  */
 import type { Draft } from "./draft.ts";
 
@@ -10,7 +10,7 @@ export interface Unsaved {
   draft: Draft;
 }
 
-/** By the id of the product; null is the new one. */
+/** The drafts by product id; the key of a new product is null. */
 const drafts = new Map<string | null, Unsaved>();
 
 export function unsavedOf(id: string | null): Unsaved | undefined {
@@ -25,12 +25,12 @@ export function dropUnsaved(id: string | null): void {
   drafts.delete(id);
 }
 
-/** For whoever signs in next. */
+/** Drops all drafts, so that the next user does not see them. */
 export function dropAllUnsaved(): void {
   drafts.clear();
 }
 
-/** Whether to close the page would lose any. */
+/** Whether closing the page would lose a draft. */
 export function hasUnsaved(): boolean {
   return drafts.size > 0;
 }

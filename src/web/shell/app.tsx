@@ -1,4 +1,4 @@
-/** The frame around the views, and the choice of the view. */
+/** The frame around the views; it draws the view of the current address. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Client, Trigger } from "../../client/mod.ts";
 import {
@@ -36,7 +36,7 @@ import { dropAllUnsaved, hasUnsaved } from "../products/unsaved.ts";
 import { SignInView } from "./sign_in.tsx";
 import { UploadView } from "../import/start.tsx";
 
-/** The views of each role are a part of the page that is loaded when needed. */
+/** The views of each kind of account are loaded when needed. */
 const ofSellers = () => import("./of_sellers.ts");
 const DeliveriesView = lazy(async () => (await ofSellers()).DeliveriesView);
 const ImportView = lazy(async () => (await ofSellers()).ImportView);
@@ -60,7 +60,7 @@ const SellersView = lazy(async () => (await ofOperators()).SellersView);
 interface View {
   name: string;
   label: string;
-  /** Not in the navigation; the name of the view that it belongs to. */
+  /** For a view without an entry in the navigation: the view it belongs to. */
   within?: string;
   draw(client: Client, id: string | null): preact.JSX.Element;
 }
@@ -198,7 +198,7 @@ export function App() {
   );
 }
 
-/** What an operator may look at of a seller. */
+/** The views of a seller that an operator may read. */
 const VIEWED: readonly View[] = VIEWS.seller
   .filter(({ name }) =>
     ["uploads", "imports", "products", "webhooks"].includes(name)
@@ -208,7 +208,7 @@ function viewsOf(role: AccountKind): readonly View[] {
   return viewedSeller() === null ? VIEWS[role] : VIEWED;
 }
 
-/** The client of the views: the user's own, or of the viewed seller. */
+/** The client of the views: the user's, or one that reads a seller's views. */
 function useClient(current: Session | null): Client | null {
   const of = viewedSeller();
   return useMemo(
@@ -218,7 +218,7 @@ function useClient(current: Session | null): Client | null {
   );
 }
 
-/** Says whose view it is. */
+/** Tells an operator whose views these are. */
 function ViewedNote() {
   const of = viewedSeller();
   return of === null ? null : (
@@ -231,14 +231,14 @@ function ViewedNote() {
   );
 }
 
-/** Views by the letter that follows `g`. */
+/** The letter that opens a view after `g`. */
 function letterOf(name: string, views: readonly View[]): string {
   const taken = views.slice(0, views.findIndex((view) => view.name === name))
     .map((view) => letterOf(view.name, views));
   return [...LETTERS[name] ?? name].find((one) => !taken.includes(one)) ?? "";
 }
 
-/** Names whose labels begin with another letter. */
+/** Views whose label begins with another letter than their name. */
 const LETTERS: Readonly<Record<string, string>> = { uploads: "history" };
 
 /** Keys that work outside of fields; `?` lists them. */
@@ -306,7 +306,9 @@ function Shortcuts({ views }: { views: readonly View[] }) {
   );
 }
 
-/** What is in progress stands first, where narrow tabs show it. */
+/**
+ * Sets the tab's title. Progress comes first, because narrow tabs cut the end.
+ */
 function useTitle(label: string): void {
   const percent = useStore(progress);
   const waiting = useStore(reviewsWaiting);
@@ -320,7 +322,7 @@ function useTitle(label: string): void {
   }, [label, percent, waiting]);
 }
 
-/** Has the browser ask before the page is closed, where that would lose work. */
+/** Makes the browser ask before a page with unsaved work is closed. */
 function useLeaving(): void {
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
@@ -331,7 +333,7 @@ function useLeaving(): void {
   }, []);
 }
 
-/** Says that something has ended while another view was open. */
+/** A note about an upload or import that ended while another view was open. */
 function EndNotice() {
   const last = useStore(endedUnseen);
   const { view, id } = useStore(route);
@@ -395,7 +397,7 @@ function Header({ current, views, view }: {
         </nav>
       )}
       <span class="tools">
-        {/* In place of the page, it would cost the file that is being read. */}
+        {/* In another tab: leaving the page would lose the opened file. */}
         <HandbookLink>Docs</HandbookLink>
         <ThemeButton />
         {current && (
@@ -412,7 +414,7 @@ function Header({ current, views, view }: {
   );
 }
 
-/** Signs out; whoever comes next sees nothing of this user's work. */
+/** Signs out and drops all work, so that the next user does not see it. */
 function leave(): void {
   dropAll();
   dropAllUnsaved();
@@ -432,7 +434,7 @@ function Owner({ current: { role, client } }: { current: Session }) {
   return data && <span class="owner cut" title={data}>{data}</span>;
 }
 
-/** Moves the focus to a view's title on navigation, but not at the start. */
+/** Moves the focus to the view's title after navigation. */
 function useFocus(main: { current: HTMLElement | null }, where: string): void {
   const before = useRef(where);
   useEffect(() => {
@@ -478,7 +480,7 @@ function useDrop(current: Session | null): void {
   }, [current]);
 }
 
-/** A link to `#main` would be read as a view. */
+/** Skips to the content. A link to `#main` would open a view of that name. */
 function skip(event: Event, main: HTMLElement | null): void {
   event.preventDefault();
   main?.focus();

@@ -1,4 +1,4 @@
-/** The views of sellers, but for the one at the start. */
+/** The views of sellers, except the start view, which `app.tsx` has. */
 export { DeliveriesView } from "../webhooks/deliveries.tsx";
 export { ImportView } from "../uploads/import.tsx";
 export { KeysView } from "../keys/keys.tsx";

@@ -77,13 +77,13 @@ export function SignInView({ notice }: { notice: string | null }) {
   );
 }
 
-/** The service's own message is for programs, which set headers. */
+/** A message for people; the service's own is about headers. */
 function leadOf(error: Error): string | undefined {
   if (!(error instanceof ApiError) || error.status !== 401) return undefined;
   return "Nobody has this key here: it is mistyped, or it was revoked.";
 }
 
-/** Distinguishes text that no header can carry from a wrong key. */
+/** Signs in; a text that no header can carry has a message of its own. */
 async function enter(key: string): Promise<void> {
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new Error(

@@ -1,28 +1,28 @@
 /**
- * The upload or import that is going on: its progress in the tab's title, and a
- * notice when it ends while somebody looks at something else.
+ * The upload or import in progress: the tab's title shows its progress, and a
+ * notice its end if another view is open.
  */
 import type { Client, Import, Transaction } from "../../client/mod.ts";
 import { uploadTitle, uploadView } from "./names.ts";
 import { route } from "./route.ts";
 import { Store } from "../lib/store.ts";
 
-/** What is watched until its last image is settled. */
+/** An upload or import, which is watched until its last image is settled. */
 export type Watched = Transaction | Import;
 
-/** Which one. */
+/** The id of a watched upload or import. */
 export type WatchedId = { transaction_id: string } | { import_id: string };
 
 /** Percent done; null: nothing is in progress. */
 export const progress = new Store<number | null>(null);
-/** How many products wait for a review, as "12" or "50+"; null: it is not known. */
+/** How many products wait for a review, as "12" or "50+"; null: unknown. */
 export const reviewsWaiting = new Store<string | null>(null);
-/** What ended unseen; null: nothing did. */
+/** The upload or import that ended while another view was open; null: none. */
 export const endedUnseen = new Store<Watched | null>(null);
 
 let following = new AbortController();
 
-/** The upload or import each time that it has changed, until it is final. */
+/** Yields the upload or import after each change, until it is final. */
 export function follow(
   client: Client,
   which: WatchedId,
@@ -33,7 +33,7 @@ export function follow(
     : client.follow(which, options);
 }
 
-/** Follows what no view shows any more, until it ends. */
+/** Follows an upload or import whose view was left, until it ends. */
 export async function followInBackground(
   client: Client,
   which: WatchedId,
@@ -48,14 +48,14 @@ export async function followInBackground(
   }
 }
 
-/** Ends it, because a view shows it or nobody is signed in. */
+/** Stops following: a view shows the progress again, or nobody is signed in. */
 export function stopFollowing(): void {
   following.abort();
   following = new AbortController();
   progress.set(null);
 }
 
-/** Shows the progress; when it has ended unseen, says so. */
+/** Shows the progress, and a notice of an end that no view shows. */
 export function report(watched: Watched): void {
   const wasRunning = progress.value !== null;
   const isOver = watched.finished_at !== null;
@@ -69,7 +69,7 @@ export function report(watched: Watched): void {
   }
 }
 
-/** How it ended, as sentences. */
+/** The outcome of an upload or import, as sentences. */
 export function describeEnd({ status, images, products }: Watched): string {
   if (status === "cancelled") return "It was cancelled.";
   if (status === "refused") return "Nothing of it was stored.";
@@ -88,7 +88,7 @@ export function describeEnd({ status, images, products }: Watched): string {
   ].filter(Boolean).join(" ");
 }
 
-/** Whether it ended without anything left to do. */
+/** Whether it was stored with all its images. */
 export function isComplete({ status }: Watched): boolean {
   return status === "completed";
 }

@@ -1,8 +1,8 @@
-/** What the page calls uploads and imports. */
+/** The names, states and views of uploads and imports. */
 import type { Import, Transaction } from "../../client/mod.ts";
 import { IMPORT_NAME_LENGTH } from "../../lib/request_limits.ts";
 
-/** A text as the service takes it for a name: one line, and not too long. */
+/** A text as a name that the service accepts: one line, not too long. */
 export function uploadName(text: string): string {
   const line = text.replace(/[\0-\x1f\x7f]/g, " ");
   return [...line].slice(0, IMPORT_NAME_LENGTH).join("");
@@ -12,7 +12,7 @@ export function isImport(watched: Transaction | Import): watched is Import {
   return !("transaction_id" in watched);
 }
 
-/** What the history calls an upload or an import. */
+/** The title of an upload or import in the history. */
 export function uploadTitle(watched: Transaction | Import): string {
   const { undoes } = watched;
   if (isImport(watched)) {
@@ -26,7 +26,7 @@ export function uploadTitle(watched: Transaction | Import): string {
     : `Undo of ${name ?? "an upload"}`;
 }
 
-/** Its state in a few words; undefined: that of any other. */
+/** The state of an upload or import, where its `status` does not name it. */
 export function uploadState(
   { status, images, products: { refused = 0 } }: Transaction | Import,
 ): string | undefined {
@@ -35,7 +35,7 @@ export function uploadState(
   return `complete, ${refused} refused${missing}`;
 }
 
-/** The view that shows it. */
+/** The view of an upload or import. */
 export function uploadView(
   watched: Transaction | Import,
 ): { view: string; id: string } {

@@ -3,15 +3,15 @@ import { session } from "./session.ts";
 import { Store } from "../lib/store.ts";
 
 /**
- * `#/products/0193…` is the view `products` with that id; for an operator
- * `#/of/acme/products/0193…` what the seller acme sees there.
+ * `#/products/0193…` is the view `products` with that id. For an operator,
+ * `#/of/acme/products/0193…` is the same view of the seller acme.
  */
 export interface Route {
   view: string;
   id: string | null;
-  /** The seller behind `of`. */
+  /** The seller after `of`. */
   of: string | null;
-  /** What stands behind `?`. */
+  /** The parameters after `?`. */
   query: URLSearchParams;
 }
 
@@ -19,7 +19,7 @@ export const route = new Store<Route>(readRoute());
 
 globalThis.addEventListener("hashchange", () => route.set(readRoute()));
 
-/** The seller whose views an operator looks at, read only; null: nobody's. */
+/** The seller whose views an operator is reading; null: none. */
 export function viewedSeller(): string | null {
   return session.value.role === "operator" ? route.value.of : null;
 }

@@ -1,4 +1,4 @@
-/** The session: one key, kept in this tab only. */
+/** The session: one key, stored for this tab only. */
 import {
   ApiError,
   type Client,
@@ -13,7 +13,7 @@ export type AccountKind = "seller" | "operator";
 export interface Session {
   role: AccountKind;
   client: Client;
-  /** What a seller sees, for an operator, who may only read it. */
+  /** For an operator: a client that reads what a seller sees. */
   viewOf(seller: string): Client;
 }
 
@@ -28,7 +28,7 @@ const keptRole = inTab("role");
 
 export const session = new Store<Session | SignedOut>(restored());
 
-/** A request for each role that only this role may make. */
+/** For each kind of account, a request that no other kind may make. */
 const PROBES: readonly (readonly [AccountKind, (client: Client) => unknown])[] =
   [
     ["seller", (client) => client.listWebhooks()],
@@ -36,8 +36,8 @@ const PROBES: readonly (readonly [AccountKind, (client: Client) => unknown])[] =
   ];
 
 /**
- * Finds the role of a key and signs in. Throws `ApiError` (401: invalid key) or
- * `ConnectionError`.
+ * Finds the account of a key and signs in. Throws `ApiError` (401: invalid key)
+ * or `ConnectionError`.
  */
 export async function signIn(key: string): Promise<void> {
   let refusal: unknown;
@@ -46,7 +46,7 @@ export async function signIn(key: string): Promise<void> {
       await probe(createClient({ key, retryFor: 0 }));
       return begin(role, key);
     } catch (error) {
-      // A key that lacks the scope of the probe.
+      // A 403 for a missing scope: the kind is right, the key lacks the scope.
       if (error instanceof ApiError && error.code === "forbidden") {
         return begin(role, key);
       }
@@ -59,7 +59,7 @@ export async function signIn(key: string): Promise<void> {
   throw refusal;
 }
 
-/** Goes on with another key of the same owner. */
+/** Continues the session with another key of the same account. */
 export function replaceKey(key: string): void {
   const { role } = session.value;
   if (role !== null) begin(role, key);
@@ -109,14 +109,14 @@ function optionsOf(key: string): ClientOptions {
     key,
     retryFor: 0,
     fetch: fetchOrEnd,
-    // A view may stay open for as long as its upload waits for images.
+    // A view follows its upload for as long as images are pending.
     limits: { followFor: Infinity },
   };
 }
 
-/** Signs out because the service refuses this key. */
+/** Signs out, because the service refuses this key. */
 function end(key: string): void {
-  // A late answer to a key that was replaced meanwhile has no effect.
+  // Ignore a late refusal of a key that has been replaced.
   if (keptKey.get() !== key && keptKey.get() !== null) return;
   signOut(
     "Your key is not valid any more: it was revoked or replaced. Sign in with the current one to go on.",

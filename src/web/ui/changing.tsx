@@ -1,8 +1,8 @@
-/** Controls that an operator who looks at a seller's view does not get. */
+/** Hides controls from an operator who is reading a seller's view. */
 import type { ComponentChildren } from "preact";
 import { viewedSeller } from "../state/route.ts";
 
-/** What changes something: not for an operator who looks at a seller's view. */
+/** Draws its children unless an operator is reading a seller's view. */
 export function UnlessViewing({ children }: { children: ComponentChildren }) {
   return viewedSeller() === null ? <>{children}</> : null;
 }

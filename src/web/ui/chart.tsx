@@ -1,4 +1,4 @@
-/** A small chart: one bar an hour, successes below failures. */
+/** A small chart with one bar for each hour; its series are stacked. */
 import type { Hour } from "../../client/mod.ts";
 import { count } from "../lib/format.ts";
 
@@ -90,7 +90,7 @@ export function HourChart({ title, hours, series }: {
   );
 }
 
-/** The next of 1, 2, 4, 10, 20, 40, 100 and so on; halves are whole. */
+/** The next of 1, 2, 4, 10, 20, 40, 100 and so on, so that a half is whole. */
 function scaleFor(most: number): number {
   for (let unit = 1;; unit *= 10) {
     for (const step of [1, 2, 4]) if (step * unit >= most) return step * unit;
@@ -125,7 +125,7 @@ function Bar({ x, width, parts, title }: {
   );
 }
 
-/** `14:00`, in the browser's time zone. */
+/** The start of an hour in the browser's time zone: `14:00`. */
 function hourOf({ from }: Hour): string {
   return `${String(new Date(from).getHours()).padStart(2, "0")}:00`;
 }

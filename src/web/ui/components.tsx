@@ -100,7 +100,7 @@ export function ErrorNote({ error, lead, onRetry }: {
   );
 }
 
-/** The problems of a refusal are listed below it. */
+/** The message of an error, without problems that are listed below it. */
 export function errorSentence(error: Error): string {
   return error instanceof ApiError ? error.title : error.message;
 }
@@ -120,7 +120,7 @@ function ApiErrorFacts({ error }: { error: ApiError }) {
   );
 }
 
-/** Code, status and request id, which a report to the operator should name. */
+/** Code, status and request id of an error, for a report to the operator. */
 export function ErrorFacts({ error }: { error: ApiError }) {
   return (
     <details class="facts">
@@ -135,7 +135,7 @@ export function ErrorFacts({ error }: { error: ApiError }) {
   );
 }
 
-/** Renders loaded data: an error, nothing yet, or the children. */
+/** Draws an error, a note that data is loading, or the children. */
 export function WhenLoaded<T>({ loaded, children }: {
   loaded: Loaded<T>;
   /** Called only once there is data. */
@@ -211,7 +211,7 @@ const TONES: Readonly<Record<string, string>> = {
 /** A state as a coloured word; the word alone is sufficient. */
 export function State({ of, word = stateWord(of) }: {
   of: string;
-  /** Where the state has another one. */
+  /** Replaces the usual word for the state. */
   word?: string;
 }) {
   return <span class={`state ${TONES[of] ?? "plain"}`}>{word}</span>;
@@ -233,8 +233,8 @@ export function Figure({ label, value, tone = "", note }: {
 }
 
 /**
- * A view's title, which gets the focus on navigation: also where the view comes
- * after it, when the focus is at the place of the views.
+ * The title of a view. Navigation moves the focus to it; if the view is drawn
+ * later, the title takes the focus from the element around the views.
  */
 export function Title({ children }: { children: ComponentChildren }) {
   const title = useRef<HTMLHeadingElement>(null);
@@ -253,9 +253,11 @@ export function Announcer({ text }: { text: string }) {
   return <p class="unseen" role="status" aria-live="polite">{text}</p>;
 }
 
-/** Opens the handbook beside the page, which may hold what is not saved. */
+/**
+ * Opens the handbook in another tab, because the page may have unsaved work.
+ */
 export function HandbookLink({ chapter = "", children }: {
-  /** Its name, and the heading behind `#`. */
+  /** The chapter's name, with a heading after `#` if needed. */
   chapter?: string;
   children: ComponentChildren;
 }) {
@@ -290,7 +292,7 @@ export function NewSecrets({ title, secrets, onSeen }: {
   );
 }
 
-/** Browsers let a page copy only on https and localhost. */
+/** A button that copies a text; browsers allow that on https and localhost. */
 function CopyButton({ name, text }: { name: string; text: string }) {
   const [copied, setCopied] = useState(false);
   const clipboard = navigator.clipboard as Clipboard | undefined;
@@ -307,7 +309,7 @@ function CopyButton({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** A button that asks for confirmation of what cannot be undone. */
+/** A button for an action that cannot be undone: it asks for confirmation. */
 export function SureButton({ label, question, onSure, disabled }: {
   label: string;
   question: string;
@@ -317,7 +319,7 @@ export function SureButton({ label, question, onSure, disabled }: {
   const [asked, setAsked] = useState(false);
   const wasAsked = useRef(false);
   const button = useRef<HTMLButtonElement>(null);
-  // Each button takes the place of the one that was pressed.
+  // The pressed button is gone, so the new one takes the focus.
   useEffect(() => {
     if (asked || wasAsked.current) button.current?.focus();
     wasAsked.current = asked;

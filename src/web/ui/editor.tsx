@@ -1,12 +1,12 @@
 /**
- * The source of a file in a text area, with line numbers and marked lines
- * behind it. Only the visible lines are drawn.
+ * An editor for the source of a file: a text area over line numbers and marked
+ * lines. Only visible lines are drawn.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Range } from "../lib/markup.ts";
 import { Line, LINE_HEIGHT, MARGIN } from "./source.tsx";
 
-/** Characters that the column of line numbers is wide. */
+/** The width of the column of line numbers, in characters. */
 const NUMBERS = 7;
 
 export interface Selection extends Range {
@@ -35,7 +35,7 @@ export function Editor({ text, marked, selection, onEdit }: {
     observer.observe(area.current!);
     return () => observer.disconnect();
   }, []);
-  // Before anything else is typed: what is typed replaces the selection.
+  // A layout effect, because the next character typed replaces the selection.
   useLayoutEffect(() => {
     if (selection === null || area.current === null) return;
     const before = text.slice(0, selection.start);
@@ -87,7 +87,7 @@ export function Editor({ text, marked, selection, onEdit }: {
   );
 }
 
-/** Lines that a text area shows. */
+/** The number of lines that a text area shows. */
 function lineCount(text: string): number {
   let count = 1;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {

@@ -16,7 +16,7 @@ const MARGIN = 5;
 /** The number of rows to scroll before new rows are drawn. */
 const STEP = 5;
 
-/** A column; `at` identifies it, also after columns are added. */
+/** A column; `at` still identifies it after columns are added. */
 export interface GridColumn<At extends number | string> {
   at: At;
   label: string;
@@ -27,7 +27,7 @@ export interface Place<At extends number | string> {
   column: At;
 }
 
-/** Another text for a cell. */
+/** A cell and its new text. */
 export interface CellText<At extends number | string> extends Place<At> {
   text: string;
 }
@@ -58,18 +58,18 @@ export function Grid<At extends number | string>(
     messageAt: (row: number, at: At) => Message;
     place: Place<At> | null;
     onPlace: (place: Place<At>) => void;
-    /** All of them are one step. */
+    /** Writes these cells, as one step for undo. */
     onWrite: (cells: readonly CellText<At>[]) => void;
     onUndo: () => void;
   },
 ) {
   const box = useRef<HTMLDivElement>(null);
-  /** The first row in sight, in steps. */
+  /** The first visible row, rounded down to a multiple of `STEP`. */
   const [seen, setSeen] = useState(0);
   const [height, setHeight] = useState(400);
-  /** The text of the cell that is being edited; null: none is. */
+  /** The text of the cell that is being edited; null: no cell is. */
   const [typed, setTyped] = useState<string | null>(null);
-  /** The other corner of a selection, as positions. */
+  /** The corner of the selection that is opposite the active cell. */
   const [anchor, setAnchor] = useState<Corner | null>(null);
   const row = place === null ? -1 : rows.indexOf(place.row);
   const column = columns.findIndex(({ at }) => at === place?.column);
@@ -93,7 +93,7 @@ export function Grid<At extends number | string>(
   const selectedRows = rows.slice(top, bottom + 1);
   const selectedColumns = columns.slice(left, right + 1);
   const at = columns[column]?.at;
-  /** Writes a text for each selected cell, unless it is null. */
+  /** Writes `textOf` each selected cell; null leaves the cell as it is. */
   const writeSelected = (textOf: (row: number, column: At) => string | null) =>
     onWrite(
       selectedRows.flatMap((one) =>
@@ -110,7 +110,10 @@ export function Grid<At extends number | string>(
       onWrite([{ row: rows[row], column: at, text: typed }]);
     }
   };
-  /** As Ctrl+D does: the first row of the selection, or the one above. */
+  /**
+   * Ctrl+D: copies the first row of the selection into the others, or, if one
+   * row is selected, the row above into it.
+   */
   const fillDown = () => {
     const source = top === bottom ? rows[row - 1] : rows[top];
     if (source === undefined) return;
@@ -154,8 +157,8 @@ export function Grid<At extends number | string>(
     event.preventDefault();
   };
   /**
-   * A single text is written into all selected cells; several texts are written
-   * from the selection's corner on.
+   * Pastes a single text into all selected cells, and several texts from the
+   * top left cell of the selection on.
    */
   const paste = (event: ClipboardEvent) => {
     event.stopPropagation();
@@ -176,7 +179,7 @@ export function Grid<At extends number | string>(
   const drawn = MARGIN + STEP + Math.ceil(height / ROW) + MARGIN;
   const first = Math.max(0, seen - MARGIN);
   const last = Math.min(rows.length, seen - MARGIN + drawn);
-  /** What the rows are drawn from. */
+  /** All values that the rows are drawn from. */
   const shown = [columns, textAt, messageAt, row, column, anchor, typed];
   const tracks = {
     gridTemplateColumns: `${NAME}px repeat(${columns.length}, ${WIDTH}px)`,
@@ -217,8 +220,8 @@ export function Grid<At extends number | string>(
       >
         {rows.slice(first, last).map((one, i) => (
           <Memo
-            // Rows that scroll out of sight are reused for rows that become
-            // visible.
+            // A row that becomes visible reuses the elements of one that no
+            // longer is.
             key={(first + i) % drawn}
             by={[...shown, first + i]}
             draw={() => (
@@ -264,7 +267,7 @@ export function Grid<At extends number | string>(
   );
 }
 
-/** A cell, by its position among those that are shown. */
+/** The position of a cell among the drawn rows and columns. */
 interface Corner {
   row: number;
   column: number;
@@ -280,7 +283,7 @@ function selectionOf(one: Corner, other: Corner | null) {
   };
 }
 
-/** Draws again only if `by` has changed. */
+/** Draws again only if a value of `by` has changed. */
 function Memo(
   { by, draw }: { by: readonly unknown[]; draw: () => JSX.Element },
 ) {
@@ -324,7 +327,7 @@ function Cell(
     message: Message;
     isActive: boolean;
     isSelected: boolean;
-    /** What is typed into it; null: it is not being edited. */
+    /** The text that is being typed; null: the cell is not being edited. */
     typed: string | null;
     onType: (text: string) => void;
     onChoose: (isSelecting: boolean) => void;
@@ -346,7 +349,8 @@ function Cell(
       aria-selected={isSelected}
       title={message.text ?? undefined}
       onMouseDown={(event) => {
-        // What the first click of two does may move another cell below it.
+        // Not the second click of two: the first one may have scrolled another
+        // cell under the pointer.
         if (typed === null && event.detail < 2) onChoose(event.shiftKey);
       }}
       onDblClick={typed === null ? onEdit : undefined}
@@ -390,7 +394,7 @@ function CellInput({ text, onType, onEnd }: {
       onBlur={() => end("blur")}
       onKeyDown={(event) => {
         event.stopPropagation();
-        // A line break within a cell.
+        // Alt+Enter and Shift+Enter write a line break into the cell.
         if (event.key === "Enter" && (event.altKey || event.shiftKey)) return;
         const how: End | null = event.key === "Enter"
           ? "down"

@@ -3,7 +3,7 @@ import { type FunctionComponent, h, type JSX } from "preact";
 import { STALE_PAGE } from "../lib/texts.ts";
 import { ErrorNote, useLoaded } from "./components.tsx";
 
-/** A component that `load` brings. */
+/** A component whose code `load` imports. */
 export function lazy<P extends object>(
   load: () => Promise<FunctionComponent<P>>,
 ): (props: P) => JSX.Element {

@@ -1,16 +1,16 @@
-/** Lists in pages, each with a cursor to the next. */
+/** Lists that are loaded page by page, with a cursor. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorNote } from "./components.tsx";
 
-/** One answer of a list. */
+/** One page of a list. */
 export interface Page<T> {
   rows: readonly T[];
   /** The cursor of the next page; missing if there is none. */
   next?: string;
 }
 
-/** Loads the page behind a cursor. */
+/** Loads the page after a cursor. */
 export type LoadPage<T> = (
   after: string | undefined,
   signal: AbortSignal,
@@ -25,11 +25,14 @@ export interface Rows<T> {
   more: (() => void) | null;
   /** The cursor of the next page; missing if there is none. */
   next?: string;
-  /** Loads anew as many rows as there are. */
+  /** Reloads as many rows as are shown. */
   reload(): void;
 }
 
-/** The rows of a list, page by page; reloaded when one of `keys` changes. */
+/**
+ * The rows of a list, page by page. They are reloaded when one of `keys`
+ * changes.
+ */
 export function useRows<T>(
   loadPage: LoadPage<T>,
   keys: readonly unknown[],
@@ -83,7 +86,7 @@ export function useRows<T>(
   };
 }
 
-/** With a filter, pages may be empty before the end. */
+/** Loads pages until one has rows: with a filter, pages may be empty. */
 async function loadFilled<T>(
   loadPage: LoadPage<T>,
   after: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * The source of a file that is too large to edit here; draws only the visible
- * lines, however many there are.
+ * The source of a file that is too large to edit on the page. Only visible
+ * lines are drawn.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -8,11 +8,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 export const LINE_HEIGHT = 20;
 /** Lines drawn above and below the visible ones. */
 export const MARGIN = 20;
-/** The most characters drawn of a line. */
+/** The most characters of a line that are drawn. */
 const LONGEST = 2_000;
 
 export interface Place {
-  /** From 1. */
+  /** The line's number, from 1. */
   line: number;
   /** Incremented at each request, so that the same line can be shown again. */
   wish: number;

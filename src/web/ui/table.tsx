@@ -11,8 +11,8 @@ export interface Column<T> {
 }
 
 /**
- * Explicit ARIA roles, because browsers drop the implicit roles of elements
- * that the style sheet displays other than as a table.
+ * A table with explicit ARIA roles: browsers drop the implicit ones where the
+ * style sheet sets another `display`.
  */
 export function Table<T>({ label, columns, rows, keyOf }: {
   label: string;

@@ -7,7 +7,7 @@ import {
 } from "../../client/mod.ts";
 import { useLoaded } from "./components.tsx";
 
-/** The most images of a product that are shown. */
+/** The most images of a product in a row of thumbnails. */
 const SHOWN = 4;
 
 /** Reads one product. */
@@ -29,11 +29,11 @@ export async function skuExists(client: Client, sku: string): Promise<boolean> {
   }
 }
 
-/** Title and images of a product of which only the id is known. */
+/** The title and the images of a product, by its id. */
 export function ProductTitle({ client, id, settled }: {
   client: Client;
   id: string;
-  /** Changes when images may be stored; null while they are being fetched. */
+  /** Null while images are being downloaded; a change reloads the product. */
   settled: string | null;
 }) {
   const { data } = useLoaded(
@@ -48,7 +48,7 @@ export function ProductTitle({ client, id, settled }: {
   );
 }
 
-/** As many images as are shown in a row. */
+/** A row of thumbnails. */
 export function Thumbnails(
   { images = [] }: { images?: readonly ProductImage[] },
 ) {

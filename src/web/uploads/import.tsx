@@ -70,7 +70,7 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
   );
 }
 
-/** What a state means to the seller. */
+/** The meaning of a state for the seller. */
 const PHASES: Partial<Record<Import["status"], string>> = {
   checking: "All products are checked first. Nothing is stored yet.",
   storing: "The products are being stored, 250 at a time.",

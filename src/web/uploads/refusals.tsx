@@ -26,7 +26,7 @@ const SELLER_COLUMN: Column<Refusal> = {
   cell: ({ seller }) => seller,
 };
 
-/** The message, with its problems behind a toggle. */
+/** The message of a refusal, with its problems behind a toggle. */
 export function Reasons({ refusal }: { refusal: Refusal }) {
   const { request_id, code, message, details, more = 0, times } = refusal;
   const facts = (
@@ -56,10 +56,10 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   );
 }
 
-/** The row of a table that was sent as this product; null: it is not known. */
+/** Returns the table row that was sent as this product; null: unknown. */
 export type RowOf = (product: number) => string | null;
 
-/** Each problem with its position, and the number of those left out. */
+/** A list of problems with their positions, and the number of further ones. */
 export function ProblemList({ details, more = 0, rowOf }: {
   details: readonly Detail[];
   more?: number;
@@ -83,7 +83,7 @@ export function ProblemList({ details, more = 0, rowOf }: {
   );
 }
 
-/** Which refusals are shown; what is missing does not matter. */
+/** The filter of the refusals; missing fields match all. */
 type Filter = NonNullable<Parameters<Client["listAllRefusals"]>[0]>;
 
 /** For the operator: the refusals of one seller, or of all. */
@@ -116,7 +116,7 @@ export function Refusals({ client, filter }: {
   );
 }
 
-/** The fields of the filter, as the address has them. */
+/** The fields of the filter, by their names in the address. */
 const FIELDS = [
   { name: "seller", label: "Seller" },
   { name: "since", label: "Since", type: "datetime-local" },
@@ -126,7 +126,7 @@ const FIELDS = [
   { name: "q", label: "SKU or request id" },
 ] as const;
 
-/** Times are those of the browser's zone, as its fields show them. */
+/** The filter in the address; its times are in the browser's time zone. */
 function filterOf(query: URLSearchParams): Filter {
   const text = (name: string) => query.get(name) || undefined;
   const time = (name: string) => {

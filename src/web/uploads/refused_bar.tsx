@@ -1,4 +1,4 @@
-/** Offers what an upload or an import has refused for correction. */
+/** Offers the products that an upload or import refused, for correction. */
 import { UnlessViewing } from "../ui/changing.tsx";
 import type { Watched } from "../state/background.ts";
 import type { Client } from "../../client/mod.ts";

@@ -16,7 +16,7 @@ export class Speed {
     }
   }
 
-  /** Per second; null while there is too little data. */
+  /** The growth per second; null while there are too few samples. */
   get perSecond(): number | null {
     const first = this.#samples[0];
     const last = this.#samples.at(-1);

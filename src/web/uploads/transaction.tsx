@@ -1,4 +1,4 @@
-/** One upload: its progress while images are fetched, then its result. */
+/** One upload: its progress while images are downloaded, then its result. */
 import { useMemo, useState } from "preact/hooks";
 import type { Client, Result, Transaction } from "../../client/mod.ts";
 import {
@@ -91,7 +91,7 @@ function uploadAt(transaction_id: string): { transaction_id: string } {
   return { transaction_id };
 }
 
-/** Rows drawn at first and at each request for more. */
+/** The number of rows drawn at first, and added by "more". */
 const ROWS = 25;
 
 function Results({ client, id, results, settled }: {
@@ -99,7 +99,7 @@ function Results({ client, id, results, settled }: {
   id: string;
   results: readonly Result[];
   /**
-   * Changes when new images may be stored; null while they are being fetched.
+   * Null while images are being downloaded; a change reloads the products.
    */
   settled: string | null;
 }) {
@@ -144,7 +144,7 @@ function Results({ client, id, results, settled }: {
   );
 }
 
-/** What needs attention first; otherwise in the order sent. */
+/** Refused products first, then those with failed images, then the others. */
 function failuresFirst(results: readonly Result[]): readonly Result[] {
   const rank = ({ result, image }: Result) =>
     result === "refused"

@@ -52,14 +52,14 @@ export function UndoBar({ client, watched }: {
 }
 
 interface Preview extends DryRun {
-  /** Of some products: what becomes of their prices. */
+  /** The price changes of some products, as texts. */
   prices?: readonly string[];
 }
 
-/** What an undo asks of the service. */
+/** The requests of an undo. */
 interface Undoing {
   preview(): Promise<Preview>;
-  /** Returns the id of the undo. */
+  /** Starts the undo; returns its id. */
   begin(changed?: "keep"): Promise<string>;
 }
 
@@ -77,10 +77,10 @@ function undoOfUpload(client: Client, transaction_id: string): Undoing {
   };
 }
 
-/** Products whose prices are told before an undo. */
+/** The most products whose prices the preview of an undo lists. */
 const PRODUCTS_LOOKED_UP = 5;
 
-/** What an undo of an upload makes of prices, but for some SKUs. */
+/** The price changes by an undo of an upload, except those of some SKUs. */
 async function pricesAfter(
   client: Client,
   transaction_id: string,
@@ -200,7 +200,7 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
   );
 }
 
-/** Null: nothing would change. */
+/** The effect of an undo as a sentence; null if it would change nothing. */
 function effectOf(
   { created, updated, deleted = 0 }: ProductCounts,
   isFree: boolean,

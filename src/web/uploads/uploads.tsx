@@ -18,15 +18,17 @@ import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { Reasons } from "./refusals.tsx";
 
-/** How often the list is reloaded while images are being fetched. */
+/** How often the list is reloaded while an upload is in progress. */
 const REFRESH_MS = 3_000;
 
-/** What was accepted, or refused at once. */
+/**
+ * A row of the history: an accepted upload, or one that was refused at once.
+ */
 type Entry =
   | { watched: Watched; at: string }
   | { refusal: Refusal; at: string };
 
-/** A column of counts, which only accepted uploads have. */
+/** A column of counts; only accepted uploads have them. */
 function figures(
   label: string,
   read: (watched: Watched) => number,
@@ -79,7 +81,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-/** Requests whose accepted ones are in the history. */
+/** The endpoints whose requests are in the history. */
 const UPLOADS: readonly string[] = [
   "POST /seller_api/bulk_products",
   "POST /seller_api/bulk_attributes",
@@ -90,15 +92,15 @@ function isUpload({ route }: Refusal): boolean {
   return UPLOADS.includes(route);
 }
 
-/** A check would have stored nothing. */
+/** The name of a refused request; a dry run is called a check. */
 function nameOfRefused({ name, dry_run }: Refusal): string {
   if (dry_run) return name === undefined ? "Check" : `Check of ${name}`;
   return name ?? "Refused at once";
 }
 
 /**
- * All by time, as far back as each of the lists is loaded, since what is not
- * loaded stands among what is older.
+ * All entries by time, the newest first. Ends where the first of the lists ends
+ * that is not fully loaded: older entries of that list are missing.
  */
 function mergedByTime(
   lists: readonly Rows<Watched>[],
@@ -124,7 +126,7 @@ export function UploadsView({ client }: { client: Client }) {
   }, [client]);
   const imports = useRows<Watched>(async (after, signal) => {
     const { imports, next } = await client.listImports({ after }, { signal });
-    // What was only checked is in no history.
+    // The history leaves out dry runs.
     return { rows: imports.filter(({ dry_run }) => !dry_run), next };
   }, [client]);
   const refusals = useLoaded(async (signal) => {

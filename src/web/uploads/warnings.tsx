@@ -1,10 +1,10 @@
-/** What rules that are not in force yet will refuse. */
+/** Warnings: products that rules with a later start will refuse. */
 import type { Client, Warnings } from "../../client/mod.ts";
 import { count, plural } from "../lib/format.ts";
 import { useLoaded } from "../ui/components.tsx";
 import { ProblemList } from "./refusals.tsx";
 
-/** Warnings that are shown; more do not help to find the cause. */
+/** The most warnings that are shown; these are enough to find the cause. */
 const SHOWN = 10;
 
 export function WarningNote({ warnings }: { warnings: Warnings | undefined }) {
@@ -27,7 +27,7 @@ export function WarningNote({ warnings }: { warnings: Warnings | undefined }) {
   );
 }
 
-/** The warnings of an upload that is over. */
+/** The warnings of a finished upload. */
 export function UploadWarnings({ client, id }: { client: Client; id: string }) {
   const { data } = useLoaded(
     (signal) => client.getTransaction({ transaction_id: id }, { signal }),

@@ -52,7 +52,7 @@ const BEGUN: WatchedState<never> = {
   error: null,
 };
 
-/** Follows it until it is final; starts again when `turn` changes. */
+/** Follows an upload until it is final; starts again when `turn` changes. */
 export function useLive<T extends Watched>(
   client: Client,
   which: WatchedId,
@@ -85,14 +85,14 @@ export function useLive<T extends Watched>(
     });
     return () => {
       gone.abort();
-      // The notice at the end leads to the user's own views.
+      // Not for an operator: the notice links to the user's own views.
       if (!isOver && !isViewed) followInBackground(client, which);
     };
   }, [client, key, turn]);
   return live;
 }
 
-/** How far it is, in figures. */
+/** The progress of an upload in figures. */
 export function Progress({ watched, perSecond, connected }: {
   watched: Watched;
   perSecond: number | null;
@@ -163,7 +163,7 @@ export function Progress({ watched, perSecond, connected }: {
   );
 }
 
-/** Asks the browser to allow a notice at the end. */
+/** A button that asks the browser for permission to show notices. */
 function NoticeButton() {
   const [may, setMay] = useState(mayNotify);
   if (may !== "default") return null;
@@ -204,7 +204,7 @@ function timeLeft(images: ImageCounts, perSecond: number | null): string {
   return perSecond === null ? "–" : durationText(images.pending / perSecond);
 }
 
-/** Announces quarters only, which is often enough for a screen reader. */
+/** A text for screen readers; it changes only at each quarter. */
 function announcement(watched: Watched): string {
   return watched.finished_at === null
     ? `${Math.floor(watched.progress / 25) * 25} percent done.`
@@ -231,7 +231,7 @@ function Failure({ image }: { image: UnsettledImage }) {
   );
 }
 
-/** Offers the failed images for another try. */
+/** Offers to download failed images again. */
 export function RetryBar({ client, watched, onRetried }: {
   client: Client;
   watched: Watched;
@@ -266,7 +266,7 @@ export function RetryBar({ client, watched, onRetried }: {
   );
 }
 
-/** What became of each product. */
+/** The columns of the results: SKU, result, product. */
 export function resultColumns(
   client: Client,
   settled: string | null,

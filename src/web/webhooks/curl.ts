@@ -5,7 +5,7 @@ const TYPES: Readonly<Record<WebhookFormat, string>> = {
   json: "application/json",
 };
 
-/** The same request as a line for a shell. */
+/** The request of a delivery as a shell command. */
 export function asCurl(
   url: string,
   headers: Readonly<Record<string, string>>,

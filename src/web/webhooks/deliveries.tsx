@@ -26,7 +26,7 @@ import { type Column, Table } from "../ui/table.tsx";
 /** How often the list is reloaded while a delivery is in progress. */
 const REFRESH_MS = 2_000;
 const UNDER_WAY: readonly string[] = ["pending", "sending"];
-/** Seconds; a try as soon as this is waited for. */
+/** The list keeps reloading if the next attempt is due within these seconds. */
 const SOON_S = 60;
 /** States in which a delivery can be replayed. */
 const REPLAYABLE: readonly string[] = [
@@ -94,7 +94,7 @@ function isUnderWay({ state, next_attempt_at: next }: LoggedDelivery): boolean {
     (next !== null && secondsUntil(next) < SOON_S);
 }
 
-/** Replays what the webhook has missed since a time. */
+/** A form that replays the events that a webhook has missed since a time. */
 function RecoverForm({ client, trigger, onRecovered }: {
   client: Client;
   trigger: Trigger;
@@ -204,7 +204,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
   );
 }
 
-/** What a report to the operator should name. */
+/** The ids of a delivery, for a report to the operator. */
 export function DeliveryIds(
   { delivery: { id, event_id } }: { delivery: LoggedDelivery },
 ) {
@@ -237,7 +237,7 @@ export function nextAttempt(at: string): string {
     : `next try in ${durationText(seconds)}`;
 }
 
-/** The status of the answer, or why there was none. */
+/** The status of the response, or the reason why there was none. */
 export function attemptOutcome({ status, error }: Attempt): string {
   return [status, error].filter(Boolean).join(" ");
 }

@@ -1,4 +1,4 @@
-/** The feed of events, in which the payload of a delivery stands. */
+/** Events, which hold the payloads of deliveries. */
 import type {
   Client,
   DeliveredEvent,
@@ -12,8 +12,8 @@ import { indented } from "../lib/markup.ts";
 export type WebhookFormat = NonNullable<Webhook["format"]>;
 
 /**
- * The event as it is delivered; null if it is not in the feed: test events are
- * not, and old ones no more.
+ * The event of a delivery; null if the feed of events does not have it: test
+ * events are never in the feed, and old ones have been deleted.
  */
 export async function loadEvent(
   client: Client,
@@ -31,7 +31,7 @@ export async function loadEvent(
   return from < 0 ? null : xml.slice(from, to);
 }
 
-/** A test event as the service writes and signs it: it has no data. */
+/** The body of a test event, which has no data, as the service signs it. */
 export function testEventBody(
   event: Pick<DeliveredEvent, "id" | "trigger" | "created_at">,
   format: WebhookFormat,
@@ -42,7 +42,7 @@ export function testEventBody(
     : eventXml({ id, trigger, created_at, test: true, data: "" });
 }
 
-/** What an event of a trigger may look like. */
+/** An example of an event of a trigger. */
 export function sampleEvent(trigger: Trigger): string {
   return indented(eventXml({
     id: "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11",

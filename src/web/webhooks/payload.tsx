@@ -1,4 +1,4 @@
-/** What a delivery sent: its body, its signature, and the same as curl. */
+/** The request of a delivery: its body, its signature, and a curl command. */
 import { useState } from "preact/hooks";
 import {
   type Client,
@@ -16,7 +16,7 @@ import {
   WhenLoaded,
 } from "../ui/components.tsx";
 
-/** Opens to the payload of a delivery. */
+/** A toggle that shows the payload of a delivery. */
 export function Payload({ client, trigger, delivery }: {
   client: Client;
   trigger: Trigger;
@@ -75,7 +75,7 @@ function OpenedPayload({ client, trigger, delivery }: {
   );
 }
 
-/** In which format a webhook is sent now. */
+/** The current format of a webhook. */
 async function formatOf(
   client: Client,
   trigger: Trigger,
@@ -85,7 +85,7 @@ async function formatOf(
   return webhook.find((one) => one.trigger === trigger)?.format ?? "xml";
 }
 
-/** The secret is in nobody's reach but the seller's, so it is asked for. */
+/** Signs the body with a secret that the seller types: the page has none. */
 function Signature({ delivery, body, format }: {
   delivery: LoggedDelivery;
   body: string;

@@ -119,7 +119,9 @@ const KNOWN_RATES =
   "0 2.1 2.5 2.6 3 3.7 3.8 4 4.8 5 5.5 6 7 7.7 8 8.1 9 9.5 10 11 12 13 13.5 14 15 16 17 18 19 20 21 22 23 24 25 25.5 27"
     .split(" ").map(Number);
 
-/** Whether a country has this rate; also as a share, and as a number of a class. */
+/**
+ * Whether a country has this rate; also as a share, and as a number of a class.
+ */
 function isKnownRate(text: string): boolean {
   const rate = Number(
     text.replace("%", "").trim().replace(",", ".") || Number.NaN,

@@ -49,8 +49,8 @@ export function rowName({ table }: MappedTable, row: number): string {
 
 /**
  * A problem for each product whose SKU this file has already stored, or that
- * was given the SKU of another stored product on the page. `results` are those of
- * a dry run of all products, in their order.
+ * was given the SKU of another stored product on the page. `results` are those
+ * of a dry run of all products, in their order.
  */
 export function skuObjections(
   { stored, confirmed, skusInFile }: KnownSkus,
@@ -166,7 +166,9 @@ function isOtherText(text: string, stored: string): boolean {
   return text !== "" && stored !== "" && text !== stored;
 }
 
-/** Whether fewer than half of the words of the shorter title are in the other. */
+/**
+ * Whether fewer than half of the words of the shorter title are in the other.
+ */
 export function isOtherTitle(title: string, stored: string): boolean {
   const [few, many] = [titleWords(title), titleWords(stored)]
     .map((words) => new Set(words)).sort((a, b) => a.size - b.size);

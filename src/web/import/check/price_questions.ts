@@ -43,7 +43,9 @@ function pricesIn({ mapping: { targets } }: CheckedTable): number[] {
   return [...targets.keys()].filter((i) => isPrice(targets[i]));
 }
 
-/** A row or a title that is a remark may say that all prices are without VAT. */
+/**
+ * A row or a title that is a remark may say that all prices are without VAT.
+ */
 export function* netQuestion(
   checked: CheckedTable,
 ): SlicedWork<Finding | null> {

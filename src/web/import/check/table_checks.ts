@@ -56,8 +56,8 @@ export interface RowProblems {
   /** Article numbers that a spreadsheet program may have changed. */
   damaged: readonly string[];
   /**
-   * By column, examples of numbers whose sign may be of thousands or of decimals,
-   * as in `1.299`, by that sign.
+   * By column, examples of numbers whose sign may be of thousands or of
+   * decimals, as in `1.299`, by that sign.
    */
   thousands: ReadonlyMap<
     number,
@@ -67,7 +67,9 @@ export interface RowProblems {
   partial: ReadonlyMap<number, readonly number[]>;
   /** An example of a weight without a unit, where its column has none. */
   bareWeight: string | null;
-  /** An example of an image that is a path in a shop, where no address is known. */
+  /**
+   * An example of an image that is a path in a shop, where no address is known.
+   */
   path: string | null;
   /** Two SKUs that a person takes for one, though they are two products. */
   similarSkus: readonly [string, string] | null;
@@ -82,7 +84,9 @@ export interface RowProblems {
   /** Rows with a sale price, as indices: beside a date, or without a price. */
   timedSales: readonly number[];
   unpricedSales: readonly number[];
-  /** Compare-at prices for which the price is sent, as there is a sale price. */
+  /**
+   * Compare-at prices for which the price is sent, as there is a sale price.
+   */
   replaced: number;
 }
 

@@ -37,8 +37,8 @@ export const TARGETS: readonly { target: ColumnField; label: string }[] = [
 ];
 
 /**
- * Names of columns beside the synonyms of the fields (`catalogue/fields.ts`), in
- * lower case and without accents; each stands once.
+ * Names of columns beside the synonyms of the fields (`catalogue/fields.ts`),
+ * in lower case and without accents; each stands once.
  */
 const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   sku:
@@ -186,7 +186,9 @@ function withoutRemark(name: string): string {
   return isRemark || isSame ? plain : name;
 }
 
-/** Whether a unit in a name is one of what it holds: no price is in kilograms. */
+/**
+ * Whether a unit in a name is one of what it holds: no price is in kilograms.
+ */
 function unitFitsTarget(name: string, target: ColumnField): boolean {
   if (target === "weight") return true;
   if (weightUnitOf(name) !== "") return false;
@@ -251,7 +253,9 @@ export function namesAnotherColumnOf(
     targetByName(withoutNumber(name)) === target;
 }
 
-/** Whether a name that is not known names the SKU in passing, as `Unit (SKU)`. */
+/**
+ * Whether a name that is not known names the SKU in passing, as `Unit (SKU)`.
+ */
 export function mayBeSku(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
   return words.includes("sku") &&
@@ -342,18 +346,24 @@ export function namesSalePrice(name: string): boolean {
   return targetByName(name) === "sale_price";
 }
 
-/** Whether a name is that of prices that a maker recommends, or of former ones. */
+/**
+ * Whether a name is that of prices that a maker recommends, or of former ones.
+ */
 export function namesRecommendedPrice(name: string): boolean {
   return /uvp|rrp|msrp|compare|recom|rekom|conseil|advies|katalog|old|alter|statt|streich|tidigare|barre|ancien|anterior|tachado|stara|obnizk|oude|vanprijs/
     .test(squeezed(name));
 }
 
-/** Whether a name is that of what is for sale, also where a shop leaves it out. */
+/**
+ * Whether a name is that of what is for sale, also where a shop leaves it out.
+ */
 export function namesStatus(name: string): boolean {
   return targetByName(name) === "status";
 }
 
-/** Whether flags of this name may say what is for sale, though it is not known. */
+/**
+ * Whether flags of this name may say what is for sale, though it is not known.
+ */
 export function mayBeStatus(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
   return !namesSale(name) && words.some((word) => STATUS_WORDS.test(word));
@@ -363,7 +373,9 @@ export function mayBeStatus(name: string): boolean {
 const STATUS_WORDS =
   /^(?:live|online|web|shop|sichtb|visib|zichtb|synlig|widocz|activ|aktiv|actief|actif|attiv|aktyw|publi|veroff|opublik|enabl|sellable|saleable|verkaufb|freigeg|listed)/;
 
-/** Whether a name means the condition of a product, or whether it is for sale. */
+/**
+ * Whether a name means the condition of a product, or whether it is for sale.
+ */
 export function namesStatusOrCondition(name: string): boolean {
   return /^(?:etat|staat|estado|stato|stan|tillstand)$/.test(squeezed(name));
 }
@@ -484,7 +496,9 @@ const PIECES =
   "pc pcs piece pieces st stk stck stuck stück ks szt stuks ea units uds"
     .split(" ");
 
-/** `Preis in EUR inkl. MwSt.` as `preis`; a price without VAT stays as it is. */
+/**
+ * `Preis in EUR inkl. MwSt.` as `preis`; a price without VAT stays as it is.
+ */
 function withoutUnit(name: string): string {
   const words = lowerCaseWords(name);
   const isGross = words.some((word) =>

@@ -1,4 +1,6 @@
-/** SKUs for rows without one, made of what names the product; a person confirms. */
+/**
+ * SKUs for rows without one, made of what names the product; a person confirms.
+ */
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
 import { namesIn } from "../shops/shops.ts";

@@ -112,8 +112,8 @@ export function mappingFor(
 }
 
 /**
- * Of several columns of a field that can have one value, that with the name that
- * fits best, or the first.
+ * Of several columns of a field that can have one value, that with the name
+ * that fits best, or the first.
  */
 function withoutRepetitions(
   header: readonly string[],
@@ -340,7 +340,9 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
   };
 }
 
-/** The currency that the column of the price names; nothing if it names none. */
+/**
+ * The currency that the column of the price names; nothing if it names none.
+ */
 function currencyFor(
   { header, rows }: Table,
   targets: readonly ColumnField[],
@@ -638,7 +640,9 @@ function splitEntries(
     .map((entry) => entry.replaceAll("\\,", ",").trim()).filter(Boolean);
 }
 
-/** A spreadsheet's value in the spelling of the interface, where it is clear. */
+/**
+ * A spreadsheet's value in the spelling of the interface, where it is clear.
+ */
 function valueToSend(
   target: ColumnField,
   text: string,
@@ -731,7 +735,9 @@ function lineOf(target: ColumnField, text: string): string {
 }
 
 const KRONA = ["KR", "KR.", ":-"];
-/** What stands beside prices of a currency; a mark of another one is a mistake. */
+/**
+ * What stands beside prices of a currency; a mark of another one is a mistake.
+ */
 const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
   CHF: ["FR.", "SFR."],
   CZK: ["KČ"],

@@ -1,4 +1,6 @@
-/** Reads and writes tables of text: CSV, and the rows that spreadsheets copy. */
+/**
+ * Reads and writes tables of text: CSV, and the rows that spreadsheets copy.
+ */
 import { listed, sentences } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 
@@ -18,7 +20,9 @@ export interface Table {
   titles?: readonly string[];
   /** Columns of a workbook that show their numbers with a sign of thousands. */
   grouped?: readonly number[];
-  /** Why values may stand in wrong columns, as a sentence; null: they do not. */
+  /**
+   * Why values may stand in wrong columns, as a sentence; null: they do not.
+   */
   flaw: string | null;
 }
 
@@ -27,8 +31,9 @@ export interface ReadTable extends Table {
   /** What was passed over, as sentences. */
   note: string;
   /**
-   * Rows with a text that may go on in the next lines, each of which may be a row:
-   * what opens it may be an inch mark, or no quotation marks stand around it.
+   * Rows with a text that may go on in the next lines, each of which may be a
+   * row: what opens it may be an inch mark, or no quotation marks stand around
+   * it.
    */
   doubts: readonly number[];
   /**
@@ -52,9 +57,9 @@ export type CountNames = (texts: readonly string[]) => number;
 
 /**
  * Reads text whose values are separated by commas, semicolons, tabs or vertical
- * bars, or by what its first line names. A quotation mark opens a text at the start of a
- * value alone (RFC 4180); one that nothing closes is part of its value.
- * `oneText`: where `doubts` are, each is one text.
+ * bars, or by what its first line names. A quotation mark opens a text at the
+ * start of a value alone (RFC 4180); one that nothing closes is part of its
+ * value. `oneText`: where `doubts` are, each is one text.
  */
 export function* readTable(
   text: string,
@@ -171,7 +176,9 @@ type RowReader = (from: number, to?: number) => Row;
 /** Characters of a value; a quotation mark that closes later closes nothing. */
 const LONGEST_VALUE = 1_000_000;
 
-/** The sign around values: a quotation mark, or what stands around all names. */
+/**
+ * The sign around values: a quotation mark, or what stands around all names.
+ */
 function quoteOf(text: string, delimiter: string): "'" | '"' {
   const isQuoted = (cell: string) =>
     cell.length > 1 && cell.startsWith("'") && cell.endsWith("'");
@@ -256,9 +263,9 @@ function lineEnd(text: string, from: number): number {
 }
 
 /**
- * Whether what quotation marks make one row, from `from` to `to`, may be several
- * ones, the first of which ends with its line: at least half of the others are
- * as wide as the header.
+ * Whether what quotation marks make one row, from `from` to `to`, may be
+ * several ones, the first of which ends with its line: at least half of the
+ * others are as wide as the header.
  */
 function mayBeRows(
   rowAt: RowReader,
@@ -279,9 +286,10 @@ function mayBeRows(
 }
 
 /**
- * Rows that are a part of an earlier one, by index: behind the value in `column`
- * of it, they fill its columns. If a row has fewer values for another reason,
- * there are none: some programs leave out empty values at the end of each row.
+ * Rows that are a part of an earlier one, by index: behind the value in
+ * `column` of it, they fill its columns. If a row has fewer values for another
+ * reason, there are none: some programs leave out empty values at the end of
+ * each row.
  */
 function partsIn(
   widths: readonly number[],
@@ -321,10 +329,11 @@ const NUMBER = /^\d+[.,]\d+$|^\d{5,}$/;
 const TITLES = 3;
 
 /**
- * The index of the row that names the columns. Titles may stand above: rows that
- * have few texts, and half as many as another of the first rows at most; or rows
- * of which fewer texts are known names. Of several below each other with as many,
- * as where names for people stand above those for programs, it is the last.
+ * The index of the row that names the columns. Titles may stand above: rows
+ * that have few texts, and half as many as another of the first rows at most;
+ * or rows of which fewer texts are known names. Of several below each other
+ * with as many, as where names for people stand above those for programs, it is
+ * the last.
  */
 export function headerIndex(
   rows: readonly (readonly string[])[],
@@ -429,7 +438,9 @@ export function withFormulas(text: string): string {
   return text.replace(/(^|[;\t\n])( *)'(?=[=+\-@'])/g, "$1$2");
 }
 
-/** A table as CSV. Unless told otherwise, no text of it is read as a formula. */
+/**
+ * A table as CSV. Unless told otherwise, no text of it is read as a formula.
+ */
 export function csvOf(
   rows: readonly (readonly (string | number | null)[])[],
   // What came from a file goes back as it was.

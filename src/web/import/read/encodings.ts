@@ -118,7 +118,9 @@ export function decodeText(bytes: ArrayBuffer): DecodedText {
   return { text: decodeAs(bytes, encodings.all[0].name), encodings };
 }
 
-/** How UTF-16 begins: with its mark, or as a declaration of XML (XML 1.0, F). */
+/**
+ * How UTF-16 begins: with its mark, or as a declaration of XML (XML 1.0, F).
+ */
 const UTF_16 = [
   { begins: "\xff\xfe", name: "utf-16le" },
   { begins: "\xfe\xff", name: "utf-16be" },

@@ -11,8 +11,8 @@ export interface XmlElement {
 }
 
 /**
- * The root of a document; null if it does not end. The service refuses what else
- * is wrong with it. Own text is told of elements without children alone.
+ * The root of a document; null if it does not end. The service refuses what
+ * else is wrong with it. Own text is told of elements without children alone.
  */
 export function parseXml(text: string): XmlElement | null {
   const pieces = elementsOf(text);

@@ -277,7 +277,9 @@ export function isConfirmable(
     problem.sku === skuOfRow(sheet, row);
 }
 
-/** Whether a product would be new, and its SKU looks like that of another one. */
+/**
+ * Whether a product would be new, and its SKU looks like that of another one.
+ */
 export function resemblesStoredSku({ problem }: Flaw): boolean {
   return problem.code === "duplicate_product";
 }

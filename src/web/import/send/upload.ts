@@ -384,8 +384,8 @@ async function resultsOf(
 }
 
 /**
- * A dry run of the file, without some of its products, that is over. What has no
- * problem can be stored.
+ * A dry run of the file, without some of its products, that is over. What has
+ * no problem can be stored.
  */
 async function dryRun(
   client: Client,

@@ -1,4 +1,6 @@
-/** Exports of Shopify, in which a product has a row for each variant and image. */
+/**
+ * Exports of Shopify, in which a product has a row for each variant and image.
+ */
 import { plural, sentences } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";

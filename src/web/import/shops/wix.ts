@@ -1,4 +1,7 @@
-/** Exports of Wix, in which a row of a product stands above those of its variants. */
+/**
+ * Exports of Wix, in which a row of a product stands above those of its
+ * variants.
+ */
 import { plural, sentences } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { yesOrNo } from "../read/words.ts";
@@ -55,7 +58,9 @@ export const WIX: Shop = {
 /** Where images are that an export names by their files. */
 const IMAGES = "https://static.wixstatic.com/media/";
 
-/** Gives each variant what only the row of its product says, as in Shopify's. */
+/**
+ * Gives each variant what only the row of its product says, as in Shopify's.
+ */
 function* gather(
   table: Table,
   at: ColumnFinder,

@@ -110,7 +110,9 @@ export function correctedBook(
   });
 }
 
-/** A workbook with one sheet, with numbers in these columns below the header. */
+/**
+ * A workbook with one sheet, with numbers in these columns below the header.
+ */
 export function newBook(
   rows: readonly (readonly string[])[],
   numbers: readonly number[],
@@ -132,7 +134,9 @@ function numberOf(text: string): CellObject {
   return { t: "n", v: Number(text) };
 }
 
-/** A workbook has a character as `_x0041_`, too (ECMA-376, part 1, 22.9.2.19). */
+/**
+ * A workbook has a character as `_x0041_`, too (ECMA-376, part 1, 22.9.2.19).
+ */
 function cellOf(text: string): CellObject | undefined {
   const v = text.replace(/_(?=x[\da-f]{4}_)/gi, "_x005F_");
   return text === "" ? undefined : { t: "s", v, z: "@" };
@@ -206,8 +210,8 @@ function rowsOf(
 }
 
 /**
- * Titles may stand above the row that names the columns. A cell that reaches over
- * several rows is that of each.
+ * Titles may stand above the row that names the columns. A cell that reaches
+ * over several rows is that of each.
  */
 function tableOf(
   cells: readonly (readonly (CellObject | undefined)[])[],

@@ -64,8 +64,8 @@ function shownAsCode(value: number, format: string): string | null {
 }
 
 /**
- * As a format of zeros alone shows it, as `100.10`, which may be a code; null: it
- * would lose digits, or its decimals may be taken for thousands.
+ * As a format of zeros alone shows it, as `100.10`, which may be a code; null:
+ * it would lose digits, or its decimals may be taken for thousands.
  */
 function withDecimals(value: number, digits: string): string | null {
   const decimals = /^0\.(0+)$/.exec(digits)?.[1].length ?? 3;
