@@ -48,7 +48,7 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
   };
 }
 
-/** How many jobs are not done, of each queue. */
+/** How many jobs of each queue are not done. */
 export function totalCounts({ queues }: Backlog): Record<QueueName, number> {
   const total = (queue: QueueName) =>
     queues[queue].waiting + queues[queue].inFlight;
@@ -58,9 +58,9 @@ export function totalCounts({ queues }: Backlog): Record<QueueName, number> {
 }
 
 /**
- * When the longest waiting job of a queue was due, in Unix milliseconds; null if
- * none waits. Jobs of suspended sellers and those in progress do not count, and
- * only a bounded number is examined.
+ * When the longest-waiting job of a queue was due, in Unix milliseconds; null
+ * if none waits. Excludes jobs of suspended sellers and jobs in progress;
+ * examines only a bounded number of rows.
  */
 async function oldestDueTime(
   sql: Sql,
@@ -77,7 +77,9 @@ async function oldestDueTime(
   return row!.due;
 }
 
-/** How long a job of a queue is due, in milliseconds; 0 where none is. */
+/**
+ * How long a job of a queue has been due, in milliseconds; 0 if none is due.
+ */
 export async function oldestDueMs(
   sql: Sql,
   queue: QueueName,
@@ -118,7 +120,7 @@ export interface FailingWebhook {
   disabledAt: number | null;
 }
 
-/** Webhooks whose last try failed, the longest failing first. */
+/** Webhooks whose last attempt failed, the longest-failing first. */
 export function failingWebhooks(
   sql: Sql,
   limit: number,

@@ -94,8 +94,8 @@ export class ClockWatch {
 }
 
 /**
- * Whether no other process has moved the times for this step of the clock, which
- * all processes of a machine see; two would move them twice.
+ * Whether no other process has moved the times for this step of the clock. All
+ * processes of a machine see the step; two of them would move the times twice.
  */
 async function isFirst(
   tx: Tx,

@@ -1,10 +1,10 @@
 /**
- * The table of all maintenance jobs. A sweep deletes rows after the time that
- * `database/schema.ts` names, or files and whole records (`retention.ts` of a
- * feature). Other jobs finish what a write left undone. The log and the metrics
- * call them upkeep. Each job belongs to a role. One of the processes that share
- * a data folder runs the jobs of a role; on PostgreSQL all processes run them,
- * one write at a time.
+ * The table of all maintenance jobs. A sweep deletes old rows, as
+ * `database/schema.ts` declares, or files and whole records (`retention.ts` of
+ * a feature). Other jobs finish what a write left undone. The log and the
+ * metrics call them upkeep. Each job belongs to a role. On SQLite, one of the
+ * processes that share a data folder runs the jobs of a role; on PostgreSQL all
+ * processes run them, one write at a time.
  */
 import type { Role } from "../config.ts";
 import type { Services } from "../services.ts";
@@ -95,9 +95,9 @@ function timeCorrection(queue: LeaseQueue): MaintenanceJob {
 }
 
 /**
- * The jobs of a role, those of its `queues` included; `isOurs`: whether this
- * process runs them. Each role has a loop of its own, because an image store
- * that stalls holds up its jobs.
+ * The jobs of a role, including those of its `queues`; `isOurs`: whether this
+ * process runs them. Each role has its own loop, so that a stalled image store
+ * delays only the jobs of its role.
  */
 export function maintenanceOf(
   services: MaintenanceServices,

@@ -25,14 +25,14 @@ const DELETED_FIRST: Readonly<Record<Going<"first">, Portion>> = {
   imports: removeImports,
 };
 
-/** What follows the deletion of rows. */
+/** Work that follows the deletion of a table's rows. */
 const AFTERWARDS: { [N in TableName]?: (tx: Tx) => Promise<void> } = {
   images: markUnnamed,
 };
 
 /**
- * A table's rows with what belongs to them; those that refer to others come
- * before them.
+ * Portions that delete a table's rows with their dependents; tables that refer
+ * to others come first.
  */
 const tablesDeleted = (onSellerRemoval: "rows" | "last"): Portion[] =>
   SCHEMA.filter((table) =>
@@ -55,8 +55,8 @@ const PORTIONS: readonly Portion[] = [
 const DELETED_LAST: readonly Portion[] = tablesDeleted("last");
 
 /**
- * Deletes the rows of removed sellers, one seller after the other. A seller
- * whose server is away is skipped.
+ * Deletes the rows of removed sellers, one seller after the other. Skips
+ * sellers whose server is unreachable.
  */
 export function sweepRemovedSellers(
   { db }: { db: Pick<Db, "read" | "write" | "of"> },
@@ -80,7 +80,7 @@ async function* removeRows(
   for (const portion of DELETED_LAST) yield* inPortions(db, portion);
 }
 
-/** How much a seller has, by table. */
+/** How many rows a seller has in each table. */
 export async function countRowsOfSeller(
   sql: Sql,
   { no }: SellerKeys,

@@ -45,11 +45,11 @@ import {
   rotateWebhookSecret,
 } from "../webhooks/secrets.ts";
 
-/** A service has signals; a command has none. */
+/** The signals are missing in a command. */
 type Changing = Pick<Services, "db" | "deps"> & Partial<Services>;
 
 export interface ByOperator {
-  /** As in the audit log. */
+  /** `who` of the audit log entry. */
   who: string;
 }
 
@@ -68,11 +68,11 @@ export function createSeller(
 interface SellerAttribute {
   /** Valid values, for the handbook. */
   meaning: string;
-  /** What its number counts. */
+  /** The unit of a number. */
   unit?: string;
-  /** Not shown in the audit log. */
+  /** Whether the value is left out of the audit log. */
   isPrivate?: true;
-  /** Throws 422 for an invalid value; an empty one is the default. */
+  /** Throws 422 for an invalid value; an empty value sets the default. */
   set(change: AttributeChange): Promise<unknown>;
 }
 
@@ -135,7 +135,7 @@ export const SELLER_ATTRIBUTES: Readonly<Record<string, SellerAttribute>> = {
 
 export const SELLER_ATTRIBUTE_NAMES = Object.keys(SELLER_ATTRIBUTES);
 
-/** The names with the units of numbers. */
+/** The names, with the units of those that are numbers. */
 export const SELLER_ATTRIBUTE_WORDS: readonly string[] = Object.entries(
   SELLER_ATTRIBUTES,
 ).map(([name, { unit }]) => unit === undefined ? name : `${name} (${unit})`);
@@ -152,7 +152,7 @@ export interface SellerChange extends ByOperator {
   /** A name or an id. */
   seller: string;
   attribute: string;
-  /** Empty: the default. */
+  /** An empty value stands for the default. */
   value: string;
 }
 
@@ -200,8 +200,8 @@ function unknownAttribute(attribute: string) {
 }
 
 /**
- * Removes a seller: it is unknown and its name is free from the commit on. The
- * service then deletes its rows. Throws 404 for an unknown seller.
+ * Removes a seller: from the commit on, the seller is unknown and its name is
+ * free. A job then deletes its rows. Throws 404 for an unknown seller.
  */
 export function removeSeller(
   services: Changing,

@@ -27,7 +27,7 @@ export class Snapshot {
   #longestLagMs = 0;
   /** The change horizon, and when it last moved (monotonic milliseconds). */
   #horizon = { below: 0, since: 0 };
-  /** Stands for the one server of a database that is not spread. */
+  /** Represents the only server of a database that is not spread. */
   readonly #only = { isUp: true };
   #cancelTick = () => {};
 
@@ -82,7 +82,7 @@ export class Snapshot {
       this.#takenAt = deps.clock.monotonic();
     } catch (error) {
       this.#only.isUp = outageOf(error) === null;
-      // `seller_snapshot_age_seconds` shows it.
+      // The metric `seller_snapshot_age_seconds` shows the failure.
       deps.log.debug("snapshot_failed", { error: String(error) });
     }
     return EVERY_MS;

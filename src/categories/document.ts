@@ -35,10 +35,10 @@ export const CATEGORIES_LIMIT = 10_000;
 export const RULES_LIMIT = 100;
 export const VALUES_LIMIT = 1_000;
 export const CATEGORIES_BYTES = 8 * 1_024 * 1_024;
-/** Of the rules of one category, as they are stored. */
+/** Limit of the stored rules of one category, in bytes. */
 const CATEGORY_BYTES = 1_024 * 1_024;
 
-/** A rule in an answer. */
+/** A rule as answers show it. */
 type RuleNode = {
   "@field"?: string;
   "@attribute"?: string;
@@ -111,24 +111,24 @@ export interface NewList {
   categories: NewCategory[];
 }
 
-/** An element that was read, with what stands in it. */
+/** An element that was read, with its content. */
 interface Element {
   name: string;
   line: number;
-  /** As details name it; "" for the root. */
+  /** The path in problem details; "" for the root. */
   path: string;
   attributes: Record<string, string>;
   text: string;
   children: Element[];
-  /** Its elements so far, by name. */
+  /** Counts of its child elements, by name. */
   counts: Record<string, number>;
-  /** In JSON: of another type, so nothing of it was read. */
+  /** The JSON value has another type, so its content was not read. */
   isMistyped?: true;
 }
 
 const LIMITS = {
   ...XML_LIMITS,
-  // As many as so many bytes can hold.
+  // No list of this size has more elements.
   elements: Math.ceil(CATEGORIES_BYTES / "<r/>".length),
 };
 
@@ -330,7 +330,7 @@ class CategoriesReader {
         `has rules of ${bytes} characters; ${CATEGORY_BYTES} are allowed.`,
       );
     }
-    // What is refused is not kept: the list may be long.
+    // A refused list is never stored, so its rules need not stay in memory.
     const isKept = this.#problems.length === 0;
     this.#list.categories.push({ name, rules: isKept ? rules : [] });
   }
@@ -567,7 +567,7 @@ function readFlag(text: string): ReadResult<boolean> {
   };
 }
 
-/** A value as products have it. */
+/** Reads a value by the rules of the product's field. */
 function readValue(
   field: RuledField | undefined,
   text: string,

@@ -26,7 +26,7 @@ const LIST = insertInto(
      closed = excluded.closed, names = excluded.names`,
 );
 
-/** Replaces the list; an empty one says nothing of any category. */
+/** Replaces the list; after an empty one, categories have no rules. */
 export async function putCategories(
   services: Pick<Services, "db" | "deps">,
   { who, list: { closed, categories } }: { who: string; list: NewList },
@@ -72,7 +72,7 @@ async function insertSome(
 }
 
 export interface ListedCategory {
-  /** In the list, from 0. */
+  /** Position in the list, from 0. */
   place: number;
   name: string;
   rules: readonly StoredRule[];

@@ -88,7 +88,7 @@ const IMAGE_COUNTS = named(
   one("failed", COUNT),
 );
 
-/** Not of one that was made before keys were kept. */
+/** Missing in records made before keys were recorded. */
 const MADE_BY = maybe(
   "key",
   named(
@@ -281,7 +281,7 @@ const DRY_RUN = named(
   maybe("warnings", WARNINGS, OF_RULES),
 );
 
-/** What a trigger means, in a list. */
+/** An entry of the list of triggers. */
 export const TRIGGER_ENTRY: Shape<XmlNode> = named(
   "trigger_meaning",
   one("name", word(TRIGGERS)),
@@ -542,7 +542,7 @@ function orEmpty<V>({ content }: Shape<V>): Shape<V | null> {
   return { content: { ...content, empty: true } as TextForm };
 }
 
-/** By name, the content of `<service>`. */
+/** The content of `<service>`, by the name of the answer. */
 export const ANSWERS = {
   error: [one("error", ERROR)],
   upload: [

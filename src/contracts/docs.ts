@@ -16,7 +16,10 @@ import { type NeededScope, scopesOf } from "../sellers/scopes.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { pathNames } from "./openapi.ts";
 
-/** An endpoint is on the first page that fits. */
+/**
+ * Pages of the reference. An endpoint is on the first page whose pattern
+ * matches its path.
+ */
 export const REFERENCE_PAGES = [
   referencePageOf(
     "api-uploads",
@@ -57,7 +60,7 @@ function referencePageOf(name: string, title: string, paths: RegExp) {
   return { name, title, paths };
 }
 
-/** What a field may be, in words; `code` marks what is written as it is. */
+/** Describes the values of a field; `code` formats literal text. */
 export function describeForm(
   form: Form,
   code: (text: string) => string,
@@ -86,7 +89,7 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** A table; nothing without rows. */
+/** A table; nothing if there are no rows. */
 function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -191,8 +194,8 @@ export function referenceEntries(
 }
 
 /**
- * The chapter on webhooks with what the operator says of triggers: in the place
- * of the words in the table, and with an example below it.
+ * The chapter on webhooks with the operator's meanings of triggers: they
+ * replace those in the table, and an example of the data follows it.
  */
 export function withMeanings(
   chapter: string,

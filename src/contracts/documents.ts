@@ -51,7 +51,9 @@ import {
   word,
 } from "../xml/shapes.ts";
 
-/** Where a field stands: as it is read out, in an upload, in `bulk_attributes`. */
+/**
+ * Where a field occurs: in an answer, in an upload, or in `bulk_attributes`.
+ */
 type Use = "read" | "upload" | "attributes";
 
 function scalar(field: ScalarField, use: Use): Child {
@@ -120,13 +122,13 @@ const ATTRIBUTE: Shape = {
   },
 };
 
-/** As it is read out. */
+/** The list in an answer. */
 function list(name: ListField, shape: Shape): Child {
   const { item, max } = LISTS[name];
   return maybe(name, elements(many(item, shape, { max })));
 }
 
-/** As it is sent: an empty element clears it. */
+/** The list in a request, where an empty element clears it. */
 function sentList(name: ListField, shape: Shape): Child {
   const child = list(name, shape);
   return { ...child, shape: { ...child.shape, empty: true } };
@@ -155,7 +157,7 @@ const LOWEST_PRICE: Shape = {
   },
 };
 
-/** A product, as it is sent and as it is read out: then it has an id. */
+/** A product in a request or in an answer, where it always has an id. */
 function product(
   type: string,
   attributes: Shape["attributes"],
@@ -195,8 +197,8 @@ const ADDRESS = maybe("id", UUID, "addresses a stored product");
 export const SENT_PRODUCT = product("product", {}, ADDRESS, "upload");
 
 /**
- * The document of an upload or of `bulk_attributes`, as it is read in JSON: the
- * decoder refuses what may not stand in it.
+ * The document of an upload or of `bulk_attributes` for the JSON reader. The
+ * decoder checks what the schema leaves open.
  */
 export const SENT_PRODUCTS: Root = {
   name: "products",

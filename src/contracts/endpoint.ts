@@ -24,7 +24,7 @@ export interface Address {
   path: string;
   /** Whose key it requires. */
   access: "seller" | "operator" | "metrics" | "public";
-  /** What a seller's key must be allowed, on routes for sellers. */
+  /** The scope that a seller's key needs, on routes for sellers. */
   scope?: NeededScope;
 }
 
@@ -51,25 +51,28 @@ export interface Documentation {
       | "reasons"
       | "categories"
       | "trigger";
-    /** Its name among `DOCUMENTS`, where that is not the root. */
+    /** Its name in `DOCUMENTS`, if the root element has another name. */
     document?: "attributes";
     example: string;
   };
-  /** Kinds of answer in XML; a media type; null for 204. */
+  /** Kinds of XML answers, or one media type; null for a 204. */
   answers: readonly AnswerName[] | { type: string } | null;
   /** The events of a stream, if the answer can be one. */
   streams?: string;
-  /** Says more with the operator's key, and answers 503, too. */
+  /**
+   * A health probe: it also answers 503, and shows details to the operator's
+   * key.
+   */
   isProbe?: true;
-  /** Instead of the examples of the kinds. */
+  /** Replaces the examples of the answer kinds. */
   example?: string;
   /** Errors that do not follow from the rest; see `errorsOf`. */
   errors?: readonly ErrorCode[];
-  /** Those of them that are a conflict here, and not elsewhere. */
+  /** Those of `errors` whose status is 409 here. */
   conflicts?: readonly ErrorCode[];
 }
 
-/** A document in XML is in JSON where that was sent or is asked for. */
+/** The media types of an answer; an XML answer is also available as JSON. */
 export function mediaTypes({ type }: { type: string }): readonly string[] {
   return type === "text/xml" ? ["application/json", type] : [type];
 }
@@ -80,9 +83,9 @@ export type Endpoint = Address & Documentation;
 interface PathParameter {
   about: string;
   words?: readonly string[];
-  /** The kind of thing whose UUID it is. */
+  /** What the UUID identifies. */
   idOf?: string;
-  /** An empty segment is a value, too. */
+  /** Whether an empty segment is a value. */
   mayBeEmpty?: boolean;
 }
 

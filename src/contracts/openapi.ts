@@ -73,7 +73,7 @@ function textSchema(form: TextForm): Json {
   }
 }
 
-/** A text that may be none. */
+/** The schema of a text; null stands for the empty text. */
 function contentSchema(form: TextForm): Json {
   const schema = textSchema(form);
   if (!form.empty) return schema;
@@ -85,11 +85,12 @@ function contentSchema(form: TextForm): Json {
 }
 
 /**
- * A text that needs none of its XML attributes has the type of what is read out,
- * so that a generated client passes on what it has read; that an object with
- * attributes is taken as well is said in words. A union of both is written only
- * where an attribute stands alone, which the text cannot say. Its object is one
- * for all attributes: generators take the first that does not contradict.
+ * The schema of a text with optional XML attributes is that of the text alone,
+ * which answers have, too; so a generated client can send back what it has
+ * read. The description says that an object with attributes is accepted as
+ * well. Only if an attribute can be sent without the text, the schema is a
+ * union, with one object for all attributes: generators take the first schema
+ * that does not contradict.
  */
 function plainSchema(
   form: TextForm,
@@ -119,7 +120,7 @@ function plainSchema(
 class Components {
   readonly schemas: Record<string, Json> = {};
 
-  /** `name` is that of the element. */
+  /** `name`: the element's name. */
   shape(shape: Shape, name = ""): Json {
     const { type } = shape;
     if (type === undefined) return this.#written(shape, name);
@@ -149,7 +150,8 @@ class Components {
       };
       if (attribute.required) required.push(name);
     }
-    // Said in words: generators rename the class of an object that may be null.
+    // Only in the description: generators rename the class of an object that
+    // may be null.
     const isNullable = isText(content) && content.empty;
     const object = {
       type: "object",
@@ -160,7 +162,10 @@ class Components {
     return orText ? { anyOf: [object, { type: "string" }] } : object;
   }
 
-  /** Adds elements as members; what is beside the items of a list, too. */
+  /**
+   * Adds elements as members, including those that stand beside the items of a
+   * list.
+   */
   #members(
     children: readonly Child[],
     properties: Json,
@@ -198,8 +203,8 @@ class Components {
 }
 
 /**
- * A document in both forms. JSON is the first, because generators take that;
- * the schema of XML is the XSD.
+ * A document in both formats. JSON comes first, because generators use the
+ * first format; the schema of XML is the XSD.
  */
 function inBothFormats(schema: Json, json: Json, xml: Json): Json {
   return {
@@ -208,7 +213,7 @@ function inBothFormats(schema: Json, json: Json, xml: Json): Json {
   };
 }
 
-/** The shape of a document that is sent, without its root's name. */
+/** The shape of a request's document, without its root's name. */
 function sentShape(root: string, shape: Shape): Shape {
   return listedIn(shape) === null ? shape : { content: [one(root, shape)] };
 }
@@ -350,8 +355,8 @@ function answerObject(endpoint: Endpoint, components: Components): Json {
 }
 
 /**
- * Of several answers one object in which the elements of each may be missing:
- * generators take `anyOf` for the first schema that does not contradict.
+ * Merges several answers into one object with optional members: of an `anyOf`,
+ * generators take the first schema that does not contradict.
  */
 function answerSchema(
   names: readonly AnswerName[],

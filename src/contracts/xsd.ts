@@ -223,8 +223,8 @@ export function responsesSchema(): string {
 }
 
 /**
- * The content of `<service>`, one type for each first element: a schema must be
- * able to choose by that element.
+ * The content of `<service>`, as one type for each first element: by that
+ * element, a validator chooses the type.
  */
 function answerGroups(): Child[][] {
   const groups = new Map<string, Child[]>();

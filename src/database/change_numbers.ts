@@ -65,7 +65,10 @@ export const SQLITE_CHANGES = {
 };
 
 export const POSTGRES_CHANGES = {
-  /** Returns the first number, and a time that no earlier change is after. */
+  /**
+   * Returns the first number, and a time that is not before that of any earlier
+   * change.
+   */
   take: `SELECT ${numberOf("pg_current_xact_id()")} AS number,
        changed_at AS "notBefore" FROM change_counter`,
   horizon: `SELECT ${numberOf("pg_snapshot_xmin(snapshot)")} AS below,

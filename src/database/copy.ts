@@ -80,8 +80,8 @@ export async function copyDatabase(
 }
 
 /**
- * Reads both completely and reports what each table holds. Throws an error that
- * names all tables that differ.
+ * Reads both databases completely and reports what each table holds. Throws an
+ * error that names all tables that differ.
  */
 export async function compareDatabases(
   source: Db,
@@ -151,7 +151,7 @@ async function* rowsOf(db: Db, table: Table): AsyncGenerator<CopiedRow> {
   for await (const rows of pagesOf(db, table, null)) yield* rows;
 }
 
-/** The rows after a key, in order of the key; from the first with null. */
+/** The rows after a key, in order of the key; null: from the first row. */
 async function* pagesOf(
   db: Db,
   { name, key }: Table,

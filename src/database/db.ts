@@ -19,18 +19,18 @@ export interface DialectQuery extends EngineSql {
   /** The text for a read on PostgreSQL, which locks nothing. */
   readonly postgresRead?: string;
   /**
-   * Of an INSERT of a row of values, which an engine may run for several rows at
-   * once: its text for so many.
+   * For an INSERT of one row of values: its text for a number of rows, which an
+   * engine may then run at once.
    */
   ofRows?(rows: number): string;
 }
 
-/** What an engine runs. */
+/** The text that an engine runs. */
 export function queryText(query: Query, engine: Engine): string {
   return typeof query === "string" ? query : query[engine];
 }
 
-/** The text for so many rows; null: it is run for each row. */
+/** The text for a number of rows; null if the query runs once for each row. */
 export function textOfRows(query: Query): ((rows: number) => string) | null {
   return typeof query === "string" ? null : query.ofRows ?? null;
 }
@@ -57,7 +57,7 @@ export function insertInto(
   return { sqlite: ofRows(1), postgres: ofRows(1), ofRows };
 }
 
-/** What the engines say differently. */
+/** SQL that differs between the engines. */
 export interface Dialect {
   engine: Engine;
   /**
@@ -113,7 +113,10 @@ export interface ChangeHorizon {
   below: number;
   /** The next number; greater than `below` while a change is in progress. */
   next: number;
-  /** Servers that are away: changes of their sellers may appear below. */
+  /**
+   * Unreachable servers: changes of their sellers may still appear below the
+   * horizon.
+   */
   missing: readonly number[];
 }
 
@@ -156,14 +159,14 @@ export function expectedTimes(expected: Expected, times: number): Expected {
   return { atLeast: times * expected.atLeast };
 }
 
-/** How much of a statement an error repeats. */
+/** Characters of a statement that an error quotes. */
 const NAMED_CHARS = 120;
 
 export function isConflict(error: unknown): boolean {
   return error instanceof DbError && error.kind === "conflict";
 }
 
-/** How often a write is tried if its statements change too few rows. */
+/** The most runs of a write whose statements change too few rows. */
 export const CONFLICT_TRIES = 4;
 
 /** A write transaction; there is no other way to write. */
@@ -174,8 +177,8 @@ export interface Tx extends Sql {
    */
   readonly isOnlyWriter: boolean;
   /**
-   * A `seller_no` of no seller, whose rows are on the server of this write: 0
-   * where there is one server.
+   * A `seller_no` that belongs to no seller and whose rows are on the server of
+   * this write; 0 if there is one server.
    */
   readonly localSellerNo: number;
   /**
@@ -279,7 +282,7 @@ export interface DbMeter {
    * another process, or for a connection to the server.
    */
   waited(kind: "queue" | "lock" | "connection", ms: number): void;
-  /** Something was retried, and why. */
+  /** Something was retried for this reason. */
   retried(reason: RetryReason): void;
 }
 
@@ -320,7 +323,7 @@ export interface Spread {
   reachable(): readonly ServerReadWrite[];
   /** The server of a seller; null if it is not known. */
   serverOf(sellerNo: number): ServerReadWrite | null;
-  /** Whether the server of a seller is known to be away. */
+  /** Whether the server of a seller is known to be unreachable. */
   isAway(sellerNo: number): boolean;
   /** The server of a seller; null: there is no such seller. */
   locate(sellerNo: number): Promise<DbServer | null>;
@@ -373,7 +376,7 @@ export interface Db extends ReadWrite, Holder {
    * the unbound database.
    */
   of(sellerNo: number): ReadWrite;
-  /** Nothing where there is one server. */
+  /** undefined if there is one server. */
   readonly spread?: Spread;
   /** Wake-ups for other processes; null if they can only poll. */
   readonly wakeUps: WakeUps | null;
@@ -407,15 +410,15 @@ export type DbErrorKind =
   | "full" // no room on the disk, or it fails
   | "busy" // another process holds the lock
   | "conflict" // a statement did not change the rows that it had to
-  | "away" // the server cannot be reached, or turns us away
-  | "removed" // a file of it was removed or replaced
-  | "unsure" // the server went away during the commit
+  | "away" // the server cannot be reached, or refuses connections
+  | "removed" // a file of the database was removed or replaced
+  | "unsure" // the connection broke during the commit, which may have succeeded
   | "missing" // there is no database, and none was to be created
   | "readonly" // the file or folder cannot be written
-  | "corrupt" // not a database of ours, or a damaged one
+  | "corrupt" // not a database of this program, or damaged
   | "newer" // made by a newer version of this program
   | "older" // made by a version before the first release, or lacks a column
-  | "moved" // copied to another one, which is used instead
+  | "moved" // copied to another database, which is used instead
   | "closed" // called after close()
   | "other";
 
@@ -485,7 +488,7 @@ export function reachableServers(db: MaybeSpread): readonly ServerReadWrite[] {
   return db.spread?.reachable() ?? [db];
 }
 
-/** Groups what belongs to sellers by the server that writes it. */
+/** Groups items of sellers by the server that writes them. */
 export function groupByServer<T extends { sellerNo: number }>(
   db: MaybeSpread,
   rows: Iterable<T>,
@@ -502,19 +505,19 @@ export function groupByServer<T extends { sellerNo: number }>(
 export const LIMIT = "LIMIT CAST(? AS BIGINT)";
 
 /**
- * A condition of statements over all sellers, with a leading AND, which the engine
- * fills in: those whose server can be reached; through the database of one
- * server, that server's sellers. `column` is a `seller_no`.
+ * A condition for statements over all sellers, with a leading AND; the engine
+ * fills it in. It selects the sellers whose server can be reached or, through
+ * the database of one server, that server's sellers. `column` is a `seller_no`.
  */
 export function inReach(column = "seller_no"): string {
   return `/* AND in reach: ${column} */`;
 }
-/** That condition in a statement, with its column. */
+/** Finds the condition and its column in a statement. */
 export const IN_REACH = /\/\* AND in reach: ([\w.]+) \*\//g;
 
 /**
- * Marks a statement about all sellers, also those whose server is unreachable:
- * the statement then fails.
+ * Marks a statement that must include all sellers: it fails while a server is
+ * unreachable.
  */
 export const EVERY_SELLER = "";
 

@@ -81,7 +81,7 @@ function namesAdded(text: string): string {
     .join("\n");
 }
 
-/** Those that were over before emit no event. */
+/** Imports that had ended before emit no event. */
 function importEndAdded(integer: string): string {
   return `ALTER TABLE import_images
   ADD COLUMN ends_with_images ${integer} NOT NULL DEFAULT 0;`;
@@ -140,7 +140,7 @@ ALTER TABLE operator_keys ADD COLUMN networks ${text} NOT NULL DEFAULT '';`;
 }
 
 /**
- * Imports whose documents were deleted before kept the pieces with refused
+ * Imports whose documents were already deleted had kept the pieces with refused
  * products.
  */
 function refusedCopied(integer: string, bytes: string): string {
@@ -159,14 +159,14 @@ CREATE INDEX imports_documents ON imports (over_at)
   WHERE document <> 'refused';`;
 }
 
-/** The keys of earlier transactions are not known. */
+/** Keys of earlier transactions are not known. */
 function keysAdded(text: string): string {
   return ["transactions", "imports"]
     .map((table) => `ALTER TABLE ${table} ADD COLUMN key_id ${text};`)
     .join("\n");
 }
 
-/** Nothing is known of the keys and clients of earlier refusals. */
+/** Keys and clients of earlier refusals are not known. */
 function columnsAdded(text: string, integer: string): string {
   return `
 ALTER TABLE refusals ADD COLUMN times ${integer} NOT NULL DEFAULT 1;
@@ -228,7 +228,7 @@ export function columnError(error: unknown, name: string): unknown {
 }
 
 /**
- * Added to the number of migrations, it is the version that a database stores.
+ * The version stored in a database is this plus the number of migrations.
  * Versions up to 200 belonged to databases before the first release.
  */
 const BEFORE_FIRST = 200;
@@ -239,8 +239,8 @@ export function versionAfter(migrations: readonly Migration[]): number {
 }
 
 /**
- * The migrations that a database with this version lacks; 0 is that of an empty
- * one. `name` begins messages. Throws a `DbError`: `newer`, `older`.
+ * The migrations that a database of this version lacks; an empty database has
+ * version 0. `name` begins messages. Throws a `DbError`: `newer`, `older`.
  */
 export function missingMigrations(
   migrations: readonly Migration[],
@@ -268,13 +268,13 @@ export function missingMigrations(
     : migrations.slice(version - BEFORE_FIRST);
 }
 
-/** What logs upgrades. */
+/** The clock and log for `logUpgrade`. */
 export type MigrationDeps = Pick<Deps, "clock" | "log">;
 
 /**
- * Logs that the upgrade of a database begins, as it may take minutes where there
- * are many rows; the result logs its end. Silent where there is nothing to
- * upgrade: in a new database, or in one with the present schema.
+ * Logs the beginning of an upgrade, which may take minutes on many rows; the
+ * returned function logs its end. Logs nothing for a new database or one with
+ * the present schema.
  */
 export function logUpgrade(
   { clock, log }: MigrationDeps,

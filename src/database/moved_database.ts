@@ -1,6 +1,6 @@
 /**
- * The mark of a database that was copied to another one and must not be used
- * any more: a table that no migration creates and no copy contains.
+ * Marks a database that was copied to another one and must not be used any
+ * more, by a table that no migration creates and no copy contains.
  */
 import { type Db, DbError } from "./db.ts";
 

@@ -1,11 +1,11 @@
-/** Searches a log, whose rows are named by ids of their time. */
+/** Searches a log whose row ids begin with their time. */
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { BEFORE_ALL_IDS, firstIdOf } from "../lib/ids.ts";
 import { LIMIT, type Sql } from "./db.ts";
 import { type ListPage, type ListPlace, scan, SCAN_ROWS } from "./scan.ts";
 import { type Conditions, where } from "./where.ts";
 
-/** Which rows are found; null leaves a condition out. */
+/** Which rows to find; null omits a condition. */
 export interface LogSearch {
   table: string;
   /** SELECT and FROM of the rows, with their `id` and `at`. */
@@ -14,7 +14,7 @@ export interface LogSearch {
   within?: Conditions;
   /** A further condition in SQL, as `inReach` returns it. */
   part?: string;
-  /** Unix milliseconds, both included. */
+  /** Unix milliseconds, inclusive. */
   since: number | null;
   until: number | null;
   /** Conditions that are checked row by row; they use the names in `select`. */

@@ -2,12 +2,12 @@
 import { heavyOwner } from "../lib/wait_list.ts";
 import type { ReadOptions, ReadWrite, Sql, Tx, WriteOptions } from "./db.ts";
 
-/** Options of a read, and the seller that it is bound to; null: to none. */
+/** Options of a read, and the seller that it is bound to; null: not bound. */
 export interface EngineReadOptions extends ReadOptions {
   seller?: number | null;
 }
 
-/** Options of a write, and the seller that it is bound to; null: to none. */
+/** Options of a write, and the seller that it is bound to; null: not bound. */
 export interface EngineWriteOptions extends WriteOptions {
   seller?: number | null;
   /**

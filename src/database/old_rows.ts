@@ -1,6 +1,6 @@
 /**
- * Deletes old rows of all sellers, rows of a removed seller, and the rows that
- * belong to deleted rows, as `schema.ts` declares.
+ * Deletes old rows of all sellers, rows of a removed seller, and their
+ * dependent rows, as `schema.ts` declares.
  */
 import {
   inReach,
@@ -66,11 +66,11 @@ export async function lockOld(
 }
 
 /**
- * A write that has deleted this many rows does not begin with another seller.
+ * A write that has deleted this many rows does not start with another seller.
  */
 const ROWS_PER_WRITE = 500;
 
-/** Deletes old rows with what belongs to them; returns how many rows. */
+/** Deletes old rows and their dependents; returns how many rows. */
 export async function deleteOld(tx: Tx, old: OldRows): Promise<number> {
   const { table } = old;
   if (keyColumns(table).length > 1) return await deletePastRows(tx, old);
@@ -115,8 +115,8 @@ async function deletePastRows(
 }
 
 /**
- * Deletes up to 256 rows of a seller with the rows that belong to them, or the
- * part that one write may delete. Returns how many rows were deleted.
+ * Deletes up to 256 rows of a seller with their dependents, or as many as one
+ * write may delete. Returns how many rows were deleted.
  */
 export async function deleteWhole(
   tx: Tx,
@@ -138,7 +138,7 @@ export async function deleteWhole(
   return deleted + ids.length;
 }
 
-/** Deletes what belongs to rows of a seller, until a portion is full. */
+/** Deletes dependents of a seller's rows, up to one portion. */
 export async function deleteDependents(
   tx: Tx,
   table: TableName,
@@ -188,7 +188,7 @@ export async function deleteSome(
   );
 }
 
-/** Deletes a portion of a seller's rows with what belongs to them. */
+/** Deletes a portion of a seller's rows with their dependents. */
 export async function deleteOwn(
   tx: Tx,
   table: TableName,
@@ -205,8 +205,8 @@ export async function deleteOwn(
 }
 
 /**
- * Deletes a portion of the rows of the first seller from `first` on that has
- * some of `before` or earlier; `next` is the seller to continue with, null at
+ * Deletes a portion of the rows with a time up to `before`, of the first seller
+ * from `first` on that has any. `next` is the seller to continue with, null at
  * the end. The key of the table is `seller_no` and `by`.
  */
 export async function deleteOldOfNext(
@@ -236,7 +236,7 @@ function keyColumns(table: TableName): string[] {
     .filter((column) => column !== "seller_no");
 }
 
-/** Whether its rows are deleted with those of another table. */
+/** Whether the rows of a table are deleted with those of another one. */
 export function belongsToOthers(
   { deletedWith, belongsTo }: SchemaTable,
 ): boolean {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Db, DbError } from "./db.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite/engine.ts";
 
-/** Which database; as the settings of these names. */
+/** The settings that say which database to open. */
 export interface DatabasePlace {
   dataDir: string;
   databaseUrl: string | null;
@@ -48,7 +48,8 @@ export async function openDatabase(
     return await openPostgres({ url, connections, shards, create, ...options });
   }
   if (!hasDatabase(dataDir)) {
-    // A new, empty database would seem healthy and refuse every seller.
+    // The service must not create a new database here: it would seem healthy
+    // and refuse every seller.
     if (wasUsed(dataDir)) throw removed(dataDir);
     if (!create) {
       throw new DbError("missing", `there is no database in ${dataDir}`);
@@ -59,7 +60,8 @@ export async function openDatabase(
 
 /**
  * Whether a data folder has a database; an interrupted creation leaves none.
- * True also without permission to look: opening the database then reports it.
+ * Also true if the folder cannot be read: opening the database then reports
+ * that.
  */
 export function hasDatabase(dataDir: string): boolean {
   try {
@@ -70,7 +72,7 @@ export function hasDatabase(dataDir: string): boolean {
   }
 }
 
-/** Whether a service ran in a data folder: its roles leave their locks there. */
+/** Whether a service ran in a data folder: its roles leave lock files there. */
 function wasUsed(dataDir: string): boolean {
   try {
     const names = [...Deno.readDirSync(dataDir)].map(({ name }) => name);

@@ -18,7 +18,7 @@ export class OpenTransaction {
     if (this.#hasEnded) {
       throw new DbError("other", "The transaction has ended.");
     }
-    // It has no transaction.
+    // A single read has no transaction, so only one statement.
     if (this.#isSingle && this.#isUsed) {
       throw new DbError("other", "A read of one statement made a second one.");
     }
@@ -29,7 +29,7 @@ export class OpenTransaction {
     this.#hasEnded = true;
   }
 
-  /** Calls the function that it is for. */
+  /** Runs the function of the transaction. */
   async during<T>(fn: () => Promise<T>): Promise<T> {
     try {
       return await fn();

@@ -1,19 +1,21 @@
 /** The retention of a table's rows, as the schema declares it. */
 import type { Config, Role } from "../config.ts";
 
-/** How long rows stay, and what becomes of them with their seller. */
+/**
+ * How long rows stay, and what happens to them when their seller is removed.
+ */
 export interface Retention {
   kept: RetentionRule;
   /**
-   * When a seller is removed, its rows are deleted first, with more than a
-   * DELETE (`administration/removal.ts`); as plain rows; last, because other
-   * tables refer to them; or never, because they belong to no seller or must
+   * How a removed seller's rows are deleted: `first`, with more than a DELETE
+   * (`administration/removal.ts`); as plain `rows`; `last`, because other
+   * tables refer to them; or `never`, because they belong to no seller or must
    * stay.
    */
   onSellerRemoval: "first" | "rows" | "last" | "never";
   /**
-   * Tables with whose rows these are deleted, a portion at a time, and the
-   * column that names such a row.
+   * Rows are deleted with rows of these tables, a portion at a time; the value
+   * is the column that refers to such a row.
    */
   deletedWith?: Readonly<Record<string, string>>;
   /** Rows that one write deletes at most; `PORTION` unless given. */
@@ -21,14 +23,14 @@ export interface Retention {
 }
 
 /**
- * A maintenance job deletes old rows; or the rows stay as long as rows of
- * another table; or a feature deletes them, as `bound` tells the handbook.
+ * A maintenance job deletes old rows; or rows stay as long as those of another
+ * table; or a feature deletes them, as `bound` explains in the handbook.
  */
 export type RetentionRule = Sweep | { as: string } | { bound: string };
 
-/** Rows are deleted some time after the time in a column. */
+/** Rows are deleted a certain time after the time in a column. */
 export interface Sweep {
-  /** The name of the maintenance job; processes with the role run it. */
+  /** The name of the maintenance job. Processes with the role run it. */
   job: string;
   role: Role;
   everyMs: number;
@@ -38,14 +40,14 @@ export interface Sweep {
   age: { setting: DaysSetting; zero: "keeps all" | "keeps none" } | {
     days: number;
   };
-  /** A condition of the rows that are deleted. */
+  /** A condition of the rows to delete. */
   where?: string;
   /**
-   * The job goes from seller to seller: no index has the column for all
+   * The job handles one seller after the other: no index has the column for all
    * sellers, but the key begins with `seller_no` and the column.
    */
   sellerBySeller?: true;
-  /** For the handbook; `{age}` is the setting, or the days. */
+  /** Text for the handbook; `{age}` stands for the setting or the days. */
   about: string;
 }
 

@@ -3,7 +3,7 @@
 /** Rows that one read examines: a few milliseconds if they are long. */
 export const SCAN_ROWS = 500;
 
-/** A part of a list. */
+/** One page of a list. */
 export interface ListPage<T> {
   found: T[];
   /** The id after which the list continues; null at its end. */
@@ -23,7 +23,7 @@ export interface ListPlace {
 
 /** Reads the rows of a list after a place. */
 export interface ScannedRows<T> {
-  /** The id of the last of so many rows; null if the list ends before it. */
+  /** The id of the last of this many rows; null if the list ends before it. */
   endAfter(rows: number): Promise<string | null>;
   /** The first rows that match, up to `end`; null: up to the list's end. */
   matching(end: string | null, limit: number): Promise<T[]>;

@@ -4,25 +4,24 @@
  * milliseconds. Long columns come last, so that the others are read without
  * them.
  *
- * `seller_no` is the internal key of a seller. It is small and never reused.
- * Tables without foreign keys have none because the checks cost as much as the
- * rows.
+ * `seller_no` is the internal key of a seller. It is small and never reused. A
+ * table has no foreign keys where their checks would cost as much as its rows.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Retention } from "./retention.ts";
 import type { Table } from "./table.ts";
 
-/** Columns of a queue (`jobs/lease_queue.ts`), and an index of its leases. */
+/** Columns of a queue (`jobs/lease_queue.ts`), and the index of its leases. */
 const QUEUE: Table["columns"] = {
-  // while it waits
+  // set while the row waits
   due_at: "integer?",
-  // while a process has it
+  // set while a process holds the row
   lease_id: "text?",
   lease_until: "integer?",
 };
 const LEASES = "(lease_until, lease_id) WHERE lease_id IS NOT NULL";
 
-// What the handbook says of several tables.
+// Bounds in the handbook that several tables share.
 const ONE_ROW = { bound: "one row, or one a job" };
 const ONE_TO_THREE = "one to three rows a seller";
 const REFUSED =
@@ -33,38 +32,38 @@ const KEYS =
   "100 in force or of the last day a seller makes, and 100 former ones";
 
 /**
- * A table says how long it keeps its rows, and what becomes of those of a
- * removed seller.
+ * Each table declares how long it keeps its rows, and what happens to those of
+ * a removed seller.
  */
 export const TABLES = {
   sellers: {
     columns: {
       seller_no: "integer",
-      // the public one
+      // the public id
       id: "text",
-      // Of a removed seller, a text that no name can be, so that the name is
-      // free.
+      // A removed seller gets a text that is no valid name, so the name is free
+      // again.
       name: "text",
       former_name: "text?",
-      // active, suspended, or removed while the rest of its rows are deleted
+      // active, suspended, or removed while the seller's rows are being deleted
       status: "text DEFAULT 'active'",
-      // null: the default of the settings
+      // null: the default setting
       rate_limit: "integer?",
       product_limit: "integer?",
       image_quota: "integer?",
-      // none, new, changes, or ending while the reviews of its products go
+      // none, new, changes, or ending while reviews of its products are removed
       review: "text DEFAULT 'none'",
       created_at: "integer",
       webhook_secret: "text",
-      // JSON: [[secret, the time until which it signs, too], …]
+      // JSON: [[secret, the time until which it still signs], …]
       former_webhook_secrets: "text DEFAULT '[]'",
       // where notices are sent
       email: "text?",
-      // Since when notices go there: none is about what was before.
+      // The time from which notices are sent there; earlier events cause none.
       email_since: "integer?",
       // signs links in mails
       email_key: "text?",
-      // since when the seller wants no mail there
+      // the time from which the seller wants no mail there
       email_off_at: "integer?",
     },
     key: "seller_no",
@@ -80,18 +79,18 @@ export const TABLES = {
   },
 
   /**
-   * One row for each seller, on the same server as its other rows: values that
+   * One row for each seller, on the server of its other rows, for values that
    * the seller's own requests change. `sellers` and the keys are copied to all
    * servers and change rarely.
    */
   seller_counters: {
     columns: {
       seller_no: "integer",
-      // the number of the last event that has one
+      // the highest number that an event has
       last_event_no: "integer DEFAULT 0",
-      // as its status in sellers; one lock here decides who comes first
+      // 1: `sellers` has the status removed; a lock of this row orders both
       removed: "integer DEFAULT 0",
-      // when it was last sent a mail
+      // the time of the last mail
       mailed_at: "integer DEFAULT 0",
     },
     key: "seller_no",
@@ -109,8 +108,7 @@ export const TABLES = {
   },
 
   /**
-   * Usage that counts against quotas; each write changes one of several
-   * counters.
+   * Usage that counts against quotas; a write changes one of several counters.
    */
   seller_usage: {
     columns: {
@@ -129,10 +127,10 @@ export const TABLES = {
   refusals: {
     columns: {
       seller_no: "integer",
-      // the request's
+      // the id of the request
       id: "text",
       at: "integer",
-      // how many equal ones there were within a minute
+      // equal refusals within a minute
       times: "integer DEFAULT 1",
       key_id: "text",
       client: "text",
@@ -143,13 +141,13 @@ export const TABLES = {
       size: "integer?",
       more: "integer",
       dry_run: "integer DEFAULT 0",
-      // of what was sent
+      // of the upload or import
       name: "text?",
       // a JSON list
       details: "text",
     },
     key: "seller_no, id",
-    // for the list of all sellers'
+    // for the list of all sellers' refusals
     indexes: { refusals_newest: "(id)" },
     kept: {
       job: "refusals",
@@ -178,7 +176,7 @@ export const TABLES = {
     onSellerRemoval: "rows",
   },
 
-  /** The last number in the order of change (`change_numbers.ts`). */
+  /** The number after which changes are numbered (`change_numbers.ts`). */
   change_counter: {
     columns: { id: "integer", n: "integer", changed_at: "integer DEFAULT 0" },
     key: "id",
@@ -211,16 +209,16 @@ export const TABLES = {
       mpn: "text?",
       brand: "text?",
       parent_sku: "text?",
-      // null: it is not reviewed
+      // null: not reviewed
       review_state: "text?",
-      // since when
+      // the time at which the state began
       review_at: "integer?",
-      // of the price's changes before the recent ones; null: there are none
+      // its newest row in `price_changes`; null if there is none
       price_row: "integer?",
       title: "text",
       // JSON; see catalogue/review.ts
       review: "text?",
-      // a line each; see catalogue/price_changes.ts
+      // one change a line; see catalogue/price_changes.ts
       recent_prices: "text?",
       former_prices: "text?",
       // JSON lists, in the seller's order
@@ -233,8 +231,8 @@ export const TABLES = {
     refersTo: { sellers: "seller_no" },
     indexes: {
       products_sku: "UNIQUE (seller_no, sku)",
-      // Numbers are nearly unique on SQLite; all changes of one transaction of
-      // PostgreSQL have the same number.
+      // Not unique: all changes of one transaction on PostgreSQL have the same
+      // number.
       products_changes: {
         sqlite: "(change_no)",
         postgres: "(change_no, id)",
@@ -251,7 +249,7 @@ export const TABLES = {
 
   /**
    * Tombstones, with the seller's name, because the seller may have been
-   * removed. None may ever be deleted; see change_numbers.ts.
+   * removed. They must never be deleted; see change_numbers.ts.
    */
   deleted_products: {
     columns: {
@@ -277,20 +275,20 @@ export const TABLES = {
   },
 
   /**
-   * Price changes that are no longer in the product's own row, ordered by time,
-   * so that a write changes one page and old rows are found at once. Each row
-   * names the product's previous one. The rows of a deleted product stay until
-   * they are old.
+   * Price changes that have left the product's own row, ordered by time, so
+   * that a write changes one page and old rows are found at once. Each row
+   * refers to the product's previous one. The rows of a deleted product stay
+   * until they are old.
    */
   price_changes: {
     columns: {
       seller_no: "integer",
-      // when the change after these was made; no two of a product are the same
+      // the time of the next change after these; unique for a product
       changed_at: "integer",
       product_id: "id",
-      // null: it is the first
+      // the product's previous row; null: none
       former_at: "integer?",
-      // a line each; see catalogue/price_changes.ts
+      // one change a line; see catalogue/price_changes.ts
       changes: "text",
     },
     key: "seller_no, changed_at, product_id",
@@ -308,21 +306,24 @@ export const TABLES = {
     portion: 500,
   },
 
-  /** One for each URL of a seller: the stored copy, and the job to fetch it. */
+  /**
+   * A row for each URL of a seller: the stored copy, and the job to fetch it.
+   */
   images: {
     columns: {
       seller_no: "integer",
       id: "id",
-      // the URL, or of a long one its beginning and hash
+      // the URL; of a long URL, its beginning and hash
       url_key: "text",
       state: "text",
       ...QUEUE,
-      // all that ended; those beyond after_attempt count for the retry schedule
+      // all finished attempts; those beyond after_attempt count for the
+      // schedule
       attempts: "integer",
       after_attempt: "integer DEFAULT 0",
       crashes: "integer",
       created_at: "integer",
-      // as the sweep saw it first
+      // the time of the sweep that found it unneeded first
       unneeded_since: "integer?",
       sha256: "text?",
       type: "text?",
@@ -343,7 +344,8 @@ export const TABLES = {
       images_leases: LEASES,
       images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
     },
-    // With files, which rows of several sellers share: images/retention.ts.
+    // Deleted together with files, which rows of several sellers share:
+    // images/retention.ts.
     kept: {
       bound: "those that products show or uploads name; others until " +
         "`SELLER_KEEP_IMAGES_DAYS` or `images prune --delete`",
@@ -364,22 +366,22 @@ export const TABLES = {
       dry_run: "integer",
       keep_changed: "integer",
       created_at: "integer",
-      // since which nothing more is checked or stored
+      // the time after which nothing more is checked or stored
       over_at: "integer?",
       ...QUEUE,
-      // since the last part that succeeded
+      // failures since the last part that succeeded
       failures: "integer DEFAULT 0",
-      // of the document; what counts against the quota
+      // of the document; the amount that counts against the quota
       bytes: "integer DEFAULT 0",
       kept_bytes: "integer DEFAULT 0",
-      // the start tag of the root, as offsets in the document
+      // the root's start tag, as offsets in the document
       root_start: "integer DEFAULT 0",
       root_end: "integer DEFAULT 0",
       parts: "integer DEFAULT 0",
       parts_checked: "integer DEFAULT 0",
       parts_stored: "integer DEFAULT 0",
       products_total: "integer DEFAULT 0",
-      // that the check found to be new
+      // products that the check found to be new
       products_new: "integer DEFAULT 0",
       products_created: "integer DEFAULT 0",
       products_updated: "integer DEFAULT 0",
@@ -387,24 +389,24 @@ export const TABLES = {
       products_deleted: "integer DEFAULT 0",
       products_refused: "integer DEFAULT 0",
       problems: "integer DEFAULT 0",
-      // of rules that are not in force yet
+      // warnings of rules that are not yet enforced
       warnings: "integer DEFAULT 0",
-      // 1: some of its keys are kept
+      // 1: some of its keys are still stored
       has_keys: "integer DEFAULT 0",
-      // the import that this one takes back
+      // the import that this one undoes
       undoes: "id?",
-      // the key that sent it
+      // the key that sent the import
       key_id: "text?",
       name: "text?",
-      // Refused products up to this one are copied from the document.
+      // Refused products up to this position are copied from the document.
       copied_to: "integer DEFAULT 0",
-      // the start tag of the root, as the document goes
+      // the root's start tag, kept when the document is deleted
       root: "bytes?",
-      // problems outside of any product: JSON, as of a part of the document
+      // JSON: problems outside of any product
       outside: "text DEFAULT '[]'",
-      // what of the document is kept; see imports/import.ts
+      // which part of the document is kept; see imports/import.ts
       document: "text DEFAULT 'whole'",
-      // 1: the results of the dry run have what products were before
+      // 1: results of the dry run include former values
       shows_former: "integer DEFAULT 0",
     },
     key: "seller_no, id",
@@ -419,7 +421,8 @@ export const TABLES = {
       imports_undoes: "(seller_no, undoes) WHERE undoes IS NOT NULL",
       imports_documents: "(over_at) WHERE document <> 'refused'",
     },
-    // With documents, which count against a quota: imports/retention.ts.
+    // Deleted with documents, which count against a quota:
+    // imports/retention.ts.
     kept: {
       bound:
         "`SELLER_KEEP_UPLOADS_DAYS` after they were over; their documents, " +
@@ -452,21 +455,21 @@ export const TABLES = {
       import_id: "id",
       // from 0
       part: "integer",
-      // positions of products in the document begin at 1
+      // position of the first product; positions begin at 1
       first_product: "integer",
       products: "integer",
       line: "integer",
       // offsets in the document
       start_at: "integer",
       end_at: "integer",
-      // the transaction that stored it; that it takes back
+      // the transaction that stored the part, or the one that it undoes
       transaction_id: "id?",
       undoes: "id?",
-      // JSON: the versions of its images that the check saw, by URL
+      // JSON: versions of its images at the check, by URL
       versions: "text?",
-      // what the check found that the others become; see packed_results.ts
+      // results of the products that pass the check; see packed_results.ts
       results: "text?",
-      // of a dry run: what the others were before; see catalogue/former.ts
+      // former values for a dry run; see catalogue/former.ts
       former: "text?",
       // see catalogue/warnings.ts
       warnings: "text?",
@@ -479,9 +482,9 @@ export const TABLES = {
   },
 
   /**
-   * Counts of an import's images by state. Not in `imports`: a part locks the
-   * row of its import before it locks images, while the writes that count here
-   * have locked images first.
+   * Counts of an import's images by state. They are not in `imports`, because
+   * of the order of locks: a part locks the row of its import before its
+   * images, while writes that change these counts have already locked images.
    */
   import_images: {
     columns: {
@@ -491,9 +494,9 @@ export const TABLES = {
       stored: "integer DEFAULT 0",
       reused: "integer DEFAULT 0",
       failed: "integer DEFAULT 0",
-      // when the last pending one was settled
+      // the time at which the last pending image was settled
       settled_at: "integer?",
-      // 1: nothing more is stored; the import is over with its last image
+      // 1: nothing more is stored, so the import ends with its last image
       ends_with_images: "integer DEFAULT 0",
     },
     key: "seller_no, import_id",
@@ -507,7 +510,7 @@ export const TABLES = {
     deletedWith: { imports: "import_id" },
   },
 
-  /** SKUs and ids that products of earlier parts of an import name. */
+  /** SKUs and ids in earlier parts of an import. */
   import_keys: {
     columns: {
       seller_no: "integer",
@@ -525,22 +528,22 @@ export const TABLES = {
     portion: 500,
   },
 
-  /** Products of imports with problems. */
+  /** Products of an import that have problems. */
   import_problems: {
     columns: {
       seller_no: "integer",
       import_id: "id",
       product: "integer",
-      // 0: it is stored nevertheless
+      // 0: the product is stored nevertheless
       refused: "integer",
-      // of the product in the document
+      // offset of the product in the document
       start_at: "integer",
       end_at: "integer",
       sku: "text?",
       more: "integer",
       // a JSON list
       details: "text",
-      // the refused product as it was sent, once the document goes
+      // the refused product as sent, kept when the document is deleted
       sent: "bytes?",
     },
     key: "seller_no, import_id, product",
@@ -566,13 +569,13 @@ export const TABLES = {
       images_stored: "integer",
       images_reused: "integer",
       images_failed: "integer",
-      // the upload that this one takes back
+      // the upload that this one undoes
       undoes: "id?",
-      // the import of which this is a part
+      // the import to which this part belongs
       import_id: "id?",
-      // the key that asked for it
+      // the key that sent the request
       key_id: "text?",
-      // as it was given
+      // the name of the upload
       name: "text?",
       // see catalogue/packed_results.ts
       results: "text",
@@ -603,7 +606,7 @@ export const TABLES = {
     portion: 32,
   },
 
-  /** What an undo needs; see catalogue/undo_record.ts. */
+  /** Data for an undo; see catalogue/undo_record.ts. */
   undo_records: {
     columns: {
       seller_no: "integer",
@@ -631,7 +634,7 @@ export const TABLES = {
     columns: {
       seller_no: "integer",
       transaction_id: "id",
-      // the length of the document, and of what is kept with it
+      // length of the document and of the data stored with it
       bytes: "integer",
       kept_bytes: "integer",
     },
@@ -661,9 +664,9 @@ export const TABLES = {
     columns: {
       seller_no: "integer",
       transaction_id: "id",
-      // its position in the document
+      // position in the document
       product: "integer",
-      // a JSON list, and how many details there were beyond it
+      // a JSON list, and the number of further details
       details: "text",
       more: "integer",
     },
@@ -679,7 +682,7 @@ export const TABLES = {
       seller_no: "integer",
       key: "text",
       request_hash: "text",
-      // one of them
+      // the transaction or the import
       transaction_id: "id?",
       import_id: "id?",
       expires_at: "integer",
@@ -709,21 +712,21 @@ export const TABLES = {
     portion: 500,
   },
 
-  /** One for each URL of an upload that was not stored already. */
+  /** A row for each URL of an upload that was not already stored. */
   transaction_images: {
     columns: {
       seller_no: "integer",
       transaction_id: "id",
       ordinal: "integer",
       image_id: "id",
-      // how often the upload names it
+      // how often the upload contains the URL
       refs: "integer",
       status: "text",
       attempts: "integer",
-      // attempts of the image up to this one do not count
+      // attempts of the image up to this number do not count for the upload
       after_attempt: "integer",
       created_at: "integer",
-      // the version that the upload saw
+      // the validator at the time of the upload
       validator: "text?",
       code: "text?",
       message: "text?",
@@ -745,7 +748,7 @@ export const TABLES = {
     portion: 500,
   },
 
-  /** The products that show an image, to find them when the image changes. */
+  /** The products that show an image, for when the image changes. */
   product_images: {
     columns: { seller_no: "integer", image_id: "id", product_id: "id" },
     key: "seller_no, image_id, product_id",
@@ -755,7 +758,7 @@ export const TABLES = {
   },
 
   /**
-   * Images that changed and that many products show: those up to product_id
+   * Changed images that many products show. Products up to product_id already
    * have the number of the change.
    */
   changed_images: {
@@ -775,7 +778,7 @@ export const TABLES = {
       url: "text",
       // xml or json
       format: "text DEFAULT 'xml'",
-      // since the last success
+      // failures since the last success
       failures: "integer",
       failing_since: "integer?",
       // a status, or why there was no answer
@@ -783,7 +786,7 @@ export const TABLES = {
       disabled_at: "integer?",
       created_at: "integer",
       updated_at: "integer",
-      // null: it signs with those of its seller
+      // null: signed with the secrets of the seller
       secret: "text?",
       former_secrets: "text DEFAULT '[]'",
     },
@@ -804,12 +807,12 @@ export const TABLES = {
       trigger_name: "text",
       // null: a test event
       reference: "text?",
-      // null: a test event; negative: not numbered yet
+      // null: a test event; negative: has no number yet
       event_no: "integer?",
       // null: no webhook was registered
       delivery_id: "id?",
       created_at: "integer",
-      // what is signed and sent; null: only the reference is kept
+      // signed and sent as is; null: only the reference is kept
       body: "bytes?",
     },
     key: "seller_no, id",
@@ -826,7 +829,7 @@ export const TABLES = {
         "(created_at) WHERE delivery_id IS NULL AND body IS NOT NULL",
       events_references: "(created_at) WHERE body IS NULL",
     },
-    // Bodies go with their deliveries, so that references stay longer:
+    // Bodies are deleted with their deliveries; references stay longer:
     // webhooks/delivery_log.ts.
     kept: {
       job: "references",
@@ -842,8 +845,8 @@ export const TABLES = {
   },
 
   /**
-   * At most one for each event, which has its id. Its webhook may be deleted
-   * before.
+   * At most one for each event, with the event's id. Its webhook may have been
+   * deleted.
    */
   deliveries: {
     columns: {
@@ -855,10 +858,10 @@ export const TABLES = {
       state: "text",
       ...QUEUE,
       attempts: "integer",
-      // the place in the retry schedule
+      // failures so far, which select the delay in the retry schedule
       failures: "integer",
       created_at: "integer",
-      // once nothing more is to be done
+      // the time after which no more attempts are made
       settled_at: "integer?",
       last_answer: "text?",
     },
@@ -871,7 +874,7 @@ export const TABLES = {
       deliveries_held: "(seller_no, webhook_id) WHERE state = 'held'",
       deliveries_settled: "(state, settled_at) WHERE settled_at IS NOT NULL",
       deliveries_seller: "(seller_no, trigger_name, id)",
-      // for the lists of the command line, of all sellers
+      // for the command line, which lists those of all sellers
       deliveries_newest: "(id)",
     },
     kept: { bound: DELIVERED },
@@ -879,7 +882,8 @@ export const TABLES = {
   },
 
   /**
-   * Inserted when a delivery is claimed; a row without an end was interrupted.
+   * Inserted when a delivery is claimed; a row without an end time was
+   * interrupted.
    */
   delivery_attempts: {
     columns: {
@@ -933,7 +937,7 @@ export const TABLES = {
     onSellerRemoval: "never",
   },
 
-  /** The positions of jobs that go through all rows again and again. */
+  /** The positions of jobs that repeatedly go through all rows. */
   maintenance_positions: {
     columns: { job: "text", position: "text" },
     key: "job",
@@ -947,20 +951,20 @@ export const TABLES = {
    */
   notices: {
     columns: {
-      // whom it is about; `Tx.localSellerNo` where it is about no seller
+      // the seller that it concerns; `Tx.localSellerNo` if it concerns none
       seller_no: "integer",
-      // its kind, and what it is about
+      // its kind and its subject
       id: "text",
       kind: "text",
       // seller or operator
       recipient: "text",
       created_at: "integer",
-      // when a process last saw that its cause goes on
+      // when a process last saw its cause
       seen_at: "integer",
       ...QUEUE,
       failures: "integer DEFAULT 0",
       told_at: "integer?",
-      // the mail that may contain it
+      // the mail that may contain the notice
       message_id: "text?",
       // JSON
       detail: "text",
@@ -971,7 +975,7 @@ export const TABLES = {
       notices_leases: LEASES,
       notices_kinds: "(kind, created_at)",
     },
-    // Only those of an end are deleted, and which these are the kinds say:
+    // Only notices that have ended are deleted; each kind declares when:
     // notices/retention.ts.
     kept: {
       bound: "200 of a kind that wait, a seller; those of an end, 2 days",
@@ -983,7 +987,7 @@ export const TABLES = {
   review_reasons: {
     columns: {
       code: "text",
-      // its place in the list
+      // position in the list
       place: "integer",
       field: "text?",
       message: "text?",
@@ -994,15 +998,15 @@ export const TABLES = {
   },
 
   /**
-   * The marketplace's list of categories; no row: it has none. A new list is
-   * written as rows of another version, and this row then names that version.
+   * The marketplace's list of categories; no row if there is none. A new list
+   * is written as rows of another version, and then this row gets that version.
    */
   category_list: {
     columns: {
       id: "integer",
       version: "text",
       closed: "integer",
-      // all names, one a line: for what was probably meant
+      // all names, one a line, for suggestions
       names: "text",
     },
     key: "id",
@@ -1014,7 +1018,7 @@ export const TABLES = {
   categories: {
     columns: {
       version: "text",
-      // its place in the list, from 0
+      // position in the list, from 0
       place: "integer",
       name: "text",
       written_at: "integer",
@@ -1029,7 +1033,7 @@ export const TABLES = {
       role: "api",
       everyMs: HOUR_MS,
       by: "written_at",
-      // A list may be being written.
+      // A list may just be being written.
       age: { days: 1 },
       where: "version NOT IN (SELECT version FROM category_list)",
       about: "10,000 categories of 8 MiB; those of a former list {age}",
@@ -1038,12 +1042,12 @@ export const TABLES = {
     portion: 32,
   },
 
-  /** What triggers mean here, in the operator's words; null: the service's. */
+  /** The operator's descriptions of triggers; null: the default description. */
   trigger_meanings: {
     columns: {
       trigger_name: "text",
       about: "text?",
-      // of the example: xml or json
+      // format of the example: xml or json
       form: "text?",
       // as it was sent
       example: "text?",
@@ -1053,7 +1057,10 @@ export const TABLES = {
     onSellerRemoval: "never",
   },
 
-  /** Changes that operators made; names, as what they name may be gone. */
+  /**
+   * Changes that operators made. Has names instead of ids, because what they
+   * refer to may be deleted.
+   */
   audit_log: {
     columns: {
       id: "text",
@@ -1092,7 +1099,7 @@ export const TABLES = {
     onSellerRemoval: "never",
   },
 
-  /** When keys of sellers were last used, exact to the minute. */
+  /** When keys of sellers were last used, to the minute. */
   key_uses: {
     columns: { seller_no: "integer", key_id: "text", last_used_at: "integer" },
     key: "seller_no, key_id",
@@ -1100,7 +1107,7 @@ export const TABLES = {
     onSellerRemoval: "rows",
   },
 
-  /** Only hashes of keys are stored. */
+  /** Keys themselves are not stored, only their hashes. */
   api_keys: {
     columns: {
       id: "text",
@@ -1127,12 +1134,12 @@ export const TABLES = {
   },
 } satisfies Readonly<Record<string, DeclaredTable>>;
 
-/** How it is stored, and how long. */
+/** A table's columns and its retention. */
 export type DeclaredTable = Omit<Table, "name"> & Retention;
 
 export type TableName = keyof typeof TABLES;
 
-/** The tables whose rows are deleted in this way with their seller. */
+/** The tables whose rows are deleted in this way when a seller is removed. */
 export type Going<W extends Retention["onSellerRemoval"]> = {
   [N in TableName]: typeof TABLES[N]["onSellerRemoval"] extends W ? N : never;
 }[TableName];

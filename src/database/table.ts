@@ -1,4 +1,4 @@
-/** Tables, described once, and written as SQL for each engine. */
+/** Table declarations, and the SQL that creates them on each engine. */
 
 export type Engine = "sqlite" | "postgres";
 
@@ -6,10 +6,10 @@ export type Engine = "sqlite" | "postgres";
 export type EngineSql = Readonly<Record<Engine, string>>;
 
 /**
- * A type, `?` for a column that may be null, then further SQL, as in
- * `integer? CHECK (n > 0)`.
- *
- * - `text` is ordered by its bytes on both engines: places in lists are cursors.
+ * A type, `?` for a column that may be null, then further SQL, as in `integer?
+ * CHECK (n > 0)`.
+ * - `text` is ordered by its bytes on both engines: cursors of lists depend on
+ *   it.
  * - `id` holds a UUID. PostgreSQL stores it in 16 bytes; a text that is no UUID
  *   must not be compared with one (`readId`). SQLite has no type for it, and
  *   bytes would be no faster there than text.
@@ -23,11 +23,11 @@ export interface Table {
   columns: Readonly<Record<string, Column>>;
   /** Columns of the primary key. */
   key: string;
-  /** Columns of further unique keys. */
+  /** Columns of other unique keys. */
   unique?: readonly string[];
-  /** Tables whose primary keys columns of this one refer to. */
+  /** By column: the table whose primary key it refers to. */
   refersTo?: Readonly<Record<string, string>>;
-  /** The same, and rows are deleted with the row that they refer to. */
+  /** Like `refersTo`, and a row is deleted with the row that it refers to. */
   belongsTo?: Readonly<Record<string, string>>;
   /**
    * By name, the text that follows `ON table`; a leading `UNIQUE` makes the
@@ -35,11 +35,11 @@ export interface Table {
    */
   indexes?: Readonly<Record<string, string | Partial<EngineSql>>>;
   /**
-   * The rows are short, and stored in the order of the key: SQLite then keeps
+   * The rows are short and stored in the order of the key, so that SQLite keeps
    * no second tree.
    */
   inKeyOrder?: true;
-  /** Inserts the rows that it begins with. */
+  /** SQL that inserts the table's initial rows. */
   first?: string;
 }
 
@@ -105,7 +105,7 @@ function createIndex(
   return [`CREATE ${unique ?? ""}INDEX ${name} ON ${table} ${columns};`];
 }
 
-/** The columns of a list such as that of a key. */
+/** The column names of a list such as `key`. */
 export function columnList(list: string): string[] {
   return list.split(", ");
 }

@@ -1,13 +1,13 @@
 import type { Param } from "./db.ts";
 
-/** Conditions with their values; one with several has a list. */
+/** Conditions with their values; one with several placeholders has a list. */
 export type Conditions = Readonly<
   Record<string, Param | readonly Param[] | undefined>
 >;
 
 /**
  * The WHERE clause of the conditions whose value is neither null nor undefined,
- * with these values.
+ * and the values.
  */
 export function where(
   conditions: Conditions,

@@ -1,8 +1,8 @@
 /**
  * The leases that a role of this process holds in one queue. It renews them
- * until their rows are written. A lease that could not be given back, because
- * the database failed, is no longer renewed: it ends and is released like one of
- * a process that died.
+ * until the outcome of their rows is stored. A lease that could not be given
+ * back, because the database failed, is no longer renewed: it ends and is
+ * released like one of a process that died.
  */
 import type { Deps } from "../deps.ts";
 import {
@@ -55,9 +55,9 @@ export class HeldLeases<T extends Leased = Leased> {
   readonly #options: HeldLeasesOptions;
   readonly #held = new Map<string, HeldLease<T>>();
   /**
-   * Leases that end by then (Unix milliseconds) were made before this role, by
-   * a former process; 0 once they are released. A process that runs at the same
-   * time on the same folder has later ones.
+   * Leases that end by this time (Unix milliseconds) were made by a former
+   * process; 0 once they are released. Those of a process that runs at the same
+   * time on the same folder end later.
    */
   #formerProcessUntil: number;
   /** Monotonic milliseconds. */
@@ -79,7 +79,7 @@ export class HeldLeases<T extends Leased = Leased> {
     return Array.from(this.#held.values(), ({ row }) => row);
   }
 
-  /** Those whose server can be reached. */
+  /** The rows whose server can be reached. */
   reachableRows(): T[] {
     return withReachableServer(this.#options.db, this.rows());
   }
@@ -146,8 +146,8 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /**
-   * Leases that ended although their holder had time to renew them; none
-   * between two searches.
+   * Leases that ended although their holder had time to renew them; none while
+   * no search is due.
    */
   async #dead(): Promise<Leased[]> {
     const { db, deps: { clock }, queue } = this.#options;

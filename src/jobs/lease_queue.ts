@@ -1,7 +1,7 @@
 /**
  * Queues in the database whose rows processes claim under leases. A row waits
  * while it has `due_at`; it is claimed while it has `lease_id` and
- * `lease_until`; otherwise there is no work for it. Rows of a dead process are
+ * `lease_until`; otherwise it needs no work. Rows of a dead process are
  * released when their leases end.
  *
  * The rows of a seller wait in lanes, each in the order of its due times. No
@@ -25,17 +25,17 @@ import { untilNoneOnAnyServer } from "./periodic_jobs.ts";
 import type { QueueName } from "./queues.ts";
 
 /**
- * A table with the columns above, keyed by `seller_no` and `id`. It has indexes
- * of (seller_no, lane, due_at, id) for rows that wait, and of (lease_until,
- * lease_id) for those under a lease.
+ * A table with the columns `QUEUE` of `database/schema.ts`, keyed by
+ * `seller_no` and `id`. It has indexes of (seller_no, lane, due_at, id) for
+ * waiting rows, and of (lease_until, lease_id) for rows under a lease.
  */
 export interface LeaseQueue {
   table: QueueName;
   /** The longest time that a row is put off, in milliseconds. */
   longestPauseMs: number;
-  /** The column in whose order rows of a seller are locked. */
+  /** The column in whose order a seller's rows are locked. */
   order: string;
-  /** A condition of rows that are never put off. */
+  /** A condition of rows that are never postponed. */
   neverPutOff: string;
 }
 
@@ -51,7 +51,7 @@ export interface Leased {
   sellerNo: number;
   id: string;
   lease: string;
-  /** Its place in the order in which rows are locked; by default the id. */
+  /** Its key in the order of locks; by default the id. */
   order?: string;
 }
 
@@ -92,8 +92,8 @@ export interface ClaimRequest {
 
 /**
  * Claims waiting rows that no other process claims now, the longest due first.
- * All have one lease id or, with `ofEach`, one each. `set` begins with a comma,
- * `returning` is what the result has of each row.
+ * All rows get one lease id or, with `ofEach`, one each. `set` begins with a
+ * comma; `returning` lists the columns of the result.
  */
 export function claimRows<T>(
   tx: Tx,
@@ -142,16 +142,16 @@ export async function renewLeases(
   return until;
 }
 
-/** Read now, because the write may have waited long. */
+/** The time is read inside the write, which may have waited long. */
 function leasedUntil(tx: Tx): number {
   return tx.now() + LEASE_MS;
 }
 
-/** What becomes of a row when its lease ends. */
+/** What happens to a row when its lease ends. */
 export interface Settlement extends Leased {
   /** null: the row needs no more work. */
   dueAt: number | null;
-  /** Of further columns. */
+  /** Values of the columns in `set`. */
   values?: readonly Param[];
 }
 

@@ -5,8 +5,7 @@
  * processes, and calls `claimAndLaunch`, which claims due rows (`claim`) and
  * begins to work on them (`launch`). The leases are held until the outcome is
  * recorded (`settle`), so that no row is worked on twice. All state is in the
- * rows: another process takes over what this one leaves, when its leases have
- * ended.
+ * rows: when this process's leases end, another process takes them over.
  */
 import type { Deps } from "../deps.ts";
 import {
@@ -104,17 +103,17 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /**
-   * Claims what is due at `now` (Unix milliseconds), as far as there is room,
-   * and begins to work on it.
+   * Claims rows that are due at `now` (Unix milliseconds), as far as there is
+   * room, and begins to work on them.
    */
   protected abstract claimAndLaunch(now: number): Promise<ClaimResult>;
 
-  /** Whether nothing that could go on is in progress. */
+  /** Whether nothing is in progress that could continue. */
   protected isIdle(): boolean {
     return this.leases.reachableRows().length === 0;
   }
 
-  /** Called first in each step, also while the database is away. */
+  /** Called first in each step, even while the database is unreachable. */
   protected beforeStep(): Promise<void> {
     return Promise.resolve();
   }
@@ -140,7 +139,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
     outbound?.close();
   }
 
-  /** Another role takes the rows over when their leases have ended. */
+  /** Another role takes over the rows when their leases have ended. */
   abandon(): Promise<void> {
     this.#aborting.abort();
     void this.#loop.stop();
@@ -235,8 +234,8 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /**
-   * Gives back all leases, so that another process can go on at once. `record`
-   * records what is known of the rows of a seller, in the same write.
+   * Gives back all leases, so that another process can continue at once.
+   * `record` records what is known of the rows of a seller, in the same write.
    */
   protected async giveBack(
     record: (tx: Tx, sellerNo: number, rows: readonly T[]) => Promise<unknown> =
@@ -262,7 +261,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
 
   /**
    * Records the outcome of work; repeats the write until the database accepts
-   * it or the role ends. `onFailure` is called after each failed try.
+   * it or the role ends. `onFailure` is called after each failed write.
    */
   protected settle<R>(
     { db = this.#services.db, ...options }: WriteOptions & {

@@ -1,7 +1,7 @@
 /**
- * The queues: a row for each. Its signal, metrics, counts, health check and the
- * correction of its times follow from the row. The roles that work on the
- * queues are in `roles.ts`.
+ * The queues, one row each. The row determines a queue's signal, metrics,
+ * counts, health check and the correction of its times. `roles.ts` has the
+ * roles that work on the queues.
  */
 import type { Role } from "../config.ts";
 
@@ -14,7 +14,7 @@ interface QueueRow {
   kind: string;
   /** What its jobs are, for the API reference. */
   about: string;
-  /** Whether a job that has been due for long is late. */
+  /** Whether a job that has been due for long counts as late. */
   showsAge: boolean;
 }
 

@@ -1,7 +1,9 @@
 /** When a request that failed at another host is repeated. */
 
 export interface RetrySchedule {
-  /** Milliseconds after the first failed try, the second, and so on. */
+  /**
+   * Milliseconds to wait after the first failed attempt, the second, and so on.
+   */
   delaysMs: readonly number[];
   /** The longest `Retry-After` that is honoured, in milliseconds. */
   retryAfterMs: number;
@@ -10,8 +12,8 @@ export interface RetrySchedule {
 const JITTER = 0.2;
 
 /**
- * Milliseconds until the next try after `failures` (≥ 1) failed ones; null
- * after the last try. `fraction` (0…1) selects a point within ±20 %;
+ * Milliseconds until the next attempt after `failures` (≥ 1) failed ones; null
+ * after the last attempt. `fraction` (0…1) selects a point within ±20 %;
  * `retryAfter`, in milliseconds, is the pause that the host requested.
  */
 export function retryDelay(

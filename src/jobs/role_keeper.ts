@@ -12,7 +12,7 @@ export interface BackgroundRole extends Required<Holder> {
   /** Records what is done, releases the rest, and ends. */
   stop(): Promise<void>;
   /**
-   * Ends at once and drops everything in memory; nothing in progress counts.
+   * Ends at once and drops everything in memory; work in progress is lost.
    * Releases its leases if the database allows. Never rejects.
    */
   abandon(): Promise<void>;
@@ -122,7 +122,7 @@ export class RoleKeeper implements Holder {
     const stuck = this.#role;
     this.#role = make();
     this.#progress = this.#role.progress;
-    // Not awaited: what blocks the role may block this, too.
+    // Not awaited: whatever blocks the role may block this call, too.
     void stuck.abandon();
     this.#role.start();
     deps.log.warn("role_started_anew", { role: name });

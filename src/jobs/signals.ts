@@ -13,13 +13,11 @@ export interface WaitOptions {
   key?: string;
   /** Ends the wait without an error. */
   abort?: AbortSignal;
-  /**
-   * A `count` that was read before the rows were; by default the current one.
-   */
+  /** A `count` that was read before the rows; by default the current one. */
   since?: number;
 }
 
-/** One reason to look again. */
+/** One reason to look at rows again. */
 export class Signal {
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #share: (key: string) => void;
@@ -31,7 +29,7 @@ export class Signal {
   }
 
   /**
-   * How many notifications there were: read it, look at the rows, then wait
+   * The number of notifications so far: read it, look at the rows, then wait
    * `since` it.
    */
   get count(): number {

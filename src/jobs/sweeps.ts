@@ -1,6 +1,6 @@
 /**
- * The maintenance jobs that delete old rows, one for each table that says in
- * `database/schema.ts` how long it keeps its rows.
+ * The maintenance jobs that delete old rows, one for each table for which
+ * `database/schema.ts` declares an age.
  */
 import type { Config } from "../config.ts";
 import { MAINTENANCE, type Param, reachableServers } from "../database/db.ts";
@@ -30,7 +30,7 @@ export const SWEPT: readonly SweptTable[] = SCHEMA.filter(
   (table): table is SweptTable => "job" in table.kept,
 );
 
-/** Deletes the rows of a table that are older than it says, in small writes. */
+/** Deletes the rows of a table that are past their age, in small writes. */
 export async function* sweepOld(
   name: TableName,
   { config, deps, db }: SweepServices,
@@ -54,7 +54,7 @@ export async function* sweepOld(
 }
 
 /**
- * The highest value of the column that is old enough; null: rows are kept for
+ * The highest value of the column that is old enough; null if rows are kept for
  * ever.
  */
 function newestExpired(

@@ -17,7 +17,7 @@ export const SELLER = "seller";
 export interface Change {
   /** The name of an operator key, or one of those above. */
   who: string;
-  /** The change, in the words of the command. */
+  /** The change, as the command words it. */
   action: string;
   /** The seller's name; null if the change concerns none. */
   seller: string | null;
@@ -30,7 +30,7 @@ export interface AuditEntry extends Change {
   at: number;
 }
 
-/** What a write changed; null: nothing, so nothing is recorded. */
+/** What a write changed; null if nothing changed, so nothing is recorded. */
 type AuditedResult = Pick<Change, "seller" | "detail"> | null;
 
 /** Makes a change and records it, in one write. */
@@ -70,12 +70,12 @@ export async function recordChanges(
   );
 }
 
-/** Which entries are listed; null leaves a condition out. */
+/** Which entries to list; null omits a condition. */
 export interface AuditFilter {
   who: string | null;
   /** The seller's name when the entry was made. */
   seller: string | null;
-  /** Unix milliseconds, both included. */
+  /** Unix milliseconds, inclusive. */
   since: number | null;
   until: number | null;
 }

@@ -9,7 +9,7 @@ export interface ServerInfo {
   name: string;
   state: "up" | "away";
   sellers: number;
-  /** null while it is away. */
+  /** null while the server is unreachable. */
   bytes: number | null;
 }
 
@@ -63,7 +63,7 @@ async function toInfo(
   };
 }
 
-/** null for a server that went away a moment ago. */
+/** null for a server that has just become unreachable. */
 async function databaseBytes(db: DbServer["db"]): Promise<number | null> {
   try {
     const sizes = Object.values(await db.sizes());

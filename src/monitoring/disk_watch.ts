@@ -1,20 +1,20 @@
-/** How much room is on the disks of the data and of the images. */
+/** Watches the free space on the disks of the data and of the images. */
 import type { Deps } from "../deps.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { waitAtMost } from "../lib/waits.ts";
 
-/** With less than so many percent free a disk is low. */
+/** A disk with less than this percentage free is low. */
 const LOW = 10;
-/** It stays low until so many are free. */
+/** A low disk stays low until this percentage is free. */
 const ENOUGH = 12;
-/** A disk that does not answer for so long is left out. */
+/** A disk that does not answer for this long is left out. */
 const ANSWER_MS = SECOND_MS;
 
-/** What is kept on a disk. */
+/** What a disk stores. */
 export const DISKS = ["data", "images"] as const;
 export type DiskName = typeof DISKS[number];
 
-/** The folder on each disk; the store of images may be elsewhere. */
+/** The folder on each disk; an image store such as S3 has none. */
 export type DiskFolders = Readonly<Partial<Record<DiskName, string>>>;
 
 export interface DiskRoom {
@@ -36,7 +36,10 @@ export class DiskWatch {
     this.#folders = folders;
   }
 
-  /** Looks at the disks; logs when one becomes low, and when that is over. */
+  /**
+   * Measures the disks; logs when one becomes low, and when it is no longer
+   * low.
+   */
   async update(): Promise<DiskRoom[]> {
     const { clock, disk } = this.#deps;
     const disks: DiskRoom[] = [];

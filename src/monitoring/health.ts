@@ -33,14 +33,14 @@ const RECHECK_AFTER_MS = 100;
 /** A process that becomes ready within this time logs no `not_ready`. */
 const START_MS = 10_000;
 
-/** Each check by name: why it failed; null if it passed. */
+/** For each check, by name, why it failed; null if it passed. */
 export type Checks = ReadonlyMap<string, string | null>;
 
 export interface HealthOptions {
   db: Db;
   deps: Pick<Deps, "clock" | "disk" | "log">;
   holders: Holders;
-  /** The folder of a database in a file; otherwise null. */
+  /** The folder of a database file; null for a database server. */
   folder: string | null;
 }
 
@@ -74,7 +74,10 @@ export class Health {
     this.#startedAt = deps.clock.monotonic();
   }
 
-  /** Adds a role of this process; `trouble` returns as in `Checks`. */
+  /**
+   * Adds a role of this process; `trouble` returns why it is not ready, or
+   * null.
+   */
   watch(role: string, trouble: () => string | null): void {
     this.#roles.set(role, trouble);
   }

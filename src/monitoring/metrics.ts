@@ -231,7 +231,7 @@ export class Metrics {
     ...processMetrics(),
   ];
 
-  /** @param engine of the database: `sqlite` or `postgres` */
+  /** @param engine the engine of the database: `sqlite` or `postgres` */
   constructor(engine: string) {
     this.buildInfo.set(1, VERSION, engine);
   }

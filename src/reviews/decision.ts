@@ -1,4 +1,4 @@
-/** Decisions of an operator about products, as they are sent. */
+/** Parses an operator's decisions about products. */
 import { type Detail, fieldDetail, ServiceError } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import {
@@ -30,10 +30,10 @@ export const DECISIONS_LIMIT = 250;
 /** The most bytes of such a document. */
 export const DECISIONS_BYTES = 1_024 * 1_024;
 
-/** The most characters of each part of a reason. */
+/** The most characters of each element of a reason. */
 export const REASON_LENGTHS = { code: 64, field: 200, message: 1_000 } as const;
 
-/** A reason of a rejection; each part may be missing. */
+/** A reason of a rejection; each element is optional. */
 export const REASON_PARTS = [
   maybe("code", STRING, "a word of the operator's"),
   maybe("field", STRING, "a field of the product"),
@@ -103,7 +103,7 @@ const readers = {
   },
 };
 /**
- * Reads `<reviews>`; adds what is wrong to `details`. Throws 422 for another
+ * Reads `<reviews>`; adds its problems to `details`. Throws 422 for another
  * document, 413 for too many decisions.
  */
 export function readDecisions(
@@ -147,7 +147,7 @@ export function readDecisions(
 }
 
 /**
- * Reads one decision, and adds its problems to `details`; null where it names no
+ * Reads one decision, and adds its problems to `details`; null if it names no
  * product.
  */
 export function readDecision(

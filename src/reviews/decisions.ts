@@ -1,8 +1,8 @@
 /**
- * Carries decisions about products out: all of them or none. The state of each
- * product, its event and its entry in the audit log are one write, so that they
- * happen once, also if a process is killed. The rejected products of a seller,
- * with their times and reasons, are those of `listReviews` in that state.
+ * Carries out decisions about products: all of them or none. The state of each
+ * product, its event and its audit entry are one write, so each happens exactly
+ * once even if a process is killed. `listReviews` lists the rejected products
+ * of a seller with their times and reasons.
  */
 import { findProducts } from "../catalogue/product_rows.ts";
 import type { Product } from "../catalogue/product.ts";
@@ -30,7 +30,7 @@ import {
   withDecision,
 } from "../catalogue/review.ts";
 
-/** A service has signals; a command has none. */
+/** The signals are missing in a command. */
 type Deciding = Pick<Services, "db" | "deps"> & Partial<Services>;
 
 /**
@@ -66,7 +66,7 @@ interface Reviewed {
   review: Review;
 }
 
-/** Locks the products, and finds their changes. */
+/** Locks the products, and computes their changes. */
 async function decideIn(
   tx: Tx,
   decisions: readonly ProductDecision[],
@@ -104,7 +104,10 @@ async function decideIn(
   return { reviewed, details };
 }
 
-/** In the order of the document; problems of the whole document come first. */
+/**
+ * Compares by position in the document; problems of the whole document come
+ * first.
+ */
 function byPlace(one: Detail, other: Detail): number {
   return (one.product ?? 0) - (other.product ?? 0);
 }

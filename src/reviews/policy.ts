@@ -1,7 +1,7 @@
 /**
- * The policy of a seller, and its end: under `none` no product has a review. It
- * is `ending` until a job of `administration/maintenance.ts` has removed them all, so
- * the job goes on after a crash.
+ * The review policy of a seller, and its end: under `none` no product has a
+ * review. It is `ending` until a job of `administration/maintenance.ts` has
+ * removed all reviews, so the job continues after a crash.
  */
 import { setChange } from "../images/shown_images.ts";
 import type { Db, Tx } from "../database/db.ts";

@@ -9,7 +9,8 @@ import { queryClient } from "./connection.ts";
 
 /**
  * Tables of which every server has all rows: they belong to no seller, or are
- * read before the seller is known. Changing them changes rows on all servers.
+ * read before the seller is known. A change of them changes rows on all
+ * servers.
  */
 const EVERYWHERE: ReadonlySet<string> = new Set([
   "sellers",
@@ -21,9 +22,9 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a statement needs all servers: it changes such a table, or it is the
- * first statement of a new seller, which would wait for the lock of a statement
- * that waits for a server.
+ * Whether a statement needs all servers: it changes a table of `EVERYWHERE`, or
+ * it is the first statement of a new seller, which would wait for a lock that
+ * another statement holds while it waits for a server.
  */
 export function changesEverywhere(text: string): boolean {
   const [, table] = CHANGED_TABLE.exec(text) ?? [];
@@ -51,8 +52,8 @@ export async function hasCitus(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * The server through which the schema is made; null: the server of the
- * settings, as no other is known.
+ * The server that changes the schema; null: the server of the settings, as no
+ * other is known.
  */
 export async function coordinatorOf(
   client: pg.Client,
@@ -66,23 +67,26 @@ export async function coordinatorOf(
 }
 
 /**
- * Settings of every connection. A statement that asks all servers takes one
- * connection to each, which stays open, and not one for each shard that ends
- * with the statement: these cost far more than to ask shard after shard.
+ * Settings of every connection. A statement over all servers uses one
+ * connection to each server and keeps it open. By default it would open one for
+ * each shard and close them with the statement, which costs far more than
+ * asking shard after shard.
  */
 export const SESSION = "-c citus.max_adaptive_executor_pool_size=1";
 
-/** Settings of a transaction that makes or changes distributed tables. */
+/** Settings of a transaction that creates or changes distributed tables. */
 export const BEFORE_SCHEMA = [
-  // As the tables refer to those that are everywhere.
+  // Required because the tables have foreign keys to tables of `EVERYWHERE`.
   "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
-  // Hints that a table is placed a moment later.
+  // Suppresses the hint that a table is not distributed yet, because the next
+  // statement distributes it.
   "SET LOCAL client_min_messages TO warning",
 ];
 
 /**
- * The statements of a migration, one by one, each new table followed by what
- * places it: by seller, in `shards` shards, where its rows have one.
+ * The statements of a migration, one by one. A new table is followed by a
+ * statement that distributes it: by seller, into `shards` shards, or to every
+ * server.
  */
 export function spreadStatements(sql: string, shards: number): string[] {
   return sql.split(/;\n/).flatMap((text) => {
@@ -104,14 +108,17 @@ function placement(table: string, hasSeller: boolean, shards: number): string {
   return `SELECT create_distributed_table('${table}', 'seller_no', ${how})`;
 }
 
-/** A server of the cluster, by its group, which another machine may take over. */
+/**
+ * A server of the cluster, identified by its group, because another machine may
+ * take its place.
+ */
 export interface Node extends Address {
   id: number;
   /** Whether it has, or may get, rows of sellers. */
   holds: boolean;
 }
 
-/** All servers, the coordinator first; every server knows them. */
+/** All servers, the coordinator first; every server knows all of them. */
 export const NODES = `SELECT groupid AS id, nodename AS host, nodeport AS port,
     shouldhaveshards OR EXISTS
       (SELECT 1 FROM pg_dist_placement AS held JOIN pg_dist_shard USING (shardid)
@@ -120,25 +127,29 @@ export const NODES = `SELECT groupid AS id, nodename AS host, nodeport AS port,
   FROM pg_dist_node AS node WHERE noderole = 'primary' AND isactive
   ORDER BY groupid`;
 
-/** The shards of one of the tables; all others are placed as they are. */
+/**
+ * The shards of one of the tables; those of all others are on the same servers.
+ */
 const SHARDS = `pg_dist_shard AS shard
   JOIN pg_dist_placement AS placed ON placed.shardid = shard.shardid
   WHERE logicalrelid = '${FIRST}'::regclass`;
 
-/** Changes with the shards of each server. */
+/** A hash that changes with the shards of each server. */
 const PLACES = `(SELECT md5(string_agg(
     concat_ws(' ', shardminvalue, placed.groupid), ','
     ORDER BY shard.shardid)) FROM ${SHARDS})`;
 export const PLACES_NOW = `SELECT ${PLACES} AS places`;
 
-/** Changes with the servers, the shards of each, and the sellers. */
+/**
+ * A hash that changes with the servers, the shards of each, and the sellers.
+ */
 export const VERSION = `SELECT ${PLACES} AS places, concat(
     (SELECT count(*) || ' ' || max(seller_no) FROM sellers), ' ',
     (SELECT md5(string_agg(concat_ws(' ', groupid, nodename, nodeport,
        isactive, shouldhaveshards), ',' ORDER BY groupid)) FROM pg_dist_node),
     ${PLACES}) AS version`;
 
-/** The server and shard of each number among those that `numbers` has as `n`. */
+/** The server and shard of each number; `numbers` selects them as `n`. */
 const placed = (numbers: string) =>
   `SELECT n, placed.groupid AS id, shard.shardid FROM ${numbers}, ${SHARDS}
      AND hashint8(n) BETWEEN shardminvalue::int AND shardmaxvalue::int`;
@@ -149,8 +160,8 @@ export const SELLERS_PLACED = placed(
 );
 
 /**
- * The server of each number of no seller: one for each shard, so that a number
- * whose shard moves is known as before.
+ * The server of each `localSellerNo`: one number for each shard, so that a
+ * number keeps its meaning when its shard moves.
  */
 export const LOCAL_NUMBERS = `SELECT id, max(n) AS n FROM (
     ${placed("generate_series(-2000, -1) AS n")}) AS numbers
@@ -160,19 +171,20 @@ export const LOCAL_NUMBERS = `SELECT id, max(n) AS n FROM (
 export const SHARD_COUNT = `SELECT count(*) AS n FROM ${SHARDS}`;
 
 /**
- * The number of a change of a seller (`?`): the time of the server that has its
- * rows, by a clock that never goes back, not even when the machine's does. The
- * transaction gets its id first: see `CLOCK`.
+ * The change number for a seller (`?`): the time of the seller's server, by a
+ * clock that never goes back, even if the machine's clock does. The statement
+ * makes the transaction get its id first: see `CLOCK`.
  */
 export const TAKE_CHANGE = `SELECT pg_current_xact_id()::text AS xact,
     1000 * cluster_clock_logical(citus_get_node_clock()) AS number
   FROM ${FIRST} WHERE seller_no = ?`;
 
 /**
- * The horizon of one server. First its time is read, then which transactions are
- * in progress that may have taken an earlier number: each has an id by then, and
- * began before it took its number. One that is prepared on several servers
- * belongs to no connection; none lasts longer than half a minute.
+ * The horizon of one server. It reads the server's time first, then the
+ * transactions in progress that may have taken an earlier number: each has an
+ * id by then, and began before it took its number. A transaction that is
+ * prepared on several servers belongs to no connection; none lasts longer than
+ * half a minute.
  */
 export const CLOCK =
   "SELECT 1000 * cluster_clock_logical(citus_get_node_clock()) AS now";

@@ -2,9 +2,9 @@
  * A connection to PostgreSQL, on top of the driver (`pg`).
  *
  * Statements that are sent in the same turn of the event loop, or while others
- * are on their way, go together: with one Sync at their end, so that the server
- * answers in few packets instead of one a statement. The driver takes such a
- * batch for one query of a class of its own, as those of `pg-cursor` are.
+ * are in flight, form a batch with one Sync at its end, so that the server
+ * answers in few packets instead of one for each statement. To the driver, a
+ * batch is one query of a custom class, as in `pg-cursor`.
  */
 import { nextTick } from "node:process";
 import pg from "pg";
@@ -14,29 +14,31 @@ import { columnReader, errorKind, type Statement, toText } from "./dialect.ts";
 /** The server's answer to one statement. */
 export interface Answer {
   rows: Row[];
-  /** What it did, such as `COMMIT`, `SELECT 2` or `INSERT 0 1`. */
+  /** The command tag, such as `COMMIT`, `SELECT 2` or `INSERT 0 1`. */
   tag: string;
 }
 
-/** A column with the parser of its texts. */
+/** A column, with the parser of its values. */
 interface Column {
   name: string;
   read: (text: string) => unknown;
 }
 
-/** The columns of what is prepared on a connection, by name. */
+/**
+ * The columns of the statements prepared on a connection, by statement name.
+ */
 type Prepared = Map<string, Column[]>;
 
-/** Throws if an answer is not as required. */
+/** Throws if an answer does not meet the requirement. */
 export type Check = (answer: Answer) => void;
 
 interface Sent {
   statement: Statement;
   check: Check | null;
   values: readonly ReturnType<typeof toText>[];
-  /** The columns of its rows, once they are known. */
+  /** The columns of the statement's rows, once they are known. */
   columns: Column[];
-  /** It is prepared by this batch. */
+  /** Whether this batch prepares the statement. */
   isNew: boolean;
   rows: Row[];
   answered: PromiseWithResolvers<Answer>;
@@ -55,7 +57,8 @@ export class Connection {
 
   /**
    * The result may be awaited later or ignored. If a statement fails, those
-   * after it in a batch fail with it; if its `check` fails, it alone does.
+   * after it in its batch fail, too; if only its `check` fails, the others are
+   * not affected.
    */
   send(
     statement: Statement,
@@ -87,9 +90,9 @@ class Batch implements pg.Submittable {
   readonly #prepared: Prepared;
   readonly #sent: Sent[] = [];
   isSent = false;
-  /** How many statements have been carried out. */
+  /** How many statements the server has executed. */
   #done = 0;
-  /** The driver wraps it in a time limit. */
+  /** The driver wraps this callback in a time limit. */
   callback: (error: Error | null) => void;
 
   /** @param ended is called when the connection is free again. */
@@ -128,7 +131,7 @@ class Batch implements pg.Submittable {
     sent.isNew = !this.#prepared.has(name);
     if (sent.isNew) {
       this.#prepared.set(name, []);
-      // It is there if its first execution failed.
+      // The statement stays prepared if only its first execution failed.
       connection.close({ type: "S", name });
       connection.parse({ name, text });
       connection.describe({ type: "S", name });
@@ -190,7 +193,7 @@ export function isLost(error: unknown): boolean {
 
 /** A `DbError` after which the engine itself may retry. */
 export class PostgresError extends DbError {
-  /** The same transaction may succeed next time. */
+  /** Whether the same transaction may succeed next time. */
   readonly again: boolean;
 
   constructor(kind: ReturnType<typeof errorKind>, cause: Error) {
@@ -214,12 +217,12 @@ export function postgresDbError(error: unknown): PostgresError {
 }
 
 /**
- * Of a statement that met shards which were being split, an error without a code
- * of its own.
+ * The hint of an error without its own code: a statement met shards that were
+ * being split.
  */
 const MOVING_HINT = "Retry the query.";
 
-/** Runs a text without parameters, of one statement or several. */
+/** Runs one or more statements without parameters. */
 export async function queryClient<R>(
   client: pg.Client,
   text: string,

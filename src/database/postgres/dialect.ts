@@ -1,32 +1,32 @@
 /**
- * Queries, values and error codes as PostgreSQL knows them. `?` is `$1`, `$2`, …;
- * where a statement is for some sellers, their numbers are the one after them.
+ * Queries, values and error codes in the form of PostgreSQL. `?` becomes `$1`,
+ * `$2`, …; a statement for some sellers has one more parameter, their numbers.
  *
- * U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds either
- * of them, so both are found nowhere and shown nowhere.
+ * U+0000, which PostgreSQL cannot store in a text, becomes U+FFFE. XML allows
+ * neither, so no document contains either of them.
  */
 import { Buffer } from "node:buffer";
 import { type DbErrorKind, IN_REACH, type Param } from "../db.ts";
 
-/** A query for PostgreSQL, prepared under its name. */
+/** A query for PostgreSQL, prepared under this name. */
 export interface Statement {
   name: string;
   text: string;
-  /** Its last parameter are the numbers of sellers, for `inReach`. */
+  /** The last parameter is the list of sellers' numbers, for `inReach`. */
   takesSellers?: boolean;
-  /** It does not depend on what was sent before. */
+  /** The statement does not depend on those sent before. */
   isFirst?: true;
-  /** Statements sent before it are answered before it is carried out. */
+  /** The answers to earlier statements are awaited before it is executed. */
   flushesFirst?: true;
 }
 
-/** Statements by their texts: those for all sellers, and for some of them. */
+/** Statements by their texts: for all sellers, and for some of them. */
 const ofAll = new Map<string, Statement>();
 const ofSome = new Map<string, Statement>();
 
 /**
- * The statement of a text; created once. `inReach` in it is left out, unless it
- * takes the sellers.
+ * The statement of a text, created once. Without `takesSellers`, the condition
+ * `inReach` is removed from it.
  */
 export function toStatement(sql: string, takesSellers = false): Statement {
   const known = takesSellers ? ofSome : ofAll;
@@ -53,7 +53,7 @@ function makeStatement(sql: string, takesSellers: boolean): Statement {
 
 const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 
-/** A value as it is sent; throws for values that would be bound wrongly. */
+/** Encodes a parameter; throws for values that would be bound wrongly. */
 export function toText(param: Param): string | Buffer | null {
   if (typeof param === "string") {
     return param.includes("\0") ? param.replaceAll("\0", "\uFFFE") : param;
@@ -74,19 +74,20 @@ const READERS = new Map<number, (text: string) => unknown>([
   [1700, Number], // numeric
 ]);
 
-/** How the text of a column with this type (OID) is parsed. */
+/** The parser for values of a column type (OID). */
 export function columnReader(type: number): (text: string) => unknown {
   return READERS.get(type) ?? ((text) => text);
 }
 
-/** From `\x00ff…`. */
+/** Parses `\x00ff…`. */
 function bytesOf(text: string): Uint8Array {
   return Uint8Array.fromHex(text.slice(2));
 }
 
 /**
- * SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) as
- * a `DbErrorKind`; `retry` if the same transaction may succeed next time.
+ * The `DbErrorKind` of an SQLSTATE
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html); `retry` if
+ * the same transaction may succeed next time.
  */
 export function errorKind(code: string): DbErrorKind | "retry" {
   switch (code) {

@@ -1,25 +1,26 @@
 /**
  * The PostgreSQL engine, for services of more than one process.
  *
- * Writes run at READ COMMITTED: a write locks what it decides by, row by row (or
- * by its `order`, an advisory lock), and each statement sees what was committed
+ * Writes run at READ COMMITTED: a write locks the rows that it decides by (or
+ * its `order`, as an advisory lock), and each statement sees what was committed
  * before it got its lock. A stricter level would only turn waits into failures.
  * Remaining conflicts (a deadlock, a row that another process inserted first)
  * are retried a bounded number of times.
  *
- * Reads are REPEATABLE READ snapshots on connections of their own, so that
- * waiting writes block no read.
+ * Reads are REPEATABLE READ snapshots on separate connections, so that waiting
+ * writes block no read.
  *
  * A statement is sent without waiting for the one before it, unless the write
- * awaits its result. COMMIT follows when it is known that all of them changed the
- * rows that they had to. So a write takes as many round trips as it has results
- * to wait for, one for the last changes, and one for the commit. Statements that
- * are sent together are answered together.
+ * awaits its result. COMMIT follows once all statements are known to have
+ * changed the required number of rows. So a write takes one round trip for each
+ * result that it awaits, one for the last changes, and one for the commit.
+ * Statements that are sent together are answered together.
  *
- * Small writes of one kind that wait together share a transaction, because a
- * commit costs more than they do: one flush, and one round trip for the same
- * statement of all. If one of them fails after it has written, it is run again by
- * itself, and the others without it (`write_queues.ts`).
+ * Small writes of one kind that wait at the same time share a transaction,
+ * because a commit costs more than they do: they share its flush, and the same
+ * statement of all takes one round trip. If one of them fails after it has
+ * written, the transaction is undone: that write runs again alone, and the
+ * others without it (`write_queues.ts`).
  */
 import type pg from "pg";
 import { type Deps, systemDeps } from "../../deps.ts";
@@ -62,13 +63,13 @@ import { PostgresWakeUps } from "./wake_ups.ts";
 import type { InUse } from "../../lib/holders.ts";
 import { type Undone, type WaitingWrite, WriteQueues } from "./write_queues.ts";
 
-/** How often a read is tried if its connection breaks. */
+/** Most runs of a read whose connection breaks. */
 const READ_TRIES = 2;
 
 /** How far the times of changes may differ between processes. */
 const TIME_STEP_MS = 1_000;
 
-/** A statement that does not depend on what was sent before. */
+/** A statement that does not depend on earlier ones. */
 const first = (name: string, text: string): Statement => ({
   name,
   text,
@@ -84,17 +85,20 @@ const BEGIN_WRITE = first(
 );
 const ROLLBACK = first("rollback", "ROLLBACK");
 const END_READ = toStatement("COMMIT");
-/** So that its own time can be measured. */
+/** `flushesFirst`, so that the time of the commit alone can be measured. */
 const COMMIT: Statement = { ...END_READ, flushesFirst: true };
 const LOCK_TIMEOUT = toStatement("SELECT set_config('lock_timeout', ?, true)");
 const LOCK_ORDER = toStatement(LOCK);
 
 export interface PostgresOptions {
   url: string;
-  /** Connections, half of them for writes; one more listens for wake-ups. */
+  /**
+   * The number of connections, half of them for writes; one more listens for
+   * wake-ups.
+   */
   connections?: number;
   migrations?: readonly Migration[];
-  /** How many shards each table gets whose sellers are spread over servers. */
+  /** Shards of each table, if sellers are spread over servers. */
   shards?: number;
   /** Create the schema if there is none; the default. */
   create?: boolean;
@@ -152,7 +156,10 @@ class PostgresDb implements ServerDb {
   readonly #writes: WriteQueues;
   readonly #reads = new Calls();
   readonly wakeUps: PostgresWakeUps;
-  /** Unix milliseconds; see `#raiseTime`. */
+  /**
+   * The time up to which the stored time was raised, in Unix milliseconds; see
+   * `#raiseTime`.
+   */
   #timeRaisedTo = 0;
   /** Monotonic time until which the last writes may wait for locks. */
   #hurriedUntil = Infinity;
@@ -226,7 +233,7 @@ class PostgresDb implements ServerDb {
     const { shared, changes = false, seller = null, reach } = options;
     const isKnown = seller !== null || reach === undefined;
     const call = (tx: Tx) => {
-      // In the round trip of its first statement.
+      // The number is taken in the round trip of the first statement.
       if (changes && isKnown) tx.takeChanges(1, seller ?? 0).catch(() => {});
       return fn(tx);
     };
@@ -281,8 +288,8 @@ class PostgresDb implements ServerDb {
   }
 
   /**
-   * Also a warning makes it `unsure`: the server gives one when it stopped
-   * waiting for a synchronous standby, without which the commit can be lost.
+   * A warning also makes the result `unsure`: the server warns when it stops
+   * waiting for a synchronous standby, and then the commit can be lost.
    */
   async #commit(
     called: readonly Called[],
@@ -294,7 +301,7 @@ class PostgresDb implements ServerDb {
     const listen = (notice: pg.Notice) => void warnings.push(notice);
     connection.client.on("notice", listen);
     try {
-      // What changes too few rows must not be committed.
+      // A write that changed too few rows must not be committed.
       const { uncounted, places } = transaction;
       if (uncounted > 0 || places !== null || beforeCommit !== undefined) {
         await transaction.settle();
@@ -310,7 +317,7 @@ class PostgresDb implements ServerDb {
       this.#meter.committed(clock.monotonic() - startedAt, called.length);
       return null;
     } catch (error) {
-      // Whatever broke, the server may have committed.
+      // After any of these errors the server may have committed.
       const known = isLost(error)
         ? unsure("The connection broke during the commit.", error)
         : error;
@@ -324,21 +331,23 @@ class PostgresDb implements ServerDb {
   }
 
   /**
-   * From about now on no process gives a change an earlier time, whatever its
-   * clock says. Apart from the writes themselves, so that they need no lock.
+   * Raises the stored time of changes, so that soon no process gives a change
+   * an earlier time, whatever its clock says. This is a separate statement, so
+   * that writes need no lock for it.
    */
   #raiseTime(at: number): void {
     if (at - this.#timeRaisedTo < TIME_STEP_MS) return;
     this.#timeRaisedTo = at;
     this.write((tx) => tx.run(POSTGRES_CHANGES.raiseTime, [at, at], "any"))
       .catch(() => {
-        // A later change raises it.
+        // A failure is ignored: the next change raises it.
       });
   }
 
   /**
-   * Calls writes in a transaction: those with different keys at the same time,
-   * in the order of their keys, those with the same key one after the other.
+   * Calls the writes of a transaction: those with different keys concurrently,
+   * begun in the order of their keys; those with the same key one after the
+   * other.
    */
   #call(
     transaction: Transaction,
@@ -370,8 +379,8 @@ class PostgresDb implements ServerDb {
   }
 
   /**
-   * The lock time-out for these writes; null for the default. One that has
-   * waited long already gets a second at least.
+   * The lock timeout for these writes; null for the default. A write that has
+   * waited long gets at least a second.
    */
   #shortenedLockWait([{ until }]: readonly WaitingWrite[]): number | null {
     const now = this.#deps.clock.monotonic();
@@ -433,14 +442,16 @@ function byKey(one: WaitingWrite, other: WaitingWrite): number {
   return one.key < other.key ? -1 : one.key > other.key ? 1 : 0;
 }
 
-/** Why a transaction cannot be committed, as far as is known; null if it can. */
+/**
+ * Why a transaction cannot be committed, as far as is known; null if it can be.
+ */
 function undoneBy(
   called: readonly Called[],
   { failure }: Transaction,
 ): Undone | null {
   if (failure !== null) {
     const one = called.find(({ tx }) => tx === failure.tx);
-    // A write may say in its own words what is wrong.
+    // A write may throw its own error, which says more.
     const isOwn = one?.ok === false && !(one.error instanceof PostgresError);
     const error = isOwn ? one.error : failure.error;
     return { error, write: one?.write ?? null };

@@ -1,11 +1,11 @@
 /**
- * The servers of a cluster: which answer, and which sellers each has.
+ * The servers of a cluster: which of them answer, and which sellers each has.
  *
- * A server that does not answer at once is silent: what is about all sellers
- * goes on without it, and the connections that may wait for it are given up. It is
- * away as soon as it refuses a connection, or leaves two questions unanswered;
- * then its own sellers do not wait for it any more, either, until it answers
- * again.
+ * A server that does not answer at once is silent: statements over all sellers
+ * continue without it, and connections that may wait for it are abandoned. A
+ * server is unreachable as soon as it refuses a connection or leaves two probes
+ * unanswered; from then on its own sellers do not wait for it either, until it
+ * answers again.
  */
 import pg from "pg";
 import { type Deps, systemClock } from "../../deps.ts";
@@ -40,16 +40,21 @@ const PROBE_MS = 500;
 /** A server that answers later than this is silent. */
 const PROMPT_MS = 400;
 /**
- * At most this often within that time, connections are given up because a
- * server is silent: otherwise a slow cluster would reconnect all the time.
+ * Connections are abandoned because of a silent server at most this often
+ * within `GIVEN_UP_MS`; otherwise a slow cluster would reconnect all the time.
  */
 const GIVEN_UP_LIMIT = 3;
 const GIVEN_UP_MS = 10_000;
 const ANSWER_MS = 1_000;
 const CONNECT_MS = 1_500;
-/** How often the service looks for sellers or shards that were added or moved. */
+/**
+ * How often the service looks for sellers or shards that were added or moved.
+ */
 const REFRESH_MS = 2_000;
-/** Each server learns of moved shards by itself, a moment later. */
+/**
+ * Servers learn of moved shards one after the other; the pause between checks
+ * for that.
+ */
 const SETTLE_MS = 100;
 const SETTLE_LOOKS = 5;
 
@@ -67,23 +72,23 @@ export interface ServerDb extends Db {
 
 type State = "prompt" | "silent" | "away";
 
-/** A server, with connections of its own. */
+/** A server with its own connections. */
 export interface PlacedNode extends Node, SellersInReach, DbServer {
   away: readonly string[];
   db: ServerDb;
   state: State;
-  /** As `reachable` has it; made once. */
+  /** Its element of `reachable`, created once. */
   access?: ServerReadWrite;
 }
 
-/** A database on one server, whose connections can be given up. */
+/** A database on one server, whose connections can be abandoned. */
 export interface Opened {
   db: ServerDb;
   servers: Servers;
 }
 
 interface KnownNode extends PlacedNode {
-  /** It is not away. */
+  /** Whether the server is reachable. */
   isUp: boolean;
   servers: Servers;
   numbers: string;
@@ -92,11 +97,11 @@ interface KnownNode extends PlacedNode {
 }
 
 export interface NodesOptions {
-  /** The server that was entered. */
+  /** The server to connect to. */
   server: Server;
   /** Connect to a random server of the cluster instead. */
   isRandom: boolean;
-  /** Opens the database on one of them. */
+  /** Opens the database on a server. */
   open: (server: Server) => Opened;
   deps: Deps;
 }
@@ -132,7 +137,7 @@ export class Nodes {
   #away: readonly string[] = [];
   /** Changes whenever the set of servers that answer changes. */
   reachabilityVersion = 0;
-  /** When connections were given up, in monotonic time. */
+  /** Monotonic times at which connections were abandoned. */
   #givenUpAt: number[] = [];
 
   private constructor(options: NodesOptions) {
@@ -156,7 +161,7 @@ export class Nodes {
     return this.#nodes.filter(({ holds }) => holds);
   }
 
-  /** The servers among them that answer promptly. */
+  /** Those of `servers` that answer promptly. */
   get prompt(): readonly PlacedNode[] {
     return this.servers.filter(isPrompt);
   }
@@ -170,14 +175,14 @@ export class Nodes {
     return this.#wakeUpNode!;
   }
 
-  /** All open ones. */
+  /** All open databases. */
   get dbs(): Db[] {
     return [this.#entry.db, ...this.#nodes.map(({ db }) => db)];
   }
 
   /**
-   * What a transaction of several sellers is about that begins now; `onHorizon`
-   * is called if it reads the horizon.
+   * The sellers of a transaction over several sellers that begins now.
+   * `onHorizon` is called if it reads the horizon.
    */
   reach(onHorizon = () => {}): SellersInReach {
     return {
@@ -194,8 +199,8 @@ export class Nodes {
   }
 
   /**
-   * Of all servers that can be reached; what is read after it has all changes
-   * below.
+   * The horizon of all reachable servers. A later read sees all changes below
+   * it.
    */
   async #horizon(): Promise<ChangeHorizon> {
     const { servers, prompt } = this;
@@ -246,7 +251,7 @@ export class Nodes {
     };
   }
 
-  /** The server of a seller, as far as it is known. */
+  /** The server of a seller, if it is known. */
   known(sellerNo: number): PlacedNode | null {
     return this.#nodeOf.get(sellerNo) ?? null;
   }
@@ -256,13 +261,13 @@ export class Nodes {
     return node !== null && !isPrompt(node);
   }
 
-  /** The server of a seller; looks again for an unknown one. */
+  /** The server of a seller; reads the current servers if it is unknown. */
   async locate(sellerNo: number): Promise<PlacedNode | null> {
     if (!this.#nodeOf.has(sellerNo)) await this.#refreshOnce();
     return this.known(sellerNo);
   }
 
-  /** The same; throws a `DbError` if the server is away. */
+  /** Like `locate`; throws a `DbError` if the server is unreachable. */
   async find(sellerNo: number): Promise<PlacedNode | null> {
     const node = await this.locate(sellerNo);
     if (node === null || node.isUp) return node;
@@ -270,8 +275,8 @@ export class Nodes {
   }
 
   /**
-   * Whether servers, shards and sellers are still as in this version; if not,
-   * reads the current ones.
+   * Whether servers, shards and sellers are the same as in this version; if
+   * not, reads the current ones.
    */
   async isStill(version: string): Promise<boolean> {
     if (version === await this.#readVersion()) return true;
@@ -280,9 +285,9 @@ export class Nodes {
   }
 
   /**
-   * Whether servers or shards are others than in this version, as a statement
-   * that failed just now may have met. In real time, as all that is about whether
-   * servers answer.
+   * Whether servers or shards differ from this version, so that a statement
+   * that just failed may have met the change. Uses real time, like all checks
+   * of whether servers answer.
    */
   async hasChangedSince(version: string): Promise<boolean> {
     for (let looks = 0; looks < SETTLE_LOOKS; looks++) {
@@ -420,7 +425,7 @@ export class Nodes {
       };
       let hasAnswered = false;
       const cancel = systemClock.after(PROMPT_MS, async () => {
-        // The answer may be here, and this process was busy.
+        // The answer may have arrived while this process was busy.
         await yieldToIo();
         if (!hasAnswered && node.isUp) turn("silent");
       });
@@ -431,7 +436,7 @@ export class Nodes {
     });
   }
 
-  /** Notes that a server became unreachable, silent or reachable. */
+  /** Records that a server became unreachable, silent or reachable. */
   #turn(node: KnownNode, state: State): void {
     const { log } = this.#options.deps;
     node.state = state;
@@ -444,14 +449,16 @@ export class Nodes {
     node.isUp = isUp;
     node.servers.isAway = !isUp;
     if (!isUp) node.servers.abandon();
-    // What entered elsewhere may wait for it, too.
+    // Connections through another server may wait for it, too.
     if (this.#entered !== node && this.#mayGiveUp(state)) {
       this.#entry.servers.abandon();
     }
     this.#choose();
   }
 
-  /** Whether connections that may wait for a server in this state are given up. */
+  /**
+   * Whether to abandon connections that may wait for a server in this state.
+   */
   #mayGiveUp(state: State): boolean {
     if (state !== "silent") return state === "away";
     const now = systemClock.monotonic();
@@ -517,7 +524,7 @@ class Probe {
     };
   }
 
-  /** On a new connection, if the one that it has does not answer. */
+  /** Uses a new connection if the current one does not answer. */
   async answers(): Promise<boolean> {
     return (this.#client !== null && await this.#ask(this.#client)) ||
       await this.#ask(null);

@@ -8,19 +8,19 @@ import { type Statement, toStatement } from "./dialect.ts";
 import type { Server, Servers } from "./servers.ts";
 
 const STATEMENT_MS = 10_000;
-/** After which the server ends a transaction whose client is silent. */
+/** The server ends a transaction whose client is silent for this long. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /**
- * How statements are planned, and after which time the server ends any
- * transaction, as readers of the order of change wait for it; servers before
- * version 17 do not know that.
+ * How statements are planned, and the longest time of a transaction, because
+ * readers of the order of change wait for all transactions; servers before
+ * version 17 lack this limit.
  *
- * No statement that has an index reads a whole table, whatever size the
- * statistics give it: plans of prepared statements are kept while tables grow.
- * What reads a whole table for want of an index would seem expensive enough to
- * be compiled. With the default costs, which are those of turning disks, it
- * would read and sort all rows of a condition for the first few in the order of
- * an index.
+ * No statement that can use an index reads a whole table, whatever size the
+ * statistics give: plans of prepared statements stay while tables grow. A
+ * statement without an index would then seem so expensive that it is compiled,
+ * so compilation is off. With the default costs, which are those of hard disks,
+ * a plan would read and sort all rows of a condition to return the first few in
+ * the order of an index.
  */
 const SETTINGS = toStatement(
   `SELECT set_config('enable_seqscan', 'off', false),
@@ -34,7 +34,7 @@ const SETTINGS = toStatement(
 export interface Timeouts {
   /** The longest wait for another transaction's lock. */
   lockWaitMs: number;
-  /** The time after which a silent server is given up. */
+  /** After this time a silent server is abandoned. */
   silenceMs: number;
 }
 
@@ -54,23 +54,26 @@ export interface PoolOptions {
 /** The connections to one server. */
 interface Generation {
   readonly pool: pg.Pool;
-  /** Since which monotonic time each is in use. */
+  /** The connections in use, and the monotonic time since when. */
   readonly taken: Map<pg.PoolClient, number>;
   readonly connections: WeakMap<pg.PoolClient, Connection>;
-  /** Of each that waits for one: called when they are not to be used any more. */
+  /**
+   * For each call that waits for a connection: a function that tells it to
+   * stop.
+   */
   readonly waiting: Set<() => void>;
 }
 
-/** How long the end of connections is awaited. */
+/** The longest wait for connections to end. */
 export const CLOSE_MS = 2_000;
 
-/** How often one is awaited from servers that are then not used any more. */
+/** How often to wait for a connection again after the server has changed. */
 const TRIES = 3;
 
 /** Connections for transactions. */
 export class ConnectionPool {
   readonly #options: PoolOptions;
-  /** How many connections are in use. */
+  /** Connections in use. */
   inUse = 0;
   #generation: Generation;
 
@@ -93,21 +96,21 @@ export class ConnectionPool {
     });
     const connections = new WeakMap<pg.PoolClient, Connection>();
     pool.on("connect", (client) => {
-      // The user of a broken connection learns of it from its query.
+      // A user of a broken connection gets the error from its query.
       client.on("error", () => {});
       const connection = new Connection(client);
       connections.set(client, connection);
       connection.send(SETTINGS);
     });
-    // A connection that was not in use.
+    // An idle connection broke.
     pool.on("error", () => void this.#options.servers.failed("lost"));
     return { pool, taken: new Map(), connections, waiting: new Set() };
   }
 
   /**
    * Earlier connections are no longer used. They may be broken as well, and
-   * each would take seconds to notice. If they lead to a server that is not
-   * used any more, their statements fail now.
+   * noticing that would take seconds for each. If they lead to a server that is
+   * no longer used, their statements fail now.
    */
   #change(server: Server, isOther: boolean): void {
     const former = this.#generation;
@@ -146,8 +149,9 @@ export class ConnectionPool {
   }
 
   /**
-   * Returns a connection after a transaction, which failed with `error` or not.
-   * It is used again when it has carried out the `last` statement.
+   * Returns a connection after a transaction; `error` is its failure, if it
+   * failed. The connection is used again once it has executed the `last`
+   * statement.
    */
   giveBack(
     connection: Connection,
@@ -159,7 +163,7 @@ export class ConnectionPool {
     const since = taken.get(client);
     taken.delete(client);
     this.inUse--;
-    // Failures of earlier connections are known already.
+    // Failures of earlier connections are already known.
     if (since !== undefined) this.#report(error, since);
     const isSpoilt = isOfKind(error, SPOILT);
     if (isSpoilt || last === null) client.release(isSpoilt);
@@ -193,14 +197,20 @@ export class ConnectionPool {
     );
   }
 
-  /** For `CLOSE_MS` at most: a silent server does not end a connection. */
+  /**
+   * Waits at most `CLOSE_MS`: with a silent server, closing a connection never
+   * ends.
+   */
   close(): Promise<void> {
     const { clock } = this.#options;
     return waitAtMost(clock, CLOSE_MS, this.#generation.pool.end());
   }
 }
 
-/** A connection to take; rejects when they are not to be used any more. */
+/**
+ * Takes a connection; rejects if the pool's connections are no longer to be
+ * used.
+ */
 function connected({ pool, waiting }: Generation): Promise<pg.PoolClient> {
   return new Promise((resolve, reject) => {
     const over = () => reject(new Error("The server has changed."));
@@ -220,7 +230,7 @@ function isOfKind(error: unknown, kinds: readonly string[]): error is DbError {
 }
 
 /**
- * After them another connection is used: a server that became a standby still
- * answers, but refuses writes.
+ * After these errors the connection is not used again: a server that became a
+ * standby still answers, but refuses writes.
  */
 const SPOILT = ["away", "unsure", "readonly"];

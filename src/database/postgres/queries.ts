@@ -28,7 +28,7 @@ import { type Statement, toStatement } from "./dialect.ts";
  */
 const ROWS_LIMIT = 64;
 
-/** Is held until the transaction ends. */
+/** Held until the transaction ends. */
 export const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))";
 
 /**
@@ -47,7 +47,7 @@ export interface SellersInReach {
   readonly places: string;
   /**
    * The change horizon of all these servers; undefined in a transaction on one
-   * of them.
+   * server.
    */
   horizon?(): Promise<ChangeHorizon>;
 }
@@ -55,8 +55,8 @@ export interface SellersInReach {
 /** Options of a transaction on one of several servers. */
 export interface Reaching {
   /**
-   * Called on each run, once the transaction has a connection: a server may
-   * have become silent during the wait, or have caused a broken connection.
+   * Called on each run once the transaction has a connection: meanwhile a
+   * server may have become silent, or caused a broken connection.
    */
   reach?: () => SellersInReach;
 }
@@ -85,7 +85,7 @@ export class PostgresSql extends OpenTransaction implements Sql {
     return query.postgresRead ?? query.postgres;
   }
 
-  /** Sends a statement, with the sellers if it takes them. */
+  /** Sends a statement, with the sellers' numbers if it takes them. */
   protected send(
     query: Query,
     params: readonly Param[],
@@ -126,17 +126,17 @@ export class PostgresSql extends OpenTransaction implements Sql {
 /** The state that the writes of a transaction share. */
 export class Transaction {
   readonly connection: Connection;
-  /** The change of all its writes. */
+  /** The change number that all its writes share. */
   change: Promise<Change> | null = null;
   /** The first statement that failed, and the write that sent it, if one did. */
   failure: { error: unknown; tx: PostgresTx | null } | null = null;
-  /** Resolves when the server has carried out what was sent, or refused it. */
+  /** Resolves when the server has executed or refused all that was sent. */
   done: Promise<unknown> = Promise.resolve();
-  /** How many unanswered statements have a required number of changes. */
+  /** How many unanswered statements have an expected number of changes. */
   uncounted = 0;
   /**
-   * The places of shards that a statement relied on which changed nothing and
-   * was allowed to; see `Expected`.
+   * The shard places on which a statement relied that was allowed to change
+   * nothing, and did; see `Expected`.
    */
   places: string | null = null;
 
@@ -149,9 +149,9 @@ export class Transaction {
   }
 
   /**
-   * Before the commit: resolves when all statements are answered, of which none
-   * changed too few rows. A statement that was allowed to change nothing, and
-   * did, may have reached outdated shards.
+   * Called before the commit: resolves once all statements are answered and
+   * none has changed too few rows. A statement that was allowed to change
+   * nothing, and did, may have reached outdated shards.
    */
   async settle(): Promise<void> {
     await this.done;
@@ -169,7 +169,7 @@ export class Transaction {
     await this.done;
   }
 
-  /** The answer of a failed statement is the first one that rejects. */
+  /** The first answer that rejects is that of the failed statement. */
   watch(answer: Promise<Answer>, tx: PostgresTx | null): void {
     this.done = answer.catch((error) => this.failure ??= { error, tx });
   }
@@ -181,16 +181,18 @@ export class PostgresTx extends PostgresSql implements Tx {
   readonly #transaction: Transaction;
   readonly #clock: Clock;
   readonly afterCommit: (() => void)[] = [];
-  /** By seller, if sellers are on several servers. */
+  /** The change numbers by seller, if sellers are on several servers. */
   readonly #changes = new Map<number, Promise<Change>>();
   /**
    * The time of the write's changes, in Unix milliseconds; null without
    * changes.
    */
   changedAt: number | null = null;
-  /** Whether it may have changed something. */
+  /** Whether it may have changed rows. */
   hasWritten = false;
-  /** The places when the write began; undefined if there is one server. */
+  /**
+   * The shard places when the write began; undefined if there is one server.
+   */
   readonly #places: string | undefined;
 
   constructor(transaction: Transaction, clock: Clock, options: Reaching) {
@@ -247,7 +249,8 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   /**
-   * A change of rows that all servers have would wait for an unreachable one.
+   * Throws for a change of rows that all servers have while one is unreachable:
+   * the statement would wait for it.
    */
   #checkThatAllAreThere(query: Query): void {
     const [away] = this.reach?.away ?? [];
@@ -297,7 +300,7 @@ export class PostgresTx extends PostgresSql implements Tx {
   ): Promise<number> {
     const changed = Promise.try(() => this.#write(query, params, expected))
       .then(changedBy);
-    changed.catch(() => {}); // The write fails, too.
+    changed.catch(() => {}); // The write fails as well, so this rejection needs no handler.
     return changed;
   }
 

@@ -30,8 +30,9 @@ const LOCK = 0x53454c4c;
  * Applies the missing migrations in one transaction, while other processes
  * wait; to an empty database only with `create`. Raises the numbers of changes
  * (`change_numbers.ts`). Returns whether the sellers are spread over servers.
- * Throws a `DbError`: `missing`, `newer`, `older`, `moved`, `away`, `corrupt` for
- * tables of another program or an encoding without all characters.
+ * Throws a `DbError`: `missing`, `newer`, `older`, `moved`, `away`, or
+ * `corrupt` for tables of another program or for an encoding that lacks
+ * characters.
  */
 export function migratePostgres(
   server: Server,
@@ -58,7 +59,7 @@ export function migratePostgres(
       await queryClient(client, COLUMN_CHECKS.join("; ")).catch((error) => {
         throw columnError(error, "The database");
       });
-      // Only the present schema has what the numbers need.
+      // Raising the numbers needs tables of the present schema.
       if (!isSpread) await queryClient(client, POSTGRES_CHANGES.raise);
     }
     await queryClient(client, "COMMIT");
@@ -67,7 +68,7 @@ export function migratePostgres(
   });
 }
 
-/** Calls `fn` with a connection of its own. */
+/** Calls `fn` with a new connection, and closes it. */
 async function on<T>(
   { settings }: Server,
   fn: (client: pg.Client) => Promise<T>,
@@ -85,8 +86,8 @@ async function on<T>(
 }
 
 /**
- * The same, on the server through which the schema is made and seen whole, and
- * with whether there are others.
+ * Like `on`, but on the server that changes the schema and sees all of it; `fn`
+ * also learns whether there are other servers.
  */
 function onSchema<T>(
   server: Server,
@@ -117,7 +118,7 @@ async function refuseEncoding(client: pg.Client): Promise<void> {
   );
 }
 
-/** The result is to be called after the commit. */
+/** Returns a function to call after the commit. */
 async function migrate(
   client: pg.Client,
   migrations: readonly Migration[],

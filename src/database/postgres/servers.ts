@@ -1,13 +1,13 @@
 /**
- * The servers of one database, of which one accepts writes. Which one that is
- * changes when it fails or is exchanged: a standby takes over.
+ * The servers of one database, of which one accepts writes. That one changes
+ * when it fails or is replaced and a standby takes over.
  *
- * All of them are asked at once, so that one that does not answer delays
- * nothing. The service stays with the server that it uses until a connection
- * fails, and leaves it only for one that accepts writes: a slow server with an
- * idle standby keeps its connections.
+ * All servers are asked at the same time, so that a silent one delays nothing.
+ * The service stays with its current server until a connection fails, and
+ * leaves it only for one that accepts writes; so a slow server with an idle
+ * standby keeps its connections.
  *
- * A URL with one host and without `target_session_attrs` is not asked: its
+ * A URL with one host and without `target_session_attrs` is not checked: its
  * connections may be read-only.
  */
 import { readFileSync } from "node:fs";
@@ -17,14 +17,14 @@ import { serverUrls } from "../../lib/server_urls.ts";
 import { DbError } from "../db.ts";
 import { columnReader } from "./dialect.ts";
 
-/** For connecting, and for waiting for a free connection. */
+/** The limit for connecting, and for waiting for a free connection. */
 const CONNECT_MS = 5_000;
-/** How long one may take to answer whether it accepts writes. */
+/** The time in which a server must answer whether it accepts writes. */
 const ASK_MS = 3_000;
-/** Pause before all of them are asked again. */
+/** Pause before all servers are asked again. */
 const AGAIN_MS = 250;
 
-/** A server; another object when connections of before are not to be used. */
+/** A server. A new object means that earlier connections must not be used. */
 export interface Server {
   readonly settings: pg.ClientConfig;
 }
@@ -32,7 +32,7 @@ export interface Server {
 /** A connection broke, or was silent, or its server refuses writes. */
 export type Failure = "lost" | "silent" | "readonly";
 
-/** `isOther` is false if connections to the same server are to be replaced. */
+/** `isOther` is false if the new connections go to the same server. */
 type OnChange = (server: Server, isOther: boolean) => void;
 
 export class Servers {
@@ -42,14 +42,17 @@ export class Servers {
   readonly #onChange: OnChange[] = [];
   #current: Server;
   #isSearching = false;
-  /** Resolves when all have been asked. */
+  /** Resolves when all servers have been asked. */
   #asked = Promise.resolve();
   #cancel = () => {};
   /** Whether connections are replaced even if the server stays the same. */
   #isRenewed = false;
   #closed = false;
 
-  /** Uses the first one, unless they are asked. */
+  /**
+   * @param areAsked whether to ask which server accepts writes; otherwise the
+   * first one is used.
+   */
   constructor(
     all: readonly pg.ClientConfig[],
     areAsked: boolean,
@@ -62,7 +65,7 @@ export class Servers {
   }
 
   /**
-   * For a URL that `config.ts` has accepted. Throws a `DbError`: `away` if no
+   * Opens a URL that `config.ts` has accepted. Throws a `DbError`: `away` if no
    * server accepts writes.
    */
   static async open(url: string, clock: Clock): Promise<Servers> {
@@ -87,8 +90,9 @@ export class Servers {
   }
 
   /**
-   * Called when a connection to the current server has failed. Resolves when all
-   * have been asked; they are asked again until one accepts writes.
+   * Called when a connection to the current server has failed. Resolves when
+   * all servers have been asked once; they are asked again until one accepts
+   * writes.
    */
   failed(how: Failure): Promise<void> {
     if (this.#closed) return this.#asked;
@@ -112,7 +116,7 @@ export class Servers {
     });
   }
 
-  /** The first that answers that it accepts writes. */
+  /** The first server to answer that it accepts writes. */
   async #find(): Promise<pg.ClientConfig> {
     try {
       return await Promise.any(this.#all.map(writable));
@@ -132,10 +136,13 @@ export class Servers {
     for (const fn of this.#onChange) fn(this.#current, isOther);
   }
 
-  /** Nothing may connect: a cluster knows that this server does not answer. */
+  /**
+   * No connection is attempted: the cluster knows that this server does not
+   * answer.
+   */
   isAway = false;
 
-  /** Connections are replaced: what waits for an answer fails now. */
+  /** Replaces all connections; calls that wait for an answer fail now. */
   abandon(): void {
     this.#use({ ...this.#current.settings });
   }
@@ -181,8 +188,8 @@ function settingsOf(url: URL): pg.ClientConfig {
     host: hostname.replace(/^\[(.*)\]$/, "$1"),
     port: Number(port || 5432),
     user: decodeURIComponent(username),
-    // Always set, because the driver would read it from the environment
-    // otherwise.
+    // Set even if empty: otherwise the driver reads the password from the
+    // environment.
     password: decodeURIComponent(password),
     database: decodeURIComponent(pathname.slice(1)),
     ssl: encryption(

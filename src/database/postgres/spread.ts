@@ -1,14 +1,14 @@
 /**
- * A database whose sellers are spread over several servers (`citus.ts`). What
- * belongs to one seller goes straight to the server that has its rows, on
- * connections of its own: so it stays there, and a server that does not answer
- * holds up nothing else. Everything else enters through one of the servers.
+ * A database whose sellers are spread over several servers (`citus.ts`). Calls
+ * for one seller go straight to the server that has its rows, on connections
+ * for that server alone, so a server that does not answer delays no other
+ * seller. All other calls enter the cluster through one of the servers.
  *
- * Which server has which seller may have changed a moment ago. Every server
- * finds the rows wherever they are, so an old answer costs time, nothing else.
+ * The place of a seller may have changed a moment ago. Every server finds the
+ * rows wherever they are, so an outdated place costs time, nothing else.
  *
- * What has to meet, wake-ups and the locks of an `order` without a seller, meets
- * on the first server in a fixed order that can be reached.
+ * Wake-ups, and the locks of an `order` without a seller, need one server for
+ * all processes: the first reachable one, in a fixed order.
  */
 import {
   type Db,
@@ -54,7 +54,7 @@ export class SpreadDb implements Db {
     });
   }
 
-  /** What is read may be on all servers. */
+  /** Reads rows that may be on all servers. */
   async #readAll<T>(
     fn: (sql: Sql) => Promise<T>,
     options: ReadOptions,
@@ -63,7 +63,7 @@ export class SpreadDb implements Db {
     let hasHorizon = false;
     const reach = () => this.#nodes.reach(() => void (hasHorizon = true));
     const value = await entry.read(fn, { ...options, reach });
-    // A server that was added meanwhile has no part in the horizon.
+    // A server that was added meanwhile is not part of the horizon.
     if (hasHorizon && !await this.#nodes.isStill(version)) {
       throw new DbError("other", "Shards have moved.");
     }
@@ -128,7 +128,7 @@ export class SpreadDb implements Db {
   }
 }
 
-/** Wake-ups by way of the server where all processes meet. */
+/** Wake-ups through the server that all processes use for them. */
 class NodeWakeUps implements WakeUps {
   readonly #nodes: Nodes;
 
@@ -146,8 +146,8 @@ class NodeWakeUps implements WakeUps {
   }
 
   /**
-   * Also, from then on, on each server that becomes the one to meet on: others
-   * may not have noticed yet that it is another one.
+   * Also sends on each server that later becomes the one for wake-ups: other
+   * processes may not know yet that it changed.
    */
   listen(heard: Parameters<WakeUps["listen"]>[0]): void {
     const listening = new Set<Db>();

@@ -1,8 +1,8 @@
-/** Calls to a database whose shards or servers change beneath them. */
+/** Repeats calls whose shards or servers change while they run. */
 import { CONFLICT_TRIES, DbError, isConflict } from "../db.ts";
 import { isLost, PostgresError } from "./connection.ts";
 
-/** What changes beneath a call; see `Nodes`. */
+/** What may change while a call runs; see `Nodes`. */
 export interface Topology {
   readonly version: string;
   readonly reachabilityVersion: number;
@@ -10,12 +10,12 @@ export interface Topology {
 }
 
 /**
- * Makes a call again that servers or shards changed beneath: its connection
- * broke, and other servers answer now, or a statement failed whose rows moved.
- * Such errors have no code in common, so any that nothing else explains is
- * taken for one, if anything did move; a statement that changed too few rows
- * also else, as its server may know it later. Nothing of a failed call was
- * committed.
+ * Repeats a call during which servers or shards changed: its connection broke
+ * and other servers answer now, or a statement failed because its rows moved.
+ * Such errors have no code in common, so any error without another explanation
+ * counts if something did move. A statement that changed too few rows is
+ * repeated in any case, because its server may learn of a move later. Nothing
+ * of a failed call was committed.
  */
 export async function retryAfterTopologyChange<T>(
   nodes: Topology,

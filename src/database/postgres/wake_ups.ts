@@ -20,7 +20,7 @@ const IN_ONE = 100;
 const AGAIN_MS = 1_000;
 /** How often the listening connection is checked. */
 const CONNECTION_CHECK_MS = 2_000;
-/** The time after which a silent server is given up. */
+/** After this time a silent server is abandoned. */
 const SILENCE_MS = 10_000;
 
 type Heard = Parameters<WakeUps["listen"]>[0];
@@ -34,11 +34,11 @@ export class PostgresWakeUps implements WakeUps {
   readonly #pool: ConnectionPool;
   readonly #clock: Clock;
   readonly #me: string;
-  /** Not yet sent, without duplicates. */
+  /** Wake-ups that are not sent yet, without duplicates. */
   readonly #waiting = new Map<string, [string, string]>();
   #sending = false;
   #listener: pg.Client | null = null;
-  /** Ends the listening connection; another one is opened. */
+  /** Ends the listening connection, so that another one is opened. */
   #end = () => {};
   #cancel = () => {};
   #closed = false;
@@ -77,7 +77,7 @@ export class PostgresWakeUps implements WakeUps {
         CHANNEL,
         JSON.stringify(payload),
       ]).catch(() => {
-        // The other processes poll anyway.
+        // A failure is ignored, because the other processes also poll.
       });
     }
     this.#sending = false;
@@ -123,8 +123,8 @@ export class PostgresWakeUps implements WakeUps {
   }
 
   /**
-   * The network can drop a connection silently, a standby can take over while
-   * nobody asks, and a listener notices neither. A query detects it.
+   * A listener does not notice when the network drops its connection silently,
+   * or when a standby takes over; a query does.
    */
   #watch(client: pg.Client, end: () => void): void {
     let silentSince: number | null = null;
@@ -152,7 +152,7 @@ export class PostgresWakeUps implements WakeUps {
     this.#cancel = this.#clock.after(AGAIN_MS, () => this.listen(heard));
   }
 
-  /** How many are not sent yet. */
+  /** How many wake-ups are not sent yet. */
   get unsent(): number {
     return this.#waiting.size;
   }
@@ -169,7 +169,9 @@ export class PostgresWakeUps implements WakeUps {
   }
 }
 
-/** null: not a wake-up; any client of the database may send notifications. */
+/**
+ * null if it is no wake-up: any client of the database may send notifications.
+ */
 function readPayload(text = ""): Payload | null {
   try {
     const payload: unknown[] = JSON.parse(text);

@@ -1,10 +1,11 @@
 /**
- * Which waiting writes run in a transaction together, and what becomes of them
- * when it is undone. What runs the transactions is given, so it knows no server.
+ * Decides which waiting writes run in a transaction together, and what happens
+ * to them when it is undone. A callback runs the transactions, so this module
+ * knows no server.
  *
- * Writes of one kind wait in one line. A transaction of them begins whenever a
- * place is free, and takes all that wait when it has a connection; so the longer
- * transactions take, the more writes share one.
+ * Writes of one kind wait in one line. A transaction begins whenever a slot is
+ * free, and takes all writes of the line once it has a connection; so the
+ * longer transactions take, the more writes share one.
  */
 import type { Clock } from "../../deps.ts";
 import {
@@ -24,43 +25,51 @@ import { WaitList } from "../../lib/wait_list.ts";
 import { isLost, PostgresError } from "./connection.ts";
 import type { Reaching } from "./queries.ts";
 
-/** Writes of one transaction at most. */
+/** The most writes in one transaction. */
 const SHARE_LIMIT = 64;
 /**
  * The most shared writes with one key in a transaction. They make a round trip
  * each, one after the other, and all others of the transaction wait for them.
  */
 const SAME_KEY_LIMIT = 8;
-/** How often a write is tried while deadlocks undo it. */
+/** The most runs of a write that deadlocks undo. */
 const DEADLOCK_TRIES = 6;
-/** How often it is tried while other processes insert the same keys. */
+/** The most runs of a write while other processes insert the same keys. */
 const TAKEN_TRIES = 6;
-/** How often it is tried if the connection breaks, or another one is locked. */
+/**
+ * The most runs of a write if the connection breaks, or if another write of the
+ * transaction waited too long for a lock.
+ */
 const TRIES = 2;
 
 export interface WaitingWrite extends Reaching {
   fn: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
-  /** Its key among the shared writes of its kind; "": it shares nothing. */
+  /**
+   * Its key among the shared writes of its kind; "" if it shares no
+   * transaction.
+   */
   key: string;
   /** Monotonic time. */
   askedAt: number;
-  /** Monotonic time after which it does not wait for what is away or locked. */
+  /**
+   * Monotonic time until which it waits for unreachable servers and for locks.
+   */
   until: number;
 }
 
 /** Why a transaction was undone. */
 export interface Undone {
   error: unknown;
-  /** The write that caused it; null: unknown. */
+  /** The write that caused it; null if unknown. */
   write: WaitingWrite | null;
 }
 
 /**
  * Runs writes in a transaction that holds the lock of `order`. They are taken
- * when it has a connection. Settles them, or says why it was undone; rejects if
- * there is no connection.
+ * from the line once it has a connection. Settles them, or returns why the
+ * transaction was undone; rejects if there is no connection.
  */
 export type Transact = (
   order: string | null,
@@ -75,20 +84,20 @@ export interface WriteQueuesOptions {
   meter: DbMeter;
 }
 
-/** All writes that wait. */
+/** All waiting writes. */
 export class WriteQueues {
   readonly #options: WriteQueuesOptions;
   readonly #permits: WaitList;
-  /** Those of shared writes, by kind. */
+  /** The lines of shared writes, by kind. */
   readonly #lines = new Map<string, Line>();
   readonly #running = new Calls();
-  /** What last kept writes waiting, and when. */
+  /** The last error that kept writes waiting, and its time. */
   #outage = { error: null as unknown, at: -Infinity };
 
   constructor(options: WriteQueuesOptions) {
     const { limit, clock } = options;
     this.#options = options;
-    // The others stay free for writes that wait for none of these.
+    // The other half of the transactions stays free for writes of other lines.
     const half = Math.ceil(limit / 2);
     this.#permits = new WaitList(clock, {
       limit: totalLimit(limit),
@@ -139,13 +148,16 @@ export class WriteQueues {
     });
   }
 
-  /** These are settled. */
+  /** Called when these writes are settled. */
   #ended(line: Line, writes: readonly WaitingWrite[]): void {
     line.count(writes, -1);
     this.#startDue(line);
   }
 
-  /** Rejects a write that would wait for the same as others before it did. */
+  /**
+   * Rejects a write that has waited long enough, if an outage was seen since it
+   * was queued.
+   */
   #isHopeless({ askedAt, until, reject }: WaitingWrite): boolean {
     const { error, at } = this.#outage;
     if (at < askedAt || this.#options.clock.monotonic() <= until) return false;
@@ -153,7 +165,7 @@ export class WriteQueues {
     return true;
   }
 
-  /** Runs writes together, or as far as necessary by themselves. */
+  /** Runs writes together; splits them up as far as failures require. */
   async #settle(
     line: Line,
     take: () => readonly WaitingWrite[],
@@ -186,7 +198,7 @@ export class WriteQueues {
     }
   }
 
-  /** As in `Holder`. */
+  /** See `Holder`. */
   oldestWaitMs(): number {
     return this.#permits.oldestWaitMs();
   }
@@ -204,19 +216,22 @@ export class WriteQueues {
   }
 }
 
-/** Names of lines: of one order, and of no order, owner or kind. */
+/**
+ * Prefixes of line names: for writes with an order, and for writes without an
+ * order, owner or kind.
+ */
 const ORDER = "order ";
 const ANY = "any";
 
-/** One write, or those of a kind that wait to share a transaction. */
+/** One write, or the writes of a kind that wait to share a transaction. */
 class Line {
   readonly name: string;
-  /** The key of the advisory lock; null: without one. */
+  /** The key of the advisory lock; null if no lock is needed. */
   readonly order: string | null;
   waiting: WaitingWrite[] = [];
-  /** How many run of each key. */
+  /** How many writes of each key are running. */
   readonly #running = new Map<string, number>();
-  /** A transaction is to begin. */
+  /** Whether a transaction is about to begin. */
   isAsking = false;
 
   constructor(name: string, order: string | null = null) {
@@ -228,7 +243,7 @@ class Line {
     return this.waiting.some(({ key }) => !this.#running.has(key));
   }
 
-  /** Takes the writes of a transaction. */
+  /** Takes the writes of the next transaction. */
   take(): WaitingWrite[] {
     const taken: WaitingWrite[] = [];
     const left: WaitingWrite[] = [];
@@ -238,7 +253,7 @@ class Line {
       const count = counts.get(key) ?? (this.#running.has(key) ? Infinity : 0);
       const fits = taken.length < SHARE_LIMIT && count < SAME_KEY_LIMIT;
       (fits ? taken : left).push(write);
-      // One that is left goes before later ones with its key.
+      // A write that is left behind must run before later ones with its key.
       counts.set(key, fits ? count + 1 : Infinity);
     }
     this.waiting = left;
@@ -246,7 +261,7 @@ class Line {
     return taken;
   }
 
-  /** Writes begin to run (1), or have ended (-1). */
+  /** Counts writes that begin (`by` is 1) or have ended (-1). */
   count(writes: readonly WaitingWrite[], by: number): void {
     for (const { key } of writes) {
       const count = (this.#running.get(key) ?? 0) + by;
@@ -256,7 +271,7 @@ class Line {
   }
 }
 
-/** What is run again, and why; the others are rejected. */
+/** Which writes run again, and why; the others are rejected. */
 interface Again {
   reason: RetryReason | null;
   parts: readonly (readonly WaitingWrite[])[];
@@ -274,21 +289,22 @@ function again(
   if (isLost(error)) return until(mayWait ? TRIES : 0, "lost", all);
   if (writes.length === 1) {
     if (isDeadlock(error)) return until(DEADLOCK_TRIES, "deadlock", all);
-    // Of several servers, another one may have the rows: see `topology_retry.ts`.
+    // With several servers, another one may have the rows: see
+    // `topology_retry.ts`.
     const isHere = isConflict(error) && writes[0].reach === undefined;
     if (isHere) return until(CONFLICT_TRIES, "conflict", all);
-    // Another process inserted the key between our look and our insert; the
-    // next look sees it.
+    // Another process inserted the key between the SELECT and the INSERT of
+    // this write; its next SELECT sees the row.
     const isTaken = error instanceof PostgresError && error.kind === "unique";
     return until(isTaken ? TAKEN_TRIES : 0, "taken", all);
   }
   if (isOutage(error)) {
-    // Only the one that waited for the lock is refused.
+    // Only the write that waited for the lock is rejected.
     const others = writes.filter((other) => other !== write);
     const isLocked = (error as DbError).kind === "busy" && write !== null;
     return until(isLocked ? TRIES : 0, "locked", [others]);
   }
-  // The others together; those with its key in their order.
+  // The others run together; those with its key run in their order.
   const isApart = ({ key }: WaitingWrite) => key === (write?.key ?? key);
   const parts = [writes.filter((one) => !isApart(one))];
   for (const one of writes.filter(isApart)) parts.push([one]);
@@ -299,7 +315,10 @@ function isDeadlock(error: unknown): boolean {
   return error instanceof PostgresError && error.again;
 }
 
-/** Whether another write may meet the same: the server is away, or a lock. */
+/**
+ * Whether other writes may fail for the same reason: an unreachable server, or
+ * a lock.
+ */
 function isOutage(error: unknown): boolean {
   return outageOf(error) !== null && !isDeadlock(error) && !isConflict(error);
 }

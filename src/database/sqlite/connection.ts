@@ -27,7 +27,7 @@ import { guarded, sqliteDbError } from "./errors.ts";
 
 declare module "node:sqlite" {
   interface StatementSync {
-    /** Missing in Deno's types; Node.js has it since 24.0. */
+    /** Deno's types lack it; Node.js has it since 24.0. */
     setReturnArrays(enabled: boolean): void;
   }
 }
@@ -38,19 +38,20 @@ declare module "node:sqlite" {
  */
 const CHECKPOINT_PAGES = 4_000;
 /**
- * Bytes that the WAL reaches: pages of 4 KiB with their headers, and a tenth
+ * The size that the WAL reaches: pages of 4 KiB with their headers, and a tenth
  * more, because the commit that reaches the limit may be large.
  */
 export const CHECKPOINT_BYTES = Math.ceil(
   1.1 * CHECKPOINT_PAGES * (4_096 + 24),
 );
 /**
- * The page cache of each connection; beyond it the operating system's cache
- * serves. It is not larger, because SQLite goes through the whole of it at the
- * end of nearly every transaction: where the balancing of a tree exchanges two
- * pages, one of them passes by a number beyond the end of the file, and the
- * commit looks for pages there (`balance_nonroot`, `pcache1Truncate`). With
- * 16,000 that was a sixth of all that an upload takes.
+ * The page cache of each connection; beyond it, the operating system's cache
+ * serves. A larger one would be slower: at the end of nearly every transaction
+ * SQLite goes through the whole cache. When balancing a tree exchanges two
+ * pages, one of them temporarily gets a number beyond the end of the file, and
+ * the commit searches the cache for such pages (`balance_nonroot`,
+ * `pcache1Truncate`). With 16,000 KiB, that was a sixth of the time of an
+ * upload.
  */
 const CACHE_KIB = 4_000;
 /**
@@ -58,16 +59,21 @@ const CACHE_KIB = 4_000;
  * restarts it.
  */
 const ALL_PAGES = 2 ** 30;
-/** Rows that a write stores at least before other work runs. */
+/** The fewest rows that a write stores before other work runs. */
 const ROWS_AT_ONCE = 64;
-/** Rows of one INSERT: products take a quarter less time; more saves nothing. */
+/**
+ * Rows of one INSERT: products take a quarter less time than one by one; more
+ * rows save nothing.
+ */
 const ROWS_OF_INSERT = 8;
 /** Start value for `concat(...rows)`, which is far faster than `flat`. */
 const NO_VALUES: readonly Param[] = [];
 const TOTAL_CHANGES = "SELECT total_changes() AS n";
-/** The driver takes twice as long for a statement whose changes it counts. */
+/**
+ * For a statement whose changes are counted, the driver takes twice as long.
+ */
 const COUNTED_TOGETHER = 3;
-/** A write lets other work run after so many milliseconds. */
+/** After this many milliseconds a write lets other work run. */
 const YIELD_AFTER_MS = 10;
 
 /**
@@ -116,9 +122,10 @@ interface Prepared {
 }
 
 /**
- * Returns a function that makes an object with these properties from their
- * values. It sets those of a copy: objects that get one property after the other
- * take four times as long to make and to read, and the driver's own even longer.
+ * Returns a function that creates an object with these properties from their
+ * values. It copies an object that has all of them: objects that get their
+ * properties one by one take four times as long to create and to read, and
+ * those of the driver even longer.
  */
 function rowMaker(columns: readonly string[]): Prepared["toRow"] {
   const template: Row = templateOf(
@@ -146,12 +153,12 @@ export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #changesNothing: () => boolean;
   readonly #statements = new Map<string, Prepared>();
-  /** How many statements that may change something were run. */
+  /** How many statements were run that may change rows. */
   writes = 0;
   /** The error of the first statement that failed in a read or a write. */
   failure: unknown = null;
 
-  /** @param changesNothing see `Deps`. */
+  /** @param changesNothing see `Deps` */
   constructor(database: DatabaseSync, changesNothing = () => false) {
     this.#database = database;
     this.#changesNothing = changesNothing;
@@ -161,7 +168,7 @@ export class SqliteConnection {
     return expected !== "any" && this.#changesNothing();
   }
 
-  /** Calls the driver; its first error is kept. */
+  /** Calls the driver; keeps its first error. */
   #guarded<T>(fn: () => T): T {
     try {
       return fn();
@@ -172,7 +179,10 @@ export class SqliteConnection {
     }
   }
 
-  /** Prepared once: reusing a statement is two to three times as fast. */
+  /**
+   * The prepared statement of a query: reusing it is two to three times as
+   * fast.
+   */
   #prepared(query: Query): Prepared {
     const sql = queryText(query, "sqlite");
     let prepared = this.#statements.get(sql);
@@ -184,9 +194,8 @@ export class SqliteConnection {
   }
 
   /**
-   * The statement of a query that may change something. Some failures (a full
-   * disk) roll the transaction back; a later statement would then commit on its
-   * own.
+   * The statement of a query that may change rows. Some failures (a full disk)
+   * roll the transaction back; a later statement would then commit on its own.
    */
   #writing(query: Query): Prepared {
     const prepared = this.#prepared(query);
@@ -232,7 +241,10 @@ export class SqliteConnection {
     return rows;
   }
 
-  /** Throws a `conflict`, as a failed statement does. */
+  /**
+   * Throws a `conflict` if the number of changes is wrong, as if the statement
+   * had failed.
+   */
   #check(query: Query, changed: number, expected: Expected): void {
     if (expected === "any") return;
     const text = queryText(query, "sqlite");
@@ -274,7 +286,7 @@ export class SqliteConnection {
       return this.#counted(text, rows.length, expected, insert);
     }
     if (text === "") return;
-    // Cascades of a DELETE would be counted, too.
+    // Rows that a DELETE cascades to would be counted, too.
     if (
       rows.length < COUNTED_TOGETHER || text.trimStart().startsWith("DELETE")
     ) {
@@ -292,7 +304,7 @@ export class SqliteConnection {
     });
   }
 
-  /** Counts what all statements change together. */
+  /** Counts the changes of all statements together. */
   #counted(
     text: string,
     times: number,
@@ -341,8 +353,8 @@ export class SqliteConnection {
 
 /**
  * Runs a statement whose changes are not counted. SQLite makes all of them in
- * the first step, so `get` makes them, too, in half the time of the driver's
- * `run`.
+ * the first step, so the driver's `get` suffices, which takes half the time of
+ * its `run`.
  */
 function execute(
   statement: StatementSync,
@@ -352,8 +364,8 @@ function execute(
 }
 
 /**
- * The driver silently binds a Date as NULL, and types do not exclude it
- * everywhere.
+ * The driver silently binds a Date as NULL, and types do not always prevent
+ * that.
  */
 function bindable(params: readonly Param[]): Param[] {
   for (let i = 0; i < params.length; i++) {
@@ -402,7 +414,10 @@ export class SqliteSql extends OpenTransaction implements Sql {
     return this.inOrder(() => this.connection.get<T>(query, params));
   }
 
-  /** Numbers become visible in their order. */
+  /**
+   * Numbers become visible in their order, so there is no change below the
+   * horizon.
+   */
   changeHorizon(): Promise<ChangeHorizon> {
     const all = Number.MAX_SAFE_INTEGER;
     return this.inOrder(() => ({ below: all, next: all, missing: [] }));
@@ -411,9 +426,9 @@ export class SqliteSql extends OpenTransaction implements Sql {
 
 type TxDeps = Pick<Deps, "clock" | "yieldToIo">;
 
-/** What all writes of a commit share. */
+/** State that all writes of a commit share. */
 export interface CommitState {
-  /** The change of those that make only one. */
+  /** The change number of all writes that take a single one. */
   change: Change | null;
 }
 
@@ -423,9 +438,9 @@ export class SqliteTx extends SqliteSql implements Tx {
   readonly localSellerNo = 0;
   readonly #commit: CommitState;
   readonly #deps: TxDeps;
-  /** Monotonic milliseconds. */
+  /** When it last yielded, in monotonic milliseconds. */
   #yieldedAt: number;
-  /** The end of what later statements wait for. */
+  /** Resolves when later statements may run. */
   #last: Promise<void> | null = null;
   readonly afterCommit: (() => void)[] = [];
 
@@ -454,7 +469,9 @@ export class SqliteTx extends SqliteSql implements Tx {
     );
   }
 
-  /** Any count: a number is taken by the row that is stored with it. */
+  /**
+   * May take any count: a number is used up by the row that is stored with it.
+   */
   async takeChanges(count: number): Promise<Change> {
     this.use();
     if (count === 1 && this.#commit.change !== null) return this.#commit.change;
@@ -472,11 +489,11 @@ export class SqliteTx extends SqliteSql implements Tx {
     const changed = this.inOrder(() =>
       this.connection.run(query, params, expected)
     );
-    changed.catch(() => {}); // The write fails, too.
+    changed.catch(() => {}); // The write fails as well, so this rejection needs no handler.
     return changed;
   }
 
-  /** Lets other work run between pieces: only other writes need to wait. */
+  /** Lets other work run between pieces; only other writes must wait. */
   runMany(
     query: Query,
     rows: readonly (readonly Param[])[],
@@ -524,8 +541,8 @@ export class SqliteTx extends SqliteSql implements Tx {
   }
 
   /**
-   * Statements that are sent without waiting run in their order, and other work
-   * between them where there are many.
+   * Runs statements that are not awaited in their order; between many of them,
+   * other work runs.
    */
   protected override inOrder<T>(run: () => T | Promise<T>): Promise<T> {
     if (this.#last === null && this.#isTimeToYield()) {
@@ -538,7 +555,7 @@ export class SqliteTx extends SqliteSql implements Tx {
     return result;
   }
 
-  /** Later statements wait for this one. */
+  /** Makes later statements wait for this one. */
   #holdBack(statement: Promise<unknown>): void {
     const last = statement.then(() => {}, () => {});
     this.#last = last;

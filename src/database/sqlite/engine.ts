@@ -1,16 +1,16 @@
 /**
  * The SQLite engine below the storage seam.
  *
- * One connection writes, another reads. Writes queue; all that wait at the
- * same moment run in one `BEGIN IMMEDIATE … COMMIT`, and each promise resolves
- * after the commit is on disk (`synchronous=FULL`). Where one fails that had
- * begun to write, all are undone; those before it are run again together, then
- * it alone, then those after it: that is seldom, while a savepoint for each
- * would be a twentieth of all that a small write costs. A heavy write waits for
- * its turn first, so that light ones come between.
+ * One connection writes, another reads. Writes queue; all that wait at the same
+ * moment run in one `BEGIN IMMEDIATE … COMMIT`, and each promise resolves after
+ * the commit is on disk (`synchronous=FULL`). If a write fails after its first
+ * change, the whole group is undone. The writes before it run again together,
+ * then it alone, then those after it. That is rare, while a savepoint for each
+ * write would add a twentieth to a small one. A heavy write first waits for its
+ * turn, so that light writes run in between.
  *
- * While another process holds the lock, reads go on, and writes wait for it on
- * the clock, for 5 s from when they were asked for.
+ * While another process holds the lock, reads continue. Writes wait for the
+ * lock by the clock, for up to 5 s after they were queued.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
@@ -48,18 +48,21 @@ import { Backoff, isBusy, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
 import { pause } from "../../lib/waits.ts";
 
-/** Writes that share a commit at most. */
+/** The most writes in one commit. */
 const GROUP_LIMIT = 256;
-/** After so many groups of one write, only one group in so many is gathered. */
+/**
+ * After this many groups of one write, only one group in this many waits for
+ * more writes.
+ */
 const GROUPS_OF_ONE = 10;
 /** How long other work may run after a slow commit; see `#rest`. */
 const SHORTEST_REST_MS = 1;
 const LONGEST_REST_MS = 250;
-/** A process whose log is this long will fill it; see `#extendLog`. */
+/** A process whose log is at least this long will fill it; see `#extendLog`. */
 const LOG_IN_USE = 1_024 * 1_024;
-/** Writes that wait for a lock at most; further ones are rejected at once. */
+/** The most writes that wait for a lock; further ones are rejected at once. */
 const WAITING_LIMIT = 10_000;
-/** The opening logs that it waits for a lock after this long. */
+/** After this long, opening the database logs that it waits for a lock. */
 const SAY_WAITING_MS = 500;
 
 export interface SqliteOptions {
@@ -68,7 +71,7 @@ export interface SqliteOptions {
   heavy?: WaitList;
   deps?: Partial<Deps>;
   meter?: DbMeter;
-  /** How long the opening waits for a lock, in milliseconds. */
+  /** How long opening waits for a lock, in milliseconds. */
   openWaitMs?: number;
 }
 
@@ -119,16 +122,16 @@ function openConnections(
   }
 }
 
-/** Rejected if the lock is not free at once. */
+/** For writes that are rejected if the lock is not free at once. */
 const NO_WAIT = -Infinity;
 
 interface WaitingWrite {
   fn: (tx: Tx) => Promise<unknown>;
   /** Monotonic time. */
   askedAt: number;
-  /** Monotonic time; rejected if it has no lock by then. */
+  /** Monotonic time; the write is rejected if it has no lock by then. */
   until: number;
-  /** How often it met a conflict. */
+  /** How often the write met a conflict. */
   tries: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -141,7 +144,7 @@ function isHeavy({ until }: WaitingWrite): boolean {
 class SqliteDb implements Db {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
-  /** Heavy writes, one at a time. */
+  /** The queue of heavy writes, which run one at a time. */
   readonly #heavy: WaitList;
   readonly #deps: Deps;
   readonly #meter: DbMeter;
@@ -150,11 +153,11 @@ class SqliteDb implements Db {
   /** Duration of the last commit; 0 once `#rest` has used it. */
   #commitMs = 0;
   #logExtended = false;
-  /** Groups in a row that had one write. */
+  /** How many groups in a row had one write. */
   #groupsOfOne = 0;
-  /** Another process held the lock at the last attempt to begin. */
+  /** Whether another process held the lock at the last attempt to begin. */
   #locked = false;
-  /** Another process's lock refused the last heavy write that was to begin. */
+  /** Whether another process's lock refused the last heavy write. */
   #heavyRefused = false;
   /** Monotonic time until which the last writes may wait. */
   #hurriedUntil = Infinity;
@@ -210,7 +213,8 @@ class SqliteDb implements Db {
       try {
         this.#reader.exec("COMMIT");
       } catch {
-        // What was read is right. The next read ends it, or fails.
+        // The rows that were read are right. The next read ends the
+        // transaction, or fails.
       }
     }
   }
@@ -283,16 +287,17 @@ class SqliteDb implements Db {
 
   /**
    * Whether the next transaction begins at once, before another process can
-   * take the lock: a heavy write waits that was refused for such a lock. Light
-   * writes wait for the lock, and would overtake it in every transaction.
+   * take the lock. It does while a heavy write waits that such a lock refused:
+   * otherwise light writes, which wait for the lock, would overtake it in every
+   * transaction.
    */
   get #keepsLock(): boolean {
     return this.#heavyRefused && this.#waiting.some(isHeavy);
   }
 
   /**
-   * Repeats a rollback that failed until it succeeds or the next write begins
-   * with it: other processes wait for the lock.
+   * Repeats a rollback that failed until it succeeds or the next write starts
+   * with it, because other processes wait for the lock.
    */
   async #release(): Promise<void> {
     const backoff = new Backoff(this.#deps);
@@ -306,8 +311,8 @@ class SqliteDb implements Db {
   /**
    * Waits for writes of requests that arrived together: a commit costs ten
    * times as much as a turn of the event loop, so it waits as long as each turn
-   * brings more writes. A single client that waits for each answer would wait
-   * in vain, so where groups have one write, only some are gathered.
+   * brings more writes. A single client that awaits each answer would gain
+   * nothing, so after many groups of one write, few groups wait.
    */
   async #gather(): Promise<void> {
     const isAlone = this.#groupsOfOne >= GROUPS_OF_ONE &&
@@ -335,8 +340,9 @@ class SqliteDb implements Db {
   /**
    * Extends the WAL to the length at which it is checkpointed. A commit that
    * extends it takes twice as long as one that overwrites it, because the file
-   * system commits the new length, too. SQLite ignores what is behind the last
-   * valid frame; the lock keeps other processes from writing there meanwhile.
+   * system also commits the new length. SQLite ignores the bytes after the last
+   * valid frame; the lock prevents other processes from writing there
+   * meanwhile.
    */
   async #extendLog(): Promise<void> {
     if (fileSize(this.#files.log) < LOG_IN_USE) return;
@@ -346,7 +352,8 @@ class SqliteDb implements Db {
       this.#logExtended = true;
       await this.#deps.disk.extend(this.#files.log, CHECKPOINT_BYTES);
     } catch {
-      // Another process writes, or there is no room: each commit extends it.
+      // Another process writes, or the disk is full: then each commit extends
+      // the log.
     } finally {
       this.#tryRollBack();
     }
@@ -392,9 +399,9 @@ class SqliteDb implements Db {
   }
 
   /**
-   * Throws if a file of the database is gone. What is in a log that is gone is
-   * copied to the database, unless another process has begun a new log: it may
-   * have changed the database.
+   * Throws if a file of the database is gone. The content of a log that is gone
+   * is copied to the database, unless another process has begun a new log: that
+   * process may have changed the database.
    */
   #checkFiles(): void {
     try {
@@ -411,7 +418,7 @@ class SqliteDb implements Db {
     try {
       this.#writer.exec("PRAGMA wal_checkpoint(PASSIVE)");
     } catch {
-      // The next refused write tries it again.
+      // The next refused write tries to copy it again.
     }
   }
 
@@ -426,14 +433,14 @@ class SqliteDb implements Db {
         const before = this.#writer.writes;
         this.#writer.failure = null;
         try {
-          // A statement must not go on in the next transaction.
+          // A statement must not continue in the next transaction.
           const value = await tx.during(() => write.fn(tx));
           this.#writer.checkTransaction();
           settle.push(() => write.resolve(value));
         } catch (error) {
           const { writes, inTransaction } = this.#writer;
-          // Even a failed read can roll back the whole transaction: with a full
-          // page cache it has to write a page, and the disk may be full.
+          // Even a failed read can roll back the whole transaction: if the page
+          // cache is full, it has to write a page, and the disk may be full.
           const isSpoilt = writes > before || !inTransaction;
           if (isSpoilt) return await this.#undo(group, write, error);
           settle.push(() => write.reject(error));
@@ -460,7 +467,8 @@ class SqliteDb implements Db {
 
   /**
    * Rolls back a group in which one write failed, and runs the others again
-   * without it; the one, too, if a statement of it changed too few rows.
+   * without it. If a statement of the failed write changed too few rows, that
+   * write runs again, too.
    */
   async #undo(
     group: readonly WaitingWrite[],
@@ -534,7 +542,7 @@ class SqliteDb implements Db {
   async #close(): Promise<void> {
     await Promise.all([this.#heavyWrites.ended(), this.#reads.ended()]);
     await this.#writing;
-    // Closing would copy a log that is not the one of other processes.
+    // Closing would copy a log that differs from the one other processes use.
     if (this.#files.unusable !== null) return;
     try {
       this.#reader.close();

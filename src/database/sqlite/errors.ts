@@ -51,7 +51,10 @@ export function sqliteDbError(error: unknown): unknown {
   return new DbError(errorKind(code), messageOf(code, error), error);
 }
 
-/** A full disk is a "disk I/O error" where the index of the log has to grow. */
+/**
+ * SQLite reports a full disk as "disk I/O error" if the index of the log has to
+ * grow.
+ */
 function messageOf(code: number, { message }: Error): string {
   if ((code & 0xff) !== 10) return message;
   return `${message} (SQLite code ${code}): the disk is full or failing`;

@@ -4,9 +4,9 @@
 const COMPANIONS = ["", "-wal", "-shm"];
 
 /**
- * Creates the file if it is missing, readable by its owner only, because it
- * holds secrets. SQLite gives its other files the same permissions. Errors are
- * reported by the opening that follows.
+ * Creates the file if it is missing, readable only by its owner, because it
+ * holds secrets. SQLite creates its other files with the same permissions.
+ * Errors are left to the opening that follows.
  */
 export function makePrivate(file: string): void {
   try {
@@ -24,11 +24,14 @@ function restrict(path: string): void {
     const { mode } = Deno.statSync(path);
     if (mode !== null && (mode & 0o077) !== 0) Deno.chmodSync(path, 0o600);
   } catch {
-    // It is missing, or belongs to another user.
+    // The file is missing, or belongs to another user.
   }
 }
 
-/** The identity of a file, however its path is spelt; null if there is none. */
+/**
+ * The identity of a file, the same for every spelling of its path; null if
+ * there is no file.
+ */
 export function identityOf(path: string): string | null {
   try {
     const { dev, ino } = Deno.statSync(path);

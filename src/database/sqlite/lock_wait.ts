@@ -14,7 +14,7 @@ const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Pauses between attempts: each is twice as long as the one before, with
+ * Pauses between attempts: each is twice as long as the previous one, with
  * jitter.
  */
 export class Backoff {
@@ -40,8 +40,8 @@ export function isBusy(error: unknown): error is DbError {
 }
 
 /**
- * Calls `attempt` until no lock prevents it. Rethrows its errors, also `busy`
- * after the clock's monotonic time has passed `until()`.
+ * Calls `attempt` until no lock prevents it. Rethrows its errors, and rethrows
+ * `busy` once the clock's monotonic time has passed `until()`.
  */
 export async function whenUnlocked<T>(
   attempt: () => T | Promise<T>,

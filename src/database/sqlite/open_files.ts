@@ -4,16 +4,16 @@ import { DbError } from "../db.ts";
 import { identityOf } from "./file.ts";
 
 /**
- * The result of a check is reused for so long, because checking before each
- * commit would add a twentieth to a small write. A commit in between is lost
- * with the file, as are all earlier ones, or returns with it.
+ * How long a check's result is reused, because a check before each commit would
+ * add a twentieth to a small write. A commit in between has the same fate as
+ * all earlier ones: it is lost with the file or returns with it.
  */
 const CHECK_MS = 10;
 
 /**
- * A write to an unlinked file is lost. A database file may return. Without the
- * log or its index, this process and others no longer see the same state, so
- * the connections must not be used again.
+ * A write to an unlinked file is lost. A database file that was moved away may
+ * return. But once the log or its index is gone, this process and others no
+ * longer see the same state, so the connections must not be used again.
  */
 export class OpenFiles {
   readonly database: string;
@@ -23,12 +23,12 @@ export class OpenFiles {
   readonly #index: string;
   readonly #clock: Clock;
   readonly #identities: ReadonlyMap<string, string | null>;
-  /** Monotonic time until which the files count as in place. */
+  /** Monotonic time until which the files are taken to be in place. */
   #checkedUntil = -Infinity;
   /** Why the connections must not be used again; null if they may. */
   unusable: DbError | null = null;
 
-  /** All three must exist. */
+  /** All three files must exist. */
   constructor(database: string, clock: Clock) {
     this.database = database;
     this.log = `${database}-wal`;
@@ -40,8 +40,8 @@ export class OpenFiles {
   }
 
   /**
-   * Throws a `DbError` (`removed`) if a file was removed or replaced, unless all
-   * of them were in place less than `LOOK_MS` ago.
+   * Throws a `DbError` (`removed`) if a file was removed or replaced, unless
+   * all of them were in place less than `CHECK_MS` ago.
    */
   check(): void {
     if (this.unusable !== null) throw this.unusable;
@@ -57,7 +57,7 @@ export class OpenFiles {
     return identityOf(path) !== this.#identities.get(path);
   }
 
-  /** Whether there is no log, not even that of another process. */
+  /** Whether there is no log at all, not even one of another process. */
   get hasNoLog(): boolean {
     return identityOf(this.log) === null;
   }

@@ -72,7 +72,7 @@ function schemaOf(
   return { version, missing: missingMigrations(migrations, version, file) };
 }
 
-/** Whether it was copied to another one (`../moved_database.ts`). */
+/** Whether the database was copied to another one (`../moved_database.ts`). */
 function isMarked(connection: DatabaseSync): boolean {
   const table = connection
     .prepare("SELECT 1 FROM sqlite_schema WHERE name = 'moved_to'");
@@ -89,7 +89,7 @@ export function reopenSqlite(file: string): boolean {
   });
 }
 
-/** Runs in the open transaction, and ends it. */
+/** Migrates in the open transaction, and ends it. */
 function migrate(
   connection: DatabaseSync,
   file: string,
@@ -103,13 +103,13 @@ function migrate(
     for (const { sql } of missing) {
       connection.exec(queryText(sql, "sqlite"));
     }
-    // Only the present schema has what the numbers need.
+    // Raising the numbers needs tables of the present schema.
     if (migrations === MIGRATIONS) {
       checkColumns(connection, file);
       connection.exec(SQLITE_CHANGES.raise);
     }
-    // Not again: either of them would be a write, for which a full disk has no
-    // room, and commands that read work there, too.
+    // Not set again: either statement would be a write, for which a full disk
+    // has no room, and commands that only read work with a full disk.
     if (version < target) {
       connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
       connection.exec(`PRAGMA user_version = ${target}`);
@@ -136,8 +136,8 @@ function pragma(connection: DatabaseSync, name: string): number {
 }
 
 /**
- * Whether any other connection, in any process, has the file open: an exclusive
- * lock is not available then. Throws a `DbError`.
+ * Whether any other connection, in any process, has the file open, which
+ * prevents an exclusive lock. Throws a `DbError`.
  */
 export function isSqliteInUse(file: string): boolean {
   using connection = guarded(() => new DatabaseSync(file, { timeout: 0 }));
@@ -153,10 +153,10 @@ export function isSqliteInUse(file: string): boolean {
   }
 }
 
-/** Tables whose rows tell an operator what a database holds. */
+/** Tables whose row counts show an operator what a database holds. */
 const COUNTED = ["sellers", "products", "transactions", "images"];
 
-/** The number of rows of the tables that tell what a file holds. */
+/** The row counts of these tables. */
 export type Contents = { table: string; rows: number }[];
 
 function contentsIn(connection: DatabaseSync): Contents {
@@ -166,15 +166,16 @@ function contentsIn(connection: DatabaseSync): Contents {
   });
 }
 
-/** Of a file that nobody else uses. */
+/** Reads the row counts of a file that nobody else uses. */
 export function contentsOf(file: string): Contents {
   using connection = new DatabaseSync(file);
   return contentsIn(connection);
 }
 
 /**
- * Reads all of a file, which nobody else uses. Throws an `Error`, which calls it
- * `name`, where it is not a sound database of this program or an older one.
+ * Reads all of a file that nobody else uses. Throws an `Error` that calls the
+ * file `name`, unless it is an intact database of this program or of an older
+ * version.
  */
 export function checkSqlite(file: string, name: string): Contents {
   using connection = new DatabaseSync(file);
