@@ -1,6 +1,6 @@
 /**
- * The thread that reads and writes workbooks, so that no file stops the page.
- * It is loaded with the first workbook.
+ * The worker that reads and writes workbooks, so that no file blocks the page.
+ * It is loaded for the first workbook.
  */
 import {
   correctedBook,

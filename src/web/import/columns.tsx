@@ -1,4 +1,4 @@
-/** The columns of a table: which field each one is, with a preview. */
+/** The columns of a table, the field of each, and a preview. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
@@ -32,13 +32,13 @@ import { takeSheet } from "./send/upload.ts";
 import { valuesOfField } from "../lib/words.ts";
 import { readable } from "../lib/texts.ts";
 
-/** Rows of the preview, and examples of a column. */
+/** The number of rows in the preview, and of examples of a column. */
 const ROWS = 5;
 const EXAMPLES = 3;
-/** Rows among which examples are looked for. */
+/** The number of rows searched for examples. */
 const EXAMPLE_ROWS = 1_000;
 
-/** Loads earlier choices for such columns, then shows the columns. */
+/** Loads earlier choices for these column names, then shows the columns. */
 export function ColumnsView({ client, spreadsheet }: {
   client: Client;
   spreadsheet: Spreadsheet;
@@ -194,12 +194,15 @@ function Columns({ client, spreadsheet, chosen }: {
   );
 }
 
-/** How each severity looks. */
+/** The CSS class of each severity. */
 const LOOKS = { blocks: "bad", warning: "warn", note: "", good: "good" };
 
 function FindingNote({ finding, isCurrent, onChoose }: {
   finding: Finding;
-  /** The findings belong to the table as it is now, so they can be answered. */
+  /**
+   * Whether the findings are of the current table, so that they can be
+   * answered.
+   */
   isCurrent: boolean;
   onChoose: (choice: FindingAnswer) => void;
 }) {
@@ -235,8 +238,8 @@ function FindingNote({ finding, isCurrent, onChoose }: {
 }
 
 /**
- * The findings of a table; until all rows are checked, those of the table
- * before.
+ * The findings of a table. Until all rows are checked, the findings of the
+ * former table.
  */
 function useFindings(
   source: FindingSource,
@@ -254,7 +257,7 @@ function useFindings(
   return { findings: found.findings, isCurrent: found.source === source };
 }
 
-/** Fields of which all products may have the same value. */
+/** Fields that can have one value for all products. */
 const SHARED = TARGETS.filter(({ target }) =>
   target === "currency" ||
   target in SCALAR_RULES && !["sku", "title", "price", "gtin"].includes(target)
@@ -321,12 +324,12 @@ function ForAllRows({ mapping, onMapping }: {
   );
 }
 
-/** How the numbers of a column are read, with a choice of their unit. */
+/** The number format of a column, with a choice of the unit. */
 function UnitOf({ name, target, numberFormat, hasPaths, onUnit }: {
   name: string;
   target: ColumnField;
   numberFormat: NumberFormat;
-  /** Of images. */
+  /** Whether the images are paths, not URLs. */
   hasPaths: boolean;
   onUnit: (unit: string) => void;
 }) {
@@ -366,7 +369,7 @@ function UnitOf({ name, target, numberFormat, hasPaths, onUnit }: {
   );
 }
 
-/** For each column. */
+/** The examples of each column. */
 function examplesOf({ header, rows }: Rows): string[] {
   const some = rows.slice(0, EXAMPLE_ROWS);
   return header.map((_, column) =>

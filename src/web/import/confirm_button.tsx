@@ -6,7 +6,7 @@ import { confirmSkus } from "./send/upload.ts";
 export function ConfirmButton({ client, skus, adds, disabled = false }: {
   client: Client;
   skus: readonly string[];
-  /** The products are new, not changed. */
+  /** Whether the products are new. */
   adds: boolean;
   disabled?: boolean;
 }) {

@@ -1,4 +1,4 @@
-/** A file that was taken: repaired where it is shown, then uploaded. */
+/** The opened file: its check, its problems, its upload. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { afterMs, saveFile } from "../lib/browser.ts";
 import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
@@ -76,8 +76,8 @@ export function FileView({ client, current }: {
 }
 
 /**
- * The table to repair, also while it is checked again; null if there is none,
- * or if its problems are not about rows.
+ * The table with problems in rows, also while it is being checked again; null
+ * if there is none.
  */
 function useRepaired(current: Upload): TableUpload | null {
   const last = useRef<TableUpload | null>(null);
@@ -134,12 +134,12 @@ function SourceOf({ current, place, selection }: {
     : <p class="quiet">The source of this file is too long to show.</p>;
 }
 
-/** Milliseconds after the last key until the marks follow the text. */
+/** The milliseconds after the last key until problems are searched again. */
 const MARKED_AFTER_MS = 200;
 
 /**
- * Lines with problems; shortly after an edit, the lines where the elements are
- * now.
+ * The lines with problems. Shortly after an edit, they are searched again in
+ * the edited text.
  */
 function useMarked(
   { text, edited }: DocumentUpload,
@@ -251,14 +251,14 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
           Upload {plural(step.refusal.validCount, "product")} again
         </button>
       )}
-      {/* At the end: a click that ends the edit of a cell moves no button. */}
+      {/* Last in the row, so that its appearance moves no button under the pointer. */}
       {edited && <span class="state warn">edited</span>}
     </div>
   );
 }
 
 /**
- * Whether the valid products may be stored while the rest stays on the page.
+ * Whether the valid products may be stored now and the others later.
  */
 function mayStoreValid({ step, kind }: Upload): boolean {
   if (step.name !== "refused") return false;

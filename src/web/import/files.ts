@@ -1,6 +1,6 @@
 /**
- * Everything to read, repair and send files: one part of the page, loaded for
- * the first file.
+ * The code that reads, corrects and sends files, in one script that is loaded
+ * for the first file.
  */
 export { takeAnyFile, takeText } from "./intake.ts";
 export { correctRefused, refusedFile } from "./send/refused.ts";

@@ -1,6 +1,6 @@
 /**
- * What tables of other programs say of their rows, and the rows of shops that
- * belong together: images, variants, variations.
+ * Makes one row for each product: joins the rows of images and variants in
+ * exports of shops, and applies columns that qualify others, such as units.
  */
 import { plural, sentences } from "../lib/format.ts";
 import { isBareWeight, weightUnitOf } from "../lib/numbers.ts";
@@ -27,10 +27,10 @@ import {
 import type { Shop } from "./shops/shop.ts";
 import { namesIn, shopOf } from "./shops/shops.ts";
 
-/** Changes a table, and says what it did. */
+/** A change of a table, with a note about it. */
 type Change = (table: Table) => SlicedWork<GatheredTable> | GatheredTable;
 
-/** In the order in which they are made. */
+/** The changes in their order. */
 const CHANGES: readonly Change[] = [
   withoutRepeatedNames,
   withLowerNames,
@@ -41,7 +41,7 @@ const CHANGES: readonly Change[] = [
   ofShop,
 ];
 
-/** The table with a row for each product; it is read as a person reads it. */
+/** The table after all changes, with a row for each product. */
 export function* gatherTable(read: Table): SlicedWork<GatheredTable> {
   let table = read;
   const notes: string[] = [];
@@ -55,10 +55,10 @@ export function* gatherTable(read: Table): SlicedWork<GatheredTable> {
   return { table, note: sentences(...notes) };
 }
 
-/** Puts the rows of an export together. */
+/** Joins the rows of a shop's export. */
 function* ofShop(table: Table): SlicedWork<GatheredTable> {
   const shop = shopOf(table.header);
-  // One that was handed back corrected is put together already.
+  // A corrected table that was saved by the page is joined already.
   if (shop === undefined || table.header.includes(PARENT)) {
     return { table, note: "" };
   }
@@ -74,7 +74,7 @@ function* ofShop(table: Table): SlicedWork<GatheredTable> {
   return { table: products, note: sentences(untimed.note, note) };
 }
 
-/** Lists of several pages name their columns on each. */
+/** Removes rows that repeat the header, as lists of several pages have. */
 function* withoutRepeatedNames(table: Table): SlicedWork<GatheredTable> {
   const { header, rows, numbers } = table;
   const kept: { cells: Row; number: number }[] = [];
@@ -100,7 +100,7 @@ const OF_NUMBERS: readonly (ColumnField | null)[] = [
 ];
 const LONGEST_NAME = 20;
 
-/** A row below the names may say more of them, as `kg` or `net`. */
+/** Joins a second header row, such as `kg` or `net`, to the header. */
 function withLowerNames(table: Table): GatheredTable {
   const { header, rows: [first, ...rows], numbers: [number, ...numbers] } =
     table;
@@ -115,7 +115,7 @@ function withLowerNames(table: Table): GatheredTable {
     );
   if (!isOfNames) return { table, note: "" };
   const names = header.map((name, i) => {
-    // A cell above reaches over several columns.
+    // A merged cell of the header spans several columns.
     const whole = name || header.slice(0, i).findLast(Boolean) || "";
     return first[i] === "" ? name : `${whole} (${first[i]})`;
   });
@@ -125,7 +125,7 @@ function withLowerNames(table: Table): GatheredTable {
   };
 }
 
-/** Weights with the unit that stands in a column of its own. */
+/** Adds the unit in a column of its own to each weight. */
 function* withWeightUnits(table: Table): SlicedWork<GatheredTable> {
   const columns = weightAndUnitColumns(table.header);
   if (columns === null) return { table, note: "" };
@@ -142,7 +142,7 @@ function* withWeightUnits(table: Table): SlicedWork<GatheredTable> {
 
 const OUNCES_OF_A_POUND = 16;
 
-/** Weights in pounds, with the ounces that stand in a column of their own. */
+/** Adds up weights in a column of pounds and a column of ounces. */
 function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
   const columns = poundAndOunceColumns(table.header);
   if (columns === null) return { table, note: "" };
@@ -150,7 +150,7 @@ function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
   const [first, other] = [pounds, ounces].toSorted((a, b) => a - b);
   const isNumber = (text: string) => /^\d*(?:\.\d+)?$/.test(text);
   yield* sampleValues(table.rows);
-  // More ounces are the whole weight in another unit.
+  // With 16 ounces or more, the ounces are the whole weight.
   const areWhole = sampledValues(table.rows, ounces).some((text) =>
     isNumber(text) && Number(text) >= OUNCES_OF_A_POUND
   );
@@ -168,13 +168,13 @@ function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
   };
 }
 
-/** Names of columns that say whether the stock of a product is counted. */
+/** Headers of columns that say whether the stock of a product is counted. */
 const TRACKED =
   /track(?:er|s|ed|ing)?[ _]?(?:inventory|stock)|(?:inventory|stock)[ _](?:is[ _])?track|manage[ _]?stock/i;
-/** Shopify names there the program that counts, if one does. */
+/** A column of Shopify with the program that counts the stock; may be empty. */
 const NAMES_TRACKER = /tracker$/i;
 
-/** Shops write the quantity 0 for what is sold without a count. */
+/** Removes the quantity, often 0, of products whose stock is not counted. */
 function* withoutUntracked(table: Table): SlicedWork<GatheredTable> {
   const { header } = table;
   const stock = targetsByName(header).indexOf("quantity");
@@ -198,7 +198,7 @@ function* withoutUntracked(table: Table): SlicedWork<GatheredTable> {
   };
 }
 
-/** Some shops say beside each sale price whether it is the price now. */
+/** Removes sale prices that another column marks as not in force. */
 function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   const { header } = table;
   const price = header.findIndex(namesSalePrice);
@@ -209,7 +209,7 @@ function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   const isOn = flags.find((i) => {
     const { values } = columns[i] ?? { values: [] };
     const isFlag = (text: string) => yesOrNo(text) !== null;
-    // In a row whose values are shifted, another value stands there.
+    // A row whose values are shifted may have another value here.
     return values.some(isFlag) &&
       (values.every(isFlag) || !/\d/.test(values.filter(isFlag).join("")));
   });
@@ -230,7 +230,9 @@ function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   };
 }
 
-/** When a sale begins and ends cannot be sent: it may be over. */
+/**
+ * Removes sale prices with dates: dates cannot be sent, and may have passed.
+ */
 function* withoutTimedSales(
   table: Table,
   { sale }: Shop,

@@ -1,7 +1,6 @@
 /**
- * Accepts files and text that are dropped, chosen or pasted. A document is
- * checked, the columns of a table are mapped first, and anything else is
- * refused before it is sent.
+ * Opens files and text that are dropped, chosen or pasted. A document is
+ * checked. The columns of a table are mapped first. Anything else is refused.
  */
 import type { Client } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
@@ -35,10 +34,12 @@ import { dropFile, upload } from "./send/upload_state.ts";
 import { takeDocument, takeFile } from "./send/upload.ts";
 import { readBook } from "./read/workbook/ask.ts";
 
-/** Bytes; the thread that reads a larger one may need too much memory. */
+/**
+ * The largest workbook in bytes; the worker may lack memory for a larger one.
+ */
 const LARGEST_BOOK = 50_000_000;
 
-/** Accepts a file. */
+/** Opens a file. */
 export async function takeAnyFile(
   client: Client | null,
   file: File,
@@ -76,8 +77,8 @@ async function tableFromFeed(file: TextFile): Promise<void> {
 }
 
 /**
- * Accepts a sheet of a workbook; null: the first with a table. `hidden`:
- * whether rows that it hides are taken; null: to be asked.
+ * Opens a sheet of a workbook; null: the first with a table. `hidden`: whether
+ * hidden rows are read; null: the user is asked.
  */
 export async function takeBook(
   name: string,
@@ -126,7 +127,7 @@ export async function takeBook(
   });
 }
 
-/** Accepts pasted text: a document, or rows of a spreadsheet. */
+/** Opens pasted text: a document, or rows of a spreadsheet. */
 export async function takeText(
   client: Client | null,
   text: string,
@@ -143,7 +144,7 @@ export async function takeText(
   return true;
 }
 
-/** Goes back to the columns of a table, with its corrections. */
+/** Returns to the columns of a table; its corrections are kept. */
 export function changeColumns(): void {
   const current = upload.value;
   startTaking();
@@ -163,10 +164,10 @@ export function changeColumns(): void {
   });
 }
 
-/** Rows that are changed between two pauses. */
+/** The number of rows changed between two pauses. */
 const STEP = 250;
 
-/** Undoes in a table that the page saved what was done to write it as CSV. */
+/** Restores the texts of a table that the page saved with CSV escapes. */
 function* withOwnTexts(table: Table): SlicedWork<Table> {
   if (table.delimiter === null) return table;
   const rows: (readonly string[])[] = [];
@@ -177,7 +178,7 @@ function* withOwnTexts(table: Table): SlicedWork<Table> {
   return { ...table, header: table.header.map(withFormulas), rows };
 }
 
-/** A table without cells that have no value, and the number of such cells. */
+/** A table whose unreadable cells are empty, and the number of these cells. */
 function* tableUnlessUnreadable(
   read: Table,
 ): SlicedWork<GatheredTable & { errors: number }> {
@@ -212,12 +213,12 @@ function* withoutErrors(
   return { table: errors === 0 ? table : { ...table, rows }, errors };
 }
 
-/** A table as text, with a person's choices about it. */
+/** A table as text, with the user's choices about it. */
 interface TextFile extends DecodedText {
   name: string;
-  /** Null: it was pasted. */
+  /** Null for pasted text. */
   bytes: ArrayBuffer | null;
-  /** The encoding that was chosen. */
+  /** The encoding that the user chose. */
   encoding?: string;
   /** Whether quotation marks around several lines make one text, not rows. */
   oneText?: boolean;
@@ -287,7 +288,7 @@ async function takeRows(file: TextFile): Promise<void> {
   });
 }
 
-/** A sign within a text is read as a delimiter, where no marks stand around. */
+/** The question about texts without quotation marks that hold the delimiter. */
 function shiftQuestion(
   { shifts, delimiter }: ReadTable,
   leaveOut: () => void,
@@ -327,7 +328,7 @@ async function takeTable(
         `${without === 1 ? "is" : "are"} read as empty.`,
     note,
   );
-  // Another sheet of a workbook may have rows.
+  // If a workbook has other sheets, one of them may have rows.
   const isEmpty = table.rows.length === 0 && (book?.sheets.length ?? 1) < 2;
   intake.set(
     isEmpty

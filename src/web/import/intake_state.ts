@@ -1,7 +1,7 @@
 /**
- * The last intake: a table whose columns are being mapped, or why a file was
- * not accepted. It is stored outside the views, so that a change of view loses
- * nothing.
+ * The intake: the opened table whose columns are being mapped, or the reason
+ * why a file was refused. It is stored outside the views, so that a change of
+ * view loses nothing.
  */
 import { Store } from "../lib/store.ts";
 import type { Finding } from "./check/finding.ts";
@@ -15,12 +15,12 @@ import { dropFile } from "./send/upload_state.ts";
 export interface Spreadsheet {
   name: string;
   table: Table;
-  /** What was done to its rows, in sentences. */
+  /** The changes of its rows, as sentences. */
   note: string;
   book: Book | null;
-  /** What must be answered before it is sent. */
+  /** The questions that must be answered before it is sent. */
   questions: readonly Finding[];
-  /** The encoding of the text, and other possible ones; null: it is Unicode. */
+  /** The encoding of the text, and other possible ones; null for Unicode. */
   encoding: {
     name: string;
     all: readonly Encoding[];
@@ -34,19 +34,19 @@ export type Intake =
   | { name: "reading"; file: string }
   | { name: "spreadsheet"; spreadsheet: Spreadsheet };
 
-/** The last intake. A table stays while its products are checked. */
+/** The current intake. A table stays in it while its products are checked. */
 export const intake = new Store<Intake>({ name: "empty" });
 
 let taking = new AbortController();
 
-/** Stops the reading of an earlier intake. */
+/** Begins an intake, and stops the former one. */
 export function startTaking(): AbortSignal {
   taking.abort();
   taking = new AbortController();
   return taking.signal;
 }
 
-/** Returns to the state without an intake. */
+/** Drops the intake. */
 export function dropAll(): void {
   startTaking();
   dropFile();

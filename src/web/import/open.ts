@@ -1,12 +1,12 @@
-/** Takes files, with code that is loaded for the first one. */
+/** Opens files, with code that is loaded for the first one. */
 import type { Client } from "../../client/mod.ts";
 import { STALE_PAGE } from "../lib/texts.ts";
 import { intake } from "./intake_state.ts";
 
-/** Reads, repairs and sends files. */
+/** Loads the code that reads, corrects and sends files. */
 export const loadFiles = () => import("./files.ts");
 
-/** Accepts a file. */
+/** Opens a file. */
 export async function openDroppedFile(
   client: Client | null,
   file: File,
@@ -16,7 +16,7 @@ export async function openDroppedFile(
 }
 
 /**
- * Accepts pasted text: a document, or rows of a spreadsheet; false: neither.
+ * Opens pasted text; false if it is neither a document nor rows.
  */
 export async function openText(
   client: Client | null,
@@ -25,7 +25,7 @@ export async function openText(
   return await (await filesFor("The text"))?.takeText(client, text) ?? true;
 }
 
-/** Null if the code cannot be loaded; the page then says so. */
+/** Loads the code; null, with an error on the page, if that fails. */
 async function filesFor(name: string) {
   try {
     return await loadFiles();

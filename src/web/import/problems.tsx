@@ -1,4 +1,7 @@
-/** The problems of a document, grouped, filtered, and saved as a file. */
+/**
+ * The problems of a document, in groups, with a filter and a button to save
+ * them.
+ */
 import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../lib/browser.ts";
 import type { Client, Detail, DetailCode } from "../../client/mod.ts";
@@ -22,7 +25,7 @@ const FEW_PROBLEMS = 12;
 
 /** Problems of one kind in one field. */
 interface Group {
-  /** Code and field. */
+  /** The code and the field. */
   key: string;
   title: string;
   found: Detail[];
@@ -108,7 +111,7 @@ function headline(all: readonly Detail[], more: number): string {
     all.map(({ product }) => product)
       .filter((product) => product !== undefined),
   ).size;
-  // The products of further problems are unknown.
+  // Problems beyond the list may be in further products.
   return products === 0 || more > 0
     ? `${problems}.`
     : `${problems} in ${plural(products, "product")}.`;
@@ -143,7 +146,7 @@ function grouped(all: readonly Detail[]): Group[] {
 }
 
 /**
- * Whether the page, not the service, holds the product back because of its SKU.
+ * Whether the page itself holds the product back because of its SKU.
  */
 function isHeld({ step }: Upload, problem: Detail): boolean {
   return step.name === "refused" && problem.sku !== undefined &&
@@ -205,7 +208,7 @@ function GroupView({ client, group, current, isOpen, place, onFind }: {
   );
 }
 
-/** Codes of problems whose place is a whole value. */
+/** The codes of problems whose place is a whole value. */
 const OF_VALUES: readonly DetailCode[] = [
   "not_a_number",
   "out_of_range",
@@ -218,7 +221,7 @@ const OF_VALUES: readonly DetailCode[] = [
   "image_blocked",
 ];
 
-/** Corrects a value that is wrong in the same way in many products. */
+/** A form that replaces the same wrong value in many products. */
 function ReplaceForm({ group: { found }, current }: {
   group: Group;
   current: Upload;
@@ -231,7 +234,7 @@ function ReplaceForm({ group: { found }, current }: {
       current.kind === "document" && OF_VALUES.includes(code)
         ? commonValue(current, found)
         : null,
-    // Not updated after each edit: the value is replaced where it was.
+    // The value as it was found, not as it is after each edit.
     [found[0]],
   );
   if (isDone) {

@@ -1,6 +1,6 @@
 /**
- * A table with problems, repaired as a table: a grid of the rows with problems,
- * and what can be done about the cell where one is.
+ * Corrects a table with problems: a grid of the rows with problems, and
+ * remedies for the selected cell.
  */
 import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../lib/browser.ts";
@@ -38,7 +38,7 @@ type Place = CellPlace<ColumnKey>;
 export function Repair({ client, current, busy }: {
   client: Client;
   current: TableUpload;
-  /** While the table is checked, nothing can be changed. */
+  /** Whether the table is being checked, so that it cannot be changed. */
   busy: boolean;
 }) {
   const { sheet, changed, steps } = current;
@@ -57,7 +57,7 @@ export function Repair({ client, current, busy }: {
   const columns = useMemo(() => gridColumns(sheet, flaws), [sheet, flaws]);
   const [place, setPlace] = useState<Place | null>(null);
   const shown = placeIn(current, place, rows, columns, wanted);
-  /** Rows with a problem that a change in the place's column would solve. */
+  /** The rows with a problem that a change in this column would solve. */
   const rowsAt = (some: readonly Flaw[], { column }: Place) => [
     ...new Set(
       some.filter((flaw) => isCorrectedAt(sheet, flaw, column))
@@ -78,7 +78,7 @@ export function Repair({ client, current, busy }: {
     typeof at === "number" && changed.has(`${row}:${at}`)
       ? { text: cellProblem(sheet, row, at), isChanged: true }
       : { text: titleAt.get(`${row}:${at}`) ?? null, isChanged: false };
-  /** Writes texts into cells; a field without a column gets one. */
+  /** Writes texts into cells. A field without a column gets a new column. */
   const write = (cells: readonly CellText<ColumnKey>[]) => {
     if (busy) return;
     const columns = new Map<ColumnKey, number>();
@@ -196,7 +196,7 @@ export function Repair({ client, current, busy }: {
   );
 }
 
-/** The place, if it is still shown; else that of the first problem. */
+/** The place if it is still shown, else the place of the first problem. */
 function placeIn(
   { sheet: { mapping } }: TableUpload,
   place: Place | null,
@@ -206,7 +206,7 @@ function placeIn(
 ): Place | null {
   if (place !== null && rows.includes(place.row)) {
     const { row, column } = place;
-    // The field may have got its column since.
+    // The field may have a column by now.
     const shown = columns.find(({ at }) =>
       at === column || typeof at === "number" && mapping.targets[at] === column
     );
@@ -218,7 +218,7 @@ function placeIn(
     : { row: first.row, column: first.column ?? columns[0].at };
 }
 
-/** The problems of a cell, and what can be done about them. */
+/** The problems of a cell, and their remedies. */
 function CellPanel(
   { client, current, place, label, flaws, below, needing, busy, write }: {
     client: Client;
@@ -226,7 +226,7 @@ function CellPanel(
     place: Place;
     label: string;
     flaws: readonly Flaw[];
-    /** Rows with the same problem: those below, and all. */
+    /** The rows with the same problem: those below, and all of them. */
     below: readonly number[];
     needing: readonly number[];
     busy: boolean;
@@ -325,7 +325,7 @@ function CellPanel(
   );
 }
 
-/** Shows the stored price of a product whose price the file lost. */
+/** Shows the stored price, where the price in the file was damaged. */
 function PriceNow({ client, sku }: { client: Client; sku: string }) {
   const { data } = useLoaded(
     async (signal) =>
@@ -342,12 +342,12 @@ function PriceNow({ client, sku }: { client: Client; sku: string }) {
 }
 
 /**
- * Fields whose value identifies one product, so rows must not get the same
- * value.
+ * Fields whose value identifies one product, so that no two rows may have the
+ * same value.
  */
 const OF_ONE: readonly ColumnKey[] = ["sku", "gtin"];
 
-/** Writes another value into every row that has this one. */
+/** A form that replaces a value in every row that has it. */
 function ReplaceForm({ text, rows, busy, onReplace }: {
   text: string;
   rows: number;

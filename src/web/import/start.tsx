@@ -1,4 +1,4 @@
-/** The start view, which accepts a file to check and upload. */
+/** The start view, where a file is opened. */
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pickFile, saveFile } from "../lib/browser.ts";
@@ -62,7 +62,7 @@ export function UploadView({ client }: { client: Client }) {
 }
 
 /**
- * Tells what happened to a file that was being sent when the page was closed.
+ * Shows the outcome for a file that was being sent when the page was closed.
  */
 function Interrupted({ client }: { client: Client }) {
   const [name, setName] = useState(nameOfFileBeingSent.get);
@@ -112,7 +112,7 @@ function Interrupted({ client }: { client: Client }) {
   );
 }
 
-/** Accepts text that is pasted outside of input fields. */
+/** Opens text that is pasted outside of input fields. */
 function usePaste(client: Client): void {
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {

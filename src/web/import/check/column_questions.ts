@@ -1,4 +1,4 @@
-/** Questions about what a column holds. */
+/** Questions about the fields of columns. */
 import { sampledValues } from "../columns/guesses.ts";
 import { namesReservedStock, targetsByName } from "../columns/headers.ts";
 import { shopOf } from "../shops/shops.ts";
@@ -18,7 +18,7 @@ import {
   remaps,
 } from "./finding.ts";
 
-/** Which of several columns holds a field. */
+/** Asks which of several columns holds a field. */
 export function rivalQuestions(
   { table, mapping, chosen }: CheckedTable,
 ): Finding[] {
@@ -51,13 +51,13 @@ export function rivalQuestions(
       `${names.slice(0, -1).join(", ")} and ${names.at(-1)} may each ` +
         `be the ${columnFieldLabel(target)}. Which one is it?`,
       ...answers,
-      // No product goes without a SKU.
+      // "None" is no answer for the SKU, which every product needs.
       ...(target === "sku" ? [] : [leavesOut("None", [used])]),
     )];
   });
 }
 
-/** Its values alone say that a column is the currency. */
+/** Asks about a column that is the currency by its values, not by its name. */
 export function currencyQuestion(
   { table, mapping: { targets }, chosen }: CheckedTable,
 ): Finding | null {
@@ -75,10 +75,12 @@ export function currencyQuestion(
   );
 }
 
-/** The most that a code of availability is. */
+/** The highest code of an availability. */
 const HIGHEST_CODE = 9;
 
-/** Few small numbers may be pieces, or codes that a program has for a state. */
+/**
+ * Asks whether small numbers in a column of availability are pieces or codes.
+ */
 export function codeQuestion(
   { table, mapping: { targets }, chosen }: CheckedTable,
 ): Finding | null {
@@ -99,10 +101,10 @@ export function codeQuestion(
   );
 }
 
-/** Between entries of a list, where the file has no other sign for it. */
+/** Separators of list entries, other than a comma. */
 const BETWEEN = /[|;\n]/;
 
-/** Categories behind commas may be several, or one with commas in its name. */
+/** Asks whether categories with commas are several, or one with this name. */
 export function listQuestions(
   { table: { header, rows }, mapping }: CheckedTable,
 ): Finding[] {

@@ -6,7 +6,7 @@ import type { ColumnMapping } from "../columns/spreadsheet.ts";
 import type { Table } from "../read/csv.ts";
 import type { RowProblems } from "./table_checks.ts";
 
-/** A table as its columns are mapped. */
+/** A table and the mapping of its columns. */
 export interface TableAndMapping {
   table: Table;
   mapping: ColumnMapping;
@@ -14,30 +14,34 @@ export interface TableAndMapping {
 
 export interface Finding {
   severity: "blocks" | "warning" | "note" | "good";
-  /** It identifies the finding. */
+  /** The message, which also identifies the finding. */
   text: string;
-  /** Further text, which is shown on request. */
+  /** More text, which is shown on request. */
   more?: string;
   answers: readonly FindingAnswer[];
   /**
-   * Asked once: an answer ends the question, whatever columns are mapped later.
+   * Whether it is asked once: an answer ends the question for good, even if
+   * columns are mapped again.
    */
   isQuestion?: true;
 }
 
-/** An answer; `apply` makes what follows, or null: it reads the file anew. */
+/**
+ * An answer; `apply` returns the changed table, or null if it reads the file
+ * again.
+ */
 export interface FindingAnswer {
   label: string;
   apply: (mapped: TableAndMapping) => TableAndMapping | null;
 }
 
-/** A checked table, with earlier choices for such columns. */
+/** A checked table, with earlier choices for its column names. */
 export interface CheckedTable extends TableAndMapping {
   problems: RowProblems;
   chosen: ChosenColumns;
 }
 
-/** A question blocks until it is answered; without answers, it always does. */
+/** A finding that blocks the upload until it is answered. */
 export function question(
   text: string,
   ...answers: readonly FindingAnswer[]
@@ -45,12 +49,12 @@ export function question(
   return { severity: "blocks", text, answers, isQuestion: true };
 }
 
-/** Confirms the proposal. */
+/** An answer that confirms the proposal. */
 export function confirms(label: string): FindingAnswer {
   return { label, apply: (mapped) => mapped };
 }
 
-/** Maps the columns in another way. */
+/** An answer that changes the mapping. */
 export function remaps(
   label: string,
   change: (mapping: ColumnMapping) => ColumnMapping,
@@ -61,7 +65,7 @@ export function remaps(
   };
 }
 
-/** Reads the file anew. */
+/** An answer that reads the file again. */
 export function readsAgain(label: string, read: () => void): FindingAnswer {
   return {
     label,
@@ -72,7 +76,7 @@ export function readsAgain(label: string, read: () => void): FindingAnswer {
   };
 }
 
-/** Leaves columns out. */
+/** An answer that leaves columns out. */
 export function leavesOut(
   label: string,
   columns: readonly number[],
@@ -85,7 +89,7 @@ export function leavesOut(
   }));
 }
 
-/** Changes the table, and keeps its columns. */
+/** An answer that changes cells or rows of the table. */
 export function rewrites(
   label: string,
   change: (table: Table) => Table,
@@ -96,7 +100,7 @@ export function rewrites(
   };
 }
 
-/** Leaves rows out, which are given by their indices. */
+/** An answer that leaves out the rows with these indices. */
 export function leavesRowsOut(found: readonly number[]): FindingAnswer {
   return rewrites(
     `Leave ${plural(found.length, "row")} out`,
@@ -117,7 +121,7 @@ export function withoutRows(
   };
 }
 
-/** The table with this text in a column of these rows. */
+/** The table with this text in one column of these rows. */
 export function withCellInRows(
   table: Table,
   found: readonly number[],
@@ -129,15 +133,15 @@ export function withCellInRows(
   return { ...table, rows };
 }
 
-/** What people call a column. */
+/** The name of a column, for people. */
 export function columnName({ header }: Table, column: number): string {
   return header[column] || `column ${column + 1}`;
 }
 
-/** Rows that are looked at between two pauses. */
+/** The number of rows examined between two pauses. */
 const STEP = 250;
 
-/** The indices of the rows of which this is true. */
+/** The indices of the rows that match. */
 export function* rowsWhere(
   { rows }: Table,
   isMeant: (cells: readonly string[]) => boolean,

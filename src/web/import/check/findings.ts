@@ -1,6 +1,6 @@
 /**
- * All findings about a table before it is sent, in one list, which one view
- * shows. Blocking findings must be answered or corrected first.
+ * All findings about a table before it is sent, in one list. Blocking findings
+ * must be answered or corrected first.
  */
 import { count, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
@@ -28,12 +28,14 @@ import {
 
 /** The input of the findings. */
 export interface FindingSource extends TableAndMapping {
-  /** What was chosen for such columns before. */
+  /** Earlier choices for these column names. */
   chosen: ChosenColumns;
-  /** Questions about the file, and what was done to its rows, in sentences. */
+  /**
+   * The questions about the file, then the changes of its rows as sentences.
+   */
   questions: readonly Finding[];
   note: string;
-  /** Texts of questions that have an answer. */
+  /** The texts of answered questions. */
   answered: ReadonlySet<string>;
 }
 
@@ -59,11 +61,11 @@ export function* findingsIn(source: FindingSource): SlicedWork<Finding[]> {
   ];
 }
 
-/** The latest result of the row checks. */
+/** The latest result of the row checks, which is used again if possible. */
 let last: TableAndMapping & { problems: RowProblems } | null = null;
 
 /**
- * The result of the row checks, which does not depend on the values for all
+ * The result of the row checks. It does not depend on the values for all
  * products.
  */
 function* problemsIn(
@@ -85,8 +87,7 @@ function findingWithoutAnswers(
 }
 
 /**
- * Findings about fields that a new product needs, and about fields that every
- * row needs.
+ * Findings about missing fields: of a new product, or of every row.
  */
 function fieldFindings(mapping: ColumnMapping): Finding[] {
   const { targets, values } = mapping;
@@ -116,7 +117,7 @@ function fieldFindings(mapping: ColumnMapping): Finding[] {
   ];
 }
 
-/** The currency of another table may not be that of this one. */
+/** Warns if the currency is that of an earlier file. */
 function currencyFindings(
   { mapping: { targets, values }, chosen }: CheckedTable,
 ): Finding[] {
@@ -167,10 +168,10 @@ function shopFindings({ header }: Table): Finding[] {
     : [];
 }
 
-/** Proposals that are shown. */
+/** The most proposals that are shown. */
 const EXAMPLES = 3;
 
-/** Rows without a SKU, and what may be theirs. */
+/** Findings about rows without a SKU, with proposals. */
 function* skuFindings(
   table: Table,
   mapping: ColumnMapping,
@@ -198,7 +199,7 @@ function* skuFindings(
   }];
 }
 
-/** Findings about values that are not sent as they are. */
+/** Findings about values that are changed before they are sent. */
 function valueFindings(
   { path, html, unstocked }: RowProblems,
 ): Finding[] {
@@ -221,7 +222,7 @@ function valueFindings(
   ].filter((finding) => finding !== false);
 }
 
-/** The columns that are not sent, though they have values. */
+/** Findings about columns with values that are not sent. */
 function leftOutFindings(
   { table, mapping: { targets } }: CheckedTable,
   columns: readonly ColumnValues[],
@@ -241,7 +242,7 @@ function leftOutFindings(
   }];
 }
 
-/** Columns that are left out because another one is the same field. */
+/** Findings about columns left out because another one has the same field. */
 function rivalFindings(
   { table: { header }, mapping: { targets } }: CheckedTable,
   columns: readonly ColumnValues[],
@@ -263,7 +264,7 @@ function rivalFindings(
   )];
 }
 
-/** Findings that only another file can solve. */
+/** Warnings about replaced prices, similar SKUs and rounded numbers. */
 function damageFindings(
   { replaced, similarSkus, rounded }: RowProblems,
 ): Finding[] {

@@ -1,4 +1,4 @@
-/** Questions about what the numbers of a column mean. */
+/** Questions about the meaning of numbers. */
 import { count } from "../../lib/format.ts";
 import {
   ambiguityQuestion,
@@ -26,7 +26,7 @@ import {
   withCellInRows,
 } from "./finding.ts";
 
-/** Reads the numbers of a column in another way. */
+/** An answer that changes the number format of a column. */
 function readsAs(
   label: string,
   column: number,
@@ -39,7 +39,7 @@ function readsAs(
   });
 }
 
-/** The unit of another file may not be that of this one. */
+/** Asks whether the unit chosen for an earlier file applies to this one. */
 export function unitQuestions(
   { table, mapping: { targets, numberFormats }, chosen }: CheckedTable,
 ): Finding[] {
@@ -65,7 +65,9 @@ export function unitQuestions(
   });
 }
 
-/** A sign before three digits may be one of thousands, or of decimals. */
+/**
+ * Asks whether a separator before three digits is of thousands or of decimals.
+ */
 export function thousandsQuestions(
   { table, mapping, problems: { thousands } }: CheckedTable,
 ): Finding[] {
@@ -88,12 +90,12 @@ export function thousandsQuestions(
   });
 }
 
-/** The service has weights in whole grams. */
+/** Asks about fractions of a gram: the service stores whole grams. */
 export function partialQuestions(
   { table, mapping, problems: { partial, thousands } }: CheckedTable,
 ): Finding[] {
   return [...partial].flatMap(([column, rows]) => {
-    // What the sign means is asked before.
+    // The question about the separator comes first.
     if (thousands.has(column)) return [];
     const text = table.rows[rows[0]][column];
     const format = mapping.numberFormats[column];
@@ -111,16 +113,17 @@ export function partialQuestions(
   });
 }
 
-/** No country has more. */
+/** The most VAT rates of one country. */
 const RATES = 6;
 
-/** Rates of VAT in Europe, in percent. */
+/** VAT rates in Europe, in percent. */
 const KNOWN_RATES =
   "0 2.1 2.5 2.6 3 3.7 3.8 4 4.8 5 5.5 6 7 7.7 8 8.1 9 9.5 10 11 12 13 13.5 14 15 16 17 18 19 20 21 22 23 24 25 25.5 27"
     .split(" ").map(Number);
 
 /**
- * Whether a country has this rate; also as a share, and as a number of a class.
+ * Whether a text is a known VAT rate, in percent or as a share, or the number
+ * of a tax class.
  */
 function isKnownRate(text: string): boolean {
   const rate = Number(
@@ -130,7 +133,7 @@ function isKnownRate(text: string): boolean {
     rate < 1.3 || KNOWN_RATES.includes(rate);
 }
 
-/** Amounts of VAT, and numbers of tax classes, are no rates. */
+/** Asks about amounts of VAT and numbers of tax classes, which are no rates. */
 export function taxQuestion(
   { table, mapping }: CheckedTable,
 ): Finding | null {
@@ -160,7 +163,7 @@ export function taxQuestion(
       "Amounts",
     );
   }
-  // No country has a rate of 1 or 2 %; programs number theirs so.
+  // 1 and 2 are tax classes of a program: no country has 1 or 2 % VAT.
   const isOfClasses = rates.every((rate) => /^[0-3]$/.test(rate)) &&
     rates.some((rate) => rate !== "0");
   return !isOfClasses ? null : asked(

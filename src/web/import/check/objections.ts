@@ -1,8 +1,8 @@
 /**
- * Finds products that the service would accept, but that would replace a
- * product by mistake. These are rules that only the page has: to a program a
- * title, GTIN or price is what it sends. They compare with what a dry run with
- * `show=former` tells.
+ * Finds products that the service would accept, but that probably replace a
+ * stored product by mistake. Only the page has these rules, because people make
+ * such mistakes, not programs. They compare the file with the former values,
+ * which a dry run with `show=former` returns.
  */
 import type { Detail, ImportResult } from "../../../client/mod.ts";
 import { isManyTimes, priceDoubt } from "../../lib/numbers.ts";
@@ -10,7 +10,7 @@ import { productsIn } from "../read/xml.ts";
 import { type MappedTable, skuOfRow } from "../columns/sheet.ts";
 import { rowValues } from "../columns/spreadsheet.ts";
 
-/** The SKU of each row; "" where it has none. */
+/** The SKU of each row; "" if it has none. */
 export function skusInRows(
   sheet: MappedTable,
   rows: readonly number[],
@@ -18,31 +18,31 @@ export function skusInRows(
   return rows.map((row) => skuOfRow(sheet, row));
 }
 
-/** The SKU of each product of a document; "" where it has none. */
+/** The SKU of each product of a document; "" if it has none. */
 export function skusInDocument(text: string): string[] {
-  // What is not well-formed is refused.
+  // The service refuses a document that is not well-formed.
   return productsIn(text).map(({ children }) =>
     children.find(({ name }) => name === "sku")?.text.trim() ?? ""
   );
 }
 
-/** What is known of the SKUs of a file. */
+/** The SKUs of a file. */
 interface KnownSkus {
-  /** SKUs that were in the file, not typed here. */
+  /** The SKUs of the file, as opposed to SKUs typed on the page. */
   skusInFile: ReadonlySet<string>;
-  /** By SKU that this file has stored, the row that it came from. */
+  /** For each SKU that this file has stored, the name of its row. */
   stored: ReadonlyMap<string, string>;
-  /** SKUs whose products may be replaced, as a person confirmed. */
+  /** The SKUs of products that a person has confirmed. */
   confirmed: ReadonlySet<string>;
 }
 
-/** Whether a person may confirm that the product is stored nevertheless. */
+/** Whether a person may confirm the product, so that it is stored. */
 export function mayBeConfirmed({ code }: Detail): boolean {
   return ["duplicate_sku", "sku_taken", "duplicate_product", "out_of_range"]
     .includes(code);
 }
 
-/** The name of a row for people. */
+/** The name of a row, for people. */
 export function rowName({ table }: MappedTable, row: number): string {
   return `row ${table.numbers[row]}`;
 }

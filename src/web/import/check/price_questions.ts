@@ -1,4 +1,6 @@
-/** Questions about prices: with VAT or not, of one piece or more, of a sale. */
+/**
+ * Questions about prices: with or without VAT, per piece or pack, in a sale.
+ */
 import { count, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { HUNDREDTHS } from "../../lib/numbers.ts";
@@ -44,7 +46,7 @@ function pricesIn({ mapping: { targets } }: CheckedTable): number[] {
 }
 
 /**
- * A row or a title that is a remark may say that all prices are without VAT.
+ * Asks whether all prices are without VAT, if a title or a row of text says so.
  */
 export function* netQuestion(
   checked: CheckedTable,
@@ -103,7 +105,7 @@ export function saleQuestions(
   ];
 }
 
-/** Nobody sells at what a maker recommends, or at any other amount of money. */
+/** Asks whether a recommended or other price is the price of the product. */
 export function recommendedQuestion(
   { table, mapping: { targets }, chosen }: CheckedTable,
 ): Finding | null {
@@ -114,7 +116,7 @@ export function recommendedQuestion(
   const isGuessed = !Object.hasOwn(chosen.targets, name) &&
     targetsByName(header)[column] === null &&
     targetByValues(name, sampledValues(rows, column)) === "price";
-  // A usual price is the price, unless another one stands there.
+  // A former or sale price is the price only if no other column may be.
   const isInstead = fieldBesidePrice(name) !== "" &&
     shopOf(header) === undefined &&
     header.some((other, i) =>
@@ -131,10 +133,10 @@ export function recommendedQuestion(
     );
 }
 
-/** Few values are kinds of prices. */
+/** A column with at most this many values may hold kinds of prices. */
 const KINDS = 6;
 
-/** How a column says of a price that it is of many pieces, or without VAT. */
+/** How a column marks prices as for many pieces, or as without VAT. */
 function isSaidIn(
   { header, rows }: Table,
   column: number,
@@ -151,7 +153,7 @@ function isSaidIn(
   return isKind && values.some(namesNetAmount) ? namesNetAmount : null;
 }
 
-/** Prices for many pieces, or without VAT, as another column says. */
+/** Asks about prices that another column marks as for many pieces, or net. */
 export function* priceQuestions(checked: CheckedTable): SlicedWork<Finding[]> {
   const { table, mapping: { targets } } = checked;
   const { header, rows } = table;
@@ -185,7 +187,7 @@ export function* priceQuestions(checked: CheckedTable): SlicedWork<Finding[]> {
   return questions;
 }
 
-/** A price with VAT is more than the one without that stands beside it. */
+/** Asks about a price that is less than the net price beside it. */
 export function* netPriceQuestion(
   checked: CheckedTable,
 ): SlicedWork<Finding | null> {
@@ -215,15 +217,17 @@ export function* netPriceQuestion(
   );
 }
 
-/** Letters that programs write for hundred and thousand pieces. */
+/** Letters that stand for a hundred and for a thousand pieces. */
 const MANY_PIECES: Readonly<Record<string, number>> = { C: 100, M: 1_000 };
 
-/** `100` of `100`, `je 100` and `C`; 1 where it says nothing of a number. */
+/**
+ * The pieces of a price: 100 for `100`, `je 100` and `C`; 1 without a number.
+ */
 function piecesIn(text: string): number {
   return MANY_PIECES[text] ?? Number(/\d+/.exec(text)?.[0] ?? 1);
 }
 
-/** The name of a column may say that its prices are for many pieces. */
+/** Asks about prices that are for many pieces by the name of their column. */
 export function packQuestions(
   { table, mapping: { targets } }: CheckedTable,
 ): Finding[] {

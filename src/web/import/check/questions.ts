@@ -1,6 +1,6 @@
 /**
- * Questions that a person must answer before a table is sent, because its
- * values are ambiguous.
+ * The questions about ambiguous values. A person must answer them before the
+ * table is sent.
  */
 import type { SlicedWork } from "../../lib/slices.ts";
 import {
@@ -43,7 +43,7 @@ type Ask = (checked: CheckedTable) =>
   | null
   | SlicedWork<readonly Finding[] | Finding | null>;
 
-/** In the order in which they are asked. */
+/** The questions in their order. */
 const QUESTIONS: readonly Ask[] = [
   splitPriceQuestion,
   rivalQuestions,
@@ -70,10 +70,13 @@ const QUESTIONS: readonly Ask[] = [
   stockQuestion,
 ];
 
-/** Of a table that the page has saved: another program may have changed it. */
+/**
+ * The questions about a table that the page saved: other programs may damage
+ * it.
+ */
 const OF_OWN_TABLE: readonly Ask[] = [skuQuestion, letterQuestion];
 
-/** Questions about the columns as they are mapped. */
+/** All questions about a table with its current mapping. */
 export function* questionsOf(checked: CheckedTable): SlicedWork<Finding[]> {
   const found: (Finding | null)[] = [];
   for (const ask of checked.mapping.isOwn ? OF_OWN_TABLE : QUESTIONS) {

@@ -1,4 +1,6 @@
-/** Questions about rows: which are for sale, in stock, or not products. */
+/**
+ * Questions about rows: for sale or not, in stock or not, no product at all.
+ */
 import { count, listed, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { sampledValues } from "../columns/guesses.ts";
@@ -26,7 +28,7 @@ import {
 } from "./finding.ts";
 
 /**
- * A spreadsheet program may have turned article numbers into dates or numbers.
+ * Reports article numbers that a program has turned into dates or numbers.
  */
 export function skuQuestion(
   { problems: { damaged } }: CheckedTable,
@@ -40,7 +42,7 @@ export function skuQuestion(
   );
 }
 
-/** Another program may have lost letters for good. */
+/** Reports letters that another program has lost. */
 export function letterQuestion(
   { problems: { garbled } }: CheckedTable,
 ): Finding | null {
@@ -51,7 +53,9 @@ export function letterQuestion(
   );
 }
 
-/** Accounting formats show a dash for 0; here a dash clears the quantity. */
+/**
+ * Asks what a dash means: 0 in accounting formats; here it clears the quantity.
+ */
 export function* dashQuestion(
   { table, mapping: { targets } }: CheckedTable,
 ): SlicedWork<Finding | null> {
@@ -72,10 +76,10 @@ export function* dashQuestion(
   );
 }
 
-/** Few values are states, many are texts. */
+/** A column with more different values holds texts, not states. */
 const STATES = 6;
 
-/** How a column marks rows that are not for sale; null if it does not. */
+/** How a column marks rows as not for sale; null if it does not. */
 function isUnsoldIn(
   { table, mapping: { targets } }: CheckedTable,
   column: number,
@@ -99,7 +103,7 @@ function isUnsoldIn(
     : null;
 }
 
-/** Columns may say of rows that they are not for sale. */
+/** Asks about columns that mark rows as not for sale. */
 export function* unsoldQuestions(
   checked: CheckedTable,
 ): SlicedWork<Finding[]> {
@@ -134,7 +138,7 @@ export function* unsoldQuestions(
   return questions;
 }
 
-/** These rows are paused; `others`: all others are for sale. */
+/** An answer that pauses these rows; `others`: the other rows are active. */
 function withPaused(
   mapped: TableAndMapping,
   found: readonly number[],
@@ -150,7 +154,7 @@ function withPaused(
   return { table: withCellInRows(stated, found, status, "paused"), mapping };
 }
 
-/** An empty cell leaves a product for sale; marks alone say that it is not. */
+/** Asks about empty cells in a column that marks only some rows. */
 export function* unmarkedQuestion(
   { table, mapping: { targets } }: CheckedTable,
 ): SlicedWork<Finding | null> {
@@ -176,7 +180,9 @@ export function* unmarkedQuestion(
   );
 }
 
-/** If only one of both cells was changed, the other is wrong. */
+/**
+ * Asks which is right where availability and quantity contradict each other.
+ */
 export function* stockQuestion(
   { table, mapping }: CheckedTable,
 ): SlicedWork<Finding | null> {
@@ -206,7 +212,7 @@ export function* stockQuestion(
   );
 }
 
-/** Several SKUs of variants in one cell are no SKU. */
+/** Reports cells with the SKUs of several variants. */
 export function* severalSkusQuestion(
   { table, mapping: { targets } }: CheckedTable,
 ): SlicedWork<Finding | null> {
@@ -227,7 +233,7 @@ function isOfSeveral(sku: string): boolean {
     /\D/.test(parts.join(""));
 }
 
-/** Rows that add up others. */
+/** Asks about rows that add up others. */
 export function sumQuestion(
   { table, problems: { sums } }: CheckedTable,
 ): Finding | null {
@@ -240,12 +246,12 @@ export function sumQuestion(
   );
 }
 
-/** What stands behind the comma of most prices. */
+/** Usual decimals of prices. */
 const CENTS = /^(?:0\d|[1-9]0|[24]5|49|75|9[589])$/;
 
 /**
- * Without quotation marks, a decimal comma in a file with commas makes two
- * values of a price, and shifts the others.
+ * Reports prices with a decimal comma in a file that separates values by
+ * commas: without quotation marks, such a price becomes two values.
  */
 export function* splitPriceQuestion(
   { table, mapping: { targets } }: CheckedTable,
@@ -270,7 +276,7 @@ export function* splitPriceQuestion(
   );
   const next = targets[price + 1];
   const areCents = found.every((row) => CENTS.test(rows[row][price + 1]));
-  // What a product cost before is not less than its price, a sale is not more.
+  // A former price is not less than the price; a sale price is not more.
   const areSwapped = found.some((row) => {
     const [amount, other] = rows[row].slice(price, price + 2).map(Number);
     return next === "compare_at_price"
@@ -279,7 +285,7 @@ export function* splitPriceQuestion(
   });
   const isMeant = next === "compare_at_price" || next === "sale_price"
     ? areCents || areSwapped
-    // Elsewhere, two digits are often all that there is.
+    // In other columns, values of two digits are usual.
     : next === "" || narrowest < Infinity || areCents;
   if (found.length === 0 || !isMeant) return null;
   const example = rows[found[0]].slice(price, price + 2).join();

@@ -27,7 +27,7 @@ import {
   isRepeatable,
 } from "../columns/spreadsheet.ts";
 
-/** Labels of the fields that several columns hold, though only one may. */
+/** The labels of fields that have several columns, but may have only one. */
 export function repeatedFields({ targets }: ColumnMapping): string[] {
   return TARGETS.filter(({ target }) =>
     !isRepeatable(target) &&
@@ -35,7 +35,7 @@ export function repeatedFields({ targets }: ColumnMapping): string[] {
   ).map(({ label }) => label);
 }
 
-/** Fields that a new product needs and no column holds. */
+/** The required fields of a new product that have no column. */
 export function missingFieldsOf({ targets, values }: ColumnMapping): string[] {
   const has = (target: ColumnField) =>
     targets.includes(target) || (values[target] ?? "") !== "";
@@ -49,43 +49,44 @@ export function missingFieldsOf({ targets, values }: ColumnMapping): string[] {
   ];
 }
 
-/** The result of the checks of all rows; null where nothing was found. */
+/** The result of the row checks; null, 0 or empty if nothing was found. */
 export interface RowProblems {
-  /** An example of a bar code that a spreadsheet program has rounded. */
+  /** An example of a bar code that a program has rounded. */
   rounded: string | null;
-  /** Article numbers that a spreadsheet program may have changed. */
+  /** Article numbers that a program may have changed. */
   damaged: readonly string[];
   /**
-   * By column, examples of numbers whose sign may be of thousands or of
-   * decimals, as in `1.299`, by that sign.
+   * By column, an example of an ambiguous number such as `1.299` for each
+   * separator.
    */
   thousands: ReadonlyMap<
     number,
     Readonly<Partial<Record<DecimalSeparator, string>>>
   >;
-  /** By column, rows with weights that have parts of a gram, as indices. */
+  /** By column, the indices of rows with a fraction of a gram. */
   partial: ReadonlyMap<number, readonly number[]>;
-  /** An example of a weight without a unit, where its column has none. */
+  /** An example of a weight without a unit, in a column without a unit. */
   bareWeight: string | null;
   /**
-   * An example of an image that is a path in a shop, where no address is known.
+   * An example of an image that is a path, where the shop's address is unknown.
    */
   path: string | null;
-  /** Two SKUs that a person takes for one, though they are two products. */
+  /** Two different SKUs that look alike. */
   similarSkus: readonly [string, string] | null;
-  /** An example of a text whose letters another program has broken. */
+  /** An example of a text with letters that another program has damaged. */
   garbled: string | null;
-  /** Rows that may add up others, as indices. */
+  /** The indices of rows that may add up others. */
   sums: readonly number[];
-  /** Rows whose cell of the quantity is empty, so that it stays. */
+  /** The number of rows with an empty quantity, which is then not changed. */
   unstocked: number;
-  /** Descriptions in HTML, which are sent as text. */
+  /** The number of descriptions in HTML, which are sent as text. */
   html: number;
-  /** Rows with a sale price, as indices: beside a date, or without a price. */
+  /** The indices of rows with a sale price: with a date, or without a price. */
   timedSales: readonly number[];
   unpricedSales: readonly number[];
   /**
-   * Compare-at prices for which the price is sent, as there is a sale price.
+   * The number of compare-at prices that the price replaces, because the row
+   * has a sale price.
    */
   replaced: number;
 }
@@ -96,14 +97,14 @@ const TEXTS: readonly ColumnField[] = [
   "brand",
   "categories",
 ];
-/** UTF-8 that was read as Windows-1252, and what stands for lost letters. */
+/** UTF-8 that was read as Windows-1252, and substitutes for lost letters. */
 const GARBLED =
   /[ÃÅÄÐ][\u0080-\u00bf‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ€]|Â[\u00a0-\u00bf]|â€|\ufffd|\p{L}\?\?\p{Ll}/u;
 
-/** Rows that are looked at between two pauses. */
+/** The number of rows examined between two pauses. */
 const STEP = 250;
 
-/** Looks at all rows. */
+/** Checks all rows. */
 export function* checkRows(
   { header, rows, delimiter, grouped = [] }: Table,
   { targets, numberFormats, isOwn }: ColumnMapping,
@@ -116,7 +117,7 @@ export function* checkRows(
     targets.map((target) => target === "sku"),
     (value, column) =>
       isAsSpreadsheetsWrite(value) ||
-      // Cells of a workbook do not say which of both a number was.
+      // Only in text: a workbook's cell does not show how a number was written.
       delimiter === null && /^\d+\.\d{3}0$/.test(value) ||
       grouped.includes(column) && /^\d{4,}$/.test(value),
   );
@@ -211,7 +212,7 @@ export function* checkRows(
   return found;
 }
 
-/** The column of sale prices, also where it is that of the price; -1: none. */
+/** The column of sale prices, even if it is mapped to the price; -1: none. */
 export function saleColumnOf(
   header: readonly string[],
   targets: readonly ColumnField[],
@@ -226,19 +227,21 @@ export function saleColumnOf(
 
 const DATE =
   /^(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[./-]\d\d?[./-]\d\d(?:\d\d)?\b|20\d{6}$)/;
-/** As in `Jan 1, 2024` and `1. Januar 2024`. */
+/** Dates such as `Jan 1, 2024` and `1. Januar 2024`. */
 const IN_WORDS =
   /^(?:\p{L}{3,9}\.? \d{1,2},?|\d{1,2}\.? \p{L}{3,9}\.?,?) 20\d\d\b/u;
-/** The number that a spreadsheet program has for a day of 2000 to 2099. */
+/** A spreadsheet program's number of a day in 2000 to 2099. */
 const AS_NUMBER_OF_DAYS = /^(?:3[6-9]|[4-6]\d|7[0-2])\d{3}$/;
 
-/** Whether it is a date; databases write zeros for none. */
+/**
+ * Whether a text is a date; the zeros that databases write for none are not.
+ */
 function isDate(text: string): boolean {
   return (DATE.test(text) || IN_WORDS.test(text) ||
     AS_NUMBER_OF_DAYS.test(text)) && !text.startsWith("0000");
 }
 
-/** The columns that say when sale prices are valid: dates under such a name. */
+/** The columns with dates when sale prices are valid, by name and values. */
 function saleDatesIn(
   header: readonly string[],
   rows: Table["rows"],
@@ -253,14 +256,16 @@ function saleDatesIn(
 
 const AS_NUMBER =
   /^\d+(?:[.,]\d+E[+-]?\d+|E[+-]\d+|[.,]0)$|^\d{1,3}(?:,\d{3})+$/i;
-/** Whether a number or a date was made of it, as of `1E3`, `1234` or `1-2`. */
+/**
+ * Whether a program has made a number or a date of it: `1E3`, `1234`, `1-2`.
+ */
 function isAsSpreadsheetsWrite(value: string): boolean {
   return AS_NUMBER.test(value) || isMadeDate(value);
 }
 
 const IN_GRAMS = /\d\s*g(?:r|ramm?e?s?)?$/i;
 
-/** A number whose sign may be of thousands, or of decimals; else null. */
+/** The ambiguous number of a cell; else null. */
 function doubtfulCell(
   text: string,
   target: ColumnField,
@@ -275,7 +280,7 @@ function doubtfulCell(
     : null;
 }
 
-/** Finds an earlier SKU that looks like one, and is not the same. */
+/** Finds an earlier SKU that looks like this one, but differs. */
 function similarSkuFinder(): (sku: string) => readonly [string, string] | null {
   const known = new Map<string, string>();
   return (sku) => {
@@ -286,7 +291,7 @@ function similarSkuFinder(): (sku: string) => readonly [string, string] | null {
   };
 }
 
-/** Finds the first value like this of a row, in the columns that are meant. */
+/** Finds the first matching value of a row in some columns. */
 function firstIn(
   isMeant: readonly boolean[],
   isLike: (value: string, column: number) => boolean,

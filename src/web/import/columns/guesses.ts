@@ -1,4 +1,4 @@
-/** Guesses the field of a column by its values, if its name is unknown. */
+/** Guesses the field of a column by its values; used if its name is unknown. */
 import { IMAGE_TYPES } from "../../../images/image_types.ts";
 import { readGtin } from "../../../lib/values.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
@@ -6,31 +6,31 @@ import { namesCarton, namesNetAmount, namesOtherPicture } from "./headers.ts";
 import { runUninterrupted, type SlicedWork } from "../../lib/slices.ts";
 import { currencyIn, decimalOf } from "../../lib/numbers.ts";
 
-/** The most values of a column that are examined. */
+/** The number of values that a guess examines. */
 const VALUES_SAMPLED = 200;
-/** Fewer values may match a pattern by chance. */
+/** The fewest values of a guess; fewer may match a pattern by chance. */
 const LEAST_VALUES = 3;
 
 type Rows = readonly (readonly string[])[];
 
-/** The most values of a column that are sampled. */
+/** The most values of a column that a sample keeps. */
 const VALUES_KEPT = 1_000;
 
-/** The values of a column. */
+/** A sample of a column. */
 export interface ColumnValues {
-  /** The first ones, without repetitions and without empty ones. */
+  /** The first values, without repeated and empty ones. */
   values: readonly string[];
-  /** How many cells are not empty. */
+  /** The number of cells that are not empty. */
   count: number;
 }
 
 const sampled = new WeakMap<Rows, readonly ColumnValues[]>();
 
-/** Rows that are looked at between two pauses. */
+/** The number of rows examined between two pauses. */
 const STEP = 250;
 
 /**
- * Samples the values of all columns; returns at once if it has done so before.
+ * Samples the values of all columns. A second call returns the same samples.
  */
 export function* sampleValues(
   rows: Rows,
@@ -55,7 +55,7 @@ export function* sampleValues(
   return columns;
 }
 
-/** Values of a column, without repetitions and without empty ones. */
+/** The values of a column, without repeated and empty ones; at most `most`. */
 export function sampledValues(
   rows: Rows,
   column: number,
@@ -66,7 +66,7 @@ export function sampledValues(
   return values.length > most ? values.slice(0, most) : values;
 }
 
-/** The field of these values; null if it is not clear. */
+/** The field that the values fit; null if unclear. */
 export function targetByValues(
   header: string,
   values: readonly string[],
@@ -79,12 +79,13 @@ export function targetByValues(
   if (all((value) => value.split(/[|,;\s]+/).every(isImage))) {
     return namesOtherPicture(header) ? null : "images";
   }
-  // Other words in capitals are currencies by chance, as "ALL" and "TOP".
+  // Only common ones: words such as "ALL" and "TOP" are codes of currencies,
+  // too.
   if (all((value) => COMMON_CURRENCIES.includes(value))) return "currency";
   return !namesNetAmount(header) && all(isPrice) ? "price" : null;
 }
 
-/** Currencies that prices of merchants are in. */
+/** Common currencies. */
 const COMMON_CURRENCIES =
   "AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HUF INR ISK JPY MXN NOK NZD PLN RON SEK TRY UAH USD ZAR"
     .split(" ");
@@ -99,25 +100,27 @@ function isImage(value: string): boolean {
   return url !== null && isImagePath(url.pathname);
 }
 
-/** Whether a path ends as those of images do. */
+/** Whether a path has the extension of an image. */
 export function isImagePath(path: string): boolean {
   const [ending, ...before] = path.toLowerCase().split(".").reverse();
   return before.length > 0 && ["jpg", ...IMAGE_TYPES].includes(ending);
 }
 
-/** An amount beside its currency. */
+/** Whether a text is an amount with a currency. */
 function isPrice(value: string): boolean {
   const currency = currencyIn(value);
   const amount = value.replace(/[A-Z]{3}|[€£]|zł|Kč/g, "").trim();
   return currency !== "" && /^\d+(\.\d+)?$/.test(decimalOf(amount, []));
 }
 
-/** Digits that a program protected from being read as a number. */
+/**
+ * The text without the marks that protect digits from being read as a number.
+ */
 export function plainDigits(text: string): string {
   return text.replace(/^="(.*)"$/, "$1").replace(/^'(?=\S)/, "");
 }
 
-/** The one currency that the header or all amounts name; "": none. */
+/** The currency that the header or all amounts name; "" if none. */
 export function currencyOfColumn(
   header: string,
   values: readonly string[],

@@ -1,8 +1,8 @@
 /**
- * What the columns of merchants' tables hold, by their names: in English,
- * German, Swedish, French, Spanish, Polish and Dutch, and in the exports of
- * shop systems; SKU, title, price and quantity also in Italian, Czech, Danish,
- * Hungarian and Turkish.
+ * Recognizes the fields of columns by their names, in English, German, Swedish,
+ * French, Spanish, Polish and Dutch, and in the exports of shop systems. SKU,
+ * title, price and quantity are also known in Italian, Czech, Danish, Hungarian
+ * and Turkish.
  */
 import {
   fieldCalled,
@@ -22,7 +22,7 @@ import type { ColumnField } from "../../lib/column_field.ts";
 import { isOwnTable } from "./own_table.ts";
 import { namesIn, shopOf } from "../shops/shops.ts";
 
-/** The targets to choose from. Each column of attributes is one attribute. */
+/** The fields that a user can choose for a column. */
 export const TARGETS: readonly { target: ColumnField; label: string }[] = [
   { target: "", label: "– leave out –" },
   ...SCALAR_NAMES.map((target) => ({
@@ -37,8 +37,9 @@ export const TARGETS: readonly { target: ColumnField; label: string }[] = [
 ];
 
 /**
- * Names of columns beside the synonyms of the fields (`catalogue/fields.ts`),
- * in lower case and without accents; each stands once.
+ * Names of columns, besides the synonyms of the fields in
+ * `catalogue/fields.ts`; in lower case and without accents. No name is listed
+ * twice.
  */
 const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   sku:
@@ -96,10 +97,10 @@ const BY_NAME: ReadonlyMap<string, ColumnField> = new Map(
   ),
 );
 
-/** Synonyms of fields that are something else in many tables. */
+/** Synonyms of fields that mean something else in many tables. */
 const AMBIGUOUS_SYNONYMS = ["amount", "vendor", "leadtime", "producttype"];
 
-/** What a squeezed name is the name of; undefined: of nothing that is known. */
+/** The field with this squeezed name; undefined if unknown. */
 function fieldOfName(name: string): ColumnField | undefined {
   const known = BY_NAME.get(name);
   if (known !== undefined || AMBIGUOUS_SYNONYMS.includes(name)) return known;
@@ -109,12 +110,12 @@ function fieldOfName(name: string): ColumnField | undefined {
     : field as ColumnField;
 }
 
-/** Of these columns, one holds the categories where no other one does. */
+/** Columns that hold the categories if no other column does. */
 const CATEGORY_SUBSTITUTES =
   "product type, product category, google product category"
     .split(", ").map(squeezed);
 
-/** What the columns hold by their names; null where a name says nothing. */
+/** The field of each column by its name; null if unknown. */
 export function targetsByName(
   header: readonly string[],
 ): (ColumnField | null)[] {
@@ -122,7 +123,7 @@ export function targetsByName(
   const found = namesIn(header).map((name) =>
     Object.hasOwn(targets, name) ? targets[name] : targetByName(name)
   );
-  // Alone, either of them is the price.
+  // Without a price column, either of these is the price.
   const has = (target: ColumnField) => found.includes(target);
   for (const other of ["compare_at_price", "sale_price"] as const) {
     if (!has("price") && has(other)) found[found.indexOf(other)] = "price";
@@ -134,7 +135,7 @@ export function targetsByName(
   return found;
 }
 
-/** What a column holds by its name, whatever stands beside it. */
+/** The field of a column by its name alone; null if unknown. */
 export function targetByName(name: string): ColumnField | null {
   if (/^attribute(?::|[. ]\s*\D)/i.test(name)) return "attribute";
   if (/\bvalue(\(s\))?$/i.test(name) && /\d/.test(name)) return "attribute";
@@ -151,31 +152,31 @@ export function targetByName(name: string): ColumnField | null {
   return isSure ? target : null;
 }
 
-/** Whether a product has one value of it at most. */
+/** Whether a product has at most one value of this field. */
 function isSingleValued(target: ColumnField): boolean {
   return target !== "" && !(LIST_NAMES as readonly string[]).includes(target);
 }
 
-/** Whether it is a second column or a later one, as `Price 2` is. */
+/** Whether a name has a number above 1, such as `Price 2`. */
 function isNumberedName(name: string): boolean {
   const number = name.slice(withoutNumber(name).length).replace(/^[ _]+/, "");
   return Number(number) > 1 && fieldOfName(squeezed(name)) === undefined;
 }
 
-/** `Web price` as `price`: a marketplace is told what the own shop asks. */
+/** Makes `price` of `Web price`: the shop's price is the price. */
 function withoutShop(name: string): string {
   return squeezed(name).replace(/^(?:online|webb?|shop|store|our)/, "")
     .replace(/(?:online|webb?|boutique|wsklepie)$/, "");
 }
 
-/** Words in brackets that change nothing about what a column holds. */
+/** Words in brackets that do not change the field of a column. */
 const REMARKS =
   "html text de en fr es it nl pl sv da x y z pc pcs st stk stück szt required optional pflicht pflichtfeld obligatoire obligatorio max char chars characters zeichen"
     .split(" ");
 
 /**
- * `Title (en)` as `Title`; `SKU (supplier)` stays, as it is another SKU. `EAN
- * (GTIN)` says the same twice.
+ * Makes `Title` of `Title (en)`, and `EAN` of `EAN (GTIN)`. `SKU (supplier)` is
+ * unchanged, because it is another SKU.
  */
 function withoutRemark(name: string): string {
   const [plain, remark = ""] = name.split("(");
@@ -187,7 +188,8 @@ function withoutRemark(name: string): string {
 }
 
 /**
- * Whether a unit in a name is one of what it holds: no price is in kilograms.
+ * Whether the unit in a name, if any, is possible for the field: no price is in
+ * kilograms.
  */
 function unitFitsTarget(name: string, target: ColumnField): boolean {
   if (target === "weight") return true;
@@ -199,25 +201,25 @@ function unitFitsTarget(name: string, target: ColumnField): boolean {
 
 const LANGUAGES = "de en fr es it nl pl sv da".split(" ");
 
-/** Whether a name says in which language the texts are, as `Name (en)`. */
+/** Whether a name ends with a language, as in `Name (en)`. */
 export function namesLanguage(name: string): boolean {
   const words = lowerCaseWords(name);
   return words.length > 1 && LANGUAGES.includes(words.at(-1)!);
 }
 
-/** How words begin or end that are in the name of a price. */
+/** Words in the names of prices. */
 const PRICE =
   /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
-/** Of what is not what a customer of the shop pays for one piece. */
+/** Words in the names of prices that no customer pays for one piece. */
 const OTHER_PRICE_WORDS =
   /^(?:ek|cost|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max|kost|gultig|giltig|valid|valab|wazn|geldig)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|acquisto|fornitore|ingrosso|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
 
-/** Whether a name is that of some price. */
+/** Whether a name is the name of any price. */
 export function namesPrice(name: string): boolean {
   return lowerCaseWords(name).some((word) => PRICE.test(squeezed(word)));
 }
 
-/** Whether a name is that of a price of one piece, with VAT. */
+/** Whether a name may be the price of one piece, with VAT. */
 function namesCustomerPrice(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
   return namesPrice(name) &&
@@ -225,13 +227,13 @@ function namesCustomerPrice(name: string): boolean {
     !namesNetAmount(name) && weightUnitOf(name) === "";
 }
 
-/** Whether a name may be that of the price, though it is not known. */
+/** Whether an unknown name may be the price. */
 export function mayBePrice(name: string): boolean {
   return namesCustomerPrice(name) && !namesRecommendedPrice(name) &&
     !namesSale(name);
 }
 
-/** Whether a name that is not known is that of a price in a sale. */
+/** Whether an unknown name may be the sale price. */
 function mayBeSalePrice(name: string): boolean {
   const isPeriod = lowerCaseWords(name).some((word) =>
     PERIOD.test(squeezed(word))
@@ -242,8 +244,7 @@ function mayBeSalePrice(name: string): boolean {
 }
 
 /**
- * Whether a name that is not known is that of a second column or a later one of
- * this field, as `Menge 2`.
+ * Whether an unknown name is a further column of this field, such as `Menge 2`.
  */
 export function namesAnotherColumnOf(
   target: ColumnField,
@@ -254,7 +255,7 @@ export function namesAnotherColumnOf(
 }
 
 /**
- * Whether a name that is not known names the SKU in passing, as `Unit (SKU)`.
+ * Whether an unknown name mentions the SKU, such as `Unit (SKU)`.
  */
 export function mayBeSku(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
@@ -262,29 +263,29 @@ export function mayBeSku(name: string): boolean {
     !words.some((word) => OTHER_SKU_WORDS.test(word));
 }
 
-/** Of SKUs that are not those of the product itself. */
+/** Words in the names of SKUs that are not the product's own. */
 const OTHER_SKU_WORDS =
   /supplier|lieferant|fournisseur|proveedor|dostawc|leveranc|leverant|fornitore|vendor|hersteller|manufactur|parent|eltern|vater|haupt|master|padre|related|upsell|cross|bundle|warehouse|fn$|^fnsku|amazon|status|link|url/;
 
-/** Of what is in stock. */
+/** Words in the names of quantities in stock. */
 const STOCK =
   /bestand|stock|voorraad|saldo|existencias|inventory|lager$|magazyn|verfugbar|availab|disponib|dostepn|beschikb|tillgang/;
 const OTHER_STOCK_WORDS =
   /min|max|melde|reserv|gereserv|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|leveranc|low|alert|limit|threshold|bestell|order|incoming|zulauf|niedrig|lagst|status|^id$|^ab$|^von$|^from$|date|datum/;
 
-/** Whether a name may be that of the quantity, though it is not known. */
+/** Whether an unknown name may be the quantity. */
 export function mayBeStock(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
   return words.some((word) => STOCK.test(word)) &&
     !words.some((word) => OTHER_STOCK_WORDS.test(word));
 }
 
-/** Whether a column says how many pieces are kept for somebody. */
+/** Whether a column has the number of reserved pieces. */
 export function namesReservedStock(name: string): boolean {
   return /reserv/.test(squeezed(name));
 }
 
-/** Whether a name is that of what a carton of several pieces has. */
+/** Whether a name is about a carton of several pieces. */
 export function namesCarton(name: string): boolean {
   return lowerCaseWords(name).map(squeezed).some((word) =>
     /karton|carton|case$|^pack|^ve$|verpackung|palette|pallet|doos|master|outer|innerpack|opakow|kolli|caja|colis/
@@ -292,15 +293,15 @@ export function namesCarton(name: string): boolean {
   );
 }
 
-/** Whether a name is that of pictures that do not show the product. */
+/** Whether a name is of images that do not show the product, such as logos. */
 export function namesOtherPicture(name: string): boolean {
   return /label|logo|thumb|icon|swatch|energ|vignett|miniat|badge|siegel|brand|marke/
     .test(squeezed(name));
 }
 
 /**
- * How well a name fits a field of which it is another name: a brand is rather
- * `Marke` than `Hersteller`. Names in the other columns fit equally.
+ * Ranks names of the same field; the smallest rank wins. `Marke` fits the brand
+ * better than `Hersteller`; other names fit equally.
  */
 export function rankOf(target: ColumnField, name: string): number {
   return target === "brand" && MAKER_NAMES.test(squeezed(name)) ? 1 : 0;
@@ -309,12 +310,12 @@ export function rankOf(target: ColumnField, name: string): number {
 const MAKER_NAMES =
   /^(?:manufacturer|hersteller|tillverkare|fabri[ck]ant|producent)/;
 
-/** How many of these names say what their columns hold. */
+/** Counts the names that are known. */
 export function countKnownNames(names: readonly string[]): number {
   return names.filter((name) => targetByName(name) !== null).length;
 }
 
-/** The columns of weights and of their units; null: it has not both. */
+/** The columns of the weight and of its unit; null unless there are both. */
 export function weightAndUnitColumns(
   header: readonly string[],
 ): { weight: number; unit: number } | null {
@@ -325,7 +326,7 @@ export function weightAndUnitColumns(
   return weight < 0 || unit < 0 ? null : { weight, unit };
 }
 
-/** The columns of weights in pounds, and in ounces; null: it has not both. */
+/** The columns of pounds and of ounces; null unless there are both. */
 export function poundAndOunceColumns(
   header: readonly string[],
 ): { pounds: number; ounces: number } | null {
@@ -341,13 +342,13 @@ const WEIGHT_UNIT_NAMES =
   "weight unit, unit of weight, weight uom, gewichtseinheit, viktenhet, unite de poids, unidad de peso, jednostka wagi, gewichtseenheid"
     .split(", ").map(squeezed);
 
-/** Whether a name is that of prices in a sale. */
+/** Whether a name is the sale price. */
 export function namesSalePrice(name: string): boolean {
   return targetByName(name) === "sale_price";
 }
 
 /**
- * Whether a name is that of prices that a maker recommends, or of former ones.
+ * Whether a name is a recommended or former price.
  */
 export function namesRecommendedPrice(name: string): boolean {
   return /uvp|rrp|msrp|compare|recom|rekom|conseil|advies|katalog|old|alter|statt|streich|tidigare|barre|ancien|anterior|tachado|stara|obnizk|oude|vanprijs/
@@ -355,49 +356,49 @@ export function namesRecommendedPrice(name: string): boolean {
 }
 
 /**
- * Whether a name is that of what is for sale, also where a shop leaves it out.
+ * Whether a name is the status, even if the shop's export does not map it.
  */
 export function namesStatus(name: string): boolean {
   return targetByName(name) === "status";
 }
 
 /**
- * Whether flags of this name may say what is for sale, though it is not known.
+ * Whether an unknown name may be the status.
  */
 export function mayBeStatus(name: string): boolean {
   const words = lowerCaseWords(name).map(squeezed);
   return !namesSale(name) && words.some((word) => STATUS_WORDS.test(word));
 }
 
-/** How words begin that say that something is shown, or can be bought. */
+/** Words that say that a product is shown or can be bought. */
 const STATUS_WORDS =
   /^(?:live|online|web|shop|sichtb|visib|zichtb|synlig|widocz|activ|aktiv|actief|actif|attiv|aktyw|publi|veroff|opublik|enabl|sellable|saleable|verkaufb|freigeg|listed)/;
 
 /**
- * Whether a name means the condition of a product, or whether it is for sale.
+ * Whether a name means either the condition or the status.
  */
 export function namesStatusOrCondition(name: string): boolean {
   return /^(?:etat|staat|estado|stato|stan|tillstand)$/.test(squeezed(name));
 }
 
-/** Words for what is not for sale, without accents. */
+/** Words for products that are not for sale, without accents. */
 const NOT_FOR_SALE_WORDS =
   "frozen frozenfor sommeil utgaende utgar sospeso sospesa bloccato obsoleto nascosto disattivato baja vervallen uitgefaseerd ausgelistet udgaet archiwalny gesperrt sperre sperrkennzeichen verkaufssperre geloscht loschkennzeichen loschvormerkung auslauf auslaufartikel archiviert versteckt ausgeblendet inaktiv deaktiviert storniert blocked locked deleted trash discontinued archived hidden inactive disabled cancelled canceled obsolete sparrad utgatt utgangen dold borttagen inaktiverad supprime archive masque bloque desactive inactif eliminado bloqueado descatalogado oculto inactivo zablokowany usuniety ukryty nieaktywny wycofany geblokkeerd verwijderd verborgen inactief"
     .split(" ");
 
-/** Whether a name or a value says that something is not for sale. */
+/** Whether a name or value says that a product is not for sale. */
 export function saysNotForSale(text: string): boolean {
   return lowerCaseWords(text).some((word) =>
     NOT_FOR_SALE_WORDS.includes(squeezed(word))
   );
 }
 
-/** Words of rows that add up others, without accents. */
+/** Words in rows that add up others, without accents. */
 const TOTAL_WORDS =
   "ubertrag summe zwischensumme gesamt gesamtsumme gesamtergebnis total totals subtotal grand sum summa delsumma totalt totalsumma totaux general suma razem ogolem koncowa totaal subtotaal eindtotaal totale subtotale somma celkem soucet osszesen toplam"
     .split(" ");
 
-/** Whether a text says nothing but that its row adds up others. */
+/** Whether a text only says that its row adds up others. */
 export function isTotalLabel(text: string): boolean {
   const words = lowerCaseWords(text);
   return words.length > 0 &&
@@ -408,12 +409,15 @@ const PRICE_UNITS =
   "price unit, price per, per, pricing unit, price base, price quantity, preiseinheit, pe, preis pro, preis je, preismenge, prisenhet, unite de prix, prix par, unidad de precio, jednostka ceny, prijseenheid"
     .split(", ").map(squeezed);
 
-/** Whether a column says for how many pieces a price is. */
+/** Whether a column has the number of pieces of a price. */
 export function namesPriceUnit(name: string): boolean {
   return PRICE_UNITS.includes(squeezed(name));
 }
 
-/** Whether a column may say that prices are without VAT; null: it does not. */
+/**
+ * Whether yes in a column means prices with VAT or without; null if its name is
+ * not about VAT.
+ */
 export function vatFlagOf(name: string): "gross" | "net" | null {
   if (namesNetAmount(name)) return "net";
   const words = lowerCaseWords(name);
@@ -422,13 +426,13 @@ export function vatFlagOf(name: string): "gross" | "net" | null {
   return isGross ? "gross" : null;
 }
 
-/** How words about a sale begin, without accents. */
+/** Words about a sale, without accents. */
 const SALE_WORDS =
   /^(?:sales?$|special|promo|offer|discount|deal|scont|saldi|ribass|sonderpreis|angebot|aktion|reap|rea$|kampanj|extrapris|solde|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie(?!f)|korting|uitverkoop)/;
-/** And about a price or its validity. */
+/** Words about a price or its validity, without accents. */
 const PRICE_PERIOD_WORDS =
   /^(?:valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;
-/** Names of nothing but when something begins or ends. */
+/** Names that are only a start or an end. */
 const PERIOD =
   /^(?:von|bis|ab|from|to|until|till|start|end|begin|fran|till?|du|au|debut|fin|desde|hasta|od|do|van|vanaf|tot)(?:date|datum)?$/;
 
@@ -437,7 +441,7 @@ export function namesSale(name: string): boolean {
   return lowerCaseWords(name).some((word) => SALE_WORDS.test(squeezed(word)));
 }
 
-/** Whether dates under this name may be when a price is valid. */
+/** Whether dates with this name may be the validity of a price. */
 export function mayNamePricePeriod(name: string): boolean {
   return namesSale(name) || PERIOD.test(squeezed(name)) ||
     lowerCaseWords(name).some((word) =>
@@ -445,7 +449,7 @@ export function mayNamePricePeriod(name: string): boolean {
     );
 }
 
-/** `Image 2` as `Image`. */
+/** Makes `Image` of `Image 2`. */
 function withoutNumber(name: string): string {
   let end = name.length;
   while (end > 0 && " _0123456789".includes(name[end - 1])) end--;
@@ -453,7 +457,7 @@ function withoutNumber(name: string): string {
 }
 
 const FILLERS = "inc ink inkl incl including ttc brutto gross kr".split(" ");
-/** Words before a unit; at the end of a name, `en` is a language. */
+/** Words before a unit. At the end of a name, `en` is a language instead. */
 const BEFORE_UNITS = "in i en w of con".split(" ");
 const NET = "ex excl excluding exkl exklusive netto net ht hors sin zzgl".split(
   " ",
@@ -464,14 +468,14 @@ const INCLUDED =
     .split(" ");
 const TAXES = "moms mwst vat tva iva btw tax ust".split(" ");
 
-/** Whether this names an amount without VAT, or a net weight. */
+/** Whether a text names an amount without VAT, or a net weight. */
 export function namesNetAmount(name: string): boolean {
   return lowerCaseWords(name).some((word) =>
     NET.includes(word) || /^nett?o(?:preis|pris|prijs|price|vk)$/.test(word)
   );
 }
 
-/** Whether a remark says that amounts are without VAT. */
+/** Whether a remark says that prices are without VAT. */
 export function saysPricesAreNet(text: string): boolean {
   const words = lowerCaseWords(text);
   return words.some((word) => NET.includes(word) || word === "ohne") &&
@@ -480,7 +484,9 @@ export function saysPricesAreNet(text: string): boolean {
     );
 }
 
-/** `100` of `Price per 100` and `Preis (100 Stk)`; 1: of one piece. */
+/**
+ * The pieces of a price: 100 for `Price per 100` and `Preis (100 Stk)`; else 1.
+ */
 export function piecesPerPrice(name: string): number {
   const words = lowerCaseWords(name);
   const at = words.findIndex((word) =>
@@ -497,7 +503,7 @@ const PIECES =
     .split(" ");
 
 /**
- * `Preis in EUR inkl. MwSt.` as `preis`; a price without VAT stays as it is.
+ * Makes `preis` of `Preis in EUR inkl. MwSt.`; keeps words about net prices.
  */
 function withoutUnit(name: string): string {
   const words = lowerCaseWords(name);
@@ -514,13 +520,15 @@ function withoutUnit(name: string): string {
   ).join(" ");
 }
 
-/** In lower case, without accents, spaces and punctuation. */
+/** A name in lower case, without accents, spaces and punctuation. */
 function squeezed(name: string): string {
   return name.toLowerCase().normalize("NFD").replaceAll("ł", "l")
     .replaceAll("ı", "i").replaceAll("ß", "ss").replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** The column with the name of the attribute whose value is in this one. */
+/**
+ * The column with the name of the attribute whose value is in `column`; or -1.
+ */
 export function attributeNameColumn(
   header: readonly string[],
   column: number,

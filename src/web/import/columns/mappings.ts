@@ -1,18 +1,18 @@
 /**
- * People's choices for the columns of their tables, stored with the seller, and
- * used again for the same table or one with such columns.
+ * A user's choices for the columns of a table. They are stored with the seller,
+ * and used again for tables with the same column names.
  */
 import { ApiError, type Client } from "../../../client/mod.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 
 /** The choices that differ from the proposal. */
 export interface ChosenColumns {
-  /** By the name of the column. */
+  /** The chosen fields by column name. */
   targets: Readonly<Record<string, string>>;
   units: Readonly<Record<string, string>>;
-  /** The currency of another table, where this one has chosen none. */
+  /** The currency of another table, if none was chosen for this one. */
   earlierCurrency?: string;
-  /** Values for all rows, by field. */
+  /** The chosen values for all rows, by field. */
   values: Readonly<Partial<Record<ColumnField, string>>>;
 }
 
@@ -23,8 +23,8 @@ export const NOTHING_CHOSEN: ChosenColumns = {
 };
 
 /**
- * What was chosen for this table, else for columns of these names; nothing if
- * that cannot be read.
+ * The choices for this table, else for columns of the same names; none if they
+ * cannot be loaded.
  */
 export async function chosenFor(
   client: Client,
@@ -38,7 +38,7 @@ export async function chosenFor(
     a.updated_at.localeCompare(b.updated_at)
   );
   const columns = sorted.flatMap(({ columns }) => columns);
-  // Of other tables, the currency alone is likely to be the same.
+  // From other tables only the currency is likely to be the same.
   const values = sorted.flatMap(({ name, values }) =>
     values.filter(({ field }) => name === own || field === "currency")
   );
@@ -65,7 +65,7 @@ export async function chosenFor(
   };
 }
 
-/** The currency of a product that the seller has already. */
+/** The currency of a stored product. */
 async function storedCurrency(
   client: Client,
 ): Promise<ChosenColumns["values"]> {
@@ -76,9 +76,9 @@ async function storedCurrency(
 }
 
 /**
- * Keeps what was chosen. Where the service keeps no more mappings, the oldest
- * one makes room; after any other error nothing is kept, and the page proposes
- * as before.
+ * Stores the choices. If the service stores no more mappings, the oldest one is
+ * deleted first. After any other error nothing is stored, and the next file
+ * gets the former proposals.
  */
 export async function keepChosen(
   client: Client,

@@ -1,6 +1,6 @@
 /**
- * Tables that the page itself saves, one product in a row. Read again, they
- * give the same products, whatever the texts are.
+ * The page's own tables: one product in each row. Reading a saved table gives
+ * the same products, with any texts.
  */
 import {
   LIST_NAMES,
@@ -10,7 +10,7 @@ import {
 } from "../../../catalogue/fields.ts";
 import { fieldLabel } from "../../lib/words.ts";
 
-/** The columns that each has, in their order. */
+/** The columns of every own table, in their order. */
 export const OWN_COLUMNS: readonly string[] = [
   ...SCALAR_NAMES.map((name) =>
     name === "weight" ? "Weight (g)" : SCALAR_RULES[name].label
@@ -19,7 +19,7 @@ export const OWN_COLUMNS: readonly string[] = [
   ...LIST_NAMES.filter((name) => name !== "attributes").map(fieldLabel),
 ];
 
-/** Before the name of an attribute, which has a column of its own. */
+/** The prefix of a column that holds an attribute. */
 export const ATTRIBUTE = "attribute: ";
 
 /** Whether the page has saved a table with these columns. */
@@ -30,29 +30,29 @@ export function isOwnTable(header: readonly string[]): boolean {
 
 /** The cell text that clears the field; an empty cell does not change it. */
 export const CLEARS = "-";
-/** A text that would clear its field has a mark before it. */
+/** Texts that look like `CLEARS`; a quotation mark is put before them. */
 const LIKE_CLEARS = /^'*-$/;
 
 /**
- * The cell of a text; null: a table cannot hold it, as reading trims cells and
- * has one kind of line break.
+ * The cell for a text; null if a table cannot hold the text: reading trims
+ * cells and makes all line breaks `\n`.
  */
 export function ownCell(text: string): string | null {
   if (text !== text.trim() || /\r/.test(text)) return null;
   return LIKE_CLEARS.test(text) ? `'${text}` : text;
 }
 
-/** The text of a cell that clears nothing. */
+/** The text of a cell that does not clear its field. */
 export function textOfOwnCell(cell: string): string {
   return LIKE_CLEARS.test(cell) ? cell.slice(1) : cell;
 }
 
-/** The cell of a list; null: a table cannot hold it. */
+/** The cell for a list; null if a table cannot hold it. */
 export function ownListCell(
   list: Exclude<ListField, "attributes">,
   entries: readonly string[],
 ): string | null {
-  // Addresses have no spaces.
+  // URLs have no spaces.
   const cell = list === "images"
     ? entries.join(" ")
     : entries.map((entry) => entry.replace(/[\\|]/g, "\\$&")).join(" | ");
@@ -60,7 +60,7 @@ export function ownListCell(
   return isWhole ? ownCell(cell) : null;
 }
 
-/** The entries of a cell that clears nothing. */
+/** The entries of a cell that does not clear its list. */
 export function entriesOfOwnCell(list: ListField, cell: string): string[] {
   const text = textOfOwnCell(cell);
   if (list === "images") return text.split(/\s+/).filter(Boolean);

@@ -1,18 +1,20 @@
 /**
- * SKUs for rows without one, made of what names the product; a person confirms.
+ * Proposes SKUs for rows without one, made of their texts; the user confirms.
  */
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
 import { namesIn } from "../shops/shops.ts";
 import type { ColumnMapping } from "./spreadsheet.ts";
 
-/** Characters of a proposal before its number; people have to read it. */
+/**
+ * The most characters before the number of a proposal, so that it is readable.
+ */
 const LONGEST = 60;
 
-/** Rows that are looked at between two pauses. */
+/** The number of rows examined between two pauses. */
 const STEP = 250;
 
-/** By the row's index, for rows without a SKU; each is used by no other row. */
+/** Unique proposals for rows without a SKU, by the row's index. */
 export function* skuProposals(
   { header, rows }: Table,
   { targets, nameColumns }: ColumnMapping,
@@ -51,7 +53,7 @@ export function* skuProposals(
   return proposals;
 }
 
-/** `Blå mugg` as `BLA-MUGG`. */
+/** Makes `BLA-MUGG` of `Blå mugg`. */
 function slug(text: string): string {
   const words = text.normalize("NFD").replace(/\p{M}/gu, "")
     .toUpperCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);

@@ -28,14 +28,14 @@ export interface Book {
   sheet: string;
 }
 
-/** Another text for a cell; `row` is an index of the table. */
+/** A new text for a cell; `row` is an index of the table. */
 export interface CellChange {
   row: number;
   column: number;
   text: string;
 }
 
-/** The sheet with these cells. */
+/** The sheet after these changes. */
 export function withCellsChanged(
   { table, ...sheet }: MappedTable,
   changes: readonly CellChange[],
@@ -47,7 +47,7 @@ export function withCellsChanged(
   return { ...sheet, table: { ...table, rows } };
 }
 
-/** The sheet with a last column for a field that has none. */
+/** The sheet with a further column for a field. */
 export function withColumnForField(
   { table, mapping, ...sheet }: MappedTable,
   target: ColumnField,
@@ -85,8 +85,8 @@ export function skuOfRow({ table, mapping }: MappedTable, row: number): string {
 }
 
 /**
- * The column that a row's problem is about, or the field if the table has no
- * column for it; null if the problem is about the whole row.
+ * The column of a problem, or the field if it has no column; null if the
+ * problem is about the whole row.
  */
 export function columnOfProblem(
   { table, mapping }: MappedTable,
@@ -116,7 +116,7 @@ export function columnOfProblem(
   return TARGETS.some((known) => known.target === target) ? target : null;
 }
 
-/** The column of the entry of this index, from 1, or the list's first one. */
+/** The column of a list's entry, by its index from 1; else the first column. */
 function listColumn(
   cells: readonly string[],
   mapping: ColumnMapping,
@@ -138,18 +138,18 @@ function listColumn(
     (isRepeatable(wanted) && wanted !== "attribute" ? wanted : null);
 }
 
-/** The name of the column with the problems; nothing of it is sent. */
+/** The name of the column for problems, which is not sent. */
 const PROBLEMS = "Problems";
 
 /**
- * The rows, their names first, with a last column of problems, which are given
- * by the row's index.
+ * The header and the rows, with a last column for problems, which are given by
+ * the row's index.
  */
 function correctedRows(
   { table: { header, rows } }: MappedTable,
   problems: ReadonlyMap<number, readonly string[]>,
 ): string[][] {
-  // One that was corrected before has that column already.
+  // A table that was saved before has that column already.
   const own = header.indexOf(PROBLEMS);
   const without = (row: readonly string[]) =>
     own < 0 ? row : row.toSpliced(own, 1);
@@ -163,8 +163,8 @@ function correctedRows(
 }
 
 /**
- * The table in the shape in which it came, with a column of problems: a file
- * and the end of its name.
+ * The table in its original format, with a column for problems: a file and its
+ * extension.
  */
 export async function correctedFile(
   sheet: MappedTable,
@@ -192,9 +192,8 @@ export async function correctedFile(
 }
 
 /**
- * The sheet that says the same as a document of products; null if a table
- * cannot say it: a description of an image, an element that clears a field, one
- * that is not known.
+ * A document of products as a sheet; null if a table cannot hold it: an image's
+ * description, an element that clears a field, an unknown element.
  */
 export function tableOfDocument(
   name: string,
@@ -233,7 +232,7 @@ export function tableOfDocument(
   };
 }
 
-/** The cells of a product; null if a table cannot say the same. */
+/** The cells of a product; null if a table cannot hold it. */
 function cellsOf(product: XmlElement): Map<string, string> | null {
   const cells = new Map<string, string>();
   for (const { name, text, attributes, children } of product.children) {

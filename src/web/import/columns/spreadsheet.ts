@@ -1,6 +1,5 @@
 /**
- * Turns a table into a document: maps columns to fields, and converts the
- * values of a spreadsheet.
+ * Turns a table into a document: maps columns to fields, and converts values.
  */
 import {
   type ListField,
@@ -62,23 +61,25 @@ import {
 import type { SlicedWork } from "../../lib/slices.ts";
 
 export interface ColumnMapping {
-  /** For each column. */
+  /** The field of each column. */
   targets: readonly ColumnField[];
-  /** For each column; it matters to those with numbers. */
+  /** The number format of each column; used only for numbers. */
   numberFormats: readonly NumberFormat[];
-  /** For each column: the one with the attribute's name, or -1. */
+  /** For each column, the column with the attribute's name, or -1. */
   nameColumns: readonly number[];
   /** Values for all rows, for fields without a column. */
   values: Readonly<Partial<Record<ColumnField, string>>>;
-  /** Entries of a list stand behind commas. */
+  /** Whether commas separate the entries of a list. */
   commas: boolean;
-  /** The page has saved the table, so every cell is unambiguous. */
+  /**
+   * Whether the page has saved the table, so that every cell is unambiguous.
+   */
   isOwn: boolean;
 }
 
 /**
- * What was chosen before for columns of these names, or what they look like by
- * their names and values.
+ * The mapping of a table: earlier choices for its column names, else a proposal
+ * by names and values.
  */
 export function mappingFor(
   table: Table,
@@ -112,8 +113,8 @@ export function mappingFor(
 }
 
 /**
- * Of several columns of a field that can have one value, that with the name
- * that fits best, or the first.
+ * Keeps one column of each field that has one value: the one whose name fits
+ * best, else the first.
  */
 function withoutRepetitions(
   header: readonly string[],
@@ -133,8 +134,8 @@ function withoutRepetitions(
 }
 
 /**
- * Fields of which each product has one value, so that it matters which of
- * several columns with such a name is it.
+ * Fields with one value, for which the user is asked if several columns may
+ * hold it.
  */
 const SINGLE: readonly ColumnField[] = [
   "sku",
@@ -148,13 +149,13 @@ const SINGLE: readonly ColumnField[] = [
 ];
 
 /**
- * Columns with values that are the same field by their names, or may be it, if
- * it is one.
+ * For each of these fields, the columns that hold or may hold it, if there are
+ * several with values.
  */
 export function columnsOfOneField(
   { header, rows }: Table,
 ): [ColumnField, number[]][] {
-  // Of a shop's own columns it is known which one is meant.
+  // The columns of a shop's export are known.
   if (shopOf(header) !== undefined) return [];
   const byName = targetsByName(header);
   const values = header.map((_, i) => sampledValues(rows, i));
@@ -176,7 +177,7 @@ export function columnsOfOneField(
   );
 }
 
-/** Whether a column whose name is not known may be this field. */
+/** Whether a column with an unknown name may be this field. */
 function mayBeField(
   target: ColumnField,
   name: string,
@@ -198,8 +199,8 @@ function mayBeField(
 }
 
 /**
- * Of several numbers of pieces the one that is left of another one without what
- * is reserved, in all rows; null: none is.
+ * Of several columns of quantities, the one that is another one minus the
+ * reserved pieces, in all rows; null if none is.
  */
 function unreservedStockColumn(
   { header, rows }: Pick<Table, "header" | "rows">,
@@ -217,13 +218,13 @@ function unreservedStockColumn(
   ) ?? null;
 }
 
-/** What a column is that alone would be the price. */
+/** The field of a column that would be the price if it were the only one. */
 export function fieldBesidePrice(name: string): ColumnField {
   const target = targetByName(name);
   return target !== "price" && target !== null && isPrice(target) ? target : "";
 }
 
-/** The mapping once a column is this field. */
+/** The mapping after a column has been mapped to this field. */
 export function withTarget(
   table: Table,
   mapping: ColumnMapping,
@@ -240,7 +241,7 @@ export function withTarget(
   };
 }
 
-/** How the numbers of a column are read once it is this field. */
+/** The number format of a column that is mapped to this field. */
 export function numberFormatOf(
   { header, rows }: Table,
   column: number,
@@ -254,8 +255,9 @@ export function numberFormatOf(
     : () => "";
   const values = sampledValues(rows, column, 1_000);
   const separator = decimalSeparatorOf(values);
-  // Programs write stock and some prices with three decimals, beside numbers of
-  // another form.
+  // Not the table's separator: programs write stock, and some prices, in
+  // another
+  // format than other numbers, with three decimals.
   const isOwn = target === "quantity" ||
     isPrice(target) &&
       values.some((value) => ambiguousNumberIn(value) !== null);
@@ -269,7 +271,9 @@ export function numberFormatOf(
 
 const separatorOfTable = new WeakMap<Table["rows"], DecimalSeparator>();
 
-/** The sign before the decimals of all numbers of a table, if it is one. */
+/**
+ * The decimal separator that all numbers of a table share; "" if they do not.
+ */
 function decimalSeparatorOfTable(rows: Table["rows"]): DecimalSeparator {
   const known = separatorOfTable.get(rows);
   if (known !== undefined) return known;
@@ -282,17 +286,17 @@ function decimalSeparatorOfTable(rows: Table["rows"]): DecimalSeparator {
   return found;
 }
 
-/** Whether a cell holds a number alone, with a unit or a currency. */
+/** Whether a cell is a number, maybe with a unit or currency. */
 export function isNumber(cell: string): boolean {
   return cell.length < 20 && /^\D{0,4}\d[\d.,\s']*\D{0,4}$/.test(cell);
 }
 
-/** Whether its values are amounts of money. */
+/** Whether the values of the field are amounts of money. */
 export function isPrice(target: ColumnField): boolean {
   return ["price", "compare_at_price", "sale_price"].includes(target);
 }
 
-/** What a table looks like, whatever was chosen before. */
+/** The proposal for a table, without earlier choices. */
 function proposedFor({ header, rows }: Table): ColumnMapping {
   const shop = shopOf(header);
   const byName = targetsByName(header);
@@ -326,7 +330,7 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
     if (title >= 0 && namesLanguage(header[title])) {
       const isOther = (i: number) =>
         byName[i] === null && targets[i] === "" && mayBeTitle(rows, i);
-      // Which one is the title is to be chosen.
+      // The user chooses the title.
       if ([...header.keys()].some(isOther)) targets[title] = "";
     }
   }
@@ -341,7 +345,7 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
 }
 
 /**
- * The currency that the column of the price names; nothing if it names none.
+ * The currency that the price column names, as a value for all rows.
  */
 function currencyFor(
   { header, rows }: Table,
@@ -354,39 +358,41 @@ function currencyFor(
   return currency === "" ? {} : { currency };
 }
 
-/** Whether nearly each row has a text of its own there. */
+/** Whether nearly every row has a different text in this column. */
 function mayBeTitle(rows: Table["rows"], column: number): boolean {
   const texts = sampledValues(rows, column);
   return texts.length * 2 > Math.min(rows.length, 200) &&
     texts.every((text) => /\p{L}{2}/u.test(text) && !isAddress(text));
 }
 
-/** Numbers or codes of a database, behind commas or bars. */
+/** A key of a database: a number or a hash. */
 const DATABASE_KEYS =
   /^(?:\d+|[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
 
-/** What a column is by its name, unless its values are something else. */
+/**
+ * The field of a column by its name, unless its values do not fit the field.
+ */
 function fieldByValues(
   name: string,
   target: ColumnField,
   values: readonly string[],
 ): ColumnField {
-  // Categories are known by their names here, not by another shop's numbers.
+  // Categories are sent by name, not by another shop's keys.
   if (target === "categories" && values.length > 0) {
     const parts = values.flatMap((value) => value.split(/[,|;\s]+/));
     return parts.every((part) => DATABASE_KEYS.test(part)) ? "" : target;
   }
-  // A brand is known by its name, too.
+  // A brand is sent by name, too.
   if (target === "brand" && values.length > 1) {
     return values.every((value) => DATABASE_KEYS.test(value)) ? "" : target;
   }
-  // Some languages have one word for the condition and the state.
+  // Some languages have one word for condition and status.
   if (target === "condition" && values.length > 0) {
     const isFlag = (value: string) => yesOrNo(value) !== null;
     const mayBeStatus = values.length > 1 || namesStatusOrCondition(name);
     return mayBeStatus && values.every(isFlag) ? "status" : target;
   }
-  // A mark of those that have variants names no parent.
+  // Yes or no is a mark of parents, not the SKU of one.
   if (target === "parent_sku" && values.length > 0) {
     const isMark = (value: string) =>
       yesOrNo(value) !== null && !/^\d+$/.test(value);
@@ -400,18 +406,19 @@ function fieldByValues(
   return isCount ? "quantity" : target;
 }
 
-/** Whether several columns may hold it. */
+/** Whether several columns may be mapped to it. */
 export function isRepeatable(target: ColumnField): boolean {
   return target === "" || target === "attribute" || target in LISTS;
 }
 
-/** What of a mapping is not as proposed. */
+/** The choices in a mapping that differ from the proposal. */
 export function chosenIn(
   table: Table,
   { targets, numberFormats, values }: ColumnMapping,
 ): ChosenColumns {
   const proposed = proposedFor(table);
-  // Which one of these it is was asked for, whatever was proposed.
+  // The user was asked about these, so the answer counts even if it was
+  // proposed.
   const rivals = columnsOfOneField(table).flatMap(([, columns]) => columns);
   const columns = [...table.header.keys()].map((i) => ({
     name: table.header[i],
@@ -432,7 +439,7 @@ export function chosenIn(
   };
 }
 
-/** Products that are written between two pauses. */
+/** The number of products written between two pauses. */
 const STEP = 250;
 
 /** The document with the products of these rows. */
@@ -451,7 +458,7 @@ export function* makeDocument(
   return new Blob([...pieces, "]}"], { type: "application/json" });
 }
 
-/** Values of one row by target, as they are sent; empty ones are left out. */
+/** The values of a row by field, as they are sent, without empty ones. */
 export function rowValues(
   row: readonly string[],
   mapping: ColumnMapping,
@@ -483,7 +490,7 @@ export function rowValues(
   if (sale === CLEARED) values.delete("sale_price");
   else if (sale !== undefined) {
     const former = values.get("price");
-    // The same amount beside it says that there is no sale.
+    // If both prices are equal, there is no sale.
     const isLess = Number(former?.[0]) !== Number(sale);
     if (former !== undefined && isLess) values.set("compare_at_price", former);
     values.set("price", [sale]);
@@ -492,10 +499,12 @@ export function rowValues(
   return values;
 }
 
-/** Stands for the value of a field that is cleared; no value is empty. */
+/** Marks a cleared field; values are never empty. */
 const CLEARED = "";
 
-/** The values that a cell holds, as they are sent; one is empty: it clears. */
+/**
+ * The values of a cell, as they are sent; `[CLEARED]` if it clears the field.
+ */
 export function cellValues(
   target: Exclude<ColumnField, "" | "attribute">,
   text: string,
@@ -509,11 +518,11 @@ export function cellValues(
     if (isList(target)) return entriesOfOwnCell(target, cell);
     return [textOfOwnCell(cell)].filter((value) => value !== "");
   }
-  // Against formulas, others write it before some signs.
+  // Other programs put a `'` before some characters, to prevent formulas.
   const plain = cell.replace(/^'(?=[=+@-])/, "");
   if (isList(target)) {
     const { unit } = numberFormats[column];
-    // WooCommerce once wrote categories as HTML.
+    // Old releases of WooCommerce write categories as HTML.
     const list = target === "categories" ? withoutEntities(plain) : plain;
     return splitEntries(target, list, commas)
       .map((entry) => target === "images" ? imageAddress(entry, unit) : entry);
@@ -532,12 +541,12 @@ function mayBeCleared(target: ColumnField): boolean {
       SCALAR_RULES[target as ScalarField].clears;
 }
 
-/** Whether a text is an address, and no path in a shop. */
+/** Whether a text is a URL, not a path in a shop. */
 export function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/** A path in a shop below the address of its images, if that is known. */
+/** The URL of an image; a path is put after `base`, if there is one. */
 function imageAddress(entry: string, base: string): string {
   return isAddress(entry) || base === ""
     ? entry
@@ -560,7 +569,7 @@ function productOfRow(
   );
   const attributes = attributesOf(row, header, mapping);
   const images = listFromText(values, "images")?.map((url) => ({ url }));
-  // A sale that has no price any more is over.
+  // Without a sale price, the sale is over.
   const saleIsOver = mapping.targets.includes("sale_price") &&
     values.has("price") && !values.has("compare_at_price");
   return {
@@ -572,12 +581,12 @@ function productOfRow(
   };
 }
 
-/** Whether a value, as of `cellValues`, clears its field. */
+/** Whether a value of `cellValues` clears its field. */
 export function isCleared(name: ScalarField, value: string): boolean {
   return value === CLEARED && SCALAR_RULES[name].clears;
 }
 
-/** The entries of a list; none where its cell clears it. */
+/** The entries of a list; empty if its cell clears it. */
 function listFromText(
   values: ReadonlyMap<ColumnField, string[]>,
   name: ListField,
@@ -586,7 +595,7 @@ function listFromText(
   return entries?.join() === CLEARED ? [] : entries;
 }
 
-/** What Shopify writes where a product has no options. */
+/** Shopify's option value of a product without options. */
 const NO_OPTION = "Default Title";
 
 function attributesOf(
@@ -612,17 +621,17 @@ function attributesOf(
   });
 }
 
-/** Without the control characters that some programs leave in cells. */
+/** Removes control characters, which some programs leave in cells. */
 function sendable(text: string): string {
   return text.replace(FORBIDDEN_IN_XML, "");
 }
 
-/** A list as JSON and Python write it. */
+/** A list in the syntax of JSON or Python. */
 const IN_BRACKETS =
   /^\[\s*(?:(?:"[^"]*"|'[^']*')\s*(?:,\s*(?:"[^"]*"|'[^']*')\s*)*)?\]$/;
 const QUOTED = /"([^"]*)"|'([^']*)'/g;
 
-/** The entries of a list in one cell. An address may hold a comma itself. */
+/** The entries of a list in one cell. A URL may contain a comma. */
 function splitEntries(
   list: ListField,
   text: string,
@@ -641,7 +650,7 @@ function splitEntries(
 }
 
 /**
- * A spreadsheet's value in the spelling of the interface, where it is clear.
+ * The value of a cell as the interface writes it; unclear texts are unchanged.
  */
 function valueToSend(
   target: ColumnField,
@@ -659,7 +668,7 @@ function valueToSend(
       const amount = isPrice(target)
         ? decimalOf(text, marks, numberFormat.decimalSeparator)
         : decimalOf(text, ["%"], numberFormat.decimalSeparator);
-      // Some shops mean none by it.
+      // Some shops write 0 for none.
       const mayBeNone = target === "compare_at_price" ||
         target === "sale_price";
       if (mayBeNone && /^0(?:\.0*)?$/.test(amount)) return "";
@@ -671,7 +680,7 @@ function valueToSend(
         : withoutZeros(amount);
     }
     case "integer":
-      // "1.000" may be a thousand, unless the column says that it is not.
+      // "1.000" may be a thousand, unless the column has a decimal separator.
       return decimalOf(text, PIECES, numberFormat.decimalSeparator)
         .replace(
           numberFormat.decimalSeparator === "" ? /\.(?:0|00|0000+)$/ : /\.0+$/,
@@ -691,7 +700,7 @@ function valueToSend(
             `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`,
         );
     case "line":
-      // WooCommerce names a parent without SKU by its number.
+      // WooCommerce writes the id of a parent without a SKU.
       if (target === "parent_sku" && /^id:\d+$/.test(text)) return "";
       return lineOf(target, text).split(/[\r\n\t]/)
         .map((part) => part.trim()).filter(Boolean).join(" ");
@@ -700,25 +709,25 @@ function valueToSend(
   }
 }
 
-/** The code of a currency that is named by its code or its symbol. */
+/** The code of a currency, from its code or symbol. */
 function currencyCode(currency: string): string {
   return currencyIn(currency) || currency.toUpperCase();
 }
 
-/** A share such as 0.19, or a factor such as 1.19, in percent. */
+/** The percentage of a share such as 0.19, or of a factor such as 1.19. */
 export function percentOf(share: string): string {
   return `${Number(((Number(share) % 1) * 100).toFixed(2))}`;
 }
 
 /**
- * Whether it is less than any country's rate in percent, as 0.19 or 1.19 for
- * 19 %.
+ * Whether a VAT rate is a share or factor, such as 0.19 or 1.19 for 19 %: as
+ * percent it would be less than any country's rate.
  */
 export function isShare(rate: string): boolean {
   return /^[01]?\.\d*[1-9]/.test(rate);
 }
 
-/** `28.680000` as `28.68`; the service takes few decimals. */
+/** Makes `28.68` of `28.680000`: the service accepts few decimals. */
 function withoutZeros(amount: string): string {
   const [whole, decimals = ""] = amount.split(".");
   return /^\d{4,}$/.test(decimals)
@@ -726,7 +735,7 @@ function withoutZeros(amount: string): string {
     : amount;
 }
 
-/** Programs protect them from being read as numbers. */
+/** Fields whose digits programs protect from being read as numbers. */
 const IDENTIFIERS: readonly ColumnField[] = ["sku", "mpn", "parent_sku"];
 
 function lineOf(target: ColumnField, text: string): string {
@@ -736,7 +745,8 @@ function lineOf(target: ColumnField, text: string): string {
 
 const KRONA = ["KR", "KR.", ":-"];
 /**
- * What stands beside prices of a currency; a mark of another one is a mistake.
+ * The marks beside prices of each currency; another currency's mark is a
+ * mistake.
  */
 const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
   CHF: ["FR.", "SFR."],
@@ -751,7 +761,7 @@ const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
 };
 const PIECES = ["PCS", "PC", "ST", "ST.", "STK", "STK."];
 
-/** An example to fill in. */
+/** An example of a table, for a user to fill in. */
 export function templateCsv(): string {
   const values: Readonly<Record<string, string>> = {
     sku: "MUG-1",

@@ -1,65 +1,66 @@
 /**
- * Reads and writes tables of text: CSV, and the rows that spreadsheets copy.
+ * Reads and writes tables as text: CSV, and rows copied from spreadsheets.
  */
 import { listed, sentences } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 
-/** A byte order mark tells spreadsheets that the file is UTF-8. */
+/**
+ * The byte order mark, which tells spreadsheet programs that a file is UTF-8.
+ */
 const MARK = "\ufeff";
 
 /** A table with the names of its columns. */
 export interface Table {
   header: readonly string[];
-  /** As many texts each as the header has; empty rows are left out. */
+  /** The rows, each as wide as the header; empty rows are left out. */
   rows: readonly (readonly string[])[];
-  /** The line of each row in a spreadsheet, from 1. */
+  /** The number of each row in a spreadsheet, from 1. */
   numbers: readonly number[];
-  /** What stands between values; null: it is a sheet of a workbook. */
+  /** The delimiter; null for a sheet of a workbook. */
   delimiter: string | null;
-  /** Texts above the names of the columns. */
+  /** The texts above the header. */
   titles?: readonly string[];
-  /** Columns of a workbook that show their numbers with a sign of thousands. */
+  /** The columns of a workbook that show a thousands separator. */
   grouped?: readonly number[];
   /**
-   * Why values may stand in wrong columns, as a sentence; null: they do not.
+   * Why values may be in wrong columns, as a sentence; null: they are not.
    */
   flaw: string | null;
 }
 
 /** A table that was read from a text. */
 export interface ReadTable extends Table {
-  /** What was passed over, as sentences. */
+  /** What was left out, as sentences. */
   note: string;
   /**
-   * Rows with a text that may go on in the next lines, each of which may be a
-   * row: what opens it may be an inch mark, or no quotation marks stand around
-   * it.
+   * The numbers of rows that may be one text over several lines, or several
+   * rows: their quotation mark may be an inch mark, or they have none.
    */
   doubts: readonly number[];
   /**
-   * Rows with more values than others, of which one begins with a space: the
-   * delimiter before it may be a part of a text.
+   * The numbers of rows with more values than others and a space after a
+   * delimiter: that delimiter may be part of a text.
    */
   shifts: readonly number[];
 }
 
-/** A first line for Excel, which shows none such: `sep=;`. */
+/** A first line that names the delimiter to Excel: `sep=;`. */
 const NAMED = /^"?sep=(.)"?(?:\r\n|\r|\n)/i;
 
-/** Rows that are read between two pauses. */
+/** The number of rows read between two pauses. */
 const STEP = 250;
 
-/** Rows among which the names of the columns are looked for. */
+/** The number of rows searched for the header. */
 export const HEADER_ROWS = 10;
 
-/** How many of these texts name what a column holds. */
+/** Counts the texts that are known names of columns. */
 export type CountNames = (texts: readonly string[]) => number;
 
 /**
- * Reads text whose values are separated by commas, semicolons, tabs or vertical
- * bars, or by what its first line names. A quotation mark opens a text at the
- * start of a value alone (RFC 4180); one that nothing closes is part of its
- * value. `oneText`: where `doubts` are, each is one text.
+ * Reads text with values separated by commas, semicolons, tabs, vertical bars
+ * or the delimiter that its first line names. A quotation mark opens a quoted
+ * value only at the start of the value (RFC 4180); an unclosed one is part of
+ * the value. `oneText` reads each of the `doubts` as one text.
  */
 export function* readTable(
   text: string,
@@ -76,7 +77,7 @@ export function* readTable(
   let titles: string[] = [];
   const rows: string[][] = [];
   const numbers: number[] = [];
-  /** How many values each row has in the text. */
+  /** The number of values of each row in the text. */
   const widths: number[] = [];
   const doubts = new Set<number>();
   const strays: number[] = [];
@@ -149,7 +150,7 @@ export function* readTable(
   };
 }
 
-/** That texts stand above the names of the columns; "": none do. */
+/** A sentence about texts above the header; "" if there are none. */
 export function titleNote(titles: readonly string[]): string {
   return titles.length === 0
     ? ""
@@ -158,31 +159,33 @@ export function titleNote(titles: readonly string[]): string {
     }”, which is left out.`;
 }
 
-/** A row as it stands in a text. */
+/** A row of a text. */
 interface Row {
-  /** Trimmed. */
+  /** The values, trimmed. */
   cells: string[];
-  /** Where the next row begins. */
+  /** The offset of the next row. */
   end: number;
-  /** A quotation mark of it neither opens nor closes a value. */
+  /** Whether a quotation mark neither opens nor closes a value. */
   isStray: boolean;
-  /** A space stands before one of its values, behind a delimiter. */
+  /** Whether a space follows a delimiter. */
   isSpaced: boolean;
 }
 
-/** Reads the row that begins at `from`, of the text before `to`. */
+/** Reads the row that begins at `from`; the text ends at `to`. */
 type RowReader = (from: number, to?: number) => Row;
 
-/** Characters of a value; a quotation mark that closes later closes nothing. */
+/**
+ * The most characters of a quoted value; an opening mark without end is text.
+ */
 const LONGEST_VALUE = 1_000_000;
 
 /**
- * The sign around values: a quotation mark, or what stands around all names.
+ * The quotation mark of a text: `'` if it surrounds all names, else `"`.
  */
 function quoteOf(text: string, delimiter: string): "'" | '"' {
   const isQuoted = (cell: string) =>
     cell.length > 1 && cell.startsWith("'") && cell.endsWith("'");
-  // Titles may stand above, which hold the delimiter.
+  // Titles above the header may hold the delimiter.
   const lines = text.trimStart().split(/[\r\n]+/, HEADER_ROWS)
     .map((line) => line.split(delimiter));
   return lines[0].every(isQuoted) ||
@@ -205,8 +208,8 @@ function rowReader(
   let soughtFrom = 0;
   let found = -1;
   /**
-   * The next quotation mark before the end of a value. It is kept, as each row
-   * may begin a text where no other one is closed.
+   * The offset of the next quotation mark before the end of a value. It is
+   * remembered: else a text with many unclosed marks would take quadratic time.
    */
   const nextBeforeEnd = (from: number) => {
     if (soughtFrom <= from && from <= found) return found;
@@ -217,7 +220,7 @@ function rowReader(
       if (isEnd(afterSpaces(at + 1))) return found = at;
     }
   };
-  /** Where the text that begins at `from` is closed; null: nowhere. */
+  /** Finds the mark that closes the value at `from`; null if none does. */
   const closing = (from: number, to: number) => {
     const limit = Math.min(to, from + LONGEST_VALUE);
     if (nextBeforeEnd(from + 1) >= limit) return null;
@@ -255,7 +258,7 @@ function rowReader(
   };
 }
 
-/** Where the line after that at `from` begins. */
+/** The offset of the next line after `from`. */
 function lineEnd(text: string, from: number): number {
   const ends = /\r\n?|\n/g;
   ends.lastIndex = from;
@@ -263,9 +266,9 @@ function lineEnd(text: string, from: number): number {
 }
 
 /**
- * Whether what quotation marks make one row, from `from` to `to`, may be
- * several ones, the first of which ends with its line: at least half of the
- * others are as wide as the header.
+ * Whether a row with quotation marks, from `from` to `to`, may be several rows,
+ * one for each line: at least half of the later lines are as wide as the
+ * header.
  */
 function mayBeRows(
   rowAt: RowReader,
@@ -286,10 +289,10 @@ function mayBeRows(
 }
 
 /**
- * Rows that are a part of an earlier one, by index: behind the value in
- * `column` of it, they fill its columns. If a row has fewer values for another
- * reason, there are none: some programs leave out empty values at the end of
- * each row.
+ * The rows that continue an earlier row, by index: their first value continues
+ * the earlier row's value in `column`, the others fill its later columns. If a
+ * narrow row fits no other, there are none: some programs leave out empty
+ * values at the end of each row.
  */
 function partsIn(
   widths: readonly number[],
@@ -322,18 +325,17 @@ function firstRows(text: string, rowAt: RowReader): string[][] {
   return rows;
 }
 
-/** No column is named by a number with decimals, or one of many digits. */
+/** A decimal or a long number; no column has such a name. */
 const NUMBER = /^\d+[.,]\d+$|^\d{5,}$/;
 
-/** The most texts of a row of titles. */
+/** The most texts in a row of titles. */
 const TITLES = 3;
 
 /**
- * The index of the row that names the columns. Titles may stand above: rows
- * that have few texts, and half as many as another of the first rows at most;
- * or rows of which fewer texts are known names. Of several below each other
- * with as many, as where names for people stand above those for programs, it is
- * the last.
+ * The index of the header. Rows of titles above it are skipped: they have few
+ * texts, at most half as many as another of the first rows, or fewer known
+ * names. Of adjacent rows with equally many known names it is the last: some
+ * tables have names for people above names for programs.
  */
 export function headerIndex(
   rows: readonly (readonly string[])[],
@@ -363,20 +365,20 @@ function problemOfRow(wide: number, delimiter: string): string {
     `that holds ${name} into quotation marks, or name every column.`;
 }
 
-/** The delimiter that the first line of a text names; null if it names none. */
+/** The delimiter that the first line of a text names; null if none. */
 export function namedDelimiter(text: string): string | null {
   return NAMED.exec(text)?.[1] ?? null;
 }
 
-/** What values are separated by, the least likely in a name first. */
+/** The possible delimiters, the least likely in a name first. */
 const DELIMITERS = ["\t", ";", ",", "|"];
-/** Characters among which a delimiter is looked for. */
+/** The number of characters searched for a delimiter. */
 const SAMPLE = 65_536;
 
 /**
- * The delimiter that makes most texts of a row known names of columns; else the
- * one by which the first rows all have as many values, more than by another;
- * else the one that a line has most of and the next line has, too.
+ * The delimiter that finds the most known names in a row; else the one that
+ * gives all first rows the same number of values, and the largest such number;
+ * else the most frequent one of a line whose next line has it, too.
  */
 function delimiterOf(text: string, countNames: CountNames): string {
   const sample = text.slice(0, SAMPLE);
@@ -404,8 +406,8 @@ function delimiterOf(text: string, countNames: CountNames): string {
 }
 
 /**
- * The delimiter of the first line with as many as any other has, if the next
- * line has one, too. Of as many, the one that is less likely in a name.
+ * The most frequent delimiter of the first line whose next line has it, too. If
+ * several are equally frequent, the one that is less likely in a name.
  */
 function mostIn(text: string): string {
   const lines = text.split(/[\r\n]+/, HEADER_ROWS)
@@ -423,27 +425,27 @@ function mostIn(text: string): string {
 }
 
 /**
- * Where a spreadsheet program may read a formula: at the start of a cell, and
- * behind what another one takes for the end of a cell.
+ * The places where a spreadsheet program may read a formula: at the start of a
+ * cell, and after characters that some programs take for the end of a cell.
  */
 const FORMULA = /(^|[;\t\n])( *)(?=[=+\-@'])/g;
 
-/** A text of which no part is read as a formula. */
+/** Escapes a text, so that no part of it is read as a formula. */
 function withoutFormulas(text: string): string {
   return text.replace(FORMULA, "$1$2'");
 }
 
-/** What `withoutFormulas` made such. */
+/** Reverts `withoutFormulas`. */
 export function withFormulas(text: string): string {
   return text.replace(/(^|[;\t\n])( *)'(?=[=+\-@'])/g, "$1$2");
 }
 
 /**
- * A table as CSV. Unless told otherwise, no text of it is read as a formula.
+ * A table as CSV. `escapeFormulae` prevents that a text is read as a formula.
  */
 export function csvOf(
   rows: readonly (readonly (string | number | null)[])[],
-  // What came from a file goes back as it was.
+  // False for a table that came from a file, so that its texts are unchanged.
   { delimiter = ",", escapeFormulae }: {
     delimiter?: string;
     escapeFormulae: boolean;

@@ -1,9 +1,9 @@
 /**
- * The encoding of a table that is not in Unicode, told by its letters: each
- * language has few of its own, within words, and hardly a sign there.
+ * Detects the encoding of a table that is not Unicode by its letters: each
+ * language has few letters beyond ASCII, and hardly any symbols within words.
  */
 
-/** Letters beyond ASCII of languages that are written in a code page. */
+/** For each language of a code page, its letters beyond ASCII. */
 const WESTERN = [
   "äöüßé",
   "åäöéü",
@@ -21,18 +21,18 @@ const CENTRAL = [
   "áéíóöőúüű",
   "čćđšž",
   "ăâîşţ",
-].map((letters) => `${letters}äöü`); // of names of German makers
+].map((letters) => `${letters}äöü`); // names of German makers have these
 const EASTERN = ["абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ"];
 
 interface CodePage {
   name: string;
   label: string;
   languages: readonly string[];
-  /** What its upper half is, where browsers do not know it. */
+  /** The upper half, if browsers do not know the code page. */
   upper?: string;
 }
 
-/** Of several that fit equally, the first is proposed. */
+/** The code pages; of several that fit equally, the first is proposed. */
 const CODE_PAGES: readonly CodePage[] = [
   {
     name: "windows-1252",
@@ -77,35 +77,37 @@ const CODE_PAGES: readonly CodePage[] = [
   },
 ];
 
-/** An encoding that a text may have, with some words as it reads them. */
+/** A possible encoding of a text, with some words decoded by it. */
 export interface Encoding {
   name: string;
   label: string;
   words: string;
 }
 
-/** Encodings that a text may have, the likeliest first. */
+/** The possible encodings of a text, the likeliest first. */
 export interface Encodings {
   all: readonly Encoding[];
-  /** How many of the first fit about as well; 1: it is clear. */
+  /**
+   * How many of the first ones fit about equally; 1 if the first is certain.
+   */
   likely: number;
 }
 
-/** Words of a text that are looked at, and shown. */
+/** The number of words that are examined, and that are shown. */
 const BYTES_SAMPLED = 1_000;
 const SHOWN = 3;
-/** What is clear has this share of its letters in one language. */
+/** An encoding is certain if this share of the letters is of one language. */
 const ENOUGH = 0.9;
-/** Another encoding whose share is less by this is no rival. */
+/** An encoding whose share is smaller by this is no rival. */
 const MARGIN = 0.1;
 
-/** The text of a file; `encodings`: null if nothing is to be chosen. */
+/** The text of a file; `encodings`: null if the encoding is certain. */
 export interface DecodedText {
   text: string;
   encodings: Encodings | null;
 }
 
-/** Of bytes in Unicode, in what XML declares, or in what their letters tell. */
+/** Decodes bytes: as Unicode, else as XML declares, else by their letters. */
 export function decodeText(bytes: ArrayBuffer): DecodedText {
   const start = latin1(bytes.slice(0, DECLARED_WITHIN));
   const inUnicode = UTF_16.find(({ begins }) => start.startsWith(begins))
@@ -119,7 +121,7 @@ export function decodeText(bytes: ArrayBuffer): DecodedText {
 }
 
 /**
- * How UTF-16 begins: with its mark, or as a declaration of XML (XML 1.0, F).
+ * The start of UTF-16: a byte order mark, or an XML declaration (XML 1.0, F).
  */
 const UTF_16 = [
   { begins: "\xff\xfe", name: "utf-16le" },
@@ -129,14 +131,14 @@ const UTF_16 = [
 ];
 const DECLARED_WITHIN = 200;
 
-/** The encoding that XML declares; null: none, or one that is not known. */
+/** The encoding that XML declares; null if none, or if it is unknown. */
 function declaredIn(start: string): string | null {
   const label = /^\s*<\?xml\b[^>]*\bencoding\s*=\s*["']([\w.:-]+)/
     .exec(start)?.[1];
   return label === undefined ? null : encodingNameOf(label);
 }
 
-/** As `decoded` knows an encoding; null: it does not. */
+/** The name of an encoding for `decodeAs`; null if it is unknown. */
 function encodingNameOf(label: string): string | null {
   const ofDos = /^(?:ibm|cp)(85[02])$/i.exec(label)?.[1];
   if (ofDos !== undefined) return `cp${ofDos}`;
@@ -153,7 +155,7 @@ export function latin1(bytes: ArrayBuffer): string {
   return codes.map((code) => String.fromCharCode(code)).join("");
 }
 
-/** Of bytes that are not in Unicode. */
+/** The possible encodings of bytes that are not Unicode. */
 function encodingsOf(bytes: ArrayBuffer): Encodings {
   const words = wordBytesIn(bytes);
   const ranked = CODE_PAGES.map(({ name, label, languages }) => {
@@ -168,7 +170,7 @@ function encodingsOf(bytes: ArrayBuffer): Encodings {
   const rivals = ranked.filter(isRival);
   const isClear = best.name === "windows-1252" && best.share >= ENOUGH &&
     rivals.length === 0;
-  // A code page that reads the same is no other answer.
+  // Code pages that decode to the same text come last.
   const others = ranked.filter((one) => one !== best && !isRival(one))
     .sort((a, b) =>
       Number(a.text === best.text) - Number(b.text === best.text)
@@ -180,7 +182,7 @@ function encodingsOf(bytes: ArrayBuffer): Encodings {
   };
 }
 
-/** The text of these bytes; `encoding`: that of a code page. */
+/** Decodes bytes by the name of an encoding or code page. */
 export function decodeAs(bytes: BufferSource, encoding: string): string {
   const upper = upperOf(encoding);
   if (upper === undefined) return new TextDecoder(encoding).decode(bytes);
@@ -188,7 +190,7 @@ export function decodeAs(bytes: BufferSource, encoding: string): string {
     .replace(/[\uf780-\uf7ff]/g, (char) => upper[char.charCodeAt(0) - 0xf780]);
 }
 
-/** The upper half of a code page that browsers do not know. */
+/** The upper half of a code page, if browsers do not know it. */
 function upperOf(encoding: string): string | undefined {
   return CODE_PAGES.find(({ name }) => name === encoding)?.upper;
 }
@@ -203,7 +205,7 @@ function isIn(bytes: ArrayBuffer, encoding: string): boolean {
   }
 }
 
-/** The bytes of words that are not ASCII alone. */
+/** The bytes of words with a character beyond ASCII. */
 function wordBytesIn(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
   const text = new TextDecoder("x-user-defined").decode(bytes);
   const found = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -220,7 +222,7 @@ function wordBytesIn(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
   return [...found.values()];
 }
 
-/** The largest share of its signs beyond ASCII that fit into one language. */
+/** The largest share of characters beyond ASCII that fit one language. */
 function shareOf(text: string, languages: readonly string[]): number {
   const signs = [...text.matchAll(/[^\x00-\x7f]/g)];
   const shares = languages.map((letters) =>
@@ -232,21 +234,21 @@ function shareOf(text: string, languages: readonly string[]): number {
 
 const LETTER = /\p{L}/u;
 const CYRILLIC = /\p{Script=Cyrillic}/u;
-/** Letters that are words by themselves. */
+/** Letters that are words of their own. */
 const ALONE = "àåéèóв";
-/** Signs of which the first stand within words, too, and others before them. */
+/** Characters that may be within words. */
 const WITHIN = "’\u00a0";
 const BEFORE = WITHIN + "„“”‘«»–—•·…µ×";
 const BEHIND = BEFORE + "€£®©™°ªº½¼¾±§´";
-/** Signs that stand before a capital letter: they open a sentence. */
+/** Characters that open a sentence, so a capital letter follows. */
 const OPENING = "¿¡";
-/** Exponents of units, as in `m²`: they stand behind these letters. */
+/** Exponents of units, as in `m²`; a letter is before them. */
 const EXPONENTS = "¹²³";
 const UNITS = /[mtn]/i;
-/** What stands behind `œ` in French: `cœur`, `vœu`, `œil`, `œdème`. */
+/** French words with `œ`: `cœur`, `vœu`, `œil`, `œdème`. */
 const LIGATURE = /^œ(?:[uit]|cu|d[eè]|no|s[ot])/i;
 
-/** Whether a sign of a text beyond ASCII is right there in a language. */
+/** Whether a character beyond ASCII is plausible at its place in a language. */
 function isFit(text: string, index: number, letters: string): boolean {
   const [before = "", sign, behind = ""] = [
     text[index - 1],

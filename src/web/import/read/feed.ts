@@ -2,13 +2,13 @@
 import { parseXml, type XmlElement } from "./xml.ts";
 import type { Table } from "./csv.ts";
 
-/** Whether a document of XML is a feed, by its start. */
+/** Whether an XML document is a feed, by its start. */
 export function isFeed(text: string): boolean {
   return /<(?:rss|feed)[\s>]/.test(text.slice(0, 2_000)) &&
     text.includes("base.google.com/ns/1.0");
 }
 
-/** Null if it is not well-formed, or has no products. */
+/** The table of a feed; null if it is not well-formed, or has no products. */
 export function tableOfFeed(text: string): Table | null {
   const root = parseXml(text);
   const [channel = root] = root?.children
@@ -27,16 +27,16 @@ export function tableOfFeed(text: string): Table | null {
   };
 }
 
-/** The texts of an item by name; what is repeated stands in one cell. */
+/** The texts of an item by name; repeated elements share a cell. */
 function cellsOf({ children }: XmlElement): Map<string, string> {
   const cells = new Map<string, string>();
   const ofGoogle = new Set(
     children.flatMap(({ name }) => name.split(":").slice(1)),
   );
   for (const { name, text, attributes, children: parts } of children) {
-    // Of shipping costs and the like, which are not sent.
+    // Elements with children, such as shipping costs, are not sent.
     if (parts.length > 0) continue;
-    // A name of Google's wins over that of the feed itself.
+    // An element of Google's namespace wins over one of the feed's own.
     if (ofGoogle.has(name)) continue;
     const key = name.replace(/^\w+:/, "");
     const value = text.trim() || (attributes.href ?? "");

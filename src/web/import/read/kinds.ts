@@ -5,21 +5,21 @@ import { type DecodedText, decodeText, latin1 } from "./encodings.ts";
 import { isFeed } from "./feed.ts";
 import { isJson } from "../../lib/markup.ts";
 
-/** What a file that cannot be taken is, and what to do instead. */
+/** A file that cannot be opened, and what to do instead. */
 export interface UnusableFile {
   name: string;
-  /** As in "This is …". */
+  /** The kind of file, as in "This is …". */
   what: string;
   remedy: string;
 }
 
 export type FileContentKind =
-  /** Of products, in XML or JSON. */
+  /** Products in XML or JSON. */
   | { name: "document" }
-  /** Of products for Google Merchant, in XML. */
+  /** A product feed for Google Merchant, in XML. */
   | { name: "feed"; decoded: DecodedText }
   | { name: "table"; decoded: DecodedText }
-  /** Of Excel or LibreOffice. */
+  /** A workbook of Excel or LibreOffice. */
   | { name: "workbook" }
   | { name: "refused"; refused: UnusableFile };
 
@@ -30,21 +30,23 @@ const UNPACK = "Unpack it, and drop the file inside.";
 const AS_ADDRESS =
   "Images are not uploaded: name the address of each in its product, as <image>.";
 
-/** A kind of file that is not taken. */
+/** A kind of file that cannot be opened. */
 interface Other {
-  /** Its first characters, in `latin1`; one of these. */
+  /** The possible first characters, in `latin1`. */
   begins: readonly string[];
-  /** What else stands near its start or end. */
+  /** A text near its start or end. */
   holds?: string;
   what: string;
   remedy: string;
 }
 
-/** Archives begin alike; a workbook names its parts at its start or end. */
+/**
+ * The start of all archives; workbooks have names of their files near an end.
+ */
 const ZIP = ["PK\x03\x04"];
 const WORKBOOK = ["xl/workbook", "opendocument.spreadsheet"];
 
-/** The first that fits. */
+/** The kinds that cannot be opened; the first that matches counts. */
 const OTHERS: readonly Other[] = [
   { begins: ZIP, holds: "word/", what: "a Word document", remedy: AS_TEXT },
   { begins: ZIP, what: "a ZIP archive", remedy: UNPACK },
@@ -72,10 +74,10 @@ const OTHERS: readonly Other[] = [
     remedy: AS_TEXT,
   },
 ];
-/** Bytes that are looked at, at each end. */
+/** The number of bytes examined at the start and at the end. */
 const BYTES_READ = 16_384;
 
-/** The kind of a file, by its content and its name. */
+/** The kind of a file, by its content and name. */
 export function fileKindOf(name: string, bytes: ArrayBuffer): FileContentKind {
   const refused = (what: string, remedy: string): FileContentKind => ({
     name: "refused",
@@ -106,7 +108,7 @@ export function fileKindOf(name: string, bytes: ArrayBuffer): FileContentKind {
     : refused("text without columns", AS_TEXT);
 }
 
-/** Whether the text has a line with several columns, and one more line. */
+/** Whether a text has a line with several columns, and another line. */
 export function isTable(text: string): boolean {
   return hasColumns(text) && /[\r\n]/.test(text.trim());
 }

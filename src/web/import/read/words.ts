@@ -1,7 +1,9 @@
-/** Words of other programs for those of the interface. */
+/** Translates values of other programs into values of the interface. */
 import type { ColumnField } from "../../lib/column_field.ts";
 
-/** Words of shops for those of the interface; without case and spaces. */
+/**
+ * The words of other programs for each value; case and spaces do not matter.
+ */
 const YES = "1 true yes ja oui si sí tak wahr vrai verdadero prawda waar sant";
 const NO =
   "0 false no nein nej non nie nee falsch faux falso fałsz onwaar falskt";
@@ -23,13 +25,13 @@ const WORDS: Readonly<Partial<Record<ColumnField, Record<string, string>>>> = {
   },
 };
 
-/** Whether a cell says yes or no; null: neither. */
+/** True for yes, false for no; null: neither. */
 export function yesOrNo(text: string): boolean | null {
   const word = wordFor("status", text);
   return word === undefined ? null : word === "active";
 }
 
-/** The word of the interface that a cell means; undefined: none. */
+/** The interface's value for the text of a cell; undefined if unknown. */
 export function wordFor(target: ColumnField, text: string): string | undefined {
   const word = text.toLowerCase().replace(/[\s_']+/g, "");
   const words = Object.entries(WORDS[target] ?? {});

@@ -1,4 +1,4 @@
-/** Documents of products as trees. */
+/** Reads documents of products as trees. */
 import { type ListField, LISTS } from "../../../catalogue/fields.ts";
 import { unescaped } from "../../../lib/markup.ts";
 import { elementsOf, isJson, markupTokens } from "../../lib/markup.ts";
@@ -11,8 +11,8 @@ export interface XmlElement {
 }
 
 /**
- * The root of a document; null if it does not end. The service refuses what
- * else is wrong with it. Own text is told of elements without children alone.
+ * The root of a document; null if the root is not closed. Other mistakes are
+ * left to the service. `text` is set only on leaf elements.
  */
 export function parseXml(text: string): XmlElement | null {
   const pieces = elementsOf(text);
@@ -49,7 +49,7 @@ function attributesIn(tag: string): Record<string, string> {
   return attributes;
 }
 
-/** What a text without elements says. */
+/** The text of XML without elements. */
 function textIn(source: string): string {
   let text = "";
   let last = 0;
@@ -65,7 +65,7 @@ function textIn(source: string): string {
 
 const CDATA = "<![CDATA[";
 
-/** The products of a document in XML or JSON; none if it is not readable. */
+/** The products of a document in XML or JSON; none if it is malformed. */
 export function productsIn(text: string): readonly XmlElement[] {
   if (!isJson(text)) return parseXml(text)?.children ?? [];
   return productsInJson(text).map((product) => ({
@@ -86,7 +86,7 @@ function productsInJson(text: string): unknown[] {
   }
 }
 
-/** The element that says the same as a member of a product. */
+/** The element that corresponds to a JSON member of a product. */
 function elementOf(name: string, content: unknown): XmlElement {
   if (Array.isArray(content)) {
     const item = LISTS[name as ListField]?.item ?? "";

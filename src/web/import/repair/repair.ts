@@ -1,4 +1,4 @@
-/** The problems of a table by cell, and their remedies. */
+/** The problems of a table, each at its cell, and their remedies. */
 import { SCALAR_RULES, type ScalarField } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
@@ -33,25 +33,25 @@ import { readable } from "../../lib/texts.ts";
 /** A problem at its place in the table. */
 export interface Flaw {
   problem: Detail;
-  /** An index of the table. */
+  /** The index of the row in the table. */
   row: number;
-  /** A field if it has no column yet; null: the whole row. */
+  /** The column's index, or a field without a column; null: the whole row. */
   column: number | ColumnField | null;
-  /** The page, not the service, holds the row back. */
+  /** Whether the page, not the service, holds the row back. */
   isHeldBack: boolean;
-  /** A short text, the same for all problems of this kind in this field. */
+  /** A short text that all problems of this kind in this field share. */
   title: string;
   remedy: string;
-  /** Fields whose values would solve the problem as well. */
+  /** Fields whose values would solve the problem, too. */
   missingFields: readonly ColumnField[];
 }
 
-/** What is wrong, without the words of XML where the title says it all. */
+/** The problem as a sentence: the title alone for a missing value. */
 export function flawSentence({ problem, title }: Flaw): string {
   return problem.code === "required" ? `${title}.` : problem.message;
 }
 
-/** The problems of rows, in their order. */
+/** The problems in the order of the rows. */
 export function flawsIn(current: TableUpload): Flaw[] {
   const { sheet, rows, step } = current;
   const held = new Set(
@@ -96,8 +96,8 @@ export function flawsIn(current: TableUpload): Flaw[] {
 }
 
 /**
- * Whether a new product lacks a field that the file has no column for: it is
- * rather a list of changes, and the SKU is wrong.
+ * Whether a new product lacks a required field that has no column in the file.
+ * Such a file probably lists changes, so the SKU is wrong.
  */
 function isNewWithoutColumn(
   { sheet: { table, mapping }, ownColumns }: TableUpload,
@@ -138,7 +138,7 @@ function unknownSkuProblem(
   };
 }
 
-/** Whether a change in a column would solve the problem. */
+/** Whether a change in this column would solve the problem. */
 export function isCorrectedAt(
   { mapping }: MappedTable,
   { column, missingFields }: Flaw,
@@ -149,8 +149,8 @@ export function isCorrectedAt(
 }
 
 /**
- * The problem of a weight in the unit of the table; the service's message would
- * be in grams.
+ * The problem of a weight in the unit of the table. The service's message is in
+ * grams.
  */
 function ownWeightProblem(
   { table, mapping }: MappedTable,
@@ -162,7 +162,7 @@ function ownWeightProblem(
     : null;
 }
 
-/** What is wrong with a changed cell by the table of fields; null: nothing. */
+/** The problem of a cell by the table of fields; null if there is none. */
 export function cellProblem(
   sheet: MappedTable,
   row: number,
@@ -192,13 +192,13 @@ export function cellProblem(
     : null;
 }
 
-/** Another text for a cell, as a button offers it. */
+/** A corrected text for a cell, and the label of its button. */
 export interface Remedy {
   label: string;
   text: string;
 }
 
-/** Texts that would correct a cell, if they are clear. */
+/** The corrected texts for a cell; empty if none is certain. */
 export function remediesOf(
   { table, mapping }: MappedTable,
   { problem, row, column }: Pick<Flaw, "problem" | "row" | "column">,
@@ -244,8 +244,8 @@ function remedyToWrite(text: string): Remedy[] {
 }
 
 /**
- * The only number in a text, as a decimal; "" if there are more, or none, or if
- * it would mean something else without the text: `-3`, `19,90 CHF`.
+ * The only number in a text, as a decimal; "" if there is none, if there are
+ * several, or if the rest of the text changes its meaning: `-3`, `19,90 CHF`.
  */
 function numberIn(text: string, { unit }: { unit: boolean }): string {
   const numbers = text.match(/\d(?:[\d.,\s']*[\d'])?/g) ?? [];
@@ -259,11 +259,11 @@ function numberIn(text: string, { unit }: { unit: boolean }): string {
   return /^\d+(\.\d+)?$/.test(plain) && plain !== text ? plain : "";
 }
 
-/** What may stand behind a number of pieces. */
+/** Units that may follow a number of pieces. */
 const PIECES =
   /^(?:pcs?|pieces?|units?|stk?|stck|stück|ks|szt|stuks?|ea|uds?)?\W*$/iu;
 
-/** Addresses that lack `https://`; "" if that is not what is wrong. */
+/** The address with `https://`; "" if the text is not an address without it. */
 function withScheme(text: string): string {
   return /^[\w-]+(\.[\w-]+)+\/\S+$/.test(text) ? `https://${text}` : "";
 }
@@ -278,16 +278,16 @@ export function isConfirmable(
 }
 
 /**
- * Whether a product would be new, and its SKU looks like that of another one.
+ * Whether the product would be new, with a SKU that resembles a stored one.
  */
 export function resemblesStoredSku({ problem }: Flaw): boolean {
   return problem.code === "duplicate_product";
 }
 
-/** The index of a column in the table, or the field that has none. */
+/** The index of a column in the table, or a field without a column. */
 export type ColumnKey = number | ColumnField;
 
-/** The columns that are sent, then the fields that problems ask for. */
+/** The columns that are sent, then the fields that problems need. */
 export function gridColumns(
   { table, mapping }: MappedTable,
   flaws: readonly Flaw[],

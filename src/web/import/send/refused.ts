@@ -1,4 +1,4 @@
-/** What an upload or an import has refused, to be corrected. */
+/** Opens the products that an upload or import refused, for correction. */
 import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import type { Watched } from "../../state/background.ts";
 import type { Client, ImportResult, Result } from "../../../client/mod.ts";
@@ -7,7 +7,7 @@ import { isImport } from "../../state/names.ts";
 import { correctedFile, tableOfDocument } from "../columns/sheet.ts";
 import { showLeftOutRows, takeDocument, takeSheet } from "./upload.ts";
 
-/** Takes it from where the service keeps it, unless the file is still here. */
+/** Opens them from the file, if it is still open, else from the service. */
 export async function correctRefused(
   client: Client,
   watched: Watched,
@@ -23,7 +23,7 @@ export async function correctRefused(
   else takeDocument(client, name, text, stored);
 }
 
-/** As a file that names the problems, and the end of its name. */
+/** A file with the refused products and their problems, and its extension. */
 export async function refusedFile(
   client: Client,
   watched: Watched,
@@ -33,21 +33,21 @@ export async function refusedFile(
   if (!isJson(text)) {
     return { content: new Blob([text]), ending: "xml" };
   }
-  // JSON has no comments.
+  // JSON has no comments, so it becomes a table.
   const sheet = tableOfDocument(name, text);
   return sheet === null
     ? { content: new Blob([text]), ending: "json" }
     : await correctedFile(sheet, await problemsOf(client, watched));
 }
 
-/** In the form in which it was sent. */
+/** The refused products, in the format in which they were sent. */
 function loadRefused(client: Client, watched: Watched): Promise<string> {
   return isImport(watched)
     ? client.getRefusedOfImport({ import_id: watched.import_id })
     : client.getRefusedProducts({ transaction_id: watched.transaction_id });
 }
 
-/** What became of each product. */
+/** The result of each product. */
 function resultsOf(
   client: Client,
   watched: Watched,
@@ -60,7 +60,7 @@ function resultsOf(
     : client.results(watched);
 }
 
-/** The problems of the refused products, in their order. */
+/** The problems of the refused products, in the order of the products. */
 async function problemsOf(
   client: Client,
   watched: Watched,
@@ -73,7 +73,7 @@ async function problemsOf(
   return found;
 }
 
-/** Whose the SKUs are that it has stored. */
+/** The stored SKUs, each with the name of its row. */
 async function storedIn(
   client: Client,
   watched: Watched,

@@ -1,6 +1,6 @@
 /**
- * A file on its way to the catalogue: taken → checked by a dry run → repaired
- * and checked again → sent, as one import.
+ * The upload of a file: opened → checked by a dry run → corrected and checked
+ * again → sent as one import.
  */
 import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import {
@@ -45,12 +45,12 @@ import {
   upload,
 } from "./upload_state.ts";
 
-/** Characters; longer documents are shown, but not edited here. */
+/** The length in characters up to which a document can be edited. */
 const EDITABLE_LENGTH = 2 * 1024 * 1024;
-/** Characters; longer documents are sent, but not shown. */
+/** The length in characters up to which a document is shown. */
 const SHOWN_LENGTH = 32 * 1024 * 1024;
 const GIVE_UP_MS = 5 * 60_000;
-/** The most problems that are shown; more are counted. */
+/** The most problems that are shown; further ones are counted. */
 const PROBLEMS_SHOWN = 10_000;
 
 /** Whether the document can be edited on the page. */
@@ -65,7 +65,7 @@ export function isShown({ text }: DocumentUpload): boolean {
   return text.length <= SHOWN_LENGTH;
 }
 
-/** Accepts a document and checks it, or keeps it until somebody signs in. */
+/** Opens a document and checks it; if nobody is signed in, the check waits. */
 export async function takeFile(
   client: Client | null,
   file: File,
@@ -103,14 +103,16 @@ function newDocument(fileName: string, size: number): DocumentUpload {
   };
 }
 
-/** A longer document cannot be edited, so no SKU is typed here. */
+/**
+ * Adds the SKUs of the file; without edits, no SKU is typed, so none is needed.
+ */
 function withSkusInFile(taken: DocumentUpload): DocumentUpload {
   return isEditable(taken)
     ? { ...taken, skusInFile: new Set(skusInDocument(taken.text)) }
     : taken;
 }
 
-/** Accepts a document that the page made, and checks it. */
+/** Opens a document that the page made, and checks it. */
 export async function takeDocument(
   client: Client | null,
   fileName: string,
@@ -128,7 +130,7 @@ export async function takeDocument(
   );
 }
 
-/** Accepts a table whose columns are known, and checks its products. */
+/** Opens a table with mapped columns, and checks its products. */
 export async function takeSheet(
   client: Client | null,
   sheet: MappedTable,
@@ -172,7 +174,7 @@ const GONE = new Error(
   "The file cannot be read. It may have been moved or changed; choose it again.",
 );
 
-/** Null if the browser can read the file no more. */
+/** The bytes of a file; null if the browser can no longer read it. */
 async function bytesOf(file: File): Promise<ArrayBuffer | null> {
   try {
     return await file.arrayBuffer();
@@ -181,7 +183,7 @@ async function bytesOf(file: File): Promise<ArrayBuffer | null> {
   }
 }
 
-/** Line ends become those that XML reads. */
+/** Decodes text; its line ends become `\n`, as XML reads them. */
 function decodeUtf8(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -196,7 +198,7 @@ export function editText(text: string): void {
   changeUpload({ name: "text edited", text });
 }
 
-/** Changes cells of the table; `undoStep` takes the last such step back. */
+/** Changes cells of the table, as one step for `undoStep`. */
 export function editCells(changes: readonly CellChange[]): void {
   const current = upload.value;
   if (current?.kind !== "table" || changes.length === 0) return;
@@ -209,7 +211,7 @@ export function editCells(changes: readonly CellChange[]): void {
   writeCells(current.sheet, changes, inverse);
 }
 
-/** Takes the last step of the corrections back. */
+/** Reverts the last step of the corrections. */
 export function undoStep(): void {
   const current = upload.value;
   if (current?.kind !== "table") return;
@@ -231,7 +233,7 @@ function writeCells(
   });
 }
 
-/** Gives the table a column for a field; returns its index. */
+/** Adds a column for a field; returns its index. */
 export function addColumn(target: ColumnField): number {
   const current = upload.value;
   if (current?.kind !== "table") throw new Error("there is no table");
@@ -243,7 +245,7 @@ export function addColumn(target: ColumnField): number {
   return sheet.table.header.length;
 }
 
-/** Lets products be replaced, and checks again. */
+/** Confirms that these products are replaced, and checks the file again. */
 export async function confirmSkus(
   client: Client,
   skus: readonly string[],
@@ -252,7 +254,7 @@ export async function confirmSkus(
   await checkUpload(client);
 }
 
-/** Writes another value in all these places. */
+/** Replaces the values of all these problems. */
 export function replaceValues(
   { text }: DocumentUpload,
   found: readonly Detail[],
@@ -269,7 +271,7 @@ export function replaceValues(
   ));
 }
 
-/** The value that all these problems speak of; null unless it is one. */
+/** The value that all these problems have in common; null if they differ. */
 export function commonValue(
   { text }: DocumentUpload,
   found: readonly Detail[],
@@ -286,8 +288,8 @@ export function commonValue(
 }
 
 /**
- * Reads the file anew if it changed on disk; returns whether it did. Edits on
- * the page are lost then.
+ * Reads the file again if it has changed on disk; returns whether it has. Edits
+ * on the page are then lost.
  */
 export async function readAgain(client: Client): Promise<boolean> {
   const current = upload.value;
@@ -299,7 +301,7 @@ export async function readAgain(client: Client): Promise<boolean> {
   return true;
 }
 
-/** Checks the file by a dry run, which can be stored then. */
+/** Checks the file by a dry run, which can be stored afterwards. */
 export async function checkUpload(client: Client): Promise<void> {
   if (upload.value === null) return;
   forgetCheck(client, upload.value);
@@ -312,8 +314,8 @@ export async function checkUpload(client: Client): Promise<void> {
 }
 
 /**
- * Deletes the dry run of a file that is not going to be stored, as its document
- * counts against the quota. If this fails, it is deleted after a day.
+ * Deletes a dry run that will not be stored, because its document counts
+ * against the quota. If this fails, the service deletes it after a day.
  */
 export function forgetCheck(
   client: Client,
@@ -342,7 +344,9 @@ async function checkOutcome(
   const outcome = withObjections(step, held);
   const { refusal } = outcome;
   if (refusal.validCount === 0 || current.kind === "document") return outcome;
-  // What is stored is a dry run of what is left, without all that is told.
+  // A second dry run, without the refused and held back products, is what can
+  // be
+  // stored.
   const isHeld = new Set(refusal.heldBackProducts);
   const absent = results.flatMap(({ result }, i) =>
     result === "refused" || isHeld.has(i + 1) ? [i + 1] : []
@@ -351,13 +355,13 @@ async function checkOutcome(
   return { name: "refused", refusal: { ...refusal, import_id, absent } };
 }
 
-/** Whether the page compares the file with what is stored. */
+/** Whether the page compares the file with the stored products. */
 function mayObject(current: Upload): boolean {
   if (current.kind === "table") return true;
   return isEditable(current) && (current.stored.size > 0 || current.corrected);
 }
 
-/** What the page objects to, by what a dry run tells of all products. */
+/** The page's own objections, by the results of a dry run of all products. */
 function pageObjections(
   current: Upload,
   results: readonly ImportResult[],
@@ -384,8 +388,8 @@ async function resultsOf(
 }
 
 /**
- * A dry run of the file, without some of its products, that is over. What has
- * no problem can be stored.
+ * Runs a dry run of the file without some of its products; returns it when it
+ * has finished. Its valid products can be stored.
  */
 async function dryRun(
   client: Client,
@@ -441,7 +445,7 @@ async function dryRunOutcome(
   return { name: "refused", refusal };
 }
 
-/** The problems of an import, also those that its status only counts. */
+/** All problems of an import: its status lists some, and counts the others. */
 async function allProblems(
   client: Client,
   { import_id, problems = [], more = 0 }: Import,
@@ -463,7 +467,7 @@ async function allProblems(
   return { problems: found, more: problems.length + more - found.length };
 }
 
-/** Adds the page's objections. */
+/** The step with the page's own objections added. */
 function withObjections(
   step: Step & ({ name: "ready" } | { name: "refused" }),
   held: readonly Detail[],
@@ -486,9 +490,9 @@ function withObjections(
 }
 
 /**
- * Stores what was checked, with retries while they may help, each with the same
- * Idempotency-Key. Returns the import; null: it is not known to have begun, or
- * somebody changed its products since the check.
+ * Stores the checked products. Retries have the same Idempotency-Key. Returns
+ * the id of the import; null if it may not have begun, or if somebody has
+ * changed its products since the check.
  */
 export async function sendUpload(client: Client): Promise<string | null> {
   const refusal = approvedRefusal(upload.value!.step);
@@ -517,7 +521,7 @@ export async function sendUpload(client: Client): Promise<string | null> {
   return isStored ? import_id : null;
 }
 
-/** Others changed products: nothing is stored, and these are told. */
+/** The refusal after somebody changed products: nothing is stored. */
 function changedSinceCheck(error: ApiError, { absent }: Refusal): Step {
   const isAbsent = new Set(absent);
   const last = error.details.at(-1)?.product ?? 0;
@@ -531,7 +535,7 @@ function changedSinceCheck(error: ApiError, { absent }: Refusal): Step {
   return { name: "refused", refusal: { ...NO_REFUSAL, error, problems } };
 }
 
-/** What will be stored and what is left out, as shown before the upload. */
+/** The refusal that the user saw before the upload: what is left out. */
 function approvedRefusal(step: Step): Refusal {
   if (step.name === "ready") {
     const { counts: { total: validCount }, import_id } = step;
@@ -574,7 +578,7 @@ function sentTableOf(
   return sent.import_id === import_id ? { sent, current } : null;
 }
 
-/** The row that was sent as a product of an import; null if it is not known. */
+/** The row that was sent as a product of an import; null if unknown. */
 export function sentRow(import_id: string, product: number): string | null {
   const known = sentTableOf(import_id);
   const row = known?.sent.rows[product - 1];
@@ -582,8 +586,8 @@ export function sentRow(import_id: string, product: number): string | null {
 }
 
 /**
- * Shows the rows of a table that its import has left, with their problems;
- * false: this browser has not sent it, or has another file.
+ * Shows the rows of a table that its import did not store, with their problems;
+ * false if this browser did not send the table, or has opened another file.
  */
 export async function showLeftOutRows(
   client: Client,
@@ -623,7 +627,7 @@ export function problemsIn({ step }: Upload): readonly Detail[] {
   return step.name === "refused" ? step.refusal.problems : [];
 }
 
-/** Runs a step; a step that begins later aborts it. */
+/** Runs a step; the next step aborts it. */
 async function runStep(
   first: Step,
   work: (current: Upload, signal: AbortSignal) => Promise<Step>,
@@ -652,7 +656,7 @@ function stepAfter(error: unknown, first: Step): Step {
   return { name: "failed", error: failure, refusal };
 }
 
-/** The document; that of a table without the rows of these numbers. */
+/** The document to send; a table's without the products of these numbers. */
 async function documentToSend(
   current: Upload,
   without: readonly number[],

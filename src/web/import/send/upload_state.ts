@@ -12,40 +12,40 @@ import { Store } from "../../lib/store.ts";
 import type { CellChange, MappedTable } from "../columns/sheet.ts";
 
 export type Step =
-  /** `percent`: null until the file has arrived. */
+  /** `percent`: null until the service has received the file. */
   | { name: "checking"; percent: number | null }
-  /** Some products cannot be stored. */
+  /** Some or all products cannot be stored. */
   | { name: "refused"; refusal: Refusal }
   | { name: "ready"; counts: ProductCounts; import_id: string }
   /** `interruption`: why the last attempt failed, while the next one waits. */
   | { name: "sending"; refusal: Refusal; interruption: Error | null }
   | { name: "sent"; sent: Sent }
   /**
-   * It is unknown whether the file was sent, without the products that
-   * `refusal` holds back; null: nothing was checked.
+   * A request failed. If `refusal` is not null, the file may have been sent
+   * without the products that it holds back.
    */
   | { name: "failed"; error: Error; refusal: Refusal | null }
-  /** Signed out during the upload. */
+  /** The user was signed out during the upload; the file is still open. */
   | { name: "kept" };
 
 /** Why a file cannot be stored completely. */
 export interface Refusal {
-  /** The answer of the service; null if it is that of a check. */
+  /** The service's refusal of the request; null after a check. */
   error: ApiError | null;
   problems: readonly Detail[];
-  /** Problems that were only counted. */
+  /** The number of problems that are not listed. */
   more: number;
-  /** How many products can be stored, and how many are left out. */
+  /** The number of products that can be stored; then the number left out. */
   validCount: number;
   leftOutCount: number;
   /**
-   * Numbers of products that the page holds back, though the service might
-   * store them.
+   * The numbers of products that the page holds back; the service would accept
+   * them.
    */
   heldBackProducts: readonly number[];
-  /** The dry run that can be stored; null: nothing can. */
+  /** The dry run that can be stored; null if none can. */
   import_id: string | null;
-  /** Numbers of products that it does not have. */
+  /** The numbers of products that this dry run leaves out. */
   absent: readonly number[];
 }
 
@@ -60,53 +60,53 @@ export const NO_REFUSAL: Refusal = {
   absent: [],
 };
 
-/** An import that leaves rows of the table to be corrected. */
+/** A sent import, and the rows that it did not store. */
 export interface Sent {
   import_id: string;
-  /** Indices of the table, in the order of the document. */
+  /** The rows that were sent, as indices, in the order of the document. */
   rows: readonly number[];
   /** Rows that the page held back, with their problems. */
   heldBackRows: readonly LeftOutRow[];
-  /** How many rows are to be corrected. */
+  /** The number of rows to correct. */
   leftOutCount: number;
 }
 
 /** A row that was not stored. */
 interface LeftOutRow {
-  /** An index of the table. */
+  /** The index of the row in the table. */
   row: number;
   details: readonly Detail[];
 }
 
-/** Properties of documents and tables alike. */
+/** The properties that documents and tables share. */
 interface AnyUpload {
   fileName: string;
   step: Step;
-  /** Edited since it was checked. */
+  /** Whether it has been edited since the last check. */
   edited: boolean;
-  /** Edited at all: no file holds this text. */
+  /** Whether it has been edited at all, so that no file has this content. */
   corrected: boolean;
-  /** SKUs that were in the file, not typed here. */
+  /** The SKUs of the file, as opposed to SKUs typed on the page. */
   skusInFile: ReadonlySet<string>;
-  /** By SKU that this file has stored, the row that it came from. */
+  /** For each SKU that this file has stored, the name of its row. */
   stored: ReadonlyMap<string, string>;
-  /** SKUs whose products may be replaced, as a person confirmed. */
+  /** The SKUs of products that a person has confirmed. */
   confirmed: ReadonlySet<string>;
 }
 
-/** A document that is sent as it is, or as it was edited. */
+/** A document in XML or JSON, which may be edited. */
 export interface DocumentUpload extends AnyUpload {
   kind: "document";
-  /** Bytes. */
+  /** The size in bytes. */
   size: number;
   text: string;
-  /** Sent instead of the text if the text is not faithful. */
+  /** Sent instead of the text if the file is not UTF-8; else null. */
   bytes: Blob | null;
-  /** Where the browser lets the page read the file again. */
+  /** Reads the file again, where the browser allows it. */
   handle: FileSystemFileHandle | null;
-  /** When the file was changed; Unix milliseconds. */
+  /** The modification time of the file in Unix milliseconds. */
   changedAt: number;
-  /** Line breaks were added, because the file has very long lines. */
+  /** Whether line breaks were added, because the file has very long lines. */
   isLaidOut: boolean;
 }
 
@@ -114,11 +114,13 @@ export interface DocumentUpload extends AnyUpload {
 export interface TableUpload extends AnyUpload {
   kind: "table";
   sheet: MappedTable;
-  /** Columns of the file; those behind were added here. */
+  /**
+   * The number of columns in the file; later columns were added on the page.
+   */
   ownColumns: number;
-  /** Its rows that are not stored, as indices. */
+  /** The rows that are not stored, as indices. */
   rows: readonly number[];
-  /** The texts at the last check of changed cells, by `row:column`. */
+  /** The changed cells, by `row:column`, with their texts at the last check. */
   changed: ReadonlyMap<string, string>;
   /** The inverse of each correction step, in order. */
   steps: readonly (readonly CellChange[])[];
@@ -126,7 +128,7 @@ export interface TableUpload extends AnyUpload {
 
 export type Upload = DocumentUpload | TableUpload;
 
-/** What an upload has at its beginning. */
+/** The initial state of an upload. */
 export function newUpload(fileName: string): AnyUpload {
   return {
     fileName,
@@ -141,25 +143,25 @@ export function newUpload(fileName: string): AnyUpload {
 
 /** An event that changes an upload. */
 export type UploadChange =
-  /** A check or the sending of the file begins. */
+  /** A check or the sending has begun. */
   | { name: "begun"; step: Step }
-  /** It goes on, or ends. */
+  /** The step has progressed or ended. */
   | { name: "reached"; step: Step }
   | { name: "text edited"; text: string }
-  /** `inverse`: what undoes it; null: it undoes the last step. */
+  /** `inverse` undoes the edit; null if the edit is itself an undo. */
   | {
     name: "cells edited";
     changes: readonly CellChange[];
     inverse: readonly CellChange[] | null;
-    /** With the changes. */
+    /** The sheet after the changes. */
     sheet: MappedTable;
-    /** SKUs of rows that somebody confirmed as they were. */
+    /** The SKUs whose confirmation the changes withdraw. */
     unconfirmed: readonly string[];
   }
   /** The sheet has one more column. */
   | { name: "column added"; sheet: MappedTable }
   | { name: "confirmed"; skus: readonly string[] }
-  /** Rows that the import left are shown, to be corrected. */
+  /** The rows that the import did not store are shown for correction. */
   | {
     name: "left shown";
     rows: readonly number[];
@@ -167,7 +169,7 @@ export type UploadChange =
     stored: TableUpload["stored"];
   };
 
-/** The upload after a change; what does not fit its kind changes nothing. */
+/** The upload after a change; a change for another kind has no effect. */
 export function applyChange(current: Upload, change: UploadChange): Upload {
   switch (change.name) {
     case "begun": {
@@ -244,22 +246,25 @@ function applyLeftOutRows(
     rows,
     stored,
     step: { name: "refused", refusal },
-    // Undo does not reverse what has been stored.
+    // Undo does not revert stored rows.
     steps: [],
     corrected: true,
   };
 }
 
-/** null: no file was taken. */
+/** The opened file; null: none. */
 export const upload = new Store<Upload | null>(null);
 
-/** Changes the file on its way, if there is one. */
+/** Changes the opened file, if there is one. */
 export function changeUpload(made: UploadChange): void {
   const current = upload.value;
   if (current !== null) upload.set(applyChange(current, made));
 }
 
-/** The name of what is being sent: it survives a reload, which ends that. */
+/**
+ * The name of the file being sent. It survives a reload, which ends the
+ * sending.
+ */
 export const nameOfFileBeingSent = inTab("being sent");
 
 upload.listen(() => {
@@ -269,26 +274,26 @@ upload.listen(() => {
 
 let running = new AbortController();
 
-/** Ends the step of the file that is going on; the signal is of the next. */
+/** Ends the current step; returns the signal of the next one. */
 export function startStep(): AbortSignal {
   running.abort();
   running = new AbortController();
   return running.signal;
 }
 
-/** Discards the file and stops its upload. */
+/** Drops the file and stops its upload. */
 export function dropFile(): void {
   startStep();
   upload.set(null);
 }
 
-/** Stops, and keeps the file to be checked for whoever signs in next. */
+/** Stops the upload; the file is checked after the next sign-in. */
 export function keepFile(): void {
   startStep();
   changeUpload({ name: "reached", step: { name: "kept" } });
 }
 
-/** Whether to close the page would end an upload or lose corrections. */
+/** Whether closing the page would end an upload or lose corrections. */
 export function hasUnsavedWork(): boolean {
   const { step, corrected } = upload.value ?? {};
   return step?.name === "sending" ||

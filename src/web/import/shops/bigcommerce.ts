@@ -16,7 +16,7 @@ export const BIGCOMMERCE: Shop = {
     "Product Code/SKU": "sku",
     "Product Visible?": "status",
     "Product Condition": "condition",
-    // "MSRP" of its shop; 0 where there is none.
+    // Called "MSRP" in the shop; 0 means none.
     "Retail Price": "compare_at_price",
     "Sale Price": "sale_price",
     "Current Stock Level": "quantity",
@@ -24,7 +24,7 @@ export const BIGCOMMERCE: Shop = {
   gather,
 };
 
-/** What nobody may buy is not for sale, though it is shown. */
+/** Pauses visible products that cannot be bought. */
 function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   const [visible, sold] = [at("Product Visible?"), at("Allow Purchases?")];
   const { table: products } = yield* withChangedRows(

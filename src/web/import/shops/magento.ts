@@ -37,7 +37,7 @@ export const MAGENTO: Shop = {
   gather,
 };
 
-/** What a variant has from its parent, if it has none itself. */
+/** The columns that a variant takes from its parent if it has no value. */
 const INHERITED = [
   "description",
   "categories",
@@ -46,7 +46,7 @@ const INHERITED = [
 ];
 const PARENTS = ["configurable", "grouped"];
 
-/** A row that stands for variants, and is sold by them alone. */
+/** A parent row: its variants are sold, not the parent. */
 interface Family {
   sku: string;
   cells: Row;
@@ -81,7 +81,7 @@ function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
     for (const name of INHERITED) {
       if (at(name) >= 0) cells[at(name)] ||= family?.cells[at(name)] ?? "";
     }
-    // Nobody sees a variant of what is off.
+    // The variants of a disabled product are not visible.
     if (family !== undefined && cell(family.cells, "product_online") === "2") {
       cells[at("product_online")] = "2";
     }
@@ -120,7 +120,7 @@ function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   };
 }
 
-/** Lists, paths of categories and the state in the way of other tables. */
+/** Rewrites lists, category paths and the status as other tables have them. */
 function tidy(cells: string[], at: (name: string) => number): void {
   const change = (name: string, to: (text: string) => string) => {
     if (at(name) >= 0) cells[at(name)] = to(cells[at(name)]);
@@ -128,7 +128,7 @@ function tidy(cells: string[], at: (name: string) => number): void {
   change("categories", (text) =>
     unique(
       text.split(",").map((path) => {
-        // The first is the root of the shop.
+        // The first name is the root of the shop.
         const [, ...names] = path.split("/").map((name) => name.trim());
         return names.join(" > ");
       }),

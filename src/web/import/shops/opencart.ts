@@ -11,6 +11,6 @@ export const OPENCART: Shop = {
           .map((one) => [one, name])
       ),
     ),
-  // It numbers its categories.
+  // Categories are numbers.
   targets: { categories: "" },
 };

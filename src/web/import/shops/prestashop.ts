@@ -4,7 +4,7 @@ import type { Table } from "../read/csv.ts";
 import { type GatheredTable, withAttributes } from "./rows.ts";
 import type { Shop } from "./shop.ts";
 
-/** The list of products, as its administration exports it. */
+/** The list of products that the back office exports. */
 export const PRESTASHOP_LIST: Shop = {
   name: "PrestaShop",
   has: ["Reference", "Price (tax incl.)"],
@@ -18,7 +18,7 @@ export const PRESTASHOP_LIST: Shop = {
   gather,
 };
 
-/** A file in the form of its import. */
+/** A file for the import of PrestaShop. */
 export const PRESTASHOP_IMPORT: Shop = {
   name: "PrestaShop",
   has: ["Active (0/1)", "Reference #"],
@@ -56,7 +56,7 @@ export const PRESTASHOP_IMPORT: Shop = {
   gather,
 };
 
-/** `Colour:Blue:1,Material:Wool:2` are the features of a product. */
+/** Makes columns of features such as `Colour:Blue:1,Material:Wool:2`. */
 function* gather(table: Table): SlicedWork<GatheredTable> {
   const features = table.header
     .findIndex((name) => /^feature ?\(/i.test(name));

@@ -2,7 +2,7 @@
 import type { Table } from "../read/csv.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 
-/** A table whose rows are products, and what was done to it, in sentences. */
+/** A changed table, and a note about the changes, as sentences. */
 export interface GatheredTable {
   table: Table;
   note: string;
@@ -18,13 +18,13 @@ export interface NumberedRow {
   number: number;
 }
 
-/** Finds a column by the name that the shop gives it in English; -1: none. */
+/** Finds a column by its English name; -1: none. */
 export type ColumnFinder = (name: string) => number;
 
-/** Rows that are changed between two pauses. */
+/** The number of rows read or changed between two pauses. */
 const STEP = 250;
 
-/** Looks at rows one after the other. */
+/** Calls `look` for each row. */
 export function* eachRow(
   { rows }: Table,
   look: (cells: Row, row: number) => void,
@@ -35,7 +35,7 @@ export function* eachRow(
   }
 }
 
-/** The table with each row as it is changed, and how many rows are. */
+/** The table with changed rows, and the number of rows that changed. */
 export function* withChangedRows(
   table: Table,
   change: (cells: Row) => Row,
@@ -59,7 +59,7 @@ export function withRows(table: Table, rows: readonly NumberedRow[]): Table {
   };
 }
 
-/** A table with more columns, whose cells are given by the row's index. */
+/** The table with further columns; `cellsOf` gives the cells of a row. */
 export function* withColumns(
   table: Table,
   names: readonly string[],
@@ -72,10 +72,10 @@ export function* withColumns(
   return { ...table, header: [...table.header, ...names], rows };
 }
 
-/** Names of attributes that become columns; the others stay in their cell. */
+/** The most attributes that become columns; others stay in their cell. */
 const COLUMNS = 50;
 
-/** A table with a column for each attribute; `attributesOf` lists a row's. */
+/** The table with a column for each attribute that `attributesOf` lists. */
 export function* withAttributes(
   table: Table,
   attributesOf: (row: number) => readonly (readonly [string, string])[],
@@ -95,7 +95,7 @@ export function* withAttributes(
   );
 }
 
-/** `a=1,b=2` as pairs; a comma within a value stays. */
+/** The pairs in `a=1,b=2`; a value may hold a comma. */
 export function pairsIn(text: string, equals: string): [string, string][] {
   const pairs: [string, string][] = [];
   for (const part of text.split(",")) {

@@ -1,28 +1,28 @@
-/** What the page knows of the exports of a shop system. */
+/** The description of a shop system's export. */
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 import type { Table } from "../read/csv.ts";
 import type { ColumnFinder, GatheredTable } from "./rows.ts";
 
-/** The name in the first release, in English, by that of another one. */
+/** For a column's name in another release or language, its English name. */
 export type Names = Readonly<Record<string, string>>;
 
-/** An export of a shop system, which is told by the names of its columns. */
+/** An export of a shop system, recognized by the names of its columns. */
 export interface Shop {
   name: string;
-  /** Names that no other table has together. */
+  /** Names that no other table has all of. */
   has: readonly string[];
   /** Other names of its columns: those of other releases and languages. */
   names?: Names | ((header: readonly string[]) => Names);
-  /** Where a name means something else than usual. */
+  /** The fields of names whose usual meaning is another one. */
   targets: Readonly<Record<string, ColumnField>>;
-  /** Entries of a list stand behind commas. */
+  /** Whether commas separate the entries of a list. */
   commas?: true;
-  /** The columns of a sale price, and of when it is valid. */
+  /** The columns of the sale price and of the dates when it is valid. */
   sale?: readonly [price: string, ...dates: string[]];
   /**
-   * Puts rows together that belong together, as of images and variants: each
-   * row becomes a product of its own, with what it lacks from its parent.
+   * Makes one row for each product: joins the rows of images, and gives each
+   * variant the values of its parent that it lacks.
    */
   gather?: (
     table: Table,

@@ -16,7 +16,7 @@ import {
 } from "./rows.ts";
 import type { Shop } from "./shop.ts";
 
-/** Its exports told by "Published" alone what is not for sale. */
+/** Older exports, which have no status column but "Published". */
 export const SHOPIFY_BEFORE_2020: Shop = {
   name: "Shopify",
   has: ["Handle", "Variant SKU", "Variant Price"],
@@ -57,10 +57,10 @@ export const SHOPIFY: Shop = {
 };
 
 const OF_VARIANTS = /^(variant |image |option\d+ value|handle$)/i;
-/** Families that are put together between two pauses. */
+/** The number of families gathered between two pauses. */
 const STEP = 100;
 
-/** Each product with what the first row of its family says of all. */
+/** The products of each family, with the values of the family's first row. */
 export function* gatherFamilies(
   table: Table,
   at: ColumnFinder,
@@ -81,7 +81,7 @@ export function* gatherFamilies(
     .filter((column) => !OF_VARIANTS.test(names[column]));
   const families = new Map<string | number, number[]>();
   yield* eachRow(table, (cells, row) => {
-    // A row without one belongs to none.
+    // A row without a handle is a family of its own.
     const key = cells[handle] || row;
     const members = families.get(key);
     if (members === undefined) families.set(key, [row]);
@@ -105,7 +105,7 @@ export function* gatherFamilies(
       const own = cells[variantImage] ?? "";
       if (variantImage >= 0) cells[variantImage] = "";
       if (image >= 0) cells[image] = unique([own, ...pictures]).join(" ");
-      // It is below 0 where more was sold than there was.
+      // Negative if more was sold than was in stock.
       if (cells[stock]?.startsWith("-")) cells[stock] = "0";
       const chosen = options.map((column) => cells[column]).filter(Boolean);
       if (isFamily && chosen.length > 0 && cells[title] !== "") {

@@ -1,4 +1,4 @@
-/** Exports of Shopware: the fifth release, and the sixth. */
+/** Exports of Shopware 5 and Shopware 6. */
 import type { Shop } from "./shop.ts";
 
 export const SHOPWARE_5: Shop = {

@@ -22,16 +22,16 @@ export const SQUARE: Shop = {
     "Item Name": "title",
     "Current Quantity": "quantity",
     "Reporting Category": "",
-    // What is for sale has "N" here.
+    // "N" for products that are for sale.
     Archived: "",
   },
   gather,
 };
 
-/** What Square calls the only variation of an item. */
+/** Square's name for the only variation of an item. */
 const ONLY = "Regular";
 
-/** Titles with the name of their variation, and what is for sale. */
+/** Adds the variation to the title, and a column for the status. */
 function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   const [title, variation, archived, sellable] = [
     at("Item Name"),

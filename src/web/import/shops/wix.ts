@@ -1,6 +1,5 @@
 /**
- * Exports of Wix, in which a row of a product stands above those of its
- * variants.
+ * Exports of Wix: the row of a product, then the rows of its variants.
  */
 import { plural, sentences } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
@@ -55,11 +54,11 @@ export const WIX: Shop = {
   gather,
 };
 
-/** Where images are that an export names by their files. */
+/** The address of images, which an export names by their files. */
 const IMAGES = "https://static.wixstatic.com/media/";
 
 /**
- * Gives each variant what only the row of its product says, as in Shopify's.
+ * Gives each variant the values that only the row of its product has.
  */
 function* gather(
   table: Table,
@@ -99,7 +98,7 @@ function* gather(
     if (product !== undefined && kindOf(row) === "variant") {
       for (const column of inherited) cells[column] ||= product[column];
       cells[price] ||= sumOf(product[price], row[surcharge]);
-      // Nobody sees a variant of what is hidden.
+      // The variants of a hidden product are not visible.
       if (yesOrNo(product[published]) === false) {
         cells[published] = product[published];
       }
@@ -133,7 +132,7 @@ function* gather(
   };
 }
 
-/** The price of a variant; its surcharge may be below 0. */
+/** The price of a variant; its surcharge may be negative. */
 function sumOf(price: string, surcharge: string | undefined): string {
   if (price === "" || !surcharge) return price;
   const sum = numberOf(price) + numberOf(surcharge);
@@ -145,7 +144,7 @@ function numberOf(text: string): number {
   return Number(text.replace(",", "."));
 }
 
-/** `#000080:Navy` as `Navy`. */
+/** Makes `Navy` of `#000080:Navy`. */
 function withoutColour(choice: string): string {
   return choice.startsWith("#")
     ? choice.slice(choice.indexOf(":") + 1)

@@ -51,9 +51,9 @@ export const WOOCOMMERCE: Shop = {
 };
 
 /**
- * The columns of WooCommerce by their places: it translates their names, and
- * always writes them in this order. Its weight stands before three measures,
- * each with its unit.
+ * The English names of WooCommerce's columns, by their positions: WooCommerce
+ * translates the names, but writes the columns always in this order. Three
+ * measures with a unit follow the weight.
  */
 function namesByPlace(header: readonly string[]): Names {
   const isIn = (units: string, at: number) =>
@@ -86,7 +86,7 @@ const TO_STOCK =
     .split("|");
 const LOW = "Low stock amount";
 const TO_WEIGHT = ["Backorders allowed?", "Sold individually?"];
-/** What stands before the weight, by how many columns these are. */
+/** The columns before the weight, by their number. */
 const BEFORE_WEIGHT: Readonly<Record<number, readonly string[]>> = {
   17: [...TO_SKU, ...TO_STOCK, ...TO_WEIGHT],
   18: [...TO_SKU, ...TO_STOCK, LOW, ...TO_WEIGHT],
@@ -96,7 +96,7 @@ const FROM_WEIGHT =
   "Weight (kg)|Length (cm)|Width (cm)|Height (cm)|Allow customer reviews?|Purchase note|Sale price|Regular price|Categories|Tags|Shipping class|Images|Download limit|Download expiry days|Parent|Grouped products|Upsells|Cross-sells|External URL|Button text|Position"
     .split("|");
 
-/** What a variation has from its parent, if it has none itself. */
+/** The columns that a variation takes from its parent if it has no value. */
 const INHERITED =
   /^(description|short description|categories|tags|brands?|images|weight.*|tax.*)$/i;
 
@@ -137,12 +137,12 @@ function* gather(
       variations++;
       cells[parent] = whole[sku];
       for (const column of inherited) cells[column] ||= whole[column];
-      // Nobody sees a variation of what is not published.
+      // The variations of an unpublished product are not visible.
       if (published >= 0 && whole[published] !== "1") {
         cells[published] = whole[published];
       }
     }
-    // It writes a line break as two characters.
+    // WooCommerce writes a line break as `\n`.
     for (const column of texts) {
       cells[column] = cells[column].replaceAll("\\n", "\n");
     }

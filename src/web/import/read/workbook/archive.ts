@@ -1,20 +1,20 @@
 /**
- * What a ZIP archive says of itself: how many bytes it would unpack to. The
- * reader of workbooks writes no more of a file than is declared here.
+ * The unpacked size that a ZIP archive declares. The reader of workbooks
+ * unpacks no more of a file than the archive declares.
  */
 
-/** Each file's entry in the directory of an archive, and the end of that. */
+/** The signatures of a file's entry in the directory, and of its end. */
 const ENTRY = 0x02014b50;
 const END = 0x06054b50;
 const END_BYTES = 22;
 const LONGEST_COMMENT = 0xffff;
 
-/** No content is shorter: two bytes are an empty file. */
+/** The least compressed size: an empty file has two bytes. */
 const EMPTY = 2;
 
 /**
- * The bytes of all files, unpacked; null if the archive is broken or does not
- * say it.
+ * The unpacked bytes of all files; null if the archive is damaged or does not
+ * declare them.
  */
 export function unpackedSize(archive: ArrayBuffer): number | null {
   const view = new DataView(archive);
@@ -35,7 +35,7 @@ export function unpackedSize(archive: ArrayBuffer): number | null {
   return size;
 }
 
-/** Where the end of the directory begins; null: it is no archive. */
+/** The offset of the directory's end record; null if this is no archive. */
 function endOf(view: DataView): number | null {
   const last = view.byteLength - END_BYTES;
   for (let at = last; at >= 0 && at >= last - LONGEST_COMMENT; at--) {

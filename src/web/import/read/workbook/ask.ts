@@ -1,19 +1,19 @@
-/** Workbooks, read and written by a thread of their own. */
+/** Reads and writes workbooks in a worker. */
 import { afterMs } from "../../../lib/browser.ts";
 import type { SheetTable, Wanted } from "./book.ts";
 import type { WorkerRequest, WorkerResponse } from "./messages.ts";
 
-/** Longer than a sheet of 100,000 rows takes. */
+/** The time limit, longer than a sheet of 100,000 rows takes. */
 const LIMIT_MS = 60_000;
 
-/** A thread that a workbook stopped or that never answered. */
+/** The response if the worker crashes or does not respond. */
 const FAILED: WorkerResponse = {
   name: "unreadable",
   message:
     "It takes too long to read. Save the sheet with the products as a file of its own, or as CSV.",
 };
 
-/** Reads a sheet, or tells in sentences why that cannot be. */
+/** Reads a sheet; or returns, as sentences, why it cannot be read. */
 export async function readBook(
   file: Blob,
   wanted: Wanted,
@@ -25,7 +25,7 @@ export async function readBook(
   return answer.name === "sheet" ? answer.sheet : answer.message;
 }
 
-/** A workbook that the page has made. */
+/** Writes a workbook. */
 export async function writeBook(
   question: Exclude<WorkerRequest, { name: "read" }>,
 ): Promise<Blob> {
@@ -55,11 +55,13 @@ async function askWorker(
   }
 }
 
-/** Where the script is, under a name of its content, as `index.html` says. */
+/** The URL of the worker's script, which `index.html` names. */
 const address = globalThis.document
   ?.querySelector<HTMLMetaElement>('meta[name="workbook"]')?.content ?? "";
 
-/** Makes an address that the page's policy lets a thread start from. */
+/**
+ * A Trusted Types policy: the page's CSP starts workers from such URLs only.
+ */
 const policy = (globalThis as {
   trustedTypes?: {
     createPolicy(

@@ -13,37 +13,37 @@ import { type Dates, isGrouped, textOfCell } from "./cells.ts";
 import { noteHidden } from "./hidden.ts";
 import { read, utils, write } from "./xlsx.ts";
 
-/** A sheet of a workbook, as a table. */
+/** A sheet of a workbook as a table. */
 export interface SheetTable {
-  /** The names of all sheets, those that are hidden last. */
+  /** The names of all sheets, hidden ones last. */
   sheets: readonly string[];
   sheet: string;
   table: Table;
-  /** What the sheet hides: rows by their numbers, columns by their indices. */
+  /** The numbers of hidden rows, and the indices of hidden columns. */
   hiddenRows: readonly number[];
   hiddenColumns: readonly number[];
-  /** What was passed over, as sentences. */
+  /** What was left out, as sentences. */
   note: string;
-  /** Cells whose formula has no value, which are read as empty. */
+  /** The number of cells whose formula has no value; they are read as empty. */
   errors: number;
 }
 
-/** Why a workbook cannot be read, and what to do, as sentences. */
+/** The reason why a workbook cannot be read, and a remedy, as sentences. */
 export class UnreadableError extends Error {
   override name = "UnreadableError";
 }
 
-/** Bytes of all files of a workbook, unpacked. */
+/** The most unpacked bytes of a workbook. */
 const UNPACKED_UP_TO = 256 * 1024 * 1024;
-/** Rows of a sheet. */
+/** The most rows of a sheet. */
 const ROWS = 100_000;
 const SPLIT = "Split it into several files, or save the sheet as CSV.";
 
-/** What of a workbook is read. */
+/** The choice of a sheet and of its rows. */
 export interface Wanted {
-  /** Null: the first that is shown and has a table. */
+  /** The sheet's name; null: the first visible one with a table. */
   sheet: string | null;
-  /** Also rows that the sheet hides. */
+  /** Whether hidden rows are read, too. */
   hidden: boolean;
 }
 
@@ -87,8 +87,8 @@ export function readSheet(
 }
 
 /**
- * The workbook with these rows in its sheet, by their numbers; cells whose text
- * is the same keep what they are.
+ * The workbook with these rows written into its sheet, by their numbers. Cells
+ * whose text is the same are unchanged.
  */
 export function correctedBook(
   bytes: ArrayBuffer,
@@ -111,7 +111,8 @@ export function correctedBook(
 }
 
 /**
- * A workbook with one sheet, with numbers in these columns below the header.
+ * A workbook with one sheet. The columns `numbers` hold numbers below the
+ * header.
  */
 export function newBook(
   rows: readonly (readonly string[])[],
@@ -129,13 +130,14 @@ export function newBook(
   return written(book);
 }
 
-/** A price has fewer digits than a spreadsheet program keeps. */
+/** A number cell. A price has fewer digits than spreadsheet programs keep. */
 function numberOf(text: string): CellObject {
   return { t: "n", v: Number(text) };
 }
 
 /**
- * A workbook has a character as `_x0041_`, too (ECMA-376, part 1, 22.9.2.19).
+ * A text cell. `_x0041_` stands for a character (ECMA-376, part 1, 22.9.2.19),
+ * so such a text is escaped.
  */
 function cellOf(text: string): CellObject | undefined {
   const v = text.replace(/_(?=x[\da-f]{4}_)/gi, "_x005F_");
@@ -154,7 +156,7 @@ function sheetOf(cells: readonly (readonly (CellObject | undefined)[])[]) {
 }
 
 function written(book: WorkBook): ArrayBuffer {
-  // The reader unescapes texts outside of the shared ones twice.
+  // Shared strings, because the reader unescapes other strings twice.
   return write(book, {
     type: "array",
     bookType: "xlsx",
@@ -180,7 +182,7 @@ function bookOf(bytes: ArrayBuffer): WorkBook {
       cellText: false,
       cellFormula: false,
       cellHTML: false,
-      // It tells which rows and columns are hidden.
+      // Needed to find hidden rows and columns.
       cellStyles: true,
       sheetRows: ROWS + 1,
     });
@@ -197,7 +199,7 @@ function datesOf({ Workbook }: WorkBook): Dates {
   return { date1904: Workbook?.WBProps?.date1904 === true };
 }
 
-/** The cells of a sheet; rows and cells without anything are left out. */
+/** The cells of a sheet, without empty rows and cells. */
 function rowsOf(
   { Sheets }: WorkBook,
   name: string,
@@ -210,8 +212,8 @@ function rowsOf(
 }
 
 /**
- * Titles may stand above the row that names the columns. A cell that reaches
- * over several rows is that of each.
+ * The table of a sheet. Titles above the header are left out. A cell that spans
+ * several rows is repeated in each.
  */
 function tableOf(
   cells: readonly (readonly (CellObject | undefined)[])[],

@@ -1,18 +1,18 @@
-/** Cells of workbooks as the texts that a table has. */
+/** Converts cells of workbooks to texts. */
 import type { CellObject } from "@e965/xlsx";
 import { SSF } from "./xlsx.ts";
 
-/** How numbers and dates of a workbook are read. */
+/** The date settings of a workbook. */
 export interface Dates {
-  /** Days are counted from 1904, as old Macs do. */
+  /** Whether days are counted from 1904, as on old Macs. */
   date1904: boolean;
 }
 
-/** Digits that a spreadsheet program keeps of a number. */
+/** The digits of a number that spreadsheet programs keep. */
 const DIGITS = 15;
 const LARGEST = 10 ** DIGITS;
 
-/** The text of a cell; that of an error, such as #N/A, is null. */
+/** The text of a cell; null for an error such as #N/A. */
 export function textOfCell(
   cell: CellObject | undefined,
   dates: Dates,
@@ -31,7 +31,7 @@ export function textOfCell(
   }
 }
 
-/** Whether a cell shows its number with a sign of thousands. */
+/** Whether a cell shows its number with a thousands separator. */
 export function isGrouped(cell: CellObject | undefined): boolean {
   return cell?.t === "n" && /#,##/.test(`${cell.z ?? ""}`) &&
     Math.abs(cell.v as number) >= 1_000;
@@ -46,17 +46,17 @@ function textOfNumber(value: number, format: string, dates: Dates): string {
   if (shown !== null) return shown;
   const { before, digits, behind } = partsOf(format);
   if (digits.includes("%")) return `${plain(value * 100)}%`;
-  // A format of zeros alone shows zeros before the number.
+  // A format of only zeros pads the number with zeros.
   const isPadded = /^0+$/.test(digits) && Number.isInteger(value) && value >= 0;
   const text = withDecimals(value, digits) ??
     plain(value).padStart(isPadded ? digits.length : 0, "0");
   return `${before}${text}${behind}`.trim();
 }
 
-/** A format of digits with other signs between them, as in `00-000`. */
+/** A format of zeros with characters between them, such as `00-000`. */
 const CODE = /^0+(?:(?:\\[-./ ]|"[-./ ]"|-)0+)+$/;
 
-/** A number that stands for a code, as it is shown; null: it is none. */
+/** The shown text of a number that is a code; null: it is no code. */
 function shownAsCode(value: number, format: string): string | null {
   return CODE.test(format) && Number.isInteger(value) && value >= 0
     ? SSF.format(format, value)
@@ -64,8 +64,8 @@ function shownAsCode(value: number, format: string): string | null {
 }
 
 /**
- * As a format of zeros alone shows it, as `100.10`, which may be a code; null:
- * it would lose digits, or its decimals may be taken for thousands.
+ * The text that a format of only zeros shows, such as `100.10`, which may be a
+ * code; null if it would lose digits, or if its decimals look like thousands.
  */
 function withDecimals(value: number, digits: string): string | null {
   const decimals = /^0\.(0+)$/.exec(digits)?.[1].length ?? 3;
@@ -74,14 +74,14 @@ function withDecimals(value: number, digits: string): string | null {
   return Number(text) === value ? text : null;
 }
 
-/** Texts of a format, and last the signs that stand for digits. */
+/** The texts of a format, then its placeholders of digits. */
 const WORDS =
   /"([^"]*)"|\\(.)|\[([^[\]]*)\]|[_*].|([€$£/ -])|([0#?.,%E+]+|General)|./gs;
 const NOTHING = { before: "", digits: "", behind: "" };
 
 /**
- * What a format shows before and behind a number, such as its currency or unit:
- * a cell says it nowhere else. Nothing for texts between digits.
+ * The texts before and after a number in a format, such as a currency or unit,
+ * which only the format has. Nothing if the format has texts between digits.
  */
 function partsOf(format: string): typeof NOTHING {
   const [first] = format.match(/^(?:"[^"]*"|\\.|[^;"\\])*/s)!;
@@ -98,23 +98,23 @@ function partsOf(format: string): typeof NOTHING {
   return parts;
 }
 
-/** The currency of `$€-407`; colours and conditions are none. */
+/** The currency in `$€-407`; "" for colours and conditions. */
 function signIn(word: string): string {
   return word.startsWith("$") ? word.slice(1).split("-")[0] : "";
 }
 
 /**
- * A decimal point, and never one before three digits alone: that might be taken
- * for a sign of thousands.
+ * A number with a decimal point; never with exactly three decimals, which could
+ * be read as thousands.
  */
 function plain(value: number): string {
-  // Longer numbers were rounded: their form tells it.
+  // Longer numbers are rounded; the exponent shows that.
   if (Math.abs(value) >= LARGEST) return value.toExponential().toUpperCase();
   const text = `${Number(value.toPrecision(DIGITS))}`;
   return /\.\d{3}$/.test(text) ? `${text}0` : text;
 }
 
-/** As in `2026-05-01`, and with its time if it is not midnight. */
+/** A date such as `2026-05-01`, with the time unless it is midnight. */
 function dateOf(value: number, dates: Dates): string | null {
   const date: Record<string, number> | null = SSF.parse_date_code(value, dates);
   if (date === null) return null;

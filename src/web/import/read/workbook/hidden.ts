@@ -1,17 +1,18 @@
 /**
- * What a workbook of LibreOffice hides, which the reader of workbooks does not
- * tell (OpenDocument 1.3, part 3: 9.1.2 to 9.1.6, 17.16, 19.628, 19.749).
+ * Finds hidden sheets, rows and columns in workbooks of LibreOffice, which the
+ * reader of workbooks does not report (OpenDocument 1.3, part 3: 9.1.2 to
+ * 9.1.6, 17.16, 19.628, 19.749).
  */
 import type { WorkBook } from "@e965/xlsx";
 import { CFB } from "./xlsx.ts";
 
-/** What tells whether the things after one of its kind are hidden. */
+/** The tags that say which sheets, rows and columns are hidden. */
 const TAG =
   /<(style:style|style:table-properties|table:table(?:-column|-row)?)((?:[\s/][^<>]*)?)>/g;
 
 /**
- * Notes in a book which of its sheets, columns and rows are hidden, as the
- * reader does where the book is one of Excel; of each sheet `rows` at most.
+ * Marks hidden sheets, columns and rows in a book, as the reader itself does
+ * for Excel; at most `rows` rows of each sheet.
  */
 export function noteHidden(
   book: WorkBook,

@@ -1,7 +1,7 @@
-/** Messages between the page and the thread that reads workbooks. */
+/** Messages between the page and the worker for workbooks. */
 import type { SheetTable, Wanted } from "./book.ts";
 
-/** A request of the page. */
+/** A request to the worker. */
 export type WorkerRequest =
   | { name: "read"; bytes: ArrayBuffer; wanted: Wanted }
   | {
@@ -13,11 +13,11 @@ export type WorkerRequest =
   | {
     name: "write";
     rows: readonly (readonly string[])[];
-    /** The columns with numbers. */
+    /** The indices of columns with numbers. */
     numbers: readonly number[];
   };
 
-/** `unreadable`: why, in sentences. */
+/** A response of the worker; `unreadable`: the reason, as sentences. */
 export type WorkerResponse =
   | { name: "sheet"; sheet: SheetTable }
   | { name: "book"; bytes: ArrayBuffer }

@@ -1,6 +1,6 @@
-/** The reader and writer of workbooks; its smallest build. */
+/** The smallest build of the library that reads and writes workbooks. */
 import * as module from "@e965/xlsx";
 
-/** That build is of CommonJS, where all is in one object; its types are not. */
+/** The build is CommonJS with one default export; its types differ. */
 export const { CFB, read, SSF, utils, write } =
   (module as unknown as { default: typeof module }).default;
